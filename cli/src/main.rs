@@ -1,0 +1,2 @@
+//! The `everlevel` program.
+fn main() {}

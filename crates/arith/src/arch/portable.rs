@@ -1,0 +1,177 @@
+//! The kernels in plain integer code: the oracle of the vector bodies, and what finishes the ends of their slices.
+
+use crate::Modulus;
+
+/// 1.5 * 2^52: adding it to a number of magnitude below 2^51 leaves the nearest integer (ties to even) in the low bits.
+pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+pub(crate) fn add_assign(q: Modulus, a: &mut [u64], b: &[u64]) {
+    for (x, &y) in a.iter_mut().zip(b) {
+        *x = q.add(*x, y);
+    }
+}
+
+pub(crate) fn sub_assign(q: Modulus, a: &mut [u64], b: &[u64]) {
+    for (x, &y) in a.iter_mut().zip(b) {
+        *x = q.sub(*x, y);
+    }
+}
+
+pub(crate) fn neg_assign(q: Modulus, a: &mut [u64]) {
+    for x in a {
+        *x = q.neg(*x);
+    }
+}
+
+pub(crate) fn add(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+    for ((o, &x), &y) in out.iter_mut().zip(a).zip(b) {
+        *o = q.add(x, y);
+    }
+}
+
+pub(crate) fn sub(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+    for ((o, &x), &y) in out.iter_mut().zip(a).zip(b) {
+        *o = q.sub(x, y);
+    }
+}
+
+pub(crate) fn mul(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+    for ((o, &x), &y) in out.iter_mut().zip(a).zip(b) {
+        *o = q.mul(x, y);
+    }
+}
+
+pub(crate) fn mul_assign(q: Modulus, a: &mut [u64], b: &[u64]) {
+    for (x, &y) in a.iter_mut().zip(b) {
+        *x = q.mul(*x, y);
+    }
+}
+
+pub(crate) fn mul_add_assign(q: Modulus, acc: &mut [u64], a: &[u64], b: &[u64]) {
+    for ((o, &x), &y) in acc.iter_mut().zip(a).zip(b) {
+        *o = q.mul_add(x, y, *o);
+    }
+}
+
+pub(crate) fn scalar_mul(q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
+    let c = q.shoup(c);
+    for (o, &x) in out.iter_mut().zip(a) {
+        *o = q.mul_shoup(x, c);
+    }
+}
+
+pub(crate) fn scalar_mul_assign(q: Modulus, a: &mut [u64], c: u64) {
+    let c = q.shoup(c);
+    for x in a {
+        *x = q.mul_shoup(*x, c);
+    }
+}
+
+pub(crate) fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
+    let c = q.shoup(c);
+    for (o, &x) in out.iter_mut().zip(a) {
+        *o = q.add(*o, q.mul_shoup(x, c));
+    }
+}
+
+/// Writes sum_j a_j b_j for the indices from `start` on.
+pub(crate) fn inner_product_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+) {
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let sum: u128 = a
+            .iter()
+            .zip(b)
+            .map(|(x, y)| u128::from(x[i]) * u128::from(y[i]))
+            .sum();
+        *o = q.reduce_u128(sum);
+    }
+}
+
+pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
+    inner_product_from(q, 0, out, a, b);
+}
+
+pub(crate) fn inner_product2(
+    q: Modulus,
+    out0: &mut [u64],
+    out1: &mut [u64],
+    a: &[&[u64]],
+    b0: &[&[u64]],
+    b1: &[&[u64]],
+) {
+    inner_product_from(q, 0, out0, a, b0);
+    inner_product_from(q, 0, out1, a, b1);
+}
+
+/// Writes sum_j w_j x_j for the indices from `start` on.
+pub(crate) fn weighted_sum_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    xs: &[&[u64]],
+    weights: &[u64],
+) {
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let sum: u128 = xs
+            .iter()
+            .zip(weights)
+            .map(|(x, &w)| u128::from(x[i]) * u128::from(w))
+            .sum();
+        *o = q.reduce_u128(sum);
+    }
+}
+
+pub(crate) fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
+    weighted_sum_from(q, 0, out, xs, weights);
+}
+
+/// Writes round(sum_j y_j inverse_j) for the indices from `start` on.
+pub(crate) fn rounded_quotient_from(
+    start: usize,
+    out: &mut [u64],
+    ys: &[&[u64]],
+    inverses: &[f64],
+) {
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let mut sum = 0.0;
+        for (y, &inverse) in ys.iter().zip(inverses) {
+            sum += y[i] as f64 * inverse;
+        }
+        *o = (sum + ROUNDER).to_bits().wrapping_sub(ROUNDER.to_bits());
+    }
+}
+
+pub(crate) fn rounded_quotient(out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
+    rounded_quotient_from(0, out, ys, inverses);
+}
+
+pub(crate) fn sub_scale(q: Modulus, x: &mut [u64], v: &[u64], c: u64) {
+    let c = q.shoup(c);
+    for (x, &v) in x.iter_mut().zip(v) {
+        *x = q.mul_shoup(q.sub(*x, v), c);
+    }
+}
+
+pub(crate) fn scale_sub(q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64) {
+    let (cx, cv) = (q.shoup(cx), q.shoup(cv));
+    for ((o, &x), &v) in out.iter_mut().zip(x).zip(v) {
+        *o = q.sub(q.mul_shoup(x, cx), q.mul_shoup(v, cv));
+    }
+}
+
+pub(crate) fn reduce_assign(q: Modulus, a: &mut [u64]) {
+    for x in a {
+        *x = q.reduce_u64(*x);
+    }
+}
+
+pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]) {
+    for (o, &x) in out.iter_mut().zip(a) {
+        *o = q.reduce_i64(x);
+    }
+}

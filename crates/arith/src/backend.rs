@@ -1,0 +1,157 @@
+//! Which instruction set the transforms and kernels run on.
+
+use std::sync::OnceLock;
+
+/// An implementation of all transforms and kernels. Every backend returns the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Backend {
+    /// Integer code for any processor: the oracle of the others.
+    Portable,
+    /// Vectors of four words; needs AVX2 and FMA.
+    Avx2,
+    /// Vectors of eight words; needs AVX-512 F, DQ, VL, BW and IFMA.
+    Avx512,
+}
+
+/// How the active backend came to be chosen; see [`Backend::selection`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The backend in use.
+    pub backend: Backend,
+    /// The value of `EVERLEVEL_BACKEND`, if it was set.
+    pub requested: Option<String>,
+    /// Whether the request was unset or obeyed. False: it named no backend, or one this processor lacks, and the best
+    /// available backend was taken instead.
+    pub honoured: bool,
+}
+
+/// The environment variable that overrides the choice.
+const VARIABLE: &str = "EVERLEVEL_BACKEND";
+
+impl Backend {
+    /// All backends, slowest first.
+    pub const ALL: [Backend; 3] = [Backend::Portable, Backend::Avx2, Backend::Avx512];
+
+    /// The backend that transforms and kernels use: the best available one, or the one that the environment variable
+    /// `EVERLEVEL_BACKEND` (`portable`, `avx2` or `avx512`) names. Decided at the first call, then constant.
+    #[inline]
+    pub fn active() -> Backend {
+        Self::selection().backend
+    }
+
+    /// The active backend together with what was asked for.
+    pub fn selection() -> &'static Selection {
+        static SELECTION: OnceLock<Selection> = OnceLock::new();
+        SELECTION.get_or_init(|| {
+            Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()))
+        })
+    }
+
+    fn select(requested: Option<String>) -> Selection {
+        let best = Self::available()
+            .into_iter()
+            .max()
+            .unwrap_or(Backend::Portable);
+        let wanted = requested
+            .as_deref()
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let named = wanted
+            .and_then(|name| {
+                Self::ALL
+                    .into_iter()
+                    .find(|b| b.name().eq_ignore_ascii_case(name))
+            })
+            .filter(|b| b.is_available());
+        Selection {
+            backend: named.unwrap_or(best),
+            honoured: wanted.is_none() || named.is_some(),
+            requested,
+        }
+    }
+
+    /// Whether this processor can run the backend.
+    pub fn is_available(self) -> bool {
+        match self {
+            Backend::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512ifma")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// The backends this processor can run, slowest first; never empty.
+    pub fn available() -> Vec<Backend> {
+        Self::ALL.into_iter().filter(|b| b.is_available()).collect()
+    }
+
+    /// The name that `EVERLEVEL_BACKEND` understands.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Backend::Portable => "portable",
+            Backend::Avx2 => "avx2",
+            Backend::Avx512 => "avx512",
+        }
+    }
+
+    /// The processor features that matter here, separated by spaces, for reports; empty where none is known.
+    pub fn cpu_flags() -> String {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let flags = [
+                ("avx2", is_x86_feature_detected!("avx2")),
+                ("fma", is_x86_feature_detected!("fma")),
+                ("avx512f", is_x86_feature_detected!("avx512f")),
+                ("avx512dq", is_x86_feature_detected!("avx512dq")),
+                ("avx512vl", is_x86_feature_detected!("avx512vl")),
+                ("avx512bw", is_x86_feature_detected!("avx512bw")),
+                ("avx512ifma", is_x86_feature_detected!("avx512ifma")),
+            ];
+            let present: Vec<&str> = flags.iter().filter(|f| f.1).map(|f| f.0).collect();
+            present.join(" ")
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        String::new()
+    }
+}
+
+impl std::fmt::Display for Backend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_obeyed_or_reported() {
+        let best = *Backend::available().last().unwrap();
+        let unset = Backend::select(None);
+        assert_eq!((unset.backend, unset.honoured), (best, true));
+        let portable = Backend::select(Some(" Portable ".into()));
+        assert_eq!(
+            (portable.backend, portable.honoured),
+            (Backend::Portable, true)
+        );
+        let unknown = Backend::select(Some("sse9".into()));
+        assert_eq!((unknown.backend, unknown.honoured), (best, false));
+        assert_eq!(unknown.requested.as_deref(), Some("sse9"));
+    }
+
+    #[test]
+    fn active_backend_is_available() {
+        assert!(Backend::active().is_available());
+        assert_eq!(Backend::available()[0], Backend::Portable);
+    }
+}

@@ -1,0 +1,50 @@
+//! What can be wrong with the parameters given to this crate.
+
+use thiserror::Error;
+
+/// A parameter that does not describe a modulus or a transform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ArithError {
+    /// The modulus is even, smaller than 3 or not below 2^50.
+    #[error(
+        "modulus {found} is not an odd number between 3 and 2^50; choose an odd modulus in that range"
+    )]
+    InvalidModulus {
+        /// The rejected value.
+        found: u64,
+    },
+    /// The transform length is outside the supported range.
+    #[error(
+        "transform length 2^{found} is not supported; choose an exponent between {min} and {max}"
+    )]
+    InvalidLength {
+        /// The rejected binary logarithm.
+        found: u32,
+        /// The smallest supported binary logarithm.
+        min: u32,
+        /// The largest supported binary logarithm.
+        max: u32,
+    },
+    /// The given root does not satisfy root^n = -1.
+    #[error("{root} is not a primitive root of unity of order 2^{log_order} modulo {modulus}")]
+    InvalidRoot {
+        /// The modulus.
+        modulus: u64,
+        /// Binary logarithm of the required order, 2n.
+        log_order: u32,
+        /// The rejected root.
+        root: u64,
+    },
+    /// The modulus is not prime, or has no root of unity of the required order.
+    #[error(
+        "{modulus} is not a prime that is 1 modulo 2^{log_order}; \
+         choose one with primes::primes_congruent_one, or give the root explicitly"
+    )]
+    NoRoot {
+        /// The modulus.
+        modulus: u64,
+        /// Binary logarithm of the required order, 2n.
+        log_order: u32,
+    },
+}

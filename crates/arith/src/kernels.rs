@@ -1,0 +1,249 @@
+//! Element-wise loops over slices of residues.
+//!
+//! Conventions: `q` is the modulus; all slices of a call have the same length, any length; residues are canonical,
+//! that is in [0, q), on the way in and on the way out unless a kernel says otherwise. The free functions run on the
+//! active [`Backend`]; [`on`] gives the kernels of another one. All backends return the same bits, and none branches on
+//! the data or looks up memory by it.
+//!
+//! Most kernels are bound by memory: a cost of k streams means k reads or writes of a word for each index.
+
+use crate::arch;
+use crate::{Backend, Modulus};
+
+/// The largest number of pairs or terms that [`inner_product`], [`inner_product2`] and [`weighted_sum`] take.
+pub const MAX_TERMS: usize = 1 << 11;
+
+type Assign = fn(Modulus, &mut [u64], &[u64]);
+type Binary = fn(Modulus, &mut [u64], &[u64], &[u64]);
+type Unary = fn(Modulus, &mut [u64]);
+type Weighted = fn(Modulus, &mut [u64], &[&[u64]], &[u64]);
+type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
+type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
+type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
+
+/// The kernels of one backend; see [`on`].
+pub struct Kernels {
+    pub(crate) add_assign: Assign,
+    pub(crate) sub_assign: Assign,
+    pub(crate) neg_assign: Unary,
+    pub(crate) add: Binary,
+    pub(crate) sub: Binary,
+    pub(crate) mul: Binary,
+    pub(crate) mul_assign: Assign,
+    pub(crate) mul_add_assign: Binary,
+    pub(crate) scalar_mul: fn(Modulus, &mut [u64], &[u64], u64),
+    pub(crate) scalar_mul_assign: fn(Modulus, &mut [u64], u64),
+    pub(crate) scalar_mul_add_assign: fn(Modulus, &mut [u64], &[u64], u64),
+    pub(crate) inner_product: Products,
+    pub(crate) inner_product2: Products2,
+    pub(crate) weighted_sum: Weighted,
+    pub(crate) rounded_quotient: fn(&mut [u64], &[&[u64]], &[f64]),
+    pub(crate) sub_scale: fn(Modulus, &mut [u64], &[u64], u64),
+    pub(crate) scale_sub: TwoScalars,
+    pub(crate) reduce_assign: Unary,
+    pub(crate) from_signed: fn(Modulus, &mut [u64], &[i64]),
+}
+
+/// Builds the table of a module that defines every kernel under its own name.
+macro_rules! kernel_table {
+    ($($module:ident)::+) => {{
+        use $($module)::+ as bodies;
+        $crate::kernels::Kernels {
+            add_assign: bodies::add_assign,
+            sub_assign: bodies::sub_assign,
+            neg_assign: bodies::neg_assign,
+            add: bodies::add,
+            sub: bodies::sub,
+            mul: bodies::mul,
+            mul_assign: bodies::mul_assign,
+            mul_add_assign: bodies::mul_add_assign,
+            scalar_mul: bodies::scalar_mul,
+            scalar_mul_assign: bodies::scalar_mul_assign,
+            scalar_mul_add_assign: bodies::scalar_mul_add_assign,
+            inner_product: bodies::inner_product,
+            inner_product2: bodies::inner_product2,
+            weighted_sum: bodies::weighted_sum,
+            rounded_quotient: bodies::rounded_quotient,
+            sub_scale: bodies::sub_scale,
+            scale_sub: bodies::scale_sub,
+            reduce_assign: bodies::reduce_assign,
+            from_signed: bodies::from_signed,
+        }
+    }};
+}
+
+static PORTABLE: Kernels = kernel_table!(arch::portable);
+
+/// The kernels of a backend, or `None` if this processor cannot run it.
+pub fn on(backend: Backend) -> Option<&'static Kernels> {
+    backend.is_available().then(|| table(backend))
+}
+
+/// The kernels of an available backend.
+fn table(backend: Backend) -> &'static Kernels {
+    match backend {
+        Backend::Portable => &PORTABLE,
+        _ => &PORTABLE,
+    }
+}
+
+/// The kernels of the active backend.
+#[inline]
+pub fn active() -> &'static Kernels {
+    table(Backend::active())
+}
+
+/// Checks lengths: the bodies read all slices up to the length of the first.
+#[inline(always)]
+fn same_length<T>(expected: usize, slice: &[T]) {
+    assert_eq!(
+        slice.len(),
+        expected,
+        "the slices of a kernel must have equal lengths"
+    );
+}
+
+fn same_lengths(expected: usize, slices: &[&[u64]]) {
+    for slice in slices {
+        same_length(expected, slice);
+    }
+}
+
+fn check_terms(left: usize, right: usize) {
+    assert_eq!(
+        left, right,
+        "a sum of products needs as many left as right factors"
+    );
+    assert!(
+        left <= MAX_TERMS,
+        "a sum of products takes at most {MAX_TERMS} terms, found {left}"
+    );
+}
+
+/// Defines each kernel as a checked method of [`Kernels`] and as a function on the active backend.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),*) { $($check:stmt;)* })*) => {
+        impl Kernels {
+            $($(#[$doc])*
+            #[inline]
+            #[allow(clippy::too_many_arguments)]
+            pub fn $name(&self, $($argument: $kind),*) {
+                $($check)*
+                (self.$name)($($argument),*);
+            })*
+        }
+        $($(#[$doc])*
+        #[inline]
+        #[allow(clippy::too_many_arguments)]
+        pub fn $name($($argument: $kind),*) {
+            active().$name($($argument),*);
+        })*
+    };
+}
+
+kernels! {
+    /// a += b. Three streams.
+    fn add_assign(q: Modulus, a: &mut [u64], b: &[u64]) { same_length(a.len(), b); }
+    /// a -= b. Three streams.
+    fn sub_assign(q: Modulus, a: &mut [u64], b: &[u64]) { same_length(a.len(), b); }
+    /// a = -a. Two streams.
+    fn neg_assign(q: Modulus, a: &mut [u64]) { }
+    /// out = a + b. Three streams.
+    fn add(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+        same_length(out.len(), a);
+        same_length(out.len(), b);
+    }
+    /// out = a - b. Three streams.
+    fn sub(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+        same_length(out.len(), a);
+        same_length(out.len(), b);
+    }
+    /// out = a b. Three streams and a modular multiplication.
+    fn mul(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+        same_length(out.len(), a);
+        same_length(out.len(), b);
+    }
+    /// a *= b. Three streams and a modular multiplication.
+    fn mul_assign(q: Modulus, a: &mut [u64], b: &[u64]) { same_length(a.len(), b); }
+    /// acc += a b. Four streams and a modular multiplication.
+    fn mul_add_assign(q: Modulus, acc: &mut [u64], a: &[u64], b: &[u64]) {
+        same_length(acc.len(), a);
+        same_length(acc.len(), b);
+    }
+    /// out = c a, for c < q. Two streams and a multiplication by a constant.
+    fn scalar_mul(q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
+        same_length(out.len(), a);
+        check_scalar(q, c);
+    }
+    /// a *= c, for c < q. Two streams and a multiplication by a constant.
+    fn scalar_mul_assign(q: Modulus, a: &mut [u64], c: u64) { check_scalar(q, c); }
+    /// out += c a, for c < q. Three streams and a multiplication by a constant.
+    fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
+        same_length(out.len(), a);
+        check_scalar(q, c);
+    }
+    /// out = sum_j a_j b_j over at most [`MAX_TERMS`] pairs; no pair gives 0.
+    ///
+    /// 2 pairs + 1 streams; the products are added unreduced, with one reduction at the end.
+    fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
+        check_terms(a.len(), b.len());
+        same_lengths(out.len(), a);
+        same_lengths(out.len(), b);
+    }
+    /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two halves of a key switch, reading a once.
+    ///
+    /// As [`inner_product`], with 3 pairs + 2 streams.
+    fn inner_product2(
+        q: Modulus,
+        out0: &mut [u64],
+        out1: &mut [u64],
+        a: &[&[u64]],
+        b0: &[&[u64]],
+        b1: &[&[u64]]
+    ) {
+        check_terms(a.len(), b0.len());
+        check_terms(a.len(), b1.len());
+        same_length(out0.len(), out1);
+        same_lengths(out0.len(), a);
+        same_lengths(out0.len(), b0);
+        same_lengths(out0.len(), b1);
+    }
+    /// out = sum_j w_j x_j over at most [`MAX_TERMS`] terms, for x_j < 2^52 (not necessarily below q) and w_j < q.
+    ///
+    /// Terms + 1 streams: the inner loop of base conversion.
+    fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
+        check_terms(xs.len(), weights.len());
+        same_lengths(out.len(), xs);
+        weights.iter().for_each(|&w| check_scalar(q, w));
+    }
+    /// out = round(sum_j y_j inverse_j), for y_j < 2^50 and a result in [0, 2^51).
+    ///
+    /// The sum is taken in double precision, every product and every sum rounded, in the order of the terms: the same
+    /// bits everywhere. Ties go to even.
+    fn rounded_quotient(out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
+        assert_eq!(ys.len(), inverses.len(), "a rounded quotient needs as many inverses as terms");
+        same_lengths(out.len(), ys);
+    }
+    /// x = (x - v) c, for c < q. Three streams.
+    fn sub_scale(q: Modulus, x: &mut [u64], v: &[u64], c: u64) {
+        same_length(x.len(), v);
+        check_scalar(q, c);
+    }
+    /// out = cx x - cv v, for cx, cv < q. Three streams.
+    fn scale_sub(q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64) {
+        same_length(out.len(), x);
+        same_length(out.len(), v);
+        check_scalar(q, cx);
+        check_scalar(q, cv);
+    }
+    /// a mod q, for a < 2^52. Two streams.
+    fn reduce_assign(q: Modulus, a: &mut [u64]) { }
+    /// The residues of signed words of any size. Two streams.
+    fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]) { same_length(out.len(), a); }
+}
+
+/// A constant factor outside [0, q) is a programming error, and a public one: constants come from parameters.
+#[inline(always)]
+fn check_scalar(q: Modulus, c: u64) {
+    assert!(c < q.value(), "a scalar factor must be reduced modulo q");
+}

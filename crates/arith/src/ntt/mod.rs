@@ -1,0 +1,235 @@
+//! The negacyclic number-theoretic transform.
+//!
+//! For n = 2^k and a 2n-th root of unity zeta, the forward transform evaluates a polynomial modulo X^n + 1 at the odd
+//! powers of zeta; [`crate::order`] says where coefficients and values are stored. It is a decimation in time. A block
+//! of the stage with distance d holds, in two rows of 2d places, the values of a polynomial of degree below K = 4d at
+//! the odd powers of zeta_{8d} = zeta^(n/4d). With a(Y) = E(Y^2) + Y O(Y^2), for j < d and row r,
+//!
+//! ```text
+//! new_r[j] = E_r[j] + w O_r[j],   new_r[j + d] = E_r[j] - w O_r[j],   w = zeta_{8d}^((-1)^r 5^j),
+//! ```
+//!
+//! because 5^d = 1 + K modulo 2K. E sits in the first half of the block's row and O in the second. The distances are
+//! 1, 2, 4, ..., n/4, after a first stage between the two rows with the single constant zeta_4 = zeta^(n/2). Twiddles
+//! depend on the place inside the block only, and those of one row are the inverses of the other's: the inverse
+//! transform needs no tables of its own.
+
+mod portable;
+
+use crate::{ArithError, Backend, Modulus, order, primes};
+use portable::PortableTwiddles;
+use std::sync::OnceLock;
+
+/// The powers of one root of unity that transform polynomials of one length modulo one number.
+pub struct NttTable {
+    modulus: Modulus,
+    log_n: u32,
+    root: u64,
+    portable: OnceLock<PortableTwiddles>,
+}
+
+impl NttTable {
+    /// The smallest supported binary logarithm of the length.
+    pub const MIN_LOG_N: u32 = 4;
+    /// The largest supported binary logarithm of the length.
+    pub const MAX_LOG_N: u32 = 17;
+
+    /// Prepares transforms of length n = 2^log_n with zeta = `root`, where root^n = -1 modulo q; q need not be prime.
+    /// About 3n multiplications and 8n bytes.
+    ///
+    /// # Errors
+    /// [`ArithError::InvalidLength`] or [`ArithError::InvalidRoot`].
+    pub fn new(modulus: Modulus, log_n: u32, root: u64) -> Result<Self, ArithError> {
+        check_length(log_n)?;
+        let q = modulus.value();
+        if root >= q || modulus.pow(root, 1 << log_n) != q - 1 {
+            return Err(ArithError::InvalidRoot {
+                modulus: q,
+                log_order: log_n + 1,
+                root,
+            });
+        }
+        let table = Self {
+            modulus,
+            log_n,
+            root,
+            portable: OnceLock::new(),
+        };
+        table.prepare(Backend::active());
+        Ok(table)
+    }
+
+    /// Prepares transforms of length 2^log_n modulo the prime q with its least root of order 2^(log_n + 1).
+    ///
+    /// # Errors
+    /// [`ArithError::InvalidModulus`], [`ArithError::InvalidLength`] or [`ArithError::NoRoot`].
+    pub fn for_prime(q: u64, log_n: u32) -> Result<Self, ArithError> {
+        let modulus = Modulus::new(q)?;
+        check_length(log_n)?;
+        let root = primes::primitive_root_of_unity(q, 2 << log_n).ok_or(ArithError::NoRoot {
+            modulus: q,
+            log_order: log_n + 1,
+        })?;
+        Self::new(modulus, log_n, root)
+    }
+
+    /// The modulus q.
+    pub fn modulus(&self) -> Modulus {
+        self.modulus
+    }
+
+    /// The binary logarithm of the length n.
+    pub fn log_n(&self) -> u32 {
+        self.log_n
+    }
+
+    /// The length n.
+    pub fn degree(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// The root of unity zeta.
+    pub fn root(&self) -> u64 {
+        self.root
+    }
+
+    /// Where coefficient c is stored; see [`order::coefficient_position`].
+    pub fn coefficient_position(&self, c: usize) -> usize {
+        order::coefficient_position(self.log_n, c)
+    }
+
+    /// From coefficients to values, in place, with the active backend.
+    ///
+    /// Input in coefficient order, any words below 4q; output in evaluation order, below q. (n/2) log2 n butterflies.
+    ///
+    /// # Panics
+    /// If the slice does not have n words.
+    pub fn forward(&self, a: &mut [u64]) {
+        self.forward_with(Backend::active(), a);
+    }
+
+    /// From values to coefficients, in place, with the active backend: the inverse of [`forward`](Self::forward).
+    ///
+    /// Input in evaluation order, below q; output in coefficient order, below q.
+    ///
+    /// # Panics
+    /// If the slice does not have n words.
+    pub fn inverse(&self, a: &mut [u64]) {
+        self.inverse_with(Backend::active(), a);
+    }
+
+    /// [`forward`](Self::forward) on a given backend.
+    ///
+    /// # Panics
+    /// If the slice does not have n words, or the processor lacks the backend.
+    pub fn forward_with(&self, backend: Backend, a: &mut [u64]) {
+        self.check(a);
+        debug_assert!(a.iter().all(|&x| x < 4 * self.modulus.value()));
+        match backend {
+            Backend::Portable => self.portable_twiddles().forward(a),
+            _ => self.portable_twiddles().forward(a),
+        }
+    }
+
+    /// [`inverse`](Self::inverse) on a given backend.
+    ///
+    /// # Panics
+    /// If the slice does not have n words, or the processor lacks the backend.
+    pub fn inverse_with(&self, backend: Backend, a: &mut [u64]) {
+        self.check(a);
+        debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
+        match backend {
+            Backend::Portable => self.portable_twiddles().inverse(a),
+            _ => self.portable_twiddles().inverse(a),
+        }
+    }
+
+    fn check(&self, a: &[u64]) {
+        assert_eq!(
+            a.len(),
+            self.degree(),
+            "a transform of length 2^{} got a slice of another length",
+            self.log_n
+        );
+    }
+
+    /// Computes the tables of a backend now rather than at its first use.
+    fn prepare(&self, _backend: Backend) {
+        self.portable_twiddles();
+    }
+
+    fn portable_twiddles(&self) -> &PortableTwiddles {
+        self.portable.get_or_init(|| {
+            PortableTwiddles::new(&Powers::new(self.modulus, self.log_n, self.root))
+        })
+    }
+}
+
+impl std::fmt::Debug for NttTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NttTable")
+            .field("modulus", &self.modulus.value())
+            .field("log_n", &self.log_n)
+            .field("root", &self.root)
+            .finish_non_exhaustive()
+    }
+}
+
+fn check_length(log_n: u32) -> Result<(), ArithError> {
+    let (min, max) = (NttTable::MIN_LOG_N, NttTable::MAX_LOG_N);
+    if (min..=max).contains(&log_n) {
+        Ok(())
+    } else {
+        Err(ArithError::InvalidLength {
+            found: log_n,
+            min,
+            max,
+        })
+    }
+}
+
+/// The twiddles as residues, before a backend gives them its own form.
+struct Powers {
+    modulus: Modulus,
+    /// rows[r][d + j] = zeta_{8d}^((-1)^r 5^j) for d = 1, 2, 4, ..., n/4 and j < d; place 0 is unused.
+    rows: [Vec<u64>; 2],
+    /// zeta_4, the constant between the rows.
+    quarter: u64,
+    /// 1/n and 1/(n zeta_4): the last stage of the inverse transform.
+    last: [u64; 2],
+}
+
+impl Powers {
+    fn new(modulus: Modulus, log_n: u32, root: u64) -> Self {
+        let (n, q) = (1u64 << log_n, modulus.value());
+        let inverse_root = modulus.neg(modulus.pow(root, n - 1));
+        let rows = [root, inverse_root].map(|zeta| {
+            let mut row = vec![0; n as usize / 2];
+            // The last stage by fifth powers, every other stage by squaring the next one.
+            let mut power = zeta;
+            for slot in &mut row[n as usize / 4..] {
+                *slot = power;
+                let square = modulus.mul(power, power);
+                power = modulus.mul(modulus.mul(square, square), power);
+            }
+            let mut d = n as usize / 8;
+            while d >= 1 {
+                for j in 0..d {
+                    row[d + j] = modulus.mul(row[2 * d + j], row[2 * d + j]);
+                }
+                d /= 2;
+            }
+            row
+        });
+        let quarter = modulus.pow(root, n / 2);
+        // 1/n = -((q - 1)/n) only when n divides q - 1; halving works for every odd q.
+        let half = q.div_ceil(2);
+        let inverse_n = modulus.pow(half % q, u64::from(log_n));
+        Self {
+            modulus,
+            rows,
+            quarter,
+            last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))],
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Every kernel on every backend against wide integer arithmetic.
+
+use everlevel_arith::kernels::{self, Kernels};
+use everlevel_arith::{Backend, Modulus};
+
+struct Words(u64);
+
+impl Words {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Words below the bound, one in four of them at an edge.
+    fn below(&mut self, bound: u64, length: usize) -> Vec<u64> {
+        (0..length)
+            .map(|_| match self.next() % 16 {
+                0 => 0,
+                1 => 1 % bound,
+                2 => bound - 1,
+                3 => bound / 2,
+                _ => (self.next() >> 3) % bound,
+            })
+            .collect()
+    }
+}
+
+fn moduli() -> Vec<Modulus> {
+    let largest = (1u64 << 50) - 1;
+    [
+        3,
+        5,
+        97,
+        65537,
+        65537 * 65537,
+        786_433,
+        (1 << 30) - 35,
+        (1 << 49) + 1,
+        0x3_0000_0000_0001,
+        largest - 26,
+        largest,
+    ]
+    .map(|q| Modulus::new(q).unwrap())
+    .to_vec()
+}
+
+fn lengths() -> impl Iterator<Item = usize> {
+    (1..=70).chain([4096])
+}
+
+/// Runs a check for every backend, modulus and length.
+fn everywhere(mut check: impl FnMut(&Kernels, Modulus, usize, &mut Words)) {
+    let mut words = Words(0x1234_5678_9ABC_DEF1);
+    for backend in Backend::available() {
+        let set = kernels::on(backend).unwrap();
+        for q in moduli() {
+            for length in lengths() {
+                check(set, q, length, &mut words);
+            }
+        }
+    }
+}
+
+fn map2(a: &[u64], b: &[u64], f: impl Fn(u128, u128) -> u128) -> Vec<u64> {
+    a.iter()
+        .zip(b)
+        .map(|(&x, &y)| f(x.into(), y.into()) as u64)
+        .collect()
+}
+
+fn slices(vectors: &[Vec<u64>]) -> Vec<&[u64]> {
+    vectors.iter().map(Vec::as_slice).collect()
+}
+
+#[test]
+fn additions() {
+    everywhere(|k, q, n, words| {
+        let m = u128::from(q.value());
+        let (a, b) = (words.below(q.value(), n), words.below(q.value(), n));
+        let mut out = vec![9; n];
+        let sum = map2(&a, &b, |x, y| (x + y) % m);
+        k.add(q, &mut out, &a, &b);
+        assert_eq!(out, sum);
+        out.clone_from(&a);
+        k.add_assign(q, &mut out, &b);
+        assert_eq!(out, sum);
+        let difference = map2(&a, &b, |x, y| (x + m - y) % m);
+        k.sub(q, &mut out, &a, &b);
+        assert_eq!(out, difference);
+        out.clone_from(&a);
+        k.sub_assign(q, &mut out, &b);
+        assert_eq!(out, difference);
+        k.neg_assign(q, &mut out);
+        assert_eq!(out, map2(&b, &a, |x, y| (x + m - y) % m));
+    });
+}
+
+#[test]
+fn products() {
+    everywhere(|k, q, n, words| {
+        let m = u128::from(q.value());
+        let (a, b, c) = (
+            words.below(q.value(), n),
+            words.below(q.value(), n),
+            words.below(q.value(), n),
+        );
+        let product = map2(&a, &b, |x, y| x * y % m);
+        let mut out = vec![9; n];
+        k.mul(q, &mut out, &a, &b);
+        assert_eq!(out, product);
+        out.clone_from(&a);
+        k.mul_assign(q, &mut out, &b);
+        assert_eq!(out, product);
+        out.clone_from(&c);
+        k.mul_add_assign(q, &mut out, &a, &b);
+        assert_eq!(out, map2(&product, &c, |x, y| (x + y) % m));
+    });
+}
+
+#[test]
+fn scalings() {
+    everywhere(|k, q, n, words| {
+        let m = u128::from(q.value());
+        let (a, b) = (words.below(q.value(), n), words.below(q.value(), n));
+        for pair in words.below(q.value(), 6).chunks(2) {
+            let (c, d) = (u128::from(pair[0]), u128::from(pair[1]));
+            let mut out = vec![9; n];
+            k.scalar_mul(q, &mut out, &a, pair[0]);
+            assert_eq!(out, map2(&a, &b, |x, _| x * c % m));
+            out.clone_from(&a);
+            k.scalar_mul_assign(q, &mut out, pair[0]);
+            assert_eq!(out, map2(&a, &b, |x, _| x * c % m));
+            out.clone_from(&b);
+            k.scalar_mul_add_assign(q, &mut out, &a, pair[0]);
+            assert_eq!(out, map2(&a, &b, |x, y| (x * c + y) % m));
+            out.clone_from(&a);
+            k.sub_scale(q, &mut out, &b, pair[0]);
+            assert_eq!(out, map2(&a, &b, |x, y| (x + m - y) * c % m));
+            k.scale_sub(q, &mut out, &a, pair[0], &b, pair[1]);
+            assert_eq!(out, map2(&a, &b, |x, y| (x * c + (m - y) * d) % m));
+        }
+    });
+}
+
+fn sum_of_products(q: Modulus, i: usize, a: &[Vec<u64>], b: &[Vec<u64>]) -> u64 {
+    let m = u128::from(q.value());
+    a.iter().zip(b).fold(0, |sum, (x, y)| {
+        (sum + u128::from(x[i]) * u128::from(y[i])) % m
+    }) as u64
+}
+
+#[test]
+fn inner_products() {
+    everywhere(|k, q, n, words| {
+        let pairs = words.next() as usize % 12;
+        let mut streams =
+            || -> Vec<Vec<u64>> { (0..pairs).map(|_| words.below(q.value(), n)).collect() };
+        let (a, b0, b1) = (streams(), streams(), streams());
+        let (mut out, mut out0, mut out1) = (vec![9; n], vec![9; n], vec![9; n]);
+        k.inner_product(q, &mut out, &slices(&a), &slices(&b0));
+        k.inner_product2(
+            q,
+            &mut out0,
+            &mut out1,
+            &slices(&a),
+            &slices(&b0),
+            &slices(&b1),
+        );
+        for i in 0..n {
+            assert_eq!(
+                out[i],
+                sum_of_products(q, i, &a, &b0),
+                "{pairs} pairs modulo {q:?}"
+            );
+            assert_eq!(out0[i], out[i]);
+            assert_eq!(
+                out1[i],
+                sum_of_products(q, i, &a, &b1),
+                "{pairs} pairs modulo {q:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn inner_products_of_the_greatest_length_do_not_overflow() {
+    for backend in Backend::available() {
+        let k = kernels::on(backend).unwrap();
+        for q in moduli() {
+            let n = 19;
+            let top = vec![q.value() - 1; n];
+            let a = vec![top.as_slice(); kernels::MAX_TERMS];
+            let mut out = vec![9; n];
+            k.inner_product(q, &mut out, &a, &a);
+            assert_eq!(out, vec![q.reduce_u64(kernels::MAX_TERMS as u64); n]);
+            let wide = vec![(1 << 52) - 1; n];
+            let xs = vec![wide.as_slice(); kernels::MAX_TERMS];
+            k.weighted_sum(q, &mut out, &xs, &vec![q.value() - 1; kernels::MAX_TERMS]);
+            let expected = q.neg(q.reduce_u128(((1 << 52) - 1) * kernels::MAX_TERMS as u128));
+            assert_eq!(out, vec![expected; n]);
+        }
+    }
+}
+
+#[test]
+fn weighted_sums() {
+    everywhere(|k, q, n, words| {
+        let terms = words.next() as usize % 11;
+        let weights = words.below(q.value(), terms);
+        let xs: Vec<Vec<u64>> = (0..terms).map(|_| words.below(1 << 52, n)).collect();
+        let mut out = vec![9; n];
+        k.weighted_sum(q, &mut out, &slices(&xs), &weights);
+        let m = u128::from(q.value());
+        for i in 0..n {
+            let terms = xs.iter().zip(&weights);
+            let expected = terms.fold(0, |sum, (x, &w)| {
+                (sum + u128::from(x[i]) * u128::from(w)) % m
+            });
+            assert_eq!(u128::from(out[i]), expected);
+        }
+    });
+}
+
+#[test]
+fn rounded_quotients_have_the_same_bits_everywhere() {
+    everywhere(|k, q, n, words| {
+        let terms = 1 + words.next() as usize % 9;
+        let ys: Vec<Vec<u64>> = (0..terms).map(|_| words.below(q.value(), n)).collect();
+        let scale = words.next() % 3;
+        let inverses: Vec<f64> = (0..terms)
+            .map(|j| {
+                if scale == 0 {
+                    1.0
+                } else {
+                    (j as f64 + 1.0) / q.value() as f64
+                }
+            })
+            .collect();
+        let (mut out, mut expected) = (vec![9; n], vec![9; n]);
+        k.rounded_quotient(&mut out, &slices(&ys), &inverses);
+        for i in 0..n {
+            let mut sum = 0.0;
+            for (y, inverse) in ys.iter().zip(&inverses) {
+                sum += y[i] as f64 * inverse;
+            }
+            assert!(sum < 2f64.powi(54));
+            expected[i] = sum.round_ties_even() as u64;
+        }
+        if ys.iter().flatten().all(|&y| (y as u128) * 9 < 1 << 51) || scale != 0 {
+            assert_eq!(out, expected);
+        }
+    });
+}
+
+#[test]
+fn reductions() {
+    everywhere(|k, q, n, words| {
+        let a = words.below(1 << 52, n);
+        let mut out = a.clone();
+        k.reduce_assign(q, &mut out);
+        assert_eq!(out, map2(&a, &a, |x, _| x % u128::from(q.value())));
+        let signed: Vec<i64> = (0..n)
+            .map(|_| match words.next() % 8 {
+                0 => i64::MIN,
+                1 => i64::MAX,
+                2 => -1,
+                3 => -(q.value() as i64),
+                4 => (words.next() % 64) as i64 - 32,
+                _ => words.next() as i64,
+            })
+            .collect();
+        k.from_signed(q, &mut out, &signed);
+        let expected: Vec<u64> = signed
+            .iter()
+            .map(|&x| i128::from(x).rem_euclid(q.value().into()) as u64)
+            .collect();
+        assert_eq!(out, expected);
+    });
+}
+
+#[test]
+fn empty_slices_and_empty_sums_are_allowed() {
+    let q = Modulus::new(97).unwrap();
+    for backend in Backend::available() {
+        let k = kernels::on(backend).unwrap();
+        k.add_assign(q, &mut [], &[]);
+        k.inner_product(q, &mut [], &[&[]], &[&[]]);
+        let mut out = [5; 11];
+        k.weighted_sum(q, &mut out, &[], &[]);
+        assert_eq!(out, [0; 11]);
+        out.fill(5);
+        k.rounded_quotient(&mut out, &[], &[]);
+        assert_eq!(out, [0; 11]);
+    }
+}
+
+#[test]
+#[should_panic(expected = "equal lengths")]
+fn unequal_lengths_are_refused() {
+    kernels::add_assign(Modulus::new(97).unwrap(), &mut [1, 2, 3], &[1, 2]);
+}

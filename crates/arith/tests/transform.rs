@@ -1,0 +1,195 @@
+//! The transform against its definition, against itself backwards, and every backend against the portable one.
+
+use everlevel_arith::{
+    ArithError, Backend, Modulus, NttTable, coefficient_position, evaluation_exponent,
+    gather_natural, kernels, primes, scatter_natural,
+};
+
+/// A reproducible stream of words.
+struct Words(u64);
+
+impl Words {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: u64, length: usize) -> Vec<u64> {
+        (0..length).map(|_| self.next() % bound).collect()
+    }
+}
+
+/// Tables of length 2^log_n: largest primes of 50, 49 and 30 bits, the small plaintext primes, and squares of primes.
+fn tables(log_n: u32) -> Vec<NttTable> {
+    let order = 2u64 << log_n;
+    let mut tables = Vec::new();
+    for bits in [50, 49, 30] {
+        let q = primes::primes_congruent_one(order, 1 << bits)
+            .next()
+            .unwrap();
+        tables.push(NttTable::for_prime(q, log_n).unwrap());
+    }
+    for p in [97u64, 65537, 786_433] {
+        for e in 1..=2 {
+            if let Some(root) = primes::root_mod_prime_power(p, e, order) {
+                tables.push(NttTable::new(Modulus::new(p.pow(e)).unwrap(), log_n, root).unwrap());
+            }
+        }
+    }
+    tables
+}
+
+/// Sum of a_c x^c, by Horner's rule.
+fn evaluate(q: Modulus, natural: &[u64], x: u64) -> u64 {
+    natural.iter().rev().fold(0, |sum, &c| q.mul_add(sum, x, c))
+}
+
+#[test]
+fn transform_evaluates_at_the_documented_roots() {
+    let mut words = Words(1);
+    for log_n in 4..=8 {
+        for table in tables(log_n) {
+            let q = table.modulus();
+            let natural = words.below(q.value(), table.degree());
+            let mut stored = vec![0; table.degree()];
+            scatter_natural(log_n, &natural, &mut stored);
+            for backend in Backend::available() {
+                let mut values = stored.clone();
+                table.forward_with(backend, &mut values);
+                for (index, &value) in values.iter().enumerate() {
+                    let point = q.pow(table.root(), evaluation_exponent(log_n, index));
+                    assert_eq!(
+                        value,
+                        evaluate(q, &natural, point),
+                        "{backend} {table:?} {index}"
+                    );
+                }
+                table.inverse_with(backend, &mut values);
+                assert_eq!(
+                    gather_natural(log_n, &values),
+                    natural,
+                    "{backend} {table:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn backends_agree_and_round_trips_return() {
+    let mut words = Words(2);
+    for log_n in NttTable::MIN_LOG_N..=NttTable::MAX_LOG_N {
+        for table in tables(log_n) {
+            let (q, n) = (table.modulus().value(), table.degree());
+            let mixed = (0..n)
+                .map(|_| [0, 1, q - 1, q, 2 * q, 4 * q - 1][words.next() as usize % 6])
+                .collect();
+            let inputs = [
+                words.below(q, n),
+                words.below(4 * q, n),
+                mixed,
+                vec![4 * q - 1; n],
+                vec![q - 1; n],
+            ];
+            for input in inputs {
+                let mut expected = input.clone();
+                table.forward_with(Backend::Portable, &mut expected);
+                assert!(expected.iter().all(|&x| x < q));
+                let canonical: Vec<u64> = input.iter().map(|x| x % q).collect();
+                let mut backwards = canonical.clone();
+                table.inverse_with(Backend::Portable, &mut backwards);
+                for backend in Backend::available() {
+                    let mut a = input.clone();
+                    table.forward_with(backend, &mut a);
+                    assert!(a == expected, "forward, {backend}, {table:?}");
+                    table.inverse_with(backend, &mut a);
+                    assert!(a == canonical, "round trip, {backend}, {table:?}");
+                    table.inverse_with(backend, &mut a);
+                    assert!(a == backwards, "inverse, {backend}, {table:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pointwise_products_are_negacyclic_products() {
+    let mut words = Words(3);
+    for log_n in [4, 6, 7, 8] {
+        for table in tables(log_n) {
+            let (q, n) = (table.modulus(), table.degree());
+            let (a, b) = (words.below(q.value(), n), words.below(q.value(), n));
+            let mut expected = vec![0; n];
+            for (i, &x) in a.iter().enumerate() {
+                for (j, &y) in b.iter().enumerate() {
+                    let slot = &mut expected[(i + j) % n];
+                    let product = q.mul(x, y);
+                    *slot = if i + j < n {
+                        q.add(*slot, product)
+                    } else {
+                        q.sub(*slot, product)
+                    };
+                }
+            }
+            let (mut left, mut right) = (vec![0; n], vec![0; n]);
+            scatter_natural(log_n, &a, &mut left);
+            scatter_natural(log_n, &b, &mut right);
+            table.forward(&mut left);
+            table.forward(&mut right);
+            kernels::mul_assign(q, &mut left, &right);
+            table.inverse(&mut left);
+            assert_eq!(gather_natural(log_n, &left), expected, "{table:?}");
+        }
+    }
+}
+
+#[test]
+fn a_constant_has_constant_values_and_x_has_the_roots() {
+    let table = NttTable::for_prime(786_433, 10).unwrap();
+    let mut a = vec![0; 1024];
+    a[coefficient_position(10, 0)] = 7;
+    table.forward(&mut a);
+    assert!(a.iter().all(|&x| x == 7));
+    let mut a = vec![0; 1024];
+    a[table.coefficient_position(1)] = 1;
+    table.forward(&mut a);
+    assert_eq!(a[0], table.root());
+    assert_eq!(a[1], table.modulus().pow(table.root(), 5));
+    assert_eq!(a[512], table.modulus().inv(table.root()).unwrap());
+}
+
+#[test]
+fn wrong_parameters_are_refused() {
+    let q = Modulus::new(65537).unwrap();
+    assert!(matches!(
+        NttTable::new(q, 3, 4),
+        Err(ArithError::InvalidLength { found: 3, .. })
+    ));
+    assert!(matches!(
+        NttTable::new(q, 18, 4),
+        Err(ArithError::InvalidLength { found: 18, .. })
+    ));
+    assert!(matches!(
+        NttTable::new(q, 4, 4),
+        Err(ArithError::InvalidRoot { root: 4, .. })
+    ));
+    assert!(matches!(
+        NttTable::new(q, 4, 65537 + 3),
+        Err(ArithError::InvalidRoot { .. })
+    ));
+    assert!(matches!(
+        NttTable::for_prime(65537, 16),
+        Err(ArithError::NoRoot { log_order: 17, .. })
+    ));
+    assert!(matches!(
+        NttTable::for_prime(33, 4),
+        Err(ArithError::NoRoot { .. })
+    ));
+    assert!(matches!(
+        NttTable::for_prime(32, 4),
+        Err(ArithError::InvalidModulus { found: 32 })
+    ));
+}

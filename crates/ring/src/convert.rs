@@ -1,0 +1,145 @@
+//! Conversion between bases: exact centered lifts, and division with rounding.
+
+use everlevel_arith::{Modulus, kernels};
+use rayon::prelude::*;
+
+use crate::basis::Basis;
+use crate::limb::Limb;
+use crate::poly::{Eval, Poly};
+use crate::ring::Ring;
+
+/// An integer polynomial v with |v| <= D/2, known by its residues modulo the primes of a small basis (product D) and
+/// ready to be reduced modulo any other prime.
+///
+/// With y_i = v * (D/d_i)^-1 mod d_i, v = sum y_i (D/d_i) - k D, where k = round(sum y_i / d_i) in floating point. The
+/// rounding can only differ from the exact one where |v| is within 2^-45 D of D/2, where either choice is a
+/// residue of the same class: the lift is always correct modulo D, and centered up to that.
+pub struct CenteredLift {
+    basis: Basis,
+    terms: Vec<Limb>,
+}
+
+impl CenteredLift {
+    /// From coefficient limbs, one for each prime of `basis` in order; v is `scale(i)` times what they hold modulo prime i.
+    pub fn new(ring: &Ring, basis: Basis, mut limbs: Vec<Limb>, scale: impl Fn(usize) -> u64 + Sync) -> Self {
+        let positions: Vec<usize> = basis.iter().collect();
+        limbs.par_iter_mut().zip(&positions).for_each(|(limb, &i)| {
+            let q = ring.modulus(i);
+            let factor = q.mul(scale(i), ring.inverse_product(basis.minus(Basis::of([i])), i));
+            kernels::scalar_mul_assign(q, limb, factor);
+        });
+        let inverses: Vec<f64> = positions.iter().map(|&i| 1.0 / ring.modulus(i).value() as f64).collect();
+        let mut quotient = ring.limb();
+        {
+            let views: Vec<&[u64]> = limbs.iter().map(|l| &l[..]).collect();
+            kernels::rounded_quotient(&mut quotient, &views, &inverses);
+        }
+        limbs.push(quotient);
+        CenteredLift { basis, terms: limbs }
+    }
+    /// Writes `factor` * v modulo `q` (canonical residues), coefficient by coefficient.
+    pub fn reduce(&self, ring: &Ring, q: Modulus, factor: u64, out: &mut [u64]) {
+        let mut weights: Vec<u64> = self
+            .basis
+            .iter()
+            .map(|i| q.mul(factor, ring.product_mod(self.basis.minus(Basis::of([i])), q)))
+            .collect();
+        weights.push(q.neg(q.mul(factor, ring.product_mod(self.basis, q))));
+        let views: Vec<&[u64]> = self.terms.iter().map(|l| &l[..]).collect();
+        kernels::weighted_sum(q, out, &views, &weights);
+    }
+}
+
+/// The three integer constants of a division with rounding, see [`divide_round`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundingScale {
+    /// alpha: an integer, or the inverse of one modulo every prime of the polynomial.
+    pub alpha: Constant,
+    /// beta.
+    pub beta: u64,
+    /// gamma.
+    pub gamma: u64,
+}
+
+/// An integer or its inverse, modulo any prime that it is coprime to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Constant {
+    /// The integer itself.
+    Integer(u64),
+    /// Its modular inverse.
+    Inverse(u64),
+}
+
+impl RoundingScale {
+    /// Plain division: round(x / D).
+    pub const PLAIN: Self = RoundingScale { alpha: Constant::Integer(1), beta: 1, gamma: 1 };
+
+    /// BGV's modulus switching for plaintext modulus t: x/D up to a rounding error that is a multiple of t.
+    pub fn plain_multiple(t: u64) -> Self {
+        RoundingScale { alpha: Constant::Inverse(t), beta: t, gamma: 1 }
+    }
+    /// The same for an input that was divided by t before: t * round(x / D).
+    pub fn times_plain(t: u64) -> Self {
+        RoundingScale { alpha: Constant::Integer(1), beta: t, gamma: t }
+    }
+}
+
+/// Divides with rounding: from the polynomial's basis S to `target` T, with A = product of T \ S and D = product of S \ T,
+/// returns (gamma A x - beta v) / D, where v is alpha A x modulo D, centered.
+///
+/// Exact over the integers when beta alpha = gamma mod D, which the constructors of [`RoundingScale`] ensure. Cost:
+/// |S \ T| inverse transforms and |T| forward ones. The rounding error beta v / D is at most beta/2 in each coefficient.
+pub fn divide_round(ring: &Ring, x: Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
+    let source = x.basis();
+    let (added, dropped) = (target.minus(source), source.minus(target));
+    let mut kept: Vec<Option<Limb>> = (0..ring.prime_count()).map(|_| None).collect();
+    let mut falling = Vec::with_capacity(dropped.len());
+    for (i, limb) in source.iter().zip(x.into_limbs()) {
+        if target.contains(i) { kept[i] = Some(limb) } else { falling.push(limb) }
+    }
+    let lift = (!dropped.is_empty()).then(|| {
+        let positions: Vec<usize> = dropped.iter().collect();
+        falling.par_iter_mut().zip(&positions).for_each(|(limb, &i)| ring.inverse_limb(i, limb));
+        CenteredLift::new(ring, dropped, falling, |i| {
+            let q = ring.modulus(i);
+            let alpha = match scale.alpha {
+                Constant::Integer(a) => q.reduce_u64(a),
+                Constant::Inverse(a) => q.inv(q.reduce_u64(a)).expect("the primes of a ring are coprime to t"),
+            };
+            q.mul(alpha, ring.product_mod(added, q))
+        })
+    });
+    let positions: Vec<usize> = target.iter().collect();
+    let limbs: Vec<Limb> = positions
+        .par_iter()
+        .zip(positions.par_iter().map(|&i| &kept[i]))
+        .map(|(&i, old)| {
+            let q = ring.modulus(i);
+            let inverse = ring.inverse_product(dropped, i);
+            let keep = q.mul(inverse, q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q)));
+            match (&lift, old) {
+                (Some(lift), old) => {
+                    let mut v = ring.limb();
+                    lift.reduce(ring, q, q.mul(inverse, q.reduce_u64(scale.beta)), &mut v);
+                    ring.forward_limb(i, &mut v);
+                    match old {
+                        // out = keep * x - v, reusing v's buffer
+                        Some(old) => {
+                            kernels::neg_assign(q, &mut v);
+                            kernels::scalar_mul_add_assign(q, &mut v, old, keep);
+                        }
+                        None => kernels::neg_assign(q, &mut v),
+                    }
+                    v
+                }
+                (None, Some(old)) => {
+                    let mut out = old.clone();
+                    kernels::scalar_mul_assign(q, &mut out, keep);
+                    out
+                }
+                (None, None) => ring.zero_limb(),
+            }
+        })
+        .collect();
+    Poly::from_limbs(target, limbs)
+}

@@ -1,0 +1,83 @@
+//! Errors of the ring layer.
+
+/// What can be wrong with a ring, a basis or a plaintext.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RingError {
+    /// The index of the cyclotomic ring is not supported.
+    #[error("ring index m = {index} is not supported: expected a power of two from 32 to 262144 (composite indices are not available yet)")]
+    UnsupportedIndex {
+        /// The index found.
+        index: u64,
+    },
+    /// A prime does not fit the ring.
+    #[error("modulus {value} does not fit the ring of index {index}: expected a prime below 2^50 that is 1 modulo {index}")]
+    BadPrime {
+        /// The prime found.
+        value: u64,
+        /// The index of the ring.
+        index: u64,
+    },
+    /// Two primes of the ring are equal.
+    #[error("prime {value} occurs twice: the primes of a ring must differ")]
+    RepeatedPrime {
+        /// The prime found twice.
+        value: u64,
+    },
+    /// Too many primes.
+    #[error("{count} primes: a ring holds at most {max}", max = crate::MAX_PRIMES)]
+    TooManyPrimes {
+        /// How many were given.
+        count: usize,
+    },
+    /// The plaintext modulus does not fit the ring.
+    #[error("plaintext modulus {p}^{exponent} does not fit the ring of index {index}: {reason}")]
+    BadPlainModulus {
+        /// The prime.
+        p: u64,
+        /// The exponent.
+        exponent: u32,
+        /// The index of the ring.
+        index: u64,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// More values than slots.
+    #[error("{found} values for {slots} slots: give at most {slots} values")]
+    TooManyValues {
+        /// Number of values given.
+        found: usize,
+        /// Number of slots.
+        slots: usize,
+    },
+    /// A value is outside of the plaintext space.
+    #[error("value {value} at position {position} is outside of 0..{modulus}: reduce it first, or encode signed values as such")]
+    ValueOutOfRange {
+        /// The value.
+        value: u64,
+        /// Its position.
+        position: usize,
+        /// The plaintext modulus.
+        modulus: u64,
+    },
+    /// A plaintext has slots outside of the base ring Z/p^e.
+    #[error("the plaintext holds slot values outside of Z/p^e (a coefficient of X^{coefficient} is not zero): it is no thin plaintext")]
+    NotThin {
+        /// The first coefficient that should be zero.
+        coefficient: usize,
+    },
+    /// An automorphism that the ring does not have.
+    #[error("X -> X^{element} is no automorphism of the ring of index {index}: the exponent must be a unit modulo the index")]
+    NotAnAutomorphism {
+        /// The exponent.
+        element: u64,
+        /// The index of the ring.
+        index: u64,
+    },
+    /// The arithmetic layer refused a modulus.
+    #[error(transparent)]
+    Arith(#[from] everlevel_arith::ArithError),
+    /// The system's random source failed.
+    #[error("the system's random source failed: {0}")]
+    Random(String),
+}

@@ -1,0 +1,30 @@
+//! Polynomials of everlevel: RNS bases and conversion between them, Z\[X\]/Φ_m(X), automorphisms, slots, sampling.
+//!
+//! Nothing above this crate assumes that the index m is a power of two: the schemes see a [`Ring`] with transforms,
+//! automorphisms and a canonical norm, and a [`SlotShape`]. Nothing in this crate knows what a key is.
+//!
+//! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`] with one [`Limb`] a prime.
+//! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`] multiplies.
+//! * [`convert`]: exact centered lifts between bases, and division with rounding.
+//! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their automorphisms.
+//! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
+
+mod basis;
+pub mod convert;
+mod error;
+mod galois;
+mod limb;
+mod norm;
+mod plain;
+mod poly;
+mod ring;
+pub mod sample;
+
+pub use basis::{Basis, MAX_PRIMES};
+pub use error::RingError;
+pub use galois::{GaloisElement, SlotShape};
+pub use limb::Limb;
+pub use norm::CanonicalNorm;
+pub use plain::PlainRing;
+pub use poly::{Coeff, Eval, Poly, Representation};
+pub use ring::Ring;

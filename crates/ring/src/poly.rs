@@ -1,0 +1,215 @@
+//! Polynomials modulo the product of a basis.
+
+use std::marker::PhantomData;
+
+use everlevel_arith::{kernels, scatter_natural};
+use rayon::prelude::*;
+
+use crate::basis::Basis;
+use crate::galois::GaloisElement;
+use crate::limb::Limb;
+use crate::ring::Ring;
+
+/// Marker: coefficients (in the storage order of the transform, see [`everlevel_arith::coefficient_position`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coeff;
+/// Marker: evaluations at the primitive m-th roots of unity, in slot order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Eval;
+
+/// A representation of polynomials.
+pub trait Representation: Copy + Send + Sync + 'static {}
+impl Representation for Coeff {}
+impl Representation for Eval {}
+
+/// A polynomial of degree below n modulo the product of the primes of its basis; one canonical limb a prime.
+///
+/// Operations take the [`Ring`] as an argument. Binary ones require equal bases and panic otherwise: schemes align
+/// levels before they compute, so a mismatch is a bug, not an input.
+#[derive(Clone, Debug)]
+pub struct Poly<R: Representation> {
+    basis: Basis,
+    limbs: Vec<Limb>,
+    representation: PhantomData<R>,
+}
+
+impl<R: Representation> Poly<R> {
+    /// The zero polynomial.
+    pub fn zero(ring: &Ring, basis: Basis) -> Self {
+        Self::from_limbs(basis, basis.iter().map(|_| ring.zero_limb()).collect())
+    }
+    /// A polynomial of unspecified content, to be overwritten.
+    pub fn uninit(ring: &Ring, basis: Basis) -> Self {
+        Self::from_limbs(basis, basis.iter().map(|_| ring.limb()).collect())
+    }
+    /// From limbs in the order of the basis.
+    ///
+    /// # Panics
+    /// If the number of limbs differs from the size of the basis.
+    pub fn from_limbs(basis: Basis, limbs: Vec<Limb>) -> Self {
+        assert_eq!(basis.len(), limbs.len(), "one limb a prime");
+        Poly { basis, limbs, representation: PhantomData }
+    }
+    /// The basis.
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+    /// The limbs, in the order of the basis.
+    pub fn limbs(&self) -> &[Limb] {
+        &self.limbs
+    }
+    /// The limbs, to be written.
+    pub fn limbs_mut(&mut self) -> &mut [Limb] {
+        &mut self.limbs
+    }
+    /// Takes the limbs out.
+    pub fn into_limbs(self) -> Vec<Limb> {
+        self.limbs
+    }
+    /// The limb of the prime at `position`.
+    ///
+    /// # Panics
+    /// If the basis lacks the prime.
+    pub fn limb(&self, position: usize) -> &Limb {
+        &self.limbs[self.basis.limb_of(position).expect("the basis holds the prime")]
+    }
+    /// Pairs of prime position and limb.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &Limb)> {
+        self.basis.iter().zip(&self.limbs)
+    }
+    /// Overwrites the limbs when they are dropped.
+    pub fn wipe_on_drop(&mut self) {
+        self.limbs.iter_mut().for_each(Limb::wipe_on_drop);
+    }
+
+    /// Runs `f(prime position, limb)` over all limbs, in parallel.
+    pub fn for_each(&mut self, f: impl Fn(usize, &mut [u64]) + Sync + Send) {
+        let positions: Vec<usize> = self.basis.iter().collect();
+        self.limbs.par_iter_mut().zip(positions).for_each(|(limb, i)| f(i, limb));
+    }
+    fn zip(&mut self, other: &Self, f: impl Fn(usize, &mut [u64], &[u64]) + Sync + Send) {
+        assert_eq!(self.basis, other.basis, "operands of equal basis");
+        let positions: Vec<usize> = self.basis.iter().collect();
+        self.limbs.par_iter_mut().zip(&other.limbs).zip(positions).for_each(|((a, b), i)| f(i, a, b));
+    }
+
+    /// self += other.
+    pub fn add_assign(&mut self, ring: &Ring, other: &Self) {
+        self.zip(other, |i, a, b| kernels::add_assign(ring.modulus(i), a, b));
+    }
+    /// self -= other.
+    pub fn sub_assign(&mut self, ring: &Ring, other: &Self) {
+        self.zip(other, |i, a, b| kernels::sub_assign(ring.modulus(i), a, b));
+    }
+    /// self = -self.
+    pub fn neg_assign(&mut self, ring: &Ring) {
+        self.for_each(|i, a| kernels::neg_assign(ring.modulus(i), a));
+    }
+    /// self *= c, for a signed integer constant.
+    pub fn scale_assign(&mut self, ring: &Ring, c: i128) {
+        self.for_each(|i, a| {
+            let q = ring.modulus(i);
+            kernels::scalar_mul_assign(q, a, q.reduce_i128(c));
+        });
+    }
+    /// Forgets the primes outside of `basis`: the residues of the same integers.
+    ///
+    /// # Panics
+    /// If `basis` is no subset of the polynomial's basis.
+    pub fn restrict(mut self, basis: Basis) -> Self {
+        assert!(basis.is_subset(self.basis), "restriction to a subset");
+        let mut positions = self.basis.iter();
+        self.limbs.retain(|_| positions.next().is_some_and(|i| basis.contains(i)));
+        self.basis = basis;
+        self
+    }
+    /// A copy with the primes of `basis` only.
+    pub fn restricted(&self, basis: Basis) -> Self {
+        assert!(basis.is_subset(self.basis), "restriction to a subset");
+        Self::from_limbs(basis, basis.iter().map(|i| self.limb(i).clone()).collect())
+    }
+}
+
+impl Poly<Coeff> {
+    /// From signed coefficients in natural order. Branch-free in the values.
+    pub fn from_signed(ring: &Ring, basis: Basis, natural: &[i64]) -> Self {
+        let mut stored = vec![0i64; ring.degree()];
+        scatter_natural(ring.log_degree(), natural, &mut stored);
+        let out = Self::from_stored_signed(ring, basis, &stored);
+        zeroize::Zeroize::zeroize(&mut stored);
+        out
+    }
+    /// From signed coefficients in storage order. Branch-free in the values.
+    pub fn from_stored_signed(ring: &Ring, basis: Basis, stored: &[i64]) -> Self {
+        let mut out = Self::uninit(ring, basis);
+        out.for_each(|i, limb| kernels::from_signed(ring.modulus(i), limb, stored));
+        out
+    }
+    /// To evaluations: one transform a limb.
+    pub fn into_eval(mut self, ring: &Ring) -> Poly<Eval> {
+        self.for_each(|i, limb| ring.forward_limb(i, limb));
+        Poly::from_limbs(self.basis, self.limbs)
+    }
+    /// Applies X -> X^g.
+    pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
+        let map = g.coefficient_map(ring);
+        let mut out = Self::uninit(ring, self.basis);
+        let positions: Vec<usize> = self.basis.iter().collect();
+        out.limbs.par_iter_mut().zip(&self.limbs).zip(positions).for_each(|((to, from), i)| {
+            let q = ring.modulus(i).value();
+            for (&(target, negate), &x) in map.iter().zip(from.iter()) {
+                to[target as usize] = if negate && x != 0 { q - x } else { x };
+            }
+        });
+        out
+    }
+}
+
+impl Poly<Eval> {
+    /// To coefficients: one transform a limb.
+    pub fn into_coeff(mut self, ring: &Ring) -> Poly<Coeff> {
+        self.for_each(|i, limb| ring.inverse_limb(i, limb));
+        Poly::from_limbs(self.basis, self.limbs)
+    }
+    /// self *= other.
+    pub fn mul_assign(&mut self, ring: &Ring, other: &Self) {
+        self.zip(other, |i, a, b| kernels::mul_assign(ring.modulus(i), a, b));
+    }
+    /// The product.
+    pub fn mul(&self, ring: &Ring, other: &Self) -> Self {
+        assert_eq!(self.basis, other.basis, "operands of equal basis");
+        let mut out = Self::uninit(ring, self.basis);
+        let positions: Vec<usize> = self.basis.iter().collect();
+        out.limbs
+            .par_iter_mut()
+            .zip(self.limbs.par_iter().zip(&other.limbs))
+            .zip(positions)
+            .for_each(|((o, (a, b)), i)| kernels::mul(ring.modulus(i), o, a, b));
+        out
+    }
+    /// self += a * b.
+    pub fn mul_add_assign(&mut self, ring: &Ring, a: &Self, b: &Self) {
+        assert!(self.basis == a.basis && a.basis == b.basis, "operands of equal basis");
+        let positions: Vec<usize> = self.basis.iter().collect();
+        self.limbs
+            .par_iter_mut()
+            .zip(a.limbs.par_iter().zip(&b.limbs))
+            .zip(positions)
+            .for_each(|((o, (a, b)), i)| kernels::mul_add_assign(ring.modulus(i), o, a, b));
+    }
+    /// self += c, for a signed integer constant.
+    pub fn add_constant(&mut self, ring: &Ring, c: i128) {
+        self.for_each(|i, limb| {
+            let q = ring.modulus(i);
+            let c = q.reduce_i128(c);
+            limb.iter_mut().for_each(|x| *x = q.add(*x, c));
+        });
+    }
+    /// Applies X -> X^g: a cyclic shift of the rows, perhaps their exchange.
+    pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
+        let mut out = Self::uninit(ring, self.basis);
+        let shift = g.evaluation_shift(ring);
+        out.limbs.par_iter_mut().zip(&self.limbs).for_each(|(to, from)| shift.apply(to, from));
+        out
+    }
+}

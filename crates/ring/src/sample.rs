@@ -1,0 +1,206 @@
+//! Random polynomials.
+//!
+//! Everything secret is sampled in constant time: no branch and no memory access depends on the values drawn. Uniform
+//! public polynomials use rejection, whose running time depends on public values only.
+
+use everlevel_arith::Modulus;
+use rand_chacha::ChaCha20Rng;
+use rand_core::{CryptoRng, Rng, SeedableRng};
+
+use crate::basis::Basis;
+use crate::error::RingError;
+use crate::limb::Limb;
+use crate::poly::{Coeff, Eval, Poly};
+use crate::ring::Ring;
+
+/// The seed of a public uniform polynomial.
+pub type Seed = [u8; 32];
+
+/// A generator seeded by the operating system.
+///
+/// # Errors
+/// If the system has no random source.
+pub fn system_rng() -> Result<ChaCha20Rng, RingError> {
+    let mut seed = zeroize::Zeroizing::new(Seed::default());
+    getrandom::fill(&mut seed[..]).map_err(|e| RingError::Random(e.to_string()))?;
+    Ok(ChaCha20Rng::from_seed(*seed))
+}
+
+/// A fresh seed.
+pub fn seed(rng: &mut impl CryptoRng) -> Seed {
+    let mut seed = Seed::default();
+    rng.fill_bytes(&mut seed);
+    seed
+}
+
+fn fill_uniform(q: Modulus, rng: &mut impl Rng, out: &mut [u64]) {
+    let mask = u64::MAX >> q.value().leading_zeros();
+    for x in out {
+        *x = loop {
+            let candidate = rng.next_u64() & mask;
+            if candidate < q.value() {
+                break candidate;
+            }
+        };
+    }
+}
+
+/// The limb of the uniform polynomial (`seed`, `component`) modulo the prime at `position`, in evaluations.
+///
+/// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes and in any order.
+/// `component` < 2^32 tells polynomials of one seed apart.
+pub fn expand_limb(ring: &Ring, seed: &Seed, component: u32, position: usize) -> Limb {
+    let mut rng = ChaCha20Rng::from_seed(*seed);
+    rng.set_stream((component as u64) << 32 | position as u64);
+    let mut limb = ring.limb();
+    fill_uniform(ring.modulus(position), &mut rng, &mut limb);
+    limb
+}
+
+/// The uniform polynomial (`seed`, `component`) over `basis`.
+pub fn expand(ring: &Ring, seed: &Seed, component: u32, basis: Basis) -> Poly<Eval> {
+    use rayon::prelude::*;
+    let positions: Vec<usize> = basis.iter().collect();
+    Poly::from_limbs(basis, positions.into_par_iter().map(|i| expand_limb(ring, seed, component, i)).collect())
+}
+
+/// n independent uniform values of {-1, 0, 1}. Constant time; the bias is below 2^-62 a coefficient.
+pub fn ternary(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+    (0..degree).map(|_| ((rng.next_u64() as u128 * 3) >> 64) as i64 - 1).collect()
+}
+
+/// A uniform vector of {-1, 0, 1} with exactly `weight` non-zero values, by a constant-time shuffle: values travel with
+/// random 62-bit keys through a sorting network. `degree` is a power of two, `weight` at most `degree`.
+///
+/// Two keys coincide with probability below n^2 / 2^63; the order of such a pair is then fixed instead of random.
+pub fn fixed_weight(degree: usize, weight: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+    assert!(degree.is_power_of_two() && weight <= degree, "a weight up to a power-of-two degree");
+    // Low two bits: 0 for 0, 1 for +1, 2 for -1. The first `weight` entries are non-zero with random signs.
+    let mut keys: Vec<u64> = (0..degree)
+        .map(|i| {
+            let key = rng.next_u64() & !3;
+            let sign = rng.next_u64() & 1;
+            key | if i < weight { 1 + sign } else { 0 }
+        })
+        .collect();
+    odd_even_merge_sort(&mut keys);
+    let out = keys.iter().map(|k| (k & 1) as i64 - (k >> 1 & 1) as i64).collect();
+    zeroize::Zeroize::zeroize(&mut keys);
+    out
+}
+
+/// Batcher's network: the sequence of comparisons depends on the length only.
+fn odd_even_merge_sort(a: &mut [u64]) {
+    let n = a.len();
+    let mut p = 1;
+    while p < n {
+        let mut k = p;
+        while k >= 1 {
+            let mut j = k % p;
+            while j + k < n {
+                for i in 0..k.min(n - j - k) {
+                    if (i + j) / (2 * p) == (i + j + k) / (2 * p) {
+                        let (x, y) = (a[i + j], a[i + j + k]);
+                        let swap = 0u64.wrapping_sub((y < x) as u64);
+                        let t = (x ^ y) & swap;
+                        a[i + j] = x ^ t;
+                        a[i + j + k] = y ^ t;
+                    }
+                }
+                j += 2 * k;
+            }
+            k /= 2;
+        }
+        p *= 2;
+    }
+}
+
+/// The variance of [`error`].
+pub const ERROR_VARIANCE: f64 = 10.5;
+
+/// n independent values of the centered binomial distribution with 2 * 21 coins: variance 10.5, standard deviation
+/// 3.24, absolute value at most 21. Constant time.
+pub fn error(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
+    (0..degree)
+        .map(|_| {
+            let coins = rng.next_u64();
+            let (a, b) = (coins & 0x1f_ffff, coins >> 21 & 0x1f_ffff);
+            a.count_ones() as i64 - b.count_ones() as i64
+        })
+        .collect()
+}
+
+/// An error polynomial with ‖e‖ <= `limit` in the canonical norm, re-drawn until it is.
+///
+/// Only the number of attempts is visible, which says nothing about the vector that is kept.
+pub fn bounded(ring: &Ring, limit: f64, mut draw: impl FnMut() -> Vec<i64>) -> Vec<i64> {
+    loop {
+        let candidate = zeroize::Zeroizing::new(draw());
+        let real = zeroize::Zeroizing::new(candidate.iter().map(|&x| x as f64).collect::<Vec<f64>>());
+        if ring.norm().max(&real) <= limit {
+            return candidate.to_vec();
+        }
+    }
+}
+
+/// Signed coefficients in natural order as evaluations over `basis`, wiped when dropped.
+pub fn secret_poly(ring: &Ring, basis: Basis, coefficients: &[i64]) -> Poly<Eval> {
+    let mut poly: Poly<Coeff> = Poly::from_signed(ring, basis, coefficients);
+    poly.wipe_on_drop();
+    poly.into_eval(ring)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rng() -> ChaCha20Rng {
+        ChaCha20Rng::from_seed([7; 32])
+    }
+
+    #[test]
+    fn the_network_sorts() {
+        let mut rng = rng();
+        for log in 1..=10 {
+            let mut a: Vec<u64> = (0..1 << log).map(|_| rng.next_u64() % 97).collect();
+            let mut want = a.clone();
+            want.sort_unstable();
+            odd_even_merge_sort(&mut a);
+            assert_eq!(a, want);
+        }
+    }
+
+    #[test]
+    fn weights_and_positions() {
+        let mut rng = rng();
+        let mut hits = [0usize; 64];
+        let mut signs = 0i64;
+        for _ in 0..4000 {
+            let v = fixed_weight(64, 8, &mut rng);
+            assert_eq!(v.iter().filter(|&&x| x != 0).count(), 8);
+            assert!(v.iter().all(|x| x.abs() <= 1));
+            v.iter().enumerate().for_each(|(i, &x)| hits[i] += (x != 0) as usize);
+            signs += v.iter().sum::<i64>();
+        }
+        // each position is hit 500 times on average, with standard deviation 21; signs have deviation 179
+        assert!(hits.iter().all(|&h| (350..650).contains(&h)), "{hits:?}");
+        assert!(signs.abs() < 1500);
+        assert_eq!(fixed_weight(16, 16, &mut rng).iter().filter(|&&x| x == 0).count(), 0);
+    }
+
+    #[test]
+    fn moments() {
+        let mut rng = rng();
+        let n = 1 << 16;
+        let e = error(n, &mut rng);
+        let mean = e.iter().sum::<i64>() as f64 / n as f64;
+        let variance = e.iter().map(|&x| (x * x) as f64).sum::<f64>() / n as f64;
+        assert!(mean.abs() < 0.1 && (variance - ERROR_VARIANCE).abs() < 0.5, "{mean} {variance}");
+        assert!(e.iter().all(|x| x.abs() <= 21));
+        let t = ternary(n, &mut rng);
+        for v in -1..=1 {
+            let share = t.iter().filter(|&&x| x == v).count() as f64 / n as f64;
+            assert!((share - 1.0 / 3.0).abs() < 0.01);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The verb set of BGV.
+
+use everlevel_arith::kernels;
+use everlevel_ring::{Eval, GaloisElement, Limb, Poly, SlotShape, convert::{RoundingScale, divide_round}};
+use rayon::prelude::*;
+
+use super::keyswitch::{Decomposition, usable};
+use super::{Bgv, Ciphertext, Diagonal, Extended, Product, message_poly};
+use crate::error::SchemeError;
+use crate::keys::EvalKeys;
+use crate::noise::{Meta, log_add};
+use crate::params::Level;
+use crate::plaintext::Plaintext;
+use crate::verbs::{NextUse, PeriodicSlots, Scheme};
+
+impl<K: EvalKeys> Bgv<K> {
+    /// Switches to a lower level (or stays).
+    ///
+    /// # Errors
+    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
+    pub fn mod_switch_to(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        if level == a.meta.level {
+            return Ok(a.clone());
+        }
+        let params = self.params();
+        let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
+        let t = params.plain_arithmetic(&a.meta).value();
+        self.counters.rounding();
+        let switch = |c: &Poly<Eval>| {
+            divide_round(params.ring(), c.clone(), params.chain().basis(level), RoundingScale::plain_multiple(t))
+        };
+        Ok(Ciphertext::new(out, switch(&a.c0), switch(&a.c1)))
+    }
+
+    /// Both operands at one level, with one factor and one plaintext modulus.
+    fn aligned(&self, a: &Ciphertext, b: &Ciphertext, operation: &'static str) -> Result<(Ciphertext, Ciphertext), SchemeError> {
+        same_modulus(a.meta.exponent, b.meta.exponent, operation)?;
+        let (mut a, mut b) = (a.clone(), b.clone());
+        if let Some((first, k)) = self.params().alignment(&a.meta, &b.meta) {
+            let x = if first { &mut a } else { &mut b };
+            *x = self.scaled(x, k)?;
+            let t = self.params().plain_arithmetic(&x.meta);
+            x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
+        }
+        let low = a.meta.level.min(b.meta.level);
+        Ok((self.mod_switch_to(&a, low)?, self.mod_switch_to(&b, low)?))
+    }
+
+    /// The polynomial times k; the factor stays.
+    fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        out.c0.scale_assign(self.params().ring(), k as i128);
+        out.c1.scale_assign(self.params().ring(), k as i128);
+        Ok(out)
+    }
+
+    /// Multiplies every slot by the plaintext's.
+    ///
+    /// # Errors
+    /// A plaintext of another set or modulus, or too much noise.
+    pub fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
+        let params = self.params();
+        let poly = message_poly(params, b, a.c0.basis())?;
+        let noise = a.meta.noise + b.norm_bits(params);
+        let meta = params.checked(Meta { noise, ..a.meta }, "multiplication by a plaintext")?;
+        Ok(Ciphertext::new(meta, a.c0.mul(params.ring(), &poly), a.c1.mul(params.ring(), &poly)))
+    }
+    /// Adds the plaintext's slots.
+    ///
+    /// # Errors
+    /// A plaintext of another set or modulus, or too much noise.
+    pub fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
+        let params = self.params();
+        let t = params.plain_arithmetic(&a.meta);
+        let mut carried = b.clone();
+        carried.coefficients.iter_mut().for_each(|x| *x = t.mul(*x, a.meta.factor));
+        let poly = message_poly(params, &carried, a.c0.basis())?;
+        let noise = log_add(a.meta.noise, params.noise().message(t.value()));
+        let meta = params.checked(Meta { noise, ..a.meta }, "addition of a plaintext")?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        out.c0.add_assign(params.ring(), &poly);
+        Ok(out)
+    }
+    /// Subtracts the plaintext's slots.
+    ///
+    /// # Errors
+    /// As [`Bgv::add_plain`].
+    pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+        let mut negated = b.clone();
+        let t = self.params().plain_arithmetic(&a.meta);
+        if b.exponent == a.meta.exponent {
+            negated.coefficients.iter_mut().for_each(|x| *x = t.neg(*x));
+        }
+        self.add_plain(a, &negated)
+    }
+}
+
+/// Refuses operands of different plaintext moduli.
+pub(crate) fn same_modulus(left: u32, right: u32, operation: &'static str) -> Result<(), SchemeError> {
+    if left == right { Ok(()) } else { Err(SchemeError::PlainModulusMismatch { operation, left, right }) }
+}
+
+impl<K: EvalKeys> Scheme for Bgv<K> {
+    type Ciphertext = Ciphertext;
+    type Product = Product;
+    type Extended = Extended;
+    type Diagonal = Diagonal;
+
+    fn slot_shape(&self) -> &SlotShape {
+        self.params.slot_shape()
+    }
+    fn plain_prime(&self) -> u64 {
+        self.params.spec().plain_prime
+    }
+    fn plain_exponent(&self, x: &Ciphertext) -> u32 {
+        x.meta.exponent
+    }
+    fn level(&self, x: &Ciphertext) -> Level {
+        x.meta.level
+    }
+    fn noise_bound_bits(&self, x: &Ciphertext) -> f64 {
+        x.meta.noise
+    }
+    fn capacity_bits(&self, x: &Ciphertext) -> f64 {
+        self.params.capacity(&x.meta)
+    }
+
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let (mut a, b) = self.aligned(a, b, "addition")?;
+        a.meta = self.params.after_add(&a.meta, &b.meta)?;
+        a.c0.add_assign(self.params.ring(), &b.c0);
+        a.c1.add_assign(self.params.ring(), &b.c1);
+        Ok(a)
+    }
+    fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let (mut a, b) = self.aligned(a, b, "subtraction")?;
+        a.meta = self.params.after_add(&a.meta, &b.meta)?;
+        a.c0.sub_assign(self.params.ring(), &b.c0);
+        a.c1.sub_assign(self.params.ring(), &b.c1);
+        Ok(a)
+    }
+    fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let mut out = a.clone();
+        out.c0.neg_assign(self.params.ring());
+        out.c1.neg_assign(self.params.ring());
+        Ok(out)
+    }
+    fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        let t = self.params.plain_arithmetic(&a.meta);
+        let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
+        let noise = log_add(a.meta.noise, (constant.unsigned_abs().max(1) as f64).log2());
+        let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        out.c0.add_constant(self.params.ring(), constant as i128);
+        Ok(out)
+    }
+    fn mul_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        let t = self.params.plain_arithmetic(&a.meta);
+        self.scaled(a, t.centered(t.reduce_i64(k)))
+    }
+
+    fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+        same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
+        let ring = self.params.ring();
+        let level = self.params.product_level(&a.meta, &b.meta);
+        let a = self.mod_switch_to(a, level)?;
+        let b = self.mod_switch_to(b, level)?;
+        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        self.counters.product();
+        self.counters.limbs(7 * a.c0.basis().len(), ring.degree());
+        let d0 = a.c0.mul(ring, &b.c0);
+        let d2 = a.c1.mul(ring, &b.c1);
+        let mut d1 = a.c0.mul(ring, &b.c1);
+        d1.mul_add_assign(ring, &a.c1, &b.c0);
+        Ok(Product { meta, d0, d1, d2 })
+    }
+    fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
+        same_modulus(a.meta.exponent, b.meta.exponent, "addition of products")?;
+        let params = &self.params;
+        let ring = params.ring();
+        let low = a.meta.level.min(b.meta.level);
+        let align = |x: &Product, k: Option<i64>| -> Result<Product, SchemeError> {
+            let mut x = x.clone();
+            let t = params.plain_arithmetic(&x.meta);
+            if let Some(k) = k {
+                x.meta = params.after_scale(&x.meta, k.unsigned_abs())?;
+                x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
+                [&mut x.d0, &mut x.d1, &mut x.d2].into_iter().for_each(|d| d.scale_assign(ring, k as i128));
+            }
+            if x.meta.level > low {
+                // Three polynomials are rounded: the term in s² adds ‖s‖ times the floor.
+                let switched = params.after_switch(&x.meta, low);
+                let floor = params.noise().floor(t.value()) + params.noise().key_norm_limit().log2();
+                x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
+                self.counters.rounding();
+                let to = params.chain().basis(low);
+                let switch = |d: Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(t.value()));
+                x = Product { meta: x.meta, d0: switch(x.d0), d1: switch(x.d1), d2: switch(x.d2) };
+            }
+            Ok(x)
+        };
+        let constant = params.alignment(&a.meta, &b.meta);
+        let mut x = align(a, constant.filter(|c| c.0).map(|c| c.1))?;
+        let y = align(b, constant.filter(|c| !c.0).map(|c| c.1))?;
+        x.meta = params.after_add(&x.meta, &y.meta)?;
+        x.d0.add_assign(ring, &y.d0);
+        x.d1.add_assign(ring, &y.d1);
+        x.d2.add_assign(ring, &y.d2);
+        Ok(x)
+    }
+    fn relinearize(&self, a: &Product, next: NextUse) -> Result<Ciphertext, SchemeError> {
+        let params = &self.params;
+        let ring = params.ring();
+        let basis = a.d0.basis();
+        let key = usable(self.keys.relin(), basis, a.meta.level, "relinearization", || "relinearization key".into())?;
+        let t = params.plain_arithmetic(&a.meta).value();
+        let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
+        let cut = Decomposition::new(params, a.d2.clone().into_coeff(ring), t);
+        self.counters.key_switch(1, basis.len(), cut.len(), params.chain().special().len(), ring.degree());
+        self.counters.rounding();
+        let extended = params.extended(basis);
+        let positions: Vec<usize> = extended.iter().collect();
+        let (l0, l1): (Vec<Limb>, Vec<Limb>) = positions
+            .par_iter()
+            .map(|&i| {
+                let q = ring.modulus(i);
+                let inverse = q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t");
+                let known = basis.contains(i).then(|| (&a.d2.limb(i)[..], inverse));
+                let digits = cut.evaluate(ring, i, known);
+                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+                let (b, k) = cut.key_limbs(key, i);
+                let (mut s0, mut s1) = (ring.limb(), ring.limb());
+                kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &k);
+                if basis.contains(i) {
+                    let factor = q.mul(ring.product_mod(params.chain().special(), q), inverse);
+                    kernels::scalar_mul_add_assign(q, &mut s0, a.d0.limb(i), factor);
+                    kernels::scalar_mul_add_assign(q, &mut s1, a.d1.limb(i), factor);
+                }
+                (s0, s1)
+            })
+            .unzip();
+        Ok(self.reduced(Poly::from_limbs(extended, l0), Poly::from_limbs(extended, l1), out, t))
+    }
+    fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
+        self.mod_switch_to(a, self.params.target(&a.meta, next))
+    }
+
+    fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
+        Ok(Ciphertext { meta: self.params.after_reducing_plain(&a.meta, k)?, ..a.clone() })
+    }
+    fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let params = &self.params;
+        let ring = params.ring();
+        let meta = params.after_dividing_plain(&a.meta)?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        let p = self.plain_prime();
+        for c in [&mut out.c0, &mut out.c1] {
+            c.for_each(|i, limb| {
+                let q = ring.modulus(i);
+                kernels::scalar_mul_assign(q, limb, q.inv(q.reduce_u64(p)).expect("the primes of a ring are coprime to p"));
+            });
+        }
+        Ok(out)
+    }
+
+    fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
+        if g.is_identity() {
+            return Ok(a.clone());
+        }
+        let mut rotated = self.hoisted(a, &[g])?;
+        let x = rotated.pop().expect("one automorphism, one result");
+        let t = self.params.plain_arithmetic(&a.meta).value();
+        let out = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
+        self.counters.rounding();
+        Ok(self.reduced(x.e0, x.e1, out, t))
+    }
+
+    fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
+        self.make_diagonal(values, e, level)
+    }
+    fn galois_many(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
+        self.hoisted(x, gs)
+    }
+    fn combine(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
+        self.combined(inputs, rows)
+    }
+    fn galois_sum(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
+        self.summed(parts, next)
+    }
+}

@@ -1,0 +1,118 @@
+//! Encryption under the secret key, decryption, and the measurement of noise.
+
+use everlevel_arith::gather_natural;
+use everlevel_ring::{Basis, Coeff, Eval, Poly, convert::CenteredLift, sample};
+use rand_core::CryptoRng;
+
+use super::{Ciphertext, message_poly};
+use crate::error::SchemeError;
+use crate::keys::SecretKey;
+use crate::noise::Meta;
+use crate::params::Level;
+use crate::plaintext::Plaintext;
+
+/// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point quotient is exact.
+const DECRYPTION_SLACK: f64 = 12.0;
+
+impl SecretKey {
+    /// Encrypts a plaintext at the top level: (m + t e - a s, a).
+    ///
+    /// # Errors
+    /// A plaintext of another parameter set.
+    pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+        self.encrypt_at(plaintext, self.params().chain().top(), rng)
+    }
+    /// Encrypts a plaintext at a level.
+    ///
+    /// # Errors
+    /// A plaintext of another parameter set, or a level above the top.
+    pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        if level > params.chain().top() {
+            return Err(SchemeError::BadLevel { found: level, highest: params.chain().top() });
+        }
+        let basis = params.chain().basis(level);
+        let t = params.slot_shape().plain_modulus(plaintext.exponent);
+        let mut c0 = sample::secret_poly(ring, basis, &sample::error(ring.degree(), rng));
+        c0.scale_assign(ring, t as i128);
+        c0.add_assign(ring, &message_poly(params, plaintext, basis)?);
+        let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
+        c0.sub_assign(ring, &c1.mul(ring, &self.eval().restricted(basis)));
+        let meta = Meta { level, exponent: plaintext.exponent, factor: 1, noise: params.noise().fresh_secret(t) };
+        Ok(Ciphertext::new(params.checked(meta, "encryption")?, c0, c1))
+    }
+    /// Decrypts. Exact, or refused.
+    ///
+    /// Only as many primes are touched as the noise bound needs: the phase is an integer below the bound.
+    ///
+    /// # Errors
+    /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
+    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let meta = params.checked(ciphertext.meta, "decryption")?;
+        let (basis, phase) = self.phase(ciphertext)?;
+        let lift = CenteredLift::new(ring, basis, phase.into_limbs(), |_| 1);
+        let t = params.plain_arithmetic(&meta);
+        let unit = t.inv(meta.factor).expect("factors are units");
+        let mut stored = vec![0u64; ring.degree()];
+        lift.reduce(ring, t, unit, &mut stored);
+        let coefficients = gather_natural(ring.log_degree(), &stored);
+        zeroize::Zeroize::zeroize(&mut stored);
+        Ok(Plaintext { coefficients, exponent: meta.exponent })
+    }
+    /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for diagnostics only, never to be
+    /// shared (see SECURITY.md).
+    ///
+    /// # Errors
+    /// As [`SecretKey::decrypt`].
+    pub fn measure_noise(&self, ciphertext: &Ciphertext) -> Result<f64, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        params.checked(ciphertext.meta, "decryption")?;
+        let (basis, phase) = self.phase(ciphertext)?;
+        let positions: Vec<usize> = basis.iter().collect();
+        let stored: Vec<f64> = (0..ring.degree())
+            .map(|k| {
+                // Balanced mixed-radix digits: the leading one dominates, so floating point loses nothing that matters.
+                let mut digits: Vec<i64> = Vec::with_capacity(positions.len());
+                let (mut value, mut weight) = (0.0, 1.0);
+                for (&i, limb) in positions.iter().zip(phase.limbs()) {
+                    let q = ring.modulus(i);
+                    let mut x = limb[k];
+                    for (&d, &j) in digits.iter().zip(&positions) {
+                        x = q.mul(q.sub(x, q.reduce_i64(d)), ring.inverse(j, i));
+                    }
+                    let digit = q.centered(x);
+                    value += digit as f64 * weight;
+                    weight *= q.value() as f64;
+                    digits.push(digit);
+                }
+                value
+            })
+            .collect();
+        Ok(ring.norm().max(&gather_natural(ring.log_degree(), &stored)).max(1.0).log2())
+    }
+
+    /// The phase modulo enough primes to hold it, in coefficients.
+    fn phase(&self, ciphertext: &Ciphertext) -> Result<(Basis, Poly<Coeff>), SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let full = ciphertext.c0.basis();
+        if ciphertext.c1.basis() != full || full != params.chain().basis(ciphertext.meta.level) {
+            return Err(SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() });
+        }
+        let need = ciphertext.meta.noise + 1.0 + DECRYPTION_SLACK;
+        let mut basis = Basis::EMPTY;
+        for i in full.iter() {
+            if ring.log2(basis) < need {
+                basis = basis.union(Basis::of([i]));
+            }
+        }
+        let mut phase: Poly<Eval> = ciphertext.c0.restricted(basis);
+        phase.wipe_on_drop();
+        phase.mul_add_assign(ring, &ciphertext.c1.restricted(basis), &self.eval().restricted(basis));
+        Ok((basis, phase.into_coeff(ring)))
+    }
+}

@@ -1,0 +1,86 @@
+//! Decomposition and inner products: the engine under relinearization, automorphisms and linear maps.
+
+use everlevel_arith::kernels;
+use everlevel_ring::{Basis, Coeff, Limb, Poly, Ring, convert::CenteredLift};
+
+use crate::error::SchemeError;
+use crate::keys::SwitchKey;
+use crate::params::{Level, Params};
+
+/// A polynomial cut into key-switching digits, each known as a small integer polynomial.
+pub(crate) struct Decomposition {
+    digits: Vec<(usize, Basis, CenteredLift)>,
+}
+
+impl Decomposition {
+    /// Cuts `x`, multiplied by the inverse of `divisor`, into digits.
+    pub(crate) fn new(params: &Params, x: Poly<Coeff>, divisor: u64) -> Self {
+        let ring = params.ring();
+        let basis = x.basis();
+        let mut limbs: Vec<Option<Limb>> = (0..ring.prime_count()).map(|_| None).collect();
+        for (i, limb) in basis.iter().zip(x.into_limbs()) {
+            limbs[i] = Some(limb);
+        }
+        let inverse = |i: usize| {
+            let q = ring.modulus(i);
+            q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
+        };
+        let digits = params
+            .chain()
+            .digits(basis)
+            .map(|(group, primes)| {
+                let own = primes.iter().map(|i| limbs[i].take().expect("groups are disjoint")).collect();
+                (group, primes, CenteredLift::new(ring, primes, own, inverse))
+            })
+            .collect();
+        Decomposition { digits }
+    }
+    /// How many digits.
+    pub(crate) fn len(&self) -> usize {
+        self.digits.len()
+    }
+    /// All digits as evaluations modulo the prime at `position`: one transform each. `known` gives the evaluations of the
+    /// decomposed polynomial itself, which is what a digit is modulo its own primes, with its multiplier.
+    pub(crate) fn evaluate(&self, ring: &Ring, position: usize, known: Option<(&[u64], u64)>) -> Vec<Limb> {
+        let q = ring.modulus(position);
+        self.digits
+            .iter()
+            .map(|(_, primes, lift)| {
+                let mut digit = ring.limb();
+                match known {
+                    Some((evaluations, multiplier)) if primes.contains(position) => {
+                        kernels::scalar_mul(q, &mut digit, evaluations, multiplier);
+                    }
+                    _ => {
+                        lift.reduce(ring, q, 1, &mut digit);
+                        ring.forward_limb(position, &mut digit);
+                    }
+                }
+                digit
+            })
+            .collect()
+    }
+    /// The key's limbs modulo the prime at `position`, digit by digit: (b, a).
+    pub(crate) fn key_limbs<'k>(&self, key: &'k SwitchKey, position: usize) -> (Vec<&'k [u64]>, Vec<&'k [u64]>) {
+        let digit = |group: usize| key.digit(group).expect("the key was checked to cover the basis");
+        self.digits.iter().map(|(group, ..)| {
+            let d = digit(*group);
+            (&d.b.limb(position)[..], &d.a.limb(position)[..])
+        }).unzip()
+    }
+}
+
+/// Checks that a key is there and long enough.
+pub(crate) fn usable<'k>(
+    key: Option<&'k SwitchKey>,
+    basis: Basis,
+    level: Level,
+    operation: &'static str,
+    name: impl Fn() -> String,
+) -> Result<&'k SwitchKey, SchemeError> {
+    let key = key.ok_or_else(|| SchemeError::MissingKey { operation, key: name() })?;
+    if !basis.is_subset(key.basis()) {
+        return Err(SchemeError::KeyTooShort { operation, key: name(), level });
+    }
+    Ok(key)
+}

@@ -1,0 +1,337 @@
+//! Automorphisms and linear maps with double hoisting.
+//!
+//! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of plaintext products and of
+//! automorphisms need one division by P in all.
+
+use everlevel_arith::{NttTable, gather_natural, kernels};
+use everlevel_ring::{
+    Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
+    convert::{CenteredLift, RoundingScale, divide_round},
+};
+use rayon::prelude::*;
+
+use super::keyswitch::{Decomposition, usable};
+use super::{Bgv, Ciphertext};
+use crate::error::SchemeError;
+use crate::keys::EvalKeys;
+use crate::noise::{ExtendedMeta, Meta, embedding_profile};
+use crate::params::{Level, Params};
+use crate::verbs::{NextUse, PeriodicSlots};
+
+/// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
+const SHORTEST_PERIOD: usize = 1024;
+/// Words that one kernel call of [`Bgv::combine`] covers: all inputs together stay in the second-level cache.
+const CHUNK: usize = 2048;
+
+/// A ciphertext before the division by P.
+pub struct Extended {
+    pub(crate) meta: ExtendedMeta,
+    pub(crate) e0: Poly<Eval>,
+    pub(crate) e1: Poly<Eval>,
+}
+
+/// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from.
+pub struct Diagonal {
+    exponent: u32,
+    period: usize,
+    basis: Basis,
+    limbs: Vec<Vec<u64>>,
+    profile: Vec<f64>,
+}
+
+impl Diagonal {
+    /// Bytes in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.limbs.iter().map(|l| l.len() as u64 * 8).sum()
+    }
+    fn limb(&self, position: usize) -> &[u64] {
+        &self.limbs[self.basis.limb_of(position).expect("checked by the caller")]
+    }
+    /// The evaluations for `len` positions from `start` (which do not cross a period), rows of `half` columns.
+    fn piece(&self, position: usize, start: usize, len: usize, half: usize) -> &[u64] {
+        let at = start / half * self.period + start % half % self.period;
+        &self.limb(position)[at..at + len]
+    }
+}
+
+/// Coefficients (natural order, centered) of the polynomial in X^(n / (2 period)) that holds `values`, with its embedding profile.
+pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
+    let shape = params.slot_shape();
+    let t = params.plain().modulus(e);
+    let columns = shape.columns();
+    if values.period == 0 || columns % values.period != 0 || values.values.len() != 2 * values.period || values.values.iter().any(|&v| v >= t.value()) {
+        return Err(SchemeError::BadArgument {
+            what: "diagonal",
+            expected: format!("2 rows of a period dividing {columns}, values below {}", t.value()),
+            found: format!("period {}, {} values", values.period, values.values.len()),
+        });
+    }
+    // The transform has at least 16 points.
+    let period = values.period.max(8).min(columns);
+    let mut slots: Vec<u64> = (0..2 * period).map(|i| values.values[i / period * values.period + i % period % values.period]).collect();
+    let log = (2 * period).trailing_zeros();
+    let root = t.pow(shape.root(e), (columns / period) as u64);
+    NttTable::new(t, log, root).map_err(everlevel_ring::RingError::from)?.inverse(&mut slots);
+    let coefficients: Vec<i64> = gather_natural(log, &slots).into_iter().map(|x| t.centered(x)).collect();
+    let real: Vec<f64> = coefficients.iter().map(|&x| x as f64).collect();
+    let profile = embedding_profile(&CanonicalNorm::new(real.len()), &real);
+    Ok((coefficients, profile))
+}
+
+impl<K: EvalKeys> Bgv<K> {
+    pub(super) fn make_diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let (coefficients, profile) = periodic_plaintext(params, values, e)?;
+        let len = coefficients.len();
+        let half = ring.degree() / 2;
+        let period = (len / 2).max(SHORTEST_PERIOD).min(half);
+        let basis = params.extended(params.chain().basis(level));
+        let log = len.trailing_zeros();
+        let mut stored = vec![0i64; len];
+        everlevel_arith::scatter_natural(log, &coefficients, &mut stored);
+        let limbs = basis
+            .iter()
+            .map(|i| {
+                let q = ring.modulus(i);
+                let mut small = vec![0; len];
+                kernels::from_signed(q, &mut small, &stored);
+                let root = q.pow(ring.root(i), (ring.degree() / len) as u64);
+                NttTable::new(q, log, root).map_err(everlevel_ring::RingError::from)?.forward(&mut small);
+                Ok((0..2 * period).map(|k| small[k / period * (len / 2) + k % period % (len / 2)]).collect())
+            })
+            .collect::<Result<_, SchemeError>>()?;
+        Ok(Diagonal { exponent: e, period, basis, limbs, profile })
+    }
+
+    /// P / t modulo the prime at `position`; 0 for the special primes.
+    fn raise_factor(&self, position: usize, t: u64) -> u64 {
+        let ring = self.params().ring();
+        let q = ring.modulus(position);
+        let p = ring.product_mod(self.params().chain().special(), q);
+        q.mul(p, q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t"))
+    }
+
+    pub(super) fn hoisted(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let basis = x.c0.basis();
+        let extended = params.extended(basis);
+        let special = params.chain().special();
+        let t = params.plain_arithmetic(&x.meta).value();
+        let keys = gs
+            .iter()
+            .map(|&g| {
+                if g.is_identity() {
+                    return Ok(None);
+                }
+                let name = || format!("Galois key for X^{}", g.exponent());
+                usable(self.keys.galois(g), basis, x.meta.level, "automorphism", name).map(Some)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let switched = keys.iter().flatten().count();
+        let cut = (switched > 0).then(|| Decomposition::new(params, x.c1.clone().into_coeff(ring), t));
+        if let Some(cut) = &cut {
+            self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
+        }
+        let positions: Vec<usize> = extended.iter().collect();
+        // For each prime, for each automorphism, the two limbs.
+        let columns: Vec<Vec<(Limb, Limb)>> = positions
+            .par_iter()
+            .map(|&i| {
+                let q = ring.modulus(i);
+                let ordinary = basis.contains(i);
+                let factor = if ordinary { self.raise_factor(i, t) } else { 0 };
+                let digits = cut.as_ref().map(|cut| {
+                    let known = ordinary.then(|| (&x.c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")));
+                    (cut, cut.evaluate(ring, i, known))
+                });
+                gs.iter()
+                    .zip(&keys)
+                    .map(|(&g, key)| {
+                        let (mut o0, mut o1) = (ring.limb(), ring.limb());
+                        let scaled = |c: &Poly<Eval>, out: &mut [u64]| {
+                            if ordinary { kernels::scalar_mul(q, out, c.limb(i), factor) } else { out.fill(0) }
+                        };
+                        match (key, &digits) {
+                            (Some(key), Some((cut, digits))) => {
+                                let (b, a) = cut.key_limbs(key, i);
+                                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+                                let (mut s0, mut s1) = (ring.limb(), ring.limb());
+                                kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
+                                if ordinary {
+                                    kernels::scalar_mul_add_assign(q, &mut s0, x.c0.limb(i), factor);
+                                }
+                                let shift = g.evaluation_shift(ring);
+                                shift.apply(&mut o0, &s0);
+                                shift.apply(&mut o1, &s1);
+                            }
+                            _ => {
+                                scaled(&x.c0, &mut o0);
+                                scaled(&x.c1, &mut o1);
+                            }
+                        }
+                        (o0, o1)
+                    })
+                    .collect()
+            })
+            .collect();
+        let mut outputs: Vec<(Vec<Limb>, Vec<Limb>)> = gs.iter().map(|_| (Vec::new(), Vec::new())).collect();
+        for column in columns {
+            for (out, (l0, l1)) in outputs.iter_mut().zip(column) {
+                out.0.push(l0);
+                out.1.push(l1);
+            }
+        }
+        Ok(outputs
+            .into_iter()
+            .zip(&keys)
+            .map(|((l0, l1), key)| {
+                let meta = if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
+                Extended { meta: ExtendedMeta::flat(meta), e0: Poly::from_limbs(extended, l0), e1: Poly::from_limbs(extended, l1) }
+            })
+            .collect())
+    }
+
+    pub(super) fn combined(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let shape_error = |found: String| SchemeError::BadArgument {
+            what: "linear map",
+            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus and level".into(),
+            found,
+        };
+        let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        let basis = first.e0.basis();
+        let mut metas = Vec::with_capacity(rows.len());
+        for row in rows {
+            let fits = |d: &Diagonal| d.exponent == first.meta.meta.exponent && basis.is_subset(d.basis);
+            if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
+                return Err(shape_error(format!("a row of {} entries for {} inputs, or of other diagonals", row.len(), inputs.len())));
+            }
+            let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, &d.profile[..])));
+            metas.push(ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?);
+        }
+        self.counters.limbs(basis.len() * 2 * (inputs.len() + rows.len()), ring.degree());
+        let half = ring.degree() / 2;
+        let positions: Vec<usize> = basis.iter().collect();
+        let columns: Vec<Vec<(Limb, Limb)>> = positions
+            .par_iter()
+            .map(|&i| {
+                let q = ring.modulus(i);
+                let mut outs: Vec<(Limb, Limb)> = rows.iter().map(|_| (ring.limb(), ring.limb())).collect();
+                let shortest = rows.iter().flatten().flatten().map(|d| d.period).min().unwrap_or(half);
+                let chunk = shortest.min(CHUNK);
+                let (mut a, mut b0, mut b1) = (Vec::new(), Vec::new(), Vec::new());
+                for start in (0..ring.degree()).step_by(chunk) {
+                    let range = start..start + chunk;
+                    for (row, (o0, o1)) in rows.iter().zip(&mut outs) {
+                        a.clear();
+                        b0.clear();
+                        b1.clear();
+                        for (x, d) in inputs.iter().zip(row) {
+                            if let Some(d) = d {
+                                a.push(d.piece(i, start, chunk, half));
+                                b0.push(&x.e0.limb(i)[range.clone()]);
+                                b1.push(&x.e1.limb(i)[range.clone()]);
+                            }
+                        }
+                        kernels::inner_product2(q, &mut o0[range.clone()], &mut o1[range.clone()], &a, &b0, &b1);
+                    }
+                }
+                outs
+            })
+            .collect();
+        let mut outputs: Vec<(Vec<Limb>, Vec<Limb>)> = rows.iter().map(|_| (Vec::new(), Vec::new())).collect();
+        for column in columns {
+            for (out, (l0, l1)) in outputs.iter_mut().zip(column) {
+                out.0.push(l0);
+                out.1.push(l1);
+            }
+        }
+        Ok(outputs
+            .into_iter()
+            .zip(metas)
+            .map(|((l0, l1), meta)| Extended { meta, e0: Poly::from_limbs(basis, l0), e1: Poly::from_limbs(basis, l1) })
+            .collect())
+    }
+
+    pub(super) fn summed(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let empty = || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
+        let shifts = parts.iter().map(|(g, x)| (g.column_shift(ring), &x.meta));
+        let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
+        let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
+        let out = params.after_galois_sum(&sum, switched, next)?;
+        let level = sum.meta.level;
+        let basis = params.chain().basis(level);
+        let extended = params.extended(basis);
+        let t = params.plain_arithmetic(&sum.meta).value();
+
+        let mut acc: Option<(Poly<Eval>, Poly<Eval>)> = None;
+        let (identity, moved): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(g, _)| g.is_identity());
+        for (_, x) in identity {
+            match &mut acc {
+                None => acc = Some((x.e0, x.e1)),
+                Some((a0, a1)) => {
+                    a0.add_assign(ring, &x.e0);
+                    a1.add_assign(ring, &x.e1);
+                }
+            }
+        }
+        let (mut acc0, mut acc1) = acc.unwrap_or_else(|| (Poly::zero(ring, extended), Poly::zero(ring, extended)));
+        for (g, x) in moved {
+            let name = || format!("Galois key for X^{}", g.exponent());
+            let key = usable(self.keys.galois(g), basis, level, "linear map", name)?;
+            let cut = Decomposition::new(params, self.divided_by_special(x.e1, basis), 1);
+            self.counters.key_switch(1, basis.len(), cut.len(), params.chain().special().len(), ring.degree());
+            let shift = g.evaluation_shift(ring);
+            let positions: Vec<usize> = extended.iter().collect();
+            acc0.limbs_mut().par_iter_mut().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
+                let q = ring.modulus(i);
+                let digits = cut.evaluate(ring, i, None);
+                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+                let (b, a) = cut.key_limbs(key, i);
+                let (mut s0, mut s1) = (ring.limb(), ring.limb());
+                kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
+                kernels::add_assign(q, &mut s0, x.e0.limb(i));
+                for (target, source, len) in shift.pieces() {
+                    kernels::add_assign(q, &mut a0[target..target + len], &s0[source..source + len]);
+                    kernels::add_assign(q, &mut a1[target..target + len], &s1[source..source + len]);
+                }
+            });
+        }
+        self.counters.rounding();
+        Ok(self.reduced(acc0, acc1, out, t))
+    }
+
+    /// Division by P and by the primes that `out` does not have, and multiplication by t.
+    pub(super) fn reduced(&self, e0: Poly<Eval>, e1: Poly<Eval>, out: Meta, t: u64) -> Ciphertext {
+        let params = self.params();
+        let target = params.chain().basis(out.level);
+        let scale = RoundingScale::times_plain(t);
+        let c0 = divide_round(params.ring(), e0, target, scale);
+        let c1 = divide_round(params.ring(), e1, target, scale);
+        Ciphertext::new(out, c0, c1)
+    }
+
+    /// x / P rounded, in coefficients over `basis`.
+    fn divided_by_special(&self, x: Poly<Eval>, basis: Basis) -> Poly<everlevel_ring::Coeff> {
+        let params = self.params();
+        let ring = params.ring();
+        let special = params.chain().special();
+        let mut x = x.into_coeff(ring).into_limbs();
+        // The special primes are the last ones of the ring.
+        let falling = x.split_off(basis.len());
+        let lift = CenteredLift::new(ring, special, falling, |_| 1);
+        let positions: Vec<usize> = basis.iter().collect();
+        x.par_iter_mut().zip(positions).for_each(|(limb, i)| {
+            let q = ring.modulus(i);
+            let mut v = ring.limb();
+            lift.reduce(ring, q, 1, &mut v);
+            kernels::sub_scale(q, limb, &v, ring.inverse_product(special, i));
+        });
+        Poly::from_limbs(basis, x)
+    }
+}

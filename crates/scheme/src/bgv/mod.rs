@@ -1,0 +1,108 @@
+//! BGV (Brakerski–Gentry–Vaikuntanathan) over RNS.
+//!
+//! A ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ and the bound on the phase
+//! in its [`Meta`]. Key switching and modulus switching are shared with every plaintext modulus: ciphertexts are divided by t on
+//! the way in and multiplied by t on the way out.
+
+mod arithmetic;
+mod encrypt;
+mod keyswitch;
+mod linear;
+mod raise;
+
+use std::fmt;
+
+use everlevel_ring::{Basis, Coeff, Eval, Poly};
+
+use crate::counters::{Cost, Counters};
+use crate::error::SchemeError;
+use crate::keys::{EvalKeys, ServerKeys};
+use crate::noise::Meta;
+use crate::params::{Level, Params};
+use crate::plaintext::Plaintext;
+
+pub(crate) use arithmetic::same_modulus;
+pub(crate) use linear::periodic_plaintext;
+pub use linear::{Diagonal, Extended};
+pub use raise::Raised;
+
+/// An encrypted vector.
+#[derive(Clone)]
+pub struct Ciphertext {
+    pub(crate) meta: Meta,
+    pub(crate) c0: Poly<Eval>,
+    pub(crate) c1: Poly<Eval>,
+}
+
+impl Ciphertext {
+    pub(crate) fn new(meta: Meta, c0: Poly<Eval>, c1: Poly<Eval>) -> Self {
+        Ciphertext { meta, c0, c1 }
+    }
+    /// Level, plaintext modulus, factor and noise bound.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.meta.level
+    }
+    /// log2 of the noise bound.
+    pub fn noise_bound_bits(&self) -> f64 {
+        self.meta.noise
+    }
+}
+
+impl fmt::Debug for Ciphertext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ciphertext(level {}, noise bound 2^{:.1})", self.meta.level, self.meta.noise)
+    }
+}
+
+/// A product before relinearization: phase d0 + d1 s + d2 s².
+#[derive(Clone)]
+pub struct Product {
+    pub(crate) meta: Meta,
+    pub(crate) d0: Poly<Eval>,
+    pub(crate) d1: Poly<Eval>,
+    pub(crate) d2: Poly<Eval>,
+}
+
+/// The BGV evaluator: parameters and server keys. It holds no secret.
+pub struct Bgv<K: EvalKeys = ServerKeys> {
+    params: Params,
+    keys: K,
+    counters: Counters,
+    transforms_before: u64,
+}
+
+impl<K: EvalKeys> Bgv<K> {
+    /// An evaluator with these keys.
+    pub fn new(keys: K) -> Self {
+        let params = keys.params().clone();
+        let transforms_before = params.ring().transform_count();
+        Bgv { params, keys, counters: Counters::default(), transforms_before }
+    }
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+    /// The keys.
+    pub fn keys(&self) -> &K {
+        &self.keys
+    }
+    /// What was computed so far. Transforms are those of the whole ring since this evaluator was made.
+    pub fn cost(&self) -> Cost {
+        let transforms = self.params.ring().transform_count() - self.transforms_before;
+        Cost { transforms, ..self.counters.snapshot() }
+    }
+}
+
+/// The centered message as evaluations over `basis`.
+pub(crate) fn message_poly(params: &Params, plaintext: &Plaintext, basis: Basis) -> Result<Poly<Eval>, SchemeError> {
+    let highest = params.slot_shape().max_exponent();
+    if plaintext.coefficients.len() != params.degree() || plaintext.exponent > highest {
+        return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
+    }
+    let centered = params.plain().centered(&plaintext.coefficients, plaintext.exponent);
+    Ok(Poly::<Coeff>::from_signed(params.ring(), basis, &centered).into_eval(params.ring()))
+}

@@ -1,0 +1,119 @@
+//! BGV's ends of bootstrapping by message bypass.
+//!
+//! Under the sparse key s0 modulo q0 a worn-out (b, a) has b + a s0 = m + p ε + q0 I over the integers. With p c = c' + q0 O
+//! (c' centered, O the integer quotient) the overflow u = -(O_b + O_a s0) = I' - p I is encrypted modulo p² with one plaintext product, since
+//! the coefficients of O are below p/2; the message m + q0 I likewise modulo p (Ma–Huang–Wang–Wang 2024, as rebuilt in
+//! docs/adr/0003).
+
+use everlevel_arith::{gather_natural, kernels};
+use everlevel_ring::{Coeff, Eval, Poly, convert::{RoundingScale, divide_round}};
+
+use super::keyswitch::Decomposition;
+use super::{Bgv, Ciphertext};
+use crate::error::SchemeError;
+use crate::keys::{BootstrapKey, EvalKeys};
+use crate::noise::Meta;
+use crate::params::Level;
+use crate::verbs::{Raise, Scheme};
+
+/// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
+pub struct Raised {
+    b: Vec<i64>,
+    a: Vec<i64>,
+    factor: u64,
+}
+
+impl<K: EvalKeys> Bgv<K> {
+    fn bootstrap_key(&self) -> Result<&BootstrapKey, SchemeError> {
+        self.keys.bootstrap().ok_or_else(|| SchemeError::MissingKey { operation: "bootstrapping", key: "bootstrapping key".into() })
+    }
+
+    /// The ciphertext with phase o0 + o1 s0 (and noise a multiple of p²) at `meta.level`.
+    fn times_sparse(&self, o0: &[i64], o1: &[i64], meta: Meta) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let key = &self.bootstrap_key()?.sparse;
+        let basis = params.chain().basis(meta.level);
+        let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
+        let o1 = poly(o1);
+        let mut c0: Poly<Eval> = key.c0.restricted(basis).mul(ring, &o1);
+        c0.add_assign(ring, &poly(o0));
+        Ok(Ciphertext::new(params.checked(meta, "bootstrapping")?, c0, key.c1.restricted(basis).mul(ring, &o1)))
+    }
+}
+
+impl<K: EvalKeys> Raise for Bgv<K> {
+    type Raised = Raised;
+
+    fn overflow_bound(&self) -> u64 {
+        self.params.overflow_bound()
+    }
+
+    fn begin_raise(&self, x: &Ciphertext) -> Result<Raised, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        params.check_raise(&x.meta)?;
+        let key = self.bootstrap_key()?;
+        let t = params.plain_arithmetic(&x.meta).value();
+        let low = params.chain().basis(Level(0));
+        // The switch to q0 is judged by the law of its coefficients (check_raise), not by the canonical bound.
+        let scale = RoundingScale::plain_multiple(t);
+        let (c0, c1) = if x.meta.level > Level(0) {
+            self.counters.rounding();
+            (divide_round(ring, x.c0.clone(), low, scale), divide_round(ring, x.c1.clone(), low, scale))
+        } else {
+            (x.c0.clone(), x.c1.clone())
+        };
+        let factor = params.after_switch(&x.meta, Level(0)).factor;
+
+        let special = params.encapsulation_special();
+        let cut = Decomposition::new(params, c1.clone().into_coeff(ring), t);
+        let full = low.union(special);
+        let (mut e0, mut e1) = (Poly::<Eval>::uninit(ring, full), Poly::<Eval>::uninit(ring, full));
+        for (k, i) in full.iter().enumerate() {
+            let q = ring.modulus(i);
+            let digits = cut.evaluate(ring, i, None);
+            let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+            let (b, a) = cut.key_limbs(&key.encapsulation, i);
+            kernels::inner_product2(q, &mut e0.limbs_mut()[k], &mut e1.limbs_mut()[k], &views, &b, &a);
+            if low.contains(i) {
+                let r = ring.product_mod(special, q);
+                let f = q.mul(r, q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t"));
+                kernels::scalar_mul_add_assign(q, &mut e0.limbs_mut()[k], c0.limb(i), f);
+            }
+        }
+        self.counters.key_switch(1, 1, cut.len(), 1, ring.degree());
+        self.counters.rounding();
+        let scale = RoundingScale::times_plain(t);
+        let centered = |e: Poly<Eval>| -> Vec<i64> {
+            let c = divide_round(ring, e, low, scale).into_coeff(ring);
+            let q = ring.modulus(0);
+            gather_natural(ring.log_degree(), &c.limbs()[0]).into_iter().map(|v| q.centered(v)).collect()
+        };
+        Ok(Raised { b: centered(e0), a: centered(e1), factor })
+    }
+
+    fn raise_overflow(&self, r: &Raised) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let (p, q0) = (self.plain_prime() as i128, params.ring().modulus(0).value() as i128);
+        // -round(p c / q0): ties cannot occur, q0 is odd.
+        let quotient = |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| -((2 * p * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
+        self.times_sparse(&quotient(&r.b), &quotient(&r.a), params.raised_overflow())
+    }
+
+    fn raise_message(&self, r: &Raised, like: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let t = params.plain().modulus(1);
+        let unit = t.inv(r.factor).expect("factors are units");
+        let reduced = |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect() };
+        let raised = self.times_sparse(&reduced(&r.b), &reduced(&r.a), params.raised_message(&like.meta))?;
+        let low = like.meta.level.min(raised.meta.level);
+        self.mod_switch_to(&raised, low)
+    }
+
+    fn base_modulus_mod_p(&self, r: &Raised) -> i64 {
+        let t = self.params.plain().modulus(1);
+        let unit = t.inv(r.factor).expect("factors are units");
+        t.centered(t.mul(t.reduce_u64(self.params.ring().modulus(0).value()), unit))
+    }
+}

@@ -1,0 +1,75 @@
+//! What an evaluation costs, counted by the code that does it.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A snapshot of [`Counters`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Transforms of one limb.
+    pub transforms: u64,
+    /// Key switches (relinearizations included).
+    pub key_switches: u64,
+    /// Products of two ciphertexts.
+    pub products: u64,
+    /// Words read or written by limb-wise kernels, transforms excluded, times 8.
+    pub bytes: u64,
+    /// Roundings of ciphertexts: divisions by P or by dropped primes.
+    pub roundings: u64,
+}
+
+impl std::ops::Sub for Cost {
+    type Output = Cost;
+    fn sub(self, earlier: Cost) -> Cost {
+        Cost {
+            transforms: self.transforms - earlier.transforms,
+            key_switches: self.key_switches - earlier.key_switches,
+            products: self.products - earlier.products,
+            bytes: self.bytes - earlier.bytes,
+            roundings: self.roundings - earlier.roundings,
+        }
+    }
+}
+
+/// Counters of one evaluator, safe to bump from many threads.
+#[derive(Debug, Default)]
+pub struct Counters {
+    transforms: AtomicU64,
+    key_switches: AtomicU64,
+    products: AtomicU64,
+    bytes: AtomicU64,
+    roundings: AtomicU64,
+}
+
+impl Counters {
+    /// The counts so far.
+    pub fn snapshot(&self) -> Cost {
+        Cost {
+            transforms: self.transforms.load(Relaxed),
+            key_switches: self.key_switches.load(Relaxed),
+            products: self.products.load(Relaxed),
+            bytes: self.bytes.load(Relaxed),
+            roundings: self.roundings.load(Relaxed),
+        }
+    }
+    pub(crate) fn product(&self) {
+        self.products.fetch_add(1, Relaxed);
+    }
+    /// `count` passes over limbs of `degree` words.
+    pub(crate) fn limbs(&self, count: usize, degree: usize) {
+        self.bytes.fetch_add((count * degree * 8) as u64, Relaxed);
+    }
+    pub(crate) fn transforms(&self, count: usize) {
+        self.transforms.fetch_add(count as u64, Relaxed);
+    }
+    pub(crate) fn rounding(&self) {
+        self.roundings.fetch_add(1, Relaxed);
+    }
+    /// `count` key switches from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
+    pub(crate) fn key_switch(&self, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
+        self.key_switches.fetch_add(count as u64, Relaxed);
+        // Digits are written once and read by each inner product with two key limbs each; two limbs are written.
+        let extended = limbs + special;
+        self.limbs(digits * extended + limbs, degree);
+        self.limbs(count * (3 * digits + 2) * extended, degree);
+    }
+}

@@ -1,0 +1,104 @@
+//! Errors of the schemes.
+
+use everlevel_ring::RingError;
+
+use crate::params::Level;
+
+/// What a scheme refuses, with what it expected, what it found and what to do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemeError {
+    /// A parameter set does not hold together.
+    #[error("parameter set {name}: {problem}")]
+    BadParams {
+        /// The set's name.
+        name: String,
+        /// What is wrong, what was expected, what to do.
+        problem: String,
+    },
+    /// No parameter set has this name.
+    #[error("no parameter set is named {name}; known sets: {known}")]
+    UnknownParams {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A set below 128 bits without the explicit opt-in.
+    #[error("parameter set {name} holds {bits:.1} bits of security, below 128: it is for research only and must be asked for explicitly (--insecure-research)")]
+    Insecure {
+        /// The set's name.
+        name: String,
+        /// The weakest key's security.
+        bits: f64,
+    },
+    /// The result could be wrong.
+    #[error("{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus 2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first")]
+    NoiseOverflow {
+        /// The operation.
+        operation: &'static str,
+        /// log2 of the noise bound of the result.
+        noise_bits: f64,
+        /// log2 of the modulus.
+        modulus_bits: f64,
+        /// The level.
+        level: Level,
+    },
+    /// Operands of different plaintext moduli.
+    #[error("{operation}: operands have plaintext moduli p^{left} and p^{right}; bring them to one modulus first")]
+    PlainModulusMismatch {
+        /// The operation.
+        operation: &'static str,
+        /// The exponent of the left operand.
+        left: u32,
+        /// The exponent of the right operand.
+        right: u32,
+    },
+    /// A key was not generated.
+    #[error("{operation} needs the {key}, which the server keys do not hold; add it to the key plan and generate the keys again")]
+    MissingKey {
+        /// The operation.
+        operation: &'static str,
+        /// Which key.
+        key: String,
+    },
+    /// A key was generated for lower levels only.
+    #[error("{operation} at level {level} needs the {key} at that level, but it was generated for lower levels only; extend the key plan")]
+    KeyTooShort {
+        /// The operation.
+        operation: &'static str,
+        /// Which key.
+        key: String,
+        /// The level of the operand.
+        level: Level,
+    },
+    /// An object belongs to another parameter set.
+    #[error("{object} belongs to another parameter set than {name}")]
+    WrongParams {
+        /// The object.
+        object: &'static str,
+        /// The set in use.
+        name: String,
+    },
+    /// A level out of reach.
+    #[error("level {found} is out of reach: expected a level from 0 to {highest}")]
+    BadLevel {
+        /// The level asked for.
+        found: Level,
+        /// The highest one possible.
+        highest: Level,
+    },
+    /// Wrong shape of an argument.
+    #[error("{what}: expected {expected}, found {found}")]
+    BadArgument {
+        /// Which argument.
+        what: &'static str,
+        /// What was expected.
+        expected: String,
+        /// What was found.
+        found: String,
+    },
+    /// An error of the ring layer.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+}

@@ -1,0 +1,16 @@
+//! Keys by role: [`SecretKey`] for the owner, [`PublicKey`] for who encrypts, [`ServerKeys`] for who computes.
+//!
+//! Security rests on ring-LWE with the secrets of the parameter set and on circular security: relinearization, Galois and bootstrapping
+//! keys encrypt functions of the secret under the secret itself, as in every scheme that bootstraps.
+
+mod plan;
+mod public;
+mod secret;
+mod server;
+mod switch;
+
+pub use plan::KeyPlan;
+pub use public::PublicKey;
+pub use secret::SecretKey;
+pub use server::{BootstrapKey, EvalKeys, ServerKeys};
+pub use switch::SwitchKey;

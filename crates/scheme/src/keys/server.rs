@@ -1,0 +1,138 @@
+//! The server's keys.
+
+use std::collections::BTreeMap;
+
+use everlevel_ring::{Eval, GaloisElement, Poly, sample};
+use rand_core::CryptoRng;
+
+use super::plan::KeyPlan;
+use super::secret::SecretKey;
+use super::switch::SwitchKey;
+use crate::bgv::Ciphertext;
+use crate::error::SchemeError;
+use crate::noise::Meta;
+use crate::params::{Level, Params};
+
+/// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
+pub struct BootstrapKey {
+    /// From s to the sparse s0, at q0 with the first special prime.
+    pub(crate) encapsulation: SwitchKey,
+    /// s0 modulo p^(r+1) under s at the top level.
+    pub(crate) sparse: Ciphertext,
+}
+
+/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere.
+pub trait EvalKeys: Send + Sync {
+    /// The parameter set.
+    fn params(&self) -> &Params;
+    /// The relinearization key.
+    fn relin(&self) -> Option<&SwitchKey>;
+    /// The key of an automorphism.
+    fn galois(&self, g: GaloisElement) -> Option<&SwitchKey>;
+    /// The bootstrapping key.
+    fn bootstrap(&self) -> Option<&BootstrapKey>;
+}
+
+/// Server keys in memory.
+pub struct ServerKeys {
+    params: Params,
+    relin: Option<SwitchKey>,
+    galois: BTreeMap<GaloisElement, SwitchKey>,
+    bootstrap: Option<BootstrapKey>,
+}
+
+impl ServerKeys {
+    /// Generates the keys of a plan. `progress(done, total)` is called after each key.
+    ///
+    /// # Errors
+    /// A plan with bootstrapping for a set without it.
+    pub fn generate(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut impl CryptoRng,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Self, SchemeError> {
+        let params = secret.params();
+        let ring = params.ring();
+        let special = params.chain().special();
+        let s = secret.eval();
+        let total = plan.len() + plan.bootstrap as usize;
+        let mut done = 0;
+        let mut step = || {
+            done += 1;
+            progress(done, total);
+        };
+        let relin = (!plan.relin.is_empty()).then(|| {
+            let mut square = s.mul(ring, s);
+            square.wipe_on_drop();
+            SwitchKey::generate(params, plan.relin, special, &square, s, rng)
+        });
+        relin.iter().for_each(|_| step());
+        let mut galois = BTreeMap::new();
+        for (&g, &basis) in &plan.galois {
+            // Stored so that the inner product comes first and the automorphism last: from s to g^-1(s).
+            let mut rotated: Poly<Eval> = s.galois(ring, g.inverse(ring));
+            rotated.wipe_on_drop();
+            galois.insert(g, SwitchKey::generate(params, basis, special, s, &rotated, rng));
+            step();
+        }
+        let bootstrap = if plan.bootstrap {
+            let key = Self::bootstrap_key(secret, rng)?;
+            step();
+            Some(key)
+        } else {
+            None
+        };
+        Ok(ServerKeys { params: params.clone(), relin, galois, bootstrap })
+    }
+
+    fn bootstrap_key(secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<BootstrapKey, SchemeError> {
+        let params = secret.params();
+        let ring = params.ring();
+        let sparse = secret.sparse()?;
+        let low = params.chain().basis(Level(0));
+        let special = params.encapsulation_special();
+        let encapsulation = SwitchKey::generate(params, low, special, secret.eval(), &sparse.eval, rng);
+
+        let top = params.chain().top();
+        let basis = params.chain().basis(top);
+        let exponent = params.slot_shape().max_exponent();
+        let t = params.slot_shape().plain_modulus(exponent);
+        let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
+        let mut c0 = sample::secret_poly(ring, basis, &SecretKey::key_error(params, rng));
+        c0.scale_assign(ring, t as i128);
+        c0.sub_assign(ring, &c1.mul(ring, &secret.eval().restricted(basis)));
+        c0.add_assign(ring, &sample::secret_poly(ring, basis, &sparse.coefficients));
+        let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
+        let meta = Meta { level: top, exponent, factor: 1, noise };
+        Ok(BootstrapKey { encapsulation, sparse: Ciphertext::new(params.checked(meta, "key generation")?, c0, c1) })
+    }
+
+    /// How many switching keys there are.
+    pub fn len(&self) -> usize {
+        self.galois.len() + self.relin.is_some() as usize
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Bytes in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.galois.values().chain(&self.relin).map(SwitchKey::memory_bytes).sum()
+    }
+}
+
+impl EvalKeys for ServerKeys {
+    fn params(&self) -> &Params {
+        &self.params
+    }
+    fn relin(&self) -> Option<&SwitchKey> {
+        self.relin.as_ref()
+    }
+    fn galois(&self, g: GaloisElement) -> Option<&SwitchKey> {
+        self.galois.get(&g)
+    }
+    fn bootstrap(&self) -> Option<&BootstrapKey> {
+        self.bootstrap.as_ref()
+    }
+}

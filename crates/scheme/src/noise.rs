@@ -1,0 +1,439 @@
+//! Levels and noise: the one model that every scheme follows.
+//!
+//! **Norm.** A ciphertext carries a bound on the canonical norm ‖v‖ = max over complex primitive m-th roots ζ of |v(ζ)| of
+//! its phase v = c0 + c1 s = κ m + t ε (an integer polynomial once reduced to be centered). The norm is sub-additive and
+//! sub-multiplicative and bounds every coefficient, so decryption is exact as long as the bound is below half the modulus.
+//!
+//! **Fresh randomness.** A polynomial with independent, strictly sub-Gaussian coefficients of variance σ² (uniform,
+//! ternary and centered binomial ones are) has |v(ζ)| > K σ √n with probability at most 2^-170 at one ζ: each of 16
+//! directions of the plane exceeds K cos(π/16) σ √n with probability at most exp(-K² cos²(π/16)), so K = √((170 + 4) ln 2) / cos(π/16) = 11.20.
+//! The union over all embeddings and all events of a bootstrap (about 2^25) stays below 2^-128. Events are:
+//! * rounding in modulus switching: τ0 + τ1 s with τ uniform in ±t/2; ‖·‖ <= t K √(n/12) √(1 + ‖s‖²). This is the *floor*.
+//! * key switching: Σ_i D_i e_i / P over the digits D_i, uniform in ± half the digit: t K √(n/12) ‖e‖ √(Σ (D_i/P)²).
+//! * encryption: t e, or t (e v + e0 + e1 s) under a public key.
+//!
+//! **Fixed randomness.** The secret and the errors inside keys are drawn once and re-drawn until ‖s‖ <= 3.5 √(2n/3) and ‖e‖ <= 4 σ √n, so
+//! those enter as bounds, not as tails. Rounding errors and digits are modelled as uniform and independent of the keys,
+//! as they are for uniform c1. Everything after that (sums, products, automorphisms, plaintext constants) is deterministic.
+//!
+//! **Coefficient law.** For decryption and for the entry of bootstrapping only the coefficients count; there the last
+//! rounding is bounded by the law of its coefficients (15.4 standard deviations: two-sided 2^-170), which is 8 bits
+//! smaller than the floor.
+//!
+//! All bounds are log2 of magnitudes ("bits").
+
+use everlevel_arith::Modulus;
+use everlevel_ring::{Basis, Ring, sample};
+
+use crate::error::SchemeError;
+use crate::params::{Chain, Level, Params, ParamsSpec};
+use crate::verbs::NextUse;
+
+/// log2 of the probability that one modelled event exceeds its bound.
+pub const EVENT_LOG2: f64 = -170.0;
+/// K: the canonical tail factor.
+const TAIL: f64 = 11.20;
+/// The two-sided tail factor of one real coefficient.
+const COEFFICIENT_TAIL: f64 = 15.40;
+/// How far above the pre-switch noise a factor of a product is left over the floor.
+const PRODUCT_HEADROOM: f64 = 0.0;
+
+/// log2(2^a + 2^b).
+pub fn log_add(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { high } else { high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2 }
+}
+
+/// What is public about a ciphertext beside its polynomials.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Meta {
+    /// Its level.
+    pub level: Level,
+    /// The exponent e of its plaintext modulus p^e.
+    pub exponent: u32,
+    /// The unit κ modulo p^e that its message is multiplied by.
+    pub factor: u64,
+    /// log2 of the bound on the canonical norm of its phase.
+    pub noise: f64,
+}
+
+/// The constants of a parameter set, in bits unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct NoiseModel {
+    degree: f64,
+    key_norm: f64,
+    key_square: f64,
+    error_norm: f64,
+    error_square: f64,
+    floor: f64,
+    base_bits: f64,
+    encapsulation_bits: f64,
+    sparse_weight: f64,
+    moduli_bits: Vec<f64>,
+    special_bits: f64,
+}
+
+impl NoiseModel {
+    pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
+        let n = ring.degree() as f64;
+        let key_norm = 3.5 * (2.0 * n / 3.0).sqrt();
+        let bits = |i: usize| (ring.modulus(i).value() as f64).log2();
+        NoiseModel {
+            degree: n,
+            key_norm,
+            key_square: (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n),
+            error_norm: 4.0 * (sample::ERROR_VARIANCE * n).sqrt(),
+            error_square: 1.2 * sample::ERROR_VARIANCE * n,
+            floor: (TAIL * (n / 12.0).sqrt() * (1.0 + key_norm * key_norm).sqrt()).log2(),
+            base_bits: bits(0),
+            encapsulation_bits: chain.special().iter().next().map_or(0.0, bits),
+            sparse_weight: spec.bootstrap.as_ref().map_or(0.0, |b| b.sparse_weight as f64),
+            moduli_bits: (0..ring.prime_count()).map(bits).collect(),
+            special_bits: ring.log2(chain.special()),
+        }
+    }
+
+    /// The largest ‖s‖ of a main secret.
+    pub fn key_norm_limit(&self) -> f64 {
+        self.key_norm
+    }
+    /// The largest Σ s_i² of a main secret.
+    pub fn key_square_limit(&self) -> f64 {
+        self.key_square
+    }
+    /// The largest ‖e‖ of an error inside a key.
+    pub fn error_norm_limit(&self) -> f64 {
+        self.error_norm
+    }
+    /// The largest Σ e_i² of an error inside the encapsulation key.
+    pub fn error_square_limit(&self) -> f64 {
+        self.error_square
+    }
+    /// The floor of modulus switching for plaintext modulus t: noise cannot be below it after a switch.
+    pub fn floor(&self, t: u64) -> f64 {
+        (t as f64).log2() + self.floor
+    }
+    /// The noise that one key switch at `basis` adds, without the rounding at its end.
+    pub fn key_switch(&self, chain: &Chain, basis: Basis, t: u64) -> f64 {
+        let squares: f64 = chain
+            .digits(basis)
+            .map(|(_, digit)| (2.0 * (digit.iter().map(|i| self.moduli_bits[i]).sum::<f64>() - self.special_bits)).exp2())
+            .sum();
+        (t as f64).log2() + (TAIL * (self.degree / 12.0).sqrt() * self.error_norm * squares.sqrt()).log2()
+    }
+    /// The bound on any message polynomial: n t / 2, whatever the values.
+    pub fn message(&self, t: u64) -> f64 {
+        (t as f64 * self.degree / 2.0).log2()
+    }
+    /// A fresh encryption under the secret key, with an error that is drawn anew.
+    pub fn fresh_secret(&self, t: u64) -> f64 {
+        let error = TAIL * (sample::ERROR_VARIANCE * self.degree).sqrt();
+        log_add(self.message(t), (t as f64).log2() + error.log2())
+    }
+    /// A fresh encryption under the public key.
+    pub fn fresh_public(&self, t: u64) -> f64 {
+        let n = self.degree;
+        let error = TAIL * (sample::ERROR_VARIANCE * n).sqrt();
+        let total = self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm;
+        log_add(self.message(t), (t as f64).log2() + total.log2())
+    }
+    /// An encryption of the sparse secret at plaintext modulus p^e times a polynomial with coefficients uniform in ±p/2.
+    pub fn raised(&self, p: u64, e: u32) -> f64 {
+        let t = (p as f64).powi(e as i32);
+        let polynomial = TAIL * (self.degree / 12.0).sqrt() * p as f64;
+        (polynomial * (t * self.error_norm + 1.0 + self.sparse_weight)).log2()
+    }
+    /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
+    /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law).
+    pub fn encapsulated(&self, p: u64, prior: f64) -> f64 {
+        let p = p as f64;
+        let switch = p * COEFFICIENT_TAIL * ((1.0 + self.key_square) / 12.0).sqrt();
+        let key = p * COEFFICIENT_TAIL * (self.error_square / 12.0).sqrt() * (self.base_bits - self.encapsulation_bits).exp2();
+        let round = p * (1.0 + self.sparse_weight) / 2.0;
+        log_add(prior, (switch + key + round).log2())
+    }
+    /// The largest `prior` for which bootstrapping is exact: p |phase| < q0 / 2 in every coefficient.
+    pub fn encapsulation_limit(&self, p: u64) -> f64 {
+        let room = (self.base_bits - 1.0).exp2() / p as f64;
+        let rest = self.encapsulated(p, f64::NEG_INFINITY).exp2();
+        if rest < room { (room - rest).log2() - 0.01 } else { f64::NEG_INFINITY }
+    }
+    /// The capacity that a ciphertext must have to be bootstrapped.
+    pub fn minimum_capacity(&self, p: u64) -> f64 {
+        self.base_bits - self.encapsulation_limit(p) - 1.0
+    }
+    pub(crate) fn check_base_modulus(&self, params: &Params) -> Result<(), SchemeError> {
+        let p = params.spec().plain_prime;
+        let limit = self.encapsulation_limit(p);
+        if params.spec().bootstrap.is_some() && limit < (p as f64).log2() {
+            return Err(SchemeError::BadParams {
+                name: params.name().into(),
+                problem: format!(
+                    "base_bits = {} leaves too little room to bootstrap: the phase under the sparse key needs more than {:.0} bits",
+                    params.spec().base_bits,
+                    self.encapsulated(p, f64::NEG_INFINITY) + 1.0 + (p as f64).log2()
+                ),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Transitions: what every operation does to [`Meta`], shared by all schemes.
+impl Params {
+    /// Arithmetic modulo the plaintext modulus of `m`.
+    pub fn plain_arithmetic(&self, m: &Meta) -> Modulus {
+        self.plain().modulus(m.exponent)
+    }
+    fn t(&self, m: &Meta) -> u64 {
+        self.slot_shape().plain_modulus(m.exponent)
+    }
+    /// log2(modulus / (2 noise bound)).
+    pub fn capacity(&self, m: &Meta) -> f64 {
+        self.modulus_bits(m.level) - m.noise - 1.0
+    }
+    /// Passes `m` if decryption is exact, with a hair to spare for floating point.
+    pub fn checked(&self, m: Meta, operation: &'static str) -> Result<Meta, SchemeError> {
+        if self.capacity(&m) >= 1e-6 {
+            return Ok(m);
+        }
+        Err(SchemeError::NoiseOverflow {
+            operation,
+            noise_bits: m.noise,
+            modulus_bits: self.modulus_bits(m.level),
+            level: m.level,
+        })
+    }
+    /// The level to which `m` should be switched for `next`.
+    pub fn target(&self, m: &Meta, next: NextUse) -> Level {
+        let t = self.t(m);
+        let headroom = match next {
+            NextUse::Keep => return m.level,
+            NextUse::Product => PRODUCT_HEADROOM,
+            NextUse::LinearMap => {
+                let key = self.noise().key_switch(self.chain(), self.chain().basis(m.level), t);
+                (key - self.noise().floor(t) + 1.0).max(PRODUCT_HEADROOM + 1.0)
+            }
+        };
+        let spare = m.noise - self.noise().floor(t) - headroom;
+        self.chain().at_least(self.modulus_bits(m.level) - spare).min(m.level)
+    }
+    /// The unit by which a switch from `from` to `to` multiplies the message, modulo p^e.
+    pub fn switch_factor(&self, from: Basis, to: Basis, exponent: u32) -> u64 {
+        let t = self.plain().modulus(exponent);
+        let up = self.ring().product_mod(to.minus(from), t);
+        let down = self.ring().product_mod(from.minus(to), t);
+        t.mul(up, t.inv(down).expect("the primes of the ring are coprime to p"))
+    }
+    /// Modulus switching to a lower level.
+    pub fn after_switch(&self, m: &Meta, to: Level) -> Meta {
+        if to == m.level {
+            return *m;
+        }
+        let drop = self.modulus_bits(m.level) - self.modulus_bits(to);
+        let ratio = self.switch_factor(self.chain().basis(m.level), self.chain().basis(to), m.exponent);
+        Meta {
+            level: to,
+            noise: log_add(m.noise - drop, self.noise().floor(self.t(m))),
+            factor: self.plain_arithmetic(m).mul(m.factor, ratio),
+            ..*m
+        }
+    }
+    /// A key switch at the same level: what it adds before the division by P.
+    pub fn with_key_switch(&self, m: &Meta) -> Meta {
+        let key = self.noise().key_switch(self.chain(), self.chain().basis(m.level), self.t(m));
+        Meta { noise: log_add(m.noise, key), ..*m }
+    }
+    /// The division by P and the switch for `next`, in one rounding.
+    pub fn after_reduction(&self, m: &Meta, next: NextUse) -> Meta {
+        let to = self.target(m, next);
+        let floor = self.noise().floor(self.t(m));
+        let switched = self.after_switch(m, to);
+        let drop = self.modulus_bits(m.level) - self.modulus_bits(to);
+        Meta { noise: log_add(m.noise - drop, floor), ..switched }
+    }
+    /// The sum of two aligned ciphertexts.
+    pub fn after_add(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
+        self.checked(Meta { noise: log_add(a.noise, b.noise), ..*a }, "addition")
+    }
+    /// The product of two ciphertexts at one level, before relinearization.
+    pub fn after_product(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
+        let t = self.plain_arithmetic(a);
+        self.checked(Meta { noise: a.noise + b.noise, factor: t.mul(a.factor, b.factor), ..*a }, "multiplication")
+    }
+    /// The product with a constant that is `magnitude` in absolute value.
+    pub fn after_scale(&self, m: &Meta, magnitude: u64) -> Result<Meta, SchemeError> {
+        let noise = if magnitude == 0 { 0.0 } else { m.noise + (magnitude as f64).log2() };
+        self.checked(Meta { noise, ..*m }, "multiplication by a constant")
+    }
+    /// For `a` and `b` of one plaintext modulus: the constant (centered) by which to multiply one of them so that both
+    /// carry the same factor at the lower of their levels, and which one (`true`: the first). None if they agree.
+    pub fn alignment(&self, a: &Meta, b: &Meta) -> Option<(bool, i64)> {
+        let t = self.plain_arithmetic(a);
+        let low = a.level.min(b.level);
+        let at = |m: &Meta| {
+            t.mul(m.factor, self.switch_factor(self.chain().basis(m.level), self.chain().basis(low), m.exponent))
+        };
+        let (fa, fb) = (at(a), at(b));
+        if fa == fb {
+            return None;
+        }
+        let ratio = |from, to| t.centered(t.mul(to, t.inv(from).expect("factors are units")));
+        let (ca, cb) = (ratio(fa, fb), ratio(fb, fa));
+        // The one that is switched down anyway absorbs the constant; at one level the smaller constant wins.
+        let first = match a.level.cmp(&b.level) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => ca.unsigned_abs() <= cb.unsigned_abs(),
+        };
+        Some(if first { (true, ca) } else { (false, cb) })
+    }
+    /// Where two factors of a product meet: the lower of the levels each is fit for.
+    pub fn product_level(&self, a: &Meta, b: &Meta) -> Level {
+        self.target(a, NextUse::Product).min(self.target(b, NextUse::Product))
+    }
+}
+
+/// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase (divided by P) is bounded by
+/// 2^(meta.noise) * profile\[i mod len\].
+///
+/// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ |λ_i(ζ)| is what the noise
+/// grows by, a third of what Σ max |λ_i(ζ)| would say.
+#[derive(Clone, Debug)]
+pub struct ExtendedMeta {
+    /// Level, exponent, factor, and the noise that the profile scales.
+    pub meta: Meta,
+    /// Multipliers along a row, periodic.
+    pub profile: Vec<f64>,
+}
+
+impl ExtendedMeta {
+    /// One ciphertext, bounded alike at all embeddings.
+    pub fn flat(meta: Meta) -> Self {
+        ExtendedMeta { meta, profile: vec![1.0] }
+    }
+    /// Σ diagonal_j * input_j over the pairs given; None if there is none.
+    pub fn combine<'a>(pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a [f64])> + Clone) -> Option<Self> {
+        let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
+        let first = pairs.clone().next()?.0.meta;
+        let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.len())).max().unwrap_or(1);
+        let mut profile = vec![0.0; len];
+        for (m, diagonal) in pairs {
+            let scale = (m.meta.noise - top).exp2();
+            for (i, x) in profile.iter_mut().enumerate() {
+                *x += scale * m.profile[i % m.profile.len()] * diagonal[i % diagonal.len()];
+            }
+        }
+        Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
+    }
+    /// Σ g(part), each part with the shift of its automorphism along a row; None if there is none.
+    pub fn sum<'a>(parts: impl Iterator<Item = (usize, &'a ExtendedMeta)> + Clone) -> Option<Self> {
+        let top = parts.clone().map(|(_, m)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
+        let first = parts.clone().next()?.1.meta;
+        let len = parts.clone().map(|(_, m)| m.profile.len()).max().unwrap_or(1);
+        let mut profile = vec![0.0; len];
+        for (shift, m) in parts {
+            let scale = (m.meta.noise - top).exp2();
+            for (i, x) in profile.iter_mut().enumerate() {
+                *x += scale * m.profile[(i + shift) % m.profile.len()];
+            }
+        }
+        Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
+    }
+    /// The bound at all embeddings.
+    pub fn flatten(&self) -> Meta {
+        let gain = self.profile.iter().copied().fold(0.0, f64::max);
+        Meta { noise: self.meta.noise + gain.max(f64::MIN_POSITIVE).log2(), ..self.meta }
+    }
+}
+
+/// |a(ζ^(5^i))| for i below `coefficients.len() / 2`, ζ = exp(iπ / len): the profile of a polynomial in natural order.
+pub fn embedding_profile(norm: &everlevel_ring::CanonicalNorm, coefficients: &[f64]) -> Vec<f64> {
+    let n = coefficients.len();
+    let values = norm.embeddings(coefficients);
+    let mut exponent = 1usize;
+    (0..n / 2)
+        .map(|_| {
+            // The transform's entry j is the embedding at 1 - 2j; conjugates have equal absolute values.
+            let j = (n + n - (exponent - 1) / 2) % n;
+            exponent = exponent * 5 % (2 * n);
+            values[j] * (1.0 + 1e-9)
+        })
+        .collect()
+}
+
+/// Transitions of ciphertexts over the extended modulus.
+impl Params {
+    /// Σ g(part) after the key switches of the `switched` parts that are not under the identity, and the reduction.
+    pub fn after_galois_sum(&self, sum: &ExtendedMeta, switched: usize, next: NextUse) -> Result<Meta, SchemeError> {
+        let mut meta = sum.flatten();
+        if switched > 0 {
+            // Each of them is rounded before its key switch.
+            let t = self.slot_shape().plain_modulus(meta.exponent);
+            let key = self.noise().key_switch(self.chain(), self.chain().basis(meta.level), t);
+            let each = log_add(key, self.noise().floor(t));
+            meta.noise = log_add(meta.noise, each + (switched as f64).log2());
+        }
+        self.checked(self.after_reduction(&meta, next), "linear map")
+    }
+}
+
+/// Transitions between plaintext moduli, and those of bootstrapping.
+impl Params {
+    /// x mod p^e to x mod p^k.
+    pub fn after_reducing_plain(&self, m: &Meta, k: u32) -> Result<Meta, SchemeError> {
+        if k == 0 || k > m.exponent {
+            return Err(SchemeError::BadArgument {
+                what: "plaintext exponent",
+                expected: format!("1 to {}", m.exponent),
+                found: k.to_string(),
+            });
+        }
+        Ok(Meta { exponent: k, factor: self.plain().modulus(k).reduce_u64(m.factor), ..*m })
+    }
+    /// p x mod p^e to x mod p^(e-1): the phase is divided by p.
+    pub fn after_dividing_plain(&self, m: &Meta) -> Result<Meta, SchemeError> {
+        let reduced = self.after_reducing_plain(m, m.exponent.saturating_sub(1))?;
+        Ok(Meta { noise: m.noise - (self.spec().plain_prime as f64).log2(), ..reduced })
+    }
+    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small).
+    pub fn overflow_bound(&self) -> u64 {
+        self.spec().bootstrap.as_ref().map_or(0, |b| b.sparse_weight as u64 / 2)
+    }
+    /// Passes a ciphertext that can be bootstrapped exactly.
+    pub fn check_raise(&self, m: &Meta) -> Result<(), SchemeError> {
+        if self.spec().bootstrap.is_none() {
+            return Err(SchemeError::BadParams {
+                name: self.name().into(),
+                problem: "the set has no bootstrapping section".into(),
+            });
+        }
+        if m.exponent != self.plain_exponent() {
+            return Err(SchemeError::PlainModulusMismatch { operation: "bootstrapping", left: m.exponent, right: self.plain_exponent() });
+        }
+        let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0)));
+        if prior > self.noise().encapsulation_limit(self.spec().plain_prime) {
+            return Err(SchemeError::NoiseOverflow {
+                operation: "bootstrapping",
+                noise_bits: m.noise,
+                modulus_bits: self.modulus_bits(m.level),
+                level: m.level,
+            });
+        }
+        Ok(())
+    }
+    /// u = I' - p I modulo p^(r+1) at the top.
+    pub fn raised_overflow(&self) -> Meta {
+        let p = self.spec().plain_prime;
+        let exponent = self.plain_exponent() + 1;
+        Meta { level: self.chain().top(), exponent, factor: 1, noise: self.noise().raised(p, exponent) }
+    }
+    /// m + q0 I modulo p^r, at a level from which the switch to `like`'s level hides its noise.
+    pub fn raised_message(&self, like: &Meta) -> Meta {
+        let p = self.spec().plain_prime;
+        let noise = self.noise().raised(p, self.plain_exponent() + 1);
+        let floor = self.noise().floor(self.slot_shape().plain_modulus(self.plain_exponent()));
+        let level = self.chain().at_least(self.modulus_bits(like.level) + (noise - floor).max(0.0));
+        Meta { level, exponent: self.plain_exponent(), factor: 1, noise }
+    }
+}

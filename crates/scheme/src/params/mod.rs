@@ -1,0 +1,151 @@
+//! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
+
+mod chain;
+mod security;
+mod sets;
+mod spec;
+
+use std::fmt;
+use std::sync::Arc;
+
+use everlevel_ring::{Basis, PlainRing, Ring, SlotShape};
+
+use crate::error::SchemeError;
+use crate::noise::NoiseModel;
+
+pub use chain::{Chain, Level};
+pub use security::{KeySecurity, SecurityReport};
+pub use sets::{names, spec};
+pub use spec::{BootstrapSpec, ParamsSpec, SecretKind};
+
+/// Whether parameter sets below 128 bits are acceptable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptIn {
+    /// Only sets with at least 128 bits for every key.
+    SecureOnly,
+    /// Also sets that are for research and tests.
+    InsecureResearch,
+}
+
+/// A validated parameter set with every table that hangs off it. Immutable, cheap to clone, shareable.
+#[derive(Clone)]
+pub struct Params(Arc<Inner>);
+
+struct Inner {
+    spec: ParamsSpec,
+    ring: Ring,
+    plain: PlainRing,
+    chain: Chain,
+    noise: NoiseModel,
+    security: SecurityReport,
+}
+
+impl Params {
+    /// Validates a specification and builds its tables.
+    ///
+    /// # Errors
+    /// Every combination that does not hold together is named: a composite or unsuitable p, p dividing the index, a
+    /// weight above the degree, too few primes of the wanted sizes, a modulus above the security bound (unless the set
+    /// is an `insecure_` one and `opt_in` allows it).
+    pub fn new(spec: ParamsSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
+        spec.check()?;
+        let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
+        // Bootstrapping works one power of p above the plaintext modulus.
+        let max_exponent = spec.plain_exponent + spec.bootstrap.is_some() as u32;
+        let shape = SlotShape::new(spec.index, spec.plain_prime, max_exponent).map_err(|e| bad(e.to_string()))?;
+        let plain = PlainRing::new(shape)?;
+        let (chain, moduli) = Chain::build(&spec)?;
+        let ring = Ring::new(spec.index, &moduli)?;
+        let security = SecurityReport::of(&spec, &ring, &chain);
+        if security.bits() < 128.0 {
+            if !spec.is_insecure_by_name() {
+                return Err(bad(format!(
+                    "its weakest key ({}) holds {:.1} bits, below 128: lower the modulus, raise the degree, or name the set insecure_{}",
+                    security.weakest().key, security.bits(), spec.name
+                )));
+            }
+            if opt_in == OptIn::SecureOnly {
+                return Err(SchemeError::Insecure { name: spec.name.clone(), bits: security.bits() });
+            }
+        }
+        let noise = NoiseModel::new(&spec, &ring, &chain);
+        let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, security }));
+        params.noise().check_base_modulus(&params)?;
+        Ok(params)
+    }
+    /// The set with this name, see [`names`].
+    pub fn named(name: &str, opt_in: OptIn) -> Result<Self, SchemeError> {
+        Self::new(spec(name)?, opt_in)
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &ParamsSpec {
+        &self.0.spec
+    }
+    /// The set's name.
+    pub fn name(&self) -> &str {
+        &self.0.spec.name
+    }
+    /// The ciphertext ring.
+    pub fn ring(&self) -> &Ring {
+        &self.0.ring
+    }
+    /// The plaintext ring.
+    pub fn plain(&self) -> &PlainRing {
+        &self.0.plain
+    }
+    /// The shape of the slots.
+    pub fn slot_shape(&self) -> &SlotShape {
+        self.0.plain.shape()
+    }
+    /// The ladder of moduli.
+    pub fn chain(&self) -> &Chain {
+        &self.0.chain
+    }
+    /// The noise model.
+    pub fn noise(&self) -> &NoiseModel {
+        &self.0.noise
+    }
+    /// Security of every key.
+    pub fn security(&self) -> &SecurityReport {
+        &self.0.security
+    }
+    /// The degree n of the ring.
+    pub fn degree(&self) -> usize {
+        self.0.ring.degree()
+    }
+    /// The number of slots.
+    pub fn slots(&self) -> usize {
+        self.slot_shape().slots()
+    }
+    /// The exponent r of the plaintext modulus p^r.
+    pub fn plain_exponent(&self) -> u32 {
+        self.0.spec.plain_exponent
+    }
+    /// The plaintext modulus p^r.
+    pub fn plain_modulus(&self) -> u64 {
+        self.slot_shape().plain_modulus(self.plain_exponent())
+    }
+    /// log2 of the modulus at `level`.
+    pub fn modulus_bits(&self, level: Level) -> f64 {
+        self.0.chain.bits(level)
+    }
+    /// The basis of `level` together with the special primes.
+    pub fn extended(&self, basis: Basis) -> Basis {
+        basis.union(self.0.chain.special())
+    }
+    /// The special prime of the encapsulation key.
+    pub fn encapsulation_special(&self) -> Basis {
+        Basis::of(self.0.chain.special().iter().take(1))
+    }
+    /// Whether both are the same set.
+    pub fn same(&self, other: &Params) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.spec == other.0.spec
+    }
+}
+
+impl fmt::Debug for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Params({})", self.name())
+    }
+}

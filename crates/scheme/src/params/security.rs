@@ -1,0 +1,109 @@
+//! Security of every key, from published tables.
+//!
+//! Until this library has an estimator of its own, the figures are looked up: for uniform ternary secrets the public lattice
+//! estimator's values (MATZOV cost model, GSA; bounded distance decoding and unique SVP, whichever is lower), for the
+//! encapsulated sparse secret the largest modulus at 128 bits after the rotation-aware hybrid attack of 2026 in
+//! power-of-two rings. A modulus between two entries gets the figure of the larger one, so no figure is optimistic.
+
+use everlevel_ring::Ring;
+use serde::Serialize;
+
+use super::chain::{Chain, Level};
+use super::spec::ParamsSpec;
+
+/// (log2 n, [(log2 QP, bits)]), ascending moduli: uniform ternary secret, sigma 3.2. The rows at 424, 855, 1720 and 3470
+/// are the unique-SVP condition of the same model (GSA, MATZOV) evaluated there, less 0.3 bits for BDD.
+const TERNARY: &[(u32, &[(f64, f64)])] = &[
+    (10, &[(26.0, 128.0)]),
+    (11, &[(53.0, 128.0)]),
+    (12, &[(80.0, 175.06), (106.0, 128.91), (120.0, 113.13), (140.0, 96.59)]),
+    (13, &[(160.0, 175.79), (214.0, 128.25), (260.0, 104.74)]),
+    (14, &[(340.0, 165.34), (424.0, 130.1), (430.0, 128.34), (438.0, 125.92), (558.0, 98.31)]),
+    (15, &[(600.0, 190.86), (855.0, 129.8), (868.0, 128.03), (881.0, 126.09), (1000.0, 110.63), (1271.0, 87.70)]),
+    (16, &[(1200.0, 191.86), (1720.0, 129.7), (1747.0, 127.99), (1772.0, 126.27), (2200.0, 101.66)]),
+    (17, &[(3470.0, 129.7), (3523.0, 127.87)]),
+];
+
+/// (log2 n, [(weight, largest log2 of the modulus at 128 bits)]).
+const SPARSE: &[(u32, &[(usize, f64)])] = &[
+    (14, &[(24, 19.0), (26, 30.0), (28, 41.0), (32, 64.0), (40, 111.0), (48, 152.0), (64, 211.0)]),
+    (15, &[(20, 12.0), (24, 55.0), (26, 73.0), (28, 98.0), (32, 147.0), (40, 244.0), (48, 324.0), (64, 442.0)]),
+    (16, &[(20, 47.0), (24, 131.0), (26, 178.0), (28, 229.0), (32, 339.0), (40, 520.0), (48, 694.0), (64, 922.0)]),
+];
+
+/// What one key is worth.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KeySecurity {
+    /// Which key.
+    pub key: &'static str,
+    /// log2 of the largest modulus it is used with.
+    pub modulus_bits: f64,
+    /// At least so many bits of classical security; 0 where no table covers it.
+    pub bits: f64,
+}
+
+/// Every key of a set with its security.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SecurityReport {
+    keys: Vec<KeySecurity>,
+}
+
+impl SecurityReport {
+    /// Where the figures come from.
+    pub const MODEL: &str = "lookup: public lattice estimator (MATZOV, GSA; uSVP and BDD) for ternary secrets, hybrid with 2026 rotation gain for sparse ones; classical";
+
+    pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
+        let main = chain.bits(chain.top()) + ring.log2(chain.special());
+        let mut keys = vec![KeySecurity { key: "main secret at QP", modulus_bits: main, bits: ternary(ring.log_degree(), main) }];
+        if let Some(b) = &spec.bootstrap {
+            let low = chain.bits(Level(0)) + special_for_encapsulation(ring, chain);
+            keys.push(KeySecurity { key: "encapsulated sparse secret at q0 R", modulus_bits: low, bits: sparse(ring.log_degree(), b.sparse_weight, low) });
+        }
+        SecurityReport { keys }
+    }
+    /// Every key.
+    pub fn keys(&self) -> &[KeySecurity] {
+        &self.keys
+    }
+    /// The weakest key.
+    pub fn weakest(&self) -> &KeySecurity {
+        self.keys.iter().min_by(|a, b| a.bits.total_cmp(&b.bits)).expect("every set has a main key")
+    }
+    /// The weakest key's security in bits.
+    pub fn bits(&self) -> f64 {
+        self.weakest().bits
+    }
+}
+
+fn special_for_encapsulation(ring: &Ring, chain: &Chain) -> f64 {
+    chain.special().iter().next().map_or(0.0, |i| (ring.modulus(i).value() as f64).log2())
+}
+
+fn ternary(log_degree: u32, modulus_bits: f64) -> f64 {
+    let row = TERNARY.iter().find(|r| r.0 == log_degree).map_or(&[][..], |r| r.1);
+    row.iter().find(|(bits, _)| modulus_bits <= *bits).map_or(0.0, |r| r.1)
+}
+
+fn sparse(log_degree: u32, weight: usize, modulus_bits: f64) -> f64 {
+    let row = SPARSE.iter().find(|r| r.0 == log_degree).map_or(&[][..], |r| r.1);
+    // the largest tabulated weight that the key reaches
+    let limit = row.iter().rev().find(|r| r.0 <= weight).map_or(0.0, |r| r.1);
+    if modulus_bits <= limit { 128.0 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lookups_are_never_optimistic() {
+        assert_eq!(ternary(15, 854.9), 129.8);
+        assert_eq!(ternary(15, 868.0), 128.03);
+        assert_eq!(ternary(15, 2000.0), 0.0);
+        assert_eq!(ternary(9, 10.0), 0.0);
+        assert_eq!(sparse(15, 28, 98.0), 128.0);
+        assert_eq!(sparse(15, 28, 98.1), 0.0);
+        assert_eq!(sparse(15, 30, 98.0), 128.0);
+        assert_eq!(sparse(16, 24, 131.0), 128.0);
+    }
+}

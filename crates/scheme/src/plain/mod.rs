@@ -1,0 +1,145 @@
+//! The no-op scheme: plaintexts that behave like ciphertexts.
+//!
+//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV, operation by operation; only the
+//! polynomials are missing. Circuits are proved on it in milliseconds, planned on it (what would it cost, which keys does it need, what
+//! is left), and then run on BGV.
+
+mod scheme;
+
+use std::sync::{Mutex, PoisonError};
+
+use everlevel_ring::{Basis, GaloisElement};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+use crate::counters::{Cost, Counters};
+use crate::error::SchemeError;
+use crate::keys::KeyPlan;
+use crate::noise::{ExtendedMeta, Meta};
+use crate::params::{Level, Params};
+use crate::plaintext::Plaintext;
+
+/// A pretended ciphertext: the plaintext in the clear, with the public data of a ciphertext.
+#[derive(Clone, Debug)]
+pub struct Open {
+    pub(crate) meta: Meta,
+    /// n coefficients modulo p^e, the factor left out.
+    pub(crate) value: Vec<u64>,
+}
+
+impl Open {
+    /// Level, plaintext modulus, factor and noise bound.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+/// A pretended ciphertext over the extended modulus.
+pub struct OpenExtended {
+    meta: ExtendedMeta,
+    value: Vec<u64>,
+}
+
+/// A diagonal of the no-op scheme.
+pub struct OpenDiagonal {
+    exponent: u32,
+    basis: Basis,
+    profile: Vec<f64>,
+    value: Vec<u64>,
+}
+
+/// The no-op evaluator.
+pub struct NoOp {
+    params: Params,
+    counters: Counters,
+    plan: Mutex<KeyPlan>,
+    overflow: Mutex<ChaCha20Rng>,
+}
+
+impl NoOp {
+    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet.
+    pub fn new(params: &Params, seed: u64) -> Self {
+        NoOp {
+            params: params.clone(),
+            counters: Counters::default(),
+            plan: Mutex::new(KeyPlan::default()),
+            overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
+        }
+    }
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+    /// A pretended fresh encryption under the secret key.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Open, SchemeError> {
+        self.encrypt_at(plaintext, self.params.chain().top())
+    }
+    /// The same at a level.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level) -> Result<Open, SchemeError> {
+        let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
+        let meta = Meta { level, exponent: plaintext.exponent, factor: 1, noise: self.params.noise().fresh_secret(t) };
+        Ok(Open { meta: self.params.checked(meta, "encryption")?, value: plaintext.coefficients.clone() })
+    }
+    /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
+    ///
+    /// # Errors
+    /// If there is no such ciphertext.
+    pub fn encrypt_worn(&self, plaintext: &Plaintext, level: Level, capacity: f64) -> Result<Open, SchemeError> {
+        let mut out = self.encrypt_at(plaintext, level)?;
+        out.meta.noise = self.params.modulus_bits(level) - 1.0 - capacity;
+        self.params.checked(out.meta, "encryption")?;
+        Ok(out)
+    }
+    /// The plaintext, if decryption would be exact.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn decrypt(&self, x: &Open) -> Result<Plaintext, SchemeError> {
+        self.params.checked(x.meta, "decryption")?;
+        Ok(Plaintext { coefficients: x.value.clone(), exponent: x.meta.exponent })
+    }
+    /// What BGV would have computed so far.
+    pub fn cost(&self) -> Cost {
+        self.counters.snapshot()
+    }
+    /// The keys that BGV would have used so far.
+    pub fn key_plan(&self) -> KeyPlan {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn use_key(&self, f: impl FnOnce(&mut KeyPlan)) {
+        f(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    fn use_galois(&self, g: GaloisElement, basis: Basis) {
+        self.use_key(|plan| plan.add_galois(g, basis));
+    }
+    /// Uniform integers of -bound..=bound.
+    fn pretend_overflow(&self, bound: u64) -> Vec<i64> {
+        let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..self.params.degree()).map(|_| (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64).collect()
+    }
+
+    // Transforms, by the formulas of the real kernels.
+    fn count_division(&self, from: Basis, to: Basis, polynomials: usize) {
+        let dropped = from.minus(to).len();
+        if dropped > 0 {
+            self.counters.transforms(polynomials * (dropped + to.len()));
+        }
+    }
+    fn count_decomposition(&self, basis: Basis, known: bool) {
+        let extended = self.params.extended(basis).len();
+        let digits: usize =
+            self.params.chain().digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
+        self.counters.transforms(digits);
+    }
+    fn count_key_switch(&self, basis: Basis, count: usize) {
+        let chain = self.params.chain();
+        self.counters.key_switch(count, basis.len(), chain.digits(basis).count(), chain.special().len(), self.params.degree());
+    }
+}

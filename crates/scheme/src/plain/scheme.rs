@@ -1,0 +1,310 @@
+//! The verb set of the no-op scheme.
+
+use everlevel_ring::{GaloisElement, SlotShape};
+
+use super::{NoOp, Open, OpenDiagonal, OpenExtended};
+use crate::bgv::{periodic_plaintext, same_modulus};
+use crate::error::SchemeError;
+use crate::noise::{ExtendedMeta, Meta, log_add};
+use crate::params::Level;
+use crate::verbs::{NextUse, PeriodicSlots, Raise, Scheme};
+
+impl NoOp {
+    fn switch(&self, a: &Open, level: Level) -> Result<Open, SchemeError> {
+        if level >= a.meta.level {
+            return Ok(a.clone());
+        }
+        let params = &self.params;
+        let meta = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
+        self.counters.rounding();
+        self.count_division(params.chain().basis(a.meta.level), params.chain().basis(level), 2);
+        Ok(Open { meta, value: a.value.clone() })
+    }
+    fn scaled_meta(&self, m: &Meta, k: i64) -> Result<Meta, SchemeError> {
+        let meta = self.params.after_scale(m, k.unsigned_abs())?;
+        let t = self.params.plain_arithmetic(m);
+        Ok(Meta { factor: t.mul(meta.factor, t.reduce_i64(k)), ..meta })
+    }
+    fn aligned(&self, a: &Open, b: &Open, operation: &'static str) -> Result<(Open, Open), SchemeError> {
+        same_modulus(a.meta.exponent, b.meta.exponent, operation)?;
+        let (mut a, mut b) = (a.clone(), b.clone());
+        if let Some((first, k)) = self.params.alignment(&a.meta, &b.meta) {
+            let x = if first { &mut a } else { &mut b };
+            x.meta = self.scaled_meta(&x.meta, k)?;
+        }
+        let low = a.meta.level.min(b.meta.level);
+        Ok((self.switch(&a, low)?, self.switch(&b, low)?))
+    }
+    fn pairwise(&self, a: &[u64], b: &[u64], exponent: u32, subtract: bool) -> Vec<u64> {
+        let t = self.params.plain().modulus(exponent);
+        a.iter().zip(b).map(|(&x, &y)| if subtract { t.sub(x, y) } else { t.add(x, y) }).collect()
+    }
+    fn times(&self, a: &[u64], k: i64, exponent: u32) -> Vec<u64> {
+        let t = self.params.plain().modulus(exponent);
+        let k = t.reduce_i64(k);
+        a.iter().map(|&x| t.mul(x, k)).collect()
+    }
+    fn reduce(&self, level: Level, to: Level) {
+        let chain = self.params.chain();
+        self.counters.rounding();
+        self.count_division(self.params.extended(chain.basis(level)), chain.basis(to), 2);
+    }
+}
+
+impl Scheme for NoOp {
+    type Ciphertext = Open;
+    type Product = Open;
+    type Extended = OpenExtended;
+    type Diagonal = OpenDiagonal;
+
+    fn slot_shape(&self) -> &SlotShape {
+        self.params.slot_shape()
+    }
+    fn plain_prime(&self) -> u64 {
+        self.params.spec().plain_prime
+    }
+    fn plain_exponent(&self, x: &Open) -> u32 {
+        x.meta.exponent
+    }
+    fn level(&self, x: &Open) -> Level {
+        x.meta.level
+    }
+    fn noise_bound_bits(&self, x: &Open) -> f64 {
+        x.meta.noise
+    }
+    fn capacity_bits(&self, x: &Open) -> f64 {
+        self.params.capacity(&x.meta)
+    }
+
+    fn add(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
+        let (a, b) = self.aligned(a, b, "addition")?;
+        let meta = self.params.after_add(&a.meta, &b.meta)?;
+        Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
+    }
+    fn sub(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
+        let (a, b) = self.aligned(a, b, "subtraction")?;
+        let meta = self.params.after_add(&a.meta, &b.meta)?;
+        Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, true) })
+    }
+    fn neg(&self, a: &Open) -> Result<Open, SchemeError> {
+        Ok(Open { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
+    }
+    fn add_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
+        let t = self.params.plain_arithmetic(&a.meta);
+        let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
+        let noise = log_add(a.meta.noise, (carried.unsigned_abs().max(1) as f64).log2());
+        let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
+        let mut value = a.value.clone();
+        value[0] = t.add(value[0], t.reduce_i64(k));
+        Ok(Open { meta, value })
+    }
+    fn mul_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
+        let t = self.params.plain_arithmetic(&a.meta);
+        let meta = self.params.after_scale(&a.meta, t.centered(t.reduce_i64(k)).unsigned_abs())?;
+        Ok(Open { meta, value: self.times(&a.value, k, a.meta.exponent) })
+    }
+
+    fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
+        same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
+        let level = self.params.product_level(&a.meta, &b.meta);
+        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
+        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        self.counters.product();
+        self.counters.limbs(7 * self.params.chain().basis(level).len(), self.params.degree());
+        Ok(Open { meta, value: self.params.plain().mul(&a.value, &b.value, meta.exponent) })
+    }
+    fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
+        same_modulus(a.meta.exponent, b.meta.exponent, "addition of products")?;
+        let params = &self.params;
+        let low = a.meta.level.min(b.meta.level);
+        let align = |m: &Meta, k: Option<i64>| -> Result<Meta, SchemeError> {
+            let mut m = match k {
+                Some(k) => self.scaled_meta(m, k)?,
+                None => *m,
+            };
+            if m.level > low {
+                let t = params.plain_arithmetic(&m).value();
+                let floor = params.noise().floor(t) + params.noise().key_norm_limit().log2();
+                self.counters.rounding();
+                self.count_division(params.chain().basis(m.level), params.chain().basis(low), 3);
+                let switched = params.after_switch(&m, low);
+                m = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
+            }
+            Ok(m)
+        };
+        let constant = params.alignment(&a.meta, &b.meta);
+        let x = align(&a.meta, constant.filter(|c| c.0).map(|c| c.1))?;
+        let y = align(&b.meta, constant.filter(|c| !c.0).map(|c| c.1))?;
+        let meta = params.after_add(&x, &y)?;
+        Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
+    }
+    fn relinearize(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let basis = params.chain().basis(a.meta.level);
+        let meta = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
+        self.use_key(|plan| plan.relin = plan.relin.union(basis));
+        self.counters.transforms(basis.len());
+        self.count_decomposition(basis, true);
+        self.count_key_switch(basis, 1);
+        self.reduce(a.meta.level, meta.level);
+        Ok(Open { meta, value: a.value.clone() })
+    }
+    fn prepare(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
+        self.switch(a, self.params.target(&a.meta, next))
+    }
+
+    fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
+        let meta = self.params.after_reducing_plain(&a.meta, k)?;
+        let t = self.params.plain().modulus(k);
+        Ok(Open { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
+    }
+    fn divide_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
+        let p = self.plain_prime();
+        let meta = self.params.after_dividing_plain(&a.meta)?;
+        if let Some(position) = a.value.iter().position(|&x| x % p != 0) {
+            return Err(SchemeError::BadArgument {
+                what: "division by p",
+                expected: "a plaintext that is a multiple of p".into(),
+                found: format!("coefficient {} at position {position}", a.value[position]),
+            });
+        }
+        Ok(Open { meta, value: a.value.iter().map(|&x| x / p).collect() })
+    }
+
+    fn apply_galois(&self, a: &Open, g: GaloisElement) -> Result<Open, SchemeError> {
+        if g.is_identity() {
+            return Ok(a.clone());
+        }
+        let x = self.galois_many(a, &[g])?.pop().expect("one automorphism, one result");
+        let meta = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
+        self.reduce(a.meta.level, meta.level);
+        Ok(Open { meta, value: x.value })
+    }
+
+    fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
+        let (_, profile) = periodic_plaintext(&self.params, values, e)?;
+        let columns = self.params.slot_shape().columns();
+        let full: Vec<u64> = (0..2 * columns)
+            .map(|k| values.values[k / columns * values.period + k % columns % values.period])
+            .collect();
+        let basis = self.params.chain().basis(level);
+        Ok(OpenDiagonal { exponent: e, basis, profile, value: self.params.plain().encode(&full, e)? })
+    }
+    fn galois_many(&self, x: &Open, gs: &[GaloisElement]) -> Result<Vec<OpenExtended>, SchemeError> {
+        let basis = self.params.chain().basis(x.meta.level);
+        let switched = gs.iter().filter(|g| !g.is_identity()).count();
+        if switched > 0 {
+            self.counters.transforms(basis.len());
+            self.count_decomposition(basis, true);
+            self.count_key_switch(basis, switched);
+        }
+        Ok(gs
+            .iter()
+            .map(|&g| {
+                self.use_galois(g, basis);
+                let meta = if g.is_identity() { x.meta } else { self.params.with_key_switch(&x.meta) };
+                OpenExtended { meta: ExtendedMeta::flat(meta), value: self.params.plain().galois(&x.value, g, x.meta.exponent) }
+            })
+            .collect())
+    }
+    fn combine(&self, inputs: &[OpenExtended], rows: &[Vec<Option<&OpenDiagonal>>]) -> Result<Vec<OpenExtended>, SchemeError> {
+        let shape_error = || SchemeError::BadArgument {
+            what: "linear map",
+            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus and level".into(),
+            found: "something else".into(),
+        };
+        let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
+        let basis = self.params.chain().basis(first.level);
+        let limbs = self.params.extended(basis).len();
+        self.counters.limbs(limbs * 2 * (inputs.len() + rows.len()), self.params.degree());
+        rows.iter()
+            .map(|row| {
+                let fits = |d: &OpenDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);
+                if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
+                    return Err(shape_error());
+                }
+                let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
+                let meta = ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..]))).ok_or_else(shape_error)?;
+                let mut value = vec![0; self.params.degree()];
+                for (x, d) in pairs {
+                    let product = self.params.plain().mul(&x.value, &d.value, first.exponent);
+                    value = self.pairwise(&value, &product, first.exponent, false);
+                }
+                Ok(OpenExtended { meta, value })
+            })
+            .collect()
+    }
+    fn galois_sum(&self, parts: Vec<(GaloisElement, OpenExtended)>, next: NextUse) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let empty = || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
+        let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
+        let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
+        let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
+        let meta = params.after_galois_sum(&sum, switched, next)?;
+        let basis = params.chain().basis(sum.meta.level);
+        let mut value = vec![0; params.degree()];
+        for (g, x) in parts {
+            if !g.is_identity() {
+                self.use_galois(g, basis);
+                self.counters.transforms(params.extended(basis).len());
+                self.count_decomposition(basis, false);
+                self.count_key_switch(basis, 1);
+            }
+            value = self.pairwise(&value, &params.plain().galois(&x.value, g, meta.exponent), meta.exponent, false);
+        }
+        self.reduce(sum.meta.level, meta.level);
+        Ok(Open { meta, value })
+    }
+}
+
+/// What the no-op scheme keeps between the steps of raising: message and pretended overflow.
+pub struct OpenRaised {
+    message: Vec<u64>,
+    overflow: Vec<i64>,
+    other: Vec<i64>,
+}
+
+impl Raise for NoOp {
+    type Raised = OpenRaised;
+
+    fn overflow_bound(&self) -> u64 {
+        self.params.overflow_bound()
+    }
+    fn begin_raise(&self, x: &Open) -> Result<OpenRaised, SchemeError> {
+        let params = &self.params;
+        params.check_raise(&x.meta)?;
+        self.use_key(|plan| plan.bootstrap = true);
+        let low = params.chain().basis(Level(0));
+        if x.meta.level > Level(0) {
+            self.counters.rounding();
+            self.count_division(params.chain().basis(x.meta.level), low, 2);
+        }
+        // One digit over q0 and one special prime, two divisions by the latter, back to coefficients.
+        self.counters.transforms(1 + 2 + 2 * 2 + 2);
+        self.counters.key_switch(1, 1, 1, 1, params.degree());
+        self.counters.rounding();
+        let bound = params.overflow_bound();
+        Ok(OpenRaised { message: x.value.clone(), overflow: self.pretend_overflow(bound), other: self.pretend_overflow(bound) })
+    }
+    fn raise_overflow(&self, r: &OpenRaised) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let meta = params.checked(params.raised_overflow(), "bootstrapping")?;
+        let (p, t) = (self.plain_prime() as i64, params.plain_arithmetic(&meta));
+        self.counters.transforms(2 * params.chain().basis(meta.level).len());
+        let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - p * i)).collect();
+        Ok(Open { meta, value })
+    }
+    fn raise_message(&self, r: &OpenRaised, like: &Open) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let meta = params.checked(params.raised_message(&like.meta), "bootstrapping")?;
+        let t = params.plain_arithmetic(&meta);
+        let q0 = t.reduce_u64(params.ring().modulus(0).value());
+        self.counters.transforms(2 * params.chain().basis(meta.level).len());
+        let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
+        self.switch(&Open { meta, value }, like.meta.level)
+    }
+    fn base_modulus_mod_p(&self, _: &OpenRaised) -> i64 {
+        let t = self.params.plain().modulus(1);
+        t.centered(t.reduce_u64(self.params.ring().modulus(0).value()))
+    }
+}

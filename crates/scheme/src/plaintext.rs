@@ -1,0 +1,82 @@
+//! Encoded plaintexts.
+
+use crate::error::SchemeError;
+use crate::params::Params;
+
+/// A plaintext polynomial modulo p^e: n coefficients in natural order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plaintext {
+    pub(crate) coefficients: Vec<u64>,
+    pub(crate) exponent: u32,
+}
+
+impl Plaintext {
+    /// Encodes slot values (row by row; missing ones are 0) modulo p^r.
+    ///
+    /// # Errors
+    /// More values than slots, or a value outside of 0..p^r.
+    pub fn encode(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
+        Self::encode_modulo(params, values, params.plain_exponent())
+    }
+    /// Encodes slot values modulo p^exponent.
+    ///
+    /// # Errors
+    /// As [`Plaintext::encode`], or an exponent that the parameters do not provide.
+    pub fn encode_modulo(params: &Params, values: &[u64], exponent: u32) -> Result<Self, SchemeError> {
+        let highest = params.slot_shape().max_exponent();
+        if exponent == 0 || exponent > highest {
+            return Err(SchemeError::BadArgument {
+                what: "plaintext exponent",
+                expected: format!("1 to {highest}"),
+                found: exponent.to_string(),
+            });
+        }
+        Ok(Plaintext { coefficients: params.plain().encode(values, exponent)?, exponent })
+    }
+    /// Encodes signed slot values: -v stands for p^r - v.
+    ///
+    /// # Errors
+    /// More values than slots, or a value outside of -(p^r - 1)/2 ..= (p^r - 1)/2.
+    pub fn encode_signed(params: &Params, values: &[i64]) -> Result<Self, SchemeError> {
+        let t = params.plain_modulus() as i64;
+        let half = (t - 1) / 2;
+        if let Some((position, v)) = values.iter().enumerate().find(|(_, v)| v.abs() > half) {
+            return Err(SchemeError::BadArgument {
+                what: "signed value",
+                expected: format!("-{half} to {half}"),
+                found: format!("{v} at position {position}"),
+            });
+        }
+        let unsigned: Vec<u64> = values.iter().map(|&v| v.rem_euclid(t) as u64).collect();
+        Self::encode(params, &unsigned)
+    }
+    /// The slot values, row by row.
+    ///
+    /// # Errors
+    /// A plaintext whose slots are not all in Z/p^e.
+    pub fn decode(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
+        Ok(params.plain().decode(&self.coefficients, self.exponent)?)
+    }
+    /// The slot values as centered integers.
+    ///
+    /// # Errors
+    /// As [`Plaintext::decode`].
+    pub fn decode_signed(&self, params: &Params) -> Result<Vec<i64>, SchemeError> {
+        let q = params.plain().modulus(self.exponent);
+        Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
+    }
+    /// The coefficients modulo p^e, in natural order.
+    pub fn coefficients(&self) -> &[u64] {
+        &self.coefficients
+    }
+    /// The exponent e of the plaintext modulus.
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+    /// log2 of the canonical norm of the centered coefficients, computed, not bounded.
+    pub fn norm_bits(&self, params: &Params) -> f64 {
+        let real: Vec<f64> = params.plain().centered(&self.coefficients, self.exponent).iter().map(|&x| x as f64).collect();
+        // A hair for the floating-point transform.
+        params.ring().norm().max(&real).max(1.0).log2() + 1e-6
+    }
+}

@@ -1,0 +1,146 @@
+//! The verb set that circuits are written against.
+//!
+//! [`Scheme`] is what a circuit may ask of an exact scheme. BGV and the no-op scheme implement it; nothing in
+//! `everlevel-circuit` names a concrete scheme, so every circuit is proved in milliseconds without cryptography and
+//! then run once with it. Every verb takes ciphertexts at any levels and plaintext scales, aligns them, and refuses
+//! (with an error, never a wrong value) what its noise bound cannot cover.
+
+use everlevel_ring::{GaloisElement, SlotShape};
+
+use crate::error::SchemeError;
+use crate::params::Level;
+
+/// What a result will be used for next: decides how far its modulus is switched down.
+///
+/// A product squares noise that lies above the modulus-switching floor, so a factor should arrive just above the
+/// floor; a rotation adds key-switching noise that lies a few bits above it, so an operand of a linear map should stay
+/// there. Switching further than the next use asks for loses capacity for nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextUse {
+    /// The result is a factor of a product.
+    Product,
+    /// The result is rotated, or put through a linear map.
+    LinearMap,
+    /// Leave the modulus as it is.
+    Keep,
+}
+
+/// A vector of slot values that repeats along the columns of each row.
+///
+/// Shape: `rows * period` values, row by row, `period` dividing the number of columns; slot (r, i) holds
+/// `values[r * period + i % period]`. The diagonals of the factors of a homomorphic transform are of this kind, and a
+/// scheme that stores evaluations in slot order stores them with the same period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeriodicSlots {
+    /// The period along a row.
+    pub period: usize,
+    /// `rows * period` values, reduced modulo the plaintext modulus.
+    pub values: Vec<u64>,
+}
+
+/// An exact scheme, as seen by a circuit.
+///
+/// Values are vectors of integers modulo `p^e`, one per slot; `e` is a property of the ciphertext (bootstrapping
+/// moves between `p^2` and `p`).
+pub trait Scheme: Send + Sync {
+    /// An encrypted vector, with its level and its noise bound.
+    type Ciphertext: Clone + Send + Sync;
+    /// A product that was not relinearized yet; sums of products need one relinearization only.
+    type Product: Clone + Send + Sync;
+    /// A ciphertext over the extended modulus, before the division by the special modulus: the currency of hoisting.
+    type Extended: Send + Sync;
+    /// A plaintext diagonal prepared for multiplication with [`Scheme::Extended`].
+    type Diagonal: Send + Sync;
+
+    /// Rows, columns and automorphisms of the slots.
+    fn slot_shape(&self) -> &SlotShape;
+    /// The prime p of the plaintext modulus p^e.
+    fn plain_prime(&self) -> u64;
+    /// The exponent e of the plaintext modulus p^e of `x`.
+    fn plain_exponent(&self, x: &Self::Ciphertext) -> u32;
+    /// The level of `x`: its place on the ladder of moduli, 0 being the lowest.
+    fn level(&self, x: &Self::Ciphertext) -> Level;
+    /// log2 of the bound on the canonical norm of the phase of `x`.
+    fn noise_bound_bits(&self, x: &Self::Ciphertext) -> f64;
+    /// log2(modulus / (2 * noise bound)): what is left to compute with.
+    fn capacity_bits(&self, x: &Self::Ciphertext) -> f64;
+
+    /// Sum, slot by slot. Both operands have the same plaintext modulus.
+    fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// Difference, slot by slot.
+    fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// Negation.
+    fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// Adds the constant `k` in every slot. Free of noise.
+    fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+    /// Multiplies by the constant `k`; the noise grows by |k mod p^e| centered.
+    fn mul_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+    /// Product without relinearization. The operands are brought to a common level fit for a product first.
+    fn mul_no_relin(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError>;
+    /// Sum of two products.
+    fn add_products(&self, a: &Self::Product, b: &Self::Product) -> Result<Self::Product, SchemeError>;
+    /// Relinearizes and switches the modulus down in one pass: one key switch.
+    fn relinearize(&self, a: &Self::Product, next: NextUse) -> Result<Self::Ciphertext, SchemeError>;
+    /// Product with relinearization.
+    fn mul(&self, a: &Self::Ciphertext, b: &Self::Ciphertext, next: NextUse) -> Result<Self::Ciphertext, SchemeError> {
+        self.relinearize(&self.mul_no_relin(a, b)?, next)
+    }
+    /// Switches `a` down to where `next` wants it.
+    fn prepare(&self, a: &Self::Ciphertext, next: NextUse) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Forgets digits: x mod p^e to x mod p^k, k <= e. Free.
+    fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError>;
+    /// Exact division: p*x mod p^e to x mod p^(e-1). The caller knows that every slot is a multiple of p. Free, and the noise shrinks by p.
+    fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// The automorphism X to X^g: one key switch.
+    fn apply_galois(&self, a: &Self::Ciphertext, g: GaloisElement) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Rotates the columns of both rows by `k` to the left (to the right for negative k), cyclically.
+    fn rotate_columns(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
+        self.apply_galois(a, self.slot_shape().rotation(k))
+    }
+    /// Exchanges the two rows.
+    fn swap_rows(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
+        self.apply_galois(a, self.slot_shape().swap_rows())
+    }
+
+    /// Prepares a plaintext diagonal modulo p^e for ciphertexts at `level` or below.
+    fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Self::Diagonal, SchemeError>;
+    /// All the automorphisms `gs` of `x`, from one decomposition (hoisting), left over the extended modulus.
+    fn galois_many(&self, x: &Self::Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Self::Extended>, SchemeError>;
+    /// One output for each row: the sum over j of `rows[i][j] * inputs[j]` (absent entries are zero).
+    fn combine(
+        &self,
+        inputs: &[Self::Extended],
+        rows: &[Vec<Option<&Self::Diagonal>>],
+    ) -> Result<Vec<Self::Extended>, SchemeError>;
+    /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch for `next`
+    /// (double hoisting). Parts under the identity cost no key switch.
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, Self::Extended)>,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+}
+
+/// The scheme-specific ends of bootstrapping by message bypass (docs/adr/0003).
+///
+/// A worn-out ciphertext modulo q0 under the sparse key s0 has phase m + p*eps + q0*I over the integers, |I| <= B. The circuit
+/// sees only the overflow part u, removes its low digit to get h = -I mod p, and adds q0*h to the raised message.
+pub trait Raise: Scheme {
+    /// What the first step leaves for the two others.
+    type Raised: Send + Sync;
+
+    /// B: the worst case of |I| and |I'|.
+    fn overflow_bound(&self) -> u64;
+    /// Switches `x` to q0 and to the sparse key. Errors if the phase could be too large for an exact bootstrapping.
+    fn begin_raise(&self, x: &Self::Ciphertext) -> Result<Self::Raised, SchemeError>;
+    /// u = I' - p*I modulo p^2 at the top level, |I|, |I'| <= B in every coefficient: one plaintext product.
+    fn raise_overflow(&self, r: &Self::Raised) -> Result<Self::Ciphertext, SchemeError>;
+    /// The message m + q0*I modulo p, ready to be added to a ciphertext like `like`: one plaintext product.
+    fn raise_message(&self, r: &Self::Raised, like: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// The constant by which h must be multiplied before it is added to the message: q0 mod p, centered, divided by the unit that the
+    /// message carried. 1 for the sets of this library, whose primes are 1 modulo p.
+    fn base_modulus_mod_p(&self, r: &Self::Raised) -> i64;
+}
