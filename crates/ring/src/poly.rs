@@ -112,6 +112,13 @@ impl<R: Representation> Poly<R> {
             kernels::scalar_mul_assign(q, a, q.reduce_i128(c));
         });
     }
+    /// self += c * other, for a signed integer constant.
+    pub fn scale_add_assign(&mut self, ring: &Ring, other: &Self, c: i128) {
+        self.zip(other, |i, a, b| {
+            let q = ring.modulus(i);
+            kernels::scalar_mul_add_assign(q, a, b, q.reduce_i128(c));
+        });
+    }
     /// Forgets the primes outside of `basis`: the residues of the same integers.
     ///
     /// # Panics

@@ -67,6 +67,7 @@ pub struct NoiseModel {
     error_square: f64,
     floor: f64,
     base_bits: f64,
+    base_digits: Vec<f64>,
     encapsulation_bits: f64,
     sparse_weight: f64,
     moduli_bits: Vec<f64>,
@@ -85,7 +86,8 @@ impl NoiseModel {
             error_norm: 4.0 * (sample::ERROR_VARIANCE * n).sqrt(),
             error_square: 1.2 * sample::ERROR_VARIANCE * n,
             floor: (TAIL * (n / 12.0).sqrt() * (1.0 + key_norm * key_norm).sqrt()).log2(),
-            base_bits: bits(0),
+            base_bits: chain.bits(Level(0)),
+            base_digits: chain.base_groups().iter().map(|&g| ring.log2(g)).collect(),
             encapsulation_bits: chain.special().iter().next().map_or(0.0, bits),
             sparse_weight: spec.bootstrap.as_ref().map_or(0.0, |b| b.sparse_weight as f64),
             moduli_bits: (0..ring.prime_count()).map(bits).collect(),
@@ -148,7 +150,8 @@ impl NoiseModel {
     pub fn encapsulated(&self, p: u64, prior: f64) -> f64 {
         let p = p as f64;
         let switch = p * COEFFICIENT_TAIL * ((1.0 + self.key_square) / 12.0).sqrt();
-        let key = p * COEFFICIENT_TAIL * (self.error_square / 12.0).sqrt() * (self.base_bits - self.encapsulation_bits).exp2();
+        let squares: f64 = self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
+        let key = p * COEFFICIENT_TAIL * (self.error_square / 12.0 * squares).sqrt();
         let round = p * (1.0 + self.sparse_weight) / 2.0;
         log_add(prior, (switch + key + round).log2())
     }
@@ -287,6 +290,36 @@ impl Params {
             std::cmp::Ordering::Equal => ca.unsigned_abs() <= cb.unsigned_abs(),
         };
         Some(if first { (true, ca) } else { (false, cb) })
+    }
+    /// How to form Σ k_i x_i: for each term (from the highest level down) its position, the centered constant to multiply it by and
+    /// the factor that it carries then. All meet at the lowest level with the factor of the term that is there.
+    pub fn combination(&self, terms: &[(&Meta, i64)]) -> Result<Vec<(usize, i64, u64)>, SchemeError> {
+        let lowest = terms.iter().min_by_key(|(m, _)| m.level).ok_or_else(|| SchemeError::BadArgument {
+            what: "linear combination",
+            expected: "at least one term".into(),
+            found: "none".into(),
+        })?;
+        let t = self.plain_arithmetic(lowest.0);
+        let low = self.chain().basis(lowest.0.level);
+        let mut order: Vec<usize> = (0..terms.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(terms[i].0.level));
+        order
+            .into_iter()
+            .map(|i| {
+                let (m, k) = terms[i];
+                if m.exponent != lowest.0.exponent {
+                    return Err(SchemeError::PlainModulusMismatch {
+                        operation: "linear combination",
+                        left: m.exponent,
+                        right: lowest.0.exponent,
+                    });
+                }
+                let down = self.switch_factor(self.chain().basis(m.level), low, m.exponent);
+                let wanted = t.mul(lowest.0.factor, t.inv(down).expect("factors are units"));
+                let constant = t.mul(t.reduce_i64(k), t.mul(wanted, t.inv(m.factor).expect("factors are units")));
+                Ok((i, t.centered(constant), wanted))
+            })
+            .collect()
     }
     /// Where two factors of a product meet: the lower of the levels each is fit for.
     pub fn product_level(&self, a: &Meta, b: &Meta) -> Level {

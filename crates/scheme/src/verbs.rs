@@ -75,6 +75,14 @@ pub trait Scheme: Send + Sync {
     fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
     /// Multiplies by the constant `k`; the noise grows by |k mod p^e| centered.
     fn mul_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+    /// Σ k_i x_i + `constant`, in one pass. Each k_i is merged with the alignment of its operand's factor, so a term costs
+    /// one multiplication by a constant below p^e/2 and no more, and terms above the lowest level absorb theirs on the way
+    /// down. Errors if there is no term.
+    fn linear_combination(
+        &self,
+        terms: &[(&Self::Ciphertext, i64)],
+        constant: i64,
+    ) -> Result<Self::Ciphertext, SchemeError>;
     /// Product without relinearization. The operands are brought to a common level fit for a product first.
     fn mul_no_relin(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError>;
     /// Sum of two products.
@@ -134,6 +142,8 @@ pub trait Raise: Scheme {
 
     /// B: the worst case of |I| and |I'|.
     fn overflow_bound(&self) -> u64;
+    /// The capacity below which [`Raise::begin_raise`] refuses a ciphertext.
+    fn minimum_capacity(&self) -> f64;
     /// Switches `x` to q0 and to the sparse key. Errors if the phase could be too large for an exact bootstrapping.
     fn begin_raise(&self, x: &Self::Ciphertext) -> Result<Self::Raised, SchemeError>;
     /// u = I' - p*I modulo p^2 at the top level, |I|, |I'| <= B in every coefficient: one plaintext product.

@@ -222,3 +222,28 @@ fn seeds_determine_keys_and_ciphertexts() {
     };
     assert_eq!(run(), run());
 }
+
+#[test]
+fn linear_combinations_across_levels_and_factors() {
+    for name in SETS {
+        let mut f = fixture(name, 7);
+        for e in [1, 2] {
+            let t = f.bgv.params().plain().modulus(e);
+            let x: Vec<u64> = (0..f.bgv.params().slots()).map(|_| f.rng.next_u64() % t.value()).collect();
+            let plaintext = Plaintext::encode_modulo(f.bgv.params(), &x, e).unwrap();
+            let a = f.secret.encrypt(&plaintext, &mut f.rng).unwrap();
+            let b = f.bgv.mul(&a, &a, NextUse::Product).unwrap();
+            let c = f.bgv.mul(&b, &a, NextUse::Product).unwrap();
+            let sum = f.bgv.linear_combination(&[(&a, 7), (&c, -3), (&b, 1), (&a, 0)], 11).unwrap();
+            let want: Vec<u64> = x
+                .iter()
+                .map(|&x| {
+                    let (y, z) = (t.mul(x, x), t.mul(x, t.mul(x, x)));
+                    t.add(t.sub(t.add(t.mul(7, x), y), t.mul(3, z)), 11)
+                })
+                .collect();
+            assert_eq!(f.open(&sum), want, "{name} mod p^{e}");
+        }
+        assert!(f.bgv.linear_combination(&[], 1).is_err());
+    }
+}

@@ -165,6 +165,27 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         self.scaled(a, t.centered(t.reduce_i64(k)))
     }
 
+    fn linear_combination(&self, terms: &[(&Ciphertext, i64)], constant: i64) -> Result<Ciphertext, SchemeError> {
+        let params = &self.params;
+        let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
+        let mut sum: Option<Ciphertext> = None;
+        for (i, k, factor) in params.combination(&metas)? {
+            let x = terms[i].0;
+            let meta = Meta { factor, ..params.after_scale(&x.meta, k.unsigned_abs())? };
+            sum = Some(match sum.take() {
+                None => Ciphertext { meta, ..self.scaled(x, k)? },
+                Some(above) => {
+                    let mut s = self.mod_switch_to(&above, x.meta.level)?;
+                    s.meta = params.after_add(&s.meta, &meta)?;
+                    s.c0.scale_add_assign(params.ring(), &x.c0, k as i128);
+                    s.c1.scale_add_assign(params.ring(), &x.c1, k as i128);
+                    s
+                }
+            });
+        }
+        self.add_scalar(&sum.expect("a combination has a term"), constant)
+    }
+
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
         same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
         let ring = self.params.ring();
@@ -221,7 +242,7 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let key = usable(self.keys.relin(), basis, a.meta.level, "relinearization", || "relinearization key".into())?;
         let t = params.plain_arithmetic(&a.meta).value();
         let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
-        let cut = Decomposition::new(params, a.d2.clone().into_coeff(ring), t);
+        let cut = Decomposition::new(params, params.chain().groups(), a.d2.clone().into_coeff(ring), t);
         self.counters.key_switch(1, basis.len(), cut.len(), params.chain().special().len(), ring.degree());
         self.counters.rounding();
         let extended = params.extended(basis);

@@ -5,7 +5,7 @@ use everlevel_ring::{Basis, Coeff, Limb, Poly, Ring, convert::CenteredLift};
 
 use crate::error::SchemeError;
 use crate::keys::SwitchKey;
-use crate::params::{Level, Params};
+use crate::params::{Level, Params, touched};
 
 /// A polynomial cut into key-switching digits, each known as a small integer polynomial.
 pub(crate) struct Decomposition {
@@ -13,8 +13,8 @@ pub(crate) struct Decomposition {
 }
 
 impl Decomposition {
-    /// Cuts `x`, multiplied by the inverse of `divisor`, into digits.
-    pub(crate) fn new(params: &Params, x: Poly<Coeff>, divisor: u64) -> Self {
+    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `groups`.
+    pub(crate) fn new(params: &Params, groups: &[Basis], x: Poly<Coeff>, divisor: u64) -> Self {
         let ring = params.ring();
         let basis = x.basis();
         let mut limbs: Vec<Option<Limb>> = (0..ring.prime_count()).map(|_| None).collect();
@@ -25,9 +25,7 @@ impl Decomposition {
             let q = ring.modulus(i);
             q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
         };
-        let digits = params
-            .chain()
-            .digits(basis)
+        let digits = touched(groups, basis)
             .map(|(group, primes)| {
                 let own = primes.iter().map(|i| limbs[i].take().expect("groups are disjoint")).collect();
                 (group, primes, CenteredLift::new(ring, primes, own, inverse))

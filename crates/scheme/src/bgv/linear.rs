@@ -130,7 +130,7 @@ impl<K: EvalKeys> Bgv<K> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let switched = keys.iter().flatten().count();
-        let cut = (switched > 0).then(|| Decomposition::new(params, x.c1.clone().into_coeff(ring), t));
+        let cut = (switched > 0).then(|| Decomposition::new(params, params.chain().groups(), x.c1.clone().into_coeff(ring), t));
         if let Some(cut) = &cut {
             self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
         }
@@ -284,7 +284,7 @@ impl<K: EvalKeys> Bgv<K> {
         for (g, x) in moved {
             let name = || format!("Galois key for X^{}", g.exponent());
             let key = usable(self.keys.galois(g), basis, level, "linear map", name)?;
-            let cut = Decomposition::new(params, self.divided_by_special(x.e1, basis), 1);
+            let cut = Decomposition::new(params, params.chain().groups(), self.divided_by_special(x.e1, basis), 1);
             self.counters.key_switch(1, basis.len(), cut.len(), params.chain().special().len(), ring.degree());
             let shift = g.evaluation_shift(ring);
             let positions: Vec<usize> = extended.iter().collect();

@@ -49,6 +49,9 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         self.params.overflow_bound()
     }
 
+    fn minimum_capacity(&self) -> f64 {
+        self.params.noise().minimum_capacity(self.plain_prime())
+    }
     fn begin_raise(&self, x: &Ciphertext) -> Result<Raised, SchemeError> {
         let params = self.params();
         let ring = params.ring();
@@ -67,7 +70,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         let factor = params.after_switch(&x.meta, Level(0)).factor;
 
         let special = params.encapsulation_special();
-        let cut = Decomposition::new(params, c1.clone().into_coeff(ring), t);
+        let cut = Decomposition::new(params, params.chain().base_groups(), c1.clone().into_coeff(ring), t);
         let full = low.union(special);
         let (mut e0, mut e1) = (Poly::<Eval>::uninit(ring, full), Poly::<Eval>::uninit(ring, full));
         for (k, i) in full.iter().enumerate() {
@@ -82,20 +85,33 @@ impl<K: EvalKeys> Raise for Bgv<K> {
                 kernels::scalar_mul_add_assign(q, &mut e0.limbs_mut()[k], c0.limb(i), f);
             }
         }
-        self.counters.key_switch(1, 1, cut.len(), 1, ring.degree());
+        self.counters.key_switch(1, low.len(), cut.len(), 1, ring.degree());
         self.counters.rounding();
         let scale = RoundingScale::times_plain(t);
+        let q0 = params.base_modulus();
         let centered = |e: Poly<Eval>| -> Vec<i64> {
             let c = divide_round(ring, e, low, scale).into_coeff(ring);
-            let q = ring.modulus(0);
-            gather_natural(ring.log_degree(), &c.limbs()[0]).into_iter().map(|v| q.centered(v)).collect()
+            let stored: Vec<i64> = (0..ring.degree())
+                .map(|k| {
+                    // Mixed radix over the one or two primes of q0.
+                    let (mut value, mut weight) = (0i128, 1i128);
+                    for (i, limb) in low.iter().zip(c.limbs()) {
+                        let q = ring.modulus(i);
+                        let digit = q.mul(q.sub(limb[k], q.reduce_i128(value)), q.inv(q.reduce_i128(weight)).unwrap_or(0));
+                        value += weight * digit as i128;
+                        weight *= q.value() as i128;
+                    }
+                    (if 2 * value > q0 { value - q0 } else { value }) as i64
+                })
+                .collect();
+            gather_natural(ring.log_degree(), &stored)
         };
         Ok(Raised { b: centered(e0), a: centered(e1), factor })
     }
 
     fn raise_overflow(&self, r: &Raised) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
-        let (p, q0) = (self.plain_prime() as i128, params.ring().modulus(0).value() as i128);
+        let (p, q0) = (self.plain_prime() as i128, params.base_modulus());
         // -round(p c / q0): ties cannot occur, q0 is odd.
         let quotient = |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| -((2 * p * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
         self.times_sparse(&quotient(&r.b), &quotient(&r.a), params.raised_overflow())
@@ -114,6 +130,6 @@ impl<K: EvalKeys> Raise for Bgv<K> {
     fn base_modulus_mod_p(&self, r: &Raised) -> i64 {
         let t = self.params.plain().modulus(1);
         let unit = t.inv(r.factor).expect("factors are units");
-        t.centered(t.mul(t.reduce_u64(self.params.ring().modulus(0).value()), unit))
+        t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
 }

@@ -55,6 +55,7 @@ impl ServerKeys {
         let params = secret.params();
         let ring = params.ring();
         let special = params.chain().special();
+        let groups = params.chain().groups();
         let s = secret.eval();
         let total = plan.len() + plan.bootstrap as usize;
         let mut done = 0;
@@ -65,7 +66,7 @@ impl ServerKeys {
         let relin = (!plan.relin.is_empty()).then(|| {
             let mut square = s.mul(ring, s);
             square.wipe_on_drop();
-            SwitchKey::generate(params, plan.relin, special, &square, s, rng)
+            SwitchKey::generate(params, groups, plan.relin, special, &square, s, rng)
         });
         relin.iter().for_each(|_| step());
         let mut galois = BTreeMap::new();
@@ -73,7 +74,7 @@ impl ServerKeys {
             // Stored so that the inner product comes first and the automorphism last: from s to g^-1(s).
             let mut rotated: Poly<Eval> = s.galois(ring, g.inverse(ring));
             rotated.wipe_on_drop();
-            galois.insert(g, SwitchKey::generate(params, basis, special, s, &rotated, rng));
+            galois.insert(g, SwitchKey::generate(params, groups, basis, special, s, &rotated, rng));
             step();
         }
         let bootstrap = if plan.bootstrap {
@@ -92,7 +93,7 @@ impl ServerKeys {
         let sparse = secret.sparse()?;
         let low = params.chain().basis(Level(0));
         let special = params.encapsulation_special();
-        let encapsulation = SwitchKey::generate(params, low, special, secret.eval(), &sparse.eval, rng);
+        let encapsulation = SwitchKey::generate(params, params.chain().base_groups(), low, special, secret.eval(), &sparse.eval, rng);
 
         let top = params.chain().top();
         let basis = params.chain().basis(top);

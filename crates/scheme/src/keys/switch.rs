@@ -5,7 +5,7 @@ use everlevel_ring::{Basis, Eval, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::secret::SecretKey;
-use crate::params::Params;
+use crate::params::{Params, touched};
 
 /// One digit of a switching key: (b, a) with b + a s' = e + P δ s over the primes of the key and P, where δ is 1 modulo the digit's
 /// primes and 0 modulo the others.
@@ -27,9 +27,11 @@ pub struct SwitchKey {
 }
 
 impl SwitchKey {
-    /// Generates the key from `source` to `destination` (both in evaluations over all primes of the key) over `basis` and `special`.
+    /// Generates the key from `source` to `destination` (both in evaluations over all primes of the key) over `basis` and
+    /// `special`, with one digit for each of the `groups` that `basis` touches.
     pub(crate) fn generate(
         params: &Params,
+        groups: &[Basis],
         basis: Basis,
         special: Basis,
         source: &Poly<Eval>,
@@ -39,9 +41,7 @@ impl SwitchKey {
         let ring = params.ring();
         let full = basis.union(special);
         let seed = sample::seed(rng);
-        let digits = params
-            .chain()
-            .digits(basis)
+        let digits = touched(groups, basis)
             .map(|(group, primes)| {
                 let a = sample::expand(ring, &seed, group as u32, full);
                 let e = SecretKey::key_error(params, rng);

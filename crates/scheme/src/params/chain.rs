@@ -32,39 +32,39 @@ pub struct Chain {
     rungs: Vec<(f64, Basis)>,
     special: Basis,
     groups: Vec<Basis>,
+    base_groups: Vec<Basis>,
 }
 
 impl Chain {
     /// Chooses the primes and builds the ladder. Returns it with the primes in ring order: q0, words, fine, special.
     pub(crate) fn build(spec: &ParamsSpec) -> Result<(Chain, Vec<u64>), SchemeError> {
-        let mut taken: Vec<u64> = Vec::new();
-        let mut pick = |bits: u32| -> Result<u64, SchemeError> {
+        let taken = std::cell::RefCell::new(Vec::<u64>::new());
+        let pick = |bits: u32| -> Result<u64, SchemeError> {
             // 1 mod p as well, so that correction factors vanish: the largest such prime of that size, else any that is 1
             // mod m.
             let below = 1u64 << bits;
             let near = below / 2;
-            let fine = spec.index.checked_mul(spec.plain_prime).filter(|&step| step < below);
-            let found = fine
-                .and_then(|step| primes::primes_congruent_one(step, below).take_while(|&q| q >= near).find(|q| !taken.contains(q)))
-                .or_else(|| {
-                    primes::primes_congruent_one(spec.index, below)
-                        .take_while(|&q| q >= near)
-                        .find(|q| !taken.contains(q) && *q != spec.plain_prime)
-                });
+            let free = |q: &u64| !taken.borrow().contains(q) && *q != spec.plain_prime;
+            let both = spec.index.checked_mul(spec.plain_prime).filter(|&step| step < below);
+            let found = both
+                .and_then(|step| primes::primes_congruent_one(step, below).take_while(|&q| q >= near).find(free))
+                .or_else(|| primes::primes_congruent_one(spec.index, below).take_while(|&q| q >= near).find(free));
             let q = found.ok_or_else(|| SchemeError::BadParams {
                 name: spec.name.clone(),
                 problem: format!("no unused prime of {bits} bits that is 1 modulo {}: ask for larger or fewer primes", spec.index),
             })?;
-            taken.push(q);
+            taken.borrow_mut().push(q);
             Ok(q)
         };
-        let base = pick(spec.base_bits)?;
+        let base = if spec.base_bits <= 50 { vec![pick(spec.base_bits)?] } else { base_pair(spec)? };
+        taken.borrow_mut().extend(&base);
         let special: Vec<u64> = (0..spec.special).map(|_| pick(spec.word_bits)).collect::<Result<_, _>>()?;
         let words: Vec<u64> = (0..spec.words).map(|_| pick(spec.word_bits)).collect::<Result<_, _>>()?;
         let fine: Vec<u64> = spec.fine_bits.iter().map(|&b| pick(b)).collect::<Result<_, _>>()?;
 
         let (w, f) = (words.len(), fine.len());
-        let fine_at = 1 + w;
+        let b = base.len();
+        let fine_at = b + w;
         let special_at = fine_at + f;
         let chunk = |from: usize, to: usize| -> Vec<Basis> {
             (from..to).step_by(spec.digit_size).map(|i| Basis::of(i..(i + spec.digit_size).min(to))).collect()
@@ -74,11 +74,11 @@ impl Chain {
         let log = |q: u64| (q as f64).log2();
         let mut candidates: Vec<(f64, Basis)> = Vec::new();
         for used in 0..=w {
-            let low = log(base) + words[..used].iter().map(|&q| log(q)).sum::<f64>();
+            let low = base.iter().map(|&q| log(q)).sum::<f64>() + words[..used].iter().map(|&q| log(q)).sum::<f64>();
             for mask in 0..1usize << f {
                 let chosen = (0..f).filter(|i| mask >> i & 1 == 1);
                 let bits = low + chosen.clone().map(|i| log(fine[i])).sum::<f64>();
-                candidates.push((bits, Basis::of((0..=used).chain(chosen.map(|i| fine_at + i)))));
+                candidates.push((bits, Basis::of((0..b + used).chain(chosen.map(|i| fine_at + i)))));
             }
         }
         let cost = |basis: Basis| (basis.len(), groups.iter().filter(|g| !g.intersection(basis).is_empty()).count(), basis);
@@ -87,7 +87,7 @@ impl Chain {
         let mut rungs: Vec<(f64, Basis)> = Vec::new();
         for candidate in candidates {
             match rungs.last_mut() {
-                Some(last) if candidate.0 - last.0 < MERGE_BITS && last.1.len() > 1 => {
+                Some(last) if candidate.0 - last.0 < MERGE_BITS && last.1.len() > b => {
                     // The top level must stay reachable: it is what fresh ciphertexts and keys use.
                     if candidate.1 == all || cost(candidate.1) < cost(last.1) {
                         *last = candidate;
@@ -96,9 +96,10 @@ impl Chain {
                 _ => rungs.push(candidate),
             }
         }
-        let moduli = [vec![base], words, fine, special].concat();
+        let moduli = [base, words, fine, special].concat();
+        let base_groups = (0..b).map(|i| Basis::of([i])).collect();
         let special = Basis::of(special_at..special_at + spec.special);
-        Ok((Chain { rungs, special, groups }, moduli))
+        Ok((Chain { rungs, special, groups, base_groups }, moduli))
     }
 
     /// The highest level.
@@ -125,8 +126,49 @@ impl Chain {
     pub fn groups(&self) -> &[Basis] {
         &self.groups
     }
+    /// The digits of the encapsulation key: the primes of q0, each by itself.
+    pub fn base_groups(&self) -> &[Basis] {
+        &self.base_groups
+    }
     /// The digits that `basis` touches, as (position among the groups, primes of the group that are in the basis).
     pub fn digits(&self, basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
-        self.groups.iter().enumerate().map(move |(i, g)| (i, g.intersection(basis))).filter(|(_, g)| !g.is_empty())
+        touched(&self.groups, basis)
     }
+}
+
+/// The groups that `basis` touches, as (position, common primes).
+pub(crate) fn touched(groups: &[Basis], basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
+    groups.iter().enumerate().map(move |(i, g)| (i, g.intersection(basis))).filter(|(_, g)| !g.is_empty())
+}
+
+/// q0 as a product of two primes that are 1 modulo m, the product being 1 modulo p and the largest below 2^base_bits found.
+///
+/// A single prime below 2^50 is too small for large p. For each first prime q, the second one is fixed modulo m p.
+fn base_pair(spec: &ParamsSpec) -> Result<Vec<u64>, SchemeError> {
+    let none = || SchemeError::BadParams {
+        name: spec.name.clone(),
+        problem: format!("no two primes have a product of {} bits that is 1 modulo p = {}: change base_bits", spec.base_bits, spec.plain_prime),
+    };
+    let (m, p) = (spec.index as u128, spec.plain_prime as u128);
+    let step = spec.index.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;
+    let modulus = everlevel_arith::Modulus::new(spec.plain_prime).map_err(|_| none())?;
+    let m_inverse = modulus.inv(modulus.reduce_u64(spec.index)).ok_or_else(none)? as u128;
+    let limit = 1u128 << spec.base_bits;
+    let half = spec.base_bits / 2;
+    let mut best: Option<(u128, u64, u64)> = None;
+    for first in primes::primes_congruent_one(spec.index, 1 << (half + 1)).take_while(|&q| q >> (half - 3) != 0) {
+        // second = 1 mod m and first^-1 mod p
+        let Some(inverse) = modulus.inv(modulus.reduce_u64(first)) else { continue };
+        let residue = (1 + m * ((inverse as u128 + p - 1) % p * m_inverse % p)) % step;
+        let mut second = residue;
+        while second * (first as u128) < limit {
+            let product = second * first as u128;
+            let fits = second >> (half - 3) != 0 && second >> 50 == 0 && second != first as u128;
+            if fits && product >= limit / 4 && best.is_none_or(|b| product > b.0) && primes::is_prime(second as u64) {
+                best = Some((product, first, second as u64));
+            }
+            second += step;
+        }
+    }
+    best.map(|(_, a, b)| vec![a, b]).ok_or_else(none)
 }

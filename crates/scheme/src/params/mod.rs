@@ -13,6 +13,7 @@ use everlevel_ring::{Basis, PlainRing, Ring, SlotShape};
 use crate::error::SchemeError;
 use crate::noise::NoiseModel;
 
+pub(crate) use chain::touched;
 pub use chain::{Chain, Level};
 pub use security::{KeySecurity, SecurityReport};
 pub use sets::{names, spec};
@@ -133,6 +134,10 @@ impl Params {
     /// The basis of `level` together with the special primes.
     pub fn extended(&self, basis: Basis) -> Basis {
         basis.union(self.0.chain.special())
+    }
+    /// q0.
+    pub fn base_modulus(&self) -> i128 {
+        self.0.chain.basis(Level(0)).iter().map(|i| self.0.ring.modulus(i).value() as i128).product()
     }
     /// The special prime of the encapsulation key.
     pub fn encapsulation_special(&self) -> Basis {

@@ -20,9 +20,9 @@ struct Set {
 const SETS: &[Set] = &[
     Set { name: "bgv-65537-n15", log_degree: 15, p: 65537, base: 47, words: 10, fine: &[47, 44, 39, 39, 39], special: 2, digit: 2, weight: 28 },
     Set { name: "bgv-65537-n16", log_degree: 16, p: 65537, base: 47, words: 24, fine: &[47, 44, 40, 40, 40], special: 5, digit: 5, weight: 24 },
-    Set { name: "bgv-786433-n16", log_degree: 16, p: 786433, base: 50, words: 23, fine: &[47, 45, 43, 43, 42, 42], special: 5, digit: 5, weight: 24 },
+    Set { name: "bgv-786433-n16", log_degree: 16, p: 786433, base: 60, words: 23, fine: &[47, 45, 43, 43, 42], special: 5, digit: 5, weight: 24 },
     Set { name: "insecure_bgv-65537-n11", log_degree: 11, p: 65537, base: 47, words: 8, fine: &[47, 44, 39, 39], special: 2, digit: 2, weight: 12 },
-    Set { name: "insecure_bgv-786433-n11", log_degree: 11, p: 786433, base: 50, words: 9, fine: &[47, 44, 41, 40], special: 3, digit: 3, weight: 8 },
+    Set { name: "insecure_bgv-786433-n11", log_degree: 11, p: 786433, base: 55, words: 9, fine: &[47, 44, 41, 40], special: 3, digit: 3, weight: 8 },
     Set { name: "insecure_bgv-257-n8", log_degree: 8, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8 },
 ];
 

@@ -44,7 +44,7 @@ pub struct ParamsSpec {
     pub plain_prime: u64,
     /// The exponent r of the plaintext modulus.
     pub plain_exponent: u32,
-    /// Bits of q0, the lowest modulus.
+    /// Bits of q0, the lowest modulus: one prime up to 50 bits, a product of two above.
     pub base_bits: u32,
     /// Bits of the word-size primes.
     pub word_bits: u32,
@@ -77,10 +77,10 @@ impl ParamsSpec {
         if self.plain_exponent != 1 {
             return bad(format!("plain_exponent = {}: only 1 is supported yet", self.plain_exponent));
         }
-        for (what, bits) in [("base_bits", self.base_bits), ("word_bits", self.word_bits)]
-            .into_iter()
-            .chain(self.fine_bits.iter().map(|&b| ("fine_bits", b)))
-        {
+        if !(20..=62).contains(&self.base_bits) {
+            return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
+        }
+        for (what, bits) in std::iter::once(("word_bits", self.word_bits)).chain(self.fine_bits.iter().map(|&b| ("fine_bits", b))) {
             if !(20..=50).contains(&bits) {
                 return bad(format!("{what} = {bits}: expected 20 to 50 (primes stay below 2^50)"));
             }

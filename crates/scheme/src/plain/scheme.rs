@@ -104,6 +104,26 @@ impl Scheme for NoOp {
         Ok(Open { meta, value: self.times(&a.value, k, a.meta.exponent) })
     }
 
+    fn linear_combination(&self, terms: &[(&Open, i64)], constant: i64) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
+        let mut sum: Option<Open> = None;
+        for (i, k, factor) in params.combination(&metas)? {
+            let x = terms[i].0;
+            let meta = Meta { factor, ..params.after_scale(&x.meta, k.unsigned_abs())? };
+            let value = self.times(&x.value, terms[i].1, meta.exponent);
+            sum = Some(match sum.take() {
+                None => Open { meta, value },
+                Some(above) => {
+                    let s = self.switch(&above, x.meta.level)?;
+                    let meta = params.after_add(&s.meta, &meta)?;
+                    Open { meta, value: self.pairwise(&s.value, &value, meta.exponent, false) }
+                }
+            });
+        }
+        self.add_scalar(&sum.expect("a combination has a term"), constant)
+    }
+
     fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
         let level = self.params.product_level(&a.meta, &b.meta);
@@ -270,6 +290,9 @@ impl Raise for NoOp {
     fn overflow_bound(&self) -> u64 {
         self.params.overflow_bound()
     }
+    fn minimum_capacity(&self) -> f64 {
+        self.params.noise().minimum_capacity(self.plain_prime())
+    }
     fn begin_raise(&self, x: &Open) -> Result<OpenRaised, SchemeError> {
         let params = &self.params;
         params.check_raise(&x.meta)?;
@@ -279,9 +302,10 @@ impl Raise for NoOp {
             self.counters.rounding();
             self.count_division(params.chain().basis(x.meta.level), low, 2);
         }
-        // One digit over q0 and one special prime, two divisions by the latter, back to coefficients.
-        self.counters.transforms(1 + 2 + 2 * 2 + 2);
-        self.counters.key_switch(1, 1, 1, 1, params.degree());
+        // A digit for each prime of q0 over those and one special prime, two divisions by the latter, back to coefficients.
+        let b = low.len();
+        self.counters.transforms(b + b * (b + 1) + 2 * (1 + b) + 2 * b);
+        self.counters.key_switch(1, b, b, 1, params.degree());
         self.counters.rounding();
         let bound = params.overflow_bound();
         Ok(OpenRaised { message: x.value.clone(), overflow: self.pretend_overflow(bound), other: self.pretend_overflow(bound) })
@@ -298,13 +322,13 @@ impl Raise for NoOp {
         let params = &self.params;
         let meta = params.checked(params.raised_message(&like.meta), "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
-        let q0 = t.reduce_u64(params.ring().modulus(0).value());
+        let q0 = t.reduce_i128(params.base_modulus());
         self.counters.transforms(2 * params.chain().basis(meta.level).len());
         let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
         self.switch(&Open { meta, value }, like.meta.level)
     }
     fn base_modulus_mod_p(&self, _: &OpenRaised) -> i64 {
         let t = self.params.plain().modulus(1);
-        t.centered(t.reduce_u64(self.params.ring().modulus(0).value()))
+        t.centered(t.reduce_i128(self.params.base_modulus()))
     }
 }
