@@ -89,17 +89,19 @@ impl RoundingScale {
 ///
 /// Exact over the integers when beta alpha = gamma mod D, which the constructors of [`RoundingScale`] ensure. Cost:
 /// |S \ T| inverse transforms and |T| forward ones. The rounding error beta v / D is at most beta/2 in each coefficient.
-pub fn divide_round(ring: &Ring, x: Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
+pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
     let source = x.basis();
     let (added, dropped) = (target.minus(source), source.minus(target));
-    let mut kept: Vec<Option<Limb>> = (0..ring.prime_count()).map(|_| None).collect();
-    let mut falling = Vec::with_capacity(dropped.len());
-    for (i, limb) in source.iter().zip(x.into_limbs()) {
-        if target.contains(i) { kept[i] = Some(limb) } else { falling.push(limb) }
-    }
     let lift = (!dropped.is_empty()).then(|| {
         let positions: Vec<usize> = dropped.iter().collect();
-        falling.par_iter_mut().zip(&positions).for_each(|(limb, &i)| ring.inverse_limb(i, limb));
+        let falling: Vec<Limb> = positions
+            .par_iter()
+            .map(|&i| {
+                let mut limb = x.limb(i).clone();
+                ring.inverse_limb(i, &mut limb);
+                limb
+            })
+            .collect();
         CenteredLift::new(ring, dropped, falling, |i| {
             let q = ring.modulus(i);
             let alpha = match scale.alpha {
@@ -112,23 +114,19 @@ pub fn divide_round(ring: &Ring, x: Poly<Eval>, target: Basis, scale: RoundingSc
     let positions: Vec<usize> = target.iter().collect();
     let limbs: Vec<Limb> = positions
         .par_iter()
-        .zip(positions.par_iter().map(|&i| &kept[i]))
-        .map(|(&i, old)| {
+        .map(|&i| {
             let q = ring.modulus(i);
+            let old = source.contains(i).then(|| x.limb(i));
             let inverse = ring.inverse_product(dropped, i);
             let keep = q.mul(inverse, q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q)));
             match (&lift, old) {
                 (Some(lift), old) => {
                     let mut v = ring.limb();
-                    lift.reduce(ring, q, q.mul(inverse, q.reduce_u64(scale.beta)), &mut v);
+                    lift.reduce(ring, q, q.neg(q.mul(inverse, q.reduce_u64(scale.beta))), &mut v);
                     ring.forward_limb(i, &mut v);
-                    match old {
-                        // out = keep * x - v, reusing v's buffer
-                        Some(old) => {
-                            kernels::neg_assign(q, &mut v);
-                            kernels::scalar_mul_add_assign(q, &mut v, old, keep);
-                        }
-                        None => kernels::neg_assign(q, &mut v),
+                    // v is -beta v / D by now: out = keep * x + v in its buffer
+                    if let Some(old) = old {
+                        kernels::scalar_mul_add_assign(q, &mut v, old, keep);
                     }
                     v
                 }

@@ -1,5 +1,7 @@
 //! The verb set of BGV.
 
+use std::borrow::Cow;
+
 use everlevel_arith::kernels;
 use everlevel_ring::{Eval, GaloisElement, Limb, Poly, SlotShape, convert::{RoundingScale, divide_round}};
 use rayon::prelude::*;
@@ -30,23 +32,46 @@ impl<K: EvalKeys> Bgv<K> {
         let t = params.plain_arithmetic(&a.meta).value();
         self.counters.rounding();
         let switch = |c: &Poly<Eval>| {
-            divide_round(params.ring(), c.clone(), params.chain().basis(level), RoundingScale::plain_multiple(t))
+            divide_round(params.ring(), c, params.chain().basis(level), RoundingScale::plain_multiple(t))
         };
         Ok(Ciphertext::new(out, switch(&a.c0), switch(&a.c1)))
     }
 
+    /// [`Bgv::mod_switch_to`] that copies nothing where nothing is to be done.
+    fn at_level<'c>(&self, a: Cow<'c, Ciphertext>, level: Level) -> Result<Cow<'c, Ciphertext>, SchemeError> {
+        if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
+    }
+
     /// Both operands at one level, with one factor and one plaintext modulus.
-    fn aligned(&self, a: &Ciphertext, b: &Ciphertext, operation: &'static str) -> Result<(Ciphertext, Ciphertext), SchemeError> {
+    fn aligned<'c>(
+        &self,
+        a: &'c Ciphertext,
+        b: &'c Ciphertext,
+        operation: &'static str,
+    ) -> Result<(Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
         same_modulus(a.meta.exponent, b.meta.exponent, operation)?;
-        let (mut a, mut b) = (a.clone(), b.clone());
+        let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
         if let Some((first, k)) = self.params().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
-            *x = self.scaled(x, k)?;
-            let t = self.params().plain_arithmetic(&x.meta);
-            x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
+            let mut scaled = self.scaled(x, k)?;
+            let t = self.params().plain_arithmetic(&scaled.meta);
+            scaled.meta.factor = t.mul(scaled.meta.factor, t.reduce_i64(k));
+            *x = Cow::Owned(scaled);
         }
         let low = a.meta.level.min(b.meta.level);
-        Ok((self.mod_switch_to(&a, low)?, self.mod_switch_to(&b, low)?))
+        Ok((self.at_level(a, low)?, self.at_level(b, low)?))
+    }
+
+    /// a + b, or a - b.
+    fn sum(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext, SchemeError> {
+        let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
+        let ring = self.params.ring();
+        let meta = self.params.after_add(&a.meta, &b.meta)?;
+        let mut out = Ciphertext { meta, ..a.into_owned() };
+        for (x, y) in [(&mut out.c0, &b.c0), (&mut out.c1, &b.c1)] {
+            if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
+        }
+        Ok(out)
     }
 
     /// The polynomial times k; the factor stays.
@@ -132,18 +157,10 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let (mut a, b) = self.aligned(a, b, "addition")?;
-        a.meta = self.params.after_add(&a.meta, &b.meta)?;
-        a.c0.add_assign(self.params.ring(), &b.c0);
-        a.c1.add_assign(self.params.ring(), &b.c1);
-        Ok(a)
+        self.sum(a, b, false)
     }
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let (mut a, b) = self.aligned(a, b, "subtraction")?;
-        a.meta = self.params.after_add(&a.meta, &b.meta)?;
-        a.c0.sub_assign(self.params.ring(), &b.c0);
-        a.c1.sub_assign(self.params.ring(), &b.c1);
-        Ok(a)
+        self.sum(a, b, true)
     }
     fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let mut out = a.clone();
@@ -190,15 +207,21 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
         let ring = self.params.ring();
         let level = self.params.product_level(&a.meta, &b.meta);
-        let a = self.mod_switch_to(a, level)?;
-        let b = self.mod_switch_to(b, level)?;
+        let square = std::ptr::eq(a, b);
+        let a = self.at_level(Cow::Borrowed(a), level)?;
+        let b = if square { Cow::Borrowed(&*a) } else { self.at_level(Cow::Borrowed(b), level)? };
         let meta = self.params.after_product(&a.meta, &b.meta)?;
         self.counters.product();
         self.counters.limbs(7 * a.c0.basis().len(), ring.degree());
         let d0 = a.c0.mul(ring, &b.c0);
         let d2 = a.c1.mul(ring, &b.c1);
         let mut d1 = a.c0.mul(ring, &b.c1);
-        d1.mul_add_assign(ring, &a.c1, &b.c0);
+        if square {
+            let cross = d1.clone();
+            d1.add_assign(ring, &cross);
+        } else {
+            d1.mul_add_assign(ring, &a.c1, &b.c0);
+        }
         Ok(Product { meta, d0, d1, d2 })
     }
     fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
@@ -221,8 +244,8 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
                 x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
                 self.counters.rounding();
                 let to = params.chain().basis(low);
-                let switch = |d: Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(t.value()));
-                x = Product { meta: x.meta, d0: switch(x.d0), d1: switch(x.d1), d2: switch(x.d2) };
+                let switch = |d: &Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(t.value()));
+                x = Product { meta: x.meta, d0: switch(&x.d0), d1: switch(&x.d1), d2: switch(&x.d2) };
             }
             Ok(x)
         };

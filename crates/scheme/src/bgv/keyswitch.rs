@@ -3,6 +3,8 @@
 use everlevel_arith::kernels;
 use everlevel_ring::{Basis, Coeff, Limb, Poly, Ring, convert::CenteredLift};
 
+use rayon::prelude::*;
+
 use crate::error::SchemeError;
 use crate::keys::SwitchKey;
 use crate::params::{Level, Params, touched};
@@ -25,11 +27,14 @@ impl Decomposition {
             let q = ring.modulus(i);
             q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
         };
-        let digits = touched(groups, basis)
+        let cut: Vec<(usize, Basis, Vec<Limb>)> = touched(groups, basis)
             .map(|(group, primes)| {
-                let own = primes.iter().map(|i| limbs[i].take().expect("groups are disjoint")).collect();
-                (group, primes, CenteredLift::new(ring, primes, own, inverse))
+                (group, primes, primes.iter().map(|i| limbs[i].take().expect("groups are disjoint")).collect())
             })
+            .collect();
+        let digits = cut
+            .into_par_iter()
+            .map(|(group, primes, own)| (group, primes, CenteredLift::new(ring, primes, own, inverse)))
             .collect();
         Decomposition { digits }
     }

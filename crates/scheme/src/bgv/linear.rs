@@ -156,15 +156,17 @@ impl<K: EvalKeys> Bgv<K> {
                         match (key, &digits) {
                             (Some(key), Some((cut, digits))) => {
                                 let (b, a) = cut.key_limbs(key, i);
-                                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                                let (mut s0, mut s1) = (ring.limb(), ring.limb());
-                                kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
-                                if ordinary {
-                                    kernels::scalar_mul_add_assign(q, &mut s0, x.c0.limb(i), factor);
+                                // Each contiguous piece goes straight to where the automorphism puts it.
+                                for (target, source, len) in g.evaluation_shift(ring).pieces().filter(|p| p.2 > 0) {
+                                    let (to, from) = (target..target + len, source..source + len);
+                                    let views: Vec<&[u64]> = digits.iter().map(|d| &d[from.clone()]).collect();
+                                    let b: Vec<&[u64]> = b.iter().map(|k| &k[from.clone()]).collect();
+                                    let a: Vec<&[u64]> = a.iter().map(|k| &k[from.clone()]).collect();
+                                    kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &views, &b, &a);
+                                    if ordinary {
+                                        kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], factor);
+                                    }
                                 }
-                                let shift = g.evaluation_shift(ring);
-                                shift.apply(&mut o0, &s0);
-                                shift.apply(&mut o1, &s1);
                             }
                             _ => {
                                 scaled(&x.c0, &mut o0);
@@ -311,8 +313,8 @@ impl<K: EvalKeys> Bgv<K> {
         let params = self.params();
         let target = params.chain().basis(out.level);
         let scale = RoundingScale::times_plain(t);
-        let c0 = divide_round(params.ring(), e0, target, scale);
-        let c1 = divide_round(params.ring(), e1, target, scale);
+        let c0 = divide_round(params.ring(), &e0, target, scale);
+        let c1 = divide_round(params.ring(), &e1, target, scale);
         Ciphertext::new(out, c0, c1)
     }
 

@@ -63,7 +63,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         let scale = RoundingScale::plain_multiple(t);
         let (c0, c1) = if x.meta.level > Level(0) {
             self.counters.rounding();
-            (divide_round(ring, x.c0.clone(), low, scale), divide_round(ring, x.c1.clone(), low, scale))
+            (divide_round(ring, &x.c0, low, scale), divide_round(ring, &x.c1, low, scale))
         } else {
             (x.c0.clone(), x.c1.clone())
         };
@@ -90,7 +90,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         let scale = RoundingScale::times_plain(t);
         let q0 = params.base_modulus();
         let centered = |e: Poly<Eval>| -> Vec<i64> {
-            let c = divide_round(ring, e, low, scale).into_coeff(ring);
+            let c = divide_round(ring, &e, low, scale).into_coeff(ring);
             let stored: Vec<i64> = (0..ring.degree())
                 .map(|k| {
                     // Mixed radix over the one or two primes of q0.
