@@ -73,6 +73,10 @@ macro_rules! kernel_table {
 }
 
 static PORTABLE: Kernels = kernel_table!(arch::portable);
+#[cfg(target_arch = "x86_64")]
+static AVX2: Kernels = kernel_table!(arch::avx2);
+#[cfg(target_arch = "x86_64")]
+static AVX512: Kernels = kernel_table!(arch::avx512);
 
 /// The kernels of a backend, or `None` if this processor cannot run it.
 pub fn on(backend: Backend) -> Option<&'static Kernels> {
@@ -83,6 +87,11 @@ pub fn on(backend: Backend) -> Option<&'static Kernels> {
 fn table(backend: Backend) -> &'static Kernels {
     match backend {
         Backend::Portable => &PORTABLE,
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx2 => &AVX2,
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx512 => &AVX512,
+        #[cfg(not(target_arch = "x86_64"))]
         _ => &PORTABLE,
     }
 }

@@ -1,1 +1,34 @@
-//! everlevel-circuit
+//! Programs over any scheme of everlevel: linear maps, polynomials, digit removal, bootstrapping, automatic refresh.
+//!
+//! Everything here is written against the verbs of [`everlevel_scheme::Scheme`] (and [`everlevel_scheme::Raise`]); no
+//! concrete scheme is named, so each circuit is proved in milliseconds on a scheme without cryptography and then run.
+//! Each part comes in two halves: a *plan*, plain mathematics that knows its cost (key switches, products, levels) and
+//! its keys before it meets a ciphertext, and its evaluation.
+//!
+//! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
+//! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps.
+//! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
+//! * [`digits`]: digit removal in closed form and on a grid.
+//! * [`bootstrap`]: all of these in a row, observed stage by stage; a planner.
+//! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
+//!
+//! Slot-shape-specific knowledge (power-of-two rings) is confined to `slots.rs` and `transform.rs`.
+#![forbid(unsafe_code)]
+
+pub mod bootstrap;
+#[cfg(test)]
+mod clear;
+pub mod digits;
+mod error;
+pub mod linear;
+mod modular;
+pub mod poly;
+pub mod program;
+mod refresh;
+mod slots;
+pub mod transform;
+
+pub use error::CircuitError;
+pub use modular::PrimePower;
+pub use refresh::{AutoRefresh, Shared};
+pub use slots::SlotMove;

@@ -15,10 +15,17 @@
 //! transform needs no tables of its own.
 
 mod portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vector;
 
+#[cfg(target_arch = "x86_64")]
+use crate::arch;
 use crate::{ArithError, Backend, Modulus, order, primes};
 use portable::PortableTwiddles;
 use std::sync::OnceLock;
+
+/// Shorter transforms run in portable code on every backend.
+const MIN_VECTOR_LOG_N: u32 = 7;
 
 /// The powers of one root of unity that transform polynomials of one length modulo one number.
 pub struct NttTable {
@@ -26,6 +33,8 @@ pub struct NttTable {
     log_n: u32,
     root: u64,
     portable: OnceLock<PortableTwiddles>,
+    #[cfg(target_arch = "x86_64")]
+    float: OnceLock<vector::FloatTwiddles>,
 }
 
 impl NttTable {
@@ -54,6 +63,8 @@ impl NttTable {
             log_n,
             root,
             portable: OnceLock::new(),
+            #[cfg(target_arch = "x86_64")]
+            float: OnceLock::new(),
         };
         table.prepare(Backend::active());
         Ok(table)
@@ -125,9 +136,14 @@ impl NttTable {
     pub fn forward_with(&self, backend: Backend, a: &mut [u64]) {
         self.check(a);
         debug_assert!(a.iter().all(|&x| x < 4 * self.modulus.value()));
-        match backend {
+        match self.runner(backend) {
             Backend::Portable => self.portable_twiddles().forward(a),
-            _ => self.portable_twiddles().forward(a),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => arch::avx2::forward(self.float_twiddles(), a),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => arch::avx512::forward(self.float_twiddles(), a),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("checked by runner"),
         }
     }
 
@@ -138,9 +154,14 @@ impl NttTable {
     pub fn inverse_with(&self, backend: Backend, a: &mut [u64]) {
         self.check(a);
         debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
-        match backend {
+        match self.runner(backend) {
             Backend::Portable => self.portable_twiddles().inverse(a),
-            _ => self.portable_twiddles().inverse(a),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => arch::avx2::inverse(self.float_twiddles(), a),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => arch::avx512::inverse(self.float_twiddles(), a),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("checked by runner"),
         }
     }
 
@@ -153,14 +174,40 @@ impl NttTable {
         );
     }
 
+    /// The backend that does the work: rows of less than a group of 64 words are left to the portable code.
+    fn runner(&self, backend: Backend) -> Backend {
+        assert!(
+            backend.is_available(),
+            "this processor does not have the backend {backend}"
+        );
+        if self.log_n < MIN_VECTOR_LOG_N {
+            Backend::Portable
+        } else {
+            backend
+        }
+    }
+
     /// Computes the tables of a backend now rather than at its first use.
-    fn prepare(&self, _backend: Backend) {
-        self.portable_twiddles();
+    fn prepare(&self, backend: Backend) {
+        match self.runner(backend) {
+            Backend::Portable => _ = self.portable_twiddles(),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 | Backend::Avx512 => _ = self.float_twiddles(),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("checked by runner"),
+        }
     }
 
     fn portable_twiddles(&self) -> &PortableTwiddles {
         self.portable.get_or_init(|| {
             PortableTwiddles::new(&Powers::new(self.modulus, self.log_n, self.root))
+        })
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn float_twiddles(&self) -> &vector::FloatTwiddles {
+        self.float.get_or_init(|| {
+            vector::FloatTwiddles::new(&Powers::new(self.modulus, self.log_n, self.root))
         })
     }
 }

@@ -1,0 +1,265 @@
+//! Four lanes: AVX2 with fused multiply-add.
+
+use super::lanes::{FloatModulus, Lanes};
+use super::portable::ROUNDER;
+use crate::Modulus;
+use core::arch::x86_64::*;
+
+/// Proof that the processor has AVX2 and FMA.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// # Safety
+    /// [`Backend::Avx2`](crate::Backend::Avx2) must be available.
+    #[inline(always)]
+    pub(crate) unsafe fn new() -> Self {
+        Self(())
+    }
+}
+
+/// Executes instructions on the strength of a token.
+macro_rules! vouched {
+    ($token:expr, $instructions:expr) => {{
+        let Avx2(()) = $token;
+        // SAFETY: the token exists only on processors with these instructions, and they touch registers only.
+        unsafe { $instructions }
+    }};
+}
+
+/// 2^52: its bits with an integer below 2^52 or-ed in are the double 2^52 + that integer.
+const TWO_52: f64 = 4_503_599_627_370_496.0;
+/// 2^103: adding it rounds a product below 2^102 to a multiple of 2^51.
+const TWO_103: f64 = TWO_52 * TWO_52 / 2.0;
+
+/// The bit patterns of rounded products, added up: see [`Lanes::sum_add`].
+#[derive(Clone, Copy)]
+pub(crate) struct Sum {
+    low: __m256i,
+    high: __m256i,
+}
+
+/// The constants of [`Lanes::sum_reduce`].
+#[derive(Clone, Copy)]
+pub(crate) struct Reducer {
+    modulus: FloatModulus<Avx2>,
+    /// 2^50 modulo q, centered.
+    middle: __m256d,
+    /// 2^100 modulo q, centered.
+    top: __m256d,
+}
+
+impl Lanes for Avx2 {
+    const WIDTH: usize = 4;
+    const MAX_LOG_RADIX: u32 = 3;
+    type U = __m256i;
+    type F = __m256d;
+    type Factor = __m256d;
+    type Sum = Sum;
+    type Reducer = Reducer;
+
+    #[inline(always)]
+    unsafe fn load(self, source: *const u64) -> __m256i {
+        // SAFETY: the caller promises four readable words.
+        unsafe { _mm256_loadu_si256(source.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, target: *mut u64, x: __m256i) {
+        // SAFETY: the caller promises four writable words.
+        unsafe { _mm256_storeu_si256(target.cast(), x) }
+    }
+    #[inline(always)]
+    unsafe fn load_f(self, source: *const f64) -> __m256d {
+        // SAFETY: the caller promises four readable doubles.
+        unsafe { _mm256_loadu_pd(source) }
+    }
+    #[inline(always)]
+    unsafe fn store_f(self, target: *mut f64, x: __m256d) {
+        // SAFETY: the caller promises four writable doubles.
+        unsafe { _mm256_storeu_pd(target, x) }
+    }
+    #[inline(always)]
+    fn splat(self, x: u64) -> __m256i {
+        vouched!(self, _mm256_set1_epi64x(x as i64))
+    }
+    #[inline(always)]
+    fn splat_f(self, x: f64) -> __m256d {
+        vouched!(self, _mm256_set1_pd(x))
+    }
+    #[inline(always)]
+    fn add(self, a: __m256i, b: __m256i) -> __m256i {
+        vouched!(self, _mm256_add_epi64(a, b))
+    }
+    #[inline(always)]
+    fn sub(self, a: __m256i, b: __m256i) -> __m256i {
+        vouched!(self, _mm256_sub_epi64(a, b))
+    }
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        vouched!(self, _mm256_and_si256(a, b))
+    }
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        vouched!(self, _mm256_xor_si256(a, b))
+    }
+    #[inline(always)]
+    fn high_half(self, a: __m256i) -> __m256i {
+        vouched!(self, _mm256_srli_epi64::<32>(a))
+    }
+    #[inline(always)]
+    fn subtract_once(self, x: __m256i, m: __m256i) -> __m256i {
+        let difference = self.sub(x, m);
+        self.lift_negative(difference, m)
+    }
+    #[inline(always)]
+    fn lift_negative(self, x: __m256i, m: __m256i) -> __m256i {
+        vouched!(self, {
+            let negative = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
+            _mm256_add_epi64(x, _mm256_and_si256(negative, m))
+        })
+    }
+    #[inline(always)]
+    fn add_f(self, a: __m256d, b: __m256d) -> __m256d {
+        vouched!(self, _mm256_add_pd(a, b))
+    }
+    #[inline(always)]
+    fn sub_f(self, a: __m256d, b: __m256d) -> __m256d {
+        vouched!(self, _mm256_sub_pd(a, b))
+    }
+    #[inline(always)]
+    fn mul_f(self, a: __m256d, b: __m256d) -> __m256d {
+        vouched!(self, _mm256_mul_pd(a, b))
+    }
+    #[inline(always)]
+    fn mul_add_f(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+        vouched!(self, _mm256_fmadd_pd(a, b, c))
+    }
+    #[inline(always)]
+    fn mul_sub_f(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+        vouched!(self, _mm256_fmsub_pd(a, b, c))
+    }
+    #[inline(always)]
+    fn neg_mul_add_f(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+        vouched!(self, _mm256_fnmadd_pd(a, b, c))
+    }
+    #[inline(always)]
+    fn widen(self, x: __m256i) -> __m256d {
+        vouched!(self, {
+            let offset = _mm256_set1_pd(TWO_52);
+            _mm256_sub_pd(
+                _mm256_castsi256_pd(_mm256_or_si256(x, _mm256_castpd_si256(offset))),
+                offset,
+            )
+        })
+    }
+    #[inline(always)]
+    fn narrow(self, x: __m256d) -> __m256i {
+        vouched!(self, {
+            let offset = _mm256_set1_pd(ROUNDER);
+            _mm256_sub_epi64(
+                _mm256_castpd_si256(_mm256_add_pd(x, offset)),
+                _mm256_castpd_si256(offset),
+            )
+        })
+    }
+    #[inline(always)]
+    fn transpose(self, g: &mut [[__m256d; 8]; 2]) {
+        for half in g {
+            let low = transpose_square(self, [half[0], half[1], half[2], half[3]]);
+            let high = transpose_square(self, [half[4], half[5], half[6], half[7]]);
+            for b in 0..4 {
+                half[2 * b] = low[b];
+                half[2 * b + 1] = high[b];
+            }
+        }
+    }
+    #[inline(always)]
+    fn transpose_back(self, g: &mut [[__m256d; 8]; 2]) {
+        for half in g {
+            let low = transpose_square(self, [half[0], half[2], half[4], half[6]]);
+            let high = transpose_square(self, [half[1], half[3], half[5], half[7]]);
+            half[..4].copy_from_slice(&low);
+            half[4..].copy_from_slice(&high);
+        }
+    }
+    #[inline(always)]
+    fn factor(self, x: __m256i) -> __m256d {
+        self.widen(x)
+    }
+    #[inline(always)]
+    fn sum_zero(self) -> Sum {
+        Sum {
+            low: self.splat(0),
+            high: self.splat(0),
+        }
+    }
+    #[inline(always)]
+    fn sum_add(self, sum: Sum, a: __m256d, b: __m256d) -> Sum {
+        // 2^103 + a b rounds to a multiple of 2^51: its low bits are the high part of the product. The rest is at most
+        // 2^50 in magnitude, and the low bits of 1.5 * 2^52 plus it are that rest. Exponents come off in `sum_reduce`.
+        vouched!(self, {
+            let high = _mm256_fmadd_pd(a, b, _mm256_set1_pd(TWO_103));
+            let negated = _mm256_sub_pd(_mm256_set1_pd(TWO_103 + ROUNDER), high);
+            let low = _mm256_fmadd_pd(a, b, negated);
+            Sum {
+                low: _mm256_add_epi64(sum.low, _mm256_castpd_si256(low)),
+                high: _mm256_add_epi64(sum.high, _mm256_castpd_si256(high)),
+            }
+        })
+    }
+    #[inline(always)]
+    fn reducer(self, q: Modulus) -> Reducer {
+        let power = |exponent: u32| self.splat_f(q.centered(q.reduce_u128(1 << exponent)) as f64);
+        Reducer {
+            modulus: FloatModulus::new(self, q),
+            middle: power(50),
+            top: power(100),
+        }
+    }
+    #[inline(always)]
+    fn sum_reduce(self, sum: Sum, terms: usize, r: Reducer) -> __m256i {
+        // The sum is low + 2^51 high with |low| <= 2^61 and high < 2^62. Adding 2^61 to low and taking 2^10 from high
+        // makes low positive; then it is low + 2^50 middle + 2^100 top with low, middle < 2^50 and top < 2^14.
+        let exponents = |offset: f64| offset.to_bits().wrapping_mul(terms as u64);
+        let m = &r.modulus;
+        vouched!(self, {
+            let low = _mm256_sub_epi64(
+                sum.low,
+                self.splat(exponents(ROUNDER).wrapping_sub(1 << 61)),
+            );
+            let high = _mm256_sub_epi64(
+                sum.high,
+                self.splat(exponents(TWO_103).wrapping_add(1 << 10)),
+            );
+            let mask = self.splat((1 << 50) - 1);
+            // `high` can be as small as -2^10 here; what `low` carries makes up for it.
+            let middle =
+                _mm256_add_epi64(_mm256_slli_epi64::<1>(high), _mm256_srli_epi64::<50>(low));
+            let top = self.widen(_mm256_srli_epi64::<50>(middle));
+            let middle = self.widen(_mm256_and_si256(middle, mask));
+            let low = self.widen(_mm256_and_si256(low, mask));
+            let scaled = _mm256_add_pd(m.mul(middle, r.middle), m.mul(top, r.top));
+            // Below 2^50 + 5/4 q in magnitude.
+            m.canonical(m.reduce(_mm256_add_pd(scaled, low)))
+        })
+    }
+}
+
+/// Transposes a 4 x 4 matrix.
+#[inline(always)]
+fn transpose_square(token: Avx2, v: [__m256d; 4]) -> [__m256d; 4] {
+    vouched!(token, {
+        let a0 = _mm256_unpacklo_pd(v[0], v[1]);
+        let a1 = _mm256_unpackhi_pd(v[0], v[1]);
+        let a2 = _mm256_unpacklo_pd(v[2], v[3]);
+        let a3 = _mm256_unpackhi_pd(v[2], v[3]);
+        [
+            _mm256_permute2f128_pd::<0x20>(a0, a2),
+            _mm256_permute2f128_pd::<0x20>(a1, a3),
+            _mm256_permute2f128_pd::<0x31>(a0, a2),
+            _mm256_permute2f128_pd::<0x31>(a1, a3),
+        ]
+    })
+}
+
+crate::arch::compile_kernels!("avx2,fma", Avx2);

@@ -1,0 +1,302 @@
+//! The kernels over vectors: whole vectors here, the last few words by the portable bodies.
+//!
+//! Every function expects slices of equal length, which the public kernels have checked.
+
+use super::lanes::{FloatModulus, Lanes};
+use super::portable;
+use crate::Modulus;
+
+/// Number of words of `length` that whole vectors cover.
+#[inline(always)]
+fn whole<L: Lanes>(length: usize) -> usize {
+    length - length % L::WIDTH
+}
+
+/// `slice[i..i + WIDTH]` as a vector.
+#[inline(always)]
+fn at<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
+    debug_assert!(i + L::WIDTH <= slice.len());
+    // SAFETY: the kernels pass indices below whole(length) of slices of one checked length.
+    unsafe { l.load(slice.as_ptr().add(i)) }
+}
+
+/// Writes a vector to `slice[i..i + WIDTH]`.
+#[inline(always)]
+fn put<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::U) {
+    debug_assert!(i + L::WIDTH <= slice.len());
+    // SAFETY: as in `at`.
+    unsafe { l.store(slice.as_mut_ptr().add(i), x) }
+}
+
+/// A constant factor c < q as a double of least magnitude.
+#[inline(always)]
+fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
+    l.splat_f(q.centered(c) as f64)
+}
+
+/// Runs `$body` for each vector start `$i` below the length of `$slice`; gives the number of words covered.
+macro_rules! for_vectors {
+    ($l:expr, $slice:expr, |$i:ident| $body:expr) => {{
+        let covered = whole::<L>($slice.len());
+        let mut $i = 0;
+        while $i < covered {
+            $body;
+            $i += L::WIDTH;
+        }
+        covered
+    }};
+}
+
+#[inline(always)]
+pub(crate) fn add_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64], b: &[u64]) {
+    let m = l.splat(q.value());
+    let done = for_vectors!(l, a, |i| {
+        let sum = l.add(at(l, a, i), at(l, b, i));
+        put(l, a, i, l.subtract_once(sum, m));
+    });
+    portable::add_assign(q, &mut a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn sub_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64], b: &[u64]) {
+    let m = l.splat(q.value());
+    let done = for_vectors!(l, a, |i| {
+        let difference = l.sub(at(l, a, i), at(l, b, i));
+        put(l, a, i, l.lift_negative(difference, m));
+    });
+    portable::sub_assign(q, &mut a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn neg_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64]) {
+    let (m, zero) = (l.splat(q.value()), l.splat(0));
+    let done = for_vectors!(l, a, |i| {
+        let negative = l.sub(zero, at(l, a, i));
+        put(l, a, i, l.lift_negative(negative, m));
+    });
+    portable::neg_assign(q, &mut a[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn add<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+    let m = l.splat(q.value());
+    let done = for_vectors!(l, out, |i| {
+        let sum = l.add(at(l, a, i), at(l, b, i));
+        put(l, out, i, l.subtract_once(sum, m));
+    });
+    portable::add(q, &mut out[done..], &a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn sub<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+    let m = l.splat(q.value());
+    let done = for_vectors!(l, out, |i| {
+        let difference = l.sub(at(l, a, i), at(l, b, i));
+        put(l, out, i, l.lift_negative(difference, m));
+    });
+    portable::sub(q, &mut out[done..], &a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn mul<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
+    let m = FloatModulus::new(l, q);
+    let done = for_vectors!(l, out, |i| {
+        let product = m.mul(l.widen(at(l, a, i)), l.widen(at(l, b, i)));
+        put(l, out, i, m.canonical(product));
+    });
+    portable::mul(q, &mut out[done..], &a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn mul_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64], b: &[u64]) {
+    let m = FloatModulus::new(l, q);
+    let done = for_vectors!(l, a, |i| {
+        let product = m.mul(l.widen(at(l, a, i)), l.widen(at(l, b, i)));
+        put(l, a, i, m.canonical(product));
+    });
+    portable::mul_assign(q, &mut a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn mul_add_assign<L: Lanes>(l: L, q: Modulus, acc: &mut [u64], a: &[u64], b: &[u64]) {
+    let m = FloatModulus::new(l, q);
+    let done = for_vectors!(l, acc, |i| {
+        let product = m.mul(l.widen(at(l, a, i)), l.widen(at(l, b, i)));
+        let sum = l.add(m.canonical(product), at(l, acc, i));
+        put(l, acc, i, l.subtract_once(sum, m.word));
+    });
+    portable::mul_add_assign(q, &mut acc[done..], &a[done..], &b[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn scalar_mul<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
+    let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
+    let done = for_vectors!(l, out, |i| {
+        put(l, out, i, m.canonical(m.mul(l.widen(at(l, a, i)), factor)));
+    });
+    portable::scalar_mul(q, &mut out[done..], &a[done..], c);
+}
+
+#[inline(always)]
+pub(crate) fn scalar_mul_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64], c: u64) {
+    let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
+    let done = for_vectors!(l, a, |i| {
+        put(l, a, i, m.canonical(m.mul(l.widen(at(l, a, i)), factor)));
+    });
+    portable::scalar_mul_assign(q, &mut a[done..], c);
+}
+
+#[inline(always)]
+pub(crate) fn scalar_mul_add_assign<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    a: &[u64],
+    c: u64,
+) {
+    let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
+    let done = for_vectors!(l, out, |i| {
+        let sum = l.add(
+            m.canonical(m.mul(l.widen(at(l, a, i)), factor)),
+            at(l, out, i),
+        );
+        put(l, out, i, l.subtract_once(sum, m.word));
+    });
+    portable::scalar_mul_add_assign(q, &mut out[done..], &a[done..], c);
+}
+
+#[inline(always)]
+pub(crate) fn inner_product<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+) {
+    let reducer = l.reducer(q);
+    let done = for_vectors!(l, out, |i| {
+        let mut sum = l.sum_zero();
+        for (x, y) in a.iter().zip(b) {
+            sum = l.sum_add(sum, l.factor(at(l, x, i)), l.factor(at(l, y, i)));
+        }
+        put(l, out, i, l.sum_reduce(sum, a.len(), reducer));
+    });
+    portable::inner_product_from(q, done, out, a, b);
+}
+
+#[inline(always)]
+pub(crate) fn inner_product2<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out0: &mut [u64],
+    out1: &mut [u64],
+    a: &[&[u64]],
+    b0: &[&[u64]],
+    b1: &[&[u64]],
+) {
+    let reducer = l.reducer(q);
+    let done = for_vectors!(l, out0, |i| {
+        let (mut sum0, mut sum1) = (l.sum_zero(), l.sum_zero());
+        for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
+            let x = l.factor(at(l, x, i));
+            sum0 = l.sum_add(sum0, x, l.factor(at(l, y0, i)));
+            sum1 = l.sum_add(sum1, x, l.factor(at(l, y1, i)));
+        }
+        put(l, out0, i, l.sum_reduce(sum0, a.len(), reducer));
+        put(l, out1, i, l.sum_reduce(sum1, a.len(), reducer));
+    });
+    portable::inner_product_from(q, done, out0, a, b0);
+    portable::inner_product_from(q, done, out1, a, b1);
+}
+
+#[inline(always)]
+pub(crate) fn weighted_sum<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    xs: &[&[u64]],
+    weights: &[u64],
+) {
+    let reducer = l.reducer(q);
+    let done = for_vectors!(l, out, |i| {
+        let mut sum = l.sum_zero();
+        for (x, &w) in xs.iter().zip(weights) {
+            sum = l.sum_add(sum, l.factor(at(l, x, i)), l.factor(l.splat(w)));
+        }
+        put(l, out, i, l.sum_reduce(sum, xs.len(), reducer));
+    });
+    portable::weighted_sum_from(q, done, out, xs, weights);
+}
+
+#[inline(always)]
+pub(crate) fn rounded_quotient<L: Lanes>(l: L, out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
+    let rounder = l.splat_f(portable::ROUNDER);
+    let done = for_vectors!(l, out, |i| {
+        let mut sum = l.splat_f(0.0);
+        for (y, &inverse) in ys.iter().zip(inverses) {
+            sum = l.add_f(sum, l.mul_f(l.widen(at(l, y, i)), l.splat_f(inverse)));
+        }
+        put(l, out, i, l.narrow(l.sub_f(l.add_f(sum, rounder), rounder)));
+    });
+    portable::rounded_quotient_from(done, out, ys, inverses);
+}
+
+#[inline(always)]
+pub(crate) fn sub_scale<L: Lanes>(l: L, q: Modulus, x: &mut [u64], v: &[u64], c: u64) {
+    let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
+    let done = for_vectors!(l, x, |i| {
+        let difference = l.sub_f(l.widen(at(l, x, i)), l.widen(at(l, v, i)));
+        put(l, x, i, m.canonical(m.mul(difference, factor)));
+    });
+    portable::sub_scale(q, &mut x[done..], &v[done..], c);
+}
+
+#[inline(always)]
+pub(crate) fn scale_sub<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    x: &[u64],
+    cx: u64,
+    v: &[u64],
+    cv: u64,
+) {
+    let m = FloatModulus::new(l, q);
+    let (x_factor, v_factor) = (constant(l, q, cx), constant(l, q, cv));
+    let twice = l.add(m.word, m.word);
+    let done = for_vectors!(l, out, |i| {
+        let left = m.mul(l.widen(at(l, x, i)), x_factor);
+        let right = m.mul(l.widen(at(l, v, i)), v_factor);
+        // Each product is below 5/8 q in magnitude, the difference below 5/4 q.
+        let difference = l.lift_negative(l.narrow(l.sub_f(left, right)), twice);
+        put(l, out, i, l.subtract_once(difference, m.word));
+    });
+    portable::scale_sub(q, &mut out[done..], &x[done..], cx, &v[done..], cv);
+}
+
+#[inline(always)]
+pub(crate) fn reduce_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64]) {
+    let m = FloatModulus::new(l, q);
+    let done = for_vectors!(l, a, |i| {
+        put(l, a, i, m.canonical(m.reduce(l.widen(at(l, a, i)))));
+    });
+    portable::reduce_assign(q, &mut a[done..]);
+}
+
+#[inline(always)]
+pub(crate) fn from_signed<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[i64]) {
+    let m = FloatModulus::new(l, q);
+    // x + 2^63 is unsigned: high 2^32 + low with two halves of 32 bits, each exact as a double.
+    let (sign, low_half) = (l.splat(1 << 63), l.splat(u64::from(u32::MAX)));
+    let weight = constant(l, q, q.reduce_u64(1 << 32));
+    let offset = constant(l, q, q.reduce_u64(1 << 63));
+    let done = for_vectors!(l, out, |i| {
+        // SAFETY: `a` has the length of `out`, and signed words may be read as words.
+        let x = l.xor(unsafe { l.load(a.as_ptr().add(i).cast()) }, sign);
+        let high = m.mul(l.widen(l.high_half(x)), weight);
+        let low = l.sub_f(l.widen(l.and(x, low_half)), offset);
+        // Below 2^32 + 3/2 q in magnitude.
+        put(l, out, i, m.canonical(m.reduce(l.add_f(high, low))));
+    });
+    portable::from_signed(q, &mut out[done..], &a[done..]);
+}

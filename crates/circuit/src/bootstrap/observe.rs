@@ -1,0 +1,79 @@
+//! Watching a bootstrapping: time, level and noise after every stage.
+
+use std::time::Duration;
+
+use everlevel_scheme::Level;
+
+/// The stages of a bootstrapping, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// Switching to the lowest modulus and to the sparse key.
+    Encapsulate,
+    /// The overflow part at the top level.
+    Raise,
+    /// Summing the conjugates, which leaves the thin part (slots of degree 1 need none).
+    Trace,
+    /// One merged group of coefficient-to-slot.
+    CoeffToSlot,
+    /// Digit removal.
+    DigitRemoval,
+    /// One merged group of slot-to-coefficient.
+    SlotToCoeff,
+    /// Raising the message and adding the digit to it.
+    Assemble,
+}
+
+impl Stage {
+    /// The name of the stage in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stage::Encapsulate => "encapsulate",
+            Stage::Raise => "raise",
+            Stage::Trace => "trace",
+            Stage::CoeffToSlot => "coeff_to_slot",
+            Stage::DigitRemoval => "digit_removal",
+            Stage::SlotToCoeff => "slot_to_coeff",
+            Stage::Assemble => "assemble",
+        }
+    }
+}
+
+/// What one stage did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StageReport {
+    /// Which stage.
+    pub stage: Stage,
+    /// Which one of the groups of a linear map, from 0.
+    pub group: usize,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+    /// The level that the stage began with (absent for the encapsulation, which begins with the input's).
+    pub level_before: Option<Level>,
+    /// The level of the result (absent for the encapsulation).
+    pub level_after: Option<Level>,
+    /// The plaintext exponent of the result.
+    pub exponent: u32,
+    /// log2 of the noise bound of the result.
+    pub noise_bits: f64,
+    /// The capacity of the result in bits.
+    pub capacity_bits: f64,
+}
+
+/// Is told about every stage when it is done.
+pub trait StageObserver {
+    /// A stage is done.
+    fn stage_done(&mut self, report: &StageReport);
+}
+
+/// Nobody watches.
+impl StageObserver for () {
+    fn stage_done(&mut self, _: &StageReport) {}
+}
+
+/// Collects all reports.
+impl StageObserver for Vec<StageReport> {
+    fn stage_done(&mut self, report: &StageReport) {
+        self.push(*report);
+    }
+}

@@ -1,0 +1,160 @@
+//! What can be chosen about a bootstrapping.
+
+use crate::digits::DigitMethod;
+use crate::error::CircuitError;
+use crate::linear::StepCosts;
+
+/// The choices that define a bootstrapping: plain data, checked by `Bootstrapper::new`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BootstrapPlan {
+    /// How many butterfly stages each merged group of coefficient-to-slot holds, in the order of application.
+    pub coeff_to_slot: Vec<usize>,
+    /// The same for slot-to-coefficient.
+    pub slot_to_coeff: Vec<usize>,
+    /// How the low digit is removed.
+    pub digits: DigitMethod,
+    /// How linear maps are split into baby and giant steps.
+    pub steps: StepCosts,
+}
+
+/// What a bootstrapping costs, from its plan alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BootstrapCosts {
+    /// Key switches: steps of linear maps, relinearizations, the trace; without the encapsulation.
+    pub key_switches: usize,
+    /// Products of two ciphertexts.
+    pub products: usize,
+    /// Products with plaintext diagonals.
+    pub plain_products: usize,
+    /// Distinct automorphism keys.
+    pub galois_keys: usize,
+    /// Levels: one for each group of a linear map, and the depth of the digit removal.
+    pub depth: u32,
+}
+
+/// The digit removals that are worth a try.
+const METHODS: [DigitMethod; 4] = [
+    DigitMethod::ProductTree { group: 1 },
+    DigitMethod::ProductTree { group: 2 },
+    DigitMethod::PatersonStockmeyer { extra_depth: 0 },
+    DigitMethod::PatersonStockmeyer { extra_depth: 1 },
+];
+
+impl BootstrapPlan {
+    /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs.
+    pub fn balanced(slots: usize) -> Self {
+        let stages = slots.max(2).ilog2() as usize;
+        let sizes = split_evenly(stages, stages.div_ceil(5).min(stages));
+        BootstrapPlan {
+            coeff_to_slot: sizes.clone(),
+            slot_to_coeff: sizes,
+            digits: DigitMethod::ProductTree { group: 2 },
+            steps: StepCosts::default(),
+        }
+    }
+    /// Plans worth comparing for a number of slots: 2 to 4 groups of nearly equal size (in every order) for each map, and
+    /// every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals are held.
+    pub fn candidates(slots: usize, max_group: usize) -> Vec<BootstrapPlan> {
+        let stages = slots.max(2).ilog2() as usize;
+        let mut sizes: Vec<Vec<usize>> = Vec::new();
+        for groups in 2..=4.min(stages) {
+            orders(&split_evenly(stages, groups), &mut Vec::new(), &mut sizes);
+        }
+        sizes.retain(|s| s.iter().all(|x| *x <= max_group));
+        let mut plans = Vec::new();
+        for coeff_to_slot in &sizes {
+            for slot_to_coeff in &sizes {
+                for digits in METHODS {
+                    let largest = coeff_to_slot.iter().chain(slot_to_coeff).max().copied().unwrap_or(1);
+                    plans.push(BootstrapPlan {
+                        coeff_to_slot: coeff_to_slot.clone(),
+                        slot_to_coeff: slot_to_coeff.clone(),
+                        digits,
+                        steps: steps_for(largest),
+                    });
+                }
+            }
+        }
+        plans
+    }
+    /// The split points of [`crate::transform::SlotTransform::coeff_to_slot`] for the group sizes.
+    pub(crate) fn coeff_to_slot_splits(&self, stages: usize) -> Result<Vec<usize>, CircuitError> {
+        let reversed: Vec<usize> = self.coeff_to_slot.iter().rev().copied().collect();
+        splits(&reversed, stages)
+    }
+    /// The split points of [`crate::transform::SlotTransform::slot_to_coeff`] for the group sizes.
+    pub(crate) fn slot_to_coeff_splits(&self, stages: usize) -> Result<Vec<usize>, CircuitError> {
+        splits(&self.slot_to_coeff, stages)
+    }
+}
+
+/// Groups of more than five stages need more keys than the default allows.
+fn steps_for(largest_group: usize) -> StepCosts {
+    let default = StepCosts::default();
+    let diagonals = 2usize << largest_group.min(20);
+    StepCosts { max_keys: default.max_keys.max(2 * diagonals.isqrt()), ..default }
+}
+
+/// `total` in `groups` parts that differ by one at most, the small ones first.
+fn split_evenly(total: usize, groups: usize) -> Vec<usize> {
+    let groups = groups.max(1);
+    (0..groups).map(|i| (total + i) / groups).collect()
+}
+
+/// All distinct orders of `rest` after `prefix`.
+fn orders(rest: &[usize], prefix: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
+    if rest.is_empty() {
+        out.push(prefix.clone());
+    }
+    for i in (0..rest.len()).filter(|i| !rest[..*i].contains(&rest[*i])) {
+        let others: Vec<usize> = rest.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, x)| *x).collect();
+        prefix.push(rest[i]);
+        orders(&others, prefix, out);
+        prefix.pop();
+    }
+}
+
+/// Group sizes to split points.
+fn splits(sizes: &[usize], stages: usize) -> Result<Vec<usize>, CircuitError> {
+    let mut ends = Vec::with_capacity(sizes.len());
+    let mut end = 0usize;
+    for size in sizes {
+        end = end.saturating_add(*size);
+        ends.push(end);
+    }
+    let bad = CircuitError::BadSplits { splits: ends.clone(), stages };
+    if ends.pop() != Some(stages) {
+        return Err(bad);
+    }
+    crate::transform::check_splits(&ends, stages).map_err(|_| bad)?;
+    Ok(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_cover_the_stages() {
+        let plans = BootstrapPlan::candidates(1 << 15, 6);
+        assert!(plans.iter().all(|p| p.coeff_to_slot.iter().sum::<usize>() == 15 && p.slot_to_coeff.iter().sum::<usize>() == 15));
+        // [5,5,5] and the four orders of [3,4,4,4]
+        assert_eq!(plans.len(), 5 * 5 * 4);
+        assert_eq!(BootstrapPlan::balanced(1 << 15).coeff_to_slot, [5, 5, 5]);
+        assert_eq!(BootstrapPlan::candidates(64, 6).iter().map(|p| p.coeff_to_slot.len()).max(), Some(4));
+        assert_eq!(BootstrapPlan::candidates(2, 6), []);
+    }
+
+    #[test]
+    fn sizes_become_split_points() {
+        let mut plan = BootstrapPlan::balanced(1 << 12);
+        plan.coeff_to_slot = vec![3, 4, 5];
+        assert_eq!(plan.coeff_to_slot_splits(12).unwrap(), [5, 9]);
+        plan.slot_to_coeff = vec![3, 4, 5];
+        assert_eq!(plan.slot_to_coeff_splits(12).unwrap(), [3, 7]);
+        for bad in [vec![], vec![3, 4], vec![0, 12], vec![12, 0], vec![13], vec![usize::MAX, 13]] {
+            plan.slot_to_coeff = bad;
+            assert!(matches!(plan.slot_to_coeff_splits(12), Err(CircuitError::BadSplits { .. })));
+        }
+    }
+}

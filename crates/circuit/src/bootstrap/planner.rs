@@ -1,0 +1,218 @@
+//! Choosing a bootstrapping plan by dry runs.
+
+use everlevel_scheme::{Cost, NextUse, Raise, Scheme, SchemeError};
+
+use super::plan::{BootstrapCosts, BootstrapPlan};
+use super::run::Bootstrapper;
+use crate::error::CircuitError;
+
+/// A scheme without cryptography that behaves like the one to be planned for: same levels, noise bounds and refusals.
+///
+/// The no-op scheme of `everlevel-scheme` is meant; its owner implements this trait, as nothing here names a scheme.
+pub trait DryRun {
+    /// The scheme.
+    type Scheme: Raise;
+    /// A new instance with its counters at zero.
+    ///
+    /// # Errors
+    /// Errors of the scheme.
+    fn scheme(&self) -> Result<Self::Scheme, SchemeError>;
+    /// A ciphertext that needs bootstrapping.
+    ///
+    /// # Errors
+    /// Errors of the scheme.
+    fn worn_out(&self, scheme: &Self::Scheme) -> Result<<Self::Scheme as Scheme>::Ciphertext, SchemeError>;
+    /// What was done so far.
+    fn cost(&self, scheme: &Self::Scheme) -> Cost;
+    /// The size of the keys used so far.
+    fn key_bytes(&self, scheme: &Self::Scheme) -> u64;
+}
+
+/// What to choose a plan by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Objective {
+    /// Least time for each multiplication that a bootstrapping makes possible.
+    Throughput,
+    /// Least time of one bootstrapping.
+    Latency,
+    /// Most capacity left.
+    Capacity,
+}
+
+/// How long the counted operations take: one thread, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeModel {
+    /// One transform of one limb.
+    pub transform: f64,
+    /// One byte read or written by limb-wise kernels.
+    pub byte: f64,
+}
+
+impl TimeModel {
+    /// A current x86 core with vector units: a quarter of a nanosecond a butterfly, 10 GB/s. Measure for better.
+    pub fn typical(degree: usize) -> Self {
+        let butterflies = degree as f64 / 2.0 * (degree.max(2) as f64).log2();
+        TimeModel { transform: 0.25e-9 * butterflies, byte: 0.1e-9 }
+    }
+    /// The modelled time of a cost.
+    pub fn seconds(&self, cost: &Cost) -> f64 {
+        self.transform * cost.transforms as f64 + self.byte * cost.bytes as f64
+    }
+}
+
+/// What the dry run of one plan showed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanReport {
+    /// The plan.
+    pub plan: BootstrapPlan,
+    /// Its static counts.
+    pub costs: BootstrapCosts,
+    /// What the scheme counted.
+    pub cost: Cost,
+    /// The modelled time.
+    pub seconds: f64,
+    /// The capacity of the result in bits.
+    pub capacity_bits: f64,
+    /// How many multiplications in a row fit before the next bootstrapping (a fraction is what is left over).
+    pub multiplications: f64,
+    /// The size of all keys.
+    pub key_bytes: u64,
+}
+
+impl PlanReport {
+    /// The figure that `objective` minimizes.
+    pub fn score(&self, objective: Objective) -> f64 {
+        match objective {
+            Objective::Throughput if self.multiplications <= 0.0 => f64::INFINITY,
+            Objective::Throughput => self.seconds / self.multiplications,
+            Objective::Latency => self.seconds,
+            Objective::Capacity => -self.capacity_bits,
+        }
+    }
+}
+
+/// Ranks bootstrapping plans by dry runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Planner<'a, D> {
+    dry: &'a D,
+    model: TimeModel,
+    objective: Objective,
+}
+
+impl<'a, D: DryRun> Planner<'a, D> {
+    /// A planner.
+    pub fn new(dry: &'a D, model: TimeModel, objective: Objective) -> Self {
+        Planner { dry, model, objective }
+    }
+    /// Runs one plan.
+    ///
+    /// # Errors
+    /// As `Bootstrapper::new` and `Bootstrapper::bootstrap`: above all that the chain of moduli is too short.
+    pub fn report(&self, plan: &BootstrapPlan) -> Result<PlanReport, CircuitError> {
+        let scheme = self.dry.scheme()?;
+        let bootstrapper = Bootstrapper::new(&scheme, plan.clone())?;
+        let worn = self.dry.worn_out(&scheme)?;
+        let before = self.dry.cost(&scheme);
+        let fresh = bootstrapper.bootstrap(&scheme, &worn)?;
+        let cost = self.dry.cost(&scheme) - before;
+        let key_bytes = self.dry.key_bytes(&scheme);
+        Ok(PlanReport {
+            costs: bootstrapper.costs(),
+            seconds: self.model.seconds(&cost),
+            capacity_bits: scheme.capacity_bits(&fresh),
+            multiplications: multiplications(&scheme, &fresh, scheme.minimum_capacity()),
+            plan: plan.clone(),
+            cost,
+            key_bytes,
+        })
+    }
+    /// Runs all candidates; the best first. Candidates that do not fit are left out.
+    ///
+    /// # Errors
+    /// [`CircuitError::NoPlan`] if none fits.
+    pub fn rank(&self, candidates: &[BootstrapPlan]) -> Result<Vec<PlanReport>, CircuitError> {
+        let mut reports = Vec::new();
+        let mut last = String::from("no candidates were given");
+        for plan in candidates {
+            match self.report(plan) {
+                Ok(report) => reports.push(report),
+                Err(error) => last = error.to_string(),
+            }
+        }
+        if reports.is_empty() {
+            return Err(CircuitError::NoPlan { tried: candidates.len(), last });
+        }
+        reports.sort_by(|a, b| a.score(self.objective).total_cmp(&b.score(self.objective)));
+        Ok(reports)
+    }
+    /// A good plan in few runs: from a plan of `candidates` that fits, one choice after the other (coefficient-to-slot, digit
+    /// removal, slot-to-coefficient) is varied over the values it takes in `candidates`, until nothing improves.
+    ///
+    /// # Errors
+    /// [`CircuitError::NoPlan`] if no candidate fits.
+    pub fn search(&self, candidates: &[BootstrapPlan]) -> Result<PlanReport, CircuitError> {
+        let mut last = String::from("no candidates were given");
+        let fitting = candidates.iter().find_map(|plan| self.report(plan).map_err(|error| last = error.to_string()).ok());
+        let Some(mut best) = fitting else {
+            return Err(CircuitError::NoPlan { tried: candidates.len(), last });
+        };
+        let mut tried = vec![best.plan.clone()];
+        loop {
+            let score = best.score(self.objective);
+            for part in [copy_coeff_to_slot, copy_digits, copy_slot_to_coeff] {
+                for other in candidates {
+                    let mut plan = best.plan.clone();
+                    part(&mut plan, other);
+                    plan.steps.max_keys = plan.steps.max_keys.max(other.steps.max_keys);
+                    if tried.contains(&plan) {
+                        continue;
+                    }
+                    if let Ok(report) = self.report(&plan)
+                        && report.score(self.objective) < best.score(self.objective)
+                    {
+                        best = report;
+                    }
+                    tried.push(plan);
+                }
+            }
+            if best.score(self.objective) >= score {
+                return Ok(best);
+            }
+        }
+    }
+}
+
+fn copy_coeff_to_slot(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
+    plan.coeff_to_slot.clone_from(&from.coeff_to_slot);
+}
+fn copy_slot_to_coeff(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
+    plan.slot_to_coeff.clone_from(&from.slot_to_coeff);
+}
+fn copy_digits(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
+    plan.digits = from.digits;
+}
+
+/// How many squarings in a row leave at least `needed` bits; the last one in part.
+fn multiplications<S: Scheme>(scheme: &S, fresh: &S::Ciphertext, needed: f64) -> f64 {
+    let mut x = fresh.clone();
+    let mut count = 0.0;
+    let mut step: f64 = f64::INFINITY;
+    // The loop ends as every product takes capacity; the bound is for schemes that do not account for it.
+    while count < 1000.0 {
+        let before = scheme.capacity_bits(&x);
+        let Ok(y) = scheme.mul(&x, &x, NextUse::Product) else {
+            break;
+        };
+        let after = scheme.capacity_bits(&y);
+        if after < needed {
+            step = before - after;
+            break;
+        }
+        step = before - after;
+        count += 1.0;
+        x = y;
+    }
+    let rest = scheme.capacity_bits(&x) - needed;
+    if step.is_finite() && step > 0.0 { count + (rest / step).clamp(-1.0, 1.0) } else { count }
+}

@@ -1,0 +1,265 @@
+//! Running a bootstrapping.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
+
+use everlevel_ring::GaloisElement;
+use everlevel_scheme::{NextUse, Raise, Scheme};
+
+use super::observe::{Stage, StageObserver, StageReport};
+use super::plan::{BootstrapCosts, BootstrapPlan};
+use crate::digits::DigitRemoval;
+use crate::error::CircuitError;
+use crate::linear::{LinearMap, LinearMapPlan, PreparedLinearMap};
+use crate::modular::PrimePower;
+use crate::transform::SlotTransform;
+
+/// Bootstraps thin ciphertexts (values modulo p in every slot) of one scheme, by one plan.
+///
+/// The diagonals of the linear maps are prepared when they are first used, for the levels that are then met: these are the
+/// same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
+pub struct Bootstrapper<S: Raise> {
+    plan: BootstrapPlan,
+    coeff_to_slot: Vec<Group<S>>,
+    slot_to_coeff: Vec<Group<S>>,
+    digits: DigitRemoval,
+    /// Frobenius to the 1, 2, 4, ..: the steps of the trace.
+    trace: Vec<GaloisElement>,
+    /// 1/d modulo p, centered.
+    inverse_degree: i64,
+    costs: BootstrapCosts,
+    galois_elements: Vec<GaloisElement>,
+}
+
+impl<S: Raise> Bootstrapper<S> {
+    /// Plans all maps and the digit removal for the scheme's slots, prime and overflow bound.
+    ///
+    /// # Errors
+    /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
+    /// [`CircuitError::UnsupportedShape`], [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
+    pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
+        let shape = scheme.slot_shape();
+        let degree = shape.degree_of_slot();
+        if !degree.is_power_of_two() {
+            return Err(CircuitError::UnsupportedShape { rows: shape.rows(), columns: shape.columns() });
+        }
+        let square = SlotTransform::new(shape, 2)?;
+        let prime = SlotTransform::new(shape, 1)?;
+        let inverse = square.modulus().inv(degree as u64)?;
+        let stages = square.stages();
+        let groups = |maps: Vec<LinearMap>| maps.iter().map(|m| Ok(Group::new(LinearMapPlan::new(m, &plan.steps)?))).collect();
+        let coeff_to_slot: Result<Vec<Group<S>>, CircuitError> =
+            groups(square.coeff_to_slot(&plan.coeff_to_slot_splits(stages)?, inverse)?);
+        let slot_to_coeff: Result<Vec<Group<S>>, CircuitError> = groups(prime.slot_to_coeff(&plan.slot_to_coeff_splits(stages)?)?);
+        let (coeff_to_slot, slot_to_coeff) = (coeff_to_slot?, slot_to_coeff?);
+        let digits = DigitRemoval::new(scheme.plain_prime(), scheme.overflow_bound(), plan.digits)?;
+
+        let mut trace = Vec::new();
+        let mut frobenius = shape.frobenius();
+        for _ in 0..degree.trailing_zeros() {
+            trace.push(frobenius);
+            frobenius = shape.compose(frobenius, frobenius);
+        }
+        let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
+        let mut costs = BootstrapCosts {
+            // The overflow and the message are traced.
+            key_switches: 2 * trace.len() + digits.costs().relinearizations,
+            products: digits.costs().products,
+            depth: digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
+            ..BootstrapCosts::default()
+        };
+        for group in coeff_to_slot.iter().chain(&slot_to_coeff) {
+            elements.extend(group.plan.galois_elements(shape));
+            costs.key_switches += group.plan.key_switches();
+            costs.plain_products += group.plan.plain_products();
+        }
+        costs.galois_keys = elements.len();
+        let p = PrimePower::new(scheme.plain_prime(), 1)?;
+        let inverse_degree = p.centered(p.inv(degree as u64)?);
+        let galois_elements = elements.into_iter().collect();
+        Ok(Bootstrapper { plan, coeff_to_slot, slot_to_coeff, digits, trace, inverse_degree, costs, galois_elements })
+    }
+    /// The plan.
+    pub fn plan(&self) -> &BootstrapPlan {
+        &self.plan
+    }
+    /// The digit removal.
+    pub fn digits(&self) -> &DigitRemoval {
+        &self.digits
+    }
+    /// Key switches, products, plaintext products, keys and levels of one bootstrapping.
+    pub fn costs(&self) -> BootstrapCosts {
+        self.costs
+    }
+    /// The automorphisms that need keys, each once.
+    pub fn galois_elements(&self) -> &[GaloisElement] {
+        &self.galois_elements
+    }
+    /// The same message under fresh noise: exact whenever the scheme's bounds hold.
+    ///
+    /// # Errors
+    /// [`CircuitError::ExponentMismatch`] unless `x` has values modulo p; errors of the scheme: above all that `x` is
+    /// noisier than bootstrapping can take, or that the chain of moduli is too short for the plan.
+    pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        self.bootstrap_observed(scheme, x, &mut ())
+    }
+    /// As [`Bootstrapper::bootstrap`], with a report of every stage to `observer`.
+    ///
+    /// # Errors
+    /// As [`Bootstrapper::bootstrap`].
+    pub fn bootstrap_observed(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        observer: &mut dyn StageObserver,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let found = scheme.plain_exponent(x);
+        if found != 1 {
+            return Err(CircuitError::ExponentMismatch { expected: 1, found });
+        }
+        let mut watch = Watch { scheme, observer, since: Instant::now() };
+        let raised = scheme.begin_raise(x)?;
+        watch.done(Stage::Encapsulate, 0, None, x);
+
+        let u = scheme.prepare(&scheme.raise_overflow(&raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::Raise, 0, None, &u);
+        let u = self.traced(scheme, u, &mut watch)?;
+        let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, &mut watch)?.0;
+        let h = self.digits.remove(scheme, &u, NextUse::LinearMap)?;
+        watch.done(Stage::DigitRemoval, 0, Some(&u), &h);
+        drop(u);
+        let (h, before) = apply_groups(scheme, &self.slot_to_coeff, h, NextUse::Keep, Stage::SlotToCoeff, &mut watch)?;
+
+        // 1/d is a large constant: one group higher there is room for its noise.
+        let like = before.as_ref().filter(|_| !self.trace.is_empty()).unwrap_or(&h);
+        let message = self.trace(scheme, scheme.raise_message(&raised, like)?)?;
+        let q0 = scheme.base_modulus_mod_p(&raised);
+        let out = scheme.linear_combination(&[(&message, self.inverse_degree), (&h, q0)], 0)?;
+        watch.done(Stage::Assemble, 0, Some(&h), &out);
+        Ok(out)
+    }
+    fn traced(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+        if self.trace.is_empty() {
+            return Ok(u);
+        }
+        let traced = scheme.prepare(&self.trace(scheme, u.clone())?, NextUse::LinearMap)?;
+        watch.done(Stage::Trace, 0, Some(&u), &traced);
+        Ok(traced)
+    }
+    /// The sum of the d conjugates of x, in log2 d steps: d times the part of x in the thin plaintexts.
+    fn trace(&self, scheme: &S, mut x: S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        for g in &self.trace {
+            x = scheme.add(&x, &scheme.apply_galois(&x, *g)?)?;
+        }
+        Ok(x)
+    }
+}
+
+/// One merged group of stages, with its diagonals for the level at which it is used.
+struct Group<S: Scheme> {
+    plan: LinearMapPlan,
+    prepared: RwLock<Option<Arc<PreparedLinearMap<S>>>>,
+}
+
+impl<S: Scheme> Group<S> {
+    fn new(plan: LinearMapPlan) -> Self {
+        Group { plan, prepared: RwLock::new(None) }
+    }
+    fn prepared(&self, scheme: &S, x: &S::Ciphertext) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
+        let level = scheme.level(x);
+        // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread that panicked left
+        // the old value or the new one, both complete.
+        let held = self.prepared.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(map) = held.filter(|map| map.level() == level) {
+            return Ok(map);
+        }
+        let map = Arc::new(PreparedLinearMap::new(scheme, &self.plan, level)?);
+        *self.prepared.write().unwrap_or_else(PoisonError::into_inner) = Some(map.clone());
+        Ok(map)
+    }
+}
+
+/// Applies the groups in order; returns the result and the input of the last group.
+fn apply_groups<S: Scheme>(
+    scheme: &S,
+    groups: &[Group<S>],
+    mut x: S::Ciphertext,
+    last: NextUse,
+    stage: Stage,
+    watch: &mut Watch<'_, S>,
+) -> Result<(S::Ciphertext, Option<S::Ciphertext>), CircuitError> {
+    let mut before = None;
+    for (i, group) in groups.iter().enumerate() {
+        let next = if i + 1 == groups.len() { last } else { NextUse::LinearMap };
+        let y = group.prepared(scheme, &x)?.apply(scheme, &x, next)?;
+        watch.done(stage, i, Some(&x), &y);
+        before = Some(std::mem::replace(&mut x, y));
+    }
+    Ok((x, before))
+}
+
+struct Watch<'a, S: Scheme> {
+    scheme: &'a S,
+    observer: &'a mut dyn StageObserver,
+    since: Instant,
+}
+
+impl<S: Scheme> Watch<'_, S> {
+    fn done(&mut self, stage: Stage, group: usize, before: Option<&S::Ciphertext>, after: &S::Ciphertext) {
+        let s = self.scheme;
+        self.observer.stage_done(&StageReport {
+            stage,
+            group,
+            elapsed: self.since.elapsed(),
+            level_before: before.map(|x| s.level(x)),
+            level_after: (stage != Stage::Encapsulate).then(|| s.level(after)),
+            exponent: s.plain_exponent(after),
+            noise_bits: s.noise_bound_bits(after),
+            capacity_bits: s.capacity_bits(after),
+        });
+        self.since = Instant::now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clear::{Clear, Rng};
+    use crate::digits::DigitMethod;
+    use crate::linear::StepCosts;
+
+    #[test]
+    fn the_message_survives_exactly() {
+        // d = 1, d = 1, d = 4, d = 1 with 6 groups in all
+        for (index, p, c2s, s2c) in [(128, 257, vec![3, 3], vec![2, 4]), (256, 65537, vec![7], vec![7]), (1024, 257, vec![4, 3], vec![3, 4]), (512, 12289, vec![2, 3, 3], vec![3, 3, 2])] {
+            let scheme = Clear::new(index, p);
+            let mut rng = Rng(index);
+            for digits in [DigitMethod::ProductTree { group: 2 }, DigitMethod::PatersonStockmeyer { extra_depth: 0 }] {
+                let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
+                let plan = BootstrapPlan { coeff_to_slot: c2s.clone(), slot_to_coeff: s2c.clone(), digits, steps };
+                let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+                let message: Vec<u64> = (0..scheme.shape.slots()).map(|_| rng.below(p)).collect();
+                scheme.take_counts();
+                let mut reports: Vec<StageReport> = Vec::new();
+                let out = bootstrapper.bootstrap_observed(&scheme, &scheme.encrypt(message.clone(), 1), &mut reports).unwrap();
+                assert_eq!(out.slots, message);
+                let (counts, costs) = (scheme.take_counts(), bootstrapper.costs());
+                assert_eq!((counts.products, counts.relinearizations + counts.galois), (costs.products, costs.key_switches));
+                let linear = reports.iter().filter(|r| matches!(r.stage, Stage::CoeffToSlot | Stage::SlotToCoeff)).count();
+                assert_eq!(linear, c2s.len() + s2c.len());
+                assert_eq!(reports.last().unwrap().stage.name(), "assemble");
+            }
+        }
+    }
+
+    #[test]
+    fn plans_that_do_not_fit_are_refused() {
+        let scheme = Clear::new(128, 257);
+        let plan = BootstrapPlan { coeff_to_slot: vec![3, 4], ..BootstrapPlan::balanced(64) };
+        assert!(matches!(Bootstrapper::new(&scheme, plan), Err(CircuitError::BadSplits { .. })));
+        let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(64)).unwrap();
+        let x = scheme.encrypt(vec![0; 64], 2);
+        assert_eq!(bootstrapper.bootstrap(&scheme, &x), Err(CircuitError::ExponentMismatch { expected: 1, found: 2 }));
+    }
+}

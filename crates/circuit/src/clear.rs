@@ -1,0 +1,254 @@
+//! A scheme without cryptography for the unit tests: values in the clear, with counters and multiplicative depths.
+
+use std::sync::Mutex;
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::{Level, NextUse, PeriodicSlots, Raise, Scheme, SchemeError};
+
+use crate::modular::PrimePower;
+use crate::transform::SlotTransform;
+
+/// splitmix64: the tests' source of numbers.
+pub(crate) struct Rng(pub(crate) u64);
+
+impl Rng {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Value {
+    pub(crate) t: PrimePower,
+    pub(crate) depth: u32,
+    pub(crate) slots: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Counts {
+    pub(crate) products: usize,
+    pub(crate) relinearizations: usize,
+    pub(crate) galois: usize,
+}
+
+pub(crate) struct Clear {
+    pub(crate) shape: SlotShape,
+    prime: u64,
+    pub(crate) counts: Mutex<Counts>,
+    /// The automorphisms of the slots, to find a move by its element.
+    moves: Vec<(GaloisElement, usize, bool)>,
+}
+
+impl Clear {
+    pub(crate) fn new(index: u64, p: u64) -> Self {
+        let shape = SlotShape::new(index, p, 2).unwrap();
+        let mut moves = Vec::new();
+        for shift in 0..shape.columns() {
+            let mut g = shape.rotation(shift as i64);
+            // All representatives modulo the powers of Frobenius.
+            for _ in 0..shape.degree_of_slot() {
+                moves.push((g, shift, false));
+                moves.push((shape.compose(g, shape.swap_rows()), shift, true));
+                g = shape.compose(g, shape.frobenius());
+            }
+        }
+        Clear { prime: p, shape, counts: Mutex::new(Counts::default()), moves }
+    }
+    /// Values modulo powers of any p; the slots are never moved.
+    pub(crate) fn with_prime(p: u64) -> Self {
+        Clear { prime: p, ..Clear::new(128, 257) }
+    }
+    /// Any number of values may stand in the place of the slots, as long as they are not moved.
+    pub(crate) fn encrypt(&self, slots: Vec<u64>, e: u32) -> Value {
+        Value { t: PrimePower::new(self.prime, e).unwrap(), depth: 0, slots }
+    }
+    pub(crate) fn take_counts(&self) -> Counts {
+        std::mem::take(&mut self.counts.lock().unwrap())
+    }
+    fn zip(&self, a: &Value, b: &Value, f: impl Fn(&PrimePower, u64, u64) -> u64) -> Result<Value, SchemeError> {
+        assert_eq!(a.t, b.t, "plaintext moduli");
+        let slots = a.slots.iter().zip(&b.slots).map(|(x, y)| f(&a.t, *x, *y)).collect();
+        Ok(Value { t: a.t, depth: a.depth.max(b.depth), slots })
+    }
+    fn map(&self, a: &Value, f: impl Fn(u64) -> u64) -> Result<Value, SchemeError> {
+        Ok(Value { slots: a.slots.iter().map(|x| f(*x)).collect(), ..a.clone() })
+    }
+    fn moved(&self, a: &Value, g: GaloisElement) -> Value {
+        let &(_, shift, swap) = self.moves.iter().find(|m| m.0 == g).unwrap();
+        let columns = self.shape.columns();
+        let at = |r: usize, i: usize| a.slots[(r ^ usize::from(swap)) * columns + (i + shift) % columns];
+        let slots = (0..2).flat_map(|r| (0..columns).map(move |i| (r, i))).map(|(r, i)| at(r, i)).collect();
+        Value { slots, ..a.clone() }
+    }
+    fn count_galois(&self, gs: impl Iterator<Item = GaloisElement>) {
+        self.counts.lock().unwrap().galois += gs.filter(|g| !g.is_identity()).count();
+    }
+}
+
+impl Scheme for Clear {
+    type Ciphertext = Value;
+    type Product = Value;
+    type Extended = Value;
+    type Diagonal = Vec<u64>;
+
+    fn slot_shape(&self) -> &SlotShape {
+        &self.shape
+    }
+    fn plain_prime(&self) -> u64 {
+        self.prime
+    }
+    fn plain_exponent(&self, x: &Value) -> u32 {
+        x.t.exponent()
+    }
+    fn level(&self, _: &Value) -> Level {
+        any_level()
+    }
+    fn noise_bound_bits(&self, _: &Value) -> f64 {
+        0.0
+    }
+    fn capacity_bits(&self, _: &Value) -> f64 {
+        f64::INFINITY
+    }
+    fn add(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
+        self.zip(a, b, PrimePower::add)
+    }
+    fn sub(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
+        self.zip(a, b, PrimePower::sub)
+    }
+    fn neg(&self, a: &Value) -> Result<Value, SchemeError> {
+        self.map(a, |x| a.t.sub(0, x))
+    }
+    fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
+        self.map(a, |x| a.t.add(x, a.t.residue(k)))
+    }
+    fn mul_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
+        self.map(a, |x| a.t.mul(x, a.t.residue(k)))
+    }
+    fn linear_combination(&self, terms: &[(&Value, i64)], constant: i64) -> Result<Value, SchemeError> {
+        let mut sum = self.map(terms[0].0, |_| 0)?;
+        for (x, k) in terms {
+            sum = self.add(&sum, &self.mul_scalar(x, *k)?)?;
+        }
+        self.add_scalar(&sum, constant)
+    }
+    fn mul_no_relin(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
+        self.counts.lock().unwrap().products += 1;
+        let product = self.zip(a, b, PrimePower::mul)?;
+        Ok(Value { depth: product.depth + 1, ..product })
+    }
+    fn add_products(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
+        self.add(a, b)
+    }
+    fn relinearize(&self, a: &Value, _: NextUse) -> Result<Value, SchemeError> {
+        self.counts.lock().unwrap().relinearizations += 1;
+        Ok(a.clone())
+    }
+    fn prepare(&self, a: &Value, _: NextUse) -> Result<Value, SchemeError> {
+        Ok(a.clone())
+    }
+    fn reduce_plain_modulus(&self, a: &Value, k: u32) -> Result<Value, SchemeError> {
+        let t = a.t.reduced(k).unwrap();
+        Ok(Value { t, ..self.map(a, |x| x % t.value())? })
+    }
+    fn divide_by_p(&self, a: &Value) -> Result<Value, SchemeError> {
+        assert!(a.slots.iter().all(|x| x % a.t.prime() == 0), "multiples of p");
+        let t = a.t.reduced(a.t.exponent() - 1).unwrap();
+        Ok(Value { t, ..self.map(a, |x| x / t.prime())? })
+    }
+    fn apply_galois(&self, a: &Value, g: GaloisElement) -> Result<Value, SchemeError> {
+        self.count_galois([g].into_iter());
+        Ok(self.moved(a, g))
+    }
+    fn diagonal(&self, d: &PeriodicSlots, _: u32, _: Level) -> Result<Vec<u64>, SchemeError> {
+        let columns = self.shape.columns();
+        Ok((0..2).flat_map(|r| (0..columns).map(move |i| d.values[r * d.period + i % d.period])).collect())
+    }
+    fn galois_many(&self, x: &Value, gs: &[GaloisElement]) -> Result<Vec<Value>, SchemeError> {
+        self.count_galois(gs.iter().copied());
+        Ok(gs.iter().map(|g| self.moved(x, *g)).collect())
+    }
+    fn combine(&self, inputs: &[Value], rows: &[Vec<Option<&Vec<u64>>>]) -> Result<Vec<Value>, SchemeError> {
+        let row = |row: &Vec<Option<&Vec<u64>>>| {
+            let mut sum = self.map(&inputs[0], |_| 0)?;
+            for (x, d) in inputs.iter().zip(row).filter_map(|(x, d)| Some((x, (*d)?))) {
+                let product = Value { slots: x.slots.iter().zip(d).map(|(x, d)| sum.t.mul(*x, *d)).collect(), ..x.clone() };
+                sum = self.add(&sum, &product)?;
+            }
+            Ok(sum)
+        };
+        rows.iter().map(row).collect()
+    }
+    fn galois_sum(&self, parts: Vec<(GaloisElement, Value)>, _: NextUse) -> Result<Value, SchemeError> {
+        self.count_galois(parts.iter().map(|p| p.0));
+        let mut moved = parts.iter().map(|(g, x)| self.moved(x, *g));
+        let first = moved.next().unwrap();
+        moved.try_fold(first, |sum, x| self.add(&sum, &x))
+    }
+}
+
+/// The clear scheme has no levels, but the trait wants one.
+fn any_level() -> Level {
+    Level(0)
+}
+
+/// A worn-out ciphertext: its message and made-up overflows, coefficient by coefficient in butterfly order.
+pub(crate) struct Raised {
+    message: Vec<u64>,
+    overflow: Vec<(i64, i64)>,
+}
+
+const BOUND: i64 = 5;
+const BASE: i64 = 3;
+
+impl Clear {
+    fn coefficients_of_slots(&self, slots: &[u64], e: u32) -> Vec<u64> {
+        let transform = SlotTransform::new(&self.shape, e).unwrap();
+        let splits: Vec<usize> = (1..transform.stages()).collect();
+        let maps = transform.coeff_to_slot(&splits, 1).unwrap();
+        maps.iter().fold(slots.to_vec(), |v, m| m.apply_plain(&v).unwrap())
+    }
+    fn slots_of_coefficients(&self, coefficients: &[u64], e: u32) -> Value {
+        let transform = SlotTransform::new(&self.shape, e).unwrap();
+        let splits: Vec<usize> = (1..transform.stages()).collect();
+        let maps = transform.slot_to_coeff(&splits).unwrap();
+        self.encrypt(maps.iter().fold(coefficients.to_vec(), |v, m| m.apply_plain(&v).unwrap()), e)
+    }
+}
+
+impl Raise for Clear {
+    type Raised = Raised;
+
+    fn overflow_bound(&self) -> u64 {
+        BOUND as u64
+    }
+    fn minimum_capacity(&self) -> f64 {
+        0.0
+    }
+    fn begin_raise(&self, x: &Value) -> Result<Raised, SchemeError> {
+        let mut rng = Rng(x.slots[0]);
+        let mut digit = || rng.below(2 * BOUND as u64 + 1) as i64 - BOUND;
+        let message = self.coefficients_of_slots(&x.slots, 1);
+        Ok(Raised { overflow: message.iter().map(|_| (digit(), digit())).collect(), message })
+    }
+    fn raise_overflow(&self, r: &Raised) -> Result<Value, SchemeError> {
+        let t = PrimePower::new(self.prime, 2).unwrap();
+        let u: Vec<u64> = r.overflow.iter().map(|(i, j)| t.residue(j - self.prime as i64 * i)).collect();
+        Ok(self.slots_of_coefficients(&u, 2))
+    }
+    fn raise_message(&self, r: &Raised, like: &Value) -> Result<Value, SchemeError> {
+        assert_eq!(like.t.exponent(), 1);
+        let t = like.t;
+        let m: Vec<u64> = r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(*m, t.residue(BASE * i))).collect();
+        Ok(self.slots_of_coefficients(&m, 1))
+    }
+    fn base_modulus_mod_p(&self, _: &Raised) -> i64 {
+        BASE
+    }
+}

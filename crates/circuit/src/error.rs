@@ -1,0 +1,166 @@
+//! Errors of the circuit layer.
+
+use everlevel_scheme::SchemeError;
+
+/// What can be wrong with a circuit or with its use.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CircuitError {
+    /// The scheme refused an operation.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// p^e is not a modulus that circuits can be planned for.
+    #[error("plaintext modulus {p}^{exponent} is not usable: expected an odd p above 2, an exponent of at least 1, and p^e below 2^62")]
+    PlainModulus {
+        /// The prime.
+        p: u64,
+        /// The exponent.
+        exponent: u32,
+    },
+    /// Two objects are for different plaintext moduli.
+    #[error("plaintext moduli differ: expected {expected}, found {found}")]
+    ModulusMismatch {
+        /// The modulus that was needed.
+        expected: u64,
+        /// The modulus that was given.
+        found: u64,
+    },
+    /// A number has no inverse modulo the plaintext modulus.
+    #[error("{value} has no inverse modulo {modulus}")]
+    NotInvertible {
+        /// The number.
+        value: u64,
+        /// The plaintext modulus.
+        modulus: u64,
+    },
+    /// A vector of slot values has the wrong length.
+    #[error("{found} slot values: expected {expected}")]
+    SlotCount {
+        /// The length that was needed.
+        expected: usize,
+        /// The length that was given.
+        found: usize,
+    },
+    /// A periodic vector does not fit the shape of the slots.
+    #[error("a diagonal of period {period} with {values} values does not fit {rows} rows of {columns} columns: the period must divide the columns, with rows * period values")]
+    BadDiagonal {
+        /// Its period.
+        period: usize,
+        /// How many values it has.
+        values: usize,
+        /// Rows of the shape.
+        rows: usize,
+        /// Columns of the shape.
+        columns: usize,
+    },
+    /// The slots of the scheme are not laid out as this circuit needs.
+    #[error("slots in {rows} rows of {columns} columns: expected 2 rows and a power of two of columns")]
+    UnsupportedShape {
+        /// Rows found.
+        rows: usize,
+        /// Columns found.
+        columns: usize,
+    },
+    /// Linear maps of different shapes cannot be composed.
+    #[error("linear maps on {left} and on {right} columns cannot be composed")]
+    ShapeMismatch {
+        /// Columns of the first map.
+        left: usize,
+        /// Columns of the second map.
+        right: usize,
+    },
+    /// The stages of a transform are not split properly.
+    #[error("split points {splits:?} do not divide {stages} stages: expected strictly increasing numbers between 1 and {stages} exclusive")]
+    BadSplits {
+        /// The split points given.
+        splits: Vec<usize>,
+        /// The number of stages.
+        stages: usize,
+    },
+    /// A linear map needs more keys than the limit allows.
+    #[error("a linear map of {diagonals} diagonals has no baby-step giant-step plan with {max_keys} keys or fewer: raise the limit or split the map")]
+    TooManyKeys {
+        /// Number of diagonals of the map.
+        diagonals: usize,
+        /// The limit.
+        max_keys: usize,
+    },
+    /// A prepared linear map meets a ciphertext it was not prepared for.
+    #[error("the linear map is prepared for plaintext exponent {expected}, the ciphertext has exponent {found}")]
+    ExponentMismatch {
+        /// Exponent of the prepared map or program.
+        expected: u32,
+        /// Exponent of the ciphertext.
+        found: u32,
+    },
+    /// A program is run with the wrong number of inputs.
+    #[error("{found} inputs: the program has {expected}")]
+    InputCount {
+        /// Inputs of the program.
+        expected: usize,
+        /// Inputs given.
+        found: usize,
+    },
+    /// A program refers to a node that it does not have.
+    #[error("node {node} does not exist yet: the program has {nodes} nodes")]
+    UnknownNode {
+        /// The node asked for.
+        node: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// The plaintext exponents inside of a program do not fit together.
+    #[error("plaintext exponents do not fit: expected {expected}, found {found}")]
+    ProgramExponent {
+        /// What the operation needs.
+        expected: u32,
+        /// What it met.
+        found: u32,
+    },
+    /// Nothing to evaluate.
+    #[error("{what} is empty: give at least one")]
+    Empty {
+        /// What was empty.
+        what: &'static str,
+    },
+    /// No way of evaluation is shallow enough.
+    #[error("no evaluation within depth {allowed}: at least {needed} levels are needed")]
+    TooDeep {
+        /// The depth allowed.
+        allowed: u32,
+        /// The least depth possible.
+        needed: u32,
+    },
+    /// The bound on the overflow does not fit the plaintext modulus.
+    #[error("overflow bound B = {bound} does not fit p = {p}: {reason}")]
+    OverflowBound {
+        /// B.
+        bound: u64,
+        /// The prime.
+        p: u64,
+        /// The condition that fails.
+        reason: &'static str,
+    },
+    /// A bootstrapping plan does not belong to this scheme.
+    #[error("the bootstrapping plan does not fit the scheme: {reason}")]
+    PlanMismatch {
+        /// What differs.
+        reason: &'static str,
+    },
+    /// No candidate plan survived the dry run.
+    #[error("none of the {tried} bootstrapping plans fits the modulus; the last one failed with: {last}")]
+    NoPlan {
+        /// How many were tried.
+        tried: usize,
+        /// Why the last one failed.
+        last: String,
+    },
+    /// An operation leaves too little capacity even on freshly bootstrapped operands.
+    #[error("the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; {needed:.1} are needed to bootstrap its result")]
+    NotEnoughCapacity {
+        /// Capacity of the result in bits.
+        left: f64,
+        /// Capacity needed to be bootstrapped.
+        needed: f64,
+    },
+}

@@ -1,0 +1,63 @@
+//! A linear map as one scheme wants it, and its evaluation.
+
+use everlevel_ring::GaloisElement;
+use everlevel_scheme::{Level, NextUse, Scheme};
+
+use super::LinearMapPlan;
+use crate::error::CircuitError;
+
+/// The diagonals of a [`LinearMapPlan`], prepared for ciphertexts at one level.
+pub struct PreparedLinearMap<S: Scheme> {
+    exponent: u32,
+    level: Level,
+    babies: Vec<GaloisElement>,
+    giants: Vec<GaloisElement>,
+    rows: Vec<Vec<Option<S::Diagonal>>>,
+}
+
+impl<S: Scheme> PreparedLinearMap<S> {
+    /// Prepares the diagonals: one plaintext a diagonal. `level` is that of the ciphertexts to come.
+    ///
+    /// # Errors
+    /// [`CircuitError::PlanMismatch`] if the plan is for other slots or another prime; errors of the scheme.
+    pub fn new(scheme: &S, plan: &LinearMapPlan, level: Level) -> Result<Self, CircuitError> {
+        let shape = scheme.slot_shape();
+        if shape.columns() != plan.columns() || shape.rows() != 2 {
+            return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for another number of slots" });
+        }
+        if scheme.plain_prime() != plan.modulus().prime() {
+            return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for another plaintext prime" });
+        }
+        let exponent = plan.modulus().exponent();
+        let mut rows = Vec::with_capacity(plan.rows().len());
+        for row in plan.rows() {
+            let prepared: Result<Vec<_>, CircuitError> = row
+                .iter()
+                .map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?))
+                .collect();
+            rows.push(prepared?);
+        }
+        let elements = |moves: &[crate::slots::SlotMove]| moves.iter().map(|g| g.galois_element(shape)).collect();
+        Ok(PreparedLinearMap { exponent, level, babies: elements(plan.babies()), giants: elements(plan.giants()), rows })
+    }
+    /// The level for which the diagonals are prepared.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+    /// The map of `x`: one level, one key switch a step, from one decomposition for all baby steps.
+    ///
+    /// # Errors
+    /// [`CircuitError::ExponentMismatch`] if `x` has another plaintext exponent; errors of the scheme.
+    pub fn apply(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+        let found = scheme.plain_exponent(x);
+        if found != self.exponent {
+            return Err(CircuitError::ExponentMismatch { expected: self.exponent, found });
+        }
+        let babies = scheme.galois_many(x, &self.babies)?;
+        let rows: Vec<Vec<Option<&S::Diagonal>>> = self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();
+        let sums = scheme.combine(&babies, &rows)?;
+        drop(babies);
+        let parts = self.giants.iter().copied().zip(sums).collect();
+        Ok(scheme.galois_sum(parts, next)?)
+    }
+}

@@ -1,0 +1,381 @@
+//! Paterson–Stockmeyer evaluation at least depth.
+
+use std::collections::BTreeMap;
+
+use everlevel_scheme::{NextUse, Scheme};
+
+use super::powers::{PowerTable, log2_ceil};
+use super::{Parity, Polynomial};
+use crate::error::CircuitError;
+use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts};
+
+/// How deep an evaluation may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DepthGoal {
+    /// As shallow as possible, then as few products as possible.
+    Least,
+    /// So many levels more than the least, then as few products as possible.
+    Extra(u32),
+    /// At most so many levels, then as few products as possible.
+    AtMost(u32),
+}
+
+/// The evaluation of one or several polynomials in one variable.
+///
+/// A polynomial of degree D is cut into blocks of k coefficients, linear combinations of the baby powers x .. x^k;
+/// the blocks are joined by the giant powers x^(k 2^j), sums of products being relinearized once. All block
+/// sizes and sets of giants are tried; powers are shared between the polynomials. Odd and even polynomials are
+/// evaluated in x^2; the factor x of an odd one is multiplied last, into the giants, or into the baby powers, whichever
+/// fits the depth. Least depth: ceil(log2(D + 1)), D + 1 a power of two included. Products: about 2 sqrt(D), or sqrt(2 D)
+/// for odd and even ones. Source: Paterson–Stockmeyer 1973; depth as in Bossuat et al. 2021 (ia.cr/2020/1203), section 3.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolynomialPlan {
+    program: Program,
+}
+
+impl PolynomialPlan {
+    /// The plan for polynomials modulo one p^e.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] without polynomials, [`CircuitError::ModulusMismatch`] if their moduli differ,
+    /// [`CircuitError::TooDeep`] if no evaluation is within [`DepthGoal::AtMost`].
+    pub fn new(polynomials: &[Polynomial], goal: DepthGoal) -> Result<Self, CircuitError> {
+        let Some(first) = polynomials.first() else {
+            return Err(CircuitError::Empty { what: "the list of polynomials" });
+        };
+        let modulus = first.modulus();
+        if let Some(other) = polynomials.iter().find(|f| f.modulus() != modulus) {
+            return Err(CircuitError::ModulusMismatch { expected: modulus.value(), found: other.modulus().value() });
+        }
+        let mut builder = ProgramBuilder::new();
+        let x = builder.input(modulus.exponent());
+        let mut programs = Vec::new();
+        for candidate in candidates(&builder, &PowerTable::new(x), polynomials) {
+            let Candidate { builder, outputs, .. } = candidate?;
+            programs.push(builder.finish(&outputs)?);
+        }
+        Ok(PolynomialPlan { program: best(programs, goal)? })
+    }
+    /// Depth and counts.
+    pub fn costs(&self) -> ProgramCosts {
+        self.program.costs()
+    }
+    /// The values of the polynomials, in their order.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn evaluate<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        self.program.run(scheme, &[x], next)
+    }
+}
+
+/// The program of fewest products, then relinearizations, then levels, within the depth asked for.
+pub(crate) fn best(programs: Vec<Program>, goal: DepthGoal) -> Result<Program, CircuitError> {
+    let least = programs.iter().map(|p| p.costs().depth).min().unwrap_or(0);
+    let allowed = match goal {
+        DepthGoal::Least => least,
+        DepthGoal::Extra(levels) => least.saturating_add(levels),
+        DepthGoal::AtMost(depth) => depth,
+    };
+    let key = |p: &Program| {
+        let c = p.costs();
+        (c.products, c.relinearizations, c.depth, c.scalar_products)
+    };
+    let within = programs.into_iter().filter(|p| p.costs().depth <= allowed);
+    within.min_by_key(key).ok_or(CircuitError::TooDeep { allowed, needed: least })
+}
+
+/// A program that holds the values of the polynomials, still open for more steps.
+pub(crate) struct Candidate {
+    pub(crate) builder: ProgramBuilder,
+    pub(crate) powers: PowerTable,
+    pub(crate) outputs: Vec<NodeId>,
+}
+
+/// Where the factor x of an odd polynomial goes.
+#[derive(Clone, Copy, PartialEq)]
+enum OddFactor {
+    /// x * Q(x^2): one product, one level.
+    Last,
+    /// Into the giants of the outermost sum: hi * (x G) + x * lo.
+    Giants,
+    /// Into the baby powers: x, x^3, x^5, ..
+    Babies,
+}
+
+#[derive(Clone, Copy)]
+struct Shape {
+    /// 1, or 2 when all polynomials are odd or even.
+    stride: usize,
+    /// Coefficients in a block.
+    block: usize,
+    /// Giants x^(stride * block * 2^j) for j below this.
+    giants: u32,
+    odd: OddFactor,
+}
+
+/// Horner's rule over the largest giant is used for at most so many blocks: more only costs depth.
+const LONGEST_CHAIN: usize = 16;
+
+/// The ways to evaluate the polynomials at the variable of `powers` that are worth a try.
+pub(crate) fn candidates<'a>(
+    builder: &'a ProgramBuilder,
+    powers: &'a PowerTable,
+    polynomials: &'a [Polynomial],
+) -> impl Iterator<Item = Result<Candidate, CircuitError>> + 'a {
+    let mixed = polynomials.iter().any(|f| f.parity() == Parity::Mixed);
+    let any_odd = polynomials.iter().any(|f| f.parity() == Parity::Odd);
+    let stride = if mixed { 1 } else { 2 };
+    let degree = polynomials.iter().map(Polynomial::degree).max().unwrap_or(0) / stride;
+    let odd_ways: &[OddFactor] =
+        if !mixed && any_odd { &[OddFactor::Last, OddFactor::Giants, OddFactor::Babies] } else { &[OddFactor::Last] };
+    // Around the square root, and not each of very many.
+    let root = degree.isqrt();
+    let sizes = ((root / 8).max(1)..=(2 * root + 4).min(degree.max(1))).step_by((root / 16).max(1));
+    sizes.flat_map(move |block| {
+        let blocks = (degree + 1).div_ceil(block);
+        let most = log2_ceil(blocks).max(1);
+        let least = log2_ceil(blocks.div_ceil(LONGEST_CHAIN)).max(1);
+        (least..=most).flat_map(move |giants| {
+            odd_ways.iter().map(move |odd| {
+                let shape = Shape { stride, block, giants, odd: *odd };
+                let mut emitter = Emitter { builder: builder.clone(), powers: powers.clone(), shape, splits: BTreeMap::new() };
+                let outputs: Result<Vec<_>, _> = polynomials.iter().map(|f| emitter.polynomial(f)).collect();
+                Ok(Candidate { outputs: outputs?, builder: emitter.builder, powers: emitter.powers })
+            })
+        })
+    })
+}
+
+/// A sum that is not a node yet, so that it can be joined to a larger one without a relinearization of its own.
+#[derive(Default)]
+struct Open {
+    pairs: Vec<(NodeId, NodeId)>,
+    terms: Vec<(NodeId, i64)>,
+    constant: i64,
+}
+
+struct Emitter {
+    builder: ProgramBuilder,
+    powers: PowerTable,
+    shape: Shape,
+    /// (blocks, whether the top block is among them, exponent offset) -> (depth, giant to split at)
+    splits: BTreeMap<(usize, bool, usize), (u32, u32)>,
+}
+
+impl Emitter {
+    fn polynomial(&mut self, f: &Polynomial) -> Result<NodeId, CircuitError> {
+        let t = f.modulus();
+        let centered = |c: &u64| t.centered(*c);
+        let odd = self.shape.stride == 2 && f.parity() == Parity::Odd;
+        let coefficients: Vec<i64> = f.coefficients().iter().skip(usize::from(odd)).step_by(self.shape.stride).map(centered).collect();
+        if !odd {
+            let open = self.blocks(&coefficients, 0)?;
+            return self.close(open);
+        }
+        let x = self.powers.power(&mut self.builder, 1)?;
+        match self.shape.odd {
+            OddFactor::Babies => {
+                let open = self.blocks(&coefficients, 1)?;
+                self.close(open)
+            }
+            OddFactor::Last => {
+                let open = self.blocks(&coefficients, 0)?;
+                let product = self.times(x, open)?;
+                self.close(product)
+            }
+            OddFactor::Giants => {
+                let mut open = self.blocks(&coefficients, 0)?;
+                let pairs = std::mem::take(&mut open.pairs);
+                let mut sum = self.times(x, open)?;
+                for (high, giant) in pairs {
+                    let odd_giant = self.odd_giant(giant, x)?;
+                    sum.pairs.push((high, odd_giant));
+                }
+                self.close(sum)
+            }
+        }
+    }
+    /// x times a giant, shared.
+    fn odd_giant(&mut self, giant: NodeId, x: NodeId) -> Result<NodeId, CircuitError> {
+        for j in 0..self.shape.giants {
+            let n = self.giant_exponent(j);
+            if self.powers.get(n) == Some(giant) {
+                return self.powers.power(&mut self.builder, n + 1);
+            }
+        }
+        self.builder.mul(giant, x)
+    }
+    fn giant_exponent(&self, j: u32) -> usize {
+        (self.shape.stride * self.shape.block) << j
+    }
+    /// x * (open sum), as an open sum.
+    fn times(&mut self, x: NodeId, open: Open) -> Result<Open, CircuitError> {
+        if open.pairs.is_empty() && open.terms.is_empty() {
+            return Ok(Open { terms: if open.constant == 0 { vec![] } else { vec![(x, open.constant)] }, ..Open::default() });
+        }
+        let other = self.close(open)?;
+        Ok(Open { pairs: vec![(other, x)], ..Open::default() })
+    }
+    /// A node from an open sum.
+    fn close(&mut self, mut open: Open) -> Result<NodeId, CircuitError> {
+        if open.pairs.is_empty() && open.constant == 0 && let [(x, 1)] = open.terms[..] {
+            return Ok(x);
+        }
+        if open.pairs.is_empty() && open.terms.is_empty() {
+            // A constant is no ciphertext: 0 * x + c.
+            open.terms.push((self.powers.power(&mut self.builder, 1)?, 0));
+        }
+        self.builder.combine(open.pairs, open.terms, open.constant)
+    }
+    /// Σ c_i x^(stride i + offset) as blocks.
+    fn blocks(&mut self, coefficients: &[i64], offset: usize) -> Result<Open, CircuitError> {
+        // Without offset the top block may hold x^k itself, which is a giant anyway.
+        let degree = coefficients.len().saturating_sub(1);
+        let count = if offset == 0 { degree.div_ceil(self.shape.block).max(1) } else { degree / self.shape.block + 1 };
+        self.join(coefficients, count, true, offset)
+    }
+    fn join(&mut self, coefficients: &[i64], count: usize, top: bool, offset: usize) -> Result<Open, CircuitError> {
+        if count <= 1 {
+            let mut open = Open::default();
+            for (i, c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
+                match self.shape.stride * i + offset {
+                    0 => open.constant = *c,
+                    n => {
+                        let power = self.powers.power(&mut self.builder, n)?;
+                        open.terms.push((power, *c));
+                    }
+                }
+            }
+            return Ok(open);
+        }
+        let (_, j) = self.split(count, top, offset);
+        let (low, high) = coefficients.split_at((self.shape.block << j).min(coefficients.len()));
+        let high = self.join(high, count - (1 << j), top, offset)?;
+        let mut sum = self.join(low, 1 << j, false, offset)?;
+        let exponent = self.giant_exponent(j);
+        let giant = self.powers.power(&mut self.builder, exponent)?;
+        if !high.pairs.is_empty() || !high.terms.is_empty() {
+            let high = self.close(high)?;
+            sum.pairs.push((high, giant));
+        } else if high.constant != 0 {
+            sum.terms.push((giant, high.constant));
+        }
+        Ok(sum)
+    }
+    /// The least depth of joining `count` blocks, and the giant to split at for it; small giants are preferred.
+    fn split(&mut self, count: usize, top: bool, offset: usize) -> (u32, u32) {
+        let Shape { stride, block, giants, .. } = self.shape;
+        if count <= 1 {
+            let highest = if top && offset == 0 { block } else { block - 1 };
+            return (log2_ceil(stride * highest + offset), 0);
+        }
+        if let Some(found) = self.splits.get(&(count, top, offset)) {
+            return *found;
+        }
+        let mut best = (u32::MAX, 0);
+        // The largest giants that fit: small ones would make long chains.
+        let largest = (giants - 1).min((count - 1).ilog2());
+        for j in largest.saturating_sub(4)..=largest {
+            let high = self.split(count - (1 << j), top, offset).0.max(log2_ceil(self.giant_exponent(j))) + 1;
+            let depth = high.max(self.split(1 << j, false, offset).0);
+            if depth < best.0 {
+                best = (depth, j);
+            }
+        }
+        self.splits.insert((count, top, offset), best);
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clear::{Clear, Rng};
+    use crate::modular::PrimePower;
+
+    fn random(rng: &mut Rng, t: PrimePower, degree: usize, keep: impl Fn(usize) -> bool) -> Polynomial {
+        let coefficient = |i| if i == degree { 1 + rng.below(t.prime() - 1) } else if keep(i) { rng.below(t.value()) } else { 0 };
+        Polynomial::new(t, (0..=degree).map(coefficient).collect::<Vec<_>>())
+    }
+
+    /// Evaluates on the clear scheme, which counts for itself, and compares values, depth and products.
+    fn check(scheme: &Clear, polynomials: &[Polynomial], goal: DepthGoal) -> ProgramCosts {
+        let t = polynomials[0].modulus();
+        let plan = PolynomialPlan::new(polynomials, goal).unwrap();
+        let xs: Vec<u64> = (0..50).map(|x| x * 12345 % t.value()).collect();
+        let x = scheme.encrypt(xs.clone(), t.exponent());
+        scheme.take_counts();
+        let ys = plan.evaluate(scheme, &x, NextUse::Keep).unwrap();
+        let (counts, costs) = (scheme.take_counts(), plan.costs());
+        assert_eq!((counts.products, counts.relinearizations), (costs.products, costs.relinearizations));
+        assert_eq!(ys.iter().map(|y| y.depth).max().unwrap(), costs.depth);
+        for (f, y) in polynomials.iter().zip(&ys) {
+            assert!(xs.iter().zip(&y.slots).all(|(x, y)| f.evaluate(*x) == *y), "degree {}", f.degree());
+        }
+        costs
+    }
+
+    #[test]
+    fn dense_polynomials_have_least_depth() {
+        let (scheme, mut rng) = (Clear::new(128, 257), Rng(1));
+        let t = PrimePower::new(257, 2).unwrap();
+        for degree in 0..70 {
+            let f = random(&mut rng, t, degree, |_| true);
+            let costs = check(&scheme, &[f], DepthGoal::Least);
+            let depth = log2_ceil(degree + 1).min(log2_ceil(degree.max(1)) + 1);
+            assert!(costs.depth <= depth, "degree {degree}: depth {}", costs.depth);
+            let bound = 2.0 * (degree as f64).sqrt() + 2.0;
+            assert!(costs.products as f64 <= bound, "degree {degree}: {} products", costs.products);
+        }
+    }
+
+    #[test]
+    fn odd_and_even_polynomials_take_half() {
+        let (scheme, mut rng) = (Clear::new(128, 65537), Rng(2));
+        let t = PrimePower::new(65537, 1).unwrap();
+        for degree in 1..64 {
+            let f = random(&mut rng, t, degree, |i| i % 2 == degree % 2);
+            let costs = check(&scheme, std::slice::from_ref(&f), DepthGoal::Least);
+            assert!(costs.depth <= log2_ceil(degree + 1), "degree {degree}: depth {}", costs.depth);
+            let wide = check(&scheme, &[f], DepthGoal::Extra(1));
+            assert!(wide.products <= costs.products && wide.products as f64 <= (2.0 * degree as f64).sqrt() + 3.0);
+        }
+    }
+
+    #[test]
+    fn known_counts() {
+        let (scheme, mut rng) = (Clear::new(128, 257), Rng(4));
+        let t = PrimePower::new(257, 1).unwrap();
+        let mut count = |degree: usize, odd: bool| {
+            let f = random(&mut rng, t, degree, |i| !odd || i % 2 == 1);
+            let costs = check(&scheme, &[f], DepthGoal::Least);
+            (costs.depth, costs.products)
+        };
+        assert_eq!(count(3, false), (2, 2));
+        assert_eq!(count(7, false), (3, 4));
+        assert_eq!(count(15, false), (4, 7));
+        assert_eq!(count(31, false), (5, 11));
+        assert_eq!(count(31, true), (5, 10));
+    }
+
+    #[test]
+    fn powers_are_shared_between_polynomials() {
+        let (scheme, mut rng) = (Clear::new(128, 257), Rng(8));
+        let t = PrimePower::new(257, 1).unwrap();
+        let even = random(&mut rng, t, 24, |i| i % 2 == 0);
+        let odd = random(&mut rng, t, 25, |i| i % 2 == 1);
+        let apart: usize = [&even, &odd].map(|f| check(&scheme, std::slice::from_ref(f), DepthGoal::Extra(1)).products).iter().sum();
+        let together = check(&scheme, &[even, odd], DepthGoal::Extra(1)).products;
+        assert!(together + 2 <= apart, "{together} against {apart}");
+        assert!(PolynomialPlan::new(&[], DepthGoal::Least).is_err());
+        let other = Polynomial::new(PrimePower::new(257, 2).unwrap(), [1, 1]);
+        assert!(PolynomialPlan::new(&[Polynomial::new(t, [1, 1]), other], DepthGoal::Least).is_err());
+        // Very large degrees neither exhaust the stack nor take long to plan.
+        let wide = random(&mut rng, t, 20_000, |_| true);
+        let costs = PolynomialPlan::new(&[wide], DepthGoal::Least).unwrap().costs();
+        assert!(costs.depth == 15 && costs.products < 320, "{costs:?}");
+        let deep = Polynomial::new(t, [0, 0, 0, 0, 1]);
+        assert_eq!(PolynomialPlan::new(&[deep], DepthGoal::AtMost(1)), Err(CircuitError::TooDeep { allowed: 1, needed: 2 }));
+    }
+}

@@ -1,0 +1,149 @@
+//! Building programs.
+
+use super::{Node, NodeId, Program};
+use crate::error::CircuitError;
+
+/// Builds a [`Program`] step by step; every step is checked when it is added.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramBuilder {
+    nodes: Vec<Node>,
+    exponents: Vec<u32>,
+    depths: Vec<u32>,
+    inputs: Vec<NodeId>,
+}
+
+impl ProgramBuilder {
+    /// An empty program.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    fn push(&mut self, node: Node, exponent: u32, depth: u32) -> NodeId {
+        self.nodes.push(node);
+        self.exponents.push(exponent);
+        self.depths.push(depth);
+        NodeId(self.nodes.len() - 1)
+    }
+    fn check(&self, x: NodeId) -> Result<(), CircuitError> {
+        if x.0 < self.nodes.len() { Ok(()) } else { Err(CircuitError::UnknownNode { node: x.0, nodes: self.nodes.len() }) }
+    }
+    /// The depth of a node: products on the longest path to it.
+    ///
+    /// # Errors
+    /// [`CircuitError::UnknownNode`] if the node is not of this program.
+    pub fn depth(&self, x: NodeId) -> Result<u32, CircuitError> {
+        self.check(x)?;
+        Ok(self.depths[x.0])
+    }
+    /// The next input, modulo p^exponent.
+    pub fn input(&mut self, exponent: u32) -> NodeId {
+        let id = self.push(Node::Input(self.inputs.len()), exponent, 0);
+        self.inputs.push(id);
+        id
+    }
+    /// The sum of products plus a linear combination plus a constant: one relinearization in all. Constants are best
+    /// centered, as the noise grows by their absolute values.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] without products and terms (a constant is no ciphertext), [`CircuitError::ProgramExponent`]
+    /// if operands have different plaintext exponents, [`CircuitError::UnknownNode`].
+    pub fn combine(
+        &mut self,
+        pairs: Vec<(NodeId, NodeId)>,
+        terms: Vec<(NodeId, i64)>,
+        constant: i64,
+    ) -> Result<NodeId, CircuitError> {
+        let node = Node::Combine { pairs, terms, constant };
+        let operands = node.operands();
+        operands.iter().try_for_each(|x| self.check(*x))?;
+        let Some(first) = operands.first() else {
+            return Err(CircuitError::Empty { what: "a sum" });
+        };
+        let exponent = self.exponents[first.0];
+        if let Some(other) = operands.iter().find(|x| self.exponents[x.0] != exponent) {
+            return Err(CircuitError::ProgramExponent { expected: exponent, found: self.exponents[other.0] });
+        }
+        let mut depth = operands.iter().map(|x| self.depths[x.0]).max().unwrap_or(0);
+        if let Node::Combine { pairs, .. } = &node {
+            let products = pairs.iter().map(|(a, b)| self.depths[a.0].max(self.depths[b.0]) + 1).max();
+            depth = depth.max(products.unwrap_or(0));
+        }
+        Ok(self.push(node, exponent, depth))
+    }
+    /// The product of two nodes.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::combine`].
+    pub fn mul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, CircuitError> {
+        self.combine(vec![(a, b)], vec![], 0)
+    }
+    /// x + k.
+    ///
+    /// # Errors
+    /// As [`ProgramBuilder::combine`].
+    pub fn add_scalar(&mut self, x: NodeId, k: i64) -> Result<NodeId, CircuitError> {
+        self.combine(vec![], vec![(x, 1)], k)
+    }
+    /// x modulo p^exponent, free. The node itself if it has this exponent already.
+    ///
+    /// # Errors
+    /// [`CircuitError::ProgramExponent`] if the exponent would grow or is 0, [`CircuitError::UnknownNode`].
+    pub fn reduce(&mut self, x: NodeId, exponent: u32) -> Result<NodeId, CircuitError> {
+        self.check(x)?;
+        let found = self.exponents[x.0];
+        if exponent == found {
+            return Ok(x);
+        }
+        if exponent == 0 || exponent > found {
+            return Err(CircuitError::ProgramExponent { expected: exponent, found });
+        }
+        Ok(self.push(Node::Reduce { of: x, exponent }, exponent, self.depths[x.0]))
+    }
+    /// x / p modulo p^(e-1) for x a multiple of p in every slot, free.
+    ///
+    /// # Errors
+    /// [`CircuitError::ProgramExponent`] if the exponent of x is 1, [`CircuitError::UnknownNode`].
+    pub fn divide_by_p(&mut self, x: NodeId) -> Result<NodeId, CircuitError> {
+        self.check(x)?;
+        let found = self.exponents[x.0];
+        if found < 2 {
+            return Err(CircuitError::ProgramExponent { expected: 2, found });
+        }
+        Ok(self.push(Node::DivideByP { of: x }, found - 1, self.depths[x.0]))
+    }
+    /// The program with the given outputs, without the steps that no output needs.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] without outputs, [`CircuitError::UnknownNode`].
+    pub fn finish(self, outputs: &[NodeId]) -> Result<Program, CircuitError> {
+        if outputs.is_empty() {
+            return Err(CircuitError::Empty { what: "the list of outputs" });
+        }
+        outputs.iter().try_for_each(|x| self.check(*x))?;
+        let mut live = vec![false; self.nodes.len()];
+        self.inputs.iter().chain(outputs).for_each(|x| live[x.0] = true);
+        for i in (0..self.nodes.len()).rev() {
+            if live[i] {
+                self.nodes[i].operands().iter().for_each(|x| live[x.0] = true);
+            }
+        }
+        let mut new_id = vec![NodeId(0); self.nodes.len()];
+        let mut out = Program { nodes: vec![], exponents: vec![], depths: vec![], inputs: vec![], outputs: vec![] };
+        for (i, mut node) in self.nodes.into_iter().enumerate().filter(|(i, _)| live[*i]) {
+            match &mut node {
+                Node::Input(_) => {}
+                Node::Combine { pairs, terms, .. } => {
+                    pairs.iter_mut().for_each(|(a, b)| (*a, *b) = (new_id[a.0], new_id[b.0]));
+                    terms.iter_mut().for_each(|(x, _)| *x = new_id[x.0]);
+                }
+                Node::Reduce { of, .. } | Node::DivideByP { of } => *of = new_id[of.0],
+            }
+            new_id[i] = NodeId(out.nodes.len());
+            out.nodes.push(node);
+            out.exponents.push(self.exponents[i]);
+            out.depths.push(self.depths[i]);
+        }
+        out.inputs = self.inputs.iter().map(|x| new_id[x.0]).collect();
+        out.outputs = outputs.iter().map(|x| new_id[x.0]).collect();
+        Ok(out)
+    }
+}

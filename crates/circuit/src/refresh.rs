@@ -1,0 +1,187 @@
+//! Circuits of any depth: an evaluator that bootstraps by itself.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use everlevel_scheme::{NextUse, Raise, SchemeError};
+
+use crate::bootstrap::Bootstrapper;
+use crate::error::CircuitError;
+
+/// A ciphertext that an [`AutoRefresh`] may replace by a fresher one with the same message.
+///
+/// Clones share the ciphertext, so a value that was bootstrapped for one operation is fresh for all later ones.
+pub struct Shared<C>(Arc<Cell<C>>);
+
+struct Cell<C> {
+    current: RwLock<Arc<C>>,
+    /// Held while the ciphertext is bootstrapped, so that two threads do not do it twice.
+    refreshing: Mutex<()>,
+}
+
+impl<C> Clone for Shared<C> {
+    fn clone(&self) -> Self {
+        Shared(self.0.clone())
+    }
+}
+
+impl<C> Shared<C> {
+    fn new(x: C) -> Self {
+        Shared(Arc::new(Cell { current: RwLock::new(Arc::new(x)), refreshing: Mutex::new(()) }))
+    }
+    /// The ciphertext as it is now.
+    pub fn get(&self) -> Arc<C> {
+        self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+    fn set(&self, x: Arc<C>) {
+        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = x;
+    }
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// An evaluator for circuits of any depth.
+///
+/// Every result keeps at least the capacity with which it can be bootstrapped later. Where an operation would leave
+/// less, the operand with the least capacity is bootstrapped first, in place. Shareable between threads.
+pub struct AutoRefresh<S: Raise> {
+    scheme: Arc<S>,
+    bootstrapper: Arc<Bootstrapper<S>>,
+    minimum_capacity: f64,
+    bootstraps: AtomicUsize,
+}
+
+impl<S: Raise> AutoRefresh<S> {
+    /// An evaluator over `scheme`.
+    pub fn new(scheme: Arc<S>, bootstrapper: Arc<Bootstrapper<S>>) -> Self {
+        AutoRefresh { minimum_capacity: scheme.minimum_capacity(), scheme, bootstrapper, bootstraps: AtomicUsize::new(0) }
+    }
+    /// The scheme.
+    pub fn scheme(&self) -> &S {
+        &self.scheme
+    }
+    /// How many bootstrappings were done so far.
+    pub fn bootstraps(&self) -> usize {
+        self.bootstraps.load(Ordering::Relaxed)
+    }
+    /// Takes a ciphertext into care.
+    pub fn share(&self, x: S::Ciphertext) -> Shared<S::Ciphertext> {
+        Shared::new(x)
+    }
+    /// Sum, slot by slot.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply2`].
+    pub fn add(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply2(a, b, |s, a, b| Ok(s.add(a, b)?))
+    }
+    /// Difference, slot by slot.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply2`].
+    pub fn sub(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply2(a, b, |s, a, b| Ok(s.sub(a, b)?))
+    }
+    /// Product, slot by slot.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply2`].
+    pub fn mul(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))
+    }
+    /// Negation.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`].
+    pub fn neg(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.neg(a)?))
+    }
+    /// Adds a constant in every slot.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`].
+    pub fn add_scalar(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.add_scalar(a, k)?))
+    }
+    /// Multiplies every slot by a constant.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`].
+    pub fn mul_scalar(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
+    }
+    /// Rotates the columns of both rows by `k` to the left.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`].
+    pub fn rotate_columns(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.rotate_columns(a, k)?))
+    }
+    /// Exchanges the two rows.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`].
+    pub fn swap_rows(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.swap_rows(a)?))
+    }
+    /// Any operation on one ciphertext (a linear map, a polynomial): tried, and tried again on a bootstrapped operand if
+    /// its result has too little capacity.
+    ///
+    /// # Errors
+    /// [`CircuitError::NotEnoughCapacity`] or the scheme's refusal if the operation is too deep even for a fresh operand;
+    /// other errors of the operation and of bootstrapping.
+    pub fn apply(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        operation: impl Fn(&S, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply2(a, a, |s, a, _| operation(s, a))
+    }
+    /// Any operation on two ciphertexts.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`].
+    pub fn apply2(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        b: &Shared<S::Ciphertext>,
+        operation: impl Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        let mut stale = if a.is(b) { vec![a] } else { vec![a, b] };
+        loop {
+            let (x, y) = (a.get(), b.get());
+            let shortage = match operation(&self.scheme, &x, &y) {
+                Ok(result) => {
+                    let left = self.scheme.capacity_bits(&result);
+                    if left >= self.minimum_capacity {
+                        return Ok(Shared::new(result));
+                    }
+                    CircuitError::NotEnoughCapacity { left, needed: self.minimum_capacity }
+                }
+                Err(error @ CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => error,
+                Err(error) => return Err(error),
+            };
+            let capacity = |x: &Shared<S::Ciphertext>| self.scheme.capacity_bits(&x.get());
+            stale.sort_by(|x, y| capacity(y).total_cmp(&capacity(x)));
+            let Some(worst) = stale.pop() else {
+                return Err(shortage);
+            };
+            self.refresh(worst, if worst.is(a) { &x } else { &y })?;
+        }
+    }
+    /// Bootstraps `x` unless another thread has done so since it was `seen`.
+    fn refresh(&self, x: &Shared<S::Ciphertext>, seen: &Arc<S::Ciphertext>) -> Result<(), CircuitError> {
+        let _guard = x.0.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = x.get();
+        if Arc::ptr_eq(&current, seen) {
+            let fresh = self.bootstrapper.bootstrap(&self.scheme, &current)?;
+            self.bootstraps.fetch_add(1, Ordering::Relaxed);
+            // A fresh encryption may have more capacity than bootstrapping leaves.
+            if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&current) {
+                x.set(Arc::new(fresh));
+            }
+        }
+        Ok(())
+    }
+}

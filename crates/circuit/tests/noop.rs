@@ -1,0 +1,150 @@
+//! Whole circuits over the no-op scheme: levels, noise and refusals as BGV would have them, no cryptography.
+
+use std::sync::Arc;
+
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, DryRun, Objective, Planner, StageReport, TimeModel};
+use everlevel_circuit::digits::DigitMethod;
+use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
+use everlevel_circuit::{AutoRefresh, CircuitError, PrimePower};
+use everlevel_scheme::params::{BootstrapSpec, SecretKind};
+use everlevel_scheme::plain::Open;
+use everlevel_scheme::{Cost, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme, SchemeError};
+
+/// A toy set; 16 words are enough for any plan.
+fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
+    let bits = if p > 1 << 16 { 50 } else { 47 };
+    let spec = ParamsSpec {
+        name: format!("insecure_circuit-{p}-n{log_degree}"),
+        index: 2 << log_degree,
+        plain_prime: p,
+        plain_exponent: 1,
+        base_bits: bits,
+        word_bits: 50,
+        words,
+        fine_bits: vec![46, 42, 38],
+        special: 3,
+        digit_size: 3,
+        secret: SecretKind::UniformTernary,
+        bootstrap: Some(BootstrapSpec { sparse_weight: weight, coeff_to_slot: None, slot_to_coeff: None, digit_removal: None }),
+    };
+    Params::new(spec, OptIn::InsecureResearch).unwrap()
+}
+
+fn message(params: &Params, seed: u64) -> Vec<u64> {
+    (0..params.slots() as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed) >> 20) % params.plain_modulus()).collect()
+}
+
+#[test]
+fn bootstrapping_is_exact_on_the_no_op_scheme() {
+    // (log2 n, p, weight): d = 1, 1, 1, 2, 2
+    for (log_degree, p, weight) in [(6, 257, 8), (9, 12289, 12), (10, 65537, 24), (7, 257, 8), (8, 257, 8), (8, 786433, 16)] {
+        let params = params(log_degree, p, weight, 16);
+        for digits in [DigitMethod::ProductTree { group: 1 }, DigitMethod::ProductTree { group: 2 }, DigitMethod::PatersonStockmeyer { extra_depth: 0 }] {
+            let scheme = NoOp::new(&params, 1);
+            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan { digits, ..BootstrapPlan::balanced(params.slots()) }).unwrap();
+            let values = message(&params, 7);
+            let plain = Plaintext::encode(&params, &values).unwrap();
+            let worn = scheme.encrypt_at(&plain, Level(1)).unwrap();
+            let before = scheme.cost();
+            let mut reports: Vec<StageReport> = Vec::new();
+            let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();
+            assert!(reports.iter().all(|r| r.capacity_bits > 0.0));
+            let back = scheme.decrypt(&fresh).unwrap().decode(&params).unwrap();
+            let wrong = back.iter().zip(&values).filter(|(a, b)| a != b).count();
+            assert_eq!(wrong, 0, "p = {p}, n = 2^{log_degree}, {digits:?}");
+            assert!(scheme.capacity_bits(&fresh) > scheme.capacity_bits(&worn));
+            let cost = scheme.cost() - before;
+            let costs = bootstrapper.costs();
+            assert_eq!((cost.products as usize, cost.key_switches as usize), (costs.products, costs.key_switches + 1)); // + encapsulation
+            let keys = scheme.key_plan();
+            assert!(keys.galois.keys().eq(bootstrapper.galois_elements()));
+        }
+    }
+}
+
+fn auto_refresh(params: &Params) -> AutoRefresh<NoOp> {
+    let scheme = Arc::new(NoOp::new(params, 3));
+    let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::balanced(params.slots())).unwrap());
+    AutoRefresh::new(scheme, bootstrapper)
+}
+
+#[test]
+fn sixty_multiplications_in_a_row() {
+    let params = params(6, 257, 8, 8);
+    let auto = auto_refresh(&params);
+    let scheme = auto.scheme();
+    let p = params.plain_modulus();
+    let (mut xs, ys) = (message(&params, 1), message(&params, 2));
+    let encrypt = |v: &[u64]| scheme.encrypt(&Plaintext::encode(&params, v).unwrap()).unwrap();
+    let (mut x, y) = (auto.share(encrypt(&xs)), auto.share(encrypt(&ys)));
+    for round in 0..60 {
+        x = auto.mul(&x, &y).unwrap();
+        x = if round % 2 == 0 { auto.add_scalar(&x, 5).unwrap() } else { auto.rotate_columns(&x, 1).unwrap() };
+        xs = xs.iter().zip(&ys).map(|(a, b)| a * b % p).collect();
+        if round % 2 == 0 {
+            xs.iter_mut().for_each(|a| *a = (*a + 5) % p);
+        } else {
+            let half = xs.len() / 2;
+            xs[..half].rotate_left(1);
+            xs[half..].rotate_left(1);
+        }
+        assert!(scheme.capacity_bits(&x.get()) >= scheme.minimum_capacity());
+    }
+    assert_eq!(scheme.decrypt(&x.get()).unwrap().decode(&params).unwrap(), xs);
+    assert!(auto.bootstraps() >= 2, "{} bootstrappings", auto.bootstraps());
+    // The other factor is refreshed now and then, not once an operation.
+    assert!(auto.bootstraps() < 20, "{} bootstrappings", auto.bootstraps());
+}
+
+#[test]
+fn deep_operations_are_refused_and_shallow_ones_retried() {
+    let params = params(6, 257, 8, 8);
+    let auto = auto_refresh(&params);
+    let t = PrimePower::new(257, 1).unwrap();
+    let evaluate = |degree: usize| {
+        let f = Polynomial::new(t, vec![1; degree + 1]);
+        let plan = PolynomialPlan::new(&[f], DepthGoal::Least).unwrap();
+        let plain = Plaintext::encode(&params, &message(&params, 4)).unwrap();
+        let worn = auto.share(auto.scheme().encrypt_at(&plain, Level(1)).unwrap());
+        auto.apply(&worn, |s, x| Ok(plan.evaluate(s, x, NextUse::Keep)?.remove(0)))
+    };
+    assert!(evaluate(20).is_ok());
+    assert_eq!(auto.bootstraps(), 1);
+    assert!(matches!(evaluate(1 << 16), Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) | CircuitError::NotEnoughCapacity { .. })));
+}
+
+struct Dry(Params);
+
+impl DryRun for Dry {
+    type Scheme = NoOp;
+    fn scheme(&self) -> Result<NoOp, SchemeError> {
+        Ok(NoOp::new(&self.0, 1))
+    }
+    fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
+        scheme.encrypt_at(&Plaintext::encode(&self.0, &message(&self.0, 9))?, Level(1))
+    }
+    fn cost(&self, scheme: &NoOp) -> Cost {
+        scheme.cost()
+    }
+    fn key_bytes(&self, scheme: &NoOp) -> u64 {
+        scheme.key_plan().seeded_bytes(&self.0)
+    }
+}
+
+#[test]
+fn the_planner_optimizes_its_objective() {
+    let dry = Dry(params(6, 257, 8, 16));
+    let candidates = BootstrapPlan::candidates(dry.0.slots(), 4);
+    let model = TimeModel::typical(dry.0.degree());
+    let best = |objective| {
+        let reports = Planner::new(&dry, model, objective).rank(&candidates).unwrap();
+        assert!(reports.windows(2).all(|w| w[0].score(objective) <= w[1].score(objective)));
+        let found = Planner::new(&dry, model, objective).search(&candidates).unwrap();
+        assert!(found.score(objective) <= 1.05 * reports[0].score(objective) || objective == Objective::Capacity);
+        reports[0].clone()
+    };
+    let (throughput, latency, capacity) = (best(Objective::Throughput), best(Objective::Latency), best(Objective::Capacity));
+    assert!(latency.seconds <= throughput.seconds && throughput.capacity_bits <= capacity.capacity_bits);
+    assert!(throughput.multiplications > 10.0 && throughput.key_bytes > 0);
+    assert!(matches!(Planner::new(&dry, model, Objective::Latency).rank(&[]), Err(CircuitError::NoPlan { tried: 0, .. })));
+}
