@@ -31,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     ] {
         let scheme = NoOp::new(&params, 1);
         let start = Instant::now();
-        let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan { digits, ..base.clone() })?;
+        let plan = BootstrapPlan::with_groups(base.coeff_to_slot.clone(), base.slot_to_coeff.clone(), digits);
+        let bootstrapper = Bootstrapper::new(&scheme, plan)?;
         let planned = start.elapsed();
         let worn = scheme.encrypt_at(&plain, Level(1))?;
         let mut reports: Vec<StageReport> = Vec::new();

@@ -141,6 +141,12 @@ pub enum CircuitError {
         /// The condition that fails.
         reason: &'static str,
     },
+    /// A digit removal that does not exist.
+    #[error("no digit removal is named {name:?}: expected product_tree, product_tree_2, paterson_stockmeyer or paterson_stockmeyer_1")]
+    UnknownMethod {
+        /// The name asked for.
+        name: String,
+    },
     /// A bootstrapping plan does not belong to this scheme.
     #[error("the bootstrapping plan does not fit the scheme: {reason}")]
     PlanMismatch {

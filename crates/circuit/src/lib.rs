@@ -12,6 +12,24 @@
 //! * [`bootstrap`]: all of these in a row, observed stage by stage; a planner.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
+//! A bootstrapping, planned and run on the no-op scheme; on BGV only the first lines differ:
+//!
+//! ```
+//! use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
+//! use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext};
+//!
+//! // Insecure: a toy ring. `bgv-65537-n15` holds 128 bits.
+//! let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch)?;
+//! let scheme = NoOp::new(&params, 1);
+//! let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(params.slots()))?;
+//! println!("{:?}", bootstrapper.costs());
+//!
+//! let worn = scheme.encrypt_at(&Plaintext::encode(&params, &[1, 2, 3])?, Level(1))?;
+//! let fresh = bootstrapper.bootstrap(&scheme, &worn)?;
+//! assert_eq!(scheme.decrypt(&fresh)?.decode(&params)?[..3], [1, 2, 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Slot-shape-specific knowledge (power-of-two rings) is confined to `slots.rs` and `transform.rs`.
 #![forbid(unsafe_code)]
 

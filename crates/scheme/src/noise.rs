@@ -71,7 +71,6 @@ pub struct NoiseModel {
     encapsulation_bits: f64,
     sparse_weight: f64,
     moduli_bits: Vec<f64>,
-    special_bits: f64,
 }
 
 impl NoiseModel {
@@ -87,11 +86,10 @@ impl NoiseModel {
             error_square: 1.2 * sample::ERROR_VARIANCE * n,
             floor: (TAIL * (n / 12.0).sqrt() * (1.0 + key_norm * key_norm).sqrt()).log2(),
             base_bits: chain.bits(Level(0)),
-            base_digits: chain.base_groups().iter().map(|&g| ring.log2(g)).collect(),
-            encapsulation_bits: chain.special().iter().next().map_or(0.0, bits),
+            base_digits: chain.encapsulation().digits(chain.basis(Level(0))).map(|(_, g)| ring.log2(g)).collect(),
+            encapsulation_bits: ring.log2(chain.encapsulation().special()),
             sparse_weight: spec.bootstrap.as_ref().map_or(0.0, |b| b.sparse_weight as f64),
             moduli_bits: (0..ring.prime_count()).map(bits).collect(),
-            special_bits: ring.log2(chain.special()),
         }
     }
 
@@ -115,12 +113,12 @@ impl NoiseModel {
     pub fn floor(&self, t: u64) -> f64 {
         (t as f64).log2() + self.floor
     }
-    /// The noise that one key switch at `basis` adds, without the rounding at its end.
-    pub fn key_switch(&self, chain: &Chain, basis: Basis, t: u64) -> f64 {
-        let squares: f64 = chain
-            .digits(basis)
-            .map(|(_, digit)| (2.0 * (digit.iter().map(|i| self.moduli_bits[i]).sum::<f64>() - self.special_bits)).exp2())
-            .sum();
+    /// The noise that one key switch at `level` adds, without the rounding at its end.
+    pub fn key_switch(&self, chain: &Chain, level: Level, t: u64) -> f64 {
+        let bits = |basis: Basis| basis.iter().map(|i| self.moduli_bits[i]).sum::<f64>();
+        let special = bits(chain.gadget(level).special());
+        let digits = chain.gadget(level).digits(chain.basis(level));
+        let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
         (t as f64).log2() + (TAIL * (self.degree / 12.0).sqrt() * self.error_norm * squares.sqrt()).log2()
     }
     /// The bound on any message polynomial: n t / 2, whatever the values.
@@ -214,7 +212,7 @@ impl Params {
             NextUse::Keep => return m.level,
             NextUse::Product => PRODUCT_HEADROOM,
             NextUse::LinearMap => {
-                let key = self.noise().key_switch(self.chain(), self.chain().basis(m.level), t);
+                let key = self.noise().key_switch(self.chain(), m.level, t);
                 (key - self.noise().floor(t) + 1.0).max(PRODUCT_HEADROOM + 1.0)
             }
         };
@@ -244,7 +242,7 @@ impl Params {
     }
     /// A key switch at the same level: what it adds before the division by P.
     pub fn with_key_switch(&self, m: &Meta) -> Meta {
-        let key = self.noise().key_switch(self.chain(), self.chain().basis(m.level), self.t(m));
+        let key = self.noise().key_switch(self.chain(), m.level, self.t(m));
         Meta { noise: log_add(m.noise, key), ..*m }
     }
     /// The division by P and the switch for `next`, in one rounding.
@@ -403,7 +401,7 @@ impl Params {
         if switched > 0 {
             // Each of them is rounded before its key switch.
             let t = self.slot_shape().plain_modulus(meta.exponent);
-            let key = self.noise().key_switch(self.chain(), self.chain().basis(meta.level), t);
+            let key = self.noise().key_switch(self.chain(), meta.level, t);
             let each = log_add(key, self.noise().floor(t));
             meta.noise = log_add(meta.noise, each + (switched as f64).log2());
         }

@@ -24,7 +24,7 @@ fn fixture(name: &str, seed: u8) -> Fixture {
         .merge(&KeyPlan::column_rotations(&params, STEPS))
         .merge(&KeyPlan::row_swap(&params));
     plan.bootstrap = true;
-    plan.add_galois(params.slot_shape().frobenius(), params.chain().basis(params.chain().top()));
+    plan.add_galois(&params, params.slot_shape().frobenius(), params.chain().top());
     let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
     Fixture { secret, bgv: Bgv::new(keys), rng }
 }

@@ -51,12 +51,12 @@ pub(crate) struct Reducer {
 
 impl Lanes for Avx2 {
     const WIDTH: usize = 4;
-    const MAX_LOG_RADIX: u32 = 3;
     type U = __m256i;
     type F = __m256d;
     type Factor = __m256d;
     type Sum = Sum;
     type Reducer = Reducer;
+    type Transform = FloatModulus<Avx2>;
 
     #[inline(always)]
     unsafe fn load(self, source: *const u64) -> __m256i {
@@ -163,6 +163,10 @@ impl Lanes for Avx2 {
         })
     }
     #[inline(always)]
+    fn as_f(self, x: __m256i) -> __m256d {
+        vouched!(self, _mm256_castsi256_pd(x))
+    }
+    #[inline(always)]
     fn transpose(self, g: &mut [[__m256d; 8]; 2]) {
         for half in g {
             let low = transpose_square(self, [half[0], half[1], half[2], half[3]]);
@@ -206,6 +210,10 @@ impl Lanes for Avx2 {
                 high: _mm256_add_epi64(sum.high, _mm256_castpd_si256(high)),
             }
         })
+    }
+    #[inline(always)]
+    fn transform(self, q: Modulus) -> FloatModulus<Avx2> {
+        FloatModulus::new(self, q)
     }
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {

@@ -2,6 +2,7 @@
 
 use super::lanes::Lanes;
 use crate::Modulus;
+use crate::ntt::ifma::IfmaModulus;
 use core::arch::x86_64::*;
 
 /// Proof that the processor has AVX-512 F, DQ, VL, BW and IFMA.
@@ -20,11 +21,13 @@ impl Avx512 {
 /// Executes instructions on the strength of a token.
 macro_rules! vouched {
     ($token:expr, $instructions:expr) => {{
-        let Avx512(()) = $token;
+        let _: $crate::arch::avx512::Avx512 = $token;
         // SAFETY: the token exists only on processors with these instructions, and they touch registers only.
         unsafe { $instructions }
     }};
 }
+
+pub(crate) use vouched;
 
 /// The constants of [`Lanes::sum_reduce`]: powers of two modulo q with their 52-bit Shoup quotients.
 #[derive(Clone, Copy)]
@@ -47,12 +50,12 @@ pub(crate) struct Sum {
 
 impl Lanes for Avx512 {
     const WIDTH: usize = 8;
-    const MAX_LOG_RADIX: u32 = 3;
     type U = __m512i;
     type F = __m512d;
     type Factor = __m512i;
     type Sum = Sum;
     type Reducer = Reducer;
+    type Transform = IfmaModulus;
 
     #[inline(always)]
     unsafe fn load(self, source: *const u64) -> __m512i {
@@ -144,6 +147,10 @@ impl Lanes for Avx512 {
         vouched!(self, _mm512_cvtpd_epi64(x))
     }
     #[inline(always)]
+    fn as_f(self, x: __m512i) -> __m512d {
+        vouched!(self, _mm512_castsi512_pd(x))
+    }
+    #[inline(always)]
     fn transpose(self, g: &mut [[__m512d; 8]; 2]) {
         let v = g[0];
         g[0] = vouched!(self, {
@@ -209,6 +216,10 @@ impl Lanes for Avx512 {
                 high: _mm512_madd52hi_epu64(sum.high, a, b),
             }
         )
+    }
+    #[inline(always)]
+    fn transform(self, q: Modulus) -> IfmaModulus {
+        IfmaModulus::new(self, q)
     }
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {

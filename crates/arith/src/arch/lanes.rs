@@ -1,6 +1,7 @@
 //! What an instruction set offers to the algorithms in [`super::vector`] and [`crate::ntt::vector`].
 
 use crate::Modulus;
+use crate::ntt::butterfly::Butterflies;
 
 /// A token for an instruction set that this processor has: whoever holds one may execute its instructions.
 ///
@@ -9,8 +10,6 @@ use crate::Modulus;
 pub(crate) trait Lanes: Copy {
     /// Number of lanes, 4 or 8.
     const WIDTH: usize;
-    /// Binary logarithm of the largest number of vectors that a pass of the transform keeps in registers.
-    const MAX_LOG_RADIX: u32;
     /// A vector of words.
     type U: Copy;
     /// A vector of doubles.
@@ -21,6 +20,8 @@ pub(crate) trait Lanes: Copy {
     type Sum: Copy;
     /// The constants that reduce a `Sum`.
     type Reducer: Copy;
+    /// The arithmetic of the transform.
+    type Transform: Butterflies;
 
     /// Reads `WIDTH` words.
     ///
@@ -81,6 +82,9 @@ pub(crate) trait Lanes: Copy {
     /// Integers of magnitude below 2^51 as signed words.
     fn narrow(self, x: Self::F) -> Self::U;
 
+    /// The bits of words as doubles.
+    fn as_f(self, x: Self::U) -> Self::F;
+
     /// Transposes a group of 64 places in place, between two arrangements of 64 / `WIDTH` vectors (`g[1]` serves only
     /// four lanes): in the one, vector a of `g[s]` holds places 8a + `WIDTH` s and following; in the other, the vectors
     /// taken in order, `g[0]` first, hold the group transposed.
@@ -94,6 +98,8 @@ pub(crate) trait Lanes: Copy {
     fn sum_zero(self) -> Self::Sum;
     /// sum + a b, exactly.
     fn sum_add(self, sum: Self::Sum, a: Self::Factor, b: Self::Factor) -> Self::Sum;
+    /// The constants of the transform for a modulus.
+    fn transform(self, q: Modulus) -> Self::Transform;
     /// The constants for a modulus.
     fn reducer(self, q: Modulus) -> Self::Reducer;
     /// The canonical residues of a sum of `terms` products, at most 2^11.

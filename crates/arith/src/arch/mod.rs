@@ -62,8 +62,8 @@ macro_rules! compile_kernels {
             pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]);
         }
         $crate::arch::compile_for! { $features, $token, crate::ntt::vector;
-            pub(crate) fn forward(twiddles: &crate::ntt::vector::FloatTwiddles, a: &mut [u64]);
-            pub(crate) fn inverse(twiddles: &crate::ntt::vector::FloatTwiddles, a: &mut [u64]);
+            pub(crate) fn forward(twiddles: &crate::ntt::twiddles::VectorTwiddles<<$token as crate::arch::lanes::Lanes>::Transform>, a: &mut [u64]);
+            pub(crate) fn inverse(twiddles: &crate::ntt::twiddles::VectorTwiddles<<$token as crate::arch::lanes::Lanes>::Transform>, a: &mut [u64]);
         }
     };
 }

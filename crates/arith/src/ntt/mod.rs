@@ -14,15 +14,27 @@
 //! depend on the place inside the block only, and those of one row are the inverses of the other's: the inverse
 //! transform needs no tables of its own.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod butterfly;
+#[cfg(target_arch = "x86_64")]
+mod forward;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod ifma;
+#[cfg(target_arch = "x86_64")]
+mod inverse;
 mod portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod twiddles;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vector;
 
 #[cfg(target_arch = "x86_64")]
-use crate::arch;
+use crate::arch::{self, avx2::Avx2, lanes::FloatModulus};
 use crate::{ArithError, Backend, Modulus, order, primes};
 use portable::PortableTwiddles;
 use std::sync::OnceLock;
+#[cfg(target_arch = "x86_64")]
+use twiddles::VectorTwiddles;
 
 /// Shorter transforms run in portable code on every backend.
 const MIN_VECTOR_LOG_N: u32 = 7;
@@ -34,7 +46,9 @@ pub struct NttTable {
     root: u64,
     portable: OnceLock<PortableTwiddles>,
     #[cfg(target_arch = "x86_64")]
-    float: OnceLock<vector::FloatTwiddles>,
+    avx2: OnceLock<VectorTwiddles<FloatModulus<Avx2>>>,
+    #[cfg(target_arch = "x86_64")]
+    avx512: OnceLock<VectorTwiddles<ifma::IfmaModulus>>,
 }
 
 impl NttTable {
@@ -64,7 +78,9 @@ impl NttTable {
             root,
             portable: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
-            float: OnceLock::new(),
+            avx2: OnceLock::new(),
+            #[cfg(target_arch = "x86_64")]
+            avx512: OnceLock::new(),
         };
         table.prepare(Backend::active());
         Ok(table)
@@ -139,9 +155,9 @@ impl NttTable {
         match self.runner(backend) {
             Backend::Portable => self.portable_twiddles().forward(a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => arch::avx2::forward(self.float_twiddles(), a),
+            Backend::Avx2 => arch::avx2::forward(self.avx2_twiddles(), a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => arch::avx512::forward(self.float_twiddles(), a),
+            Backend::Avx512 => arch::avx512::forward(self.avx512_twiddles(), a),
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("checked by runner"),
         }
@@ -157,9 +173,9 @@ impl NttTable {
         match self.runner(backend) {
             Backend::Portable => self.portable_twiddles().inverse(a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => arch::avx2::inverse(self.float_twiddles(), a),
+            Backend::Avx2 => arch::avx2::inverse(self.avx2_twiddles(), a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => arch::avx512::inverse(self.float_twiddles(), a),
+            Backend::Avx512 => arch::avx512::inverse(self.avx512_twiddles(), a),
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("checked by runner"),
         }
@@ -192,23 +208,33 @@ impl NttTable {
         match self.runner(backend) {
             Backend::Portable => _ = self.portable_twiddles(),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 | Backend::Avx512 => _ = self.float_twiddles(),
+            Backend::Avx2 => _ = self.avx2_twiddles(),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => _ = self.avx512_twiddles(),
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("checked by runner"),
         }
     }
 
     fn portable_twiddles(&self) -> &PortableTwiddles {
-        self.portable.get_or_init(|| {
-            PortableTwiddles::new(&Powers::new(self.modulus, self.log_n, self.root))
-        })
+        self.portable
+            .get_or_init(|| PortableTwiddles::new(&self.powers()))
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn float_twiddles(&self) -> &vector::FloatTwiddles {
-        self.float.get_or_init(|| {
-            vector::FloatTwiddles::new(&Powers::new(self.modulus, self.log_n, self.root))
-        })
+    fn avx2_twiddles(&self) -> &VectorTwiddles<FloatModulus<Avx2>> {
+        self.avx2
+            .get_or_init(|| VectorTwiddles::new(&self.powers()))
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn avx512_twiddles(&self) -> &VectorTwiddles<ifma::IfmaModulus> {
+        self.avx512
+            .get_or_init(|| VectorTwiddles::new(&self.powers()))
+    }
+
+    fn powers(&self) -> Powers {
+        Powers::new(self.modulus, self.log_n, self.root)
     }
 }
 

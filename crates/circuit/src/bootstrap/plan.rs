@@ -1,5 +1,7 @@
 //! What can be chosen about a bootstrapping.
 
+use everlevel_scheme::params::BootstrapSpec;
+
 use crate::digits::DigitMethod;
 use crate::error::CircuitError;
 use crate::linear::StepCosts;
@@ -41,16 +43,32 @@ const METHODS: [DigitMethod; 4] = [
 ];
 
 impl BootstrapPlan {
-    /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs.
+    /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs. The group next to the
+    /// slots is the largest: it is cyclic, with half the diagonals.
     pub fn balanced(slots: usize) -> Self {
         let stages = slots.max(2).ilog2() as usize;
-        let sizes = split_evenly(stages, stages.div_ceil(5).min(stages));
-        BootstrapPlan {
-            coeff_to_slot: sizes.clone(),
-            slot_to_coeff: sizes,
-            digits: DigitMethod::ProductTree { group: 2 },
-            steps: StepCosts::default(),
-        }
+        let sizes = split_evenly(stages, (stages - 1).div_ceil(5).max(1));
+        let reversed = sizes.iter().rev().copied().collect();
+        Self::with_groups(reversed, sizes, DigitMethod::ProductTree { group: 2 })
+    }
+    /// The plan that a parameter set names; what it leaves open is as in [`BootstrapPlan::balanced`].
+    ///
+    /// # Errors
+    /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
+    pub fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
+        let balanced = Self::balanced(slots);
+        let digits = spec.digit_removal.as_deref().map(str::parse).transpose()?;
+        let sizes = |given: &Option<Vec<usize>>, open: Vec<usize>| given.clone().unwrap_or(open);
+        Ok(Self::with_groups(
+            sizes(&spec.coeff_to_slot, balanced.coeff_to_slot),
+            sizes(&spec.slot_to_coeff, balanced.slot_to_coeff),
+            digits.unwrap_or(balanced.digits),
+        ))
+    }
+    /// A plan with these group sizes, and as many keys as they need.
+    pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
+        let largest = coeff_to_slot.iter().chain(&slot_to_coeff).max().copied().unwrap_or(1);
+        BootstrapPlan { coeff_to_slot, slot_to_coeff, digits, steps: steps_for(largest) }
     }
     /// Plans worth comparing for a number of slots: 2 to 4 groups of nearly equal size (in every order) for each map, and
     /// every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals are held.
@@ -65,13 +83,7 @@ impl BootstrapPlan {
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
                 for digits in METHODS {
-                    let largest = coeff_to_slot.iter().chain(slot_to_coeff).max().copied().unwrap_or(1);
-                    plans.push(BootstrapPlan {
-                        coeff_to_slot: coeff_to_slot.clone(),
-                        slot_to_coeff: slot_to_coeff.clone(),
-                        digits,
-                        steps: steps_for(largest),
-                    });
+                    plans.push(Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), digits));
                 }
             }
         }
@@ -88,11 +100,11 @@ impl BootstrapPlan {
     }
 }
 
-/// Groups of more than five stages need more keys than the default allows.
+/// Groups of more than five stages need more keys than the default allows: about as many babies as giants.
 fn steps_for(largest_group: usize) -> StepCosts {
     let default = StepCosts::default();
     let diagonals = 2usize << largest_group.min(20);
-    StepCosts { max_keys: default.max_keys.max(2 * diagonals.isqrt()), ..default }
+    StepCosts { max_keys: default.max_keys.max(2 * diagonals.isqrt() - 2), ..default }
 }
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.
@@ -141,8 +153,22 @@ mod tests {
         // [5,5,5] and the four orders of [3,4,4,4]
         assert_eq!(plans.len(), 5 * 5 * 4);
         assert_eq!(BootstrapPlan::balanced(1 << 15).coeff_to_slot, [5, 5, 5]);
+        assert_eq!(BootstrapPlan::balanced(1 << 16).coeff_to_slot, [6, 5, 5]);
+        assert_eq!(BootstrapPlan::balanced(1 << 16).slot_to_coeff, [5, 5, 6]);
         assert_eq!(BootstrapPlan::candidates(64, 6).iter().map(|p| p.coeff_to_slot.len()).max(), Some(4));
         assert_eq!(BootstrapPlan::candidates(2, 6), []);
+    }
+
+    #[test]
+    fn parameter_sets_name_their_plans() {
+        let mut spec = BootstrapSpec { sparse_weight: 8, coeff_to_slot: None, slot_to_coeff: None, digit_removal: None };
+        assert_eq!(BootstrapPlan::from_spec(&spec, 64), Ok(BootstrapPlan::balanced(64)));
+        spec.slot_to_coeff = Some(vec![1, 5]);
+        spec.digit_removal = Some("paterson_stockmeyer".into());
+        let plan = BootstrapPlan::from_spec(&spec, 64).unwrap();
+        assert_eq!((plan.slot_to_coeff, plan.digits), (vec![1, 5], METHODS[2]));
+        spec.digit_removal = Some("magic".into());
+        assert!(matches!(BootstrapPlan::from_spec(&spec, 64), Err(CircuitError::UnknownMethod { .. })));
     }
 
     #[test]

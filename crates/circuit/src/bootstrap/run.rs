@@ -96,6 +96,10 @@ impl<S: Raise> Bootstrapper<S> {
     pub fn galois_elements(&self) -> &[GaloisElement] {
         &self.galois_elements
     }
+    /// The capacity, in bits, that a ciphertext needs to be bootstrapped.
+    pub fn minimum_capacity(&self, scheme: &S) -> f64 {
+        scheme.minimum_capacity()
+    }
     /// The same message under fresh noise: exact whenever the scheme's bounds hold.
     ///
     /// # Errors

@@ -5,6 +5,9 @@
 //! evaluated in y = x^2 and share its powers. The tables take O(B^2) operations. This replaces the interpolated
 //! local null polynomials of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115) and is exact for every input.
 
+use std::fmt;
+use std::str::FromStr;
+
 use everlevel_scheme::{NextUse, Scheme};
 
 use crate::error::CircuitError;
@@ -27,6 +30,40 @@ pub enum DigitMethod {
         extra_depth: u32,
     },
 }
+
+impl fmt::Display for DigitMethod {
+    /// `product_tree`, `product_tree_2` (factors in groups of 2), `paterson_stockmeyer`, `paterson_stockmeyer_1` (one extra level).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DigitMethod::ProductTree { group: 1 } => f.write_str(TREE),
+            DigitMethod::ProductTree { group } => write!(f, "{TREE}_{group}"),
+            DigitMethod::PatersonStockmeyer { extra_depth: 0 } => f.write_str(POWERS),
+            DigitMethod::PatersonStockmeyer { extra_depth } => write!(f, "{POWERS}_{extra_depth}"),
+        }
+    }
+}
+
+impl FromStr for DigitMethod {
+    type Err = CircuitError;
+
+    /// The names that [`DigitMethod`] displays as.
+    fn from_str(name: &str) -> Result<Self, CircuitError> {
+        let number = |rest: &str| rest.strip_prefix('_').and_then(|digits| digits.parse::<u8>().ok());
+        let parsed = if let Some(rest) = name.strip_prefix(TREE) {
+            let group = if rest.is_empty() { Some(1) } else { number(rest).filter(|g| *g > 0) };
+            group.map(|g| DigitMethod::ProductTree { group: usize::from(g) })
+        } else if let Some(rest) = name.strip_prefix(POWERS) {
+            let extra = if rest.is_empty() { Some(0) } else { number(rest) };
+            extra.map(|e| DigitMethod::PatersonStockmeyer { extra_depth: u32::from(e) })
+        } else {
+            None
+        };
+        parsed.ok_or_else(|| CircuitError::UnknownMethod { name: name.chars().take(64).collect() })
+    }
+}
+
+const TREE: &str = "product_tree";
+const POWERS: &str = "paterson_stockmeyer";
 
 /// Digit removal modulo p^2 in closed form: u = l + p h to h modulo p, for |l| <= B and any h.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,6 +272,17 @@ mod tests {
                 (costs.depth, costs.products, costs.relinearizations)
             });
             assert_eq!(found, expected, "B = {bound}");
+        }
+    }
+
+    #[test]
+    fn methods_have_names() {
+        for method in METHODS {
+            assert_eq!(method.to_string().parse(), Ok(method));
+        }
+        assert_eq!(METHODS[1].to_string(), "product_tree_2");
+        for bad in ["", "tree", "product_tree_", "product_tree_0", "product_tree_300", "paterson_stockmeyer2", "product_tree-2"] {
+            assert_eq!(bad.parse::<DigitMethod>(), Err(CircuitError::UnknownMethod { name: bad.into() }));
         }
     }
 

@@ -65,8 +65,8 @@ impl LinearMapPlan {
         let positions = map.columns / stride;
         let mut best: Option<(f64, usize, Split)> = None;
         for swap_in_babies in [false, true] {
-            for width in 1..=positions.min(256) {
-                for start in 0..width {
+            for width in 1..=positions.min(WIDEST) {
+                for start in starts(width) {
                     let split = Split { width, start, swap_in_babies };
                     let (babies, giants) = steps(map, stride, split);
                     let moving = |set: &BTreeSet<SlotMove>| set.iter().filter(|g| **g != SlotMove::IDENTITY).count();
@@ -133,6 +133,14 @@ impl LinearMapPlan {
         let set: BTreeSet<SlotMove> = self.babies.iter().chain(&self.giants).copied().collect();
         set.into_iter().filter(|g| *g != SlotMove::IDENTITY).map(|g| g.galois_element(shape)).collect()
     }
+}
+
+/// No giant step is wider: babies are held in memory all at once.
+const WIDEST: usize = 64;
+
+/// Where intervals may begin. Diagonals lie around zero or from zero on, so wide intervals are centered or begin there.
+fn starts(width: usize) -> impl Iterator<Item = usize> {
+    (0..width).filter(move |s| width <= 16 || *s == 0 || *s == width / 2)
 }
 
 /// The largest power of two that divides all shifts (and the columns).

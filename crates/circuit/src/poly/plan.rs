@@ -27,7 +27,20 @@ pub enum DepthGoal {
 /// sizes and sets of giants are tried; powers are shared between the polynomials. Odd and even polynomials are
 /// evaluated in x^2; the factor x of an odd one is multiplied last, into the giants, or into the baby powers, whichever
 /// fits the depth. Least depth: ceil(log2(D + 1)), D + 1 a power of two included. Products: about 2 sqrt(D), or sqrt(2 D)
-/// for odd and even ones. Source: Paterson–Stockmeyer 1973; depth as in Bossuat et al. 2021 (ia.cr/2020/1203), section 3.
+/// for odd and even ones.
+///
+/// ```
+/// use everlevel_circuit::PrimePower;
+/// use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
+///
+/// let t = PrimePower::new(65537, 1)?;
+/// let f = Polynomial::new(t, 1..=16); // degree 15
+/// let costs = PolynomialPlan::new(&[f], DepthGoal::Least)?.costs();
+/// assert_eq!((costs.depth, costs.products, costs.relinearizations), (4, 7, 6));
+/// # Ok::<(), everlevel_circuit::CircuitError>(())
+/// ```
+///
+/// Source: Paterson–Stockmeyer 1973; depth as in Bossuat et al. 2021 (ia.cr/2020/1203), section 3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolynomialPlan {
     program: Program,

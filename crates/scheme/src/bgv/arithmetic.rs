@@ -262,13 +262,15 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let params = &self.params;
         let ring = params.ring();
         let basis = a.d0.basis();
-        let key = usable(self.keys.relin(), basis, a.meta.level, "relinearization", || "relinearization key".into())?;
+        let id = params.chain().gadget_id(a.meta.level);
+        let key = usable(self.keys.relin(id), basis, a.meta.level, "relinearization", || "relinearization key".into())?;
+        let gadget = params.chain().gadget(a.meta.level);
         let t = params.plain_arithmetic(&a.meta).value();
         let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
-        let cut = Decomposition::new(params, params.chain().groups(), a.d2.clone().into_coeff(ring), t);
-        self.counters.key_switch(1, basis.len(), cut.len(), params.chain().special().len(), ring.degree());
+        let cut = Decomposition::new(params, gadget, a.d2.clone().into_coeff(ring), t);
+        self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         self.counters.rounding();
-        let extended = params.extended(basis);
+        let extended = basis.union(gadget.special());
         let positions: Vec<usize> = extended.iter().collect();
         let (l0, l1): (Vec<Limb>, Vec<Limb>) = positions
             .par_iter()
@@ -282,7 +284,7 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
                 let (mut s0, mut s1) = (ring.limb(), ring.limb());
                 kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &k);
                 if basis.contains(i) {
-                    let factor = q.mul(ring.product_mod(params.chain().special(), q), inverse);
+                    let factor = self.raise_factor(gadget.special(), i, t);
                     kernels::scalar_mul_add_assign(q, &mut s0, a.d0.limb(i), factor);
                     kernels::scalar_mul_add_assign(q, &mut s1, a.d1.limb(i), factor);
                 }

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::error::SchemeError;
 use crate::keys::SwitchKey;
-use crate::params::{Level, Params, touched};
+use crate::params::{Gadget, Level, Params};
 
 /// A polynomial cut into key-switching digits, each known as a small integer polynomial.
 pub(crate) struct Decomposition {
@@ -15,8 +15,8 @@ pub(crate) struct Decomposition {
 }
 
 impl Decomposition {
-    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `groups`.
-    pub(crate) fn new(params: &Params, groups: &[Basis], x: Poly<Coeff>, divisor: u64) -> Self {
+    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `gadget`.
+    pub(crate) fn new(params: &Params, gadget: &Gadget, x: Poly<Coeff>, divisor: u64) -> Self {
         let ring = params.ring();
         let basis = x.basis();
         let mut limbs: Vec<Option<Limb>> = (0..ring.prime_count()).map(|_| None).collect();
@@ -27,7 +27,8 @@ impl Decomposition {
             let q = ring.modulus(i);
             q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
         };
-        let cut: Vec<(usize, Basis, Vec<Limb>)> = touched(groups, basis)
+        let cut: Vec<(usize, Basis, Vec<Limb>)> = gadget
+            .digits(basis)
             .map(|(group, primes)| {
                 (group, primes, primes.iter().map(|i| limbs[i].take().expect("groups are disjoint")).collect())
             })

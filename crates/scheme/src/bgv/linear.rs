@@ -5,7 +5,7 @@
 
 use everlevel_arith::{NttTable, gather_natural, kernels};
 use everlevel_ring::{
-    Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
+    Basis, CanonicalNorm, Coeff, Eval, GaloisElement, Limb, Poly,
     convert::{CenteredLift, RoundingScale, divide_round},
 };
 use rayon::prelude::*;
@@ -20,7 +20,7 @@ use crate::verbs::{NextUse, PeriodicSlots};
 
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
 const SHORTEST_PERIOD: usize = 1024;
-/// Words that one kernel call of [`Bgv::combine`] covers: all inputs together stay in the second-level cache.
+/// Words that one kernel call covers where several passes go over the same inputs: those stay in the second-level cache.
 const CHUNK: usize = 2048;
 
 /// A ciphertext before the division by P.
@@ -86,7 +86,7 @@ impl<K: EvalKeys> Bgv<K> {
         let len = coefficients.len();
         let half = ring.degree() / 2;
         let period = (len / 2).max(SHORTEST_PERIOD).min(half);
-        let basis = params.extended(params.chain().basis(level));
+        let basis = params.chain().extended(level);
         let log = len.trailing_zeros();
         let mut stored = vec![0i64; len];
         everlevel_arith::scatter_natural(log, &coefficients, &mut stored);
@@ -104,11 +104,11 @@ impl<K: EvalKeys> Bgv<K> {
         Ok(Diagonal { exponent: e, period, basis, limbs, profile })
     }
 
-    /// P / t modulo the prime at `position`; 0 for the special primes.
-    fn raise_factor(&self, position: usize, t: u64) -> u64 {
+    /// P / t modulo the prime at `position`, which is not a special one.
+    pub(super) fn raise_factor(&self, special: Basis, position: usize, t: u64) -> u64 {
         let ring = self.params().ring();
         let q = ring.modulus(position);
-        let p = ring.product_mod(self.params().chain().special(), q);
+        let p = ring.product_mod(special, q);
         q.mul(p, q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t"))
     }
 
@@ -116,8 +116,9 @@ impl<K: EvalKeys> Bgv<K> {
         let params = self.params();
         let ring = params.ring();
         let basis = x.c0.basis();
-        let extended = params.extended(basis);
-        let special = params.chain().special();
+        let gadget = params.chain().gadget(x.meta.level);
+        let special = gadget.special();
+        let extended = basis.union(special);
         let t = params.plain_arithmetic(&x.meta).value();
         let keys = gs
             .iter()
@@ -126,11 +127,11 @@ impl<K: EvalKeys> Bgv<K> {
                     return Ok(None);
                 }
                 let name = || format!("Galois key for X^{}", g.exponent());
-                usable(self.keys.galois(g), basis, x.meta.level, "automorphism", name).map(Some)
+                usable(self.keys.galois(g, params.chain().gadget_id(x.meta.level)), basis, x.meta.level, "automorphism", name).map(Some)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let switched = keys.iter().flatten().count();
-        let cut = (switched > 0).then(|| Decomposition::new(params, params.chain().groups(), x.c1.clone().into_coeff(ring), t));
+        let cut = (switched > 0).then(|| Decomposition::new(params, gadget, x.c1.clone().into_coeff(ring), t));
         if let Some(cut) = &cut {
             self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
         }
@@ -141,41 +142,41 @@ impl<K: EvalKeys> Bgv<K> {
             .map(|&i| {
                 let q = ring.modulus(i);
                 let ordinary = basis.contains(i);
-                let factor = if ordinary { self.raise_factor(i, t) } else { 0 };
+                let factor = if ordinary { self.raise_factor(special, i, t) } else { 0 };
                 let digits = cut.as_ref().map(|cut| {
                     let known = ordinary.then(|| (&x.c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")));
                     (cut, cut.evaluate(ring, i, known))
                 });
-                gs.iter()
-                    .zip(&keys)
-                    .map(|(&g, key)| {
-                        let (mut o0, mut o1) = (ring.limb(), ring.limb());
-                        let scaled = |c: &Poly<Eval>, out: &mut [u64]| {
-                            if ordinary { kernels::scalar_mul(q, out, c.limb(i), factor) } else { out.fill(0) }
-                        };
-                        match (key, &digits) {
-                            (Some(key), Some((cut, digits))) => {
-                                let (b, a) = cut.key_limbs(key, i);
-                                // Each contiguous piece goes straight to where the automorphism puts it.
-                                for (target, source, len) in g.evaluation_shift(ring).pieces().filter(|p| p.2 > 0) {
-                                    let (to, from) = (target..target + len, source..source + len);
-                                    let views: Vec<&[u64]> = digits.iter().map(|d| &d[from.clone()]).collect();
-                                    let b: Vec<&[u64]> = b.iter().map(|k| &k[from.clone()]).collect();
-                                    let a: Vec<&[u64]> = a.iter().map(|k| &k[from.clone()]).collect();
-                                    kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &views, &b, &a);
-                                    if ordinary {
-                                        kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], factor);
-                                    }
-                                }
+                let mut outs: Vec<(Limb, Limb)> = gs.iter().map(|_| (ring.limb(), ring.limb())).collect();
+                for ((o0, o1), _) in outs.iter_mut().zip(&keys).filter(|(_, key)| key.is_none()) {
+                    for (out, c) in [(o0, &x.c0), (o1, &x.c1)] {
+                        if ordinary { kernels::scalar_mul(q, out, c.limb(i), factor) } else { out.fill(0) }
+                    }
+                }
+                let Some((cut, digits)) = &digits else { return outs };
+                let halves: Vec<_> = keys.iter().map(|key| key.map(|key| cut.key_limbs(key, i))).collect();
+                // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream by.
+                for start in (0..ring.degree()).step_by(CHUNK) {
+                    for ((&g, half), (o0, o1)) in gs.iter().zip(&halves).zip(&mut outs) {
+                        let Some((b, a)) = half else { continue };
+                        // Each contiguous piece goes straight to where the automorphism puts it.
+                        for (target, source, len) in g.evaluation_shift(ring).pieces() {
+                            let (low, high) = (source.max(start), (source + len).min(start + CHUNK));
+                            if low >= high {
+                                continue;
                             }
-                            _ => {
-                                scaled(&x.c0, &mut o0);
-                                scaled(&x.c1, &mut o1);
+                            let (to, from) = (target + low - source..target + high - source, low..high);
+                            let digits: Vec<&[u64]> = digits.iter().map(|d| &d[from.clone()]).collect();
+                            let b: Vec<&[u64]> = b.iter().map(|k| &k[from.clone()]).collect();
+                            let a: Vec<&[u64]> = a.iter().map(|k| &k[from.clone()]).collect();
+                            kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &digits, &b, &a);
+                            if ordinary {
+                                kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], factor);
                             }
                         }
-                        (o0, o1)
-                    })
-                    .collect()
+                    }
+                }
+                outs
             })
             .collect();
         let mut outputs: Vec<(Vec<Limb>, Vec<Limb>)> = gs.iter().map(|_| (Vec::new(), Vec::new())).collect();
@@ -268,7 +269,8 @@ impl<K: EvalKeys> Bgv<K> {
         let out = params.after_galois_sum(&sum, switched, next)?;
         let level = sum.meta.level;
         let basis = params.chain().basis(level);
-        let extended = params.extended(basis);
+        let gadget = params.chain().gadget(level);
+        let extended = basis.union(gadget.special());
         let t = params.plain_arithmetic(&sum.meta).value();
 
         let mut acc: Option<(Poly<Eval>, Poly<Eval>)> = None;
@@ -285,9 +287,9 @@ impl<K: EvalKeys> Bgv<K> {
         let (mut acc0, mut acc1) = acc.unwrap_or_else(|| (Poly::zero(ring, extended), Poly::zero(ring, extended)));
         for (g, x) in moved {
             let name = || format!("Galois key for X^{}", g.exponent());
-            let key = usable(self.keys.galois(g), basis, level, "linear map", name)?;
-            let cut = Decomposition::new(params, params.chain().groups(), self.divided_by_special(x.e1, basis), 1);
-            self.counters.key_switch(1, basis.len(), cut.len(), params.chain().special().len(), ring.degree());
+            let key = usable(self.keys.galois(g, params.chain().gadget_id(level)), basis, level, "linear map", name)?;
+            let cut = Decomposition::new(params, gadget, self.divided_by_special(x.e1, basis, gadget.special()), 1);
+            self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
             let shift = g.evaluation_shift(ring);
             let positions: Vec<usize> = extended.iter().collect();
             acc0.limbs_mut().par_iter_mut().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
@@ -319,21 +321,21 @@ impl<K: EvalKeys> Bgv<K> {
     }
 
     /// x / P rounded, in coefficients over `basis`.
-    fn divided_by_special(&self, x: Poly<Eval>, basis: Basis) -> Poly<everlevel_ring::Coeff> {
-        let params = self.params();
-        let ring = params.ring();
-        let special = params.chain().special();
-        let mut x = x.into_coeff(ring).into_limbs();
-        // The special primes are the last ones of the ring.
-        let falling = x.split_off(basis.len());
+    fn divided_by_special(&self, x: Poly<Eval>, basis: Basis, special: Basis) -> Poly<Coeff> {
+        let ring = self.params().ring();
+        let source = x.basis();
+        let (mut kept, mut falling) = (Vec::with_capacity(basis.len()), Vec::with_capacity(special.len()));
+        for (i, limb) in source.iter().zip(x.into_coeff(ring).into_limbs()) {
+            if special.contains(i) { falling.push(limb) } else { kept.push(limb) }
+        }
         let lift = CenteredLift::new(ring, special, falling, |_| 1);
         let positions: Vec<usize> = basis.iter().collect();
-        x.par_iter_mut().zip(positions).for_each(|(limb, i)| {
+        kept.par_iter_mut().zip(positions).for_each(|(limb, i)| {
             let q = ring.modulus(i);
             let mut v = ring.limb();
             lift.reduce(ring, q, 1, &mut v);
             kernels::sub_scale(q, limb, &v, ring.inverse_product(special, i));
         });
-        Poly::from_limbs(basis, x)
+        Poly::from_limbs(basis, kept)
     }
 }

@@ -69,8 +69,9 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         };
         let factor = params.after_switch(&x.meta, Level(0)).factor;
 
-        let special = params.encapsulation_special();
-        let cut = Decomposition::new(params, params.chain().base_groups(), c1.clone().into_coeff(ring), t);
+        let gadget = params.chain().encapsulation();
+        let special = gadget.special();
+        let cut = Decomposition::new(params, gadget, c1.clone().into_coeff(ring), t);
         let full = low.union(special);
         let (mut e0, mut e1) = (Poly::<Eval>::uninit(ring, full), Poly::<Eval>::uninit(ring, full));
         for (k, i) in full.iter().enumerate() {

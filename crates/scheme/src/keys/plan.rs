@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 
 use everlevel_ring::{Basis, GaloisElement};
 
-use crate::params::Params;
+use crate::params::{Gadget, GadgetId, Level, Params};
 
 /// The server keys that a circuit needs, each over no more primes than it uses. Plans come from running the circuit on the no-op scheme
 /// ([`crate::NoOp::key_plan`]) and can be merged.
+///
+/// A key that is used at levels of several gadgets exists once for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyPlan {
-    /// The primes of the relinearization key.
-    pub relin: Basis,
-    /// The primes of each Galois key.
-    pub galois: BTreeMap<GaloisElement, Basis>,
+    /// The primes of the relinearization keys.
+    pub relin: BTreeMap<GadgetId, Basis>,
+    /// The primes of the Galois keys.
+    pub galois: BTreeMap<(GaloisElement, GadgetId), Basis>,
     /// Whether bootstrapping keys are needed.
     pub bootstrap: bool,
 }
@@ -21,41 +23,59 @@ pub struct KeyPlan {
 impl KeyPlan {
     /// Relinearization at every level.
     pub fn relinearization(params: &Params) -> Self {
-        KeyPlan { relin: params.chain().basis(params.chain().top()), ..Self::default() }
+        Self::relinearization_up_to(params, params.chain().top())
+    }
+    /// Relinearization at `highest` and all levels below.
+    pub fn relinearization_up_to(params: &Params, highest: Level) -> Self {
+        let mut plan = Self::default();
+        (0..=highest.0).for_each(|l| plan.add_relin(params, Level(l)));
+        plan
     }
     /// Rotations of the columns by `steps`, at every level.
     pub fn column_rotations(params: &Params, steps: impl IntoIterator<Item = i64>) -> Self {
-        let mut plan = Self::default();
-        for k in steps {
-            plan.add_galois(params.slot_shape().rotation(k), params.chain().basis(params.chain().top()));
-        }
-        plan
+        let elements = steps.into_iter().map(|k| params.slot_shape().rotation(k));
+        Self::automorphisms_up_to(params, elements, params.chain().top())
     }
     /// The exchange of the rows, at every level.
     pub fn row_swap(params: &Params) -> Self {
+        Self::automorphisms_up_to(params, [params.slot_shape().swap_rows()], params.chain().top())
+    }
+    /// Automorphisms at `highest` and all levels below.
+    pub fn automorphisms_up_to(params: &Params, elements: impl IntoIterator<Item = GaloisElement>, highest: Level) -> Self {
         let mut plan = Self::default();
-        plan.add_galois(params.slot_shape().swap_rows(), params.chain().basis(params.chain().top()));
+        for g in elements {
+            (0..=highest.0).for_each(|l| plan.add_galois(params, g, Level(l)));
+        }
         plan
     }
-    /// Adds one Galois key over `basis`. The identity needs none.
-    pub fn add_galois(&mut self, g: GaloisElement, basis: Basis) {
+    /// Adds relinearization at one level.
+    pub fn add_relin(&mut self, params: &Params, level: Level) {
+        let entry = self.relin.entry(params.chain().gadget_id(level)).or_default();
+        *entry = entry.union(params.chain().basis(level));
+    }
+    /// Adds one automorphism at one level. The identity needs no key.
+    pub fn add_galois(&mut self, params: &Params, g: GaloisElement, level: Level) {
         if !g.is_identity() {
-            let entry = self.galois.entry(g).or_default();
-            *entry = entry.union(basis);
+            let entry = self.galois.entry((g, params.chain().gadget_id(level))).or_default();
+            *entry = entry.union(params.chain().basis(level));
         }
     }
     /// What both need.
     pub fn merge(mut self, other: &KeyPlan) -> Self {
-        self.relin = self.relin.union(other.relin);
         self.bootstrap |= other.bootstrap;
-        for (&g, &basis) in &other.galois {
-            self.add_galois(g, basis);
+        for (&id, &basis) in &other.relin {
+            let entry = self.relin.entry(id).or_default();
+            *entry = entry.union(basis);
+        }
+        for (&key, &basis) in &other.galois {
+            let entry = self.galois.entry(key).or_default();
+            *entry = entry.union(basis);
         }
         self
     }
     /// The number of switching keys.
     pub fn len(&self) -> usize {
-        self.galois.len() + !self.relin.is_empty() as usize
+        self.galois.len() + self.relin.len()
     }
     /// Whether nothing is needed.
     pub fn is_empty(&self) -> bool {
@@ -63,14 +83,13 @@ impl KeyPlan {
     }
     /// The size of the keys when one half is stored as a seed and residues are packed to the width of their primes.
     pub fn seeded_bytes(&self, params: &Params) -> u64 {
+        let chain = params.chain();
         let bits = |basis: Basis| params.ring().log2(basis).ceil() as u64 * params.degree() as u64;
-        let key = |basis: Basis| params.chain().digits(basis).count() as u64 * bits(params.extended(basis));
-        let mut total: u64 = self.galois.values().map(|&b| key(b)).sum();
-        if !self.relin.is_empty() {
-            total += key(self.relin);
-        }
+        let key = |gadget: &Gadget, basis: Basis| gadget.digits(basis).count() as u64 * bits(basis.union(gadget.special()));
+        let switching = self.galois.iter().map(|(&(_, id), &b)| (id, b)).chain(self.relin.iter().map(|(&id, &b)| (id, b)));
+        let mut total: u64 = switching.map(|(id, basis)| key(&chain.gadgets()[id.0], basis)).sum();
         if self.bootstrap {
-            total += bits(params.chain().basis(params.chain().top())) + key(params.chain().basis(crate::Level(0)));
+            total += bits(chain.basis(chain.top())) + key(chain.encapsulation(), chain.basis(Level(0)));
         }
         total / 8
     }

@@ -38,7 +38,7 @@ impl SecretKey {
         };
         let sparse = params.spec().bootstrap.as_ref().map(|b| {
             let coefficients = Zeroizing::new(sample::fixed_weight(ring.degree(), b.sparse_weight, rng));
-            let low = params.extended(params.chain().basis(crate::Level(0)));
+            let low = params.chain().basis(crate::Level(0)).union(params.chain().encapsulation().special());
             let eval = sample::secret_poly(ring, low, &coefficients);
             SparseSecret { coefficients, eval }
         });

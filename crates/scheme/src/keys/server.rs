@@ -11,7 +11,7 @@ use super::switch::SwitchKey;
 use crate::bgv::Ciphertext;
 use crate::error::SchemeError;
 use crate::noise::Meta;
-use crate::params::{Level, Params};
+use crate::params::{GadgetId, Level, Params};
 
 /// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
 pub struct BootstrapKey {
@@ -25,10 +25,10 @@ pub struct BootstrapKey {
 pub trait EvalKeys: Send + Sync {
     /// The parameter set.
     fn params(&self) -> &Params;
-    /// The relinearization key.
-    fn relin(&self) -> Option<&SwitchKey>;
-    /// The key of an automorphism.
-    fn galois(&self, g: GaloisElement) -> Option<&SwitchKey>;
+    /// The relinearization key for a gadget.
+    fn relin(&self, gadget: GadgetId) -> Option<&SwitchKey>;
+    /// The key of an automorphism for a gadget.
+    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Option<&SwitchKey>;
     /// The bootstrapping key.
     fn bootstrap(&self) -> Option<&BootstrapKey>;
 }
@@ -36,8 +36,8 @@ pub trait EvalKeys: Send + Sync {
 /// Server keys in memory.
 pub struct ServerKeys {
     params: Params,
-    relin: Option<SwitchKey>,
-    galois: BTreeMap<GaloisElement, SwitchKey>,
+    relin: BTreeMap<GadgetId, SwitchKey>,
+    galois: BTreeMap<(GaloisElement, GadgetId), SwitchKey>,
     bootstrap: Option<BootstrapKey>,
 }
 
@@ -54,8 +54,7 @@ impl ServerKeys {
     ) -> Result<Self, SchemeError> {
         let params = secret.params();
         let ring = params.ring();
-        let special = params.chain().special();
-        let groups = params.chain().groups();
+        let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
         let s = secret.eval();
         let total = plan.len() + plan.bootstrap as usize;
         let mut done = 0;
@@ -63,18 +62,21 @@ impl ServerKeys {
             done += 1;
             progress(done, total);
         };
-        let relin = (!plan.relin.is_empty()).then(|| {
+        let mut relin = BTreeMap::new();
+        if !plan.relin.is_empty() {
             let mut square = s.mul(ring, s);
             square.wipe_on_drop();
-            SwitchKey::generate(params, groups, plan.relin, special, &square, s, rng)
-        });
-        relin.iter().for_each(|_| step());
+            for (&id, &basis) in &plan.relin {
+                relin.insert(id, SwitchKey::generate(params, gadget(id), basis, &square, s, rng));
+                step();
+            }
+        }
         let mut galois = BTreeMap::new();
-        for (&g, &basis) in &plan.galois {
+        for (&(g, id), &basis) in &plan.galois {
             // Stored so that the inner product comes first and the automorphism last: from s to g^-1(s).
             let mut rotated: Poly<Eval> = s.galois(ring, g.inverse(ring));
             rotated.wipe_on_drop();
-            galois.insert(g, SwitchKey::generate(params, groups, basis, special, s, &rotated, rng));
+            galois.insert((g, id), SwitchKey::generate(params, gadget(id), basis, s, &rotated, rng));
             step();
         }
         let bootstrap = if plan.bootstrap {
@@ -92,8 +94,7 @@ impl ServerKeys {
         let ring = params.ring();
         let sparse = secret.sparse()?;
         let low = params.chain().basis(Level(0));
-        let special = params.encapsulation_special();
-        let encapsulation = SwitchKey::generate(params, params.chain().base_groups(), low, special, secret.eval(), &sparse.eval, rng);
+        let encapsulation = SwitchKey::generate(params, params.chain().encapsulation(), low, secret.eval(), &sparse.eval, rng);
 
         let top = params.chain().top();
         let basis = params.chain().basis(top);
@@ -111,7 +112,7 @@ impl ServerKeys {
 
     /// How many switching keys there are.
     pub fn len(&self) -> usize {
-        self.galois.len() + self.relin.is_some() as usize
+        self.galois.len() + self.relin.len()
     }
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
@@ -119,7 +120,7 @@ impl ServerKeys {
     }
     /// Bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
-        self.galois.values().chain(&self.relin).map(SwitchKey::memory_bytes).sum()
+        self.galois.values().chain(self.relin.values()).map(SwitchKey::memory_bytes).sum()
     }
 }
 
@@ -127,11 +128,11 @@ impl EvalKeys for ServerKeys {
     fn params(&self) -> &Params {
         &self.params
     }
-    fn relin(&self) -> Option<&SwitchKey> {
-        self.relin.as_ref()
+    fn relin(&self, gadget: GadgetId) -> Option<&SwitchKey> {
+        self.relin.get(&gadget)
     }
-    fn galois(&self, g: GaloisElement) -> Option<&SwitchKey> {
-        self.galois.get(&g)
+    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Option<&SwitchKey> {
+        self.galois.get(&(g, gadget))
     }
     fn bootstrap(&self) -> Option<&BootstrapKey> {
         self.bootstrap.as_ref()

@@ -5,7 +5,7 @@ use everlevel_ring::{Basis, Eval, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::secret::SecretKey;
-use crate::params::{Params, touched};
+use crate::params::{Gadget, Params};
 
 /// One digit of a switching key: (b, a) with b + a s' = e + P δ s over the primes of the key and P, where δ is 1 modulo the digit's
 /// primes and 0 modulo the others.
@@ -15,7 +15,7 @@ pub(crate) struct SwitchDigit {
     pub(crate) a: Poly<Eval>,
 }
 
-/// A key from a secret s to a secret s', over some of the primes.
+/// A key from a secret s to a secret s', for one gadget and over some of the primes.
 ///
 /// Its errors are not multiplied by the plaintext modulus (ciphertexts are divided by t before the decomposition and multiplied
 /// after), so one key serves every plaintext modulus, and BGV and BFV alike. δ depends on no level, so the key serves every
@@ -27,21 +27,22 @@ pub struct SwitchKey {
 }
 
 impl SwitchKey {
-    /// Generates the key from `source` to `destination` (both in evaluations over all primes of the key) over `basis` and
-    /// `special`, with one digit for each of the `groups` that `basis` touches.
+    /// Generates the key from `source` to `destination` (both in evaluations over all primes of the key) over `basis` and the
+    /// special primes of `gadget`.
     pub(crate) fn generate(
         params: &Params,
-        groups: &[Basis],
+        gadget: &Gadget,
         basis: Basis,
-        special: Basis,
         source: &Poly<Eval>,
         destination: &Poly<Eval>,
         rng: &mut impl CryptoRng,
     ) -> Self {
         let ring = params.ring();
+        let special = gadget.special();
         let full = basis.union(special);
         let seed = sample::seed(rng);
-        let digits = touched(groups, basis)
+        let digits = gadget
+            .digits(basis)
             .map(|(group, primes)| {
                 let a = sample::expand(ring, &seed, group as u32, full);
                 let e = SecretKey::key_error(params, rng);

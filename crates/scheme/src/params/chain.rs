@@ -23,16 +23,46 @@ impl fmt::Display for Level {
     }
 }
 
-/// Levels closer than this are merged into the one with fewer limbs.
+/// Levels closer than this are merged into the one with fewer limbs, then cheaper key switches.
 const MERGE_BITS: f64 = 1.0;
+
+/// How polynomials are decomposed for key switching: digits of as many primes as there are special ones.
+///
+/// A level that has lost its upper words leaves their primes free, and the modulus that security was counted for has room
+/// for them: they become special primes there. With a larger P digits are larger and fewer, so a key switch in the
+/// middle of the ladder costs a third of what it would with the top level's two special primes (docs/adr/0008).
+#[derive(Clone, Debug)]
+pub struct Gadget {
+    special: Basis,
+    groups: Vec<Basis>,
+}
+
+impl Gadget {
+    /// The special primes, whose product is P.
+    pub fn special(&self) -> Basis {
+        self.special
+    }
+    /// The digits that `basis` touches, as (position among the groups, primes of the group that are in the basis).
+    pub fn digits(&self, basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
+        self.groups.iter().enumerate().map(move |(i, g)| (i, g.intersection(basis))).filter(|(_, g)| !g.is_empty())
+    }
+    /// Transforms of one key switch at `basis`, roughly: digits over all primes, and the division by P.
+    fn cost(&self, basis: Basis) -> usize {
+        let (k, special) = (basis.len(), self.special.len());
+        self.digits(basis).count() * (k + special) + 2 * (k + special)
+    }
+}
+
+/// A gadget of a parameter set, by its position among [`Chain::gadgets`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GadgetId(pub usize);
 
 /// The primes of a parameter set by their roles, and the ladder.
 #[derive(Debug)]
 pub struct Chain {
-    rungs: Vec<(f64, Basis)>,
-    special: Basis,
-    groups: Vec<Basis>,
-    base_groups: Vec<Basis>,
+    rungs: Vec<(f64, Basis, GadgetId)>,
+    gadgets: Vec<Gadget>,
+    encapsulation: Gadget,
 }
 
 impl Chain {
@@ -66,10 +96,12 @@ impl Chain {
         let b = base.len();
         let fine_at = b + w;
         let special_at = fine_at + f;
-        let chunk = |from: usize, to: usize| -> Vec<Basis> {
-            (from..to).step_by(spec.digit_size).map(|i| Basis::of(i..(i + spec.digit_size).min(to))).collect()
+        let gadgets = gadgets(spec, b, w, f);
+        // The cheapest gadget whose special primes are free; every one would be correct.
+        let choose = |basis: Basis| -> GadgetId {
+            let free = gadgets.iter().enumerate().filter(|(_, g)| g.special.intersection(basis).is_empty());
+            GadgetId(free.min_by_key(|(i, g)| (g.cost(basis), *i)).map_or(0, |(i, _)| i))
         };
-        let groups = [chunk(0, fine_at), chunk(fine_at, special_at)].concat();
 
         let log = |q: u64| (q as f64).log2();
         let mut candidates: Vec<(f64, Basis)> = Vec::new();
@@ -81,7 +113,7 @@ impl Chain {
                 candidates.push((bits, Basis::of((0..b + used).chain(chosen.map(|i| fine_at + i)))));
             }
         }
-        let cost = |basis: Basis| (basis.len(), groups.iter().filter(|g| !g.intersection(basis).is_empty()).count(), basis);
+        let cost = |basis: Basis| (basis.len(), gadgets[choose(basis).0].cost(basis), basis);
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
         let all = Basis::of(0..special_at);
         let mut rungs: Vec<(f64, Basis)> = Vec::new();
@@ -97,9 +129,10 @@ impl Chain {
             }
         }
         let moduli = [base, words, fine, special].concat();
-        let base_groups = (0..b).map(|i| Basis::of([i])).collect();
-        let special = Basis::of(special_at..special_at + spec.special);
-        Ok((Chain { rungs, special, groups, base_groups }, moduli))
+        let rungs = rungs.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
+        // The primes of q0, each by itself, over the first special prime.
+        let encapsulation = Gadget { special: Basis::of([special_at]), groups: (0..b).map(|i| Basis::of([i])).collect() };
+        Ok((Chain { rungs, gadgets, encapsulation }, moduli))
     }
 
     /// The highest level.
@@ -118,27 +151,50 @@ impl Chain {
     pub fn at_least(&self, bits: f64) -> Level {
         Level(self.rungs.partition_point(|r| r.0 < bits).min(self.top().0))
     }
-    /// The special primes, whose product is P.
+    /// The special primes of the top level.
     pub fn special(&self) -> Basis {
-        self.special
+        self.gadgets[0].special
     }
-    /// The key-switching digits: disjoint groups of primes that cover all levels.
-    pub fn groups(&self) -> &[Basis] {
-        &self.groups
+    /// All gadgets, that of the top level first.
+    pub fn gadgets(&self) -> &[Gadget] {
+        &self.gadgets
     }
-    /// The digits of the encapsulation key: the primes of q0, each by itself.
-    pub fn base_groups(&self) -> &[Basis] {
-        &self.base_groups
+    /// The gadget of a level.
+    pub fn gadget_id(&self, level: Level) -> GadgetId {
+        self.rungs[level.0.min(self.top().0)].2
     }
-    /// The digits that `basis` touches, as (position among the groups, primes of the group that are in the basis).
-    pub fn digits(&self, basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
-        touched(&self.groups, basis)
+    /// The gadget of a level.
+    pub fn gadget(&self, level: Level) -> &Gadget {
+        &self.gadgets[self.gadget_id(level).0]
+    }
+    /// The gadget of the encapsulation key.
+    pub fn encapsulation(&self) -> &Gadget {
+        &self.encapsulation
+    }
+    /// The primes of `level` and the special primes of its gadget.
+    pub fn extended(&self, level: Level) -> Basis {
+        self.basis(level).union(self.gadget(level).special)
     }
 }
 
-/// The groups that `basis` touches, as (position, common primes).
-pub(crate) fn touched(groups: &[Basis], basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
-    groups.iter().enumerate().map(move |(i, g)| (i, g.intersection(basis))).filter(|(_, g)| !g.is_empty())
+/// Numbers of words that gadgets take as special primes: every key a circuit uses at all levels exists once for each, so
+/// they are few.
+const BORROWED: [usize; 8] = [0, 1, 2, 3, 4, 6, 9, 14];
+
+/// The gadgets of a ring with `b` base primes, `w` words, `f` fine primes and then the special ones.
+fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
+    let special_at = b + w + f;
+    BORROWED
+        .into_iter()
+        .filter(|&borrowed| borrowed <= w)
+        .map(|borrowed| {
+            let special = Basis::of((special_at..special_at + spec.special).chain(b + w - borrowed..b + w));
+            let size = if borrowed == 0 { spec.digit_size } else { spec.special + borrowed };
+            let chunk = |from: usize, to: usize| (from..to).step_by(size).map(move |i| Basis::of(i..(i + size).min(to)));
+            let groups = chunk(0, b + w - borrowed).chain(chunk(b + w, special_at)).collect();
+            Gadget { special, groups }
+        })
+        .collect()
 }
 
 /// q0 as a product of two primes that are 1 modulo m, the product being 1 modulo p and the largest below 2^base_bits found.

@@ -8,13 +8,12 @@ mod spec;
 use std::fmt;
 use std::sync::Arc;
 
-use everlevel_ring::{Basis, PlainRing, Ring, SlotShape};
+use everlevel_ring::{PlainRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::NoiseModel;
 
-pub(crate) use chain::touched;
-pub use chain::{Chain, Level};
+pub use chain::{Chain, Gadget, GadgetId, Level};
 pub use security::{KeySecurity, SecurityReport};
 pub use sets::{names, spec};
 pub use spec::{BootstrapSpec, ParamsSpec, SecretKind};
@@ -131,17 +130,9 @@ impl Params {
     pub fn modulus_bits(&self, level: Level) -> f64 {
         self.0.chain.bits(level)
     }
-    /// The basis of `level` together with the special primes.
-    pub fn extended(&self, basis: Basis) -> Basis {
-        basis.union(self.0.chain.special())
-    }
     /// q0.
     pub fn base_modulus(&self) -> i128 {
         self.0.chain.basis(Level(0)).iter().map(|i| self.0.ring.modulus(i).value() as i128).product()
-    }
-    /// The special prime of the encapsulation key.
-    pub fn encapsulation_special(&self) -> Basis {
-        Basis::of(self.0.chain.special().iter().take(1))
     }
     /// Whether both are the same set.
     pub fn same(&self, other: &Params) -> bool {

@@ -56,7 +56,7 @@ impl SecurityReport {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
         let mut keys = vec![KeySecurity { key: "main secret at QP", modulus_bits: main, bits: ternary(ring.log_degree(), main) }];
         if let Some(b) = &spec.bootstrap {
-            let low = chain.bits(Level(0)) + special_for_encapsulation(ring, chain);
+            let low = chain.bits(Level(0)) + ring.log2(chain.encapsulation().special());
             keys.push(KeySecurity { key: "encapsulated sparse secret at q0 R", modulus_bits: low, bits: sparse(ring.log_degree(), b.sparse_weight, low) });
         }
         SecurityReport { keys }
@@ -73,10 +73,6 @@ impl SecurityReport {
     pub fn bits(&self) -> f64 {
         self.weakest().bits
     }
-}
-
-fn special_for_encapsulation(ring: &Ring, chain: &Chain) -> f64 {
-    chain.special().iter().next().map_or(0.0, |i| (ring.modulus(i).value() as f64).log2())
 }
 
 fn ternary(log_degree: u32, modulus_bits: f64) -> f64 {

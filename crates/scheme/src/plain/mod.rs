@@ -116,8 +116,8 @@ impl NoOp {
     fn use_key(&self, f: impl FnOnce(&mut KeyPlan)) {
         f(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner));
     }
-    fn use_galois(&self, g: GaloisElement, basis: Basis) {
-        self.use_key(|plan| plan.add_galois(g, basis));
+    fn use_galois(&self, g: GaloisElement, level: Level) {
+        self.use_key(|plan| plan.add_galois(&self.params, g, level));
     }
     /// Uniform integers of -bound..=bound.
     fn pretend_overflow(&self, bound: u64) -> Vec<i64> {
@@ -132,14 +132,16 @@ impl NoOp {
             self.counters.transforms(polynomials * (dropped + to.len()));
         }
     }
-    fn count_decomposition(&self, basis: Basis, known: bool) {
-        let extended = self.params.extended(basis).len();
+    fn count_decomposition(&self, level: Level, known: bool) {
+        let chain = self.params.chain();
+        let (basis, extended) = (chain.basis(level), chain.extended(level).len());
         let digits: usize =
-            self.params.chain().digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
+            chain.gadget(level).digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
         self.counters.transforms(digits);
     }
-    fn count_key_switch(&self, basis: Basis, count: usize) {
+    fn count_key_switch(&self, level: Level, count: usize) {
         let chain = self.params.chain();
-        self.counters.key_switch(count, basis.len(), chain.digits(basis).count(), chain.special().len(), self.params.degree());
+        let (basis, gadget) = (chain.basis(level), chain.gadget(level));
+        self.counters.key_switch(count, basis.len(), gadget.digits(basis).count(), gadget.special().len(), self.params.degree());
     }
 }

@@ -47,7 +47,7 @@ impl NoOp {
     fn reduce(&self, level: Level, to: Level) {
         let chain = self.params.chain();
         self.counters.rounding();
-        self.count_division(self.params.extended(chain.basis(level)), chain.basis(to), 2);
+        self.count_division(chain.extended(level), chain.basis(to), 2);
     }
 }
 
@@ -162,10 +162,10 @@ impl Scheme for NoOp {
         let params = &self.params;
         let basis = params.chain().basis(a.meta.level);
         let meta = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
-        self.use_key(|plan| plan.relin = plan.relin.union(basis));
+        self.use_key(|plan| plan.add_relin(params, a.meta.level));
         self.counters.transforms(basis.len());
-        self.count_decomposition(basis, true);
-        self.count_key_switch(basis, 1);
+        self.count_decomposition(a.meta.level, true);
+        self.count_key_switch(a.meta.level, 1);
         self.reduce(a.meta.level, meta.level);
         Ok(Open { meta, value: a.value.clone() })
     }
@@ -215,13 +215,13 @@ impl Scheme for NoOp {
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {
             self.counters.transforms(basis.len());
-            self.count_decomposition(basis, true);
-            self.count_key_switch(basis, switched);
+            self.count_decomposition(x.meta.level, true);
+            self.count_key_switch(x.meta.level, switched);
         }
         Ok(gs
             .iter()
             .map(|&g| {
-                self.use_galois(g, basis);
+                self.use_galois(g, x.meta.level);
                 let meta = if g.is_identity() { x.meta } else { self.params.with_key_switch(&x.meta) };
                 OpenExtended { meta: ExtendedMeta::flat(meta), value: self.params.plain().galois(&x.value, g, x.meta.exponent) }
             })
@@ -235,7 +235,7 @@ impl Scheme for NoOp {
         };
         let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
         let basis = self.params.chain().basis(first.level);
-        let limbs = self.params.extended(basis).len();
+        let limbs = self.params.chain().extended(first.level).len();
         self.counters.limbs(limbs * 2 * (inputs.len() + rows.len()), self.params.degree());
         rows.iter()
             .map(|row| {
@@ -261,18 +261,18 @@ impl Scheme for NoOp {
         let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let meta = params.after_galois_sum(&sum, switched, next)?;
-        let basis = params.chain().basis(sum.meta.level);
+        let level = sum.meta.level;
         let mut value = vec![0; params.degree()];
         for (g, x) in parts {
             if !g.is_identity() {
-                self.use_galois(g, basis);
-                self.counters.transforms(params.extended(basis).len());
-                self.count_decomposition(basis, false);
-                self.count_key_switch(basis, 1);
+                self.use_galois(g, level);
+                self.counters.transforms(params.chain().extended(level).len());
+                self.count_decomposition(level, false);
+                self.count_key_switch(level, 1);
             }
             value = self.pairwise(&value, &params.plain().galois(&x.value, g, meta.exponent), meta.exponent, false);
         }
-        self.reduce(sum.meta.level, meta.level);
+        self.reduce(level, meta.level);
         Ok(Open { meta, value })
     }
 }
