@@ -13,6 +13,8 @@ pub struct Modulus {
     ratio: [u64; 2],
     /// floor(2^(63 + bits) / q): divides a product of two residues by q.
     product_ratio: u64,
+    /// 1/q modulo 2^64: divides exactly.
+    word_inverse: u64,
     /// Number of bits of q.
     bits: u32,
 }
@@ -53,10 +55,19 @@ impl Modulus {
         // q is odd and above 1, so it does not divide 2^128 and the floors of 2^128 and 2^128 - 1 agree.
         let ratio = u128::MAX / q as u128;
         let bits = u64::BITS - q.leading_zeros();
+        // Newton's iteration: q is its own inverse modulo 8, and each step doubles the number of right bits.
+        let mut word_inverse = q;
+        let mut step = 0;
+        while step < 5 {
+            word_inverse =
+                word_inverse.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(word_inverse)));
+            step += 1;
+        }
         Ok(Self {
             value: q,
             ratio: [(ratio >> 64) as u64, ratio as u64],
             product_ratio: ((1u128 << (63 + bits)) / q as u128) as u64,
+            word_inverse,
             bits,
         })
     }
@@ -197,14 +208,24 @@ impl Modulus {
         x as i64 - (self.value as i64 & above)
     }
 
-    /// Precomputes the quotient of the factor w < q. One long division.
+    /// Precomputes the quotient of the factor w < q. Six word products.
     #[inline]
     pub const fn shoup(self, w: u64) -> ShoupFactor {
-        debug_assert!(w < self.value);
         ShoupFactor {
             value: w,
-            quotient: (((w as u128) << 64) / self.value as u128) as u64,
+            quotient: self.scaled_quotient(w, 64),
         }
+    }
+
+    /// floor(w 2^bits / q) for w < q and bits <= 64.
+    #[inline]
+    pub(crate) const fn scaled_quotient(self, w: u64, bits: u32) -> u64 {
+        debug_assert!(w < self.value && bits <= 64);
+        let scaled = (w as u128) << bits;
+        // Exact division of scaled minus its remainder, modulo 2^64.
+        (scaled as u64)
+            .wrapping_sub(self.reduce_u128(scaled))
+            .wrapping_mul(self.word_inverse)
     }
 
     /// w x mod q in [0, q), for any x.

@@ -1,5 +1,7 @@
 //! Primes and roots of unity. Everything here serves set-up: public data, variable time.
 
+use crate::Modulus;
+
 /// a b mod m, for any m > 0.
 fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (u128::from(a) * u128::from(b) % u128::from(m)) as u64
@@ -78,11 +80,16 @@ pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
     let root = (1..q)
         .map(|x| pow_mod(x, (q - 1) / order, q))
         .find(|&r| divisors.iter().all(|p| pow_mod(r, order / p, q) != 1))?;
+    // The primitive roots are the powers with exponents prime to the order.
+    let modulus = Modulus::new(q).ok();
     let mut power = 1;
     let mut least = q;
     for exponent in 1..=order {
-        power = mul_mod(power, root, q);
-        if gcd(exponent, order) == 1 {
+        power = match modulus {
+            Some(modulus) => modulus.mul(power, root),
+            None => mul_mod(power, root, q),
+        };
+        if divisors.iter().all(|p| !exponent.is_multiple_of(*p)) {
             least = least.min(power);
         }
     }

@@ -43,6 +43,8 @@ proptest! {
     fn shoup_products(q in modulus(), w: u64, x: u64) {
         let factor = q.shoup(w % q.value());
         let expected = u128::from(x) * u128::from(w % q.value()) % u128::from(q.value());
+        let quotient = (u128::from(factor.value) << 64) / u128::from(q.value());
+        prop_assert_eq!(u128::from(factor.quotient), quotient);
         prop_assert_eq!(u128::from(q.mul_shoup(x, factor)), expected);
         prop_assert!(q.mul_shoup_lazy(x, factor) < 2 * q.value());
     }

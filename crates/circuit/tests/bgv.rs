@@ -35,6 +35,7 @@ fn bootstrapping_is_exact_on_bgv() {
         let keys = ServerKeys::generate(&secret, &key_plan, &mut rng, |_, _| ()).unwrap();
         let scheme = Bgv::new(keys);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+        bootstrapper.prepare(&scheme, &dry).unwrap();
         let worn = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();
         let mut reports: Vec<StageReport> = Vec::new();
         let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();

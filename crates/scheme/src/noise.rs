@@ -35,8 +35,14 @@ pub const EVENT_LOG2: f64 = -170.0;
 const TAIL: f64 = 11.20;
 /// The two-sided tail factor of one real coefficient.
 const COEFFICIENT_TAIL: f64 = 15.40;
-/// How far above the pre-switch noise a factor of a product is left over the floor.
-const PRODUCT_HEADROOM: f64 = 0.0;
+
+/// w: the base of the two digits that raised polynomials are cut into, about √p.
+///
+/// The product of a raised polynomial with the encrypted sparse secret is the first thing a bootstrapping pays noise for; digits of half
+/// the length save log2(p)/2 - 1 bits of modulus for one more plaintext product.
+pub fn raise_digit(p: u64) -> u64 {
+    p.isqrt() + 1
+}
 
 /// log2(2^a + 2^b).
 pub fn log_add(a: f64, b: f64) -> f64 {
@@ -137,11 +143,14 @@ impl NoiseModel {
         let total = self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm;
         log_add(self.message(t), (t as f64).log2() + total.log2())
     }
-    /// An encryption of the sparse secret at plaintext modulus p^e times a polynomial with coefficients uniform in ±p/2.
+    /// Encryptions of s0 and w s0 (w about √p) at plaintext modulus p^e times the two digits of a polynomial with coefficients
+    /// uniform in ±p/2.
     pub fn raised(&self, p: u64, e: u32) -> f64 {
         let t = (p as f64).powi(e as i32);
-        let polynomial = TAIL * (self.degree / 12.0).sqrt() * p as f64;
-        (polynomial * (t * self.error_norm + 1.0 + self.sparse_weight)).log2()
+        let w = raise_digit(p) as f64;
+        let unit = TAIL * (self.degree / 12.0).sqrt();
+        let digits = w + (p as f64 / w + 1.0);
+        (unit * (digits * t * self.error_norm + p as f64 * (1.0 + self.sparse_weight))).log2()
     }
     /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
     /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law).
@@ -208,16 +217,17 @@ impl Params {
     /// The level to which `m` should be switched for `next`.
     pub fn target(&self, m: &Meta, next: NextUse) -> Level {
         let t = self.t(m);
-        let headroom = match next {
-            NextUse::Keep => return m.level,
-            NextUse::Product => PRODUCT_HEADROOM,
+        match next {
+            NextUse::Keep => m.level,
+            NextUse::Product => self.product_level(m, m),
             NextUse::LinearMap => {
+                let floor = self.noise().floor(t);
                 let key = self.noise().key_switch(self.chain(), m.level, t);
-                (key - self.noise().floor(t) + 1.0).max(PRODUCT_HEADROOM + 1.0)
+                let headroom = (key - floor + 1.0).max(1.0);
+                let spare = m.noise - floor - headroom;
+                self.chain().at_least(self.modulus_bits(m.level) - spare).min(m.level)
             }
-        };
-        let spare = m.noise - self.noise().floor(t) - headroom;
-        self.chain().at_least(self.modulus_bits(m.level) - spare).min(m.level)
+        }
     }
     /// The unit by which a switch from `from` to `to` multiplies the message, modulo p^e.
     pub fn switch_factor(&self, from: Basis, to: Basis, exponent: u32) -> u64 {
@@ -319,9 +329,23 @@ impl Params {
             })
             .collect()
     }
-    /// Where two factors of a product meet: the lower of the levels each is fit for.
+    /// Where two factors of a product meet: the level that leaves their product the most capacity. That is where the noise of
+    /// the worse one, scaled down, equals the floor, or one of the levels beside. If no product fits any more, they stay.
     pub fn product_level(&self, a: &Meta, b: &Meta) -> Level {
-        self.target(a, NextUse::Product).min(self.target(b, NextUse::Product))
+        let floor = self.noise().floor(self.t(a));
+        let ideal = |m: &Meta| self.modulus_bits(m.level) - (m.noise - floor);
+        let highest = a.level.min(b.level);
+        let near = self.chain().at_least(ideal(a).min(ideal(b))).min(highest);
+        let noise = |m: &Meta, level: Level| {
+            let drop = self.modulus_bits(m.level) - self.modulus_bits(level);
+            if level == m.level { m.noise } else { log_add(m.noise - drop, floor) }
+        };
+        let capacity = |level: &Level| self.modulus_bits(*level) - noise(a, *level) - noise(b, *level);
+        (near.0.saturating_sub(1)..=(near.0 + 1).min(highest.0))
+            .map(Level)
+            .filter(|level| capacity(level) > 1.0)
+            .max_by(|x, y| capacity(x).total_cmp(&capacity(y)))
+            .unwrap_or(highest)
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) struct Reducer {
 
 impl Lanes for Avx2 {
     const WIDTH: usize = 4;
+    const REDUCES_FEW: bool = true;
     type U = __m256i;
     type F = __m256d;
     type Factor = __m256d;
@@ -225,7 +226,7 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
-    fn sum_reduce(self, sum: Sum, terms: usize, r: Reducer) -> __m256i {
+    fn sum_reduce(self, sum: Sum, terms: usize, _small: bool, r: Reducer) -> __m256i {
         // The sum is low + 2^51 high with |low| <= 2^61 and high < 2^62. Adding 2^61 to low and taking 2^10 from high
         // makes low positive; then it is low + 2^50 middle + 2^100 top with low, middle < 2^50 and top < 2^14.
         let exponents = |offset: f64| offset.to_bits().wrapping_mul(terms as u64);

@@ -33,6 +33,8 @@ pub(crate) use vouched;
 #[derive(Clone, Copy)]
 pub(crate) struct Reducer {
     q: __m512i,
+    /// -q modulo 2^52.
+    minus_q: __m512i,
     /// floor(2^52 / q): the quotient of the factor 1.
     one: __m512i,
     /// 2^52 mod q.
@@ -50,6 +52,7 @@ pub(crate) struct Sum {
 
 impl Lanes for Avx512 {
     const WIDTH: usize = 8;
+    const REDUCES_FEW: bool = false;
     type U = __m512i;
     type F = __m512d;
     type Factor = __m512i;
@@ -223,40 +226,42 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {
-        let shoup = |w: u64| {
-            [
-                self.splat(w),
-                self.splat(((u128::from(w) << 52) / u128::from(q.value())) as u64),
-            ]
-        };
+        let shoup = |w: u64| [self.splat(w), self.splat(q.scaled_quotient(w, 52))];
         Reducer {
             q: self.splat(q.value()),
+            minus_q: self.splat((1 << 52) - q.value()),
             one: self.splat((1 << 52) / q.value()),
             middle: shoup(q.reduce_u128(1 << 52)),
             top: shoup(q.reduce_u128(1 << 102)),
         }
     }
     #[inline(always)]
-    fn sum_reduce(self, sum: Sum, _terms: usize, r: Reducer) -> __m512i {
+    fn sum_reduce(self, sum: Sum, _terms: usize, small: bool, r: Reducer) -> __m512i {
         // The sum is low + 2^52 high with low < 2^63 and high < 2^61. Write it as low + 2^52 middle + 2^102 top with
-        // low < 2^52, middle < 2^50 and top < 2^12, and divide the three parts by q at once, Shoup's way. Each of the
-        // three quotients loses less than 1 by its floor, and the rounding of the constants loses less than
-        // middle / 2^52 < 1/4 and f = 2^52/q - floor(2^52/q), so the remainder is below (3.5 + f) q < 2^52.
+        // low < 2^52, and divide the parts by q at once, Shoup's way: each of the quotients loses less than 1 by its
+        // floor, and the rounding of the constants loses less than middle / 2^52 and f = 2^52/q - floor(2^52/q).
+        // If the sum is small, top = 0 and middle < 2^52: the remainder is below (3 + f) q < 2^52, and below 4q.
+        // Else middle < 2^50 and top < 2^12: the remainder is below (13/4 + f) q < 2^52, and below 5q.
         vouched!(self, {
             let zero = _mm512_setzero_si512();
             let high = _mm512_add_epi64(sum.high, _mm512_srli_epi64::<52>(sum.low));
-            let top = _mm512_srli_epi64::<50>(high);
-            let middle = _mm512_and_si512(high, _mm512_set1_epi64((1 << 50) - 1));
-            let quotient = _mm512_madd52hi_epu64(zero, sum.low, r.one);
-            let quotient = _mm512_madd52hi_epu64(quotient, middle, r.middle[1]);
-            let quotient = _mm512_madd52hi_epu64(quotient, top, r.top[1]);
-            let product = _mm512_madd52lo_epu64(sum.low, middle, r.middle[0]);
-            let product = _mm512_madd52lo_epu64(product, top, r.top[0]);
-            let multiple = _mm512_madd52lo_epu64(zero, quotient, r.q);
-            let difference = _mm512_sub_epi64(product, multiple);
-            let x = _mm512_and_si512(difference, _mm512_set1_epi64((1 << 52) - 1));
+            let mut middle = high;
+            let mut quotient = _mm512_madd52hi_epu64(zero, sum.low, r.one);
+            let mut remainder = sum.low;
+            if !small {
+                let top = _mm512_srli_epi64::<50>(high);
+                middle = _mm512_and_si512(high, _mm512_set1_epi64((1 << 50) - 1));
+                quotient = _mm512_madd52hi_epu64(quotient, top, r.top[1]);
+                remainder = _mm512_madd52lo_epu64(remainder, top, r.top[0]);
+            }
+            quotient = _mm512_madd52hi_epu64(quotient, middle, r.middle[1]);
+            remainder = _mm512_madd52lo_epu64(remainder, middle, r.middle[0]);
+            remainder = _mm512_madd52lo_epu64(remainder, quotient, r.minus_q);
+            let mut x = _mm512_and_si512(remainder, _mm512_set1_epi64((1 << 52) - 1));
             let twice = _mm512_add_epi64(r.q, r.q);
-            let x = self.subtract_once(x, _mm512_add_epi64(twice, twice));
+            if !small {
+                x = self.subtract_once(x, _mm512_add_epi64(twice, twice));
+            }
             self.subtract_once(self.subtract_once(x, twice), r.q)
         })
     }

@@ -10,6 +10,8 @@ use crate::ntt::butterfly::Butterflies;
 pub(crate) trait Lanes: Copy {
     /// Number of lanes, 4 or 8.
     const WIDTH: usize;
+    /// Whether a sum of few products is faster with every product reduced than through [`Sum`](Self::Sum).
+    const REDUCES_FEW: bool;
     /// A vector of words.
     type U: Copy;
     /// A vector of doubles.
@@ -102,8 +104,15 @@ pub(crate) trait Lanes: Copy {
     fn transform(self, q: Modulus) -> Self::Transform;
     /// The constants for a modulus.
     fn reducer(self, q: Modulus) -> Self::Reducer;
-    /// The canonical residues of a sum of `terms` products, at most 2^11.
-    fn sum_reduce(self, sum: Self::Sum, terms: usize, reducer: Self::Reducer) -> Self::U;
+    /// The canonical residues of a sum of `terms` products, at most 2^11. `small` promises that the sum is below
+    /// 2^104 - 2^64.
+    fn sum_reduce(
+        self,
+        sum: Self::Sum,
+        terms: usize,
+        small: bool,
+        reducer: Self::Reducer,
+    ) -> Self::U;
 }
 
 /// The constants of arithmetic in doubles modulo q.
@@ -146,7 +155,7 @@ impl<L: Lanes> FloatModulus<L> {
         l.add_f(l.neg_mul_add_f(quotient, self.q, high), low)
     }
 
-    /// x modulo q, exactly, for integers |x| <= 2^52 with |x| < 2^51 q: of magnitude at most (1/2 + e) q with
+    /// x modulo q, exactly, for integers |x| < 2^53 with |x| < 2^51 q: of magnitude at most (1/2 + e) q with
     /// e = |x / q| / 2^53.
     #[inline(always)]
     pub(crate) fn reduce(&self, x: L::F) -> L::F {

@@ -15,7 +15,10 @@ pub(crate) mod vector;
 /// inlined into a function with the target features, which is what makes their instructions available.
 #[cfg(target_arch = "x86_64")]
 macro_rules! compile_for {
-    ($features:literal, $token:ident, $path:path; $($visibility:vis fn $name:ident($($argument:ident: $kind:ty),*);)*) => {
+    (
+        $features:literal, $token:ident, $path:path;
+        $($visibility:vis fn $name:ident($($argument:ident: $kind:ty),*);)*
+    ) => {
         $(
             #[allow(clippy::too_many_arguments)]
             $visibility fn $name($($argument: $kind),*) {
@@ -62,8 +65,8 @@ macro_rules! compile_kernels {
             pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]);
         }
         $crate::arch::compile_for! { $features, $token, crate::ntt::vector;
-            pub(crate) fn forward(twiddles: &crate::ntt::twiddles::VectorTwiddles<<$token as crate::arch::lanes::Lanes>::Transform>, a: &mut [u64]);
-            pub(crate) fn inverse(twiddles: &crate::ntt::twiddles::VectorTwiddles<<$token as crate::arch::lanes::Lanes>::Transform>, a: &mut [u64]);
+            pub(crate) fn forward(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);
+            pub(crate) fn inverse(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);
         }
     };
 }

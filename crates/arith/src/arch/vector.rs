@@ -34,6 +34,9 @@ fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
     l.splat_f(q.centered(c) as f64)
 }
 
+/// Up to so many reduced products, each below q in magnitude, add up exactly in a double.
+const FEW: usize = 7;
+
 /// Runs `$body` for each vector start `$i` below the length of `$slice`; gives the number of words covered.
 macro_rules! for_vectors {
     ($l:expr, $slice:expr, |$i:ident| $body:expr) => {{
@@ -173,13 +176,25 @@ pub(crate) fn inner_product<L: Lanes>(
     a: &[&[u64]],
     b: &[&[u64]],
 ) {
-    let reducer = l.reducer(q);
+    if L::REDUCES_FEW && a.len() <= FEW {
+        let m = FloatModulus::new(l, q);
+        let done = for_vectors!(l, out, |i| {
+            let mut sum = l.splat_f(0.0);
+            for (x, y) in a.iter().zip(b) {
+                sum = l.add_f(sum, m.mul(l.widen(at(l, x, i)), l.widen(at(l, y, i))));
+            }
+            put(l, out, i, m.canonical(m.reduce(sum)));
+        });
+        return portable::inner_product_from(q, done, out, a, b);
+    }
+    // Products of canonical residues are below 2^100.
+    let (reducer, small) = (l.reducer(q), a.len() < 16);
     let done = for_vectors!(l, out, |i| {
         let mut sum = l.sum_zero();
         for (x, y) in a.iter().zip(b) {
             sum = l.sum_add(sum, l.factor(at(l, x, i)), l.factor(at(l, y, i)));
         }
-        put(l, out, i, l.sum_reduce(sum, a.len(), reducer));
+        put(l, out, i, l.sum_reduce(sum, a.len(), small, reducer));
     });
     portable::inner_product_from(q, done, out, a, b);
 }
@@ -194,7 +209,23 @@ pub(crate) fn inner_product2<L: Lanes>(
     b0: &[&[u64]],
     b1: &[&[u64]],
 ) {
-    let reducer = l.reducer(q);
+    if L::REDUCES_FEW && a.len() <= FEW {
+        let m = FloatModulus::new(l, q);
+        let done = for_vectors!(l, out0, |i| {
+            let (mut sum0, mut sum1) = (l.splat_f(0.0), l.splat_f(0.0));
+            for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
+                let x = l.widen(at(l, x, i));
+                sum0 = l.add_f(sum0, m.mul(x, l.widen(at(l, y0, i))));
+                sum1 = l.add_f(sum1, m.mul(x, l.widen(at(l, y1, i))));
+            }
+            put(l, out0, i, m.canonical(m.reduce(sum0)));
+            put(l, out1, i, m.canonical(m.reduce(sum1)));
+        });
+        portable::inner_product_from(q, done, out0, a, b0);
+        return portable::inner_product_from(q, done, out1, a, b1);
+    }
+    // Products of canonical residues are below 2^100.
+    let (reducer, small) = (l.reducer(q), a.len() < 16);
     let done = for_vectors!(l, out0, |i| {
         let (mut sum0, mut sum1) = (l.sum_zero(), l.sum_zero());
         for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
@@ -202,8 +233,8 @@ pub(crate) fn inner_product2<L: Lanes>(
             sum0 = l.sum_add(sum0, x, l.factor(at(l, y0, i)));
             sum1 = l.sum_add(sum1, x, l.factor(at(l, y1, i)));
         }
-        put(l, out0, i, l.sum_reduce(sum0, a.len(), reducer));
-        put(l, out1, i, l.sum_reduce(sum1, a.len(), reducer));
+        put(l, out0, i, l.sum_reduce(sum0, a.len(), small, reducer));
+        put(l, out1, i, l.sum_reduce(sum1, a.len(), small, reducer));
     });
     portable::inner_product_from(q, done, out0, a, b0);
     portable::inner_product_from(q, done, out1, a, b1);
@@ -217,13 +248,29 @@ pub(crate) fn weighted_sum<L: Lanes>(
     xs: &[&[u64]],
     weights: &[u64],
 ) {
-    let reducer = l.reducer(q);
+    if L::REDUCES_FEW && xs.len() <= FEW {
+        let m = FloatModulus::new(l, q);
+        let mut factors = [l.splat_f(0.0); FEW];
+        for (factor, &w) in factors.iter_mut().zip(weights) {
+            *factor = constant(l, q, w);
+        }
+        let done = for_vectors!(l, out, |i| {
+            let mut sum = l.splat_f(0.0);
+            for (x, &factor) in xs.iter().zip(&factors) {
+                sum = l.add_f(sum, m.mul(l.widen(at(l, x, i)), factor));
+            }
+            put(l, out, i, m.canonical(m.reduce(sum)));
+        });
+        return portable::weighted_sum_from(q, done, out, xs, weights);
+    }
+    // Products of words below 2^52 and residues are below 2^102.
+    let (reducer, small) = (l.reducer(q), xs.len() < 4);
     let done = for_vectors!(l, out, |i| {
         let mut sum = l.sum_zero();
         for (x, &w) in xs.iter().zip(weights) {
             sum = l.sum_add(sum, l.factor(at(l, x, i)), l.factor(l.splat(w)));
         }
-        put(l, out, i, l.sum_reduce(sum, xs.len(), reducer));
+        put(l, out, i, l.sum_reduce(sum, xs.len(), small, reducer));
     });
     portable::weighted_sum_from(q, done, out, xs, weights);
 }

@@ -11,6 +11,8 @@ pub(crate) trait Butterflies: Copy {
     const WIDTH: usize;
     /// Words of a twiddle in the tables, 1 or 2.
     const WORDS: usize;
+    /// Whether butterflies reduce only when told to.
+    const LAZY: bool;
     /// A vector of residues.
     type V: Copy;
     /// A vector of twiddles.
@@ -54,9 +56,9 @@ pub(crate) trait Butterflies: Copy {
     /// `WIDTH` words must be writable.
     unsafe fn store_canonical(self, target: *mut u64, x: Self::V);
 
-    /// (x + w y, x - w y). `reduce` is the schedule of the floating-point form, described there.
+    /// (x + w y, x - w y). A lazy arithmetic reduces x first if `reduce`.
     fn forward(self, reduce: bool, x: Self::V, y: Self::V, w: Self::W) -> (Self::V, Self::V);
-    /// (x + y, w (x - y)). `reduce` as in [`forward`](Self::forward).
+    /// (x + y, w (x - y)). A lazy arithmetic reduces the sum if `reduce`.
     fn inverse(self, reduce: bool, x: Self::V, y: Self::V, w: Self::W) -> (Self::V, Self::V);
     /// (w0 (x + y), w1 (x - y)) as canonical words, for [`store_words`](Self::store_words).
     fn last(self, x: Self::V, y: Self::V, w: [Self::W; 2]) -> (Self::V, Self::V);
@@ -75,7 +77,8 @@ pub(crate) trait Butterflies: Copy {
 ///
 /// *Forward.* Reducing x (to 1/2) before x + w y and x - w y makes the bound 1 + B/8, not reducing makes it
 /// 1/2 + 9 B/8. Inputs are below 4. The row stage reduces and gives 3/2; the stages with distance 2^s reduce where
-/// s = 3 modulo 4. Bounds go 1.5, 2.19, 2.97, 3.84, and again 1.48, 2.17, 2.94, 3.81, 1.48, and so on.
+/// s = 3 modulo 4. Bounds, rounded up, go 1.5, 2.19, 2.97, 3.84, then 1.48, 2.17, 2.94, 3.81, then 1.48 again, and
+/// so on.
 ///
 /// *Inverse.* Sums double: B to 2 B, and w (x - y) is at most 1/2 + B/4. Stages with odd s reduce their sums. Two
 /// stages take B to at most 1/2 + B/2, so from canonical input B stays below 1 before an even stage and below 2 before
@@ -83,6 +86,7 @@ pub(crate) trait Butterflies: Copy {
 impl<L: Lanes> Butterflies for FloatModulus<L> {
     const WIDTH: usize = L::WIDTH;
     const WORDS: usize = 1;
+    const LAZY: bool = true;
     type V = L::F;
     type W = L::F;
 

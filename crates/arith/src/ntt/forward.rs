@@ -20,8 +20,9 @@ pub(super) fn stages<B: Butterflies>(
     let mut s = from;
     while s < to {
         let log = radix(to - s);
+        let phase = if B::LAZY { s % 4 } else { 0 };
         let last = canonical && s + log == to;
-        passes!(pass(m, twiddles, row, s); (log, s % 4, last);
+        passes!(pass(m, twiddles, row, s); (log, phase, last);
             (1 0) (1 1) (1 2) (1 3)
             (2 0) (2 1) (2 2) (2 3)
             (3 0) (3 1) (3 2) (3 3));
@@ -29,7 +30,7 @@ pub(super) fn stages<B: Butterflies>(
     }
 }
 
-/// LOG stages from distance 2^s on, in registers; PHASE = s modulo 4 tells which of them reduces.
+/// LOG stages from distance 2^s on, in registers; PHASE = s modulo 4 tells a lazy arithmetic which of them reduces.
 #[inline(always)]
 fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: bool>(
     m: B,
@@ -48,10 +49,10 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
         for j in (0..d).step_by(B::WIDTH) {
             // SAFETY: j + WIDTH <= d, so all places are inside the block, which is inside the row.
             let places = unsafe { row.as_mut_ptr().add(start + j) };
-            let mut v = [m.zero(); 16];
+            let mut v = [m.zero(); 8];
             unrolled!(for i in 0..8 {
                 if i < 1 << LOG {
-                    // SAFETY: as above; between passes the words are doubles.
+                    // SAFETY: as above.
                     v[i] = unsafe { m.load(places.add(i * d)) };
                 }
             });
@@ -61,7 +62,7 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
                     unrolled!(for i in 0..8 {
                         if i < 1 << LOG && i & reach == 0 {
                             let place = (d << t) + (i & (reach - 1)) * d + j;
-                            // SAFETY: the index is below 2^t d + 2^t d <= block <= twiddles.len().
+                            // SAFETY: the index is below 2^t d + 2^t d <= block, and the table covers a block.
                             let w = unsafe { m.twiddle(twiddles.as_ptr(), place) };
                             (v[i], v[i + reach]) =
                                 m.forward((PHASE + t) % 4 == 3, v[i], v[i + reach], w);

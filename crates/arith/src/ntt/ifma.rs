@@ -72,12 +72,13 @@ impl IfmaModulus {
 impl Butterflies for IfmaModulus {
     const WIDTH: usize = 8;
     const WORDS: usize = 2;
+    const LAZY: bool = false;
     type V = __m512i;
     type W = [__m512i; 2];
 
     #[inline]
     fn encode(q: Modulus, w: u64) -> [u64; 2] {
-        [w, ((u128::from(w) << 52) / u128::from(q.value())) as u64]
+        [w, q.scaled_quotient(w, 52)]
     }
     #[inline(always)]
     fn everywhere(self, encoded: [u64; 2]) -> [__m512i; 2] {

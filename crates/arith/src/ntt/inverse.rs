@@ -21,8 +21,9 @@ pub(super) fn stages_back<B: Butterflies>(
     while end > from {
         let log = radix(end - from);
         let s = end - log;
+        let phase = if B::LAZY { s % 2 } else { 0 };
         let first = canonical && end == to;
-        passes!(pass_back(m, twiddles, row, s); (log, s % 2, first);
+        passes!(pass_back(m, twiddles, row, s); (log, phase, first);
             (1 0) (1 1)
             (2 0) (2 1)
             (3 0) (3 1));
@@ -30,7 +31,7 @@ pub(super) fn stages_back<B: Butterflies>(
     }
 }
 
-/// LOG stages down to distance 2^s, in registers; PHASE = s modulo 2 tells which of them reduce.
+/// LOG stages down to distance 2^s, in registers; PHASE = s modulo 2 tells a lazy arithmetic which of them reduce.
 #[inline(always)]
 fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: bool>(
     m: B,
@@ -49,10 +50,10 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
         for j in (0..d).step_by(B::WIDTH) {
             // SAFETY: j + WIDTH <= d, so all places are inside the block, which is inside the row.
             let places = unsafe { row.as_mut_ptr().add(start + j) };
-            let mut v = [m.zero(); 16];
+            let mut v = [m.zero(); 8];
             unrolled!(for i in 0..8 {
                 if i < 1 << LOG {
-                    // SAFETY: as above; between passes the words are doubles.
+                    // SAFETY: as above.
                     v[i] = unsafe {
                         if CANONICAL {
                             m.load_words(places.add(i * d))
@@ -68,7 +69,7 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
                     unrolled!(for i in 0..8 {
                         if i < 1 << LOG && i & reach == 0 {
                             let place = (d << t) + (i & (reach - 1)) * d + j;
-                            // SAFETY: the index is below 2^t d + 2^t d <= block <= twiddles.len().
+                            // SAFETY: the index is below 2^t d + 2^t d <= block, and the table covers a block.
                             let w = unsafe { m.twiddle(twiddles.as_ptr(), place) };
                             (v[i], v[i + reach]) =
                                 m.inverse((PHASE + t) % 2 == 1, v[i], v[i + reach], w);

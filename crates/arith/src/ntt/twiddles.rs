@@ -3,6 +3,7 @@
 use super::Powers;
 use super::butterfly::Butterflies;
 use crate::Modulus;
+use crate::arch::lanes::Lanes;
 use std::marker::PhantomData;
 
 /// Eight words on a cache line of their own.
@@ -64,3 +65,6 @@ impl<B: Butterflies> VectorTwiddles<B> {
         w
     }
 }
+
+/// The tables that the transform of an instruction set uses.
+pub(crate) type TwiddlesOf<L> = VectorTwiddles<<L as Lanes>::Transform>;

@@ -1,6 +1,6 @@
 //! The transform over vectors, written once for every instruction set and either arithmetic.
 //!
-//! Rows are cut into pieces that stay in the first-level cache. A piece of both rows goes through the row stage and the
+//! Rows are cut into pieces that stay in a near cache. A piece of both rows goes through the row stage and the
 //! distances 1, 2, 4 in one sweep, in registers, and then, row by row, through all stages whose blocks fit, three
 //! stages a sweep. The remaining stages sweep the whole rows. The inverse does the same backwards.
 
@@ -10,9 +10,16 @@ use super::inverse::{last_stages, stages_back};
 use super::twiddles::VectorTwiddles;
 use crate::arch::lanes::Lanes;
 
-/// Rows are processed in pieces of this many words as long as distances allow: one piece fits the first-level cache, its
-/// twiddles the second.
-const LOG_PIECE: u32 = 12;
+/// The binary logarithm of the length of a piece: short rows stay whole, long ones leave three stages, one sweep, to
+/// be done over the whole row.
+#[inline(always)]
+fn log_piece(log_half: u32) -> u32 {
+    if log_half <= 12 {
+        log_half
+    } else {
+        log_half - 3
+    }
+}
 
 /// Writes a body out for each number: a loop that cannot fail to unroll, so that register arrays stay in registers.
 macro_rules! unrolled {
@@ -42,7 +49,7 @@ macro_rules! passes {
 
 pub(super) use {passes, unrolled};
 
-/// How many of the next `remaining` stages to do in one pass: as equal shares as at most `3` allows.
+/// How many of the next `remaining` stages to do in one pass: at most three, in equal shares.
 #[inline(always)]
 pub(super) fn radix(remaining: u32) -> u32 {
     remaining.div_ceil(remaining.div_ceil(3))
@@ -56,8 +63,8 @@ pub(crate) fn forward<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a
     assert!(half >= 64 && twiddles.row(0).len() == half * L::Transform::WORDS);
     let m = l.transform(twiddles.modulus);
     let (first, second) = a.split_at_mut(half);
-    let piece = half.min(1 << LOG_PIECE);
-    let log_piece = piece.trailing_zeros();
+    let log_piece = log_piece(log_half);
+    let piece = 1 << log_piece;
     for start in (0..half).step_by(piece) {
         let (top, bottom) = (&mut first[start..][..piece], &mut second[start..][..piece]);
         first_stages(m, twiddles, top, bottom);
@@ -80,8 +87,8 @@ pub(crate) fn inverse<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a
     assert!(half >= 64 && twiddles.row(0).len() == half * L::Transform::WORDS);
     let m = l.transform(twiddles.modulus);
     let (first, second) = a.split_at_mut(half);
-    let piece = half.min(1 << LOG_PIECE);
-    let log_piece = piece.trailing_zeros();
+    let log_piece = log_piece(log_half);
+    let piece = 1 << log_piece;
     // The inverse twiddles of a row are the twiddles of the other row.
     if log_piece < log_half {
         for (r, row) in [&mut *first, &mut *second].into_iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{NextUse, Raise, Scheme};
+use everlevel_scheme::{Level, NextUse, Raise, Scheme};
 
 use super::observe::{Stage, StageObserver, StageReport};
 use super::plan::{BootstrapCosts, BootstrapPlan};
@@ -17,8 +17,8 @@ use crate::transform::SlotTransform;
 
 /// Bootstraps thin ciphertexts (values modulo p in every slot) of one scheme, by one plan.
 ///
-/// The diagonals of the linear maps are prepared when they are first used, for the levels that are then met: these are the
-/// same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
+/// The diagonals of the linear maps are prepared when they are first used (or by [`Bootstrapper::prepare`]), for the levels
+/// that are then met: these are the same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
 pub struct Bootstrapper<S: Raise> {
     plan: BootstrapPlan,
     coeff_to_slot: Vec<Group<S>>,
@@ -96,6 +96,24 @@ impl<S: Raise> Bootstrapper<S> {
     pub fn galois_elements(&self) -> &[GaloisElement] {
         &self.galois_elements
     }
+    /// Prepares the diagonals of all linear maps for the levels that a dry run met (on the no-op scheme, or an earlier
+    /// run), so that the first bootstrapping takes no longer than the others.
+    ///
+    /// # Errors
+    /// Errors of the scheme. Reports of other plans do no harm: what does not fit is prepared again when it is used.
+    pub fn prepare(&self, scheme: &S, dry: &[StageReport]) -> Result<(), CircuitError> {
+        for report in dry {
+            let groups = match report.stage {
+                Stage::CoeffToSlot => &self.coeff_to_slot,
+                Stage::SlotToCoeff => &self.slot_to_coeff,
+                _ => continue,
+            };
+            if let (Some(group), Some(level)) = (groups.get(report.group), report.level_before) {
+                group.prepared(scheme, level)?;
+            }
+        }
+        Ok(())
+    }
     /// The capacity, in bits, that a ciphertext needs to be bootstrapped.
     pub fn minimum_capacity(&self, scheme: &S) -> f64 {
         scheme.minimum_capacity()
@@ -170,8 +188,7 @@ impl<S: Scheme> Group<S> {
     fn new(plan: LinearMapPlan) -> Self {
         Group { plan, prepared: RwLock::new(None) }
     }
-    fn prepared(&self, scheme: &S, x: &S::Ciphertext) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
-        let level = scheme.level(x);
+    fn prepared(&self, scheme: &S, level: Level) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
         // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread that panicked left
         // the old value or the new one, both complete.
         let held = self.prepared.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -196,7 +213,7 @@ fn apply_groups<S: Scheme>(
     let mut before = None;
     for (i, group) in groups.iter().enumerate() {
         let next = if i + 1 == groups.len() { last } else { NextUse::LinearMap };
-        let y = group.prepared(scheme, &x)?.apply(scheme, &x, next)?;
+        let y = group.prepared(scheme, scheme.level(&x))?.apply(scheme, &x, next)?;
         watch.done(stage, i, Some(&x), &y);
         before = Some(std::mem::replace(&mut x, y));
     }

@@ -90,7 +90,7 @@ impl DigitRemoval {
         }
         let program = match method {
             DigitMethod::ProductTree { .. } => thriftiest(programs, prime)?,
-            DigitMethod::PatersonStockmeyer { extra_depth } => best(programs, DepthGoal::Extra(extra_depth))?,
+            DigitMethod::PatersonStockmeyer { extra_depth } => best(programs.into_iter().map(Ok), DepthGoal::Extra(extra_depth))?,
         };
         Ok(DigitRemoval { prime, bound, method, program })
     }
@@ -128,7 +128,8 @@ impl DigitRemoval {
 fn thriftiest(programs: Vec<Program>, prime: u64) -> Result<Program, CircuitError> {
     let bits = |p: &Program| p.estimated_bits(prime);
     let least = programs.iter().map(bits).fold(f64::INFINITY, f64::min);
-    best(programs.into_iter().filter(|p| bits(p) <= least + 1.0).collect(), DepthGoal::Extra(u32::MAX))
+    let thrifty = programs.into_iter().filter(|p| bits(p) <= least + 1.0);
+    best(thrifty.map(Ok), DepthGoal::Extra(u32::MAX))
 }
 
 /// What does not depend on the method.

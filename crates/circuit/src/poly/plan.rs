@@ -1,6 +1,7 @@
 //! Paterson–Stockmeyer evaluation at least depth.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use everlevel_scheme::{NextUse, Scheme};
 
@@ -62,11 +63,11 @@ impl PolynomialPlan {
         }
         let mut builder = ProgramBuilder::new();
         let x = builder.input(modulus.exponent());
-        let mut programs = Vec::new();
-        for candidate in candidates(&builder, &PowerTable::new(x), polynomials) {
+        let powers = PowerTable::new(x);
+        let programs = candidates(&builder, &powers, polynomials).map(|candidate| {
             let Candidate { builder, outputs, .. } = candidate?;
-            programs.push(builder.finish(&outputs)?);
-        }
+            builder.finish(&outputs)
+        });
         Ok(PolynomialPlan { program: best(programs, goal)? })
     }
     /// Depth and counts.
@@ -82,19 +83,33 @@ impl PolynomialPlan {
     }
 }
 
-/// The program of fewest products, then relinearizations, then levels, within the depth asked for.
-pub(crate) fn best(programs: Vec<Program>, goal: DepthGoal) -> Result<Program, CircuitError> {
-    let least = programs.iter().map(|p| p.costs().depth).min().unwrap_or(0);
+/// The program of fewest products, then relinearizations, then levels, within the depth asked for. Programs of large
+/// polynomials are large, so only the best of each depth is kept while they are made.
+pub(crate) fn best(programs: impl IntoIterator<Item = Result<Program, CircuitError>>, goal: DepthGoal) -> Result<Program, CircuitError> {
+    let key = |p: &Program| {
+        let c = p.costs();
+        (c.products, c.relinearizations, c.depth, c.scalar_products)
+    };
+    let mut by_depth: BTreeMap<u32, Program> = BTreeMap::new();
+    for program in programs {
+        let program = program?;
+        match by_depth.entry(program.costs().depth) {
+            Entry::Vacant(place) => {
+                place.insert(program);
+            }
+            Entry::Occupied(mut place) if key(&program) < key(place.get()) => {
+                place.insert(program);
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+    let least = by_depth.keys().next().copied().unwrap_or(0);
     let allowed = match goal {
         DepthGoal::Least => least,
         DepthGoal::Extra(levels) => least.saturating_add(levels),
         DepthGoal::AtMost(depth) => depth,
     };
-    let key = |p: &Program| {
-        let c = p.costs();
-        (c.products, c.relinearizations, c.depth, c.scalar_products)
-    };
-    let within = programs.into_iter().filter(|p| p.costs().depth <= allowed);
+    let within = by_depth.into_values().filter(|p| p.costs().depth <= allowed);
     within.min_by_key(key).ok_or(CircuitError::TooDeep { allowed, needed: least })
 }
 

@@ -12,7 +12,7 @@ use super::keyswitch::Decomposition;
 use super::{Bgv, Ciphertext};
 use crate::error::SchemeError;
 use crate::keys::{BootstrapKey, EvalKeys};
-use crate::noise::Meta;
+use crate::noise::{Meta, raise_digit};
 use crate::params::Level;
 use crate::verbs::{Raise, Scheme};
 
@@ -32,13 +32,22 @@ impl<K: EvalKeys> Bgv<K> {
     fn times_sparse(&self, o0: &[i64], o1: &[i64], meta: Meta) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let key = &self.bootstrap_key()?.sparse;
+        let [key, key_w] = &self.bootstrap_key()?.sparse;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
-        let o1 = poly(o1);
-        let mut c0: Poly<Eval> = key.c0.restricted(basis).mul(ring, &o1);
-        c0.add_assign(ring, &poly(o0));
-        Ok(Ciphertext::new(params.checked(meta, "bootstrapping")?, c0, key.c1.restricted(basis).mul(ring, &o1)))
+        // o1 = low + w high, balanced
+        let w = raise_digit(self.plain_prime()) as i64;
+        let high: Vec<i64> = o1.iter().map(|&x| (2 * x + w).div_euclid(2 * w)).collect();
+        let low: Vec<i64> = o1.iter().zip(&high).map(|(&x, &h)| x - w * h).collect();
+        let (low, high) = (poly(&low), poly(&high));
+        let combine = |c: &Poly<Eval>, c_w: &Poly<Eval>, mut sum: Poly<Eval>| {
+            sum.mul_add_assign(ring, &c.restricted(basis), &low);
+            sum.mul_add_assign(ring, &c_w.restricted(basis), &high);
+            sum
+        };
+        let c0 = combine(&key.c0, &key_w.c0, poly(o0));
+        let c1 = combine(&key.c1, &key_w.c1, Poly::zero(ring, basis));
+        Ok(Ciphertext::new(params.checked(meta, "bootstrapping")?, c0, c1))
     }
 }
 

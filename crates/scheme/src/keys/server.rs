@@ -10,15 +10,15 @@ use super::secret::SecretKey;
 use super::switch::SwitchKey;
 use crate::bgv::Ciphertext;
 use crate::error::SchemeError;
-use crate::noise::Meta;
+use crate::noise::{Meta, raise_digit};
 use crate::params::{GadgetId, Level, Params};
 
 /// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
 pub struct BootstrapKey {
     /// From s to the sparse s0, at q0 with the first special prime.
     pub(crate) encapsulation: SwitchKey,
-    /// s0 modulo p^(r+1) under s at the top level.
-    pub(crate) sparse: Ciphertext,
+    /// s0 and w s0 modulo p^(r+1) under s at the top level, see [`raise_digit`].
+    pub(crate) sparse: [Ciphertext; 2],
 }
 
 /// Where an evaluator finds its keys: in memory, in a mapped file, anywhere.
@@ -100,14 +100,20 @@ impl ServerKeys {
         let basis = params.chain().basis(top);
         let exponent = params.slot_shape().max_exponent();
         let t = params.slot_shape().plain_modulus(exponent);
-        let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
-        let mut c0 = sample::secret_poly(ring, basis, &SecretKey::key_error(params, rng));
-        c0.scale_assign(ring, t as i128);
-        c0.sub_assign(ring, &c1.mul(ring, &secret.eval().restricted(basis)));
-        c0.add_assign(ring, &sample::secret_poly(ring, basis, &sparse.coefficients));
         let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
         let meta = Meta { level: top, exponent, factor: 1, noise };
-        Ok(BootstrapKey { encapsulation, sparse: Ciphertext::new(params.checked(meta, "key generation")?, c0, c1) })
+        let mut multiple = |w: u64| -> Result<Ciphertext, SchemeError> {
+            let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
+            let mut c0 = sample::secret_poly(ring, basis, &SecretKey::key_error(params, rng));
+            c0.scale_assign(ring, t as i128);
+            c0.sub_assign(ring, &c1.mul(ring, &secret.eval().restricted(basis)));
+            let mut message = sample::secret_poly(ring, basis, &sparse.coefficients);
+            message.scale_assign(ring, w as i128);
+            c0.add_assign(ring, &message);
+            Ok(Ciphertext::new(params.checked(meta, "key generation")?, c0, c1))
+        };
+        let sparse = [multiple(1)?, multiple(raise_digit(params.spec().plain_prime))?];
+        Ok(BootstrapKey { encapsulation, sparse })
     }
 
     /// How many switching keys there are.

@@ -314,7 +314,7 @@ impl Raise for NoOp {
         let params = &self.params;
         let meta = params.checked(params.raised_overflow(), "bootstrapping")?;
         let (p, t) = (self.plain_prime() as i64, params.plain_arithmetic(&meta));
-        self.counters.transforms(2 * params.chain().basis(meta.level).len());
+        self.counters.transforms(3 * params.chain().basis(meta.level).len());
         let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - p * i)).collect();
         Ok(Open { meta, value })
     }
@@ -323,7 +323,7 @@ impl Raise for NoOp {
         let meta = params.checked(params.raised_message(&like.meta), "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
         let q0 = t.reduce_i128(params.base_modulus());
-        self.counters.transforms(2 * params.chain().basis(meta.level).len());
+        self.counters.transforms(3 * params.chain().basis(meta.level).len());
         let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
         self.switch(&Open { meta, value }, like.meta.level)
     }

@@ -1,0 +1,54 @@
+//! The bootstrapping plan of a named parameter set for each objective, found by dry runs.
+//!
+//! `cargo run --release --example rank_plans -- bgv-65537-n15`
+
+use std::error::Error;
+
+use everlevel_circuit::bootstrap::{BootstrapPlan, DryRun, Objective, Planner, TimeModel};
+use everlevel_scheme::plain::Open;
+use everlevel_scheme::{Cost, Level, NoOp, OptIn, Params, Plaintext, SchemeError};
+
+struct Dry {
+    params: Params,
+    worn: Plaintext,
+}
+
+impl DryRun for Dry {
+    type Scheme = NoOp;
+    fn scheme(&self) -> Result<NoOp, SchemeError> {
+        Ok(NoOp::new(&self.params, 1))
+    }
+    fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
+        scheme.encrypt_at(&self.worn, Level(1))
+    }
+    fn cost(&self, scheme: &NoOp) -> Cost {
+        scheme.cost()
+    }
+    fn key_bytes(&self, scheme: &NoOp) -> u64 {
+        scheme.key_plan().seeded_bytes(&self.params)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let name = std::env::args().nth(1).unwrap_or_else(|| "insecure_bgv-65537-n11".into());
+    let params = Params::named(&name, OptIn::InsecureResearch)?;
+    let candidates = BootstrapPlan::candidates(params.slots(), 8);
+    let model = TimeModel::typical(params.degree());
+    let dry = Dry { worn: Plaintext::encode(&params, &[1])?, params };
+    println!("{name}: {} candidates", candidates.len());
+    for objective in [Objective::Throughput, Objective::Latency, Objective::Capacity] {
+        let best = Planner::new(&dry, model, objective).search(&candidates)?;
+        println!(
+            "{objective:?}: coeff_to_slot {:?}, slot_to_coeff {:?}, {}: {:.2} s modelled, {:.1} bits left, {:.1} multiplications, keys {:.0} MB",
+            best.plan.coeff_to_slot,
+            best.plan.slot_to_coeff,
+            best.plan.digits,
+            best.seconds,
+            best.capacity_bits,
+            best.multiplications,
+            best.key_bytes as f64 / 1e6
+        );
+        println!("  {:?}\n  {:?}", best.costs, best.cost);
+    }
+    Ok(())
+}
