@@ -37,6 +37,7 @@ mod arch;
 mod backend;
 mod error;
 pub mod kernels;
+mod memory;
 mod modulus;
 mod ntt;
 pub mod order;
@@ -44,6 +45,7 @@ pub mod primes;
 
 pub use backend::{Backend, Selection};
 pub use error::ArithError;
+pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
 pub use ntt::NttTable;
 pub use order::{

@@ -98,6 +98,29 @@ fn sixty_multiplications_in_a_row() {
 }
 
 #[test]
+fn one_bootstrapping_serves_all_threads() {
+    let params = params(6, 257, 8, 8);
+    let auto = auto_refresh(&params);
+    let values = message(&params, 6);
+    let plain = Plaintext::encode(&params, &values).unwrap();
+    let least = auto.scheme().minimum_capacity() + 1.0;
+    let worn = auto.share(auto.scheme().encrypt_worn(&plain, Level(1), least).unwrap());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut x = worn.clone();
+                for _ in 0..3 {
+                    x = auto.mul(&x, &worn).unwrap();
+                }
+                let fourth: Vec<u64> = values.iter().map(|v| v * v % 257 * v % 257 * v % 257).collect();
+                assert_eq!(auto.scheme().decrypt(&x.get()).unwrap().decode(&params).unwrap(), fourth);
+            });
+        }
+    });
+    assert_eq!(auto.bootstraps(), 1);
+}
+
+#[test]
 fn deep_operations_are_refused_and_shallow_ones_retried() {
     let params = params(6, 257, 8, 8);
     let auto = auto_refresh(&params);

@@ -2,35 +2,37 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use everlevel_arith::Block;
 use zeroize::Zeroize;
 
-/// Words in a cache line.
-const LINE: usize = 8;
-
-/// Free buffers of one ring. A limb goes back here when it is dropped, so that evaluation does not pay for fresh
-/// pages at every operation; the pool never holds more than the largest number of limbs that were alive at once.
+/// Free blocks of one ring. A limb goes back here when it is dropped, so that evaluation does not pay for fresh
+/// pages at every operation; the pool never holds more than the largest number of limbs that were alive at once, and a slab.
 #[derive(Default)]
 pub(crate) struct Pool {
-    free: Mutex<Vec<Vec<u64>>>,
+    free: Mutex<Vec<Block>>,
 }
 
 impl Pool {
-    fn take(&self, len: usize) -> Vec<u64> {
-        let recycled = self.free.lock().unwrap_or_else(|e| e.into_inner()).pop();
-        recycled.unwrap_or_else(|| vec![0; len + LINE])
+    /// # Panics
+    /// If the system is out of memory, like every allocation.
+    fn take(&self, len: usize) -> Block {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.is_empty() {
+            *free = Block::slab(len).expect("the system is out of memory");
+        }
+        free.pop().expect("a slab holds at least one block")
     }
-    fn give(&self, buffer: Vec<u64>) {
-        self.free.lock().unwrap_or_else(|e| e.into_inner()).push(buffer);
+    fn give(&self, block: Block) {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     }
 }
 
 /// The residues of a polynomial modulo one prime: a slice of n words that starts at a cache line.
 pub struct Limb {
-    buffer: Vec<u64>,
-    start: usize,
-    len: usize,
+    /// `None` only while it is being dropped.
+    block: Option<Block>,
     pool: Arc<Pool>,
     wipe: bool,
 }
@@ -38,11 +40,7 @@ pub struct Limb {
 impl Limb {
     /// A limb of unspecified content.
     pub(crate) fn uninit(pool: &Arc<Pool>, len: usize) -> Self {
-        let buffer = pool.take(len);
-        // `align_offset` may decline (usize::MAX); alignment is about speed only.
-        let offset = buffer.as_ptr().align_offset(LINE * 8);
-        let start = if offset <= LINE { offset } else { 0 };
-        Limb { buffer, start, len, pool: pool.clone(), wipe: false }
+        Limb { block: Some(pool.take(len)), pool: pool.clone(), wipe: false }
     }
     /// A limb of zeros.
     pub(crate) fn zero(pool: &Arc<Pool>, len: usize) -> Self {
@@ -50,7 +48,7 @@ impl Limb {
         limb.fill(0);
         limb
     }
-    /// Overwrites the buffer when it is dropped, before it is recycled.
+    /// Overwrites the words when the limb is dropped, before they are recycled.
     pub fn wipe_on_drop(&mut self) {
         self.wipe = true;
     }
@@ -59,19 +57,19 @@ impl Limb {
 impl Deref for Limb {
     type Target = [u64];
     fn deref(&self) -> &[u64] {
-        &self.buffer[self.start..self.start + self.len]
+        self.block.as_deref().unwrap_or_default()
     }
 }
 
 impl DerefMut for Limb {
     fn deref_mut(&mut self) -> &mut [u64] {
-        &mut self.buffer[self.start..self.start + self.len]
+        self.block.as_deref_mut().unwrap_or_default()
     }
 }
 
 impl Clone for Limb {
     fn clone(&self) -> Self {
-        let mut copy = Self::uninit(&self.pool, self.len);
+        let mut copy = Self::uninit(&self.pool, self.len());
         copy.copy_from_slice(self);
         copy.wipe = self.wipe;
         copy
@@ -80,18 +78,19 @@ impl Clone for Limb {
 
 impl Drop for Limb {
     fn drop(&mut self) {
-        if self.wipe {
-            // As a slice: wiping the Vec would also empty it.
-            self.buffer.as_mut_slice().zeroize();
+        if let Some(mut block) = self.block.take() {
+            if self.wipe {
+                block.zeroize();
+            }
+            self.pool.give(block);
         }
-        self.pool.give(std::mem::take(&mut self.buffer));
     }
 }
 
 impl fmt::Debug for Limb {
     /// Names the length only: a limb may belong to a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Limb({} words)", self.len)
+        write!(f, "Limb({} words)", self.len())
     }
 }
 
@@ -100,18 +99,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buffers_are_aligned_recycled_and_wiped() {
+    fn blocks_are_recycled_and_wiped() {
         let pool = Arc::new(Pool::default());
         let mut limb = Limb::zero(&pool, 64);
+        let before = pool.free.lock().unwrap().len();
         limb.fill(7);
         limb.wipe_on_drop();
         let copy = limb.clone();
         assert_eq!(copy[..], limb[..]);
         assert_eq!(limb.as_ptr().align_offset(64), 0);
         drop(limb);
-        assert!(pool.free.lock().unwrap()[0].iter().all(|&x| x == 0));
-        let again = Limb::uninit(&pool, 64);
-        assert!(again.iter().all(|&x| x == 0));
-        assert!(pool.free.lock().unwrap().is_empty());
+        assert_eq!(pool.free.lock().unwrap().len(), before);
+        assert!(pool.free.lock().unwrap().last().unwrap().iter().all(|&x| x == 0));
+        assert!(Limb::uninit(&pool, 64).iter().all(|&x| x == 0));
+        assert_eq!(copy[0], 7);
     }
 }

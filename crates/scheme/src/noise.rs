@@ -36,6 +36,13 @@ const TAIL: f64 = 11.20;
 /// The two-sided tail factor of one real coefficient.
 const COEFFICIENT_TAIL: f64 = 15.40;
 
+/// How far above its ideal level, in bits, the operand of a linear map may stay for cheaper key switches.
+const LINEAR_MAP_WINDOW: f64 = 30.0;
+/// How many levels beside the ideal one are considered for a product.
+const PRODUCT_WINDOW: usize = 4;
+/// What one transform is worth in bits of capacity: a bootstrapping of some 4000 transforms gains some 200 bits.
+const BITS_PER_TRANSFORM: f64 = 0.02;
+
 /// w: the base of the two digits that raised polynomials are cut into, about √p.
 ///
 /// The product of a raised polynomial with the encrypted sparse secret is the first thing a bootstrapping pays noise for; digits of half
@@ -224,8 +231,11 @@ impl Params {
                 let floor = self.noise().floor(t);
                 let key = self.noise().key_switch(self.chain(), m.level, t);
                 let headroom = (key - floor + 1.0).max(1.0);
-                let spare = m.noise - floor - headroom;
-                self.chain().at_least(self.modulus_bits(m.level) - spare).min(m.level)
+                let ideal = self.modulus_bits(m.level) - (m.noise - floor - headroom);
+                // Staying above costs no capacity, so the level with the cheapest key switches wins.
+                let near = self.chain().at_least(ideal).min(m.level);
+                let reach = self.chain().at_least(ideal + LINEAR_MAP_WINDOW).min(m.level);
+                (near.0..=reach.0).map(Level).min_by_key(|&level| self.chain().switch_cost(level)).unwrap_or(near)
             }
         }
     }
@@ -329,8 +339,8 @@ impl Params {
             })
             .collect()
     }
-    /// Where two factors of a product meet: the level that leaves their product the most capacity. That is where the noise of
-    /// the worse one, scaled down, equals the floor, or one of the levels beside. If no product fits any more, they stay.
+    /// Where two factors of a product meet: the level that leaves their product the most capacity for the work. That is where the
+    /// noise of the worse one, scaled down, equals the floor, or one of the levels beside. If no product fits any more, they stay.
     pub fn product_level(&self, a: &Meta, b: &Meta) -> Level {
         let floor = self.noise().floor(self.t(a));
         let ideal = |m: &Meta| self.modulus_bits(m.level) - (m.noise - floor);
@@ -341,10 +351,11 @@ impl Params {
             if level == m.level { m.noise } else { log_add(m.noise - drop, floor) }
         };
         let capacity = |level: &Level| self.modulus_bits(*level) - noise(a, *level) - noise(b, *level);
-        (near.0.saturating_sub(1)..=(near.0 + 1).min(highest.0))
+        let score = |level: &Level| capacity(level) - self.chain().switch_cost(*level) as f64 * BITS_PER_TRANSFORM;
+        (near.0.saturating_sub(PRODUCT_WINDOW)..=(near.0 + PRODUCT_WINDOW).min(highest.0))
             .map(Level)
             .filter(|level| capacity(level) > 1.0)
-            .max_by(|x, y| capacity(x).total_cmp(&capacity(y)))
+            .max_by(|x, y| score(x).total_cmp(&score(y)))
             .unwrap_or(highest)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{Level, NextUse, Raise, Scheme};
 
 use super::observe::{Stage, StageObserver, StageReport};
@@ -21,6 +21,7 @@ use crate::transform::SlotTransform;
 /// that are then met: these are the same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
 pub struct Bootstrapper<S: Raise> {
     plan: BootstrapPlan,
+    shape: SlotShape,
     coeff_to_slot: Vec<Group<S>>,
     slot_to_coeff: Vec<Group<S>>,
     digits: DigitRemoval,
@@ -78,7 +79,8 @@ impl<S: Raise> Bootstrapper<S> {
         let p = PrimePower::new(scheme.plain_prime(), 1)?;
         let inverse_degree = p.centered(p.inv(degree as u64)?);
         let galois_elements = elements.into_iter().collect();
-        Ok(Bootstrapper { plan, coeff_to_slot, slot_to_coeff, digits, trace, inverse_degree, costs, galois_elements })
+        let shape = shape.clone();
+        Ok(Bootstrapper { plan, shape, coeff_to_slot, slot_to_coeff, digits, trace, inverse_degree, costs, galois_elements })
     }
     /// The plan.
     pub fn plan(&self) -> &BootstrapPlan {
@@ -121,6 +123,7 @@ impl<S: Raise> Bootstrapper<S> {
     /// The same message under fresh noise: exact whenever the scheme's bounds hold.
     ///
     /// # Errors
+    /// [`CircuitError::PlanMismatch`] if `scheme` has other slots or a larger overflow than the one that was planned for;
     /// [`CircuitError::ExponentMismatch`] unless `x` has values modulo p; errors of the scheme: above all that `x` is
     /// noisier than bootstrapping can take, or that the chain of moduli is too short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
@@ -136,6 +139,12 @@ impl<S: Raise> Bootstrapper<S> {
         x: &S::Ciphertext,
         observer: &mut dyn StageObserver,
     ) -> Result<S::Ciphertext, CircuitError> {
+        if *scheme.slot_shape() != self.shape {
+            return Err(CircuitError::PlanMismatch { reason: "its slots are not those it was planned for" });
+        }
+        if scheme.overflow_bound() > self.digits.bound() {
+            return Err(CircuitError::PlanMismatch { reason: "its overflow exceeds the bound it was planned for" });
+        }
         let found = scheme.plain_exponent(x);
         if found != 1 {
             return Err(CircuitError::ExponentMismatch { expected: 1, found });
@@ -253,7 +262,13 @@ mod tests {
     #[test]
     fn the_message_survives_exactly() {
         // d = 1, d = 1, d = 4, d = 1 with 6 groups in all
-        for (index, p, c2s, s2c) in [(128, 257, vec![3, 3], vec![2, 4]), (256, 65537, vec![7], vec![7]), (1024, 257, vec![4, 3], vec![3, 4]), (512, 12289, vec![2, 3, 3], vec![3, 3, 2])] {
+        let cases = [
+            (128, 257, vec![3, 3], vec![2, 4]),
+            (256, 65537, vec![7], vec![7]),
+            (1024, 257, vec![4, 3], vec![3, 4]),
+            (512, 12289, vec![2, 3, 3], vec![3, 3, 2]),
+        ];
+        for (index, p, c2s, s2c) in cases {
             let scheme = Clear::new(index, p);
             let mut rng = Rng(index);
             for digits in [DigitMethod::ProductTree { group: 2 }, DigitMethod::PatersonStockmeyer { extra_depth: 0 }] {
@@ -282,5 +297,8 @@ mod tests {
         let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(64)).unwrap();
         let x = scheme.encrypt(vec![0; 64], 2);
         assert_eq!(bootstrapper.bootstrap(&scheme, &x), Err(CircuitError::ExponentMismatch { expected: 1, found: 2 }));
+        let other = Clear::new(128, 65537);
+        let x = other.encrypt(vec![0; 64], 1);
+        assert!(matches!(bootstrapper.bootstrap(&other, &x), Err(CircuitError::PlanMismatch { .. })));
     }
 }

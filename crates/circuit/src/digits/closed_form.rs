@@ -13,7 +13,7 @@ use everlevel_scheme::{NextUse, Scheme};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{Candidate, DepthGoal, Polynomial, PowerTable, best, candidates, grouped_factors, product_tree};
-use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts};
+use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
 
 /// How N(u) is evaluated. b is always evaluated by baby and giant powers, as deep as costs no capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,8 +117,10 @@ impl DigitRemoval {
     /// h modulo p from u = l + p h modulo p^2.
     ///
     /// # Errors
-    /// As [`Program::run`]. A slot with |l| > B gives an unspecified value, as decryption would.
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`]. A slot with |l| > B gives an
+    /// unspecified value: the bound is the caller's promise.
     pub fn remove<S: Scheme>(&self, scheme: &S, u: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+        check_prime(scheme, self.prime)?;
         self.program.run(scheme, &[u], next)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
     }
 }

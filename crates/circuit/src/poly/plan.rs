@@ -8,7 +8,7 @@ use everlevel_scheme::{NextUse, Scheme};
 use super::powers::{PowerTable, log2_ceil};
 use super::{Parity, Polynomial};
 use crate::error::CircuitError;
-use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts};
+use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
 
 /// How deep an evaluation may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ pub enum DepthGoal {
 /// Source: Paterson–Stockmeyer 1973; depth as in Bossuat et al. 2021 (ia.cr/2020/1203), section 3.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolynomialPlan {
+    prime: u64,
     program: Program,
 }
 
@@ -68,7 +69,7 @@ impl PolynomialPlan {
             let Candidate { builder, outputs, .. } = candidate?;
             builder.finish(&outputs)
         });
-        Ok(PolynomialPlan { program: best(programs, goal)? })
+        Ok(PolynomialPlan { prime: modulus.prime(), program: best(programs, goal)? })
     }
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
@@ -77,8 +78,9 @@ impl PolynomialPlan {
     /// The values of the polynomials, in their order.
     ///
     /// # Errors
-    /// As [`Program::run`].
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
     pub fn evaluate<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        check_prime(scheme, self.prime)?;
         self.program.run(scheme, &[x], next)
     }
 }
@@ -399,6 +401,10 @@ mod tests {
         assert!(PolynomialPlan::new(&[], DepthGoal::Least).is_err());
         let other = Polynomial::new(PrimePower::new(257, 2).unwrap(), [1, 1]);
         assert!(PolynomialPlan::new(&[Polynomial::new(t, [1, 1]), other], DepthGoal::Least).is_err());
+        let plan = PolynomialPlan::new(&[Polynomial::new(t, [1, 1])], DepthGoal::Least).unwrap();
+        let wrong = Clear::with_prime(65537);
+        let refused = plan.evaluate(&wrong, &wrong.encrypt(vec![1], 1), NextUse::Keep);
+        assert_eq!(refused, Err(CircuitError::ModulusMismatch { expected: 257, found: 65537 }));
         // Very large degrees neither exhaust the stack nor take long to plan.
         let wide = random(&mut rng, t, 20_000, |_| true);
         let costs = PolynomialPlan::new(&[wide], DepthGoal::Least).unwrap().costs();

@@ -5,7 +5,7 @@ use everlevel_scheme::{NextUse, Scheme};
 use super::{Polynomial, PowerTable};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts};
+use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
 
 /// The product of all factors: the two of least depth first (Huffman's greedy, optimal for max + 1), so a factor that
 /// comes late costs no level as long as there is room beside it.
@@ -68,6 +68,7 @@ pub(crate) fn grouped_factors(
 /// n factors in groups of g: ceil(n/g) - 1 + g - 1 products, least possible depth for the grouping.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProductTreePlan {
+    prime: u64,
     program: Program,
 }
 
@@ -82,7 +83,7 @@ impl ProductTreePlan {
         let mut powers = PowerTable::new(x);
         let factors = grouped_factors(&mut builder, &mut powers, 1, modulus, roots, group)?;
         let product = product_tree(&mut builder, &factors)?;
-        Ok(ProductTreePlan { program: builder.finish(&[product])? })
+        Ok(ProductTreePlan { prime: modulus.prime(), program: builder.finish(&[product])? })
     }
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
@@ -91,8 +92,9 @@ impl ProductTreePlan {
     /// Π (x - a_i) of a ciphertext.
     ///
     /// # Errors
-    /// As [`Program::run`].
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
     pub fn evaluate<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+        check_prime(scheme, self.prime)?;
         self.program.run(scheme, &[x], next)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
     }
 }

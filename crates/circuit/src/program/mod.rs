@@ -8,6 +8,7 @@ mod build;
 mod run;
 
 pub use build::ProgramBuilder;
+pub(crate) use run::check_prime;
 
 /// A value inside of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -64,6 +64,15 @@ impl Program {
     }
 }
 
+/// Constants of a program are modulo powers of one prime: with another one it would give wrong values without an error.
+pub(crate) fn check_prime<S: Scheme>(scheme: &S, planned: u64) -> Result<(), CircuitError> {
+    if scheme.plain_prime() == planned {
+        Ok(())
+    } else {
+        Err(CircuitError::ModulusMismatch { expected: planned, found: scheme.plain_prime() })
+    }
+}
+
 struct Uses {
     next: Vec<NextUse>,
     last: Vec<usize>,

@@ -167,6 +167,10 @@ impl Chain {
     pub fn gadget(&self, level: Level) -> &Gadget {
         &self.gadgets[self.gadget_id(level).0]
     }
+    /// Roughly the transforms of one key switch at a level.
+    pub fn switch_cost(&self, level: Level) -> usize {
+        self.gadget(level).cost(self.basis(level))
+    }
     /// The gadget of the encapsulation key.
     pub fn encapsulation(&self) -> &Gadget {
         &self.encapsulation
