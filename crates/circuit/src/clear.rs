@@ -237,10 +237,11 @@ impl Raise for Clear {
         let message = self.coefficients_of_slots(&x.slots, 1);
         Ok(Raised { overflow: message.iter().map(|_| (digit(), digit())).collect(), message })
     }
-    fn raise_overflow(&self, r: &Raised) -> Result<Value, SchemeError> {
-        let t = PrimePower::new(self.prime, 2).unwrap();
-        let u: Vec<u64> = r.overflow.iter().map(|(i, j)| t.residue(j - self.prime as i64 * i)).collect();
-        Ok(self.slots_of_coefficients(&u, 2))
+    fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Value, SchemeError> {
+        let exponent = if delta == self.prime { 2 } else { 1 };
+        let t = PrimePower::new(self.prime, exponent).unwrap();
+        let u: Vec<u64> = r.overflow.iter().map(|(i, j)| t.residue(j - delta as i64 * i)).collect();
+        Ok(self.slots_of_coefficients(&u, exponent))
     }
     fn raise_message(&self, r: &Raised, like: &Value) -> Result<Value, SchemeError> {
         assert_eq!(like.t.exponent(), 1);

@@ -150,14 +150,14 @@ impl NoiseModel {
         let total = self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm;
         log_add(self.message(t), (t as f64).log2() + total.log2())
     }
-    /// Encryptions of s0 and w s0 (w about √p) at plaintext modulus p^e times the two digits of a polynomial with coefficients
-    /// uniform in ±p/2.
-    pub fn raised(&self, p: u64, e: u32) -> f64 {
+    /// Encryptions of s0 and w s0 (w about √p), whose noise is a multiple of p^e, times the two digits of a polynomial with
+    /// coefficients uniform in ±range/2.
+    pub fn raised(&self, p: u64, e: u32, range: u64) -> f64 {
         let t = (p as f64).powi(e as i32);
-        let w = raise_digit(p) as f64;
+        let (w, range) = (raise_digit(p) as f64, range as f64);
         let unit = TAIL * (self.degree / 12.0).sqrt();
-        let digits = w + (p as f64 / w + 1.0);
-        (unit * (digits * t * self.error_norm + p as f64 * (1.0 + self.sparse_weight))).log2()
+        let digits = if range < w { range } else { w + range / w + 1.0 };
+        (unit * (digits * t * self.error_norm + range * (1.0 + self.sparse_weight))).log2()
     }
     /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
     /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law).
@@ -488,16 +488,24 @@ impl Params {
         }
         Ok(())
     }
-    /// u = I' - p I modulo p^(r+1) at the top.
-    pub fn raised_overflow(&self) -> Meta {
+    /// u = I' - Δ I at the top: modulo p^(r+1) for Δ = p, modulo p^r otherwise.
+    pub fn raised_overflow(&self, delta: u64) -> Result<Meta, SchemeError> {
         let p = self.spec().plain_prime;
-        let exponent = self.plain_exponent() + 1;
-        Meta { level: self.chain().top(), exponent, factor: 1, noise: self.noise().raised(p, exponent) }
+        if delta == 0 || delta > p {
+            return Err(SchemeError::BadArgument {
+                what: "overflow multiplier",
+                expected: format!("1 to p = {p}"),
+                found: delta.to_string(),
+            });
+        }
+        let high = self.plain_exponent() + 1;
+        let exponent = if delta == p { high } else { self.plain_exponent() };
+        Ok(Meta { level: self.chain().top(), exponent, factor: 1, noise: self.noise().raised(p, high, delta) })
     }
     /// m + q0 I modulo p^r, at a level from which the switch to `like`'s level hides its noise.
     pub fn raised_message(&self, like: &Meta) -> Meta {
         let p = self.spec().plain_prime;
-        let noise = self.noise().raised(p, self.plain_exponent() + 1);
+        let noise = self.noise().raised(p, self.plain_exponent() + 1, p);
         let floor = self.noise().floor(self.slot_shape().plain_modulus(self.plain_exponent()));
         let level = self.chain().at_least(self.modulus_bits(like.level) + (noise - floor).max(0.0));
         Meta { level, exponent: self.plain_exponent(), factor: 1, noise }

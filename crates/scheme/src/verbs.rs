@@ -146,8 +146,9 @@ pub trait Raise: Scheme {
     fn minimum_capacity(&self) -> f64;
     /// Switches `x` to q0 and to the sparse key. Errors if the phase could be too large for an exact bootstrapping.
     fn begin_raise(&self, x: &Self::Ciphertext) -> Result<Self::Raised, SchemeError>;
-    /// u = I' - p*I modulo p^2 at the top level, |I|, |I'| <= B in every coefficient: one plaintext product.
-    fn raise_overflow(&self, r: &Self::Raised) -> Result<Self::Ciphertext, SchemeError>;
+    /// u = I' - Δ*I at the top level, |I|, |I'| <= B in every coefficient: one plaintext product for each of two digits. For Δ = p
+    /// (type A) modulo p^2, for any other Δ below p (type B) modulo p.
+    fn raise_overflow(&self, r: &Self::Raised, delta: u64) -> Result<Self::Ciphertext, SchemeError>;
     /// The message m + q0*I modulo p, ready to be added to a ciphertext like `like`: one plaintext product.
     fn raise_message(&self, r: &Self::Raised, like: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// The constant by which h must be multiplied before it is added to the message: q0 mod p, centered, divided by the unit that the

@@ -181,7 +181,7 @@ fn the_overflow_has_the_promised_shape() {
         let a = f.encrypt(&x);
         let worn = f.bgv.mod_switch_to(&a, everlevel_scheme::Level(1)).unwrap();
         let raised = f.bgv.begin_raise(&worn).unwrap();
-        let u = f.bgv.raise_overflow(&raised).unwrap();
+        let u = f.bgv.raise_overflow(&raised, params.spec().plain_prime).unwrap();
         let p = params.spec().plain_prime as i64;
         let bound = params.overflow_bound() as i64;
         let overflow = f.secret.decrypt(&u).unwrap();

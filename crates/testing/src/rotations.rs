@@ -39,7 +39,11 @@ impl<S: Scheme> Subject<'_, S> {
                 assert!(powers.by_ref().take(shape.degree_of_slot()).any(|g| g == composed), "composition of rotations");
             }
             self.same("rotations and the exchange commute", &rotate(&swap(&a), k), &swap(&rotate(&a, k)));
-            self.same("a rotation of a sum", &rotate(&s.add(&a, &b).expect("room for a sum"), k), &s.add(&rotate(&a, k), &rotate(&b, k)).expect("room for a sum"));
+            self.same(
+                "a rotation of a sum",
+                &rotate(&s.add(&a, &b).expect("room for a sum"), k),
+                &s.add(&rotate(&a, k), &rotate(&b, k)).expect("room for a sum"),
+            );
             let product = |a: &S::Ciphertext, b: &S::Ciphertext| s.mul(a, b, NextUse::LinearMap).expect("room for a product");
             self.same("a rotation of a product", &rotate(&product(&a, &b), k), &product(&rotate(&a, k), &rotate(&b, k)));
         }
@@ -77,7 +81,11 @@ impl<S: Scheme> Subject<'_, S> {
         let out = s.galois_sum(parts, NextUse::Product).expect("room for a linear map");
 
         let at = |d: &PeriodicSlots, i: usize| d.values[i / columns * d.period + i % columns % d.period];
-        let mut expected = self.swapped(&(0..v[0].len()).map(|i| (u128::from(at(&slots[0], i)) * u128::from(v[0][i]) % u128::from(t)) as u64).collect::<Vec<_>>());
+        let mut expected = self.swapped(
+            &(0..v[0].len())
+                .map(|i| (u128::from(at(&slots[0], i)) * u128::from(v[0][i]) % u128::from(t)) as u64)
+                .collect::<Vec<_>>(),
+        );
         for (d, &k) in slots.iter().zip(&steps) {
             let moved = self.rotated(&v[0], k);
             let term: Vec<u64> = (0..moved.len()).map(|i| at(d, i)).collect();

@@ -23,7 +23,11 @@ impl<S: Scheme> Subject<'_, S> {
         self.expect("difference", &s.sub(&a, &b).expect("room for a difference"), &self.zip(x, y, |x, y| x + t - y));
         self.expect("product", &mul(&a, &b), &self.zip(x, y, |x, y| x * y));
         for next in [NextUse::LinearMap, NextUse::Keep] {
-            self.expect("product for another use", &s.mul(&a, &b, next).expect("room for a product"), &self.zip(x, y, |x, y| x * y));
+            self.expect(
+                "product for another use",
+                &s.mul(&a, &b, next).expect("room for a product"),
+                &self.zip(x, y, |x, y| x * y),
+            );
         }
         self.expect("negative", &s.neg(&a).expect("room for a negation"), &self.zip(x, x, |x, _| t - x));
         self.same("addition commutes", &add(&a, &b), &add(&b, &a));
@@ -37,8 +41,16 @@ impl<S: Scheme> Subject<'_, S> {
         self.expect("x * 0", &mul(&a, &zero), &vec![0; x.len()]);
         // Operands at different levels.
         let deep = mul(&mul(&a, &b), &c);
-        self.expect("sum across levels", &add(&deep, &a), &self.zip(&self.zip(&self.zip(x, y, |x, y| x * y), z, |x, z| x * z), x, |d, x| d + x));
-        self.expect("product across levels", &mul(&deep, &a), &self.zip(&self.zip(&self.zip(x, y, |x, y| x * y), z, |x, z| x * z), x, |d, x| d * x));
+        self.expect(
+            "sum across levels",
+            &add(&deep, &a),
+            &self.zip(&self.zip(&self.zip(x, y, |x, y| x * y), z, |x, z| x * z), x, |d, x| d + x),
+        );
+        self.expect(
+            "product across levels",
+            &mul(&deep, &a),
+            &self.zip(&self.zip(&self.zip(x, y, |x, y| x * y), z, |x, z| x * z), x, |d, x| d * x),
+        );
     }
     /// Constants act as the integers they are.
     ///
@@ -51,8 +63,16 @@ impl<S: Scheme> Subject<'_, S> {
         let t = self.modulus() as i64;
         for k in [0, 1, -1, 2, 3, -7, t - 1, t, t / 2] {
             let residue = k.rem_euclid(t) as u128;
-            self.expect("adding a constant", &s.add_scalar(&a, k).expect("room for a constant"), &self.zip(&v[0], &v[0], |x, _| x + residue));
-            self.expect("multiplying by a constant", &s.mul_scalar(&a, k).expect("room for a constant"), &self.zip(&v[0], &v[0], |x, _| x * residue));
+            self.expect(
+                "adding a constant",
+                &s.add_scalar(&a, k).expect("room for a constant"),
+                &self.zip(&v[0], &v[0], |x, _| x + residue),
+            );
+            self.expect(
+                "multiplying by a constant",
+                &s.mul_scalar(&a, k).expect("room for a constant"),
+                &self.zip(&v[0], &v[0], |x, _| x * residue),
+            );
         }
     }
     /// Sums of products may be relinearized once.
@@ -71,7 +91,11 @@ impl<S: Scheme> Subject<'_, S> {
         let mixed = s.add_products(&raw(&deep, &c), &raw(&a, &b)).expect("room for a sum");
         let product = self.zip(&v[0], &v[1], |x, y| x * y);
         let expected = self.zip(&product, &v[2], |xy, z| xy * z + xy);
-        self.expect("sum of products across levels", &s.relinearize(&mixed, NextUse::Product).expect("room to relinearize"), &expected);
+        self.expect(
+            "sum of products across levels",
+            &s.relinearize(&mixed, NextUse::Product).expect("room to relinearize"),
+            &expected,
+        );
     }
     /// Squaring goes on, right every time, until it is refused; capacity only ever goes down, and is not negative.
     ///
@@ -90,7 +114,11 @@ impl<S: Scheme> Subject<'_, S> {
             }
             depth += 1;
             assert!(depth < 1000, "a thousand squarings without a refusal");
-            assert!(s.capacity_bits(&a) >= 0.0 && s.capacity_bits(&a) < before, "capacity after squaring {depth}: {}", s.capacity_bits(&a));
+            assert!(
+                s.capacity_bits(&a) >= 0.0 && s.capacity_bits(&a) < before,
+                "capacity after squaring {depth}: {}",
+                s.capacity_bits(&a)
+            );
             x = self.zip(&x, &x, |x, y| x * y);
             self.expect("repeated squares", &a, &x);
         };

@@ -153,7 +153,7 @@ impl<S: Raise> Bootstrapper<S> {
         let raised = scheme.begin_raise(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
 
-        let u = scheme.prepare(&scheme.raise_overflow(&raised)?, NextUse::LinearMap)?;
+        let u = scheme.prepare(&scheme.raise_overflow(&raised, scheme.plain_prime())?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
         let u = self.traced(scheme, u, &mut watch)?;
         let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, &mut watch)?.0;

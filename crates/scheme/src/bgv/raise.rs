@@ -1,8 +1,8 @@
 //! BGV's ends of bootstrapping by message bypass.
 //!
-//! Under the sparse key s0 modulo q0 a worn-out (b, a) has b + a s0 = m + p ε + q0 I over the integers. With p c = c' + q0 O
-//! (c' centered, O the integer quotient) the overflow u = -(O_b + O_a s0) = I' - p I is encrypted modulo p² with one plaintext product, since
-//! the coefficients of O are below p/2; the message m + q0 I likewise modulo p (Ma–Huang–Wang–Wang 2024, as rebuilt in
+//! Under the sparse key s0 modulo q0 a worn-out (b, a) has b + a s0 = m + p ε + q0 I over the integers. With Δ c = c' + q0 O
+//! (c' centered, O the integer quotient) the overflow u = -(O_b + O_a s0) = I' - Δ I is encrypted with one plaintext product
+//! (of two digits), since the coefficients of O are below Δ/2; the message m + q0 I likewise modulo p (Ma–Huang–Wang–Wang 2024, as rebuilt in
 //! docs/adr/0003).
 
 use everlevel_arith::{gather_natural, kernels};
@@ -119,12 +119,13 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         Ok(Raised { b: centered(e0), a: centered(e1), factor })
     }
 
-    fn raise_overflow(&self, r: &Raised) -> Result<Ciphertext, SchemeError> {
-        let params = self.params();
-        let (p, q0) = (self.plain_prime() as i128, params.base_modulus());
-        // -round(p c / q0): ties cannot occur, q0 is odd.
-        let quotient = |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| -((2 * p * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
-        self.times_sparse(&quotient(&r.b), &quotient(&r.a), params.raised_overflow())
+    fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params().raised_overflow(delta)?;
+        let (delta, q0) = (delta as i128, self.params().base_modulus());
+        // -round(Δ c / q0): ties cannot occur, q0 is odd.
+        let quotient =
+            |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| -((2 * delta * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
+        self.times_sparse(&quotient(&r.b), &quotient(&r.a), meta)
     }
 
     fn raise_message(&self, r: &Raised, like: &Ciphertext) -> Result<Ciphertext, SchemeError> {

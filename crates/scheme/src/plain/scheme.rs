@@ -310,12 +310,12 @@ impl Raise for NoOp {
         let bound = params.overflow_bound();
         Ok(OpenRaised { message: x.value.clone(), overflow: self.pretend_overflow(bound), other: self.pretend_overflow(bound) })
     }
-    fn raise_overflow(&self, r: &OpenRaised) -> Result<Open, SchemeError> {
+    fn raise_overflow(&self, r: &OpenRaised, delta: u64) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let meta = params.checked(params.raised_overflow(), "bootstrapping")?;
-        let (p, t) = (self.plain_prime() as i64, params.plain_arithmetic(&meta));
+        let meta = params.checked(params.raised_overflow(delta)?, "bootstrapping")?;
+        let (delta, t) = (delta as i64, params.plain_arithmetic(&meta));
         self.counters.transforms(3 * params.chain().basis(meta.level).len());
-        let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - p * i)).collect();
+        let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - delta * i)).collect();
         Ok(Open { meta, value })
     }
     fn raise_message(&self, r: &OpenRaised, like: &Open) -> Result<Open, SchemeError> {
