@@ -20,22 +20,42 @@ pub struct CenteredLift {
 }
 
 impl CenteredLift {
-    /// From coefficient limbs, one for each prime of `basis` in order; v is `scale(i)` times what they hold modulo prime i.
-    pub fn new(ring: &Ring, basis: Basis, mut limbs: Vec<Limb>, scale: impl Fn(usize) -> u64 + Sync) -> Self {
+    /// From the evaluations of a polynomial: v is `scale(i)` times what its limbs of `basis` hold. One inverse transform a prime.
+    pub fn from_eval(ring: &Ring, basis: Basis, x: &Poly<Eval>, scale: impl Fn(usize) -> u64 + Sync) -> Self {
+        let positions: Vec<usize> = basis.iter().collect();
+        let terms = positions
+            .par_iter()
+            .map(|&i| {
+                let mut limb = x.limb(i).clone();
+                ring.inverse_limb(i, &mut limb);
+                kernels::scalar_mul_assign(ring.modulus(i), &mut limb, Self::term_factor(ring, basis, i, scale(i)));
+                limb
+            })
+            .collect();
+        Self::from_terms(ring, basis, terms)
+    }
+    /// From coefficient limbs, one for each prime of `basis` in order.
+    pub fn from_coeff(ring: &Ring, basis: Basis, mut limbs: Vec<Limb>) -> Self {
         let positions: Vec<usize> = basis.iter().collect();
         limbs.par_iter_mut().zip(&positions).for_each(|(limb, &i)| {
-            let q = ring.modulus(i);
-            let factor = q.mul(scale(i), ring.inverse_product(basis.minus(Basis::of([i])), i));
-            kernels::scalar_mul_assign(q, limb, factor);
+            kernels::scalar_mul_assign(ring.modulus(i), limb, Self::term_factor(ring, basis, i, 1));
         });
-        let inverses: Vec<f64> = positions.iter().map(|&i| 1.0 / ring.modulus(i).value() as f64).collect();
+        Self::from_terms(ring, basis, limbs)
+    }
+    /// From the y_i themselves: coefficient limbs already multiplied by [`CenteredLift::term_factor`].
+    pub fn from_terms(ring: &Ring, basis: Basis, mut terms: Vec<Limb>) -> Self {
+        let inverses: Vec<f64> = basis.iter().map(|i| 1.0 / ring.modulus(i).value() as f64).collect();
         let mut quotient = ring.limb();
         {
-            let views: Vec<&[u64]> = limbs.iter().map(|l| &l[..]).collect();
+            let views: Vec<&[u64]> = terms.iter().map(|l| &l[..]).collect();
             kernels::rounded_quotient(&mut quotient, &views, &inverses);
         }
-        limbs.push(quotient);
-        CenteredLift { basis, terms: limbs }
+        terms.push(quotient);
+        CenteredLift { basis, terms }
+    }
+    /// scale (D/d_i)^-1 modulo d_i: what coefficients modulo d_i are multiplied by to give y_i.
+    pub fn term_factor(ring: &Ring, basis: Basis, i: usize, scale: u64) -> u64 {
+        ring.modulus(i).mul(scale, ring.inverse_product(basis.minus(Basis::of([i])), i))
     }
     /// Writes `factor` * v modulo `q` (canonical residues), coefficient by coefficient.
     pub fn reduce(&self, ring: &Ring, q: Modulus, factor: u64, out: &mut [u64]) {
@@ -93,16 +113,7 @@ pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingS
     let source = x.basis();
     let (added, dropped) = (target.minus(source), source.minus(target));
     let lift = (!dropped.is_empty()).then(|| {
-        let positions: Vec<usize> = dropped.iter().collect();
-        let falling: Vec<Limb> = positions
-            .par_iter()
-            .map(|&i| {
-                let mut limb = x.limb(i).clone();
-                ring.inverse_limb(i, &mut limb);
-                limb
-            })
-            .collect();
-        CenteredLift::new(ring, dropped, falling, |i| {
+        CenteredLift::from_eval(ring, dropped, x, |i| {
             let q = ring.modulus(i);
             let alpha = match scale.alpha {
                 Constant::Integer(a) => q.reduce_u64(a),

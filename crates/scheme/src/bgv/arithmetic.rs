@@ -267,7 +267,7 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let gadget = params.chain().gadget(a.meta.level);
         let t = params.plain_arithmetic(&a.meta).value();
         let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
-        let cut = Decomposition::new(params, gadget, a.d2.clone().into_coeff(ring), t);
+        let cut = Decomposition::new(params, gadget, &a.d2, t);
         self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         self.counters.rounding();
         let extended = basis.union(gadget.special());

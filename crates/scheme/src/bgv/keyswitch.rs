@@ -1,7 +1,7 @@
 //! Decomposition and inner products: the engine under relinearization, automorphisms and linear maps.
 
 use everlevel_arith::kernels;
-use everlevel_ring::{Basis, Coeff, Limb, Poly, Ring, convert::CenteredLift};
+use everlevel_ring::{Basis, Eval, Limb, Poly, Ring, convert::CenteredLift};
 
 use rayon::prelude::*;
 
@@ -16,26 +16,45 @@ pub(crate) struct Decomposition {
 
 impl Decomposition {
     /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `gadget`.
-    pub(crate) fn new(params: &Params, gadget: &Gadget, x: Poly<Coeff>, divisor: u64) -> Self {
+    pub(crate) fn new(params: &Params, gadget: &Gadget, x: &Poly<Eval>, divisor: u64) -> Self {
         let ring = params.ring();
-        let basis = x.basis();
-        let mut limbs: Vec<Option<Limb>> = (0..ring.prime_count()).map(|_| None).collect();
-        for (i, limb) in basis.iter().zip(x.into_limbs()) {
-            limbs[i] = Some(limb);
-        }
         let inverse = |i: usize| {
             let q = ring.modulus(i);
             q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
         };
-        let cut: Vec<(usize, Basis, Vec<Limb>)> = gadget
-            .digits(basis)
-            .map(|(group, primes)| {
-                (group, primes, primes.iter().map(|i| limbs[i].take().expect("groups are disjoint")).collect())
-            })
-            .collect();
+        let cut: Vec<(usize, Basis)> = gadget.digits(x.basis()).collect();
         let digits = cut
             .into_par_iter()
-            .map(|(group, primes, own)| (group, primes, CenteredLift::new(ring, primes, own, inverse)))
+            .map(|(group, primes)| (group, primes, CenteredLift::from_eval(ring, primes, x, inverse)))
+            .collect();
+        Decomposition { digits }
+    }
+    /// Cuts round(x / P), P being the product of the special primes of `gadget`, over `basis`.
+    pub(crate) fn of_quotient(params: &Params, gadget: &Gadget, x: Poly<Eval>, basis: Basis) -> Self {
+        let ring = params.ring();
+        let special = gadget.special();
+        let remainder = CenteredLift::from_eval(ring, special, &x, |_| 1);
+        let cut: Vec<(usize, Basis)> = gadget.digits(basis).collect();
+        let digits = cut
+            .into_par_iter()
+            .map(|(group, primes)| {
+                let terms = primes
+                    .iter()
+                    .collect::<Vec<_>>()
+                    .into_par_iter()
+                    .map(|i| {
+                        let q = ring.modulus(i);
+                        let mut limb = x.limb(i).clone();
+                        ring.inverse_limb(i, &mut limb);
+                        let mut v = ring.limb();
+                        remainder.reduce(ring, q, 1, &mut v);
+                        let scale = CenteredLift::term_factor(ring, primes, i, ring.inverse_product(special, i));
+                        kernels::sub_scale(q, &mut limb, &v, scale);
+                        limb
+                    })
+                    .collect();
+                (group, primes, CenteredLift::from_terms(ring, primes, terms))
+            })
             .collect();
         Decomposition { digits }
     }

@@ -5,8 +5,8 @@
 
 use everlevel_arith::{NttTable, gather_natural, kernels};
 use everlevel_ring::{
-    Basis, CanonicalNorm, Coeff, Eval, GaloisElement, Limb, Poly,
-    convert::{CenteredLift, RoundingScale, divide_round},
+    Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
+    convert::{RoundingScale, divide_round},
 };
 use rayon::prelude::*;
 
@@ -131,7 +131,7 @@ impl<K: EvalKeys> Bgv<K> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         let switched = keys.iter().flatten().count();
-        let cut = (switched > 0).then(|| Decomposition::new(params, gadget, x.c1.clone().into_coeff(ring), t));
+        let cut = (switched > 0).then(|| Decomposition::new(params, gadget, &x.c1, t));
         if let Some(cut) = &cut {
             self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
         }
@@ -288,7 +288,7 @@ impl<K: EvalKeys> Bgv<K> {
         for (g, x) in moved {
             let name = || format!("Galois key for X^{}", g.exponent());
             let key = usable(self.keys.galois(g, params.chain().gadget_id(level)), basis, level, "linear map", name)?;
-            let cut = Decomposition::new(params, gadget, self.divided_by_special(x.e1, basis, gadget.special()), 1);
+            let cut = Decomposition::of_quotient(params, gadget, x.e1, basis);
             self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
             let shift = g.evaluation_shift(ring);
             let positions: Vec<usize> = extended.iter().collect();
@@ -318,24 +318,5 @@ impl<K: EvalKeys> Bgv<K> {
         let c0 = divide_round(params.ring(), &e0, target, scale);
         let c1 = divide_round(params.ring(), &e1, target, scale);
         Ciphertext::new(out, c0, c1)
-    }
-
-    /// x / P rounded, in coefficients over `basis`.
-    fn divided_by_special(&self, x: Poly<Eval>, basis: Basis, special: Basis) -> Poly<Coeff> {
-        let ring = self.params().ring();
-        let source = x.basis();
-        let (mut kept, mut falling) = (Vec::with_capacity(basis.len()), Vec::with_capacity(special.len()));
-        for (i, limb) in source.iter().zip(x.into_coeff(ring).into_limbs()) {
-            if special.contains(i) { falling.push(limb) } else { kept.push(limb) }
-        }
-        let lift = CenteredLift::new(ring, special, falling, |_| 1);
-        let positions: Vec<usize> = basis.iter().collect();
-        kept.par_iter_mut().zip(positions).for_each(|(limb, i)| {
-            let q = ring.modulus(i);
-            let mut v = ring.limb();
-            lift.reduce(ring, q, 1, &mut v);
-            kernels::sub_scale(q, limb, &v, ring.inverse_product(special, i));
-        });
-        Poly::from_limbs(basis, kept)
     }
 }

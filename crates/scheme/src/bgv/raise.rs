@@ -80,7 +80,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
 
         let gadget = params.chain().encapsulation();
         let special = gadget.special();
-        let cut = Decomposition::new(params, gadget, c1.clone().into_coeff(ring), t);
+        let cut = Decomposition::new(params, gadget, &c1, t);
         let full = low.union(special);
         let (mut e0, mut e1) = (Poly::<Eval>::uninit(ring, full), Poly::<Eval>::uninit(ring, full));
         for (k, i) in full.iter().enumerate() {

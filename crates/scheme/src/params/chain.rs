@@ -194,8 +194,9 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
         .map(|borrowed| {
             let special = Basis::of((special_at..special_at + spec.special).chain(b + w - borrowed..b + w));
             let size = if borrowed == 0 { spec.digit_size } else { spec.special + borrowed };
-            let chunk = |from: usize, to: usize| (from..to).step_by(size).map(move |i| Basis::of(i..(i + size).min(to)));
-            let groups = chunk(0, b + w - borrowed).chain(chunk(b + w, special_at)).collect();
+            // Words and fine primes in one row, so that an odd word shares its digit with the first fine prime.
+            let row: Vec<usize> = (0..b + w - borrowed).chain(b + w..special_at).collect();
+            let groups = row.chunks(size).map(|group| Basis::of(group.iter().copied())).collect();
             Gadget { special, groups }
         })
         .collect()
