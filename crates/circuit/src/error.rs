@@ -142,7 +142,7 @@ pub enum CircuitError {
         reason: &'static str,
     },
     /// A digit removal that does not exist.
-    #[error("no digit removal is named {name:?}: expected product_tree, product_tree_2, paterson_stockmeyer or paterson_stockmeyer_1")]
+    #[error("no digit removal is named {name:?}: expected product_tree, product_tree_2, paterson_stockmeyer, paterson_stockmeyer_1, global or global_1")]
     UnknownMethod {
         /// The name asked for.
         name: String,

@@ -18,11 +18,14 @@ fn dry_run(params: &Params, plan: &BootstrapPlan, worn: &Plaintext) -> (KeyPlan,
 
 #[test]
 fn bootstrapping_is_exact_on_bgv() {
-    // d = 2, 1 and 2
+    // d = 2, 1 and 2; both types of digit removal
     for (name, digits) in [
         ("insecure_bgv-257-n8", DigitMethod::ProductTree { group: 2 }),
+        ("insecure_bgv-257-n8", DigitMethod::Global { extra_depth: 0 }),
         ("insecure_bgv-65537-n11", DigitMethod::ProductTree { group: 1 }),
+        ("insecure_bgv-65537-n11", DigitMethod::Global { extra_depth: 1 }),
         ("insecure_bgv-786433-n11", DigitMethod::ProductTree { group: 2 }),
+        ("insecure_bgv-786433-n11", DigitMethod::Global { extra_depth: 0 }),
     ] {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let mut rng = ChaCha20Rng::from_seed([7; 32]);
@@ -41,8 +44,8 @@ fn bootstrapping_is_exact_on_bgv() {
         let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();
 
         let back = secret.decrypt(&fresh).unwrap().decode(&params).unwrap();
-        assert_eq!(back.iter().zip(&values).filter(|(a, b)| a != b).count(), 0, "{name}: wrong slots");
-        assert!(secret.measure_noise(&fresh).unwrap() <= scheme.noise_bound_bits(&fresh), "{name}: noise above its bound");
+        assert_eq!(back.iter().zip(&values).filter(|(a, b)| a != b).count(), 0, "{name}, {digits}: wrong slots");
+        assert!(secret.measure_noise(&fresh).unwrap() <= scheme.noise_bound_bits(&fresh), "{name}, {digits}: noise above its bound");
         // The no-op scheme foretold every stage.
         assert_eq!(reports.len(), dry.len());
         for (real, foretold) in reports.iter().zip(&dry) {

@@ -247,3 +247,73 @@ fn linear_combinations_across_levels_and_factors() {
         assert!(f.bgv.linear_combination(&[], 1).is_err());
     }
 }
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let mut f = fixture(SETS[0], 8);
+    let x = f.values();
+    let a = f.encrypt(&x);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let b = f.bgv.mul(&a, &a, NextUse::LinearMap).unwrap();
+            let c = f.bgv.rotate_columns(&b, 3).unwrap();
+            f.bgv.add(&c, &a).unwrap().fingerprint()
+        })
+    };
+    let one = run(1);
+    assert_eq!(one, run(2));
+    assert_eq!(one, run(5));
+}
+
+#[test]
+fn specifications_are_checked() {
+    let good = || everlevel_scheme::params::spec(SETS[0]).unwrap();
+    let refused = |change: &dyn Fn(&mut everlevel_scheme::ParamsSpec), word: &str| {
+        let mut spec = good();
+        change(&mut spec);
+        let message = Params::new(spec, OptIn::InsecureResearch).unwrap_err().to_string();
+        assert!(message.contains(word), "{message}");
+    };
+    assert!(Params::new(good(), OptIn::SecureOnly).unwrap_err().to_string().contains("--insecure-research"));
+    refused(&|s| s.plain_prime = 15, "prime");
+    refused(&|s| s.plain_prime = 2, "prime");
+    refused(&|s| s.plain_prime = 65539, "1 modulo 4");
+    refused(&|s| s.index = 1000, "index");
+    refused(&|s| s.index = 1 << 40, "index");
+    refused(&|s| s.bootstrap.as_mut().unwrap().sparse_weight = 1 << 20, "sparse_weight");
+    refused(&|s| s.bootstrap.as_mut().unwrap().sparse_weight = 7, "sparse_weight");
+    refused(&|s| s.base_bits = 30, "base_bits");
+    refused(&|s| s.words = 500, "words");
+    refused(&|s| s.fine_bits = vec![5], "fine_bits");
+    refused(&|s| s.digit_size = 0, "digit_size");
+    refused(&|s| s.name = "mine".into(), "insecure_");
+    refused(&|s| s.name = "a b".into(), "name");
+    let mut large = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
+    large.words += 1;
+    assert!(Params::new(large, OptIn::InsecureResearch).unwrap_err().to_string().contains("below 128"));
+    assert!(Params::named("nothing", OptIn::SecureOnly).unwrap_err().to_string().contains("bgv-65537-n15"));
+}
+
+#[test]
+fn every_named_set_is_what_it_says() {
+    for name in everlevel_scheme::params::names() {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let secure = params.security().bits() >= 128.0;
+        assert_eq!(secure, !name.starts_with("insecure_"), "{name}");
+        let p = params.plain_modulus();
+        // correction factors vanish: every prime that can be dropped is 1 modulo p, and so is q0
+        assert_eq!(params.base_modulus() % p as i128, 1, "{name}");
+        let chain = params.chain();
+        if secure {
+            let droppable = chain.basis(chain.top()).minus(chain.basis(everlevel_scheme::Level(0)));
+            assert!(droppable.iter().all(|i| params.ring().modulus(i).value() % p == 1), "{name}");
+        }
+        // levels ascend, and every gadget's special primes are free where it is used
+        for l in 1..=chain.top().0 {
+            let level = everlevel_scheme::Level(l);
+            assert!(chain.bits(level) > chain.bits(everlevel_scheme::Level(l - 1)));
+            assert!(chain.gadget(level).special().intersection(chain.basis(level)).is_empty());
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Watching a bootstrapping: time, level and noise after every stage.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use everlevel_scheme::Level;
+use everlevel_scheme::{Level, Scheme};
 
 /// The stages of a bootstrapping, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,5 +75,32 @@ impl StageObserver for () {
 impl StageObserver for Vec<StageReport> {
     fn stage_done(&mut self, report: &StageReport) {
         self.push(*report);
+    }
+}
+
+/// Reports stages as they are done.
+pub(super) struct Watch<'a, S: Scheme> {
+    scheme: &'a S,
+    observer: &'a mut dyn StageObserver,
+    since: Instant,
+}
+
+impl<'a, S: Scheme> Watch<'a, S> {
+    pub(super) fn new(scheme: &'a S, observer: &'a mut dyn StageObserver) -> Self {
+        Watch { scheme, observer, since: Instant::now() }
+    }
+    pub(super) fn done(&mut self, stage: Stage, group: usize, before: Option<&S::Ciphertext>, after: &S::Ciphertext) {
+        let s = self.scheme;
+        self.observer.stage_done(&StageReport {
+            stage,
+            group,
+            elapsed: self.since.elapsed(),
+            level_before: before.map(|x| s.level(x)),
+            level_after: (stage != Stage::Encapsulate).then(|| s.level(after)),
+            exponent: s.plain_exponent(after),
+            noise_bits: s.noise_bound_bits(after),
+            capacity_bits: s.capacity_bits(after),
+        });
+        self.since = Instant::now();
     }
 }

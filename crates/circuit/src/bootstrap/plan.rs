@@ -34,14 +34,6 @@ pub struct BootstrapCosts {
     pub depth: u32,
 }
 
-/// The digit removals that are worth a try.
-const METHODS: [DigitMethod; 4] = [
-    DigitMethod::ProductTree { group: 1 },
-    DigitMethod::ProductTree { group: 2 },
-    DigitMethod::PatersonStockmeyer { extra_depth: 0 },
-    DigitMethod::PatersonStockmeyer { extra_depth: 1 },
-];
-
 impl BootstrapPlan {
     /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs. The group next to the
     /// slots is the largest: it is cyclic, with half the diagonals.
@@ -70,41 +62,34 @@ impl BootstrapPlan {
         let largest = coeff_to_slot.iter().chain(&slot_to_coeff).max().copied().unwrap_or(1);
         BootstrapPlan { coeff_to_slot, slot_to_coeff, digits, steps: steps_for(largest) }
     }
-    /// Plans worth comparing for a number of slots: 2 to 4 groups of nearly equal size (in every order) for each map, and
-    /// every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals are held.
+    /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size or 4 of nearly equal size (in every order)
+    /// for each map, and every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals
+    /// are held.
     pub fn candidates(slots: usize, max_group: usize) -> Vec<BootstrapPlan> {
         let stages = slots.max(2).ilog2() as usize;
         let mut sizes: Vec<Vec<usize>> = Vec::new();
-        for groups in 2..=4.min(stages) {
-            orders(&split_evenly(stages, groups), &mut Vec::new(), &mut sizes);
+        for (groups, spread) in [(2, 2), (3, 2), (4, 1)] {
+            compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
         }
         sizes.retain(|s| s.iter().all(|x| *x <= max_group));
         let mut plans = Vec::new();
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
-                for digits in METHODS {
+                for digits in DigitMethod::CANDIDATES {
                     plans.push(Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), digits));
                 }
             }
         }
         plans
     }
-    /// The split points of [`crate::transform::SlotTransform::coeff_to_slot`] for the group sizes.
-    pub(crate) fn coeff_to_slot_splits(&self, stages: usize) -> Result<Vec<usize>, CircuitError> {
-        let reversed: Vec<usize> = self.coeff_to_slot.iter().rev().copied().collect();
-        splits(&reversed, stages)
-    }
-    /// The split points of [`crate::transform::SlotTransform::slot_to_coeff`] for the group sizes.
-    pub(crate) fn slot_to_coeff_splits(&self, stages: usize) -> Result<Vec<usize>, CircuitError> {
-        splits(&self.slot_to_coeff, stages)
-    }
 }
 
 /// Groups of more than five stages need more keys than the default allows: about as many babies as giants.
 fn steps_for(largest_group: usize) -> StepCosts {
     let default = StepCosts::default();
-    let diagonals = 2usize << largest_group.min(20);
-    StepCosts { max_keys: default.max_keys.max(2 * diagonals.isqrt() - 2), ..default }
+    let log_diagonals = largest_group.min(20) + 1;
+    let (giants, babies) = (1usize << (log_diagonals / 2), 1usize << log_diagonals.div_ceil(2));
+    StepCosts { max_keys: default.max_keys.max(babies + giants - 2), ..default }
 }
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.
@@ -113,33 +98,22 @@ fn split_evenly(total: usize, groups: usize) -> Vec<usize> {
     (0..groups).map(|i| (total + i) / groups).collect()
 }
 
-/// All distinct orders of `rest` after `prefix`.
-fn orders(rest: &[usize], prefix: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
-    if rest.is_empty() {
+/// All ways to write `rest` as `groups` positive numbers that differ (from each other and from those in `prefix`) by at most
+/// `spread`.
+fn compositions(rest: usize, groups: usize, spread: usize, prefix: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
+    if groups == 0 && rest == 0 {
         out.push(prefix.clone());
     }
-    for i in (0..rest.len()).filter(|i| !rest[..*i].contains(&rest[*i])) {
-        let others: Vec<usize> = rest.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, x)| *x).collect();
-        prefix.push(rest[i]);
-        orders(&others, prefix, out);
-        prefix.pop();
+    if groups == 0 {
+        return;
     }
-}
-
-/// Group sizes to split points.
-fn splits(sizes: &[usize], stages: usize) -> Result<Vec<usize>, CircuitError> {
-    let mut ends = Vec::with_capacity(sizes.len());
-    let mut end = 0usize;
-    for size in sizes {
-        end = end.saturating_add(*size);
-        ends.push(end);
+    for size in 1..=rest {
+        if prefix.iter().all(|other| size.abs_diff(*other) <= spread) {
+            prefix.push(size);
+            compositions(rest - size, groups - 1, spread, prefix, out);
+            prefix.pop();
+        }
     }
-    let bad = CircuitError::BadSplits { splits: ends.clone(), stages };
-    if ends.pop() != Some(stages) {
-        return Err(bad);
-    }
-    crate::transform::check_splits(&ends, stages).map_err(|_| bad)?;
-    Ok(ends)
 }
 
 #[cfg(test)]
@@ -150,8 +124,8 @@ mod tests {
     fn candidates_cover_the_stages() {
         let plans = BootstrapPlan::candidates(1 << 15, 6);
         assert!(plans.iter().all(|p| p.coeff_to_slot.iter().sum::<usize>() == 15 && p.slot_to_coeff.iter().sum::<usize>() == 15));
-        // [5,5,5] and the four orders of [3,4,4,4]
-        assert_eq!(plans.len(), 5 * 5 * 4);
+        // [5,5,5], the six orders of [4,5,6] and the four of [3,4,4,4]
+        assert_eq!(plans.len(), 11 * 11 * 6);
         assert_eq!(BootstrapPlan::balanced(1 << 15).coeff_to_slot, [5, 5, 5]);
         assert_eq!(BootstrapPlan::balanced(1 << 16).coeff_to_slot, [6, 5, 5]);
         assert_eq!(BootstrapPlan::balanced(1 << 16).slot_to_coeff, [5, 5, 6]);
@@ -166,21 +140,8 @@ mod tests {
         spec.slot_to_coeff = Some(vec![1, 5]);
         spec.digit_removal = Some("paterson_stockmeyer".into());
         let plan = BootstrapPlan::from_spec(&spec, 64).unwrap();
-        assert_eq!((plan.slot_to_coeff, plan.digits), (vec![1, 5], METHODS[2]));
+        assert_eq!((plan.slot_to_coeff, plan.digits), (vec![1, 5], DigitMethod::PatersonStockmeyer { extra_depth: 0 }));
         spec.digit_removal = Some("magic".into());
         assert!(matches!(BootstrapPlan::from_spec(&spec, 64), Err(CircuitError::UnknownMethod { .. })));
-    }
-
-    #[test]
-    fn sizes_become_split_points() {
-        let mut plan = BootstrapPlan::balanced(1 << 12);
-        plan.coeff_to_slot = vec![3, 4, 5];
-        assert_eq!(plan.coeff_to_slot_splits(12).unwrap(), [5, 9]);
-        plan.slot_to_coeff = vec![3, 4, 5];
-        assert_eq!(plan.slot_to_coeff_splits(12).unwrap(), [3, 7]);
-        for bad in [vec![], vec![3, 4], vec![0, 12], vec![12, 0], vec![13], vec![usize::MAX, 13]] {
-            plan.slot_to_coeff = bad;
-            assert!(matches!(plan.slot_to_coeff_splits(12), Err(CircuitError::BadSplits { .. })));
-        }
     }
 }

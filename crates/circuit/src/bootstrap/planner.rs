@@ -2,6 +2,7 @@
 
 use everlevel_scheme::{Cost, NextUse, Raise, Scheme, SchemeError};
 
+use super::groups::Shelf;
 use super::plan::{BootstrapCosts, BootstrapPlan};
 use super::run::Bootstrapper;
 use crate::error::CircuitError;
@@ -12,7 +13,7 @@ use crate::error::CircuitError;
 pub trait DryRun {
     /// The scheme.
     type Scheme: Raise;
-    /// A new instance with its counters at zero.
+    /// A new instance with its counters at zero. Diagonals that one instance prepared serve all of them.
     ///
     /// # Errors
     /// Errors of the scheme.
@@ -110,8 +111,11 @@ impl<'a, D: DryRun> Planner<'a, D> {
     /// # Errors
     /// As `Bootstrapper::new` and `Bootstrapper::bootstrap`: above all that the chain of moduli is too short.
     pub fn report(&self, plan: &BootstrapPlan) -> Result<PlanReport, CircuitError> {
+        self.report_with(plan, &mut Shelf::default())
+    }
+    fn report_with(&self, plan: &BootstrapPlan, shelf: &mut Shelf<D::Scheme>) -> Result<PlanReport, CircuitError> {
         let scheme = self.dry.scheme()?;
-        let bootstrapper = Bootstrapper::new(&scheme, plan.clone())?;
+        let bootstrapper = Bootstrapper::with_shelf(&scheme, plan.clone(), shelf)?;
         let worn = self.dry.worn_out(&scheme)?;
         let before = self.dry.cost(&scheme);
         let fresh = bootstrapper.bootstrap(&scheme, &worn)?;
@@ -134,8 +138,9 @@ impl<'a, D: DryRun> Planner<'a, D> {
     pub fn rank(&self, candidates: &[BootstrapPlan]) -> Result<Vec<PlanReport>, CircuitError> {
         let mut reports = Vec::new();
         let mut last = String::from("no candidates were given");
+        let mut shelf = Shelf::default();
         for plan in candidates {
-            match self.report(plan) {
+            match self.report_with(plan, &mut shelf) {
                 Ok(report) => reports.push(report),
                 Err(error) => last = error.to_string(),
             }
@@ -153,7 +158,8 @@ impl<'a, D: DryRun> Planner<'a, D> {
     /// [`CircuitError::NoPlan`] if no candidate fits.
     pub fn search(&self, candidates: &[BootstrapPlan]) -> Result<PlanReport, CircuitError> {
         let mut last = String::from("no candidates were given");
-        let fitting = candidates.iter().find_map(|plan| self.report(plan).map_err(|error| last = error.to_string()).ok());
+        let mut shelf = Shelf::default();
+        let fitting = candidates.iter().find_map(|plan| self.report_with(plan, &mut shelf).map_err(|error| last = error.to_string()).ok());
         let Some(mut best) = fitting else {
             return Err(CircuitError::NoPlan { tried: candidates.len(), last });
         };
@@ -168,7 +174,7 @@ impl<'a, D: DryRun> Planner<'a, D> {
                     if tried.contains(&plan) {
                         continue;
                     }
-                    if let Ok(report) = self.report(&plan)
+                    if let Ok(report) = self.report_with(&plan, &mut shelf)
                         && report.score(self.objective) < best.score(self.objective)
                     {
                         best = report;

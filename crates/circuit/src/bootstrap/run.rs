@@ -1,19 +1,16 @@
 //! Running a bootstrapping.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Instant;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Level, NextUse, Raise, Scheme};
+use everlevel_scheme::{NextUse, Raise};
 
-use super::observe::{Stage, StageObserver, StageReport};
+use super::groups::{Groups, MapKey, Shelf, apply_groups};
+use super::observe::{Stage, StageObserver, StageReport, Watch};
 use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::digits::DigitRemoval;
 use crate::error::CircuitError;
-use crate::linear::{LinearMap, LinearMapPlan, PreparedLinearMap};
 use crate::modular::PrimePower;
-use crate::transform::SlotTransform;
 
 /// Bootstraps thin ciphertexts (values modulo p in every slot) of one scheme, by one plan.
 ///
@@ -22,8 +19,8 @@ use crate::transform::SlotTransform;
 pub struct Bootstrapper<S: Raise> {
     plan: BootstrapPlan,
     shape: SlotShape,
-    coeff_to_slot: Vec<Group<S>>,
-    slot_to_coeff: Vec<Group<S>>,
+    coeff_to_slot: Groups<S>,
+    slot_to_coeff: Groups<S>,
     digits: DigitRemoval,
     /// Frobenius to the 1, 2, 4, ..: the steps of the trace.
     trace: Vec<GaloisElement>,
@@ -40,21 +37,18 @@ impl<S: Raise> Bootstrapper<S> {
     /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
     /// [`CircuitError::UnsupportedShape`], [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
     pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
+        Self::with_shelf(scheme, plan, &mut Shelf::default())
+    }
+    /// The same, with the linear maps from a shelf that serves several plans for schemes of equal parameters.
+    pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
         if !degree.is_power_of_two() {
             return Err(CircuitError::UnsupportedShape { rows: shape.rows(), columns: shape.columns() });
         }
-        let square = SlotTransform::new(shape, 2)?;
-        let prime = SlotTransform::new(shape, 1)?;
-        let inverse = square.modulus().inv(degree as u64)?;
-        let stages = square.stages();
-        let groups = |maps: Vec<LinearMap>| maps.iter().map(|m| Ok(Group::new(LinearMapPlan::new(m, &plan.steps)?))).collect();
-        let coeff_to_slot: Result<Vec<Group<S>>, CircuitError> =
-            groups(square.coeff_to_slot(&plan.coeff_to_slot_splits(stages)?, inverse)?);
-        let slot_to_coeff: Result<Vec<Group<S>>, CircuitError> = groups(prime.slot_to_coeff(&plan.slot_to_coeff_splits(stages)?)?);
-        let (coeff_to_slot, slot_to_coeff) = (coeff_to_slot?, slot_to_coeff?);
         let digits = DigitRemoval::new(scheme.plain_prime(), scheme.overflow_bound(), plan.digits)?;
+        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent()))?;
+        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan))?;
 
         let mut trace = Vec::new();
         let mut frobenius = shape.frobenius();
@@ -70,7 +64,7 @@ impl<S: Raise> Bootstrapper<S> {
             depth: digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
             ..BootstrapCosts::default()
         };
-        for group in coeff_to_slot.iter().chain(&slot_to_coeff) {
+        for group in coeff_to_slot.iter().chain(slot_to_coeff.iter()) {
             elements.extend(group.plan.galois_elements(shape));
             costs.key_switches += group.plan.key_switches();
             costs.plain_products += group.plan.plain_products();
@@ -149,11 +143,11 @@ impl<S: Raise> Bootstrapper<S> {
         if found != 1 {
             return Err(CircuitError::ExponentMismatch { expected: 1, found });
         }
-        let mut watch = Watch { scheme, observer, since: Instant::now() };
+        let mut watch = Watch::new(scheme, observer);
         let raised = scheme.begin_raise(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
 
-        let u = scheme.prepare(&scheme.raise_overflow(&raised, scheme.plain_prime())?, NextUse::LinearMap)?;
+        let u = scheme.prepare(&scheme.raise_overflow(&raised, self.digits.multiplier())?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
         let u = self.traced(scheme, u, &mut watch)?;
         let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, &mut watch)?.0;
@@ -187,71 +181,6 @@ impl<S: Raise> Bootstrapper<S> {
     }
 }
 
-/// One merged group of stages, with its diagonals for the level at which it is used.
-struct Group<S: Scheme> {
-    plan: LinearMapPlan,
-    prepared: RwLock<Option<Arc<PreparedLinearMap<S>>>>,
-}
-
-impl<S: Scheme> Group<S> {
-    fn new(plan: LinearMapPlan) -> Self {
-        Group { plan, prepared: RwLock::new(None) }
-    }
-    fn prepared(&self, scheme: &S, level: Level) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
-        // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread that panicked left
-        // the old value or the new one, both complete.
-        let held = self.prepared.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(map) = held.filter(|map| map.level() == level) {
-            return Ok(map);
-        }
-        let map = Arc::new(PreparedLinearMap::new(scheme, &self.plan, level)?);
-        *self.prepared.write().unwrap_or_else(PoisonError::into_inner) = Some(map.clone());
-        Ok(map)
-    }
-}
-
-/// Applies the groups in order; returns the result and the input of the last group.
-fn apply_groups<S: Scheme>(
-    scheme: &S,
-    groups: &[Group<S>],
-    mut x: S::Ciphertext,
-    last: NextUse,
-    stage: Stage,
-    watch: &mut Watch<'_, S>,
-) -> Result<(S::Ciphertext, Option<S::Ciphertext>), CircuitError> {
-    let mut before = None;
-    for (i, group) in groups.iter().enumerate() {
-        let next = if i + 1 == groups.len() { last } else { NextUse::LinearMap };
-        let y = group.prepared(scheme, scheme.level(&x))?.apply(scheme, &x, next)?;
-        watch.done(stage, i, Some(&x), &y);
-        before = Some(std::mem::replace(&mut x, y));
-    }
-    Ok((x, before))
-}
-
-struct Watch<'a, S: Scheme> {
-    scheme: &'a S,
-    observer: &'a mut dyn StageObserver,
-    since: Instant,
-}
-
-impl<S: Scheme> Watch<'_, S> {
-    fn done(&mut self, stage: Stage, group: usize, before: Option<&S::Ciphertext>, after: &S::Ciphertext) {
-        let s = self.scheme;
-        self.observer.stage_done(&StageReport {
-            stage,
-            group,
-            elapsed: self.since.elapsed(),
-            level_before: before.map(|x| s.level(x)),
-            level_after: (stage != Stage::Encapsulate).then(|| s.level(after)),
-            exponent: s.plain_exponent(after),
-            noise_bits: s.noise_bound_bits(after),
-            capacity_bits: s.capacity_bits(after),
-        });
-        self.since = Instant::now();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,7 +200,7 @@ mod tests {
         for (index, p, c2s, s2c) in cases {
             let scheme = Clear::new(index, p);
             let mut rng = Rng(index);
-            for digits in [DigitMethod::ProductTree { group: 2 }, DigitMethod::PatersonStockmeyer { extra_depth: 0 }] {
+            for digits in [DigitMethod::ProductTree { group: 2 }, DigitMethod::PatersonStockmeyer { extra_depth: 0 }, DigitMethod::Global { extra_depth: 0 }] {
                 let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
                 let plan = BootstrapPlan { coeff_to_slot: c2s.clone(), slot_to_coeff: s2c.clone(), digits, steps };
                 let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();

@@ -1,10 +1,14 @@
 //! Digit removal: from u = l + Δ h with |l|, |h| <= B to h, the heart of bootstrapping.
 //!
-//! Two routes, chosen by cost. [`DigitRemoval`] works on u = l + p h modulo p^2 by a closed form; [`GridDigitRemoval`]
-//! on u = l + (2B + 1) h modulo p by interpolation: more products, but the plaintext modulus stays p.
+//! Two types, chosen by cost through a [`DigitMethod`]. Type A works on u = l + p h modulo p^2 by a closed form; type B on
+//! u = l + Δ h modulo p by interpolation on the grid of all values: more products, but the plaintext modulus stays p.
+//! [`DigitRemoval`] holds either.
 
 mod closed_form;
 mod grid;
+mod method;
+mod removal;
 
-pub use closed_form::{DigitMethod, DigitRemoval};
-pub use grid::GridDigitRemoval;
+pub use grid::GridPolynomial;
+pub use method::DigitMethod;
+pub use removal::DigitRemoval;

@@ -10,21 +10,24 @@ use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::slots::{SlotMove, moved};
 
-/// What the steps of a linear map cost, relative to each other, and how many keys they may use.
+/// What the steps of a linear map and their keys cost, relative to each other, and how many keys they may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepCosts {
     /// One baby step: an inner product with a key, the decomposition being shared.
     pub baby: f64,
     /// One giant step: a whole key switch, with its decomposition.
     pub giant: f64,
+    /// One distinct automorphism key: what its memory is worth.
+    pub key: f64,
     /// The largest number of distinct automorphism keys of one map.
     pub max_keys: usize,
 }
 
 impl Default for StepCosts {
-    /// A giant step at four baby steps, and 14 keys: 9 x 7 steps for the 63 diagonals of five merged stages.
+    /// A giant step at four baby steps, a key at one, and 14 keys: 9 x 7 steps for the 63 diagonals of five merged stages,
+    /// 8 x 4 for the 32 of five cyclic ones.
     fn default() -> Self {
-        StepCosts { baby: 1.0, giant: 4.0, max_keys: 14 }
+        StepCosts { baby: 1.0, giant: 4.0, key: 1.0, max_keys: 14 }
     }
 }
 
@@ -71,7 +74,7 @@ impl LinearMapPlan {
                     let (babies, giants) = steps(map, stride, split);
                     let moving = |set: &BTreeSet<SlotMove>| set.iter().filter(|g| **g != SlotMove::IDENTITY).count();
                     let keys = babies.union(&giants).filter(|g| **g != SlotMove::IDENTITY).count();
-                    let cost = costs.baby * moving(&babies) as f64 + costs.giant * moving(&giants) as f64;
+                    let cost = costs.baby * moving(&babies) as f64 + costs.giant * moving(&giants) as f64 + costs.key * keys as f64;
                     let better = best.is_none_or(|(c, k, _)| cost < c || (cost == c && keys < k));
                     if keys <= costs.max_keys && better {
                         best = Some((cost, keys, split));

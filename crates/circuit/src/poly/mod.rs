@@ -106,6 +106,10 @@ impl Polynomial {
             _ => Parity::Mixed,
         }
     }
+    /// Whether it is c x + x^3 Q(x^4), as are the polynomials with f(i x) = x - i f(x) for a square root i of -1.
+    pub fn has_order_four(&self) -> bool {
+        self.coefficients.iter().enumerate().all(|(k, c)| *c == 0 || k == 1 || k % 4 == 3)
+    }
     /// The value at `x`, by Horner's rule.
     pub fn evaluate(&self, x: u64) -> u64 {
         let t = self.modulus;

@@ -26,8 +26,8 @@ pub enum DepthGoal {
 /// A polynomial of degree D is cut into blocks of k coefficients, linear combinations of the baby powers x .. x^k;
 /// the blocks are joined by the giant powers x^(k 2^j), sums of products being relinearized once. All block
 /// sizes and sets of giants are tried; powers are shared between the polynomials. Odd and even polynomials are
-/// evaluated in x^2; the factor x of an odd one is multiplied last, into the giants, or into the baby powers, whichever
-/// fits the depth. Least depth: ceil(log2(D + 1)), D + 1 a power of two included. Products: about 2 sqrt(D), or sqrt(2 D)
+/// evaluated in x^2, those of order 4 (c x + x^3 Q(x^4)) in x^4; the outer factor x or x^3 is multiplied last, into the
+/// giants, or into the baby powers, whichever fits the depth. Least depth: ceil(log2(D + 1)), D + 1 a power of two included. Products: about 2 sqrt(D), or sqrt(2 D)
 /// for odd and even ones.
 ///
 /// ```
@@ -122,26 +122,26 @@ pub(crate) struct Candidate {
     pub(crate) outputs: Vec<NodeId>,
 }
 
-/// Where the factor x of an odd polynomial goes.
+/// Where the factor x^r of a polynomial x^r Q(x^s) goes: x for odd ones, x^3 for those of order 4.
 #[derive(Clone, Copy, PartialEq)]
-enum OddFactor {
-    /// x * Q(x^2): one product, one level.
+enum OuterFactor {
+    /// x^r * Q(x^s): one product, one level.
     Last,
-    /// Into the giants of the outermost sum: hi * (x G) + x * lo.
+    /// Into the giants of the outermost sum: hi * (x^r G) + x^r * lo.
     Giants,
-    /// Into the baby powers: x, x^3, x^5, ..
+    /// Into the baby powers: x^r, x^(r + s), x^(r + 2s), ..
     Babies,
 }
 
 #[derive(Clone, Copy)]
 struct Shape {
-    /// 1, or 2 when all polynomials are odd or even.
+    /// 1, or 2 when all polynomials are odd or even, or 4 when all have order 4.
     stride: usize,
     /// Coefficients in a block.
     block: usize,
     /// Giants x^(stride * block * 2^j) for j below this.
     giants: u32,
-    odd: OddFactor,
+    outer: OuterFactor,
 }
 
 /// Horner's rule over the largest giant is used for at most so many blocks: more only costs depth.
@@ -153,26 +153,32 @@ pub(crate) fn candidates<'a>(
     powers: &'a PowerTable,
     polynomials: &'a [Polynomial],
 ) -> impl Iterator<Item = Result<Candidate, CircuitError>> + 'a {
+    shapes(polynomials).map(move |shape| {
+        let mut emitter = Emitter { builder: builder.clone(), powers: powers.clone(), shape, splits: BTreeMap::new() };
+        let outputs: Result<Vec<_>, _> = polynomials.iter().map(|f| emitter.polynomial(f)).collect();
+        Ok(Candidate { outputs: outputs?, builder: emitter.builder, powers: emitter.powers })
+    })
+}
+
+/// The block sizes, sets of giants and places of the outer factor to be tried.
+fn shapes(polynomials: &[Polynomial]) -> impl Iterator<Item = Shape> + use<> {
     let mixed = polynomials.iter().any(|f| f.parity() == Parity::Mixed);
-    let any_odd = polynomials.iter().any(|f| f.parity() == Parity::Odd);
-    let stride = if mixed { 1 } else { 2 };
-    let degree = polynomials.iter().map(Polynomial::degree).max().unwrap_or(0) / stride;
-    let odd_ways: &[OddFactor] =
-        if !mixed && any_odd { &[OddFactor::Last, OddFactor::Giants, OddFactor::Babies] } else { &[OddFactor::Last] };
-    // Around the square root, and not each of very many.
-    let root = degree.isqrt();
-    let sizes = ((root / 8).max(1)..=(2 * root + 4).min(degree.max(1))).step_by((root / 16).max(1));
-    sizes.flat_map(move |block| {
-        let blocks = (degree + 1).div_ceil(block);
-        let most = log2_ceil(blocks).max(1);
-        let least = log2_ceil(blocks.div_ceil(LONGEST_CHAIN)).max(1);
-        (least..=most).flat_map(move |giants| {
-            odd_ways.iter().map(move |odd| {
-                let shape = Shape { stride, block, giants, odd: *odd };
-                let mut emitter = Emitter { builder: builder.clone(), powers: powers.clone(), shape, splits: BTreeMap::new() };
-                let outputs: Result<Vec<_>, _> = polynomials.iter().map(|f| emitter.polynomial(f)).collect();
-                Ok(Candidate { outputs: outputs?, builder: emitter.builder, powers: emitter.powers })
-            })
+    let factored = !mixed && polynomials.iter().any(|f| f.parity() == Parity::Odd);
+    let quartered = !polynomials.is_empty() && polynomials.iter().all(|f| f.degree() > 3 && f.has_order_four());
+    let strides: &[usize] = if mixed { &[1] } else if quartered { &[2, 4] } else { &[2] };
+    let ways: &[OuterFactor] =
+        if factored { &[OuterFactor::Last, OuterFactor::Giants, OuterFactor::Babies] } else { &[OuterFactor::Last] };
+    let highest = polynomials.iter().map(Polynomial::degree).max().unwrap_or(0);
+    strides.iter().flat_map(move |&stride| {
+        let degree = highest / stride;
+        // Around the square root, and not each of very many.
+        let root = degree.isqrt();
+        let sizes = ((root / 8).max(1)..=(2 * root + 4).min(degree.max(1))).step_by((root / 16).max(1));
+        sizes.flat_map(move |block| {
+            let blocks = (degree + 1).div_ceil(block);
+            let most = log2_ceil(blocks).max(1);
+            let least = log2_ceil(blocks.div_ceil(LONGEST_CHAIN)).max(1);
+            (least..=most).flat_map(move |giants| ways.iter().map(move |&outer| Shape { stride, block, giants, outer }))
         })
     })
 }
@@ -197,50 +203,52 @@ impl Emitter {
     fn polynomial(&mut self, f: &Polynomial) -> Result<NodeId, CircuitError> {
         let t = f.modulus();
         let centered = |c: &u64| t.centered(*c);
-        let odd = self.shape.stride == 2 && f.parity() == Parity::Odd;
-        let coefficients: Vec<i64> = f.coefficients().iter().skip(usize::from(odd)).step_by(self.shape.stride).map(centered).collect();
-        if !odd {
-            let open = self.blocks(&coefficients, 0)?;
-            return self.close(open);
-        }
-        let x = self.powers.power(&mut self.builder, 1)?;
-        match self.shape.odd {
-            OddFactor::Babies => {
-                let open = self.blocks(&coefficients, 1)?;
-                self.close(open)
-            }
-            OddFactor::Last => {
+        let r = match self.shape.stride {
+            4 => 3,
+            2 if f.parity() == Parity::Odd => 1,
+            _ => 0,
+        };
+        let coefficients: Vec<i64> = f.coefficients().iter().skip(r).step_by(self.shape.stride).map(centered).collect();
+        let mut sum = match (r, self.shape.outer) {
+            (0, _) | (_, OuterFactor::Babies) => self.blocks(&coefficients, r)?,
+            (_, OuterFactor::Last) => {
                 let open = self.blocks(&coefficients, 0)?;
-                let product = self.times(x, open)?;
-                self.close(product)
+                self.times(r, open)?
             }
-            OddFactor::Giants => {
+            (_, OuterFactor::Giants) => {
                 let mut open = self.blocks(&coefficients, 0)?;
                 let pairs = std::mem::take(&mut open.pairs);
-                let mut sum = self.times(x, open)?;
+                let mut sum = self.times(r, open)?;
                 for (high, giant) in pairs {
-                    let odd_giant = self.odd_giant(giant, x)?;
-                    sum.pairs.push((high, odd_giant));
+                    let outer_giant = self.outer_giant(giant, r)?;
+                    sum.pairs.push((high, outer_giant));
                 }
-                self.close(sum)
+                sum
             }
+        };
+        // The one term of a polynomial of order 4 that is not among x^3, x^7, ..
+        if let (3, Some(c)) = (r, f.coefficients().get(1).filter(|c| **c != 0)) {
+            sum.terms.push((self.powers.power(&mut self.builder, 1)?, t.centered(*c)));
         }
+        self.close(sum)
     }
-    /// x times a giant, shared.
-    fn odd_giant(&mut self, giant: NodeId, x: NodeId) -> Result<NodeId, CircuitError> {
+    /// x^r times a giant, shared.
+    fn outer_giant(&mut self, giant: NodeId, r: usize) -> Result<NodeId, CircuitError> {
         for j in 0..self.shape.giants {
             let n = self.giant_exponent(j);
             if self.powers.get(n) == Some(giant) {
-                return self.powers.power(&mut self.builder, n + 1);
+                return self.powers.power(&mut self.builder, n + r);
             }
         }
-        self.builder.mul(giant, x)
+        let factor = self.powers.power(&mut self.builder, r)?;
+        self.builder.mul(giant, factor)
     }
     fn giant_exponent(&self, j: u32) -> usize {
         (self.shape.stride * self.shape.block) << j
     }
-    /// x * (open sum), as an open sum.
-    fn times(&mut self, x: NodeId, open: Open) -> Result<Open, CircuitError> {
+    /// x^r * (open sum), as an open sum.
+    fn times(&mut self, r: usize, open: Open) -> Result<Open, CircuitError> {
+        let x = self.powers.power(&mut self.builder, r)?;
         if open.pairs.is_empty() && open.terms.is_empty() {
             return Ok(Open { terms: if open.constant == 0 { vec![] } else { vec![(x, open.constant)] }, ..Open::default() });
         }

@@ -59,7 +59,7 @@ pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32
     let shape = params.slot_shape();
     let t = params.plain().modulus(e);
     let columns = shape.columns();
-    if values.period == 0 || columns % values.period != 0 || values.values.len() != 2 * values.period || values.values.iter().any(|&v| v >= t.value()) {
+    if values.period == 0 || !columns.is_multiple_of(values.period) || values.values.len() != 2 * values.period || values.values.iter().any(|&v| v >= t.value()) {
         return Err(SchemeError::BadArgument {
             what: "diagonal",
             expected: format!("2 rows of a period dividing {columns}, values below {}", t.value()),

@@ -50,6 +50,12 @@ impl Ciphertext {
     pub fn noise_bound_bits(&self) -> f64 {
         self.meta.noise
     }
+    /// FNV-1a over all residues: equal ciphertexts have equal fingerprints on every machine, backend and thread count. For
+    /// comparing runs; not collision-resistant against anybody who tries.
+    pub fn fingerprint(&self) -> u64 {
+        let words = self.c0.limbs().iter().chain(self.c1.limbs()).flat_map(|limb| limb.iter());
+        words.flat_map(|w| w.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ byte as u64).wrapping_mul(0x100_0000_01b3))
+    }
 }
 
 impl fmt::Debug for Ciphertext {

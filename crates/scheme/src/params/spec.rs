@@ -74,6 +74,12 @@ impl ParamsSpec {
         if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
             return bad("expected a name of 1 to 64 letters, digits, '-', '_' or '.'".into());
         }
+        if !self.index.is_power_of_two() || !(32..=1 << 18).contains(&self.index) {
+            return bad(format!("index = {}: expected a power of two from 32 to 262144", self.index));
+        }
+        if self.plain_prime < 3 || self.plain_prime >> 50 != 0 || !everlevel_arith::primes::is_prime(self.plain_prime) {
+            return bad(format!("plain_prime = {}: expected an odd prime below 2^50", self.plain_prime));
+        }
         if self.plain_exponent != 1 {
             return bad(format!("plain_exponent = {}: only 1 is supported yet", self.plain_exponent));
         }

@@ -1,0 +1,158 @@
+//! Digit removal of every kind behind one interface.
+
+use everlevel_scheme::{NextUse, Scheme};
+
+use super::DigitMethod;
+use super::closed_form::{self, NullPolynomial};
+use super::grid::GridPolynomial;
+use crate::error::CircuitError;
+use crate::poly::DepthGoal;
+use crate::program::{Program, ProgramCosts, check_prime};
+
+/// Digit removal: u = l + Δ h to h modulo p, for |l| <= B, and for type B |h| <= B.
+///
+/// The method decides on Δ and on the plaintext modulus of u: Δ = p modulo p^2 (type A), or another Δ modulo p (type B).
+/// Bootstrapping has u = I' - Δ I and gets h = -I.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DigitRemoval {
+    prime: u64,
+    bound: u64,
+    method: DigitMethod,
+    multiplier: u64,
+    program: Program,
+}
+
+impl DigitRemoval {
+    /// Tables and program for one p and B: O(B^2) operations, O(B^4) for type B.
+    ///
+    /// # Errors
+    /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 < p, type B (2B + 1)^2 <= p;
+    /// [`CircuitError::PlainModulus`] if p^2 is too large or p even.
+    pub fn new(prime: u64, bound: u64, method: DigitMethod) -> Result<Self, CircuitError> {
+        let (multiplier, program) = match method {
+            DigitMethod::ProductTree { group } => (prime, closed_form::program(prime, bound, NullPolynomial::Tree(group))?),
+            DigitMethod::PatersonStockmeyer { extra_depth } => {
+                (prime, closed_form::program(prime, bound, NullPolynomial::Powers(extra_depth))?)
+            }
+            DigitMethod::Global { extra_depth } => {
+                let grid = GridPolynomial::new(prime, bound)?;
+                (grid.multiplier(), grid.program(DepthGoal::Extra(extra_depth))?)
+            }
+        };
+        Ok(DigitRemoval { prime, bound, method, multiplier, program })
+    }
+    /// p.
+    pub fn prime(&self) -> u64 {
+        self.prime
+    }
+    /// B.
+    pub fn bound(&self) -> u64 {
+        self.bound
+    }
+    /// How the digit is removed.
+    pub fn method(&self) -> DigitMethod {
+        self.method
+    }
+    /// Δ: p for type A.
+    pub fn multiplier(&self) -> u64 {
+        self.multiplier
+    }
+    /// The plaintext exponent of u: 2 for type A, 1 for type B. That of h is 1.
+    pub fn input_exponent(&self) -> u32 {
+        if self.multiplier == self.prime { 2 } else { 1 }
+    }
+    /// Depth and counts.
+    pub fn costs(&self) -> ProgramCosts {
+        self.program.costs()
+    }
+    /// The program: one input u, one output h.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+    /// h modulo p from u = l + Δ h.
+    ///
+    /// # Errors
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`]. A slot whose digits are out of
+    /// bounds gives an unspecified value: the bound is the caller's promise.
+    pub fn remove<S: Scheme>(&self, scheme: &S, u: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+        check_prime(scheme, self.prime)?;
+        self.program.run(scheme, &[u], next)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clear::Clear;
+    use crate::modular::PrimePower;
+
+    const METHODS: [DigitMethod; 6] = DigitMethod::CANDIDATES;
+
+    #[test]
+    fn all_values_of_the_grid_are_exact() {
+        for p in [257u64, 8191, 65537, 786433] {
+            // The slots play no part: any prime will do for the clear scheme's shape.
+            let scheme = Clear::with_prime(p);
+            for bound in [1i64, 2, 8, 12, 13, 14, 16] {
+                let grid: Vec<(i64, i64)> = (-bound..=bound).flat_map(|l| (-bound..=bound).map(move |h| (l, h))).collect();
+                for method in METHODS {
+                    let removal = match DigitRemoval::new(p, bound as u64, method) {
+                        Err(CircuitError::OverflowBound { .. }) if matches!(method, DigitMethod::Global { .. }) => {
+                            assert!((2 * bound as u64 + 1).pow(2) > p);
+                            continue;
+                        }
+                        other => other.unwrap(),
+                    };
+                    let exponent = removal.input_exponent();
+                    let t = PrimePower::new(p, exponent).unwrap();
+                    let u = grid.iter().map(|(l, h)| t.residue(l + removal.multiplier() as i64 * h)).collect();
+                    scheme.take_counts();
+                    let h = removal.remove(&scheme, &scheme.encrypt(u, exponent), NextUse::LinearMap).unwrap();
+                    let (counts, costs) = (scheme.take_counts(), removal.costs());
+                    assert_eq!((counts.products, counts.relinearizations, h.depth), (costs.products, costs.relinearizations, costs.depth));
+                    assert_eq!(h.t.value(), p);
+                    assert!(grid.iter().zip(&h.slots).all(|((_, want), got)| h.t.residue(*want) == *got), "p = {p}, B = {bound}, {method}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_upper_digit_is_recovered() {
+        let (p, bound) = (257, 12);
+        let (scheme, t) = (Clear::with_prime(p), PrimePower::new(p, 2).unwrap());
+        let removal = DigitRemoval::new(p, bound, METHODS[2]).unwrap();
+        let grid: Vec<(i64, u64)> = (-12..=12).flat_map(|l| (0..p).map(move |h| (l, h))).collect();
+        let u = grid.iter().map(|(l, h)| t.residue(l + (p * h) as i64)).collect();
+        let h = removal.remove(&scheme, &scheme.encrypt(u, 2), NextUse::Keep).unwrap();
+        assert!(grid.iter().zip(&h.slots).all(|((_, want), got)| want == got));
+    }
+
+    #[test]
+    fn counts_of_the_sets_in_use() {
+        // (B, (depth, products, relinearizations) for each method); B = h/2 of the encapsulated key.
+        let table = [
+            (8, [(6, 14, 14), (6, 10, 10), (6, 8, 8), (6, 8, 8), (9, 22, 18), (10, 21, 17)]),
+            (12, [(6, 19, 19), (6, 13, 13), (6, 11, 10), (7, 10, 10), (10, 32, 27), (11, 29, 24)]),
+            (13, [(7, 21, 21), (6, 16, 15), (6, 14, 13), (7, 11, 11), (10, 35, 29), (11, 32, 26)]),
+            (14, [(7, 22, 22), (6, 16, 15), (6, 14, 13), (7, 11, 11), (10, 39, 33), (11, 34, 28)]),
+            (16, [(7, 24, 24), (7, 16, 16), (7, 12, 12), (7, 12, 12), (11, 39, 31), (12, 38, 30)]),
+        ];
+        for (bound, expected) in table {
+            let found = METHODS.map(|method| {
+                let costs = DigitRemoval::new(65537, bound, method).unwrap().costs();
+                (costs.depth, costs.products, costs.relinearizations)
+            });
+            assert_eq!(found, expected, "B = {bound}");
+        }
+    }
+
+    #[test]
+    fn impossible_bounds_are_refused() {
+        for (p, bound) in [(17, 0), (17, 9), (17, 8), (786433, 2000)] {
+            let result = DigitRemoval::new(p, bound, METHODS[0]);
+            assert_eq!(result.is_ok(), 2 * bound < p && bound > 0 && bound <= 1024, "p = {p}, B = {bound}");
+        }
+        assert!(DigitRemoval::new(65536, 12, METHODS[0]).is_err());
+    }
+}

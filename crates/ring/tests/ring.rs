@@ -1,0 +1,200 @@
+//! Conversions, automorphisms and slots against plain integer arithmetic.
+
+use everlevel_ring::convert::{CenteredLift, RoundingScale, divide_round};
+use everlevel_ring::{Basis, Coeff, GaloisElement, PlainRing, Poly, Ring, RingError, SlotShape, sample};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+const INDEX: u64 = 64;
+
+fn ring() -> Ring {
+    let primes: Vec<u64> = everlevel_arith::primes::primes_congruent_one(INDEX, 1 << 30).take(5).collect();
+    Ring::new(INDEX, &primes).unwrap()
+}
+
+fn rng(seed: u8) -> ChaCha20Rng {
+    ChaCha20Rng::from_seed([seed; 32])
+}
+
+fn random(rng: &mut ChaCha20Rng, n: usize, bound: i64) -> Vec<i64> {
+    (0..n).map(|_| (rng.next_u64() % (2 * bound as u64 + 1)) as i64 - bound).collect()
+}
+
+/// Centered coefficients (natural order) of a polynomial whose modulus exceeds twice their size.
+fn integers(ring: &Ring, poly: Poly<Coeff>) -> Vec<i128> {
+    let basis = poly.basis();
+    let modulus: i128 = basis.iter().map(|i| ring.modulus(i).value() as i128).product();
+    let stored: Vec<i128> = (0..ring.degree())
+        .map(|k| {
+            let (mut value, mut weight) = (0i128, 1i128);
+            for (i, limb) in poly.iter() {
+                let q = ring.modulus(i);
+                let digit = q.mul(q.sub(limb[k], q.reduce_i128(value)), q.inv(q.reduce_i128(weight)).unwrap());
+                value += weight * digit as i128;
+                weight *= q.value() as i128;
+            }
+            if 2 * value > modulus { value - modulus } else { value }
+        })
+        .collect();
+    everlevel_arith::gather_natural(ring.log_degree(), &stored)
+}
+
+#[test]
+fn products_are_negacyclic() {
+    let ring = ring();
+    let n = ring.degree();
+    let mut rng = rng(1);
+    let (a, b) = (random(&mut rng, n, 1000), random(&mut rng, n, 1000));
+    let basis = Basis::of([0, 2]);
+    let poly = |x: &[i64]| Poly::<Coeff>::from_signed(&ring, basis, x).into_eval(&ring);
+    let product = integers(&ring, poly(&a).mul(&ring, &poly(&b)).into_coeff(&ring));
+    let mut want = vec![0i128; n];
+    for i in 0..n {
+        for j in 0..n {
+            let term = (a[i] * b[j]) as i128;
+            if i + j < n { want[i + j] += term } else { want[i + j - n] -= term }
+        }
+    }
+    assert_eq!(product, want);
+}
+
+#[test]
+fn automorphisms_agree_in_both_representations() {
+    let ring = ring();
+    let mut rng = rng(2);
+    let a = random(&mut rng, ring.degree(), 1 << 20);
+    let poly = Poly::<Coeff>::from_signed(&ring, Basis::of([1, 3]), &a);
+    for exponent in (1..INDEX).step_by(2) {
+        let g = GaloisElement::new(INDEX, exponent).unwrap();
+        let by_coefficients = poly.galois(&ring, g).into_eval(&ring);
+        let by_evaluations = poly.clone().into_eval(&ring).galois(&ring, g);
+        for (x, y) in by_coefficients.limbs().iter().zip(by_evaluations.limbs()) {
+            assert_eq!(x[..], y[..], "X^{exponent}");
+        }
+        let back = by_evaluations.galois(&ring, g.inverse(&ring));
+        assert_eq!(back.limbs()[0][..], poly.clone().into_eval(&ring).limbs()[0][..]);
+    }
+    assert!(matches!(GaloisElement::new(INDEX, 6), Err(RingError::NotAnAutomorphism { element: 6, .. })));
+}
+
+#[test]
+fn lifts_are_exact_and_centered() {
+    let ring = ring();
+    let mut rng = rng(3);
+    let small = Basis::of([0, 1]);
+    // up to half the modulus of about 2^60, both ends included
+    let half = ring.modulus(0).value() as i64 * ring.modulus(1).value() as i64 / 2;
+    let mut a = random(&mut rng, ring.degree(), half);
+    a[0] = half;
+    a[1] = -half;
+    let poly = Poly::<Coeff>::from_signed(&ring, small, &a);
+    let lift = CenteredLift::from_coeff(&ring, small, poly.into_limbs());
+    let q = ring.modulus(4);
+    let mut out = vec![0; ring.degree()];
+    lift.reduce(&ring, q, 7, &mut out);
+    let natural = everlevel_arith::gather_natural(ring.log_degree(), &out);
+    for (k, (&x, &got)) in a.iter().zip(&natural).enumerate() {
+        let exact = q.mul(7, q.reduce_i64(x));
+        // within rounding of half the modulus the lift may choose the other representative
+        let other = q.mul(7, q.reduce_i128(x as i128 - x.signum() as i128 * (2 * half as i128 + 1)));
+        assert!(got == exact || (k < 2 && got == other), "coefficient {k}");
+    }
+}
+
+#[test]
+fn division_rounds_as_integers_do() {
+    let ring = ring();
+    let mut rng = rng(4);
+    let source = Basis::of([0, 1, 3]);
+    let target = Basis::of([0, 2]);
+    let dropped: i128 = [1, 3].iter().map(|&i| ring.modulus(i).value() as i128).product();
+    let added = ring.modulus(2).value() as i128;
+    let a = random(&mut rng, ring.degree(), 1 << 62);
+    let x = Poly::<Coeff>::from_signed(&ring, source, &a).into_eval(&ring);
+
+    // plain: round(A x / D)
+    let plain = integers(&ring, divide_round(&ring, &x, target, RoundingScale::PLAIN).into_coeff(&ring));
+    for (&x, &got) in a.iter().zip(&plain) {
+        let scaled = x as i128 * added;
+        assert!((scaled - got * dropped).abs() <= dropped / 2 + 1);
+    }
+    // BGV: the error is a multiple of t, and at most t/2
+    let t = 257i128;
+    let bgv = integers(&ring, divide_round(&ring, &x, target, RoundingScale::plain_multiple(t as u64)).into_coeff(&ring));
+    for (&x, &got) in a.iter().zip(&bgv) {
+        let error = x as i128 * added - got * dropped;
+        assert_eq!(error % t, 0);
+        assert!(error.abs() <= t * (dropped / 2 + 1));
+    }
+    // of an input that was divided by t: t round(x / D)
+    let times = integers(&ring, divide_round(&ring, &x, target, RoundingScale::times_plain(t as u64)).into_coeff(&ring));
+    for (&p, &got) in plain.iter().zip(&times) {
+        assert_eq!(p * t, got);
+    }
+}
+
+#[test]
+fn plaintexts_have_slots() {
+    for (index, p) in [(64, 257), (512, 257), (2048, 257), (64, 193), (4096, 65537)] {
+        let shape = SlotShape::new(index, p, 2).unwrap();
+        let plain = PlainRing::new(shape.clone()).unwrap();
+        let mut rng = rng(5);
+        for e in [1, 2] {
+            let q = plain.modulus(e);
+            let mut values = || -> Vec<u64> { (0..shape.slots()).map(|_| rng.next_u64() % q.value()).collect() };
+            let (x, y) = (values(), values());
+            let (a, b) = (plain.encode(&x, e).unwrap(), plain.encode(&y, e).unwrap());
+            assert_eq!(plain.decode(&a, e).unwrap(), x);
+            let want: Vec<u64> = x.iter().zip(&y).map(|(&x, &y)| q.mul(x, y)).collect();
+            assert_eq!(plain.decode(&plain.mul(&a, &b, e), e).unwrap(), want, "m = {index}, p = {p}");
+            let columns = shape.columns();
+            let rotated = plain.decode(&plain.galois(&a, shape.rotation(3), e), e).unwrap();
+            assert!((0..x.len()).all(|i| rotated[i] == x[i / columns * columns + (i + 3) % columns]));
+            let swapped = plain.decode(&plain.galois(&a, shape.swap_rows(), e), e).unwrap();
+            assert!((0..x.len()).all(|i| swapped[i] == x[(i + columns) % x.len()]));
+            assert_eq!(plain.galois(&a, shape.frobenius(), e), a);
+            // slot (row, column) is the value at the root's power +-5^column
+            let root = shape.root(e);
+            let point = |i: usize| {
+                let order = 2 * shape.slots() as u64;
+                let power = (0..i % columns).fold(1u64, |g, _| g * 5 % order);
+                q.pow(root, if i < columns { power } else { order - power })
+            };
+            for i in [0, 1, columns - 1, columns, 2 * columns - 1] {
+                let z = point(i);
+                let value = a.iter().step_by(shape.degree_of_slot()).rev().fold(0, |s, &c| q.add(q.mul(s, z), c));
+                assert_eq!(value, x[i]);
+            }
+        }
+        // the slot algebra of a non-thin plaintext: X times X^(d-1) is Y
+        let d = shape.degree_of_slot();
+        let monomial = |k: usize| -> Vec<u64> { (0..plain.degree()).map(|i| (i == k) as u64).collect() };
+        if d > 1 {
+            assert_eq!(plain.mul(&monomial(1), &monomial(d - 1), 1), monomial(d));
+            assert!(matches!(plain.decode(&monomial(1), 1), Err(RingError::NotThin { coefficient: 1 })));
+        }
+        assert!(plain.encode(&vec![0; shape.slots() + 1], 1).is_err());
+        assert!(plain.encode(&[p], 1).is_err());
+    }
+}
+
+#[test]
+fn bad_rings_are_refused() {
+    assert!(matches!(Ring::new(60, &[]), Err(RingError::UnsupportedIndex { index: 60 })));
+    assert!(matches!(Ring::new(64, &[97]), Err(RingError::BadPrime { value: 97, .. })));
+    assert!(matches!(Ring::new(64, &[193, 193]), Err(RingError::RepeatedPrime { value: 193 })));
+    for (p, e) in [(2, 1), (15, 1), (7, 1), (257, 0), (257, 7), (1 << 60, 1)] {
+        assert!(SlotShape::new(512, p, e).is_err(), "{p}^{e}");
+    }
+}
+
+#[test]
+fn seeds_expand_limb_by_limb() {
+    let ring = ring();
+    let seed = [9; 32];
+    let whole = sample::expand(&ring, &seed, 3, Basis::of([0, 1, 4]));
+    let part = sample::expand(&ring, &seed, 3, Basis::of([4]));
+    assert_eq!(whole.limb(4)[..], part.limb(4)[..]);
+    assert_ne!(sample::expand_limb(&ring, &seed, 2, 4)[..], part.limb(4)[..]);
+    assert!(whole.iter().all(|(i, limb)| limb.iter().all(|&x| x < ring.modulus(i).value())));
+}
