@@ -164,7 +164,8 @@ impl DryRun for Dry {
 #[test]
 fn the_planner_optimizes_its_objective() {
     let dry = Dry(params(6, 257, 8, 16));
-    let candidates = BootstrapPlan::candidates(dry.0.slots(), 4);
+    // Every kind of digit removal and most group sizes are among the few.
+    let candidates: Vec<_> = BootstrapPlan::candidates(dry.0.slots(), 4).into_iter().step_by(17).collect();
     let model = TimeModel::typical(dry.0.degree());
     let best = |objective| {
         let reports = Planner::new(&dry, model, objective).rank(&candidates).unwrap();

@@ -110,45 +110,92 @@ impl RoundingScale {
 /// Exact over the integers when beta alpha = gamma mod D, which the constructors of [`RoundingScale`] ensure. Cost:
 /// |S \ T| inverse transforms and |T| forward ones. The rounding error beta v / D is at most beta/2 in each coefficient.
 pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
-    let source = x.basis();
-    let (added, dropped) = (target.minus(source), source.minus(target));
-    let lift = (!dropped.is_empty()).then(|| {
-        CenteredLift::from_eval(ring, dropped, x, |i| {
-            let q = ring.modulus(i);
-            let alpha = match scale.alpha {
-                Constant::Integer(a) => q.reduce_u64(a),
-                Constant::Inverse(a) => q.inv(q.reduce_u64(a)).expect("the primes of a ring are coprime to t"),
-            };
-            q.mul(alpha, ring.product_mod(added, q))
-        })
-    });
+    let division = Division::new(ring, x.basis(), target, scale);
+    let lift = (!division.dropped.is_empty())
+        .then(|| CenteredLift::from_eval(ring, division.dropped, x, |i| division.entry_factor(i)));
     let positions: Vec<usize> = target.iter().collect();
-    let limbs: Vec<Limb> = positions
+    let limbs = positions
         .par_iter()
-        .map(|&i| {
-            let q = ring.modulus(i);
-            let old = source.contains(i).then(|| x.limb(i));
-            let inverse = ring.inverse_product(dropped, i);
-            let keep = q.mul(inverse, q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q)));
-            match (&lift, old) {
-                (Some(lift), old) => {
-                    let mut v = ring.limb();
-                    lift.reduce(ring, q, q.neg(q.mul(inverse, q.reduce_u64(scale.beta))), &mut v);
-                    ring.forward_limb(i, &mut v);
-                    // v is -beta v / D by now: out = keep * x + v in its buffer
-                    if let Some(old) = old {
-                        kernels::scalar_mul_add_assign(q, &mut v, old, keep);
-                    }
-                    v
-                }
-                (None, Some(old)) => {
-                    let mut out = old.clone();
-                    kernels::scalar_mul_assign(q, &mut out, keep);
-                    out
-                }
-                (None, None) => ring.zero_limb(),
-            }
-        })
+        .map(|&i| division.finish(i, lift.as_ref(), x.basis().contains(i).then(|| &x.limb(i)[..])))
         .collect();
     Poly::from_limbs(target, limbs)
+}
+
+/// [`divide_round`] for two polynomials over `source` that are made limb by limb: `produce(i)` gives their evaluations modulo
+/// prime i, once for each prime of `source`. A limb that stays is divided while it is still in cache.
+pub fn divide_round_produced(
+    ring: &Ring,
+    source: Basis,
+    target: Basis,
+    scale: RoundingScale,
+    produce: impl Fn(usize) -> (Limb, Limb) + Sync,
+) -> (Poly<Eval>, Poly<Eval>) {
+    let division = Division::new(ring, source, target, scale);
+    let falling: Vec<usize> = division.dropped.iter().collect();
+    let (t0, t1): (Vec<Limb>, Vec<Limb>) = falling
+        .par_iter()
+        .map(|&i| {
+            let (mut x0, mut x1) = produce(i);
+            let factor = CenteredLift::term_factor(ring, division.dropped, i, division.entry_factor(i));
+            for x in [&mut x0, &mut x1] {
+                ring.inverse_limb(i, x);
+                kernels::scalar_mul_assign(ring.modulus(i), x, factor);
+            }
+            (x0, x1)
+        })
+        .unzip();
+    let lift = |terms: Vec<Limb>| (!terms.is_empty()).then(|| CenteredLift::from_terms(ring, division.dropped, terms));
+    let (lift0, lift1) = (lift(t0), lift(t1));
+    let positions: Vec<usize> = target.iter().collect();
+    let (l0, l1): (Vec<Limb>, Vec<Limb>) = positions
+        .par_iter()
+        .map(|&i| {
+            let made = source.contains(i).then(|| produce(i));
+            let (x0, x1) = (made.as_ref().map(|x| &x.0[..]), made.as_ref().map(|x| &x.1[..]));
+            (division.finish(i, lift0.as_ref(), x0), division.finish(i, lift1.as_ref(), x1))
+        })
+        .unzip();
+    (Poly::from_limbs(target, l0), Poly::from_limbs(target, l1))
+}
+
+/// What a division does modulo each prime.
+struct Division<'r> {
+    ring: &'r Ring,
+    added: Basis,
+    dropped: Basis,
+    scale: RoundingScale,
+}
+
+impl<'r> Division<'r> {
+    fn new(ring: &'r Ring, source: Basis, target: Basis, scale: RoundingScale) -> Self {
+        Division { ring, added: target.minus(source), dropped: source.minus(target), scale }
+    }
+    /// alpha A modulo prime i.
+    fn entry_factor(&self, i: usize) -> u64 {
+        let q = self.ring.modulus(i);
+        let alpha = match self.scale.alpha {
+            Constant::Integer(a) => q.reduce_u64(a),
+            Constant::Inverse(a) => q.inv(q.reduce_u64(a)).expect("the primes of a ring are coprime to t"),
+        };
+        q.mul(alpha, self.ring.product_mod(self.added, q))
+    }
+    /// (gamma A x - beta v) / D modulo prime i, from the limb of x (absent: a prime that is added) and the lift of v (absent: D = 1).
+    fn finish(&self, i: usize, lift: Option<&CenteredLift>, x: Option<&[u64]>) -> Limb {
+        let (ring, q) = (self.ring, self.ring.modulus(i));
+        let inverse = ring.inverse_product(self.dropped, i);
+        let keep = q.mul(inverse, q.mul(q.reduce_u64(self.scale.gamma), ring.product_mod(self.added, q)));
+        let mut out = ring.limb();
+        match (lift, x) {
+            (Some(lift), x) => {
+                lift.reduce(ring, q, q.neg(q.mul(inverse, q.reduce_u64(self.scale.beta))), &mut out);
+                ring.forward_limb(i, &mut out);
+                if let Some(x) = x {
+                    kernels::scalar_mul_add_assign(q, &mut out, x, keep);
+                }
+            }
+            (None, Some(x)) => kernels::scalar_mul(q, &mut out, x, keep),
+            (None, None) => out.fill(0),
+        }
+        out
+    }
 }

@@ -1,6 +1,7 @@
 //! Polynomials modulo the product of a basis.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use everlevel_arith::{kernels, scatter_natural};
 use rayon::prelude::*;
@@ -26,10 +27,12 @@ impl Representation for Eval {}
 ///
 /// Operations take the [`Ring`] as an argument. Binary ones require equal bases and panic otherwise: schemes align
 /// levels before they compute, so a mismatch is a bug, not an input.
+///
+/// Limbs are shared between copies and copied when one of them is written, so cloning and restricting cost nothing.
 #[derive(Clone, Debug)]
 pub struct Poly<R: Representation> {
     basis: Basis,
-    limbs: Vec<Limb>,
+    limbs: Vec<Arc<Limb>>,
     representation: PhantomData<R>,
 }
 
@@ -48,6 +51,9 @@ impl<R: Representation> Poly<R> {
     /// If the number of limbs differs from the size of the basis.
     pub fn from_limbs(basis: Basis, limbs: Vec<Limb>) -> Self {
         assert_eq!(basis.len(), limbs.len(), "one limb a prime");
+        Self::from_shared(basis, limbs.into_iter().map(Arc::new).collect())
+    }
+    fn from_shared(basis: Basis, limbs: Vec<Arc<Limb>>) -> Self {
         Poly { basis, limbs, representation: PhantomData }
     }
     /// The basis.
@@ -55,16 +61,16 @@ impl<R: Representation> Poly<R> {
         self.basis
     }
     /// The limbs, in the order of the basis.
-    pub fn limbs(&self) -> &[Limb] {
+    pub fn limbs(&self) -> &[Arc<Limb>] {
         &self.limbs
     }
-    /// The limbs, to be written.
-    pub fn limbs_mut(&mut self) -> &mut [Limb] {
-        &mut self.limbs
+    /// The limbs, to be written; shared ones are copied first.
+    pub fn limbs_mut(&mut self) -> Vec<&mut Limb> {
+        self.limbs.iter_mut().map(Arc::make_mut).collect()
     }
-    /// Takes the limbs out.
+    /// Takes the limbs out; shared ones are copied.
     pub fn into_limbs(self) -> Vec<Limb> {
-        self.limbs
+        self.limbs.into_iter().map(Arc::unwrap_or_clone).collect()
     }
     /// The limb of the prime at `position`.
     ///
@@ -75,22 +81,22 @@ impl<R: Representation> Poly<R> {
     }
     /// Pairs of prime position and limb.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Limb)> {
-        self.basis.iter().zip(&self.limbs)
+        self.basis.iter().zip(self.limbs.iter().map(|limb| &**limb))
     }
     /// Overwrites the limbs when they are dropped.
     pub fn wipe_on_drop(&mut self) {
-        self.limbs.iter_mut().for_each(Limb::wipe_on_drop);
+        self.limbs_mut().into_iter().for_each(Limb::wipe_on_drop);
     }
 
     /// Runs `f(prime position, limb)` over all limbs, in parallel.
     pub fn for_each(&mut self, f: impl Fn(usize, &mut [u64]) + Sync + Send) {
         let positions: Vec<usize> = self.basis.iter().collect();
-        self.limbs.par_iter_mut().zip(positions).for_each(|(limb, i)| f(i, limb));
+        self.limbs.par_iter_mut().zip(positions).for_each(|(limb, i)| f(i, &mut **Arc::make_mut(limb)));
     }
     fn zip(&mut self, other: &Self, f: impl Fn(usize, &mut [u64], &[u64]) + Sync + Send) {
         assert_eq!(self.basis, other.basis, "operands of equal basis");
         let positions: Vec<usize> = self.basis.iter().collect();
-        self.limbs.par_iter_mut().zip(&other.limbs).zip(positions).for_each(|((a, b), i)| f(i, a, b));
+        self.limbs.par_iter_mut().zip(&other.limbs).zip(positions).for_each(|((a, b), i)| f(i, &mut **Arc::make_mut(a), b));
     }
 
     /// self += other.
@@ -133,7 +139,8 @@ impl<R: Representation> Poly<R> {
     /// A copy with the primes of `basis` only.
     pub fn restricted(&self, basis: Basis) -> Self {
         assert!(basis.is_subset(self.basis), "restriction to a subset");
-        Self::from_limbs(basis, basis.iter().map(|i| self.limb(i).clone()).collect())
+        let shared = |i| self.limbs[self.basis.limb_of(i).expect("checked to be a subset")].clone();
+        Self::from_shared(basis, basis.iter().map(shared).collect())
     }
 }
 
@@ -155,14 +162,14 @@ impl Poly<Coeff> {
     /// To evaluations: one transform a limb.
     pub fn into_eval(mut self, ring: &Ring) -> Poly<Eval> {
         self.for_each(|i, limb| ring.forward_limb(i, limb));
-        Poly::from_limbs(self.basis, self.limbs)
+        Poly::from_shared(self.basis, self.limbs)
     }
     /// Applies X -> X^g.
     pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
         let map = g.coefficient_map(ring);
         let mut out = Self::uninit(ring, self.basis);
         let positions: Vec<usize> = self.basis.iter().collect();
-        out.limbs.par_iter_mut().zip(&self.limbs).zip(positions).for_each(|((to, from), i)| {
+        out.limbs_mut().into_par_iter().zip(&self.limbs).zip(positions).for_each(|((to, from), i)| {
             let q = ring.modulus(i).value();
             for (&(target, negate), &x) in map.iter().zip(from.iter()) {
                 to[target as usize] = if negate && x != 0 { q - x } else { x };
@@ -176,7 +183,7 @@ impl Poly<Eval> {
     /// To coefficients: one transform a limb.
     pub fn into_coeff(mut self, ring: &Ring) -> Poly<Coeff> {
         self.for_each(|i, limb| ring.inverse_limb(i, limb));
-        Poly::from_limbs(self.basis, self.limbs)
+        Poly::from_shared(self.basis, self.limbs)
     }
     /// self *= other.
     pub fn mul_assign(&mut self, ring: &Ring, other: &Self) {
@@ -187,8 +194,8 @@ impl Poly<Eval> {
         assert_eq!(self.basis, other.basis, "operands of equal basis");
         let mut out = Self::uninit(ring, self.basis);
         let positions: Vec<usize> = self.basis.iter().collect();
-        out.limbs
-            .par_iter_mut()
+        out.limbs_mut()
+            .into_par_iter()
             .zip(self.limbs.par_iter().zip(&other.limbs))
             .zip(positions)
             .for_each(|((o, (a, b)), i)| kernels::mul(ring.modulus(i), o, a, b));
@@ -198,8 +205,8 @@ impl Poly<Eval> {
     pub fn mul_add_assign(&mut self, ring: &Ring, a: &Self, b: &Self) {
         assert!(self.basis == a.basis && a.basis == b.basis, "operands of equal basis");
         let positions: Vec<usize> = self.basis.iter().collect();
-        self.limbs
-            .par_iter_mut()
+        self.limbs_mut()
+            .into_par_iter()
             .zip(a.limbs.par_iter().zip(&b.limbs))
             .zip(positions)
             .for_each(|((o, (a, b)), i)| kernels::mul_add_assign(ring.modulus(i), o, a, b));
@@ -216,7 +223,7 @@ impl Poly<Eval> {
     pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
         let mut out = Self::uninit(ring, self.basis);
         let shift = g.evaluation_shift(ring);
-        out.limbs.par_iter_mut().zip(&self.limbs).for_each(|(to, from)| shift.apply(to, from));
+        out.limbs_mut().into_par_iter().zip(&self.limbs).for_each(|(to, from)| shift.apply(to, from));
         out
     }
 }

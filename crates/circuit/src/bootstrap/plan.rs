@@ -1,5 +1,6 @@
 //! What can be chosen about a bootstrapping.
 
+use everlevel_scheme::ParamsSpec;
 use everlevel_scheme::params::BootstrapSpec;
 
 use crate::digits::DigitMethod;
@@ -43,32 +44,80 @@ impl BootstrapPlan {
         let reversed = sizes.iter().rev().copied().collect();
         Self::with_groups(reversed, sizes, DigitMethod::ProductTree { group: 2 })
     }
-    /// The plan that a parameter set names; what it leaves open is as in [`BootstrapPlan::balanced`].
+    /// A good plan for a ring degree and a number of slots, at once: what searches at full size have found to take the least
+    /// time for each multiplication that a bootstrapping makes possible.
+    ///
+    /// Below degree 2^16 the modulus is scarce, and so are levels: the plan is [`BootstrapPlan::balanced`]. From 2^16 on, where
+    /// 128 bits of security leave room for 1700 bits of modulus, a level more costs less than the key switches that it saves:
+    /// groups of three stages for coefficient-to-slot, whose levels are the dearest, and of four for slot-to-coefficient.
+    ///
+    /// Measured on the no-op scheme (modelled seconds by [`super::TimeModel::typical`]; capacity and multiplications after a
+    /// bootstrapping; server keys seeded, relinearization at all levels included), the recommended plan first:
+    ///
+    /// | set | coeff_to_slot | slot_to_coeff | digits | transforms | GB | s | capacity | mult. | MiB |
+    /// |---|---|---|---|---|---|---|---|---|---|
+    /// | bgv-65537-n15 | 5,5,5 | 5,5,5 | `product_tree_2` | 4785 | 6.7 | 0.96 | 211.6 | 5.3 | 937 |
+    /// | | 3,4,4,4 | 5,5,5 | `product_tree_2` | 4077 | 5.9 | 0.84 | 175.8 | 4.3 | 841 |
+    /// | | 5,5,5 | 5,5,5 | `paterson_stockmeyer` | 4534 | 6.2 | 0.90 | 151.9 | 3.3 | 838 |
+    /// | | 5,5,5 | 5,5,5 | `global` | 9308 | 8.5 | 1.42 | 164.7 | 4.0 | 999 |
+    /// | bgv-65537-n16 | 3,3,3,3,3 | 3,4,4,4 | `product_tree_2` | ? | ? | ? | ? | ? | ? |
+    /// | | 5,5,5 | 5,5,5 | `product_tree_2` | 10228 | 28.7 | 4.21 | 907.1 | 23.5 | 3971 |
+    /// | | 5,5,5 | 5,5,5 | `global` | 17280 | 34.0 | 5.66 | 857.7 | 22.3 | 3962 |
+    /// | bgv-786433-n16 | 4,3,3,3,3 | 4,4,4,4 | `product_tree_2` | 7191 | 22.4 | 3.18 | 685.8 | 15.3 | 3148 |
+    /// | | 6,5,5 | 5,5,6 | `product_tree_2` | 8704 | 31.5 | 4.29 | 787.2 | 18.2 | 4641 |
+    /// | | 6,5,5 | 5,5,6 | `global` | 17626 | 37.0 | 6.01 | 741.9 | 16.3 | 4680 |
+    pub fn recommended(degree: usize, slots: usize) -> Self {
+        let balanced = Self::balanced(slots);
+        let stages = slots.max(2).ilog2() as usize;
+        if degree < 1 << 16 || stages < 8 {
+            return balanced;
+        }
+        let coeff_to_slot = split_evenly(stages, stages / 3).into_iter().rev().collect();
+        Self::with_groups(coeff_to_slot, split_evenly(stages, stages.div_ceil(4)), balanced.digits)
+    }
+    /// The plan that a parameter set names; what it leaves open is as in [`BootstrapPlan::recommended`].
     ///
     /// # Errors
     /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
+    pub fn for_set(spec: &ParamsSpec, slots: usize) -> Result<Self, CircuitError> {
+        let recommended = Self::recommended(usize::try_from(spec.index / 2).unwrap_or(usize::MAX), slots);
+        spec.bootstrap.as_ref().map_or_else(|| Ok(recommended.clone()), |b| recommended.clone().overridden(b))
+    }
+    /// As [`BootstrapPlan::for_set`] where only the bootstrapping section is at hand: for slots of degree 1.
+    ///
+    /// # Errors
+    /// As [`BootstrapPlan::for_set`].
     pub fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
-        let balanced = Self::balanced(slots);
+        Self::recommended(slots, slots).overridden(spec)
+    }
+    fn overridden(self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
         let digits = spec.digit_removal.as_deref().map(str::parse).transpose()?;
-        let sizes = |given: &Option<Vec<usize>>, open: Vec<usize>| given.clone().unwrap_or(open);
         Ok(Self::with_groups(
-            sizes(&spec.coeff_to_slot, balanced.coeff_to_slot),
-            sizes(&spec.slot_to_coeff, balanced.slot_to_coeff),
-            digits.unwrap_or(balanced.digits),
+            spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot),
+            spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff),
+            digits.unwrap_or(self.digits),
         ))
     }
     /// A plan with these group sizes, and as many keys as they need.
     pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
-        let largest = coeff_to_slot.iter().chain(&slot_to_coeff).max().copied().unwrap_or(1);
-        BootstrapPlan { coeff_to_slot, slot_to_coeff, digits, steps: steps_for(largest) }
+        let mut plan = BootstrapPlan { coeff_to_slot, slot_to_coeff, digits, steps: StepCosts::default() };
+        plan.steps.max_keys = plan.keys_wanted();
+        plan
     }
-    /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size or 4 of nearly equal size (in every order)
-    /// for each map, and every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals
+    /// The keys that the largest group needs for about as many babies as giants, and no fewer than the default.
+    pub(super) fn keys_wanted(&self) -> usize {
+        let largest = self.coeff_to_slot.iter().chain(&self.slot_to_coeff).max().copied().unwrap_or(1);
+        let log_diagonals = largest.min(20) + 1;
+        let (giants, babies) = (1usize << (log_diagonals / 2), 1usize << log_diagonals.div_ceil(2));
+        StepCosts::default().max_keys.max(babies + giants - 2)
+    }
+    /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size, or 4 or 5 of nearly equal size (in every
+    /// order), for each map, and every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals
     /// are held.
     pub fn candidates(slots: usize, max_group: usize) -> Vec<BootstrapPlan> {
         let stages = slots.max(2).ilog2() as usize;
         let mut sizes: Vec<Vec<usize>> = Vec::new();
-        for (groups, spread) in [(2, 2), (3, 2), (4, 1)] {
+        for (groups, spread) in [(2, 2), (3, 2), (4, 1), (5, 1)] {
             compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
         }
         sizes.retain(|s| s.iter().all(|x| *x <= max_group));
@@ -82,14 +131,6 @@ impl BootstrapPlan {
         }
         plans
     }
-}
-
-/// Groups of more than five stages need more keys than the default allows: about as many babies as giants.
-fn steps_for(largest_group: usize) -> StepCosts {
-    let default = StepCosts::default();
-    let log_diagonals = largest_group.min(20) + 1;
-    let (giants, babies) = (1usize << (log_diagonals / 2), 1usize << log_diagonals.div_ceil(2));
-    StepCosts { max_keys: default.max_keys.max(babies + giants - 2), ..default }
 }
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.
@@ -124,13 +165,25 @@ mod tests {
     fn candidates_cover_the_stages() {
         let plans = BootstrapPlan::candidates(1 << 15, 6);
         assert!(plans.iter().all(|p| p.coeff_to_slot.iter().sum::<usize>() == 15 && p.slot_to_coeff.iter().sum::<usize>() == 15));
-        // [5,5,5], the six orders of [4,5,6] and the four of [3,4,4,4]
-        assert_eq!(plans.len(), 11 * 11 * 6);
+        // [5,5,5], the six orders of [4,5,6], the four of [3,4,4,4] and [3,3,3,3,3]
+        assert_eq!(plans.len(), 12 * 12 * 6);
         assert_eq!(BootstrapPlan::balanced(1 << 15).coeff_to_slot, [5, 5, 5]);
         assert_eq!(BootstrapPlan::balanced(1 << 16).coeff_to_slot, [6, 5, 5]);
         assert_eq!(BootstrapPlan::balanced(1 << 16).slot_to_coeff, [5, 5, 6]);
-        assert_eq!(BootstrapPlan::candidates(64, 6).iter().map(|p| p.coeff_to_slot.len()).max(), Some(4));
+        assert_eq!(BootstrapPlan::candidates(64, 6).iter().map(|p| p.coeff_to_slot.len()).max(), Some(5));
         assert_eq!(BootstrapPlan::candidates(2, 6), []);
+    }
+
+    #[test]
+    fn recommendations_depend_on_the_room() {
+        let sizes = |degree, slots| {
+            let plan = BootstrapPlan::recommended(degree, slots);
+            (plan.coeff_to_slot, plan.slot_to_coeff)
+        };
+        assert_eq!(sizes(1 << 15, 1 << 15), (vec![5, 5, 5], vec![5, 5, 5]));
+        assert_eq!(sizes(1 << 16, 1 << 15), (vec![3, 3, 3, 3, 3], vec![3, 4, 4, 4]));
+        assert_eq!(sizes(1 << 16, 1 << 16), (vec![4, 3, 3, 3, 3], vec![4, 4, 4, 4]));
+        assert_eq!(sizes(1 << 17, 128), (vec![4, 3], vec![3, 4]));
     }
 
     #[test]

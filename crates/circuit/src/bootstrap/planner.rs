@@ -151,7 +151,7 @@ impl<'a, D: DryRun> Planner<'a, D> {
         reports.sort_by(|a, b| a.score(self.objective).total_cmp(&b.score(self.objective)));
         Ok(reports)
     }
-    /// A good plan in few runs: from a plan of `candidates` that fits, one choice after the other (coefficient-to-slot, digit
+    /// A good plan in few runs (some fifty at full size, about a second each): from a plan of `candidates` that fits, one choice after the other (coefficient-to-slot, digit
     /// removal, slot-to-coefficient) is varied over the values it takes in `candidates`, until nothing improves.
     ///
     /// # Errors
@@ -170,7 +170,10 @@ impl<'a, D: DryRun> Planner<'a, D> {
                 for other in candidates {
                     let mut plan = best.plan.clone();
                     part(&mut plan, other);
-                    plan.steps.max_keys = plan.steps.max_keys.max(other.steps.max_keys);
+                    // More keys only where larger groups need them: each limit is another plan to run.
+                    if plan.keys_wanted() > plan.steps.max_keys {
+                        plan.steps.max_keys = plan.steps.max_keys.max(other.steps.max_keys);
+                    }
                     if tried.contains(&plan) {
                         continue;
                     }

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use everlevel_arith::kernels;
-use everlevel_ring::{Eval, GaloisElement, Limb, Poly, SlotShape, convert::{RoundingScale, divide_round}};
-use rayon::prelude::*;
+use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape, convert::{RoundingScale, divide_round, divide_round_produced}};
 
 use super::keyswitch::{Decomposition, usable};
 use super::{Bgv, Ciphertext, Diagonal, Extended, Product, message_poly};
@@ -271,27 +270,24 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         self.counters.rounding();
         let extended = basis.union(gadget.special());
-        let positions: Vec<usize> = extended.iter().collect();
-        let (l0, l1): (Vec<Limb>, Vec<Limb>) = positions
-            .par_iter()
-            .map(|&i| {
-                let q = ring.modulus(i);
-                let inverse = q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t");
-                let known = basis.contains(i).then(|| (&a.d2.limb(i)[..], inverse));
-                let digits = cut.evaluate(ring, i, known);
-                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                let (b, k) = cut.key_limbs(key, i);
-                let (mut s0, mut s1) = (ring.limb(), ring.limb());
-                kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &k);
-                if basis.contains(i) {
-                    let factor = self.raise_factor(gadget.special(), i, t);
-                    kernels::scalar_mul_add_assign(q, &mut s0, a.d0.limb(i), factor);
-                    kernels::scalar_mul_add_assign(q, &mut s1, a.d1.limb(i), factor);
-                }
-                (s0, s1)
-            })
-            .unzip();
-        Ok(self.reduced(Poly::from_limbs(extended, l0), Poly::from_limbs(extended, l1), out, t))
+        let target = params.chain().basis(out.level);
+        let (c0, c1) = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i| {
+            let q = ring.modulus(i);
+            let inverse = q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t");
+            let known = basis.contains(i).then(|| (&a.d2.limb(i)[..], inverse));
+            let digits = cut.evaluate(ring, i, known);
+            let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+            let (b, k) = cut.key_limbs(key, i);
+            let (mut s0, mut s1) = (ring.limb(), ring.limb());
+            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &k);
+            if basis.contains(i) {
+                let factor = self.raise_factor(gadget.special(), i, t);
+                kernels::scalar_mul_add_assign(q, &mut s0, a.d0.limb(i), factor);
+                kernels::scalar_mul_add_assign(q, &mut s1, a.d1.limb(i), factor);
+            }
+            (s0, s1)
+        });
+        Ok(Ciphertext::new(out, c0, c1))
     }
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.mod_switch_to(a, self.params.target(&a.meta, next))

@@ -292,7 +292,7 @@ impl<K: EvalKeys> Bgv<K> {
             self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
             let shift = g.evaluation_shift(ring);
             let positions: Vec<usize> = extended.iter().collect();
-            acc0.limbs_mut().par_iter_mut().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
+            acc0.limbs_mut().into_par_iter().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
                 let q = ring.modulus(i);
                 let digits = cut.evaluate(ring, i, None);
                 let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();

@@ -82,19 +82,21 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         let special = gadget.special();
         let cut = Decomposition::new(params, gadget, &c1, t);
         let full = low.union(special);
-        let (mut e0, mut e1) = (Poly::<Eval>::uninit(ring, full), Poly::<Eval>::uninit(ring, full));
-        for (k, i) in full.iter().enumerate() {
+        let (mut e0, mut e1) = (Vec::new(), Vec::new());
+        for i in full.iter() {
             let q = ring.modulus(i);
             let digits = cut.evaluate(ring, i, None);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let (b, a) = cut.key_limbs(&key.encapsulation, i);
-            kernels::inner_product2(q, &mut e0.limbs_mut()[k], &mut e1.limbs_mut()[k], &views, &b, &a);
+            let (mut s0, mut s1) = (ring.limb(), ring.limb());
+            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
             if low.contains(i) {
-                let r = ring.product_mod(special, q);
-                let f = q.mul(r, q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t"));
-                kernels::scalar_mul_add_assign(q, &mut e0.limbs_mut()[k], c0.limb(i), f);
+                kernels::scalar_mul_add_assign(q, &mut s0, c0.limb(i), self.raise_factor(special, i, t));
             }
+            e0.push(s0);
+            e1.push(s1);
         }
+        let (e0, e1) = (Poly::<Eval>::from_limbs(full, e0), Poly::<Eval>::from_limbs(full, e1));
         self.counters.key_switch(1, low.len(), cut.len(), 1, ring.degree());
         self.counters.rounding();
         let scale = RoundingScale::times_plain(t);
