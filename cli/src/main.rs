@@ -1,2 +1,79 @@
-//! The `everlevel` program.
-fn main() {}
+//! The `everlevel` program: demonstrations, parameter sets, measurements, a self-test.
+#![forbid(unsafe_code)]
+
+mod args;
+mod bench;
+mod card;
+mod common;
+mod csv;
+mod demo;
+mod error;
+mod params;
+mod selftest;
+mod version;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use args::{BenchCommand, Cli, Command};
+use error::CliError;
+
+fn main() -> ExitCode {
+    let result = match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            common::emit(e.to_string().trim_end())
+        }
+        Err(e) => Err(usage_of(&e)),
+    };
+    let (code, message) = match result {
+        Ok(()) | Err(CliError::OutputClosed) => return ExitCode::SUCCESS,
+        Err(CliError::Usage(m)) => (2, m),
+        Err(CliError::Failure(m)) => (1, m),
+    };
+    // Nothing can be done if standard error is closed as well.
+    let _ = writeln!(std::io::stderr(), "everlevel: {message}");
+    ExitCode::from(code)
+}
+
+fn run(cli: &Cli) -> Result<(), CliError> {
+    let common = &cli.common;
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = common.threads {
+        pool = pool.num_threads(usize::from(threads));
+    }
+    pool.build_global().map_err(|e| CliError::failure(format!("cannot start the threads: {e}")))?;
+    // A misspelt override is told, not passed over in silence.
+    let selection = everlevel::Backend::selection();
+    if !selection.honoured {
+        let names: Vec<&str> = everlevel::Backend::available().iter().map(|b| b.name()).collect();
+        return Err(CliError::usage(format!(
+            "EVERLEVEL_BACKEND = {}: expected one of {} on this processor",
+            selection.requested.as_deref().unwrap_or_default(),
+            names.join(", ")
+        )));
+    }
+    match &cli.command {
+        Command::Demo(a) => demo::run(a, common),
+        Command::Params(c) => params::run(c, common),
+        Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
+        Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
+        Command::Selftest(a) => selftest::run(a, common),
+        Command::Version { verbose } => version::run(*verbose, common),
+    }
+}
+
+/// The parser's complaint on one line, with where to look.
+fn usage_of(e: &clap::Error) -> CliError {
+    if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
+        return CliError::usage("expected a command: demo, params, bench, selftest or version; `everlevel --help` explains them");
+    }
+    let text = e.to_string();
+    let told: Vec<&str> = text.lines().take_while(|l| !l.starts_with("Usage:")).filter(|l| !l.contains("--help")).collect();
+    let told = told.join(" ");
+    let told = told.trim().trim_start_matches("error: ");
+    CliError::usage(format!("{told}; try `everlevel --help`"))
+}

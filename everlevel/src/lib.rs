@@ -1,1 +1,64 @@
-//! everlevel
+//! Exact homomorphic encryption that never runs out of levels.
+//!
+//! Encrypt vectors of integers modulo a prime, add, multiply and rotate them without the key, refresh them by bootstrapping when
+//! their noise budget is spent, go on, decrypt: every slot is exact.
+//!
+//! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
+//! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
+//! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
+//! * [`Bgv`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
+//! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
+//!
+//! # Example
+//! The program of the README:
+//!
+//! ```
+#![doc = include_str!("../examples/hello.rs")]
+//! ```
+//!
+//! # What is guaranteed
+//! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that could be wrong is an [`Error`], never
+//! a wrong value; see [`scheme::noise`] for the bound and SECURITY.md for what is and is not protected.
+#![forbid(unsafe_code)]
+
+mod client;
+mod error;
+mod planner;
+mod server;
+
+pub use client::Client;
+pub use error::Error;
+pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
+pub use server::{Server, Value};
+
+pub use everlevel_arith::Backend;
+pub use everlevel_circuit::bootstrap::{
+    BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport, TimeModel,
+};
+pub use everlevel_circuit::{AutoRefresh, Shared};
+pub use everlevel_ring::sample::system_rng;
+pub use everlevel_ring::{GaloisElement, SlotShape};
+pub use everlevel_scheme::{
+    Bgv, Ciphertext, Cost, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise,
+    Scheme, SchemeError, SecretKey, ServerKeys,
+};
+
+/// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.
+pub mod circuit {
+    pub use everlevel_circuit::*;
+}
+
+/// The schemes in full: parameters, keys, noise.
+pub mod scheme {
+    pub use everlevel_scheme::*;
+}
+
+/// What runs below: the active instruction set, transforms and primes, for reports and measurements.
+pub mod arith {
+    pub use everlevel_arith::*;
+}
+
+/// The README's code is compiled and run as well.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -1,0 +1,171 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Exact homomorphic encryption that never runs out of levels.
+#[derive(Parser)]
+#[command(name = "everlevel", version, about, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Options that every command has.
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options that every command has.
+#[derive(Args, Clone)]
+pub struct Common {
+    /// How many threads to compute with (absent: one for each core)
+    #[arg(long, global = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Allow parameter sets below 128 bits (their names begin with insecure_)
+    #[arg(long, global = true)]
+    pub insecure_research: bool,
+}
+
+/// The parameter set of a command.
+#[derive(Args, Clone)]
+pub struct SetArg {
+    /// A parameter set by name (see `params list`), or a JSON file such as `params show NAME --json` prints
+    #[arg(long, value_name = "NAME|FILE.json", default_value = "bgv-65537-n15")]
+    pub params: String,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Encrypt a column of integers, apply x <- 3x(1-x) a hundred times with automatic bootstrapping, decrypt, compare
+    Demo(DemoArgs),
+    /// Parameter sets: list them, show one as a JSON file, derive its facts
+    #[command(subcommand)]
+    Params(ParamsCommand),
+    /// Measure
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
+    Selftest(SelftestArgs),
+    /// The version; with --verbose also the instruction set in use
+    Version {
+        /// Also print processor features, backends and threads
+        #[arg(long, short)]
+        verbose: bool,
+    },
+}
+
+/// Arguments of `demo`.
+#[derive(Args)]
+pub struct DemoArgs {
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// A CSV file with one integer column and an optional header (absent: the meter readings that come with the program)
+    #[arg(long = "in", value_name = "FILE.csv")]
+    pub input: Option<PathBuf>,
+    /// How many times to apply the map
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub steps: u32,
+    /// Values are signed: -v stands for p - v
+    #[arg(long, conflicts_with = "reduce")]
+    pub signed: bool,
+    /// Reduce values modulo p instead of refusing those out of range
+    #[arg(long)]
+    pub reduce: bool,
+}
+
+/// Commands below `params`.
+#[derive(Subcommand)]
+pub enum ParamsCommand {
+    /// List the parameter sets
+    List {
+        /// Print the table of docs/parameters.md
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+    },
+    /// Print a set; with --json exactly a file that --params takes
+    Show {
+        /// A name, or a JSON file
+        name: String,
+    },
+    /// Print what follows from a set: slots, security of every key, levels, capacities, key sizes
+    Card {
+        /// A name, or a JSON file
+        name: String,
+    },
+    /// Search for a good bootstrapping plan; with --json the set with that plan filled in, a file that --params takes
+    Plan {
+        /// A name, or a JSON file
+        name: String,
+        /// What to choose by
+        #[arg(long, value_enum, default_value = "throughput")]
+        by: By,
+    },
+}
+
+/// What a bootstrapping plan is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Least time for each multiplication that a bootstrapping makes possible
+    Throughput,
+    /// Least time of one bootstrapping
+    Latency,
+    /// Most capacity left
+    Capacity,
+}
+
+/// Commands below `bench`.
+#[derive(Subcommand)]
+pub enum BenchCommand {
+    /// Bootstrap random values under fresh keys, with everything checked
+    Bootstrap(BootstrapArgs),
+    /// Transforms, encryption, products, rotations
+    Primitives(PrimitivesArgs),
+}
+
+/// Which slots are bootstrapped.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Slots that hold integers modulo p
+    Thin,
+    /// Slots that hold whole ring elements; the same as thin where a slot has degree 1
+    General,
+}
+
+/// Arguments of `bench bootstrap`.
+#[derive(Args)]
+pub struct BootstrapArgs {
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// What the slots hold
+    #[arg(long, value_enum, default_value = "thin")]
+    pub mode: Mode,
+    /// How many runs, each with keys and values of its own
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+}
+
+/// Arguments of `bench primitives`.
+#[derive(Args)]
+pub struct PrimitivesArgs {
+    /// How many times each operation is timed; the median counts
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(3..=1000))]
+    pub runs: u32,
+    /// Only this parameter set instead of those compared in the documentation
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub params: Option<String>,
+}
+
+/// Arguments of `selftest`.
+#[derive(Args)]
+pub struct SelftestArgs {
+    /// Print only the digest of a fixed computation on the active backend
+    #[arg(long, hide = true)]
+    pub digest: bool,
+}

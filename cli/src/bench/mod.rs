@@ -1,0 +1,5 @@
+//! `everlevel bench`.
+
+pub mod bootstrap;
+pub mod machine;
+pub mod primitives;

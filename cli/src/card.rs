@@ -1,0 +1,198 @@
+//! What follows from a parameter set.
+
+use everlevel::scheme::noise::Meta;
+use everlevel::scheme::params::{KeySecurity, SecurityReport};
+use everlevel::{Params, failure_log2, multiplications_left};
+use serde::Serialize;
+
+use crate::common::find_planner;
+use crate::error::CliError;
+
+/// Derived facts of a set. Capacities and key sizes come from running one bootstrapping without cryptography.
+#[derive(Serialize)]
+pub struct Card {
+    name: String,
+    n: usize,
+    m: u64,
+    p: u64,
+    r: u32,
+    slots: usize,
+    d: usize,
+    log_q: f64,
+    log_p: f64,
+    log_qp: f64,
+    digits: usize,
+    levels: usize,
+    secret: &'static str,
+    sparse_weight: Option<usize>,
+    security_bits: f64,
+    security_model: &'static str,
+    security_by_key: Vec<KeySecurity>,
+    fresh_capacity_bits: f64,
+    fresh_multiplications: usize,
+    bootstrap: Option<BootstrapCard>,
+}
+
+#[derive(Serialize)]
+struct BootstrapCard {
+    overflow_bound: u64,
+    coeff_to_slot: Vec<usize>,
+    slot_to_coeff: Vec<usize>,
+    digit_removal: String,
+    depth: u32,
+    key_switches: u64,
+    non_scalar_products: u64,
+    minimum_capacity_bits: f64,
+    capacity_bits_after: f64,
+    multiplications_after: usize,
+    server_keys: usize,
+    server_key_bytes: u64,
+    failure_log2: f64,
+}
+
+impl Card {
+    /// Derives the facts.
+    pub fn of(params: &Params) -> Result<Self, CliError> {
+        let (spec, chain, security) = (params.spec(), params.chain(), params.security());
+        let log_q = chain.bits(chain.top());
+        let log_p = params.ring().log2(chain.special());
+        let fresh = Meta {
+            level: chain.top(),
+            exponent: params.plain_exponent(),
+            factor: 1,
+            noise: params.noise().fresh_secret(params.plain_modulus()),
+        };
+        let bootstrap = match &spec.bootstrap {
+            None => None,
+            Some(_) => {
+                let planner = find_planner(params)?;
+                let (plan, keys, after) = (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
+                Some(BootstrapCard {
+                    overflow_bound: params.overflow_bound(),
+                    coeff_to_slot: plan.coeff_to_slot.clone(),
+                    slot_to_coeff: plan.slot_to_coeff.clone(),
+                    digit_removal: plan.digits.to_string(),
+                    depth: planner.bootstrap_costs().depth,
+                    key_switches: planner.cost().key_switches,
+                    non_scalar_products: planner.cost().products,
+                    minimum_capacity_bits: params.noise().minimum_capacity(spec.plain_prime),
+                    capacity_bits_after: params.capacity(after),
+                    multiplications_after: multiplications_left(params, after),
+                    server_keys: keys.len() + usize::from(keys.bootstrap),
+                    server_key_bytes: keys.seeded_bytes(params),
+                    failure_log2: failure_log2(params, &planner.cost()),
+                })
+            }
+        };
+        Ok(Card {
+            name: params.name().into(),
+            n: params.degree(),
+            m: spec.index,
+            p: spec.plain_prime,
+            r: spec.plain_exponent,
+            slots: params.slots(),
+            d: params.slot_shape().degree_of_slot(),
+            log_q,
+            log_p,
+            log_qp: log_q + log_p,
+            digits: chain.gadget(chain.top()).digits(chain.basis(chain.top())).count(),
+            levels: chain.top().0 + 1,
+            secret: "uniform ternary",
+            sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
+            security_bits: security.bits(),
+            security_model: SecurityReport::MODEL,
+            security_by_key: security.keys().to_vec(),
+            fresh_capacity_bits: params.capacity(&fresh),
+            fresh_multiplications: multiplications_left(params, &fresh),
+            bootstrap,
+        })
+    }
+
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        let mut line = |k: &str, v: String| lines.push((k.into(), v));
+        line("set", self.name.clone());
+        line("ring", format!("n = {}, m = {}", self.n, self.m));
+        line("plaintexts", format!("{} slots modulo {}^{}, slot degree d = {}", self.slots, self.p, self.r, self.d));
+        line("modulus", format!("log2 Q = {:.1}, log2 P = {:.1}, log2 QP = {:.1}", self.log_q, self.log_p, self.log_qp));
+        line("key switching", format!("{} digits", self.digits));
+        line("levels", format!("{} places on the ladder of moduli", self.levels));
+        let sparse = self.sparse_weight.map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
+        line("secrets", format!("{}{sparse}", self.secret));
+        for key in &self.security_by_key {
+            let bits =
+                if key.bits > 0.0 { format!("{:.1} bits", key.bits) } else { "insecure, or not covered by the tables".into() };
+            line("security", format!("{}: {bits} (log2 of its modulus {:.1})", key.key, key.modulus_bits));
+        }
+        line("security model", self.security_model.into());
+        line(
+            "fresh ciphertext",
+            format!("capacity {:.1} bits, {} multiplications", self.fresh_capacity_bits, self.fresh_multiplications),
+        );
+        match &self.bootstrap {
+            None => line("bootstrapping", "none".into()),
+            Some(b) => {
+                line(
+                    "bootstrapping",
+                    format!("overflow at most {} always; from {:.1} bits of capacity", b.overflow_bound, b.minimum_capacity_bits),
+                );
+                line(
+                    "its plan",
+                    format!("coeff-to-slot {:?}, slot-to-coeff {:?}, {}", b.coeff_to_slot, b.slot_to_coeff, b.digit_removal),
+                );
+                line(
+                    "its cost",
+                    format!("{} key switches, {} products, depth {}", b.key_switches, b.non_scalar_products, b.depth),
+                );
+                line(
+                    "after it",
+                    format!("capacity {:.1} bits, {} multiplications", b.capacity_bits_after, b.multiplications_after),
+                );
+                line(
+                    "server keys",
+                    format!("{} keys, {:.1} MiB when seeded", b.server_keys, b.server_key_bytes as f64 / 1048576.0),
+                );
+                line("failure", format!("2^{:.1} for one bootstrapping", b.failure_log2));
+            }
+        }
+        let width = lines.iter().map(|l| l.0.len()).max().unwrap_or(0);
+        lines.iter().map(|(k, v)| format!("{k:<width$}  {v}")).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The head of the table of docs/parameters.md.
+    pub const MARKDOWN_HEAD: &'static str = "| set | n | m | p^r | slots | d | log Q | log P | digits | secrets | security of the main / sparse key | capacity fresh / after a bootstrap | multiplications after a bootstrap | server keys, seeded |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+
+    /// A row of that table.
+    pub fn markdown_row(&self) -> String {
+        let bits = |k: &KeySecurity| if k.bits > 0.0 { format!("{:.1}", k.bits) } else { "none".into() };
+        let security: Vec<String> = self.security_by_key.iter().map(bits).collect();
+        let secrets = match self.sparse_weight {
+            Some(h) => format!("ternary; weight {h}"),
+            None => "ternary".into(),
+        };
+        let (capacity, multiplications, keys) = match &self.bootstrap {
+            None => ("–".into(), "–".into(), "–".into()),
+            Some(b) => (
+                format!("{:.0}", b.capacity_bits_after),
+                b.multiplications_after.to_string(),
+                format!("{:.0} MiB", b.server_key_bytes as f64 / 1048576.0),
+            ),
+        };
+        format!(
+            "| `{}` | {} | {} | {}^{} | {} | {} | {:.1} | {:.1} | {} | {secrets} | {} | {:.0} / {capacity} | {multiplications} | {keys} |",
+            self.name,
+            self.n,
+            self.m,
+            self.p,
+            self.r,
+            self.slots,
+            self.d,
+            self.log_q,
+            self.log_p,
+            self.digits,
+            security.join(" / "),
+            self.fresh_capacity_bits
+        )
+    }
+}

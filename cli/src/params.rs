@@ -1,0 +1,148 @@
+//! `everlevel params`.
+
+use everlevel::{Objective, OptIn, Params, TimeModel, search_plan};
+use serde::Serialize;
+
+use crate::args::{By, Common, ParamsCommand};
+use crate::bench::machine;
+use crate::card::Card;
+use crate::common::{emit, emit_json, find_params, find_planner, find_spec, progress, table};
+use crate::error::CliError;
+
+#[derive(Serialize)]
+struct Listed {
+    name: String,
+    n: usize,
+    m: u64,
+    p: u64,
+    r: u32,
+    slots: usize,
+    d: usize,
+    log_q: f64,
+    log_p: f64,
+    security_bits: f64,
+    bootstraps: bool,
+}
+
+/// Runs a command below `params`.
+pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
+    match command {
+        ParamsCommand::List { markdown: true } => emit(markdown(common)?.trim_end()),
+        ParamsCommand::List { .. } => list(common),
+        ParamsCommand::Show { name } => show(name, common),
+        ParamsCommand::Card { name } => {
+            // Looking at a set is no use of it.
+            let opt_in = Common { insecure_research: true, ..common.clone() };
+            let card = Card::of(&find_params(name, &opt_in)?)?;
+            if common.json { emit_json(&card) } else { emit(&card.text()) }
+        }
+        ParamsCommand::Plan { name, by } => plan(name, *by, common),
+    }
+}
+
+fn list(common: &Common) -> Result<(), CliError> {
+    let mut sets = Vec::new();
+    for name in everlevel::scheme::params::names() {
+        let params = Params::named(name, OptIn::InsecureResearch)?;
+        let (spec, chain) = (params.spec(), params.chain());
+        sets.push(Listed {
+            name: name.into(),
+            n: params.degree(),
+            m: spec.index,
+            p: spec.plain_prime,
+            r: spec.plain_exponent,
+            slots: params.slots(),
+            d: params.slot_shape().degree_of_slot(),
+            log_q: chain.bits(chain.top()),
+            log_p: params.ring().log2(chain.special()),
+            security_bits: params.security().bits(),
+            bootstraps: spec.bootstrap.is_some(),
+        });
+    }
+    if common.json {
+        return emit_json(&sets);
+    }
+    let head = ["name", "n", "p^r", "slots", "d", "log2 QP", "security"].map(String::from).to_vec();
+    let row = |s: &Listed| {
+        let security = if s.security_bits > 0.0 { format!("{:.1}", s.security_bits) } else { "none".into() };
+        vec![
+            s.name.clone(),
+            s.n.to_string(),
+            format!("{}^{}", s.p, s.r),
+            s.slots.to_string(),
+            s.d.to_string(),
+            format!("{:.1}", s.log_q + s.log_p),
+            security,
+        ]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(sets.iter().map(row)).collect();
+    emit(&format!("{}\n\nsecurity: {}", table(&rows), everlevel::scheme::params::SecurityReport::MODEL))
+}
+
+fn show(name: &str, common: &Common) -> Result<(), CliError> {
+    let spec = find_spec(name)?;
+    if common.json {
+        return emit_json(&spec);
+    }
+    let value = serde_json::to_value(&spec).map_err(CliError::failure)?;
+    let fields = value.as_object().into_iter().flatten();
+    let rows: Vec<Vec<String>> =
+        fields.map(|(k, v)| vec![k.clone(), v.as_str().map_or_else(|| v.to_string(), String::from)]).collect();
+    let width = rows.iter().map(|r| r[0].len()).max().unwrap_or(0);
+    let lines: Vec<String> = rows.iter().map(|r| format!("{:<width$}  {}", r[0], r[1])).collect();
+    emit(&lines.join("\n"))
+}
+
+/// Searches for a plan on the no-op scheme, with transforms and bandwidth as measured now.
+fn plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
+    let opt_in = Common { insecure_research: true, ..common.clone() };
+    let params = find_params(name, &opt_in)?;
+    // What the set says now is checked first: a set that cannot bootstrap has no plan.
+    find_planner(&params)?;
+    let objective = match by {
+        By::Throughput => Objective::Throughput,
+        By::Latency => Objective::Latency,
+        By::Capacity => Objective::Capacity,
+    };
+    let model = TimeModel { transform: machine::transform_us(&params) / 1e6, byte: 1e-9 / machine::bandwidth_gb_s() };
+    let bar = progress(common, "searching", 1);
+    let best = search_plan(&params, model, objective).map_err(CliError::usage)?;
+    bar.finish_and_clear();
+    let mut spec = params.spec().clone();
+    if let Some(bootstrap) = &mut spec.bootstrap {
+        bootstrap.coeff_to_slot = Some(best.plan.coeff_to_slot.clone());
+        bootstrap.slot_to_coeff = Some(best.plan.slot_to_coeff.clone());
+        bootstrap.digit_removal = Some(best.plan.digits.to_string());
+    }
+    if common.json {
+        return emit_json(&spec);
+    }
+    emit(&format!(
+        "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {}\n{} key switches, {} products, depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications after it; {:.0} MiB of bootstrapping keys",
+        params.name(),
+        best.plan.coeff_to_slot,
+        best.plan.slot_to_coeff,
+        best.plan.digits,
+        best.cost.key_switches,
+        best.cost.products,
+        best.costs.depth,
+        best.seconds,
+        crate::common::threads(),
+        best.capacity_bits,
+        best.multiplications,
+        best.key_bytes as f64 / 1048576.0
+    ))
+}
+
+/// The table of docs/parameters.md.
+pub fn markdown(common: &Common) -> Result<String, CliError> {
+    let names: Vec<&str> = everlevel::scheme::params::names().collect();
+    let bar = progress(common, "parameter sets", names.len() as u64);
+    let mut rows = Vec::new();
+    for name in names {
+        rows.push(Card::of(&Params::named(name, OptIn::InsecureResearch)?)?.markdown_row());
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(format!("{}\n{}\n", Card::MARKDOWN_HEAD, rows.join("\n")))
+}

@@ -1,0 +1,23 @@
+//! Twenty squarings, far past the last level.
+use everlevel::{Client, Error, OptIn, Params};
+
+fn main() -> Result<(), Error> {
+    // A toy set for a quick run. For real data: Params::named("bgv-65537-n15", OptIn::SecureOnly)?
+    let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+    let mut rng = everlevel::system_rng()?;
+
+    let client = Client::new(&params, &mut rng); // holds the secret key
+    let server = client.server(&mut rng)?; // holds evaluation keys only
+
+    let values: Vec<u64> = (0..params.slots() as u64).collect();
+    let mut x = server.load(client.encrypt(&values, &mut rng)?);
+    for _ in 0..20 {
+        let square = server.mul(&x, &x)?; // bootstraps by itself when it must
+        x = server.add_scalar(&square, 1)?;
+    }
+
+    let plain = |v: u64| (0..20).fold(v, |v, _| (v * v + 1) % 65537);
+    assert!(client.decrypt(&x.get())?.into_iter().eq(values.into_iter().map(plain)));
+    println!("{} slots, {} bootstraps, all exact", params.slots(), server.bootstraps());
+    Ok(())
+}

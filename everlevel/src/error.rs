@@ -1,0 +1,20 @@
+//! The error of the facade.
+
+use everlevel_circuit::CircuitError;
+use everlevel_ring::RingError;
+use everlevel_scheme::SchemeError;
+
+/// What can go wrong. Every message says what was expected, what was found and what to do.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Parameters, keys, noise, operands.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// Circuits and bootstrapping.
+    #[error(transparent)]
+    Circuit(#[from] CircuitError),
+    /// The ring layer: encodings, the system's randomness.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+}

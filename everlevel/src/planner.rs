@@ -1,0 +1,143 @@
+//! What a server needs and what it gives, found out without cryptography.
+
+use everlevel_circuit::bootstrap::{
+    BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, TimeModel,
+};
+use everlevel_scheme::noise::{EVENT_LOG2, Meta, log_add};
+use everlevel_scheme::plain::Open;
+use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError};
+
+use crate::error::Error;
+
+/// Runs one bootstrapping on the no-op scheme and reads off the keys that it takes, its cost and what it leaves.
+pub struct KeyPlanner {
+    params: Params,
+    bootstrap: BootstrapPlan,
+    keys: KeyPlan,
+    costs: BootstrapCosts,
+    cost: Cost,
+    after: Meta,
+}
+
+impl KeyPlanner {
+    /// For products at every level and bootstrapping by the plan of the parameter set ([`bootstrap_plan`]).
+    ///
+    /// # Errors
+    /// A set that cannot bootstrap.
+    pub fn new(params: &Params) -> Result<Self, Error> {
+        Self::with_plan(params, bootstrap_plan(params)?)
+    }
+    /// For products at every level and bootstrapping by `bootstrap`.
+    ///
+    /// # Errors
+    /// A set that cannot bootstrap, or a plan that does not suit it.
+    pub fn with_plan(params: &Params, bootstrap: BootstrapPlan) -> Result<Self, Error> {
+        let scheme = NoOp::new(params, 0);
+        let bootstrapper = Bootstrapper::new(&scheme, bootstrap.clone())?;
+        let fresh = bootstrapper.bootstrap(&scheme, &worn_out(&scheme)?)?;
+        let keys = scheme.key_plan().merge(&KeyPlan::relinearization(params));
+        Ok(KeyPlanner {
+            params: params.clone(),
+            bootstrap,
+            keys,
+            costs: bootstrapper.costs(),
+            cost: scheme.cost(),
+            after: *fresh.meta(),
+        })
+    }
+    /// How bootstrapping is done.
+    pub fn bootstrap_plan(&self) -> &BootstrapPlan {
+        &self.bootstrap
+    }
+    /// Its costs by the plan: key switches, products, depth.
+    pub fn bootstrap_costs(&self) -> BootstrapCosts {
+        self.costs
+    }
+    /// Its cost as counted.
+    pub fn cost(&self) -> Cost {
+        self.cost
+    }
+    /// Level and noise bound of a bootstrapped ciphertext.
+    pub fn after_bootstrap(&self) -> &Meta {
+        &self.after
+    }
+    /// The keys found so far.
+    pub fn keys(&self) -> KeyPlan {
+        self.keys.clone()
+    }
+    /// Rotations of the columns by `steps`, at every level.
+    #[must_use]
+    pub fn rotations(mut self, steps: impl IntoIterator<Item = i64>) -> Self {
+        self.keys = self.keys.merge(&KeyPlan::column_rotations(&self.params, steps));
+        self
+    }
+    /// The exchange of the rows, at every level.
+    #[must_use]
+    pub fn row_swap(mut self) -> Self {
+        self.keys = self.keys.merge(&KeyPlan::row_swap(&self.params));
+        self
+    }
+}
+
+/// The bootstrapping plan of a parameter set: what its specification says, and a balanced plan for what it leaves open.
+///
+/// # Errors
+/// A set that cannot bootstrap, or a digit removal of an unknown name.
+pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
+    let spec = params.spec().bootstrap.as_ref().ok_or_else(|| SchemeError::BadParams {
+        name: params.name().into(),
+        problem: "the set has no bootstrapping section: add one, or take a set that has".into(),
+    })?;
+    Ok(BootstrapPlan::from_spec(spec, params.slots())?)
+}
+
+/// Tries bootstrapping plans on the no-op scheme and returns the best one found, with what it costs and leaves.
+///
+/// # Errors
+/// None of the plans fits the modulus.
+pub fn search_plan(params: &Params, model: TimeModel, objective: Objective) -> Result<PlanReport, Error> {
+    let dry = Dry(params);
+    Ok(Planner::new(&dry, model, objective).search(&BootstrapPlan::candidates(params.slots(), 6))?)
+}
+
+/// The no-op scheme, for the planner.
+struct Dry<'a>(&'a Params);
+
+impl DryRun for Dry<'_> {
+    type Scheme = NoOp;
+    fn scheme(&self) -> Result<NoOp, SchemeError> {
+        Ok(NoOp::new(self.0, 0))
+    }
+    fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
+        worn_out(scheme)
+    }
+    fn cost(&self, scheme: &NoOp) -> Cost {
+        scheme.cost()
+    }
+    fn key_bytes(&self, scheme: &NoOp) -> u64 {
+        scheme.key_plan().seeded_bytes(self.0)
+    }
+}
+
+/// A pretended ciphertext that needs bootstrapping: what bootstrapping leaves does not depend on it.
+fn worn_out(scheme: &NoOp) -> Result<Open, SchemeError> {
+    scheme.encrypt_at(&Plaintext::encode(scheme.params(), &[])?, Level(1))
+}
+
+/// How many squarings in a row a ciphertext with these public data takes so that the last result can still be bootstrapped.
+pub fn multiplications_left(params: &Params, meta: &Meta) -> usize {
+    let square = |m: &Meta| {
+        let at = params.after_switch(m, params.product_level(m, m));
+        let raw = params.after_product(&at, &at).ok()?;
+        let product = params.after_reduction(&params.with_key_switch(&raw), NextUse::Product);
+        params.check_raise(&product).is_ok().then_some(product)
+    };
+    std::iter::successors(square(meta), square).count()
+}
+
+/// log2 of the probability that any modelled event of a computation of this cost exceeds its bound: roundings and key switches, each in every
+/// embedding, at 2^-170 an event. The overflow of bootstrapping is bounded by its worst case: probability 0, which enters as 2^-1024.
+pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
+    let events = (cost.roundings + cost.key_switches).max(1) as f64 * params.degree() as f64;
+    log_add(EVENT_LOG2 + events.log2(), -1024.0)
+}

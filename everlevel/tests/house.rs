@@ -1,0 +1,68 @@
+//! What the repository promises about itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The stack of crates, lowest first.
+const STACK: [&str; 6] =
+    ["everlevel-arith", "everlevel-ring", "everlevel-scheme", "everlevel-circuit", "everlevel", "everlevel-cli"];
+
+/// (package, its dependencies inside the workspace) for dependencies that are not for development only.
+fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let out = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path", manifest])
+        .output()
+        .expect("cargo metadata runs");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let metadata: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let name = |v: &Value| v["name"].as_str().unwrap().to_string();
+    let packages = metadata["packages"].as_array().unwrap();
+    packages
+        .iter()
+        .map(|p| {
+            let dependencies = p["dependencies"].as_array().unwrap().iter();
+            let inside =
+                dependencies.filter(|d| d["kind"].as_str() != Some("dev")).map(name).filter(|d| d.starts_with("everlevel"));
+            (name(p), inside.collect())
+        })
+        .collect()
+}
+
+#[test]
+fn arrows_run_one_way() {
+    let arrows = arrows();
+    let height = |name: &str| STACK.iter().position(|s| *s == name);
+    for (package, dependencies) in &arrows {
+        if package == "everlevel-testing" {
+            continue;
+        }
+        let own = height(package)
+            .unwrap_or_else(|| panic!("{package} has no place in the stack: give it one here and in docs/adr/0001"));
+        for d in dependencies {
+            assert!(height(d).is_some_and(|h| h < own), "{package} must not depend on {d}");
+        }
+    }
+    assert!(STACK.iter().all(|s| arrows.contains_key(*s)), "the stack names a crate that is not there");
+    assert!(arrows["everlevel-cli"].iter().eq(["everlevel"]), "the program goes through the facade");
+}
+
+#[test]
+fn the_readme_shows_the_example() {
+    let readme = include_str!("../../README.md");
+    let code = include_str!("../examples/hello.rs");
+    let program = code.split_once("\n").map(|(_, rest)| rest).unwrap();
+    assert!(readme.contains(program.trim()), "the README's program differs from examples/hello.rs");
+}
+
+#[test]
+fn notation_and_decisions_are_linked() {
+    let index = include_str!("../../docs/adr/README.md");
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/adr");
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(name == "README.md" || index.contains(&name), "docs/adr/README.md does not list {name}");
+    }
+}

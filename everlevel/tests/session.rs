@@ -1,0 +1,102 @@
+//! The facade: client and server.
+
+use everlevel::{
+    Client, Error, KeyPlanner, OptIn, Params, Plaintext, PublicKey, SchemeError, failure_log2, multiplications_left,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+fn set() -> Params {
+    Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap()
+}
+
+#[test]
+fn a_circuit_of_any_depth() {
+    let params = set();
+    let t = params.plain_modulus();
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let client = Client::new(&params, &mut rng);
+    let planner = KeyPlanner::new(&params).unwrap().rotations([1]).row_swap();
+    let mut done = Vec::new();
+    let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |i, n| done.push((i, n))).unwrap();
+    assert_eq!(done.last().map(|(i, n)| i == n), Some(true));
+
+    let mut values: Vec<u64> = (0..params.slots() as u64).map(|i| i * 7 % t).collect();
+    let ones = Plaintext::encode(&params, &vec![1; params.slots()]).unwrap();
+    let columns = params.slot_shape().columns();
+    let mut x = server.load(client.encrypt(&values, &mut rng).unwrap());
+    for step in 0..60u64 {
+        // y = x^2 + 2 x rotated, + 1, rows exchanged, doubled
+        let square = server.mul(&x, &x).unwrap();
+        let turned = server.mul_scalar(&server.rotate_columns(&x, 1).unwrap(), 2).unwrap();
+        let sum = server.add_plain(&server.add(&square, &turned).unwrap(), &ones).unwrap();
+        x = server.mul_plain(&server.swap_rows(&sum).unwrap(), &ones).unwrap();
+        let rotated = |i: usize| values[i / columns * columns + (i + 1) % columns];
+        let next: Vec<u64> = (0..values.len()).map(|i| (values[i] * values[i] + 2 * rotated(i) + 1) % t).collect();
+        values = (0..next.len()).map(|i| next[(i + columns) % next.len()]).collect();
+        assert_eq!(client.decrypt(&x.get()).unwrap(), values, "step {step}");
+    }
+    assert!(server.bootstraps() >= 3);
+    assert!(client.secret().measure_noise(&x.get()).unwrap() <= x.get().noise_bound_bits());
+    assert!(failure_log2(&params, &server.evaluator().cost()) < -128.0);
+}
+
+#[test]
+fn others_encrypt_with_the_public_key() {
+    let params = set();
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let client = Client::new(&params, &mut rng);
+    let public: PublicKey = client.public_key(&mut rng);
+    let values = [-128, -1, 0, 1, 128];
+    let x = public.encrypt(&Plaintext::encode_signed(&params, &values).unwrap(), &mut rng).unwrap();
+    assert_eq!(client.decrypt_signed(&x).unwrap()[..5], values);
+    let own = client.encrypt_signed(&values, &mut rng).unwrap();
+    assert_eq!(client.decrypt(&own).unwrap(), client.decrypt(&x).unwrap());
+}
+
+#[test]
+fn the_planner_predicts_what_bootstrapping_leaves() {
+    let params = set();
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let client = Client::new(&params, &mut rng);
+    let planner = KeyPlanner::new(&params).unwrap();
+    let server = client.server(&mut rng).unwrap();
+    let x = client.encrypt(&[1, 2, 3], &mut rng).unwrap();
+    let before = server.evaluator().cost();
+    let fresh = server.bootstrap(&x).unwrap();
+    let cost = server.evaluator().cost() - before;
+    assert_eq!(fresh.level(), planner.after_bootstrap().level);
+    assert!((fresh.noise_bound_bits() - planner.after_bootstrap().noise).abs() < 1e-6);
+    assert_eq!((cost.key_switches, cost.products), (planner.cost().key_switches, planner.cost().products));
+    assert!(multiplications_left(&params, fresh.meta()) >= 2);
+}
+
+#[test]
+fn refusals_are_errors() {
+    let params = set();
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let client = Client::new(&params, &mut rng);
+    assert!(client.encrypt(&[257], &mut rng).is_err());
+    assert!(client.encrypt(&vec![0; params.slots() + 1], &mut rng).is_err());
+    assert!(client.encrypt_signed(&[129], &mut rng).is_err());
+    let server = client.server(&mut rng).unwrap();
+    let x = server.load(client.encrypt(&[1], &mut rng).unwrap());
+    let missing = server.rotate_columns(&x, 13).map(|_| ()).unwrap_err();
+    assert!(missing.to_string().contains("Galois key"), "{missing}");
+    assert!(matches!(Params::named("insecure_bgv-257-n8", OptIn::SecureOnly), Err(SchemeError::Insecure { .. })));
+    let other = Client::new(&Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap(), &mut rng);
+    assert!(matches!(other.decrypt(&x.get()), Err(Error::Scheme(_))));
+}
+
+/// Everything that crosses threads can.
+#[test]
+fn types_are_send_and_sync() {
+    fn check<T: Send + Sync>() {}
+    check::<Client>();
+    check::<everlevel::Server>();
+    check::<everlevel::Value>();
+    check::<everlevel::Ciphertext>();
+    check::<Params>();
+    check::<PublicKey>();
+    check::<Error>();
+}
