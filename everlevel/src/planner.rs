@@ -79,16 +79,18 @@ impl KeyPlanner {
     }
 }
 
-/// The bootstrapping plan of a parameter set: what its specification says, and a balanced plan for what it leaves open.
+/// The bootstrapping plan of a parameter set: what its specification says, and the recommended plan for what it leaves open.
 ///
 /// # Errors
 /// A set that cannot bootstrap, or a digit removal of an unknown name.
 pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
-    let spec = params.spec().bootstrap.as_ref().ok_or_else(|| SchemeError::BadParams {
-        name: params.name().into(),
-        problem: "the set has no bootstrapping section: add one, or take a set that has".into(),
-    })?;
-    Ok(BootstrapPlan::from_spec(spec, params.slots())?)
+    if params.spec().bootstrap.is_none() {
+        return Err(Error::from(SchemeError::BadParams {
+            name: params.name().into(),
+            problem: "the set has no bootstrapping section: add one, or take a set that has".into(),
+        }));
+    }
+    Ok(BootstrapPlan::for_set(params.spec(), params.slots())?)
 }
 
 /// Tries bootstrapping plans on the no-op scheme and returns the best one found, with what it costs and leaves.

@@ -35,36 +35,23 @@ fn time(calls: usize, mut work: impl FnMut(usize)) -> f64 {
 }
 
 fn transforms(backend: Backend) {
-    println!(
-        "{:>10} {:>6} {:>22} {:>22}",
-        backend.name(),
-        "n",
-        "forward hot / cold",
-        "inverse hot / cold"
-    );
+    println!("{:>10} {:>6} {:>22} {:>22}", backend.name(), "n", "forward hot / cold", "inverse hot / cold");
     for log_n in 12..=17 {
         let tables: Vec<NttTable> = primes::primes_congruent_one(2 << log_n, 1 << 50)
             .take(TABLES)
             .map(|q| NttTable::for_prime(q, log_n).expect("the prime was chosen for this length"))
             .collect();
         let n = 1 << log_n;
-        let mut data: Vec<Vec<u64>> = tables
-            .iter()
-            .enumerate()
-            .map(|(i, t)| residues(t.modulus().value(), n, i as u64 + 1))
-            .collect();
+        let mut data: Vec<Vec<u64>> =
+            tables.iter().enumerate().map(|(i, t)| residues(t.modulus().value(), n, i as u64 + 1)).collect();
         for (table, a) in tables.iter().zip(&mut data) {
             table.forward_with(backend, a);
         }
         let calls = ((4usize << 17) / n).max(2);
         let forward_hot = time(calls, |_| tables[0].forward_with(backend, &mut data[0]));
         let inverse_hot = time(calls, |_| tables[0].inverse_with(backend, &mut data[0]));
-        let forward_cold = time(2 * TABLES, |i| {
-            tables[i % TABLES].forward_with(backend, &mut data[i % TABLES])
-        });
-        let inverse_cold = time(2 * TABLES, |i| {
-            tables[i % TABLES].inverse_with(backend, &mut data[i % TABLES])
-        });
+        let forward_cold = time(2 * TABLES, |i| tables[i % TABLES].forward_with(backend, &mut data[i % TABLES]));
+        let inverse_cold = time(2 * TABLES, |i| tables[i % TABLES].inverse_with(backend, &mut data[i % TABLES]));
         println!(
             "{:>10} {:>6} {:>10.1} / {:>9.1} {:>10.1} / {:>9.1}",
             "",
@@ -88,74 +75,30 @@ fn element_wise(backend: Backend) {
     let (a, b) = (views[2], views[3]);
     println!("{:>10} kernels, n = 2^15", backend.name());
     let report = |name: &str, microseconds: f64| println!("{name:>32} {microseconds:>9.1}");
-    report(
-        "add_assign",
-        time(100, |_| k.add_assign(q, black_box(&mut out), a)),
-    );
+    report("add_assign", time(100, |_| k.add_assign(q, black_box(&mut out), a)));
     report("add", time(100, |_| k.add(q, black_box(&mut out), a, b)));
     report("mul", time(100, |_| k.mul(q, black_box(&mut out), a, b)));
-    report(
-        "mul_add_assign",
-        time(100, |_| k.mul_add_assign(q, black_box(&mut out), a, b)),
-    );
-    report(
-        "scalar_mul_assign",
-        time(100, |_| k.scalar_mul_assign(q, black_box(&mut out), 12345)),
-    );
-    report(
-        "sub_scale",
-        time(100, |_| k.sub_scale(q, black_box(&mut out), a, 12345)),
-    );
-    report(
-        "scale_sub",
-        time(100, |_| {
-            k.scale_sub(q, black_box(&mut out), a, 12345, b, 54321)
-        }),
-    );
-    report(
-        "reduce_assign",
-        time(100, |_| k.reduce_assign(q, black_box(&mut out))),
-    );
-    report(
-        "from_signed",
-        time(100, |_| k.from_signed(q, black_box(&mut out), &signed)),
-    );
+    report("mul_add_assign", time(100, |_| k.mul_add_assign(q, black_box(&mut out), a, b)));
+    report("scalar_mul_assign", time(100, |_| k.scalar_mul_assign(q, black_box(&mut out), 12345)));
+    report("sub_scale", time(100, |_| k.sub_scale(q, black_box(&mut out), a, 12345)));
+    report("scale_sub", time(100, |_| k.scale_sub(q, black_box(&mut out), a, 12345, b, 54321)));
+    report("reduce_assign", time(100, |_| k.reduce_assign(q, black_box(&mut out))));
+    report("from_signed", time(100, |_| k.from_signed(q, black_box(&mut out), &signed)));
     for terms in [3, 6, 9] {
         let name = |kernel: &str| format!("{kernel}, {terms} terms");
-        let (x, y, z) = (
-            &views[..terms],
-            &views[9..9 + terms],
-            &views[18..18 + terms],
-        );
-        report(
-            &name("inner_product"),
-            time(30, |_| k.inner_product(q, black_box(&mut out), x, y)),
-        );
-        let two = time(30, |_| {
-            k.inner_product2(q, black_box(&mut out), black_box(&mut other), x, y, z)
-        });
+        let (x, y, z) = (&views[..terms], &views[9..9 + terms], &views[18..18 + terms]);
+        report(&name("inner_product"), time(30, |_| k.inner_product(q, black_box(&mut out), x, y)));
+        let two = time(30, |_| k.inner_product2(q, black_box(&mut out), black_box(&mut other), x, y, z));
         report(&name("inner_product2"), two);
         let weights = residues(q.value(), terms, 77);
-        report(
-            &name("weighted_sum"),
-            time(30, |_| k.weighted_sum(q, black_box(&mut out), x, &weights)),
-        );
+        report(&name("weighted_sum"), time(30, |_| k.weighted_sum(q, black_box(&mut out), x, &weights)));
         let inverses = vec![1.0 / q.value() as f64; terms];
-        report(
-            &name("rounded_quotient"),
-            time(30, |_| {
-                k.rounded_quotient(black_box(&mut out), x, &inverses)
-            }),
-        );
+        report(&name("rounded_quotient"), time(30, |_| k.rounded_quotient(black_box(&mut out), x, &inverses)));
     }
 }
 
 fn main() {
-    println!(
-        "active {}, processor has {}",
-        Backend::active(),
-        Backend::cpu_flags()
-    );
+    println!("active {}, processor has {}", Backend::active(), Backend::cpu_flags());
     for backend in Backend::available().into_iter().rev() {
         transforms(backend);
         element_wise(backend);

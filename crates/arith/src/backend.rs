@@ -42,32 +42,16 @@ impl Backend {
     /// The active backend together with what was asked for.
     pub fn selection() -> &'static Selection {
         static SELECTION: OnceLock<Selection> = OnceLock::new();
-        SELECTION.get_or_init(|| {
-            Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()))
-        })
+        SELECTION.get_or_init(|| Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned())))
     }
 
     fn select(requested: Option<String>) -> Selection {
-        let best = Self::available()
-            .into_iter()
-            .max()
-            .unwrap_or(Backend::Portable);
-        let wanted = requested
-            .as_deref()
-            .map(str::trim)
-            .filter(|name| !name.is_empty());
+        let best = Self::available().into_iter().max().unwrap_or(Backend::Portable);
+        let wanted = requested.as_deref().map(str::trim).filter(|name| !name.is_empty());
         let named = wanted
-            .and_then(|name| {
-                Self::ALL
-                    .into_iter()
-                    .find(|b| b.name().eq_ignore_ascii_case(name))
-            })
+            .and_then(|name| Self::ALL.into_iter().find(|b| b.name().eq_ignore_ascii_case(name)))
             .filter(|b| b.is_available());
-        Selection {
-            backend: named.unwrap_or(best),
-            honoured: wanted.is_none() || named.is_some(),
-            requested,
-        }
+        Selection { backend: named.unwrap_or(best), honoured: wanted.is_none() || named.is_some(), requested }
     }
 
     /// Whether this processor can run the backend.
@@ -140,10 +124,7 @@ mod tests {
         let unset = Backend::select(None);
         assert_eq!((unset.backend, unset.honoured), (best, true));
         let portable = Backend::select(Some(" Portable ".into()));
-        assert_eq!(
-            (portable.backend, portable.honoured),
-            (Backend::Portable, true)
-        );
+        assert_eq!((portable.backend, portable.honoured), (Backend::Portable, true));
         let unknown = Backend::select(Some("sse9".into()));
         assert_eq!((unknown.backend, unknown.honoured), (best, false));
         assert_eq!(unknown.requested.as_deref(), Some("sse9"));

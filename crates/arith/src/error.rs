@@ -7,17 +7,13 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ArithError {
     /// The modulus is even, smaller than 3 or not below 2^50.
-    #[error(
-        "modulus {found} is not an odd number between 3 and 2^50; choose an odd modulus in that range"
-    )]
+    #[error("modulus {found} is not an odd number between 3 and 2^50; choose an odd modulus in that range")]
     InvalidModulus {
         /// The rejected value.
         found: u64,
     },
     /// The transform length is outside the supported range.
-    #[error(
-        "transform length 2^{found} is not supported; choose an exponent between {min} and {max}"
-    )]
+    #[error("transform length 2^{found} is not supported; choose an exponent between {min} and {max}")]
     InvalidLength {
         /// The rejected binary logarithm.
         found: u32,

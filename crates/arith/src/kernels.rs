@@ -105,11 +105,7 @@ pub fn active() -> &'static Kernels {
 /// Checks lengths: the bodies read all slices up to the length of the first.
 #[inline(always)]
 fn same_length<T>(expected: usize, slice: &[T]) {
-    assert_eq!(
-        slice.len(),
-        expected,
-        "the slices of a kernel must have equal lengths"
-    );
+    assert_eq!(slice.len(), expected, "the slices of a kernel must have equal lengths");
 }
 
 fn same_lengths(expected: usize, slices: &[&[u64]]) {
@@ -119,14 +115,8 @@ fn same_lengths(expected: usize, slices: &[&[u64]]) {
 }
 
 fn check_terms(left: usize, right: usize) {
-    assert_eq!(
-        left, right,
-        "a sum of products needs as many left as right factors"
-    );
-    assert!(
-        left <= MAX_TERMS,
-        "a sum of products takes at most {MAX_TERMS} terms, found {left}"
-    );
+    assert_eq!(left, right, "a sum of products needs as many left as right factors");
+    assert!(left <= MAX_TERMS, "a sum of products takes at most {MAX_TERMS} terms, found {left}");
 }
 
 /// Defines each kernel as a checked method of [`Kernels`] and as a function on the active backend.

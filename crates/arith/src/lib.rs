@@ -48,6 +48,4 @@ pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
 pub use ntt::NttTable;
-pub use order::{
-    coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
-};
+pub use order::{coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural};

@@ -59,8 +59,7 @@ impl Modulus {
         let mut word_inverse = q;
         let mut step = 0;
         while step < 5 {
-            word_inverse =
-                word_inverse.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(word_inverse)));
+            word_inverse = word_inverse.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(word_inverse)));
             step += 1;
         }
         Ok(Self {
@@ -146,11 +145,7 @@ impl Modulus {
             (old, new) = (new, old - quotient * new);
             (old_factor, new_factor) = (new_factor, old_factor - quotient * new_factor);
         }
-        if old == 1 {
-            Some(self.reduce_i64(old_factor))
-        } else {
-            None
-        }
+        if old == 1 { Some(self.reduce_i64(old_factor)) } else { None }
     }
 
     /// x mod q for any x. Two word products.
@@ -158,10 +153,7 @@ impl Modulus {
     pub const fn reduce_u64(self, x: u64) -> u64 {
         // ratio[0] = floor(2^64 / q), so the estimate is at most 1 too small.
         let quotient = high_product(x, self.ratio[0]);
-        subtract_once(
-            x.wrapping_sub(quotient.wrapping_mul(self.value)),
-            self.value,
-        )
+        subtract_once(x.wrapping_sub(quotient.wrapping_mul(self.value)), self.value)
     }
 
     /// x mod q for any x. Five word products.
@@ -171,14 +163,8 @@ impl Modulus {
         // floor(x ratio / 2^128), word by word; at most 1 below floor(x / q). Only its low word matters.
         let cross = low as u128 * self.ratio[0] as u128 + high_product(low, self.ratio[1]) as u128;
         let other = high as u128 * self.ratio[1] as u128 + (cross as u64) as u128;
-        let quotient = high
-            .wrapping_mul(self.ratio[0])
-            .wrapping_add((cross >> 64) as u64)
-            .wrapping_add((other >> 64) as u64);
-        subtract_once(
-            low.wrapping_sub(quotient.wrapping_mul(self.value)),
-            self.value,
-        )
+        let quotient = high.wrapping_mul(self.ratio[0]).wrapping_add((cross >> 64) as u64).wrapping_add((other >> 64) as u64);
+        subtract_once(low.wrapping_sub(quotient.wrapping_mul(self.value)), self.value)
     }
 
     /// The residue in [0, q) of a signed word.
@@ -211,10 +197,7 @@ impl Modulus {
     /// Precomputes the quotient of the factor w < q. Six word products.
     #[inline]
     pub const fn shoup(self, w: u64) -> ShoupFactor {
-        ShoupFactor {
-            value: w,
-            quotient: self.scaled_quotient(w, 64),
-        }
+        ShoupFactor { value: w, quotient: self.scaled_quotient(w, 64) }
     }
 
     /// floor(w 2^bits / q) for w < q and bits <= 64.
@@ -223,9 +206,7 @@ impl Modulus {
         debug_assert!(w < self.value && bits <= 64);
         let scaled = (w as u128) << bits;
         // Exact division of scaled minus its remainder, modulo 2^64.
-        (scaled as u64)
-            .wrapping_sub(self.reduce_u128(scaled))
-            .wrapping_mul(self.word_inverse)
+        (scaled as u64).wrapping_sub(self.reduce_u128(scaled)).wrapping_mul(self.word_inverse)
     }
 
     /// w x mod q in [0, q), for any x.
@@ -238,7 +219,6 @@ impl Modulus {
     #[inline(always)]
     pub const fn mul_shoup_lazy(self, x: u64, w: ShoupFactor) -> u64 {
         let quotient = high_product(x, w.quotient);
-        x.wrapping_mul(w.value)
-            .wrapping_sub(quotient.wrapping_mul(self.value))
+        x.wrapping_mul(w.value).wrapping_sub(quotient.wrapping_mul(self.value))
     }
 }

@@ -26,20 +26,13 @@ pub const fn coefficient_position(log_n: u32, c: usize) -> usize {
     }
     let half = 1usize << half_bits;
     let place = (c & (half - 1)).reverse_bits() >> (usize::BITS - half_bits);
-    (c & half)
-        | if half >= 64 {
-            transpose_in_group(place)
-        } else {
-            place
-        }
+    (c & half) | if half >= 64 { transpose_in_group(place) } else { place }
 }
 
 /// Copies a polynomial from coefficient order to natural order (c at index c). `stored` has 2^log_n entries.
 pub fn gather_natural<T: Copy>(log_n: u32, stored: &[T]) -> Vec<T> {
     assert_eq!(stored.len(), 1 << log_n, "expected 2^{log_n} coefficients");
-    (0..stored.len())
-        .map(|c| stored[coefficient_position(log_n, c)])
-        .collect()
+    (0..stored.len()).map(|c| stored[coefficient_position(log_n, c)]).collect()
 }
 
 /// Copies a polynomial from natural order to coefficient order. Both slices have 2^log_n entries.
@@ -79,11 +72,7 @@ pub const fn evaluation_index(log_n: u32, exponent: u64) -> usize {
     let half_bits = log_n - 1;
     // Powers of 5 are 1 modulo 4, their negatives are 3 modulo 4.
     let row = (exponent >> 1) & 1;
-    let mut rest = if row == 1 {
-        exponent.wrapping_neg()
-    } else {
-        exponent
-    };
+    let mut rest = if row == 1 { exponent.wrapping_neg() } else { exponent };
     // 5^(2^b) = 1 + 2^(b + 2) modulo 2^(b + 3): bit b + 2 of what is left tells bit b of the logarithm. The inverse
     // of 5 modulo 2^64 is 0xCCCC...CD.
     let mut inverse_power = 0xCCCC_CCCC_CCCC_CCCDu64;

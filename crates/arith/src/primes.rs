@@ -64,10 +64,7 @@ pub fn is_prime(n: u64) -> bool {
 pub fn primes_congruent_one(step: u64, below: u64) -> impl Iterator<Item = u64> {
     // The largest m with m step + 1 < below; candidates are m step + 1 with m going down to 1.
     let most = below.saturating_sub(2).checked_div(step).unwrap_or(0);
-    (1..=most)
-        .rev()
-        .map(move |m| m * step + 1)
-        .filter(|&candidate| is_prime(candidate))
+    (1..=most).rev().map(move |m| m * step + 1).filter(|&candidate| is_prime(candidate))
 }
 
 /// The least primitive root of unity of the given order modulo the prime q, or `None` if q is not prime or the order
@@ -77,9 +74,8 @@ pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
         return None;
     }
     let divisors: Vec<u64> = factor(order).into_iter().map(|(p, _)| p).collect();
-    let root = (1..q)
-        .map(|x| pow_mod(x, (q - 1) / order, q))
-        .find(|&r| divisors.iter().all(|p| pow_mod(r, order / p, q) != 1))?;
+    let root =
+        (1..q).map(|x| pow_mod(x, (q - 1) / order, q)).find(|&r| divisors.iter().all(|p| pow_mod(r, order / p, q) != 1))?;
     // The primitive roots are the powers with exponents prime to the order.
     let modulus = Modulus::new(q).ok();
     let mut power = 1;
@@ -186,10 +182,7 @@ mod tests {
     #[test]
     fn listed_primes_are_complete_and_descending() {
         let listed: Vec<u64> = primes_congruent_one(64, 5000).collect();
-        let expected: Vec<u64> = (0..5000)
-            .rev()
-            .filter(|n| n % 64 == 1 && is_prime(*n))
-            .collect();
+        let expected: Vec<u64> = (0..5000).rev().filter(|n| n % 64 == 1 && is_prime(*n)).collect();
         assert_eq!(listed, expected);
         assert_eq!(primes_congruent_one(64, 193).next(), None);
         assert_eq!(primes_congruent_one(64, 194).next(), Some(193));
@@ -199,14 +192,7 @@ mod tests {
 
     #[test]
     fn roots_have_exact_order_and_are_least() {
-        for (q, order) in [
-            (97, 32),
-            (97, 96),
-            (65537, 1 << 12),
-            (786_433, 12),
-            (13, 1),
-            (13, 2),
-        ] {
+        for (q, order) in [(97, 32), (97, 96), (65537, 1 << 12), (786_433, 12), (13, 1), (13, 2)] {
             let root = primitive_root_of_unity(q, order).unwrap();
             let is_primitive = |r: u64| (1..=order).find(|&k| pow_mod(r, k, q) == 1) == Some(order);
             assert!(is_primitive(root));
@@ -219,12 +205,7 @@ mod tests {
 
     #[test]
     fn lifted_roots_reduce_to_the_root_and_keep_their_order() {
-        for (p, e, order) in [
-            (17u64, 4, 16u64),
-            (65537, 3, 1 << 16),
-            (786_433, 2, 1 << 17),
-            (97, 1, 32),
-        ] {
+        for (p, e, order) in [(17u64, 4, 16u64), (65537, 3, 1 << 16), (786_433, 2, 1 << 17), (97, 1, 32)] {
             let modulus = p.pow(e);
             let root = root_mod_prime_power(p, e, order).unwrap();
             assert_eq!(Some(root % p), primitive_root_of_unity(p, order));
@@ -236,13 +217,7 @@ mod tests {
 
     #[test]
     fn factorisation_multiplies_back() {
-        for n in (1..2000).chain([
-            u64::MAX,
-            1 << 40,
-            65537 * 65537,
-            1_125_899_906_826_241,
-            999_983 * 1_000_003,
-        ]) {
+        for n in (1..2000).chain([u64::MAX, 1 << 40, 65537 * 65537, 1_125_899_906_826_241, 999_983 * 1_000_003]) {
             let pairs = factor(n);
             assert_eq!(pairs.iter().map(|&(p, e)| p.pow(e)).product::<u64>(), n);
             assert!(pairs.iter().all(|&(p, _)| is_prime(p)) && pairs.is_sorted());

@@ -29,21 +29,9 @@ impl Words {
 
 fn moduli() -> Vec<Modulus> {
     let largest = (1u64 << 50) - 1;
-    [
-        3,
-        5,
-        97,
-        65537,
-        65537 * 65537,
-        786_433,
-        (1 << 30) - 35,
-        (1 << 49) + 1,
-        0x3_0000_0000_0001,
-        largest - 26,
-        largest,
-    ]
-    .map(|q| Modulus::new(q).unwrap())
-    .to_vec()
+    [3, 5, 97, 65537, 65537 * 65537, 786_433, (1 << 30) - 35, (1 << 49) + 1, 0x3_0000_0000_0001, largest - 26, largest]
+        .map(|q| Modulus::new(q).unwrap())
+        .to_vec()
 }
 
 fn lengths() -> impl Iterator<Item = usize> {
@@ -64,10 +52,7 @@ fn everywhere(mut check: impl FnMut(&Kernels, Modulus, usize, &mut Words)) {
 }
 
 fn map2(a: &[u64], b: &[u64], f: impl Fn(u128, u128) -> u128) -> Vec<u64> {
-    a.iter()
-        .zip(b)
-        .map(|(&x, &y)| f(x.into(), y.into()) as u64)
-        .collect()
+    a.iter().zip(b).map(|(&x, &y)| f(x.into(), y.into()) as u64).collect()
 }
 
 fn slices(vectors: &[Vec<u64>]) -> Vec<&[u64]> {
@@ -101,11 +86,7 @@ fn additions() {
 fn products() {
     everywhere(|k, q, n, words| {
         let m = u128::from(q.value());
-        let (a, b, c) = (
-            words.below(q.value(), n),
-            words.below(q.value(), n),
-            words.below(q.value(), n),
-        );
+        let (a, b, c) = (words.below(q.value(), n), words.below(q.value(), n), words.below(q.value(), n));
         let product = map2(&a, &b, |x, y| x * y % m);
         let mut out = vec![9; n];
         k.mul(q, &mut out, &a, &b);
@@ -146,40 +127,22 @@ fn scalings() {
 
 fn sum_of_products(q: Modulus, i: usize, a: &[Vec<u64>], b: &[Vec<u64>]) -> u64 {
     let m = u128::from(q.value());
-    a.iter().zip(b).fold(0, |sum, (x, y)| {
-        (sum + u128::from(x[i]) * u128::from(y[i])) % m
-    }) as u64
+    a.iter().zip(b).fold(0, |sum, (x, y)| (sum + u128::from(x[i]) * u128::from(y[i])) % m) as u64
 }
 
 #[test]
 fn inner_products() {
     everywhere(|k, q, n, words| {
         let pairs = words.next() as usize % 12;
-        let mut streams =
-            || -> Vec<Vec<u64>> { (0..pairs).map(|_| words.below(q.value(), n)).collect() };
+        let mut streams = || -> Vec<Vec<u64>> { (0..pairs).map(|_| words.below(q.value(), n)).collect() };
         let (a, b0, b1) = (streams(), streams(), streams());
         let (mut out, mut out0, mut out1) = (vec![9; n], vec![9; n], vec![9; n]);
         k.inner_product(q, &mut out, &slices(&a), &slices(&b0));
-        k.inner_product2(
-            q,
-            &mut out0,
-            &mut out1,
-            &slices(&a),
-            &slices(&b0),
-            &slices(&b1),
-        );
+        k.inner_product2(q, &mut out0, &mut out1, &slices(&a), &slices(&b0), &slices(&b1));
         for i in 0..n {
-            assert_eq!(
-                out[i],
-                sum_of_products(q, i, &a, &b0),
-                "{pairs} pairs modulo {q:?}"
-            );
+            assert_eq!(out[i], sum_of_products(q, i, &a, &b0), "{pairs} pairs modulo {q:?}");
             assert_eq!(out0[i], out[i]);
-            assert_eq!(
-                out1[i],
-                sum_of_products(q, i, &a, &b1),
-                "{pairs} pairs modulo {q:?}"
-            );
+            assert_eq!(out1[i], sum_of_products(q, i, &a, &b1), "{pairs} pairs modulo {q:?}");
         }
     });
 }
@@ -215,9 +178,7 @@ fn weighted_sums() {
         let m = u128::from(q.value());
         for i in 0..n {
             let terms = xs.iter().zip(&weights);
-            let expected = terms.fold(0, |sum, (x, &w)| {
-                (sum + u128::from(x[i]) * u128::from(w)) % m
-            });
+            let expected = terms.fold(0, |sum, (x, &w)| (sum + u128::from(x[i]) * u128::from(w)) % m);
             assert_eq!(u128::from(out[i]), expected);
         }
     });
@@ -229,15 +190,7 @@ fn rounded_quotients_have_the_same_bits_everywhere() {
         let terms = 1 + words.next() as usize % 9;
         let ys: Vec<Vec<u64>> = (0..terms).map(|_| words.below(q.value(), n)).collect();
         let scale = words.next() % 3;
-        let inverses: Vec<f64> = (0..terms)
-            .map(|j| {
-                if scale == 0 {
-                    1.0
-                } else {
-                    (j as f64 + 1.0) / q.value() as f64
-                }
-            })
-            .collect();
+        let inverses: Vec<f64> = (0..terms).map(|j| if scale == 0 { 1.0 } else { (j as f64 + 1.0) / q.value() as f64 }).collect();
         let (mut out, mut expected) = (vec![9; n], vec![9; n]);
         k.rounded_quotient(&mut out, &slices(&ys), &inverses);
         for i in 0..n {
@@ -272,10 +225,7 @@ fn reductions() {
             })
             .collect();
         k.from_signed(q, &mut out, &signed);
-        let expected: Vec<u64> = signed
-            .iter()
-            .map(|&x| i128::from(x).rem_euclid(q.value().into()) as u64)
-            .collect();
+        let expected: Vec<u64> = signed.iter().map(|&x| i128::from(x).rem_euclid(q.value().into()) as u64).collect();
         assert_eq!(out, expected);
     });
 }

@@ -74,19 +74,10 @@ fn extremes() {
         let q = Modulus::new(value).unwrap();
         let top = value - 1;
         assert_eq!(q.mul(top, top), 1);
-        assert_eq!(
-            q.reduce_u128(u128::MAX),
-            (u128::MAX % u128::from(value)) as u64
-        );
+        assert_eq!(q.reduce_u128(u128::MAX), (u128::MAX % u128::from(value)) as u64);
         assert_eq!(q.reduce_u64(u64::MAX), u64::MAX % value);
-        assert_eq!(
-            q.reduce_i64(i64::MIN),
-            i128::from(i64::MIN).rem_euclid(value.into()) as u64
-        );
-        assert_eq!(
-            q.reduce_i128(i128::MIN),
-            i128::MIN.rem_euclid(value.into()) as u64
-        );
+        assert_eq!(q.reduce_i64(i64::MIN), i128::from(i64::MIN).rem_euclid(value.into()) as u64);
+        assert_eq!(q.reduce_i128(i128::MIN), i128::MIN.rem_euclid(value.into()) as u64);
         assert_eq!(q.centered(value / 2), (value / 2) as i64);
         assert_eq!(q.centered(value / 2 + 1), -((value / 2) as i64));
         assert_eq!(q.bits(), 64 - value.leading_zeros());
@@ -100,9 +91,6 @@ fn noninvertible_residues_and_bad_moduli_are_refused() {
     assert_eq!(q.inv(0), None);
     assert_eq!(q.mul(q.inv(2).unwrap(), 2), 1);
     for found in [0, 1, 2, 4, 1 << 50, (1 << 50) + 1, u64::MAX] {
-        assert_eq!(
-            Modulus::new(found),
-            Err(ArithError::InvalidModulus { found })
-        );
+        assert_eq!(Modulus::new(found), Err(ArithError::InvalidModulus { found }));
     }
 }

@@ -1,8 +1,8 @@
 //! The transform against its definition, against itself backwards, and every backend against the portable one.
 
 use everlevel_arith::{
-    ArithError, Backend, Modulus, NttTable, coefficient_position, evaluation_exponent,
-    gather_natural, kernels, primes, scatter_natural,
+    ArithError, Backend, Modulus, NttTable, coefficient_position, evaluation_exponent, gather_natural, kernels, primes,
+    scatter_natural,
 };
 
 /// A reproducible stream of words.
@@ -27,9 +27,7 @@ fn tables(log_n: u32) -> Vec<NttTable> {
     let order = 2u64 << log_n;
     let mut tables = Vec::new();
     for bits in [50, 49, 30] {
-        let q = primes::primes_congruent_one(order, 1 << bits)
-            .next()
-            .unwrap();
+        let q = primes::primes_congruent_one(order, 1 << bits).next().unwrap();
         tables.push(NttTable::for_prime(q, log_n).unwrap());
     }
     for p in [97u64, 65537, 786_433] {
@@ -61,18 +59,10 @@ fn transform_evaluates_at_the_documented_roots() {
                 table.forward_with(backend, &mut values);
                 for (index, &value) in values.iter().enumerate() {
                     let point = q.pow(table.root(), evaluation_exponent(log_n, index));
-                    assert_eq!(
-                        value,
-                        evaluate(q, &natural, point),
-                        "{backend} {table:?} {index}"
-                    );
+                    assert_eq!(value, evaluate(q, &natural, point), "{backend} {table:?} {index}");
                 }
                 table.inverse_with(backend, &mut values);
-                assert_eq!(
-                    gather_natural(log_n, &values),
-                    natural,
-                    "{backend} {table:?}"
-                );
+                assert_eq!(gather_natural(log_n, &values), natural, "{backend} {table:?}");
             }
         }
     }
@@ -84,16 +74,8 @@ fn backends_agree_and_round_trips_return() {
     for log_n in NttTable::MIN_LOG_N..=NttTable::MAX_LOG_N {
         for table in tables(log_n) {
             let (q, n) = (table.modulus().value(), table.degree());
-            let mixed = (0..n)
-                .map(|_| [0, 1, q - 1, q, 2 * q, 4 * q - 1][words.next() as usize % 6])
-                .collect();
-            let inputs = [
-                words.below(q, n),
-                words.below(4 * q, n),
-                mixed,
-                vec![4 * q - 1; n],
-                vec![q - 1; n],
-            ];
+            let mixed = (0..n).map(|_| [0, 1, q - 1, q, 2 * q, 4 * q - 1][words.next() as usize % 6]).collect();
+            let inputs = [words.below(q, n), words.below(4 * q, n), mixed, vec![4 * q - 1; n], vec![q - 1; n]];
             for input in inputs {
                 let mut expected = input.clone();
                 table.forward_with(Backend::Portable, &mut expected);
@@ -127,11 +109,7 @@ fn pointwise_products_are_negacyclic_products() {
                 for (j, &y) in b.iter().enumerate() {
                     let slot = &mut expected[(i + j) % n];
                     let product = q.mul(x, y);
-                    *slot = if i + j < n {
-                        q.add(*slot, product)
-                    } else {
-                        q.sub(*slot, product)
-                    };
+                    *slot = if i + j < n { q.add(*slot, product) } else { q.sub(*slot, product) };
                 }
             }
             let (mut left, mut right) = (vec![0; n], vec![0; n]);
@@ -164,32 +142,11 @@ fn a_constant_has_constant_values_and_x_has_the_roots() {
 #[test]
 fn wrong_parameters_are_refused() {
     let q = Modulus::new(65537).unwrap();
-    assert!(matches!(
-        NttTable::new(q, 3, 4),
-        Err(ArithError::InvalidLength { found: 3, .. })
-    ));
-    assert!(matches!(
-        NttTable::new(q, 18, 4),
-        Err(ArithError::InvalidLength { found: 18, .. })
-    ));
-    assert!(matches!(
-        NttTable::new(q, 4, 4),
-        Err(ArithError::InvalidRoot { root: 4, .. })
-    ));
-    assert!(matches!(
-        NttTable::new(q, 4, 65537 + 3),
-        Err(ArithError::InvalidRoot { .. })
-    ));
-    assert!(matches!(
-        NttTable::for_prime(65537, 16),
-        Err(ArithError::NoRoot { log_order: 17, .. })
-    ));
-    assert!(matches!(
-        NttTable::for_prime(33, 4),
-        Err(ArithError::NoRoot { .. })
-    ));
-    assert!(matches!(
-        NttTable::for_prime(32, 4),
-        Err(ArithError::InvalidModulus { found: 32 })
-    ));
+    assert!(matches!(NttTable::new(q, 3, 4), Err(ArithError::InvalidLength { found: 3, .. })));
+    assert!(matches!(NttTable::new(q, 18, 4), Err(ArithError::InvalidLength { found: 18, .. })));
+    assert!(matches!(NttTable::new(q, 4, 4), Err(ArithError::InvalidRoot { root: 4, .. })));
+    assert!(matches!(NttTable::new(q, 4, 65537 + 3), Err(ArithError::InvalidRoot { .. })));
+    assert!(matches!(NttTable::for_prime(65537, 16), Err(ArithError::NoRoot { log_order: 17, .. })));
+    assert!(matches!(NttTable::for_prime(33, 4), Err(ArithError::NoRoot { .. })));
+    assert!(matches!(NttTable::for_prime(32, 4), Err(ArithError::InvalidModulus { found: 32 })));
 }

@@ -40,8 +40,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         println!("{digits:?}: planned in {planned:.2?}, run in {:.2?}", start.elapsed() - planned);
         for r in &reports {
-            let level = r.level_after.map_or(String::new(), |l| format!("level {:3}, modulus {:6.1}", l.0, params.modulus_bits(l)));
-            println!("  {:14}{} {:24} noise {:5.1}  capacity {:6.1}", r.stage.name(), r.group, level, r.noise_bits, r.capacity_bits);
+            let level =
+                r.level_after.map_or(String::new(), |l| format!("level {:3}, modulus {:6.1}", l.0, params.modulus_bits(l)));
+            println!(
+                "  {:14}{} {:24} noise {:5.1}  capacity {:6.1}",
+                r.stage.name(),
+                r.group,
+                level,
+                r.noise_bits,
+                r.capacity_bits
+            );
         }
         let cost = scheme.cost();
         println!("  {:?}\n  {cost:?}, keys {:.0} MB", bootstrapper.costs(), scheme.key_plan().seeded_bytes(&params) as f64 / 1e6);

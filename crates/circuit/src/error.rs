@@ -10,7 +10,9 @@ pub enum CircuitError {
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// p^e is not a modulus that circuits can be planned for.
-    #[error("plaintext modulus {p}^{exponent} is not usable: expected an odd p above 2, an exponent of at least 1, and p^e below 2^62")]
+    #[error(
+        "plaintext modulus {p}^{exponent} is not usable: expected an odd p above 2, an exponent of at least 1, and p^e below 2^62"
+    )]
     PlainModulus {
         /// The prime.
         p: u64,
@@ -42,7 +44,9 @@ pub enum CircuitError {
         found: usize,
     },
     /// A periodic vector does not fit the shape of the slots.
-    #[error("a diagonal of period {period} with {values} values does not fit {rows} rows of {columns} columns: the period must divide the columns, with rows * period values")]
+    #[error(
+        "a diagonal of period {period} with {values} values does not fit {rows} rows of {columns} columns: the period must divide the columns, with rows * period values"
+    )]
     BadDiagonal {
         /// Its period.
         period: usize,
@@ -70,7 +74,9 @@ pub enum CircuitError {
         right: usize,
     },
     /// The stages of a transform are not split properly.
-    #[error("split points {splits:?} do not divide {stages} stages: expected strictly increasing numbers between 1 and {stages} exclusive")]
+    #[error(
+        "split points {splits:?} do not divide {stages} stages: expected strictly increasing numbers between 1 and {stages} exclusive"
+    )]
     BadSplits {
         /// The split points given.
         splits: Vec<usize>,
@@ -78,7 +84,9 @@ pub enum CircuitError {
         stages: usize,
     },
     /// A linear map needs more keys than the limit allows.
-    #[error("a linear map of {diagonals} diagonals has no baby-step giant-step plan with {max_keys} keys or fewer: raise the limit or split the map")]
+    #[error(
+        "a linear map of {diagonals} diagonals has no baby-step giant-step plan with {max_keys} keys or fewer: raise the limit or split the map"
+    )]
     TooManyKeys {
         /// Number of diagonals of the map.
         diagonals: usize,
@@ -142,7 +150,9 @@ pub enum CircuitError {
         reason: &'static str,
     },
     /// A digit removal that does not exist.
-    #[error("no digit removal is named {name:?}: expected product_tree, product_tree_2, paterson_stockmeyer, paterson_stockmeyer_1, global or global_1")]
+    #[error(
+        "no digit removal is named {name:?}: expected product_tree, product_tree_2, paterson_stockmeyer, paterson_stockmeyer_1, global or global_1"
+    )]
     UnknownMethod {
         /// The name asked for.
         name: String,
@@ -162,7 +172,9 @@ pub enum CircuitError {
         last: String,
     },
     /// An operation leaves too little capacity even on freshly bootstrapped operands.
-    #[error("the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; {needed:.1} are needed to bootstrap its result")]
+    #[error(
+        "the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; {needed:.1} are needed to bootstrap its result"
+    )]
     NotEnoughCapacity {
         /// Capacity of the result in bits.
         left: f64,

@@ -76,7 +76,13 @@ impl PrimePower {
             let quotient = (a as f64 * b as f64 / self.value as f64) as u64;
             let rest = a.wrapping_mul(b).wrapping_sub(quotient.wrapping_mul(self.value)) as i64;
             let value = self.value as i64;
-            return if rest < 0 { rest + value } else if rest >= value { rest - value } else { rest } as u64;
+            return if rest < 0 {
+                rest + value
+            } else if rest >= value {
+                rest - value
+            } else {
+                rest
+            } as u64;
         }
         (u128::from(a) * u128::from(b) % u128::from(self.value)) as u64
     }
@@ -106,7 +112,11 @@ impl PrimePower {
             (r0, r1) = (r1, r0 - q * r1);
             (t0, t1) = (t1, t0 - q * t1);
         }
-        if r0 == 1 { Ok(t0.rem_euclid(modulus) as u64) } else { Err(CircuitError::NotInvertible { value: a, modulus: self.value }) }
+        if r0 == 1 {
+            Ok(t0.rem_euclid(modulus) as u64)
+        } else {
+            Err(CircuitError::NotInvertible { value: a, modulus: self.value })
+        }
     }
 }
 
@@ -140,7 +150,11 @@ mod tests {
                 x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(i);
                 let edge = [0, 1, 2, t.value() / 2, t.value() - 2, t.value() - 1][i as usize % 6];
                 for (a, b) in [(x % t.value(), x.rotate_left(32) % t.value()), (x % t.value(), edge), (edge, t.value() - 1)] {
-                    assert_eq!(u128::from(t.mul(a, b)), u128::from(a) * u128::from(b) % u128::from(t.value()), "{a} * {b} mod {p}^{e}");
+                    assert_eq!(
+                        u128::from(t.mul(a, b)),
+                        u128::from(a) * u128::from(b) % u128::from(t.value()),
+                        "{a} * {b} mod {p}^{e}"
+                    );
                 }
             }
         }

@@ -45,11 +45,17 @@ fn bootstrapping_is_exact_on_bgv() {
 
         let back = secret.decrypt(&fresh).unwrap().decode(&params).unwrap();
         assert_eq!(back.iter().zip(&values).filter(|(a, b)| a != b).count(), 0, "{name}, {digits}: wrong slots");
-        assert!(secret.measure_noise(&fresh).unwrap() <= scheme.noise_bound_bits(&fresh), "{name}, {digits}: noise above its bound");
+        assert!(
+            secret.measure_noise(&fresh).unwrap() <= scheme.noise_bound_bits(&fresh),
+            "{name}, {digits}: noise above its bound"
+        );
         // The no-op scheme foretold every stage.
         assert_eq!(reports.len(), dry.len());
         for (real, foretold) in reports.iter().zip(&dry) {
-            assert_eq!((real.stage, real.level_after, real.noise_bits), (foretold.stage, foretold.level_after, foretold.noise_bits));
+            assert_eq!(
+                (real.stage, real.level_after, real.noise_bits),
+                (foretold.stage, foretold.level_after, foretold.noise_bits)
+            );
         }
     }
 }

@@ -38,7 +38,9 @@ fn methods(p: u64, weight: usize) -> Vec<DigitMethod> {
 }
 
 fn message(params: &Params, seed: u64) -> Vec<u64> {
-    (0..params.slots() as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed) >> 20) % params.plain_modulus()).collect()
+    (0..params.slots() as u64)
+        .map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(seed) >> 20) % params.plain_modulus())
+        .collect()
 }
 
 #[test]
@@ -48,7 +50,8 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
         let params = params(log_degree, p, weight, 16);
         for digits in methods(p, weight) {
             let scheme = NoOp::new(&params, 1);
-            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan { digits, ..BootstrapPlan::balanced(params.slots()) }).unwrap();
+            let bootstrapper =
+                Bootstrapper::new(&scheme, BootstrapPlan { digits, ..BootstrapPlan::balanced(params.slots()) }).unwrap();
             let values = message(&params, 7);
             let plain = Plaintext::encode(&params, &values).unwrap();
             let worn = scheme.encrypt_at(&plain, Level(1)).unwrap();
@@ -140,7 +143,10 @@ fn deep_operations_are_refused_and_shallow_ones_retried() {
     };
     assert!(evaluate(20).is_ok());
     assert_eq!(auto.bootstraps(), 1);
-    assert!(matches!(evaluate(1 << 16), Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) | CircuitError::NotEnoughCapacity { .. })));
+    assert!(matches!(
+        evaluate(1 << 16),
+        Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) | CircuitError::NotEnoughCapacity { .. })
+    ));
 }
 
 struct Dry(Params);

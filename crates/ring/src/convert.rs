@@ -59,11 +59,8 @@ impl CenteredLift {
     }
     /// Writes `factor` * v modulo `q` (canonical residues), coefficient by coefficient.
     pub fn reduce(&self, ring: &Ring, q: Modulus, factor: u64, out: &mut [u64]) {
-        let mut weights: Vec<u64> = self
-            .basis
-            .iter()
-            .map(|i| q.mul(factor, ring.product_mod(self.basis.minus(Basis::of([i])), q)))
-            .collect();
+        let mut weights: Vec<u64> =
+            self.basis.iter().map(|i| q.mul(factor, ring.product_mod(self.basis.minus(Basis::of([i])), q))).collect();
         weights.push(q.neg(q.mul(factor, ring.product_mod(self.basis, q))));
         let views: Vec<&[u64]> = self.terms.iter().map(|l| &l[..]).collect();
         kernels::weighted_sum(q, out, &views, &weights);
@@ -111,13 +108,11 @@ impl RoundingScale {
 /// |S \ T| inverse transforms and |T| forward ones. The rounding error beta v / D is at most beta/2 in each coefficient.
 pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
     let division = Division::new(ring, x.basis(), target, scale);
-    let lift = (!division.dropped.is_empty())
-        .then(|| CenteredLift::from_eval(ring, division.dropped, x, |i| division.entry_factor(i)));
+    let lift =
+        (!division.dropped.is_empty()).then(|| CenteredLift::from_eval(ring, division.dropped, x, |i| division.entry_factor(i)));
     let positions: Vec<usize> = target.iter().collect();
-    let limbs = positions
-        .par_iter()
-        .map(|&i| division.finish(i, lift.as_ref(), x.basis().contains(i).then(|| &x.limb(i)[..])))
-        .collect();
+    let limbs =
+        positions.par_iter().map(|&i| division.finish(i, lift.as_ref(), x.basis().contains(i).then(|| &x.limb(i)[..]))).collect();
     Poly::from_limbs(target, limbs)
 }
 

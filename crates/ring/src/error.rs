@@ -5,7 +5,9 @@
 #[non_exhaustive]
 pub enum RingError {
     /// The index of the cyclotomic ring is not supported.
-    #[error("ring index m = {index} is not supported: expected a power of two from 32 to 262144 (composite indices are not available yet)")]
+    #[error(
+        "ring index m = {index} is not supported: expected a power of two from 32 to 262144 (composite indices are not available yet)"
+    )]
     UnsupportedIndex {
         /// The index found.
         index: u64,
@@ -61,7 +63,9 @@ pub enum RingError {
         modulus: u64,
     },
     /// A plaintext has slots outside of the base ring Z/p^e.
-    #[error("the plaintext holds slot values outside of Z/p^e (a coefficient of X^{coefficient} is not zero): it is no thin plaintext")]
+    #[error(
+        "the plaintext holds slot values outside of Z/p^e (a coefficient of X^{coefficient} is not zero): it is no thin plaintext"
+    )]
     NotThin {
         /// The first coefficient that should be zero.
         coefficient: usize,

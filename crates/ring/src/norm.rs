@@ -17,9 +17,7 @@ pub struct CanonicalNorm {
 impl CanonicalNorm {
     /// For polynomials of degree below `degree`, a power of two.
     pub fn new(degree: usize) -> Self {
-        let twist = (0..degree)
-            .map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64))
-            .collect();
+        let twist = (0..degree).map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64)).collect();
         CanonicalNorm { degree, fft: FftPlanner::new().plan_fft_forward(degree), twist }
     }
 

@@ -109,9 +109,7 @@ impl Ring {
     }
     /// The product of the primes of `basis` modulo `modulus`.
     pub fn product_mod(&self, basis: Basis, modulus: Modulus) -> u64 {
-        basis.iter().fold(modulus.reduce_u64(1), |r, i| {
-            modulus.mul(r, modulus.reduce_u64(self.primes[i].modulus.value()))
-        })
+        basis.iter().fold(modulus.reduce_u64(1), |r, i| modulus.mul(r, modulus.reduce_u64(self.primes[i].modulus.value())))
     }
     /// The inverse of the product of the primes of `basis` modulo the prime at `position`, which is not among them.
     pub fn inverse_product(&self, basis: Basis, position: usize) -> u64 {

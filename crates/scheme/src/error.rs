@@ -25,7 +25,9 @@ pub enum SchemeError {
         known: String,
     },
     /// A set below 128 bits without the explicit opt-in.
-    #[error("parameter set {name} holds {bits:.1} bits of security, below 128: it is for research only and must be asked for explicitly (--insecure-research)")]
+    #[error(
+        "parameter set {name} holds {bits:.1} bits of security, below 128: it is for research only and must be asked for explicitly (--insecure-research)"
+    )]
     Insecure {
         /// The set's name.
         name: String,
@@ -33,7 +35,9 @@ pub enum SchemeError {
         bits: f64,
     },
     /// The result could be wrong.
-    #[error("{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus 2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first")]
+    #[error(
+        "{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus 2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first"
+    )]
     NoiseOverflow {
         /// The operation.
         operation: &'static str,
@@ -63,7 +67,9 @@ pub enum SchemeError {
         key: String,
     },
     /// A key was generated for lower levels only.
-    #[error("{operation} at level {level} needs the {key} at that level, but it was generated for lower levels only; extend the key plan")]
+    #[error(
+        "{operation} at level {level} needs the {key} at that level, but it was generated for lower levels only; extend the key plan"
+    )]
     KeyTooShort {
         /// The operation.
         operation: &'static str,

@@ -292,9 +292,7 @@ impl Params {
     pub fn alignment(&self, a: &Meta, b: &Meta) -> Option<(bool, i64)> {
         let t = self.plain_arithmetic(a);
         let low = a.level.min(b.level);
-        let at = |m: &Meta| {
-            t.mul(m.factor, self.switch_factor(self.chain().basis(m.level), self.chain().basis(low), m.exponent))
-        };
+        let at = |m: &Meta| t.mul(m.factor, self.switch_factor(self.chain().basis(m.level), self.chain().basis(low), m.exponent));
         let (fa, fb) = (at(a), at(b));
         if fa == fb {
             return None;
@@ -475,7 +473,11 @@ impl Params {
             });
         }
         if m.exponent != self.plain_exponent() {
-            return Err(SchemeError::PlainModulusMismatch { operation: "bootstrapping", left: m.exponent, right: self.plain_exponent() });
+            return Err(SchemeError::PlainModulusMismatch {
+                operation: "bootstrapping",
+                left: m.exponent,
+                right: self.plain_exponent(),
+            });
         }
         let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0)));
         if prior > self.noise().encapsulation_limit(self.spec().plain_prime) {

@@ -78,11 +78,7 @@ pub trait Scheme: Send + Sync {
     /// Σ k_i x_i + `constant`, in one pass. Each k_i is merged with the alignment of its operand's factor, so a term costs
     /// one multiplication by a constant below p^e/2 and no more, and terms above the lowest level absorb theirs on the way
     /// down. Errors if there is no term.
-    fn linear_combination(
-        &self,
-        terms: &[(&Self::Ciphertext, i64)],
-        constant: i64,
-    ) -> Result<Self::Ciphertext, SchemeError>;
+    fn linear_combination(&self, terms: &[(&Self::Ciphertext, i64)], constant: i64) -> Result<Self::Ciphertext, SchemeError>;
     /// Product without relinearization. The operands are brought to a common level fit for a product first.
     fn mul_no_relin(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError>;
     /// Sum of two products.
@@ -125,11 +121,7 @@ pub trait Scheme: Send + Sync {
     ) -> Result<Vec<Self::Extended>, SchemeError>;
     /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch for `next`
     /// (double hoisting). Parts under the identity cost no key switch.
-    fn galois_sum(
-        &self,
-        parts: Vec<(GaloisElement, Self::Extended)>,
-        next: NextUse,
-    ) -> Result<Self::Ciphertext, SchemeError>;
+    fn galois_sum(&self, parts: Vec<(GaloisElement, Self::Extended)>, next: NextUse) -> Result<Self::Ciphertext, SchemeError>;
 }
 
 /// The scheme-specific ends of bootstrapping by message bypass (docs/adr/0003).

@@ -2,8 +2,7 @@
 
 use everlevel_ring::sample;
 use everlevel_scheme::{
-    Bgv, Ciphertext, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SecretKey,
-    ServerKeys,
+    Bgv, Ciphertext, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -20,9 +19,8 @@ fn fixture(name: &str, seed: u8) -> Fixture {
     let params = Params::named(name, OptIn::InsecureResearch).unwrap();
     let mut rng = ChaCha20Rng::from_seed([seed; 32]);
     let secret = SecretKey::generate(&params, &mut rng);
-    let mut plan = KeyPlan::relinearization(&params)
-        .merge(&KeyPlan::column_rotations(&params, STEPS))
-        .merge(&KeyPlan::row_swap(&params));
+    let mut plan =
+        KeyPlan::relinearization(&params).merge(&KeyPlan::column_rotations(&params, STEPS)).merge(&KeyPlan::row_swap(&params));
     plan.bootstrap = true;
     plan.add_galois(&params, params.slot_shape().frobenius(), params.chain().top());
     let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();

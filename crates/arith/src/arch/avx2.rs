@@ -147,20 +147,14 @@ impl Lanes for Avx2 {
     fn widen(self, x: __m256i) -> __m256d {
         vouched!(self, {
             let offset = _mm256_set1_pd(TWO_52);
-            _mm256_sub_pd(
-                _mm256_castsi256_pd(_mm256_or_si256(x, _mm256_castpd_si256(offset))),
-                offset,
-            )
+            _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(x, _mm256_castpd_si256(offset))), offset)
         })
     }
     #[inline(always)]
     fn narrow(self, x: __m256d) -> __m256i {
         vouched!(self, {
             let offset = _mm256_set1_pd(ROUNDER);
-            _mm256_sub_epi64(
-                _mm256_castpd_si256(_mm256_add_pd(x, offset)),
-                _mm256_castpd_si256(offset),
-            )
+            _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(x, offset)), _mm256_castpd_si256(offset))
         })
     }
     #[inline(always)]
@@ -193,10 +187,7 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn sum_zero(self) -> Sum {
-        Sum {
-            low: self.splat(0),
-            high: self.splat(0),
-        }
+        Sum { low: self.splat(0), high: self.splat(0) }
     }
     #[inline(always)]
     fn sum_add(self, sum: Sum, a: __m256d, b: __m256d) -> Sum {
@@ -219,11 +210,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {
         let power = |exponent: u32| self.splat_f(q.centered(q.reduce_u128(1 << exponent)) as f64);
-        Reducer {
-            modulus: FloatModulus::new(self, q),
-            middle: power(50),
-            top: power(100),
-        }
+        Reducer { modulus: FloatModulus::new(self, q), middle: power(50), top: power(100) }
     }
     #[inline(always)]
     fn sum_reduce(self, sum: Sum, terms: usize, _small: bool, r: Reducer) -> __m256i {
@@ -232,18 +219,11 @@ impl Lanes for Avx2 {
         let exponents = |offset: f64| offset.to_bits().wrapping_mul(terms as u64);
         let m = &r.modulus;
         vouched!(self, {
-            let low = _mm256_sub_epi64(
-                sum.low,
-                self.splat(exponents(ROUNDER).wrapping_sub(1 << 61)),
-            );
-            let high = _mm256_sub_epi64(
-                sum.high,
-                self.splat(exponents(TWO_103).wrapping_add(1 << 10)),
-            );
+            let low = _mm256_sub_epi64(sum.low, self.splat(exponents(ROUNDER).wrapping_sub(1 << 61)));
+            let high = _mm256_sub_epi64(sum.high, self.splat(exponents(TWO_103).wrapping_add(1 << 10)));
             let mask = self.splat((1 << 50) - 1);
             // `high` can be as small as -2^10 here; what `low` carries makes up for it.
-            let middle =
-                _mm256_add_epi64(_mm256_slli_epi64::<1>(high), _mm256_srli_epi64::<50>(low));
+            let middle = _mm256_add_epi64(_mm256_slli_epi64::<1>(high), _mm256_srli_epi64::<50>(low));
             let top = self.widen(_mm256_srli_epi64::<50>(middle));
             let middle = self.widen(_mm256_and_si256(middle, mask));
             let low = self.widen(_mm256_and_si256(low, mask));

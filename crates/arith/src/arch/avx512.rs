@@ -158,22 +158,10 @@ impl Lanes for Avx512 {
         let v = g[0];
         g[0] = vouched!(self, {
             // Pairs of neighbours, then pairs of pairs, then halves.
-            let (a0, a1) = (
-                _mm512_unpacklo_pd(v[0], v[1]),
-                _mm512_unpackhi_pd(v[0], v[1]),
-            );
-            let (a2, a3) = (
-                _mm512_unpacklo_pd(v[2], v[3]),
-                _mm512_unpackhi_pd(v[2], v[3]),
-            );
-            let (a4, a5) = (
-                _mm512_unpacklo_pd(v[4], v[5]),
-                _mm512_unpackhi_pd(v[4], v[5]),
-            );
-            let (a6, a7) = (
-                _mm512_unpacklo_pd(v[6], v[7]),
-                _mm512_unpackhi_pd(v[6], v[7]),
-            );
+            let (a0, a1) = (_mm512_unpacklo_pd(v[0], v[1]), _mm512_unpackhi_pd(v[0], v[1]));
+            let (a2, a3) = (_mm512_unpacklo_pd(v[2], v[3]), _mm512_unpackhi_pd(v[2], v[3]));
+            let (a4, a5) = (_mm512_unpacklo_pd(v[4], v[5]), _mm512_unpackhi_pd(v[4], v[5]));
+            let (a6, a7) = (_mm512_unpacklo_pd(v[6], v[7]), _mm512_unpackhi_pd(v[6], v[7]));
             // 128-bit pieces 0, 2 of both operands (0x88) or 1, 3 (0xDD).
             let b0 = _mm512_shuffle_f64x2::<0x88>(a0, a2);
             let b1 = _mm512_shuffle_f64x2::<0x88>(a1, a3);
@@ -205,20 +193,11 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn sum_zero(self) -> Sum {
-        Sum {
-            low: self.splat(0),
-            high: self.splat(0),
-        }
+        Sum { low: self.splat(0), high: self.splat(0) }
     }
     #[inline(always)]
     fn sum_add(self, sum: Sum, a: __m512i, b: __m512i) -> Sum {
-        vouched!(
-            self,
-            Sum {
-                low: _mm512_madd52lo_epu64(sum.low, a, b),
-                high: _mm512_madd52hi_epu64(sum.high, a, b),
-            }
-        )
+        vouched!(self, Sum { low: _mm512_madd52lo_epu64(sum.low, a, b), high: _mm512_madd52hi_epu64(sum.high, a, b) })
     }
     #[inline(always)]
     fn transform(self, q: Modulus) -> IfmaModulus {

@@ -106,13 +106,7 @@ pub(crate) trait Lanes: Copy {
     fn reducer(self, q: Modulus) -> Self::Reducer;
     /// The canonical residues of a sum of `terms` products, at most 2^11. `small` promises that the sum is below
     /// 2^104 - 2^64.
-    fn sum_reduce(
-        self,
-        sum: Self::Sum,
-        terms: usize,
-        small: bool,
-        reducer: Self::Reducer,
-    ) -> Self::U;
+    fn sum_reduce(self, sum: Self::Sum, terms: usize, small: bool, reducer: Self::Reducer) -> Self::U;
 }
 
 /// The constants of arithmetic in doubles modulo q.

@@ -75,19 +75,9 @@ pub(crate) fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u
 }
 
 /// Writes sum_j a_j b_j for the indices from `start` on.
-pub(crate) fn inner_product_from(
-    q: Modulus,
-    start: usize,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-) {
+pub(crate) fn inner_product_from(q: Modulus, start: usize, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = a
-            .iter()
-            .zip(b)
-            .map(|(x, y)| u128::from(x[i]) * u128::from(y[i]))
-            .sum();
+        let sum: u128 = a.iter().zip(b).map(|(x, y)| u128::from(x[i]) * u128::from(y[i])).sum();
         *o = q.reduce_u128(sum);
     }
 }
@@ -96,32 +86,15 @@ pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u6
     inner_product_from(q, 0, out, a, b);
 }
 
-pub(crate) fn inner_product2(
-    q: Modulus,
-    out0: &mut [u64],
-    out1: &mut [u64],
-    a: &[&[u64]],
-    b0: &[&[u64]],
-    b1: &[&[u64]],
-) {
+pub(crate) fn inner_product2(q: Modulus, out0: &mut [u64], out1: &mut [u64], a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]) {
     inner_product_from(q, 0, out0, a, b0);
     inner_product_from(q, 0, out1, a, b1);
 }
 
 /// Writes sum_j w_j x_j for the indices from `start` on.
-pub(crate) fn weighted_sum_from(
-    q: Modulus,
-    start: usize,
-    out: &mut [u64],
-    xs: &[&[u64]],
-    weights: &[u64],
-) {
+pub(crate) fn weighted_sum_from(q: Modulus, start: usize, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = xs
-            .iter()
-            .zip(weights)
-            .map(|(x, &w)| u128::from(x[i]) * u128::from(w))
-            .sum();
+        let sum: u128 = xs.iter().zip(weights).map(|(x, &w)| u128::from(x[i]) * u128::from(w)).sum();
         *o = q.reduce_u128(sum);
     }
 }
@@ -131,12 +104,7 @@ pub(crate) fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: 
 }
 
 /// Writes round(sum_j y_j inverse_j) for the indices from `start` on.
-pub(crate) fn rounded_quotient_from(
-    start: usize,
-    out: &mut [u64],
-    ys: &[&[u64]],
-    inverses: &[f64],
-) {
+pub(crate) fn rounded_quotient_from(start: usize, out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
         let mut sum = 0.0;
         for (y, &inverse) in ys.iter().zip(inverses) {

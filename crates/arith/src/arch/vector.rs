@@ -150,32 +150,17 @@ pub(crate) fn scalar_mul_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64], c: u6
 }
 
 #[inline(always)]
-pub(crate) fn scalar_mul_add_assign<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out: &mut [u64],
-    a: &[u64],
-    c: u64,
-) {
+pub(crate) fn scalar_mul_add_assign<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
     let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
     let done = for_vectors!(l, out, |i| {
-        let sum = l.add(
-            m.canonical(m.mul(l.widen(at(l, a, i)), factor)),
-            at(l, out, i),
-        );
+        let sum = l.add(m.canonical(m.mul(l.widen(at(l, a, i)), factor)), at(l, out, i));
         put(l, out, i, l.subtract_once(sum, m.word));
     });
     portable::scalar_mul_add_assign(q, &mut out[done..], &a[done..], c);
 }
 
 #[inline(always)]
-pub(crate) fn inner_product<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out: &mut [u64],
-    a: &[&[u64]],
-    b: &[&[u64]],
-) {
+pub(crate) fn inner_product<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
     if L::REDUCES_FEW && a.len() <= FEW {
         let m = FloatModulus::new(l, q);
         let done = for_vectors!(l, out, |i| {
@@ -241,13 +226,7 @@ pub(crate) fn inner_product2<L: Lanes>(
 }
 
 #[inline(always)]
-pub(crate) fn weighted_sum<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out: &mut [u64],
-    xs: &[&[u64]],
-    weights: &[u64],
-) {
+pub(crate) fn weighted_sum<L: Lanes>(l: L, q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
     if L::REDUCES_FEW && xs.len() <= FEW {
         let m = FloatModulus::new(l, q);
         let mut factors = [l.splat_f(0.0); FEW];
@@ -299,15 +278,7 @@ pub(crate) fn sub_scale<L: Lanes>(l: L, q: Modulus, x: &mut [u64], v: &[u64], c:
 }
 
 #[inline(always)]
-pub(crate) fn scale_sub<L: Lanes>(
-    l: L,
-    q: Modulus,
-    out: &mut [u64],
-    x: &[u64],
-    cx: u64,
-    v: &[u64],
-    cv: u64,
-) {
+pub(crate) fn scale_sub<L: Lanes>(l: L, q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64) {
     let m = FloatModulus::new(l, q);
     let (x_factor, v_factor) = (constant(l, q, cx), constant(l, q, cv));
     let twice = l.add(m.word, m.word);

@@ -9,14 +9,7 @@ use super::vector::{passes, radix, unrolled};
 
 /// The stages with distances 2^from to 2^(to - 1); the last pass makes values canonical if asked.
 #[inline(always)]
-pub(super) fn stages<B: Butterflies>(
-    m: B,
-    twiddles: &[u64],
-    row: &mut [u64],
-    from: u32,
-    to: u32,
-    canonical: bool,
-) {
+pub(super) fn stages<B: Butterflies>(m: B, twiddles: &[u64], row: &mut [u64], from: u32, to: u32, canonical: bool) {
     let mut s = from;
     while s < to {
         let log = radix(to - s);
@@ -40,11 +33,7 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
 ) {
     let d = 1usize << s;
     let block = d << LOG;
-    assert!(
-        row.len().is_multiple_of(block)
-            && twiddles.len() >= block * B::WORDS
-            && d.is_multiple_of(B::WIDTH)
-    );
+    assert!(row.len().is_multiple_of(block) && twiddles.len() >= block * B::WORDS && d.is_multiple_of(B::WIDTH));
     for start in (0..row.len()).step_by(block) {
         for j in (0..d).step_by(B::WIDTH) {
             // SAFETY: j + WIDTH <= d, so all places are inside the block, which is inside the row.
@@ -64,8 +53,7 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
                             let place = (d << t) + (i & (reach - 1)) * d + j;
                             // SAFETY: the index is below 2^t d + 2^t d <= block, and the table covers a block.
                             let w = unsafe { m.twiddle(twiddles.as_ptr(), place) };
-                            (v[i], v[i + reach]) =
-                                m.forward((PHASE + t) % 4 == 3, v[i], v[i + reach], w);
+                            (v[i], v[i + reach]) = m.forward((PHASE + t) % 4 == 3, v[i], v[i + reach], w);
                         }
                     });
                 }
@@ -88,12 +76,7 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
 
 /// The row stage and the distances 1, 2, 4, which act between the vectors of a group, then the transposition.
 #[inline(always)]
-pub(super) fn first_stages<B: Butterflies>(
-    m: B,
-    twiddles: &VectorTwiddles<B>,
-    top: &mut [u64],
-    bottom: &mut [u64],
-) {
+pub(super) fn first_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, top: &mut [u64], bottom: &mut [u64]) {
     assert!(top.len() == bottom.len() && top.len().is_multiple_of(64));
     let quarter = m.everywhere(twiddles.quarter);
     let w = [twiddles.first(m, 0), twiddles.first(m, 1)];
@@ -105,12 +88,7 @@ pub(super) fn first_stages<B: Butterflies>(
             for a in 0..8 {
                 let place = 8 * a + B::WIDTH * part;
                 // SAFETY: place + WIDTH <= 64.
-                let (x, y) = unsafe {
-                    (
-                        m.load_words(sources[0].add(place)),
-                        m.load_words(sources[1].add(place)),
-                    )
-                };
+                let (x, y) = unsafe { (m.load_words(sources[0].add(place)), m.load_words(sources[1].add(place))) };
                 let (x, y) = m.forward(true, x, y, quarter);
                 g[part][a] = x;
                 // SAFETY: as above. Both rows at once would not fit the registers.
@@ -131,12 +109,7 @@ pub(super) fn first_stages<B: Butterflies>(
                     let reach = 1 << t;
                     unrolled!(for a in 0..8 {
                         if a & reach == 0 {
-                            (v[a], v[a + reach]) = m.forward(
-                                false,
-                                v[a],
-                                v[a + reach],
-                                w[r][reach + (a & (reach - 1))],
-                            );
+                            (v[a], v[a + reach]) = m.forward(false, v[a], v[a + reach], w[r][reach + (a & (reach - 1))]);
                         }
                     });
                 });

@@ -64,8 +64,7 @@ impl IfmaModulus {
     /// The canonical word of a residue below 2q.
     #[inline(always)]
     fn canonical(self, x: __m512i) -> __m512i {
-        self.token
-            .subtract_once(self.token.and(x, self.mask), self.q)
+        self.token.subtract_once(self.token.and(x, self.mask), self.q)
     }
 }
 
@@ -91,12 +90,7 @@ impl Butterflies for IfmaModulus {
     #[inline(always)]
     unsafe fn twiddle(self, table: *const u64, place: usize) -> [__m512i; 2] {
         // SAFETY: the caller promises that the table covers eight places from `place` on, two words each.
-        unsafe {
-            [
-                self.token.load(table.add(2 * place)),
-                self.token.load(table.add(2 * place + 8)),
-            ]
-        }
+        unsafe { [self.token.load(table.add(2 * place)), self.token.load(table.add(2 * place + 8))] }
     }
     #[inline(always)]
     unsafe fn load(self, source: *const u64) -> __m512i {
@@ -132,10 +126,7 @@ impl Butterflies for IfmaModulus {
     #[inline(always)]
     fn inverse(self, _reduce: bool, x: __m512i, y: __m512i, w: [__m512i; 2]) -> (__m512i, __m512i) {
         let l = self.token;
-        (
-            self.reduce(l.add(x, y)),
-            self.mul(l.sub(l.add(x, self.twice), y), w),
-        )
+        (self.reduce(l.add(x, y)), self.mul(l.sub(l.add(x, self.twice), y), w))
     }
     #[inline(always)]
     fn last(self, x: __m512i, y: __m512i, w: [[__m512i; 2]; 2]) -> (__m512i, __m512i) {

@@ -66,11 +66,7 @@ impl NttTable {
         check_length(log_n)?;
         let q = modulus.value();
         if root >= q || modulus.pow(root, 1 << log_n) != q - 1 {
-            return Err(ArithError::InvalidRoot {
-                modulus: q,
-                log_order: log_n + 1,
-                root,
-            });
+            return Err(ArithError::InvalidRoot { modulus: q, log_order: log_n + 1, root });
         }
         let table = Self {
             modulus,
@@ -93,10 +89,8 @@ impl NttTable {
     pub fn for_prime(q: u64, log_n: u32) -> Result<Self, ArithError> {
         let modulus = Modulus::new(q)?;
         check_length(log_n)?;
-        let root = primes::primitive_root_of_unity(q, 2 << log_n).ok_or(ArithError::NoRoot {
-            modulus: q,
-            log_order: log_n + 1,
-        })?;
+        let root =
+            primes::primitive_root_of_unity(q, 2 << log_n).ok_or(ArithError::NoRoot { modulus: q, log_order: log_n + 1 })?;
         Self::new(modulus, log_n, root)
     }
 
@@ -182,25 +176,13 @@ impl NttTable {
     }
 
     fn check(&self, a: &[u64]) {
-        assert_eq!(
-            a.len(),
-            self.degree(),
-            "a transform of length 2^{} got a slice of another length",
-            self.log_n
-        );
+        assert_eq!(a.len(), self.degree(), "a transform of length 2^{} got a slice of another length", self.log_n);
     }
 
     /// The backend that does the work: rows of less than a group of 64 words are left to the portable code.
     fn runner(&self, backend: Backend) -> Backend {
-        assert!(
-            backend.is_available(),
-            "this processor does not have the backend {backend}"
-        );
-        if self.log_n < MIN_VECTOR_LOG_N {
-            Backend::Portable
-        } else {
-            backend
-        }
+        assert!(backend.is_available(), "this processor does not have the backend {backend}");
+        if self.log_n < MIN_VECTOR_LOG_N { Backend::Portable } else { backend }
     }
 
     /// Computes the tables of a backend now rather than at its first use.
@@ -217,20 +199,17 @@ impl NttTable {
     }
 
     fn portable_twiddles(&self) -> &PortableTwiddles {
-        self.portable
-            .get_or_init(|| PortableTwiddles::new(&self.powers()))
+        self.portable.get_or_init(|| PortableTwiddles::new(&self.powers()))
     }
 
     #[cfg(target_arch = "x86_64")]
     fn avx2_twiddles(&self) -> &TwiddlesOf<Avx2> {
-        self.avx2
-            .get_or_init(|| VectorTwiddles::new(&self.powers()))
+        self.avx2.get_or_init(|| VectorTwiddles::new(&self.powers()))
     }
 
     #[cfg(target_arch = "x86_64")]
     fn avx512_twiddles(&self) -> &TwiddlesOf<Avx512> {
-        self.avx512
-            .get_or_init(|| VectorTwiddles::new(&self.powers()))
+        self.avx512.get_or_init(|| VectorTwiddles::new(&self.powers()))
     }
 
     fn powers(&self) -> Powers {
@@ -250,15 +229,7 @@ impl std::fmt::Debug for NttTable {
 
 fn check_length(log_n: u32) -> Result<(), ArithError> {
     let (min, max) = (NttTable::MIN_LOG_N, NttTable::MAX_LOG_N);
-    if (min..=max).contains(&log_n) {
-        Ok(())
-    } else {
-        Err(ArithError::InvalidLength {
-            found: log_n,
-            min,
-            max,
-        })
-    }
+    if (min..=max).contains(&log_n) { Ok(()) } else { Err(ArithError::InvalidLength { found: log_n, min, max }) }
 }
 
 /// The twiddles as residues, before a backend gives them its own form.
@@ -298,11 +269,6 @@ impl Powers {
         // 1/n = -((q - 1)/n) only when n divides q - 1; halving works for every odd q.
         let half = q.div_ceil(2);
         let inverse_n = modulus.pow(half % q, u64::from(log_n));
-        Self {
-            modulus,
-            rows,
-            quarter,
-            last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))],
-        }
+        Self { modulus, rows, quarter, last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))] }
     }
 }

@@ -55,10 +55,7 @@ impl PortableTwiddles {
         let (modulus, q) = (self.modulus, self.modulus.value());
         let (first, second) = a.split_at_mut(half);
         // The inverse twiddles of a row are the twiddles of the other row.
-        for (row, twiddles) in [&mut *first, &mut *second]
-            .into_iter()
-            .zip(self.rows.iter().rev())
-        {
+        for (row, twiddles) in [&mut *first, &mut *second].into_iter().zip(self.rows.iter().rev()) {
             let mut d = half / 2;
             while d >= 1 {
                 for block in row.chunks_exact_mut(2 * d) {

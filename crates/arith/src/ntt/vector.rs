@@ -14,11 +14,7 @@ use crate::arch::lanes::Lanes;
 /// be done over the whole row.
 #[inline(always)]
 fn log_piece(log_half: u32) -> u32 {
-    if log_half <= 12 {
-        log_half
-    } else {
-        log_half - 3
-    }
+    if log_half <= 12 { log_half } else { log_half - 3 }
 }
 
 /// Writes a body out for each number: a loop that cannot fail to unroll, so that register arrays stay in registers.
@@ -98,14 +94,7 @@ pub(crate) fn inverse<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a
     for start in (0..half).step_by(piece) {
         let (top, bottom) = (&mut first[start..][..piece], &mut second[start..][..piece]);
         for (r, row) in [&mut *top, &mut *bottom].into_iter().enumerate() {
-            stages_back(
-                m,
-                twiddles.row(1 - r),
-                row,
-                3,
-                log_piece,
-                log_piece == log_half,
-            );
+            stages_back(m, twiddles.row(1 - r), row, 3, log_piece, log_piece == log_half);
         }
         last_stages(m, twiddles, top, bottom);
     }

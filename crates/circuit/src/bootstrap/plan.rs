@@ -44,8 +44,8 @@ impl BootstrapPlan {
         let reversed = sizes.iter().rev().copied().collect();
         Self::with_groups(reversed, sizes, DigitMethod::ProductTree { group: 2 })
     }
-    /// A good plan for a ring degree and a number of slots, at once: what searches at full size have found to take the least
-    /// time for each multiplication that a bootstrapping makes possible.
+    /// A good plan for a ring degree and a number of slots, at once: of the plans that were compared at full size, the one
+    /// that takes the least time for each multiplication that a bootstrapping makes possible, within the memory for keys.
     ///
     /// Below degree 2^16 the modulus is scarce, and so are levels: the plan is [`BootstrapPlan::balanced`]. From 2^16 on, where
     /// 128 bits of security leave room for 1700 bits of modulus, a level more costs less than the key switches that it saves:
@@ -83,11 +83,9 @@ impl BootstrapPlan {
         let recommended = Self::recommended(usize::try_from(spec.index / 2).unwrap_or(usize::MAX), slots);
         spec.bootstrap.as_ref().map_or_else(|| Ok(recommended.clone()), |b| recommended.clone().overridden(b))
     }
-    /// As [`BootstrapPlan::for_set`] where only the bootstrapping section is at hand: for slots of degree 1.
-    ///
-    /// # Errors
-    /// As [`BootstrapPlan::for_set`].
-    pub fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
+    /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
+    #[cfg(test)]
+    fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
         Self::recommended(slots, slots).overridden(spec)
     }
     fn overridden(self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {

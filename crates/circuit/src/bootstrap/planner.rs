@@ -159,7 +159,8 @@ impl<'a, D: DryRun> Planner<'a, D> {
     pub fn search(&self, candidates: &[BootstrapPlan]) -> Result<PlanReport, CircuitError> {
         let mut last = String::from("no candidates were given");
         let mut shelf = Shelf::default();
-        let fitting = candidates.iter().find_map(|plan| self.report_with(plan, &mut shelf).map_err(|error| last = error.to_string()).ok());
+        let fitting =
+            candidates.iter().find_map(|plan| self.report_with(plan, &mut shelf).map_err(|error| last = error.to_string()).ok());
         let Some(mut best) = fitting else {
             return Err(CircuitError::NoPlan { tried: candidates.len(), last });
         };

@@ -200,7 +200,11 @@ mod tests {
         for (index, p, c2s, s2c) in cases {
             let scheme = Clear::new(index, p);
             let mut rng = Rng(index);
-            for digits in [DigitMethod::ProductTree { group: 2 }, DigitMethod::PatersonStockmeyer { extra_depth: 0 }, DigitMethod::Global { extra_depth: 0 }] {
+            for digits in [
+                DigitMethod::ProductTree { group: 2 },
+                DigitMethod::PatersonStockmeyer { extra_depth: 0 },
+                DigitMethod::Global { extra_depth: 0 },
+            ] {
                 let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
                 let plan = BootstrapPlan { coeff_to_slot: c2s.clone(), slot_to_coeff: s2c.clone(), digits, steps };
                 let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();

@@ -130,7 +130,11 @@ mod tests {
             let step = 2 * bound + 1;
             for grid in [GridPolynomial::new(p, bound as u64).unwrap(), GridPolynomial::with_integers(p, bound as u64).unwrap()] {
                 let f = grid.polynomial();
-                assert_eq!((f.parity(), f.has_order_four()), (Parity::Odd, t.pow(grid.multiplier(), 2) == p - 1), "p = {p}, B = {bound}");
+                assert_eq!(
+                    (f.parity(), f.has_order_four()),
+                    (Parity::Odd, t.pow(grid.multiplier(), 2) == p - 1),
+                    "p = {p}, B = {bound}"
+                );
                 assert!(f.degree() as i64 <= step * step - 2);
                 for (l, h) in (-bound..=bound).flat_map(|l| (-bound..=bound).map(move |h| (l, h))) {
                     assert_eq!(f.evaluate(t.residue(l + grid.multiplier() as i64 * h)), t.residue(h), "p = {p}, B = {bound}");

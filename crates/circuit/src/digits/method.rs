@@ -87,9 +87,17 @@ mod tests {
             names,
             ["product_tree", "product_tree_2", "paterson_stockmeyer", "paterson_stockmeyer_1", "global", "global_1"]
         );
-        for bad in
-            ["", "tree", "product_tree_", "product_tree_0", "product_tree_300", "paterson_stockmeyer2", "product_tree-2", "globals", "global_x"]
-        {
+        for bad in [
+            "",
+            "tree",
+            "product_tree_",
+            "product_tree_0",
+            "product_tree_300",
+            "paterson_stockmeyer2",
+            "product_tree-2",
+            "globals",
+            "global_x",
+        ] {
             assert_eq!(bad.parse::<DigitMethod>(), Err(CircuitError::UnknownMethod { name: bad.into() }));
         }
     }

@@ -109,9 +109,15 @@ mod tests {
                     scheme.take_counts();
                     let h = removal.remove(&scheme, &scheme.encrypt(u, exponent), NextUse::LinearMap).unwrap();
                     let (counts, costs) = (scheme.take_counts(), removal.costs());
-                    assert_eq!((counts.products, counts.relinearizations, h.depth), (costs.products, costs.relinearizations, costs.depth));
+                    assert_eq!(
+                        (counts.products, counts.relinearizations, h.depth),
+                        (costs.products, costs.relinearizations, costs.depth)
+                    );
                     assert_eq!(h.t.value(), p);
-                    assert!(grid.iter().zip(&h.slots).all(|((_, want), got)| h.t.residue(*want) == *got), "p = {p}, B = {bound}, {method}");
+                    assert!(
+                        grid.iter().zip(&h.slots).all(|((_, want), got)| h.t.residue(*want) == *got),
+                        "p = {p}, B = {bound}, {method}"
+                    );
                 }
             }
         }

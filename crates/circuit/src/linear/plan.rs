@@ -74,7 +74,8 @@ impl LinearMapPlan {
                     let (babies, giants) = steps(map, stride, split);
                     let moving = |set: &BTreeSet<SlotMove>| set.iter().filter(|g| **g != SlotMove::IDENTITY).count();
                     let keys = babies.union(&giants).filter(|g| **g != SlotMove::IDENTITY).count();
-                    let cost = costs.baby * moving(&babies) as f64 + costs.giant * moving(&giants) as f64 + costs.key * keys as f64;
+                    let cost =
+                        costs.baby * moving(&babies) as f64 + costs.giant * moving(&giants) as f64 + costs.key * keys as f64;
                     let better = best.is_none_or(|(c, k, _)| cost < c || (cost == c && keys < k));
                     if keys <= costs.max_keys && better {
                         best = Some((cost, keys, split));

@@ -31,10 +31,8 @@ impl<S: Scheme> PreparedLinearMap<S> {
         let exponent = plan.modulus().exponent();
         let mut rows = Vec::with_capacity(plan.rows().len());
         for row in plan.rows() {
-            let prepared: Result<Vec<_>, CircuitError> = row
-                .iter()
-                .map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?))
-                .collect();
+            let prepared: Result<Vec<_>, CircuitError> =
+                row.iter().map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?)).collect();
             rows.push(prepared?);
         }
         let elements = |moves: &[crate::slots::SlotMove]| moves.iter().map(|g| g.galois_element(shape)).collect();

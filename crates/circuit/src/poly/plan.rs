@@ -87,7 +87,10 @@ impl PolynomialPlan {
 
 /// The program of fewest products, then relinearizations, then levels, within the depth asked for. Programs of large
 /// polynomials are large, so only the best of each depth is kept while they are made.
-pub(crate) fn best(programs: impl IntoIterator<Item = Result<Program, CircuitError>>, goal: DepthGoal) -> Result<Program, CircuitError> {
+pub(crate) fn best(
+    programs: impl IntoIterator<Item = Result<Program, CircuitError>>,
+    goal: DepthGoal,
+) -> Result<Program, CircuitError> {
     let key = |p: &Program| {
         let c = p.costs();
         (c.products, c.relinearizations, c.depth, c.scalar_products)
@@ -165,7 +168,13 @@ fn shapes(polynomials: &[Polynomial]) -> impl Iterator<Item = Shape> + use<> {
     let mixed = polynomials.iter().any(|f| f.parity() == Parity::Mixed);
     let factored = !mixed && polynomials.iter().any(|f| f.parity() == Parity::Odd);
     let quartered = !polynomials.is_empty() && polynomials.iter().all(|f| f.degree() > 3 && f.has_order_four());
-    let strides: &[usize] = if mixed { &[1] } else if quartered { &[2, 4] } else { &[2] };
+    let strides: &[usize] = if mixed {
+        &[1]
+    } else if quartered {
+        &[2, 4]
+    } else {
+        &[2]
+    };
     let ways: &[OuterFactor] =
         if factored { &[OuterFactor::Last, OuterFactor::Giants, OuterFactor::Babies] } else { &[OuterFactor::Last] };
     let highest = polynomials.iter().map(Polynomial::degree).max().unwrap_or(0);
@@ -257,7 +266,10 @@ impl Emitter {
     }
     /// A node from an open sum.
     fn close(&mut self, mut open: Open) -> Result<NodeId, CircuitError> {
-        if open.pairs.is_empty() && open.constant == 0 && let [(x, 1)] = open.terms[..] {
+        if open.pairs.is_empty()
+            && open.constant == 0
+            && let [(x, 1)] = open.terms[..]
+        {
             return Ok(x);
         }
         if open.pairs.is_empty() && open.terms.is_empty() {
@@ -333,7 +345,15 @@ mod tests {
     use crate::modular::PrimePower;
 
     fn random(rng: &mut Rng, t: PrimePower, degree: usize, keep: impl Fn(usize) -> bool) -> Polynomial {
-        let coefficient = |i| if i == degree { 1 + rng.below(t.prime() - 1) } else if keep(i) { rng.below(t.value()) } else { 0 };
+        let coefficient = |i| {
+            if i == degree {
+                1 + rng.below(t.prime() - 1)
+            } else if keep(i) {
+                rng.below(t.value())
+            } else {
+                0
+            }
+        };
         Polynomial::new(t, (0..=degree).map(coefficient).collect::<Vec<_>>())
     }
 
@@ -403,7 +423,8 @@ mod tests {
         let t = PrimePower::new(257, 1).unwrap();
         let even = random(&mut rng, t, 24, |i| i % 2 == 0);
         let odd = random(&mut rng, t, 25, |i| i % 2 == 1);
-        let apart: usize = [&even, &odd].map(|f| check(&scheme, std::slice::from_ref(f), DepthGoal::Extra(1)).products).iter().sum();
+        let apart: usize =
+            [&even, &odd].map(|f| check(&scheme, std::slice::from_ref(f), DepthGoal::Extra(1)).products).iter().sum();
         let together = check(&scheme, &[even, odd], DepthGoal::Extra(1)).products;
         assert!(together + 2 <= apart, "{together} against {apart}");
         assert!(PolynomialPlan::new(&[], DepthGoal::Least).is_err());

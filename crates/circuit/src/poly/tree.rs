@@ -108,7 +108,9 @@ mod tests {
     fn trees_have_least_depth() {
         let scheme = Clear::new(128, 257);
         let t = PrimePower::new(257, 2).unwrap();
-        for (n, group, depth, products) in [(1, 1, 0, 0), (5, 1, 3, 4), (16, 1, 4, 15), (16, 2, 4, 8), (12, 2, 4, 6), (12, 3, 4, 5)] {
+        for (n, group, depth, products) in
+            [(1, 1, 0, 0), (5, 1, 3, 4), (16, 1, 4, 15), (16, 2, 4, 8), (12, 2, 4, 6), (12, 3, 4, 5)]
+        {
             let roots: Vec<i64> = (0..n).map(|a| a * a - 7).collect();
             let plan = ProductTreePlan::new(t, &roots, group).unwrap();
             let costs = plan.costs();

@@ -103,7 +103,8 @@ impl Program {
     }
     /// Depth and counts of operations. Every step is needed for an output: [`ProgramBuilder::finish`] drops the others.
     pub fn costs(&self) -> ProgramCosts {
-        let mut costs = ProgramCosts { depth: self.outputs.iter().map(|n| self.depths[n.0]).max().unwrap_or(0), ..Default::default() };
+        let mut costs =
+            ProgramCosts { depth: self.outputs.iter().map(|n| self.depths[n.0]).max().unwrap_or(0), ..Default::default() };
         for node in &self.nodes {
             if let Node::Combine { pairs, terms, .. } = node {
                 costs.products += pairs.len();

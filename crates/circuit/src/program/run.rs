@@ -11,7 +11,12 @@ impl Program {
     /// # Errors
     /// [`CircuitError::InputCount`] or [`CircuitError::ExponentMismatch`] if the inputs are not what the program expects;
     /// errors of the scheme, above all that the capacity does not suffice.
-    pub fn run<S: Scheme>(&self, scheme: &S, inputs: &[&S::Ciphertext], next: NextUse) -> Result<Vec<S::Ciphertext>, CircuitError> {
+    pub fn run<S: Scheme>(
+        &self,
+        scheme: &S,
+        inputs: &[&S::Ciphertext],
+        next: NextUse,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         if inputs.len() != self.inputs.len() {
             return Err(CircuitError::InputCount { expected: self.inputs.len(), found: inputs.len() });
         }

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use everlevel_arith::kernels;
-use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape, convert::{RoundingScale, divide_round, divide_round_produced}};
+use everlevel_ring::{
+    Eval, GaloisElement, Poly, SlotShape,
+    convert::{RoundingScale, divide_round, divide_round_produced},
+};
 
 use super::keyswitch::{Decomposition, usable};
 use super::{Bgv, Ciphertext, Diagonal, Extended, Product, message_poly};
@@ -30,9 +33,8 @@ impl<K: EvalKeys> Bgv<K> {
         let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
         let t = params.plain_arithmetic(&a.meta).value();
         self.counters.rounding();
-        let switch = |c: &Poly<Eval>| {
-            divide_round(params.ring(), c, params.chain().basis(level), RoundingScale::plain_multiple(t))
-        };
+        let switch =
+            |c: &Poly<Eval>| divide_round(params.ring(), c, params.chain().basis(level), RoundingScale::plain_multiple(t));
         Ok(Ciphertext::new(out, switch(&a.c0), switch(&a.c1)))
     }
 

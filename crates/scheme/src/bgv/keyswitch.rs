@@ -86,10 +86,13 @@ impl Decomposition {
     /// The key's limbs modulo the prime at `position`, digit by digit: (b, a).
     pub(crate) fn key_limbs<'k>(&self, key: &'k SwitchKey, position: usize) -> (Vec<&'k [u64]>, Vec<&'k [u64]>) {
         let digit = |group: usize| key.digit(group).expect("the key was checked to cover the basis");
-        self.digits.iter().map(|(group, ..)| {
-            let d = digit(*group);
-            (&d.b.limb(position)[..], &d.a.limb(position)[..])
-        }).unzip()
+        self.digits
+            .iter()
+            .map(|(group, ..)| {
+                let d = digit(*group);
+                (&d.b.limb(position)[..], &d.a.limb(position)[..])
+            })
+            .unzip()
     }
 }
 

@@ -59,7 +59,11 @@ pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32
     let shape = params.slot_shape();
     let t = params.plain().modulus(e);
     let columns = shape.columns();
-    if values.period == 0 || !columns.is_multiple_of(values.period) || values.values.len() != 2 * values.period || values.values.iter().any(|&v| v >= t.value()) {
+    if values.period == 0
+        || !columns.is_multiple_of(values.period)
+        || values.values.len() != 2 * values.period
+        || values.values.iter().any(|&v| v >= t.value())
+    {
         return Err(SchemeError::BadArgument {
             what: "diagonal",
             expected: format!("2 rows of a period dividing {columns}, values below {}", t.value()),
@@ -68,7 +72,8 @@ pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32
     }
     // The transform has at least 16 points.
     let period = values.period.max(8).min(columns);
-    let mut slots: Vec<u64> = (0..2 * period).map(|i| values.values[i / period * values.period + i % period % values.period]).collect();
+    let mut slots: Vec<u64> =
+        (0..2 * period).map(|i| values.values[i / period * values.period + i % period % values.period]).collect();
     let log = (2 * period).trailing_zeros();
     let root = t.pow(shape.root(e), (columns / period) as u64);
     NttTable::new(t, log, root).map_err(everlevel_ring::RingError::from)?.inverse(&mut slots);
@@ -127,7 +132,8 @@ impl<K: EvalKeys> Bgv<K> {
                     return Ok(None);
                 }
                 let name = || format!("Galois key for X^{}", g.exponent());
-                usable(self.keys.galois(g, params.chain().gadget_id(x.meta.level)), basis, x.meta.level, "automorphism", name).map(Some)
+                usable(self.keys.galois(g, params.chain().gadget_id(x.meta.level)), basis, x.meta.level, "automorphism", name)
+                    .map(Some)
             })
             .collect::<Result<Vec<_>, _>>()?;
         let switched = keys.iter().flatten().count();
@@ -191,7 +197,11 @@ impl<K: EvalKeys> Bgv<K> {
             .zip(&keys)
             .map(|((l0, l1), key)| {
                 let meta = if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
-                Extended { meta: ExtendedMeta::flat(meta), e0: Poly::from_limbs(extended, l0), e1: Poly::from_limbs(extended, l1) }
+                Extended {
+                    meta: ExtendedMeta::flat(meta),
+                    e0: Poly::from_limbs(extended, l0),
+                    e1: Poly::from_limbs(extended, l1),
+                }
             })
             .collect())
     }
@@ -210,7 +220,11 @@ impl<K: EvalKeys> Bgv<K> {
         for row in rows {
             let fits = |d: &Diagonal| d.exponent == first.meta.meta.exponent && basis.is_subset(d.basis);
             if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
-                return Err(shape_error(format!("a row of {} entries for {} inputs, or of other diagonals", row.len(), inputs.len())));
+                return Err(shape_error(format!(
+                    "a row of {} entries for {} inputs, or of other diagonals",
+                    row.len(),
+                    inputs.len()
+                )));
             }
             let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, &d.profile[..])));
             metas.push(ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?);
@@ -262,7 +276,8 @@ impl<K: EvalKeys> Bgv<K> {
     pub(super) fn summed(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let empty = || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
+        let empty =
+            || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
         let shifts = parts.iter().map(|(g, x)| (g.column_shift(ring), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();

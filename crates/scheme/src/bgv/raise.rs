@@ -6,7 +6,10 @@
 //! docs/adr/0003).
 
 use everlevel_arith::{gather_natural, kernels};
-use everlevel_ring::{Coeff, Eval, Poly, convert::{RoundingScale, divide_round}};
+use everlevel_ring::{
+    Coeff, Eval, Poly,
+    convert::{RoundingScale, divide_round},
+};
 
 use super::keyswitch::Decomposition;
 use super::{Bgv, Ciphertext};
@@ -25,7 +28,9 @@ pub struct Raised {
 
 impl<K: EvalKeys> Bgv<K> {
     fn bootstrap_key(&self) -> Result<&BootstrapKey, SchemeError> {
-        self.keys.bootstrap().ok_or_else(|| SchemeError::MissingKey { operation: "bootstrapping", key: "bootstrapping key".into() })
+        self.keys
+            .bootstrap()
+            .ok_or_else(|| SchemeError::MissingKey { operation: "bootstrapping", key: "bootstrapping key".into() })
     }
 
     /// The ciphertext with phase o0 + o1 s0 (and noise a multiple of p²) at `meta.level`.

@@ -1,6 +1,6 @@
 //! The secret key.
 
-use everlevel_ring::{Basis, Poly, Eval, sample};
+use everlevel_ring::{Basis, Eval, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -62,9 +62,8 @@ impl SecretKey {
     pub(crate) fn key_error(params: &Params, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
         let noise = params.noise();
         loop {
-            let e = Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || {
-                sample::error(params.degree(), rng)
-            }));
+            let e =
+                Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || sample::error(params.degree(), rng)));
             if e.iter().map(|x| (x * x) as f64).sum::<f64>() <= noise.error_square_limit() {
                 return e;
             }

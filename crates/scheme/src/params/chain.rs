@@ -81,7 +81,10 @@ impl Chain {
                 .or_else(|| primes::primes_congruent_one(spec.index, below).take_while(|&q| q >= near).find(free));
             let q = found.ok_or_else(|| SchemeError::BadParams {
                 name: spec.name.clone(),
-                problem: format!("no unused prime of {bits} bits that is 1 modulo {}: ask for larger or fewer primes", spec.index),
+                problem: format!(
+                    "no unused prime of {bits} bits that is 1 modulo {}: ask for larger or fewer primes",
+                    spec.index
+                ),
             })?;
             taken.borrow_mut().push(q);
             Ok(q)
@@ -208,7 +211,10 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
 fn base_pair(spec: &ParamsSpec) -> Result<Vec<u64>, SchemeError> {
     let none = || SchemeError::BadParams {
         name: spec.name.clone(),
-        problem: format!("no two primes have a product of {} bits that is 1 modulo p = {}: change base_bits", spec.base_bits, spec.plain_prime),
+        problem: format!(
+            "no two primes have a product of {} bits that is 1 modulo p = {}: change base_bits",
+            spec.base_bits, spec.plain_prime
+        ),
     };
     let (m, p) = (spec.index as u128, spec.plain_prime as u128);
     let step = spec.index.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;

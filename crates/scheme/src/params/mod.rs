@@ -61,7 +61,9 @@ impl Params {
             if !spec.is_insecure_by_name() {
                 return Err(bad(format!(
                     "its weakest key ({}) holds {:.1} bits, below 128: lower the modulus, raise the degree, or name the set insecure_{}",
-                    security.weakest().key, security.bits(), spec.name
+                    security.weakest().key,
+                    security.bits(),
+                    spec.name
                 )));
             }
             if opt_in == OptIn::SecureOnly {

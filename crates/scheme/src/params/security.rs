@@ -57,7 +57,11 @@ impl SecurityReport {
         let mut keys = vec![KeySecurity { key: "main secret at QP", modulus_bits: main, bits: ternary(ring.log_degree(), main) }];
         if let Some(b) = &spec.bootstrap {
             let low = chain.bits(Level(0)) + ring.log2(chain.encapsulation().special());
-            keys.push(KeySecurity { key: "encapsulated sparse secret at q0 R", modulus_bits: low, bits: sparse(ring.log_degree(), b.sparse_weight, low) });
+            keys.push(KeySecurity {
+                key: "encapsulated sparse secret at q0 R",
+                modulus_bits: low,
+                bits: sparse(ring.log_degree(), b.sparse_weight, low),
+            });
         }
         SecurityReport { keys }
     }

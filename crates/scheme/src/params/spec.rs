@@ -71,7 +71,10 @@ impl ParamsSpec {
     /// The checks that need no tables.
     pub(crate) fn check(&self) -> Result<(), SchemeError> {
         let bad = |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
-        if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+        if self.name.is_empty()
+            || self.name.len() > 64
+            || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        {
             return bad("expected a name of 1 to 64 letters, digits, '-', '_' or '.'".into());
         }
         if !self.index.is_power_of_two() || !(32..=1 << 18).contains(&self.index) {
@@ -86,7 +89,8 @@ impl ParamsSpec {
         if !(20..=62).contains(&self.base_bits) {
             return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
         }
-        for (what, bits) in std::iter::once(("word_bits", self.word_bits)).chain(self.fine_bits.iter().map(|&b| ("fine_bits", b))) {
+        for (what, bits) in std::iter::once(("word_bits", self.word_bits)).chain(self.fine_bits.iter().map(|&b| ("fine_bits", b)))
+        {
             if !(20..=50).contains(&bits) {
                 return bad(format!("{what} = {bits}: expected 20 to 50 (primes stay below 2^50)"));
             }
@@ -94,7 +98,9 @@ impl ParamsSpec {
         if self.words > 80 || self.fine_bits.len() > 8 || !(1..=16).contains(&self.special) {
             return bad(format!(
                 "words = {}, fine_bits: {}, special = {}: expected at most 80, at most 8, and 1 to 16",
-                self.words, self.fine_bits.len(), self.special
+                self.words,
+                self.fine_bits.len(),
+                self.special
             ));
         }
         if !(1..=16).contains(&self.digit_size) {
@@ -103,12 +109,17 @@ impl ParamsSpec {
         if let Some(b) = &self.bootstrap {
             let degree = self.index / 2;
             if b.sparse_weight < 2 || b.sparse_weight % 2 == 1 || b.sparse_weight as u64 > degree {
-                return bad(format!("sparse_weight = {}: expected an even weight from 2 to the degree {degree}", b.sparse_weight));
+                return bad(format!(
+                    "sparse_weight = {}: expected an even weight from 2 to the degree {degree}",
+                    b.sparse_weight
+                ));
             }
             if 2 * (b.sparse_weight as u64 / 2) + 1 >= self.plain_prime {
                 return bad(format!(
                     "sparse_weight = {} gives {} overflow values, but digit removal needs fewer than p = {}: lower the weight or raise p",
-                    b.sparse_weight, b.sparse_weight + 1, self.plain_prime
+                    b.sparse_weight,
+                    b.sparse_weight + 1,
+                    self.plain_prime
                 ));
             }
         }

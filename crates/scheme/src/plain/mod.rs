@@ -135,8 +135,7 @@ impl NoOp {
     fn count_decomposition(&self, level: Level, known: bool) {
         let chain = self.params.chain();
         let (basis, extended) = (chain.basis(level), chain.extended(level).len());
-        let digits: usize =
-            chain.gadget(level).digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
+        let digits: usize = chain.gadget(level).digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
         self.counters.transforms(digits);
     }
     fn count_key_switch(&self, level: Level, count: usize) {

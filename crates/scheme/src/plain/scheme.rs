@@ -204,9 +204,8 @@ impl Scheme for NoOp {
     fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
         let (_, profile) = periodic_plaintext(&self.params, values, e)?;
         let columns = self.params.slot_shape().columns();
-        let full: Vec<u64> = (0..2 * columns)
-            .map(|k| values.values[k / columns * values.period + k % columns % values.period])
-            .collect();
+        let full: Vec<u64> =
+            (0..2 * columns).map(|k| values.values[k / columns * values.period + k % columns % values.period]).collect();
         let basis = self.params.chain().basis(level);
         Ok(OpenDiagonal { exponent: e, basis, profile, value: self.params.plain().encode(&full, e)? })
     }
@@ -244,7 +243,8 @@ impl Scheme for NoOp {
                     return Err(shape_error());
                 }
                 let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
-                let meta = ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..]))).ok_or_else(shape_error)?;
+                let meta =
+                    ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..]))).ok_or_else(shape_error)?;
                 let mut value = vec![0; self.params.degree()];
                 for (x, d) in pairs {
                     let product = self.params.plain().mul(&x.value, &d.value, first.exponent);
@@ -256,7 +256,8 @@ impl Scheme for NoOp {
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, OpenExtended)>, next: NextUse) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let empty = || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
+        let empty =
+            || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
         let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
