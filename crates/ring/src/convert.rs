@@ -8,6 +8,11 @@ use crate::limb::Limb;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
+/// How many primes [`CenteredLift::spread`] goes over the terms for.
+const PRIMES_AT_ONCE: usize = 6;
+/// Words of each term that stay in cache meanwhile.
+const CHUNK: usize = 2048;
+
 /// An integer polynomial v with |v| <= D/2, known by its residues modulo the primes of a small basis (product D) and
 /// ready to be reduced modulo any other prime.
 ///
@@ -57,11 +62,34 @@ impl CenteredLift {
     pub fn term_factor(ring: &Ring, basis: Basis, i: usize, scale: u64) -> u64 {
         ring.modulus(i).mul(scale, ring.inverse_product(basis.minus(Basis::of([i])), i))
     }
-    /// Writes `factor` * v modulo `q` (canonical residues), coefficient by coefficient.
-    pub fn reduce(&self, ring: &Ring, q: Modulus, factor: u64, out: &mut [u64]) {
+    /// `factor` * v modulo each of the primes at the given positions, in coefficients.
+    ///
+    /// Several primes at a time go over the terms chunk by chunk, so that those are read from the second-level cache and not
+    /// once more from memory for every prime.
+    pub fn spread(&self, ring: &Ring, targets: &[(usize, u64)]) -> Vec<Limb> {
+        let mut out: Vec<Limb> = targets.iter().map(|_| ring.limb()).collect();
+        out.par_chunks_mut(PRIMES_AT_ONCE).zip(targets.par_chunks(PRIMES_AT_ONCE)).for_each(|(limbs, targets)| {
+            let weights: Vec<_> = targets.iter().map(|&(i, factor)| self.weights(ring, ring.modulus(i), factor)).collect();
+            for start in (0..ring.degree()).step_by(CHUNK) {
+                let range = start..(start + CHUNK).min(ring.degree());
+                let views: Vec<&[u64]> = self.terms.iter().map(|term| &term[range.clone()]).collect();
+                for ((limb, weights), &(i, _)) in limbs.iter_mut().zip(&weights).zip(targets) {
+                    kernels::weighted_sum(ring.modulus(i), &mut limb[range.clone()], &views, weights);
+                }
+            }
+        });
+        out
+    }
+    /// What the terms are multiplied by to give `factor` * v modulo `q`.
+    fn weights(&self, ring: &Ring, q: Modulus, factor: u64) -> Vec<u64> {
         let mut weights: Vec<u64> =
             self.basis.iter().map(|i| q.mul(factor, ring.product_mod(self.basis.minus(Basis::of([i])), q))).collect();
         weights.push(q.neg(q.mul(factor, ring.product_mod(self.basis, q))));
+        weights
+    }
+    /// Writes `factor` * v modulo `q` (canonical residues), coefficient by coefficient.
+    pub fn reduce(&self, ring: &Ring, q: Modulus, factor: u64, out: &mut [u64]) {
+        let weights = self.weights(ring, q, factor);
         let views: Vec<&[u64]> = self.terms.iter().map(|l| &l[..]).collect();
         kernels::weighted_sum(q, out, &views, &weights);
     }
@@ -110,9 +138,11 @@ pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingS
     let division = Division::new(ring, x.basis(), target, scale);
     let lift =
         (!division.dropped.is_empty()).then(|| CenteredLift::from_eval(ring, division.dropped, x, |i| division.entry_factor(i)));
-    let positions: Vec<usize> = target.iter().collect();
-    let limbs =
-        positions.par_iter().map(|&i| division.finish(i, lift.as_ref(), x.basis().contains(i).then(|| &x.limb(i)[..]))).collect();
+    let limbs = division
+        .spread(target, lift.as_ref())
+        .into_par_iter()
+        .map(|(i, v)| division.finish(i, v, x.basis().contains(i).then(|| &x.limb(i)[..])))
+        .collect();
     Poly::from_limbs(target, limbs)
 }
 
@@ -141,13 +171,14 @@ pub fn divide_round_produced(
         .unzip();
     let lift = |terms: Vec<Limb>| (!terms.is_empty()).then(|| CenteredLift::from_terms(ring, division.dropped, terms));
     let (lift0, lift1) = (lift(t0), lift(t1));
-    let positions: Vec<usize> = target.iter().collect();
-    let (l0, l1): (Vec<Limb>, Vec<Limb>) = positions
-        .par_iter()
-        .map(|&i| {
+    let (spread0, spread1) = (division.spread(target, lift0.as_ref()), division.spread(target, lift1.as_ref()));
+    let (l0, l1): (Vec<Limb>, Vec<Limb>) = spread0
+        .into_par_iter()
+        .zip(spread1)
+        .map(|((i, v0), (_, v1))| {
             let made = source.contains(i).then(|| produce(i));
             let (x0, x1) = (made.as_ref().map(|x| &x.0[..]), made.as_ref().map(|x| &x.1[..]));
-            (division.finish(i, lift0.as_ref(), x0), division.finish(i, lift1.as_ref(), x1))
+            (division.finish(i, v0, x0), division.finish(i, v1, x1))
         })
         .unzip();
     (Poly::from_limbs(target, l0), Poly::from_limbs(target, l1))
@@ -174,23 +205,39 @@ impl<'r> Division<'r> {
         };
         q.mul(alpha, self.ring.product_mod(self.added, q))
     }
-    /// (gamma A x - beta v) / D modulo prime i, from the limb of x (absent: a prime that is added) and the lift of v (absent: D = 1).
-    fn finish(&self, i: usize, lift: Option<&CenteredLift>, x: Option<&[u64]>) -> Limb {
-        let (ring, q) = (self.ring, self.ring.modulus(i));
-        let inverse = ring.inverse_product(self.dropped, i);
-        let keep = q.mul(inverse, q.mul(q.reduce_u64(self.scale.gamma), ring.product_mod(self.added, q)));
-        let mut out = ring.limb();
-        match (lift, x) {
-            (Some(lift), x) => {
-                lift.reduce(ring, q, q.neg(q.mul(inverse, q.reduce_u64(self.scale.beta))), &mut out);
-                ring.forward_limb(i, &mut out);
-                if let Some(x) = x {
-                    kernels::scalar_mul_add_assign(q, &mut out, x, keep);
-                }
+    /// -beta v / D in coefficients modulo every prime of the target (absent: D = 1).
+    fn spread(&self, target: Basis, lift: Option<&CenteredLift>) -> Vec<(usize, Option<Limb>)> {
+        let factor = |i: usize| {
+            let q = self.ring.modulus(i);
+            q.neg(q.mul(self.ring.inverse_product(self.dropped, i), q.reduce_u64(self.scale.beta)))
+        };
+        match lift {
+            Some(lift) => {
+                let targets: Vec<(usize, u64)> = target.iter().map(|i| (i, factor(i))).collect();
+                target.iter().zip(lift.spread(self.ring, &targets).into_iter().map(Some)).collect()
             }
-            (None, Some(x)) => kernels::scalar_mul(q, &mut out, x, keep),
-            (None, None) => out.fill(0),
+            None => target.iter().map(|i| (i, None)).collect(),
         }
-        out
+    }
+    /// (gamma A x - beta v) / D modulo prime i, from what was spread and the limb of x (absent: a prime that is added).
+    fn finish(&self, i: usize, spread: Option<Limb>, x: Option<&[u64]>) -> Limb {
+        let (ring, q) = (self.ring, self.ring.modulus(i));
+        let added = q.mul(q.reduce_u64(self.scale.gamma), ring.product_mod(self.added, q));
+        let keep = q.mul(ring.inverse_product(self.dropped, i), added);
+        match (spread, x) {
+            (Some(mut v), x) => {
+                ring.forward_limb(i, &mut v);
+                if let Some(x) = x {
+                    kernels::scalar_mul_add_assign(q, &mut v, x, keep);
+                }
+                v
+            }
+            (None, Some(x)) => {
+                let mut out = ring.limb();
+                kernels::scalar_mul(q, &mut out, x, keep);
+                out
+            }
+            (None, None) => ring.zero_limb(),
+        }
     }
 }

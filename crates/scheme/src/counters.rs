@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use everlevel_ring::Basis;
+
 /// A snapshot of [`Counters`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -61,15 +63,19 @@ impl Counters {
     pub(crate) fn transforms(&self, count: usize) {
         self.transforms.fetch_add(count as u64, Relaxed);
     }
-    pub(crate) fn rounding(&self) {
+    /// The division of a ciphertext's `polynomials` that takes them from one basis to another.
+    pub(crate) fn rounding(&self, polynomials: usize, from: Basis, to: Basis, degree: usize) {
         self.roundings.fetch_add(1, Relaxed);
+        // What falls is read and written once; each limb that remains: the remainder is written, then read with the limb, the
+        // result is written.
+        self.limbs(polynomials * (2 * from.minus(to).len() + 4 * to.len()), degree);
     }
     /// `count` key switches from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
     pub(crate) fn key_switch(&self, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
         self.key_switches.fetch_add(count as u64, Relaxed);
         // Digits are written once and read by each inner product with two key limbs each; two limbs are written.
         let extended = limbs + special;
-        self.limbs(digits * extended + limbs, degree);
+        self.limbs(digits * extended + 2 * limbs, degree);
         self.limbs(count * (3 * digits + 2) * extended, degree);
     }
 }

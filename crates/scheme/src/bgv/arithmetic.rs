@@ -32,9 +32,9 @@ impl<K: EvalKeys> Bgv<K> {
         let params = self.params();
         let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
         let t = params.plain_arithmetic(&a.meta).value();
-        self.counters.rounding();
-        let switch =
-            |c: &Poly<Eval>| divide_round(params.ring(), c, params.chain().basis(level), RoundingScale::plain_multiple(t));
+        let to = params.chain().basis(level);
+        self.counters.rounding(2, a.c0.basis(), to, params.degree());
+        let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
         Ok(Ciphertext::new(out, switch(&a.c0), switch(&a.c1)))
     }
 
@@ -243,8 +243,8 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
                 let switched = params.after_switch(&x.meta, low);
                 let floor = params.noise().floor(t.value()) + params.noise().key_norm_limit().log2();
                 x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
-                self.counters.rounding();
                 let to = params.chain().basis(low);
+                self.counters.rounding(3, x.d0.basis(), to, params.degree());
                 let switch = |d: &Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(t.value()));
                 x = Product { meta: x.meta, d0: switch(&x.d0), d1: switch(&x.d1), d2: switch(&x.d2) };
             }
@@ -270,9 +270,9 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
         let cut = Decomposition::new(params, gadget, &a.d2, t);
         self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
-        self.counters.rounding();
         let extended = basis.union(gadget.special());
         let target = params.chain().basis(out.level);
+        self.counters.rounding(2, extended, target, ring.degree());
         let (c0, c1) = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i| {
             let q = ring.modulus(i);
             let inverse = q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t");
@@ -321,7 +321,6 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let x = rotated.pop().expect("one automorphism, one result");
         let t = self.params.plain_arithmetic(&a.meta).value();
         let out = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
-        self.counters.rounding();
         Ok(self.reduced(x.e0, x.e1, out, t))
     }
 

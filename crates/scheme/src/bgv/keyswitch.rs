@@ -1,85 +1,100 @@
 //! Decomposition and inner products: the engine under relinearization, automorphisms and linear maps.
 
+use std::sync::{Mutex, PoisonError};
+
 use everlevel_arith::kernels;
 use everlevel_ring::{Basis, Eval, Limb, Poly, Ring, convert::CenteredLift};
-
 use rayon::prelude::*;
 
 use crate::error::SchemeError;
 use crate::keys::SwitchKey;
 use crate::params::{Gadget, Level, Params};
 
-/// A polynomial cut into key-switching digits, each known as a small integer polynomial.
+/// A polynomial cut into key-switching digits: small integer polynomials, reduced modulo every prime of the extended basis.
 pub(crate) struct Decomposition {
-    digits: Vec<(usize, Basis, CenteredLift)>,
+    digits: Vec<Digit>,
+    extended: Basis,
+}
+
+struct Digit {
+    group: usize,
+    primes: Basis,
+    /// Coefficients modulo each prime of the extended basis, taken out once.
+    spread: Vec<Mutex<Option<Limb>>>,
 }
 
 impl Decomposition {
-    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `gadget`.
+    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `gadget`. Modulo its own primes a digit is `x` itself, so
+    /// those limbs are left to [`Decomposition::evaluate`].
     pub(crate) fn new(params: &Params, gadget: &Gadget, x: &Poly<Eval>, divisor: u64) -> Self {
         let ring = params.ring();
         let inverse = |i: usize| {
             let q = ring.modulus(i);
             q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
         };
-        let cut: Vec<(usize, Basis)> = gadget.digits(x.basis()).collect();
-        let digits = cut
-            .into_par_iter()
-            .map(|(group, primes)| (group, primes, CenteredLift::from_eval(ring, primes, x, inverse)))
-            .collect();
-        Decomposition { digits }
+        Self::cut(ring, gadget, x.basis(), |primes| CenteredLift::from_eval(ring, primes, x, inverse), true)
     }
     /// Cuts round(x / P), P being the product of the special primes of `gadget`, over `basis`.
     pub(crate) fn of_quotient(params: &Params, gadget: &Gadget, x: Poly<Eval>, basis: Basis) -> Self {
         let ring = params.ring();
         let special = gadget.special();
-        let remainder = CenteredLift::from_eval(ring, special, &x, |_| 1);
-        let cut: Vec<(usize, Basis)> = gadget.digits(basis).collect();
-        let digits = cut
+        let targets: Vec<(usize, u64)> = basis.iter().map(|i| (i, 1)).collect();
+        let remainder = CenteredLift::from_eval(ring, special, &x, |_| 1).spread(ring, &targets);
+        let lift = |primes: Basis| {
+            let terms = primes
+                .iter()
+                .collect::<Vec<_>>()
+                .into_par_iter()
+                .map(|i| {
+                    let mut limb = x.limb(i).clone();
+                    ring.inverse_limb(i, &mut limb);
+                    let v = &remainder[basis.limb_of(i).expect("digits are cut from the basis")];
+                    let scale = CenteredLift::term_factor(ring, primes, i, ring.inverse_product(special, i));
+                    kernels::sub_scale(ring.modulus(i), &mut limb, v, scale);
+                    limb
+                })
+                .collect();
+            CenteredLift::from_terms(ring, primes, terms)
+        };
+        Self::cut(ring, gadget, basis, lift, false)
+    }
+    fn cut(ring: &Ring, gadget: &Gadget, basis: Basis, lift: impl Fn(Basis) -> CenteredLift + Sync, own_known: bool) -> Self {
+        let extended = basis.union(gadget.special());
+        let groups: Vec<(usize, Basis)> = gadget.digits(basis).collect();
+        let digits = groups
             .into_par_iter()
             .map(|(group, primes)| {
-                let terms = primes
-                    .iter()
-                    .collect::<Vec<_>>()
-                    .into_par_iter()
-                    .map(|i| {
-                        let q = ring.modulus(i);
-                        let mut limb = x.limb(i).clone();
-                        ring.inverse_limb(i, &mut limb);
-                        let mut v = ring.limb();
-                        remainder.reduce(ring, q, 1, &mut v);
-                        let scale = CenteredLift::term_factor(ring, primes, i, ring.inverse_product(special, i));
-                        kernels::sub_scale(q, &mut limb, &v, scale);
-                        limb
-                    })
-                    .collect();
-                (group, primes, CenteredLift::from_terms(ring, primes, terms))
+                let wanted = if own_known { extended.minus(primes) } else { extended };
+                let targets: Vec<(usize, u64)> = wanted.iter().map(|i| (i, 1)).collect();
+                let mut limbs = lift(primes).spread(ring, &targets).into_iter();
+                let spread = extended.iter().map(|i| Mutex::new(if wanted.contains(i) { limbs.next() } else { None })).collect();
+                Digit { group, primes, spread }
             })
             .collect();
-        Decomposition { digits }
+        Decomposition { digits, extended }
     }
     /// How many digits.
     pub(crate) fn len(&self) -> usize {
         self.digits.len()
     }
-    /// All digits as evaluations modulo the prime at `position`: one transform each. `known` gives the evaluations of the
-    /// decomposed polynomial itself, which is what a digit is modulo its own primes, with its multiplier.
+    /// All digits as evaluations modulo the prime at `position`: one transform each. To be called once for each prime. `known` gives
+    /// the evaluations of the decomposed polynomial itself, which is what a digit is modulo its own primes, with its multiplier.
     pub(crate) fn evaluate(&self, ring: &Ring, position: usize, known: Option<(&[u64], u64)>) -> Vec<Limb> {
         let q = ring.modulus(position);
+        let place = self.extended.limb_of(position).expect("a prime of the extended basis");
         self.digits
             .iter()
-            .map(|(_, primes, lift)| {
-                let mut digit = ring.limb();
-                match known {
-                    Some((evaluations, multiplier)) if primes.contains(position) => {
-                        kernels::scalar_mul(q, &mut digit, evaluations, multiplier);
-                    }
-                    _ => {
-                        lift.reduce(ring, q, 1, &mut digit);
-                        ring.forward_limb(position, &mut digit);
-                    }
+            .map(|digit| match (digit.spread[place].lock().unwrap_or_else(PoisonError::into_inner).take(), known) {
+                (Some(mut limb), _) => {
+                    ring.forward_limb(position, &mut limb);
+                    limb
                 }
-                digit
+                (None, Some((evaluations, multiplier))) if digit.primes.contains(position) => {
+                    let mut limb = ring.limb();
+                    kernels::scalar_mul(q, &mut limb, evaluations, multiplier);
+                    limb
+                }
+                (None, _) => unreachable!("each prime is evaluated once, and its own digit is known"),
             })
             .collect()
     }
@@ -88,8 +103,8 @@ impl Decomposition {
         let digit = |group: usize| key.digit(group).expect("the key was checked to cover the basis");
         self.digits
             .iter()
-            .map(|(group, ..)| {
-                let d = digit(*group);
+            .map(|cut| {
+                let d = digit(cut.group);
                 (&d.b.limb(position)[..], &d.a.limb(position)[..])
             })
             .unzip()

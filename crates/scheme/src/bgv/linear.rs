@@ -321,7 +321,6 @@ impl<K: EvalKeys> Bgv<K> {
                 }
             });
         }
-        self.counters.rounding();
         Ok(self.reduced(acc0, acc1, out, t))
     }
 
@@ -329,6 +328,7 @@ impl<K: EvalKeys> Bgv<K> {
     pub(super) fn reduced(&self, e0: Poly<Eval>, e1: Poly<Eval>, out: Meta, t: u64) -> Ciphertext {
         let params = self.params();
         let target = params.chain().basis(out.level);
+        self.counters.rounding(2, e0.basis(), target, params.degree());
         let scale = RoundingScale::times_plain(t);
         let c0 = divide_round(params.ring(), &e0, target, scale);
         let c1 = divide_round(params.ring(), &e1, target, scale);

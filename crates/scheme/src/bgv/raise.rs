@@ -76,7 +76,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         // The switch to q0 is judged by the law of its coefficients (check_raise), not by the canonical bound.
         let scale = RoundingScale::plain_multiple(t);
         let (c0, c1) = if x.meta.level > Level(0) {
-            self.counters.rounding();
+            self.counters.rounding(2, x.c0.basis(), low, ring.degree());
             (divide_round(ring, &x.c0, low, scale), divide_round(ring, &x.c1, low, scale))
         } else {
             (x.c0.clone(), x.c1.clone())
@@ -90,7 +90,8 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         let (mut e0, mut e1) = (Vec::new(), Vec::new());
         for i in full.iter() {
             let q = ring.modulus(i);
-            let digits = cut.evaluate(ring, i, None);
+            let known = low.contains(i).then(|| (&c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")));
+            let digits = cut.evaluate(ring, i, known);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let (b, a) = cut.key_limbs(&key.encapsulation, i);
             let (mut s0, mut s1) = (ring.limb(), ring.limb());
@@ -103,7 +104,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         }
         let (e0, e1) = (Poly::<Eval>::from_limbs(full, e0), Poly::<Eval>::from_limbs(full, e1));
         self.counters.key_switch(1, low.len(), cut.len(), 1, ring.degree());
-        self.counters.rounding();
+        self.counters.rounding(2, full, low, ring.degree());
         let scale = RoundingScale::times_plain(t);
         let q0 = params.base_modulus();
         let centered = |e: Poly<Eval>| -> Vec<i64> {

@@ -127,6 +127,7 @@ impl NoOp {
 
     // Transforms, by the formulas of the real kernels.
     fn count_division(&self, from: Basis, to: Basis, polynomials: usize) {
+        self.counters.rounding(polynomials, from, to, self.params.degree());
         let dropped = from.minus(to).len();
         if dropped > 0 {
             self.counters.transforms(polynomials * (dropped + to.len()));

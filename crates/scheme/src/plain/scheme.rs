@@ -16,7 +16,6 @@ impl NoOp {
         }
         let params = &self.params;
         let meta = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        self.counters.rounding();
         self.count_division(params.chain().basis(a.meta.level), params.chain().basis(level), 2);
         Ok(Open { meta, value: a.value.clone() })
     }
@@ -46,7 +45,6 @@ impl NoOp {
     }
     fn reduce(&self, level: Level, to: Level) {
         let chain = self.params.chain();
-        self.counters.rounding();
         self.count_division(chain.extended(level), chain.basis(to), 2);
     }
 }
@@ -145,7 +143,6 @@ impl Scheme for NoOp {
             if m.level > low {
                 let t = params.plain_arithmetic(&m).value();
                 let floor = params.noise().floor(t) + params.noise().key_norm_limit().log2();
-                self.counters.rounding();
                 self.count_division(params.chain().basis(m.level), params.chain().basis(low), 3);
                 let switched = params.after_switch(&m, low);
                 m = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
@@ -300,14 +297,13 @@ impl Raise for NoOp {
         self.use_key(|plan| plan.bootstrap = true);
         let low = params.chain().basis(Level(0));
         if x.meta.level > Level(0) {
-            self.counters.rounding();
             self.count_division(params.chain().basis(x.meta.level), low, 2);
         }
         // A digit for each prime of q0 over those and one special prime, two divisions by the latter, back to coefficients.
         let b = low.len();
-        self.counters.transforms(b + b * (b + 1) + 2 * (1 + b) + 2 * b);
+        self.counters.transforms(b + b * b + 2 * (1 + b) + 2 * b);
         self.counters.key_switch(1, b, b, 1, params.degree());
-        self.counters.rounding();
+        self.counters.rounding(2, low.union(params.chain().encapsulation().special()), low, params.degree());
         let bound = params.overflow_bound();
         Ok(OpenRaised { message: x.value.clone(), overflow: self.pretend_overflow(bound), other: self.pretend_overflow(bound) })
     }
