@@ -62,11 +62,11 @@ impl CenteredLift {
     pub fn term_factor(ring: &Ring, basis: Basis, i: usize, scale: u64) -> u64 {
         ring.modulus(i).mul(scale, ring.inverse_product(basis.minus(Basis::of([i])), i))
     }
-    /// `factor` * v modulo each of the primes at the given positions, in coefficients.
+    /// `factor` * v modulo each of the primes at the given positions: evaluations if `transform`, else coefficients.
     ///
     /// Several primes at a time go over the terms chunk by chunk, so that those are read from the second-level cache and not
     /// once more from memory for every prime.
-    pub fn spread(&self, ring: &Ring, targets: &[(usize, u64)]) -> Vec<Limb> {
+    pub fn spread(&self, ring: &Ring, targets: &[(usize, u64)], transform: bool) -> Vec<Limb> {
         let mut out: Vec<Limb> = targets.iter().map(|_| ring.limb()).collect();
         out.par_chunks_mut(PRIMES_AT_ONCE).zip(targets.par_chunks(PRIMES_AT_ONCE)).for_each(|(limbs, targets)| {
             let weights: Vec<_> = targets.iter().map(|&(i, factor)| self.weights(ring, ring.modulus(i), factor)).collect();
@@ -76,6 +76,9 @@ impl CenteredLift {
                 for ((limb, weights), &(i, _)) in limbs.iter_mut().zip(&weights).zip(targets) {
                     kernels::weighted_sum(ring.modulus(i), &mut limb[range.clone()], &views, weights);
                 }
+            }
+            if transform {
+                limbs.par_iter_mut().zip(targets).for_each(|(limb, &(i, _))| ring.forward_limb(i, limb));
             }
         });
         out
@@ -205,7 +208,7 @@ impl<'r> Division<'r> {
         };
         q.mul(alpha, self.ring.product_mod(self.added, q))
     }
-    /// -beta v / D in coefficients modulo every prime of the target (absent: D = 1).
+    /// -beta v / D in evaluations modulo every prime of the target (absent: D = 1).
     fn spread(&self, target: Basis, lift: Option<&CenteredLift>) -> Vec<(usize, Option<Limb>)> {
         let factor = |i: usize| {
             let q = self.ring.modulus(i);
@@ -214,7 +217,7 @@ impl<'r> Division<'r> {
         match lift {
             Some(lift) => {
                 let targets: Vec<(usize, u64)> = target.iter().map(|i| (i, factor(i))).collect();
-                target.iter().zip(lift.spread(self.ring, &targets).into_iter().map(Some)).collect()
+                target.iter().zip(lift.spread(self.ring, &targets, true).into_iter().map(Some)).collect()
             }
             None => target.iter().map(|i| (i, None)).collect(),
         }
@@ -226,7 +229,6 @@ impl<'r> Division<'r> {
         let keep = q.mul(ring.inverse_product(self.dropped, i), added);
         match (spread, x) {
             (Some(mut v), x) => {
-                ring.forward_limb(i, &mut v);
                 if let Some(x) = x {
                     kernels::scalar_mul_add_assign(q, &mut v, x, keep);
                 }

@@ -36,6 +36,12 @@ pub struct Poly<R: Representation> {
     representation: PhantomData<R>,
 }
 
+/// The words of a limb, to be written.
+fn words(limb: &mut Arc<Limb>) -> &mut [u64] {
+    let limb: &mut Limb = Arc::make_mut(limb);
+    limb
+}
+
 impl<R: Representation> Poly<R> {
     /// The zero polynomial.
     pub fn zero(ring: &Ring, basis: Basis) -> Self {
@@ -91,12 +97,12 @@ impl<R: Representation> Poly<R> {
     /// Runs `f(prime position, limb)` over all limbs, in parallel.
     pub fn for_each(&mut self, f: impl Fn(usize, &mut [u64]) + Sync + Send) {
         let positions: Vec<usize> = self.basis.iter().collect();
-        self.limbs.par_iter_mut().zip(positions).for_each(|(limb, i)| f(i, &mut **Arc::make_mut(limb)));
+        self.limbs.par_iter_mut().zip(positions).for_each(|(limb, i)| f(i, words(limb)));
     }
     fn zip(&mut self, other: &Self, f: impl Fn(usize, &mut [u64], &[u64]) + Sync + Send) {
         assert_eq!(self.basis, other.basis, "operands of equal basis");
         let positions: Vec<usize> = self.basis.iter().collect();
-        self.limbs.par_iter_mut().zip(&other.limbs).zip(positions).for_each(|((a, b), i)| f(i, &mut **Arc::make_mut(a), b));
+        self.limbs.par_iter_mut().zip(&other.limbs).zip(positions).for_each(|((a, b), i)| f(i, words(a), b));
     }
 
     /// self += other.

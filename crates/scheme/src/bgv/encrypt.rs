@@ -3,8 +3,9 @@
 use everlevel_arith::gather_natural;
 use everlevel_ring::{Basis, Coeff, Eval, Poly, convert::CenteredLift, sample};
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
-use super::{Ciphertext, message_poly};
+use super::{Ciphertext, message_coefficients};
 use crate::error::SchemeError;
 use crate::keys::SecretKey;
 use crate::noise::Meta;
@@ -34,9 +35,11 @@ impl SecretKey {
         }
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent);
-        let mut c0 = sample::secret_poly(ring, basis, &sample::error(ring.degree(), rng));
-        c0.scale_assign(ring, t as i128);
-        c0.add_assign(ring, &message_poly(params, plaintext, basis)?);
+        let message = message_coefficients(params, plaintext)?;
+        let errors = Zeroizing::new(sample::error(ring.degree(), rng));
+        // m + t e is one small polynomial: one transform a limb for both.
+        let noisy: Zeroizing<Vec<i64>> = Zeroizing::new(message.iter().zip(&*errors).map(|(m, e)| m + t as i64 * e).collect());
+        let mut c0 = sample::secret_poly(ring, basis, &noisy);
         let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
         c0.sub_assign(ring, &c1.mul(ring, &self.eval().restricted(basis)));
         let meta = Meta { level, exponent: plaintext.exponent, factor: 1, noise: params.noise().fresh_secret(t) };

@@ -19,7 +19,7 @@ pub(crate) struct Decomposition {
 struct Digit {
     group: usize,
     primes: Basis,
-    /// Coefficients modulo each prime of the extended basis, taken out once.
+    /// Evaluations modulo each prime of the extended basis, taken out once.
     spread: Vec<Mutex<Option<Limb>>>,
 }
 
@@ -39,7 +39,7 @@ impl Decomposition {
         let ring = params.ring();
         let special = gadget.special();
         let targets: Vec<(usize, u64)> = basis.iter().map(|i| (i, 1)).collect();
-        let remainder = CenteredLift::from_eval(ring, special, &x, |_| 1).spread(ring, &targets);
+        let remainder = CenteredLift::from_eval(ring, special, &x, |_| 1).spread(ring, &targets, false);
         let lift = |primes: Basis| {
             let terms = primes
                 .iter()
@@ -66,7 +66,7 @@ impl Decomposition {
             .map(|(group, primes)| {
                 let wanted = if own_known { extended.minus(primes) } else { extended };
                 let targets: Vec<(usize, u64)> = wanted.iter().map(|i| (i, 1)).collect();
-                let mut limbs = lift(primes).spread(ring, &targets).into_iter();
+                let mut limbs = lift(primes).spread(ring, &targets, true).into_iter();
                 let spread = extended.iter().map(|i| Mutex::new(if wanted.contains(i) { limbs.next() } else { None })).collect();
                 Digit { group, primes, spread }
             })
@@ -77,7 +77,7 @@ impl Decomposition {
     pub(crate) fn len(&self) -> usize {
         self.digits.len()
     }
-    /// All digits as evaluations modulo the prime at `position`: one transform each. To be called once for each prime. `known` gives
+    /// All digits as evaluations modulo the prime at `position`. To be called once for each prime. `known` gives
     /// the evaluations of the decomposed polynomial itself, which is what a digit is modulo its own primes, with its multiplier.
     pub(crate) fn evaluate(&self, ring: &Ring, position: usize, known: Option<(&[u64], u64)>) -> Vec<Limb> {
         let q = ring.modulus(position);
@@ -85,10 +85,7 @@ impl Decomposition {
         self.digits
             .iter()
             .map(|digit| match (digit.spread[place].lock().unwrap_or_else(PoisonError::into_inner).take(), known) {
-                (Some(mut limb), _) => {
-                    ring.forward_limb(position, &mut limb);
-                    limb
-                }
+                (Some(limb), _) => limb,
                 (None, Some((evaluations, multiplier))) if digit.primes.contains(position) => {
                     let mut limb = ring.limb();
                     kernels::scalar_mul(q, &mut limb, evaluations, multiplier);

@@ -103,12 +103,17 @@ impl<K: EvalKeys> Bgv<K> {
     }
 }
 
-/// The centered message as evaluations over `basis`.
-pub(crate) fn message_poly(params: &Params, plaintext: &Plaintext, basis: Basis) -> Result<Poly<Eval>, SchemeError> {
+/// The centered coefficients of a plaintext of these parameters, in natural order.
+pub(crate) fn message_coefficients(params: &Params, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
     let highest = params.slot_shape().max_exponent();
     if plaintext.coefficients.len() != params.degree() || plaintext.exponent > highest {
         return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
     }
-    let centered = params.plain().centered(&plaintext.coefficients, plaintext.exponent);
+    Ok(params.plain().centered(&plaintext.coefficients, plaintext.exponent))
+}
+
+/// The centered message as evaluations over `basis`.
+pub(crate) fn message_poly(params: &Params, plaintext: &Plaintext, basis: Basis) -> Result<Poly<Eval>, SchemeError> {
+    let centered = message_coefficients(params, plaintext)?;
     Ok(Poly::<Coeff>::from_signed(params.ring(), basis, &centered).into_eval(params.ring()))
 }

@@ -2,6 +2,7 @@
 
 use everlevel_ring::{Eval, Poly, sample};
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
 use super::secret::SecretKey;
 use crate::bgv::Ciphertext;
@@ -42,19 +43,21 @@ impl PublicKey {
         let ring = params.ring();
         let top = params.chain().top();
         let basis = params.chain().basis(top);
-        let message = crate::bgv::message_poly(params, plaintext, basis)?;
-        let t = params.slot_shape().plain_modulus(plaintext.exponent);
-        let v = sample::secret_poly(ring, basis, &sample::ternary(ring.degree(), rng));
-        let half = |key: &Poly<Eval>, rng: &mut _| {
-            let mut c = sample::secret_poly(ring, basis, &sample::error(ring.degree(), rng));
+        let message = crate::bgv::message_coefficients(params, plaintext)?;
+        let t = params.slot_shape().plain_modulus(plaintext.exponent) as i64;
+        // t v, t e0 + m and t e1 are small polynomials: one transform a limb each.
+        let scaled = |x: Vec<i64>| Zeroizing::new(x.into_iter().map(|c| t * c).collect::<Vec<i64>>());
+        let v = sample::secret_poly(ring, basis, &scaled(sample::ternary(ring.degree(), rng)));
+        let mut e0 = scaled(sample::error(ring.degree(), rng));
+        e0.iter_mut().zip(&message).for_each(|(e, m)| *e += m);
+        let e1 = scaled(sample::error(ring.degree(), rng));
+        let half = |key: &Poly<Eval>, small: &[i64]| {
+            let mut c = sample::secret_poly(ring, basis, small);
             c.mul_add_assign(ring, key, &v);
-            c.scale_assign(ring, t as i128);
             c
         };
-        let mut c0 = half(&self.b, rng);
-        let c1 = half(&self.a, rng);
-        c0.add_assign(ring, &message);
-        let meta = Meta { level: top, exponent: plaintext.exponent, factor: 1, noise: params.noise().fresh_public(t) };
+        let (c0, c1) = (half(&self.b, &e0), half(&self.a, &e1));
+        let meta = Meta { level: top, exponent: plaintext.exponent, factor: 1, noise: params.noise().fresh_public(t as u64) };
         Ok(Ciphertext::new(params.checked(meta, "encryption")?, c0, c1))
     }
 }
