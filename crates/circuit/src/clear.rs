@@ -162,6 +162,9 @@ impl Scheme for Clear {
         let t = a.t.reduced(a.t.exponent() - 1).unwrap();
         Ok(Value { t, ..self.map(a, |x| x / t.prime())? })
     }
+    fn apply_galois_many(&self, a: &Value, gs: &[GaloisElement]) -> Result<Vec<Value>, SchemeError> {
+        gs.iter().map(|g| self.apply_galois(a, *g)).collect()
+    }
     fn apply_galois(&self, a: &Value, g: GaloisElement) -> Result<Value, SchemeError> {
         self.count_galois([g].into_iter());
         Ok(self.moved(a, g))

@@ -100,6 +100,13 @@ pub trait Scheme: Send + Sync {
     /// The automorphism X to X^g: one key switch.
     fn apply_galois(&self, a: &Self::Ciphertext, g: GaloisElement) -> Result<Self::Ciphertext, SchemeError>;
 
+    /// Several automorphisms of one ciphertext from one decomposition (hoisting): a key switch each, without its most expensive part.
+    fn apply_galois_many(&self, a: &Self::Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Self::Ciphertext>, SchemeError>;
+    /// Rotations of the columns by each of `ks`, hoisted.
+    fn rotate_many(&self, a: &Self::Ciphertext, ks: &[i64]) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        let gs: Vec<GaloisElement> = ks.iter().map(|&k| self.slot_shape().rotation(k)).collect();
+        self.apply_galois_many(a, &gs)
+    }
     /// Rotates the columns of both rows by `k` to the left (to the right for negative k), cyclically.
     fn rotate_columns(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
         self.apply_galois(a, self.slot_shape().rotation(k))

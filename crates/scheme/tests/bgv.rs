@@ -125,6 +125,11 @@ fn rotations_permute_the_slots() {
                 .collect();
             assert_eq!(f.open(&f.bgv.rotate_columns(&a, k).unwrap()), want, "{name} by {k}");
         }
+        // hoisted ones are the same ciphertexts
+        let steps = [STEPS[0], 0, STEPS[1], STEPS[2]];
+        for (k, c) in steps.iter().zip(f.bgv.rotate_many(&a, &steps).unwrap()) {
+            assert_eq!(c.fingerprint(), f.bgv.rotate_columns(&a, *k).unwrap().fingerprint(), "{name} by {k}");
+        }
         let want: Vec<u64> = (0..x.len()).map(|i| x[(i + columns) % x.len()]).collect();
         assert_eq!(f.open(&f.bgv.swap_rows(&a).unwrap()), want);
         assert_eq!(f.open(&f.bgv.apply_galois(&a, f.bgv.slot_shape().frobenius()).unwrap()), x);

@@ -314,14 +314,10 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
     }
 
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
-        if g.is_identity() {
-            return Ok(a.clone());
-        }
-        let mut rotated = self.hoisted(a, &[g])?;
-        let x = rotated.pop().expect("one automorphism, one result");
-        let t = self.params.plain_arithmetic(&a.meta).value();
-        let out = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
-        Ok(self.reduced(x.e0, x.e1, out, t))
+        Ok(self.rotated(a, &[g])?.pop().expect("one automorphism, one result"))
+    }
+    fn apply_galois_many(&self, a: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Ciphertext>, SchemeError> {
+        self.rotated(a, gs)
     }
 
     fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Diagonal, SchemeError> {

@@ -6,14 +6,14 @@
 use everlevel_arith::{NttTable, gather_natural, kernels};
 use everlevel_ring::{
     Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
-    convert::{RoundingScale, divide_round},
+    convert::{RoundingScale, divide_round, divide_round_produced},
 };
 use rayon::prelude::*;
 
 use super::keyswitch::{Decomposition, usable};
 use super::{Bgv, Ciphertext};
 use crate::error::SchemeError;
-use crate::keys::EvalKeys;
+use crate::keys::{EvalKeys, SwitchKey};
 use crate::noise::{ExtendedMeta, Meta, embedding_profile};
 use crate::params::{Level, Params};
 use crate::verbs::{NextUse, PeriodicSlots};
@@ -125,17 +125,7 @@ impl<K: EvalKeys> Bgv<K> {
         let special = gadget.special();
         let extended = basis.union(special);
         let t = params.plain_arithmetic(&x.meta).value();
-        let keys = gs
-            .iter()
-            .map(|&g| {
-                if g.is_identity() {
-                    return Ok(None);
-                }
-                let name = || format!("Galois key for X^{}", g.exponent());
-                usable(self.keys.galois(g, params.chain().gadget_id(x.meta.level)), basis, x.meta.level, "automorphism", name)
-                    .map(Some)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         let cut = (switched > 0).then(|| Decomposition::new(params, gadget, &x.c1, t));
         if let Some(cut) = &cut {
@@ -149,10 +139,7 @@ impl<K: EvalKeys> Bgv<K> {
                 let q = ring.modulus(i);
                 let ordinary = basis.contains(i);
                 let factor = if ordinary { self.raise_factor(special, i, t) } else { 0 };
-                let digits = cut.as_ref().map(|cut| {
-                    let known = ordinary.then(|| (&x.c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")));
-                    (cut, cut.evaluate(ring, i, known))
-                });
+                let digits = cut.as_ref().map(|cut| (cut, cut.evaluate(ring, i, self.known_digit(x, i, t))));
                 let mut outs: Vec<(Limb, Limb)> = gs.iter().map(|_| (ring.limb(), ring.limb())).collect();
                 for ((o0, o1), _) in outs.iter_mut().zip(&keys).filter(|(_, key)| key.is_none()) {
                     for (out, c) in [(o0, &x.c0), (o1, &x.c1)] {
@@ -204,6 +191,69 @@ impl<K: EvalKeys> Bgv<K> {
                 }
             })
             .collect())
+    }
+
+    /// Ciphertexts, not extended ones: each division by P takes its limbs while they are in cache.
+    pub(super) fn rotated(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Ciphertext>, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let gadget = params.chain().gadget(x.meta.level);
+        let (basis, special) = (x.c0.basis(), gadget.special());
+        let extended = basis.union(special);
+        let t = params.plain_arithmetic(&x.meta).value();
+        let keys = self.galois_keys(x, gs)?;
+        let switched = keys.iter().flatten().count();
+        if switched == 0 {
+            return Ok(vec![x.clone(); gs.len()]);
+        }
+        let meta = params.after_reduction(&params.with_key_switch(&x.meta), NextUse::Keep);
+        let out = params.checked(meta, "automorphism")?;
+        let cut = Decomposition::new(params, gadget, &x.c1, t);
+        self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
+        let positions: Vec<usize> = extended.iter().collect();
+        let digits: Vec<Vec<Limb>> = positions.par_iter().map(|&i| cut.evaluate(ring, i, self.known_digit(x, i, t))).collect();
+        let rotate = |(&g, key): (&GaloisElement, &Option<&SwitchKey>)| {
+            let Some(key) = key else { return x.clone() };
+            self.counters.rounding(2, extended, basis, ring.degree());
+            let (c0, c1) = divide_round_produced(ring, extended, basis, RoundingScale::times_plain(t), |i| {
+                let q = ring.modulus(i);
+                let digits = &digits[extended.limb_of(i).expect("a prime of the extended basis")];
+                let (b, a) = cut.key_limbs(key, i);
+                let (mut o0, mut o1) = (ring.limb(), ring.limb());
+                // Each contiguous piece goes straight to where the automorphism puts it.
+                for (target, source, len) in g.evaluation_shift(ring).pieces().filter(|piece| piece.2 > 0) {
+                    let (to, from) = (target..target + len, source..source + len);
+                    let digits: Vec<&[u64]> = digits.iter().map(|d| &d[from.clone()]).collect();
+                    let b: Vec<&[u64]> = b.iter().map(|k| &k[from.clone()]).collect();
+                    let a: Vec<&[u64]> = a.iter().map(|k| &k[from.clone()]).collect();
+                    kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &digits, &b, &a);
+                    if basis.contains(i) {
+                        kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], self.raise_factor(special, i, t));
+                    }
+                }
+                (o0, o1)
+            });
+            Ciphertext::new(out, c0, c1)
+        };
+        Ok(gs.iter().zip(&keys).map(rotate).collect())
+    }
+    /// The keys of `gs` at the level of `x`, none for the identity.
+    fn galois_keys(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Option<&SwitchKey>>, SchemeError> {
+        let id = self.params().chain().gadget_id(x.meta.level);
+        gs.iter()
+            .map(|&g| {
+                if g.is_identity() {
+                    return Ok(None);
+                }
+                let name = || format!("Galois key for X^{}", g.exponent());
+                usable(self.keys.galois(g, id), x.c0.basis(), x.meta.level, "automorphism", name).map(Some)
+            })
+            .collect()
+    }
+    /// What the digit of prime `i` is modulo that prime: c1 / t.
+    fn known_digit<'c>(&self, x: &'c Ciphertext, i: usize, t: u64) -> Option<(&'c [u64], u64)> {
+        let q = self.params().ring().modulus(i);
+        x.c1.basis().contains(i).then(|| (&x.c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")))
     }
 
     pub(super) fn combined(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {

@@ -189,13 +189,18 @@ impl Scheme for NoOp {
     }
 
     fn apply_galois(&self, a: &Open, g: GaloisElement) -> Result<Open, SchemeError> {
-        if g.is_identity() {
-            return Ok(a.clone());
-        }
-        let x = self.galois_many(a, &[g])?.pop().expect("one automorphism, one result");
-        let meta = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
-        self.reduce(a.meta.level, meta.level);
-        Ok(Open { meta, value: x.value })
+        Ok(self.apply_galois_many(a, &[g])?.pop().expect("one automorphism, one result"))
+    }
+    fn apply_galois_many(&self, a: &Open, gs: &[GaloisElement]) -> Result<Vec<Open>, SchemeError> {
+        let finish = |(x, g): (OpenExtended, &GaloisElement)| {
+            if g.is_identity() {
+                return Ok(a.clone());
+            }
+            let meta = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
+            self.reduce(a.meta.level, meta.level);
+            Ok(Open { meta, value: x.value })
+        };
+        self.galois_many(a, gs)?.into_iter().zip(gs).map(finish).collect()
     }
 
     fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
