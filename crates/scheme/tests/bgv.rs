@@ -292,6 +292,10 @@ fn specifications_are_checked() {
     refused(&|s| s.digit_size = 0, "digit_size");
     refused(&|s| s.name = "mine".into(), "insecure_");
     refused(&|s| s.name = "a b".into(), "name");
+    // a wide q0 over a small ring, where pairs of primes abound: the search must stop early
+    let mut wide = everlevel_scheme::params::spec(SETS[1]).unwrap();
+    wide.base_bits = 62;
+    assert_eq!(Params::new(wide, OptIn::InsecureResearch).unwrap().base_modulus() % 257, 1);
     let mut large = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
     large.words += 1;
     assert!(Params::new(large, OptIn::InsecureResearch).unwrap_err().to_string().contains("below 128"));

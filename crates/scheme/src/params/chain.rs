@@ -205,6 +205,9 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
         .collect()
 }
 
+/// How many first primes a search for a pair tries.
+const FIRST_PRIMES: usize = 1 << 15;
+
 /// q0 as a product of two primes that are 1 modulo m, the product being 1 modulo p and the largest below 2^base_bits found.
 ///
 /// A single prime below 2^50 is too small for large p. For each first prime q, the second one is fixed modulo m p.
@@ -223,18 +226,25 @@ fn base_pair(spec: &ParamsSpec) -> Result<Vec<u64>, SchemeError> {
     let limit = 1u128 << spec.base_bits;
     let half = spec.base_bits / 2;
     let mut best: Option<(u128, u64, u64)> = None;
-    for first in primes::primes_congruent_one(spec.index, 1 << (half + 1)).take_while(|&q| q >> (half - 3) != 0) {
-        // second = 1 mod m and first^-1 mod p
+    // A prime p or an index that leaves no pair must not search for ever.
+    let firsts = primes::primes_congruent_one(spec.index, 1 << (half + 1)).take(FIRST_PRIMES);
+    for first in firsts.take_while(|&q| q >> (half - 3) != 0) {
+        // second = 1 mod m and first^-1 mod p, from the largest down
         let Some(inverse) = modulus.inv(modulus.reduce_u64(first)) else { continue };
         let residue = (1 + m * ((inverse as u128 + p - 1) % p * m_inverse % p)) % step;
-        let mut second = residue;
-        while second * (first as u128) < limit {
+        let highest = ((limit - 1) / first as u128).min((1 << 50) - 1);
+        let steps = highest.checked_sub(residue).map_or(0, |room| room / step + 1);
+        for second in (0..steps).rev().map(|k| residue + k * step) {
             let product = second * first as u128;
-            let fits = second >> (half - 3) != 0 && second >> 50 == 0 && second != first as u128;
-            if fits && product >= limit / 4 && best.is_none_or(|b| product > b.0) && primes::is_prime(second as u64) {
+            if product < limit / 4 || second >> (half - 3) == 0 || best.is_some_and(|b| product <= b.0) {
+                break;
+            }
+            if second != first as u128 && primes::is_prime(second as u64) {
                 best = Some((product, first, second as u64));
             }
-            second += step;
+        }
+        if best.is_some_and(|b| limit - b.0 < limit >> 16) {
+            break;
         }
     }
     best.map(|(_, a, b)| vec![a, b]).ok_or_else(none)
