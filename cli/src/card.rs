@@ -56,12 +56,7 @@ impl Card {
         let (spec, chain, security) = (params.spec(), params.chain(), params.security());
         let log_q = chain.bits(chain.top());
         let log_p = params.ring().log2(chain.special());
-        let fresh = Meta {
-            level: chain.top(),
-            exponent: params.plain_exponent(),
-            factor: 1,
-            noise: params.noise().fresh_secret(params.plain_modulus()),
-        };
+        let fresh = params.fresh(chain.top(), params.plain_exponent(), params.noise().fresh_secret(params.plain_modulus()));
         let bootstrap = match &spec.bootstrap {
             None => None,
             Some(_) => {

@@ -6,7 +6,7 @@
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
-//! * [`Bgv`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
+//! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
 //! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
 //!
 //! # Example
@@ -39,8 +39,8 @@ pub use everlevel_circuit::{AutoRefresh, Shared};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::{
-    Bgv, Ciphertext, Cost, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise,
-    Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, Cost, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext,
+    PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::{AutoRefresh, CircuitError, Shared};
-use everlevel_scheme::{Bgv, Ciphertext, Params, Plaintext, Scheme, ServerKeys};
+use everlevel_scheme::{Ciphertext, Evaluator, Params, Plaintext, Scheme, ServerKeys};
 
 use crate::error::Error;
 
@@ -16,9 +16,9 @@ pub type Value = Shared<Ciphertext>;
 ///
 /// Every method takes shared references and may be called from many threads.
 pub struct Server {
-    bgv: Arc<Bgv>,
-    bootstrapper: Arc<Bootstrapper<Bgv>>,
-    auto: AutoRefresh<Bgv>,
+    bgv: Arc<Evaluator>,
+    bootstrapper: Arc<Bootstrapper<Evaluator>>,
+    auto: AutoRefresh<Evaluator>,
 }
 
 impl Server {
@@ -27,7 +27,7 @@ impl Server {
     /// # Errors
     /// A plan that does not suit the parameter set.
     pub fn new(keys: ServerKeys, plan: BootstrapPlan) -> Result<Self, Error> {
-        let bgv = Arc::new(Bgv::new(keys));
+        let bgv = Arc::new(Evaluator::new(keys));
         let bootstrapper = Arc::new(Bootstrapper::new(&*bgv, plan)?);
         Ok(Server { auto: AutoRefresh::new(bgv.clone(), bootstrapper.clone()), bgv, bootstrapper })
     }
@@ -36,15 +36,15 @@ impl Server {
         self.bgv.params()
     }
     /// The evaluator below, for operations without automatic bootstrapping.
-    pub fn evaluator(&self) -> &Bgv {
+    pub fn evaluator(&self) -> &Evaluator {
         &self.bgv
     }
     /// The bootstrapping below.
-    pub fn bootstrapper(&self) -> &Bootstrapper<Bgv> {
+    pub fn bootstrapper(&self) -> &Bootstrapper<Evaluator> {
         &self.bootstrapper
     }
     /// The automatic evaluator below, for operations of one's own.
-    pub fn automatic(&self) -> &AutoRefresh<Bgv> {
+    pub fn automatic(&self) -> &AutoRefresh<Evaluator> {
         &self.auto
     }
     /// How many bootstrappings were done by themselves.
@@ -144,7 +144,7 @@ impl Server {
     pub fn apply(
         &self,
         a: &Value,
-        operation: impl Fn(&Bgv, &Ciphertext) -> Result<Ciphertext, CircuitError>,
+        operation: impl Fn(&Evaluator, &Ciphertext) -> Result<Ciphertext, CircuitError>,
     ) -> Result<Value, Error> {
         Ok(self.auto.apply(a, operation)?)
     }

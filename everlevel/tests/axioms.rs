@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 
-use everlevel::{Bgv, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel::{Evaluator, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-const SETS: [&str; 3] = ["insecure_bgv-257-n8", "insecure_bgv-65537-n11", "insecure_bgv-786433-n11"];
+const SETS: [&str; 5] =
+    ["insecure_bgv-257-n8", "insecure_bgv-65537-n11", "insecure_bgv-786433-n11", "insecure_bfv-257-n8", "insecure_bfv-65537-n11"];
 const STEPS: [i64; 3] = [1, -3, 16];
 
 fn set(name: &str) -> Params {
@@ -39,7 +40,7 @@ fn bgv() {
         let plan = KeyPlan::relinearization(&params)
             .merge(&KeyPlan::column_rotations(&params, STEPS))
             .merge(&KeyPlan::row_swap(&params));
-        let scheme = Bgv::new(ServerKeys::generate(&secret, &plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap());
+        let scheme = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap());
         let subject = Subject {
             scheme: &scheme,
             encrypt: &|values| secret.encrypt(&Plaintext::encode(&params, values).unwrap(), &mut *rng.borrow_mut()).unwrap(),
@@ -64,7 +65,7 @@ fn the_no_op_scheme_predicts_levels_and_noise() {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let secret = SecretKey::generate(&params, &mut rng);
     let plan = KeyPlan::relinearization(&params).merge(&KeyPlan::column_rotations(&params, STEPS));
-    let bgv = Bgv::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap());
+    let bgv = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap());
     let open = NoOp::new(&params, 0);
     let plain = Plaintext::encode(&params, &[3, 1, 4, 1, 5]).unwrap();
     let (mut x, mut y) = (secret.encrypt(&plain, &mut rng).unwrap(), open.encrypt(&plain).unwrap());

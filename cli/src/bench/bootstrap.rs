@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use everlevel::scheme::params::SecurityReport;
 use everlevel::{
-    Bgv, Bootstrapper, Ciphertext, KeyPlanner, Level, NextUse, Params, Plaintext, Raise, Scheme, SecretKey, ServerKeys,
+    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Raise, Scheme, SecretKey, ServerKeys,
     StageReport, failure_log2,
 };
 use rand_core::CryptoRng;
@@ -138,13 +138,13 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
 fn one_run(
     params: &Params,
     planner: &KeyPlanner,
-    bootstrapper: &mut Option<Bootstrapper<Bgv>>,
+    bootstrapper: &mut Option<Bootstrapper<Evaluator>>,
     bar: &indicatif::ProgressBar,
 ) -> Result<Outcome, CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let started = Instant::now();
     let secret = SecretKey::generate(params, &mut rng);
-    let bgv = Bgv::new(ServerKeys::generate(&secret, &planner.keys(), &mut rng, |_, _| ())?);
+    let bgv = Evaluator::new(ServerKeys::generate(&secret, &planner.keys(), &mut rng, |_, _| ())?);
     let key_seconds = started.elapsed().as_secs_f64();
     bar.inc(1);
 
@@ -206,7 +206,7 @@ fn wrong_slots(params: &Params, secret: &SecretKey, x: &Ciphertext, values: &[u6
 
 /// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at the bound: worn out by products and sums
 /// (x <- x y + z), then switched down, then multiplied by constants until one more bit would be too much.
-fn worn_out(bgv: &Bgv, secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<(Ciphertext, Vec<u64>), CliError> {
+fn worn_out(bgv: &Evaluator, secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<(Ciphertext, Vec<u64>), CliError> {
     let params = bgv.params();
     let t = params.plain().modulus(params.plain_exponent());
     let mut fresh = || -> Result<(Ciphertext, Vec<u64>), CliError> {
@@ -243,7 +243,7 @@ fn worn_out(bgv: &Bgv, secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<(
 }
 
 /// Squares until the next square could not be bootstrapped; every result is decrypted and compared.
-fn multiply_on(bgv: &Bgv, secret: &SecretKey, mut x: Ciphertext, mut values: Vec<u64>) -> Result<usize, CliError> {
+fn multiply_on(bgv: &Evaluator, secret: &SecretKey, mut x: Ciphertext, mut values: Vec<u64>) -> Result<usize, CliError> {
     let params = bgv.params();
     let t = params.plain().modulus(params.plain_exponent());
     let mut count = 0;

@@ -5,8 +5,8 @@ use std::time::Instant;
 use everlevel::arith::{NttTable, primes};
 use everlevel::scheme::params::SecretKind;
 use everlevel::{
-    Backend, Bgv, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme, SecretKey,
-    ServerKeys,
+    Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme,
+    SecretKey, ServerKeys,
 };
 use rand_core::Rng;
 use serde::Serialize;
@@ -53,6 +53,8 @@ fn peer_specs() -> [ParamsSpec; 2] {
         fine_bits: Vec::new(),
         special,
         digit_size,
+        form: Form::Bgv,
+        through_bgv: false,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
@@ -166,7 +168,7 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
     let mut plan = KeyPlan::default();
     plan.add_relin(params, top);
     rotations.iter().for_each(|&g| plan.add_galois(params, g, top));
-    let bgv = Bgv::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ())?);
+    let bgv = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ())?);
     let t = params.plain_modulus();
     let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % t).collect();
     let plain = Plaintext::encode(params, &values)?;

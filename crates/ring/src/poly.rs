@@ -131,6 +131,19 @@ impl<R: Representation> Poly<R> {
             kernels::scalar_mul_add_assign(q, a, b, q.reduce_i128(c));
         });
     }
+    /// This polynomial modulo its primes and `other` modulo its own; the limbs are shared, not copied.
+    ///
+    /// # Panics
+    /// If the bases overlap.
+    pub fn joined(&self, other: &Self) -> Self {
+        assert!(self.basis.intersection(other.basis).is_empty(), "bases must not overlap");
+        let basis = self.basis.union(other.basis);
+        let limb = |i: usize| {
+            let from = if self.basis.contains(i) { self } else { other };
+            from.limbs[from.basis.limb_of(i).expect("one of the two holds it")].clone()
+        };
+        Poly { basis, limbs: basis.iter().map(limb).collect(), ..*self }
+    }
     /// Forgets the primes outside of `basis`: the residues of the same integers.
     ///
     /// # Panics

@@ -116,6 +116,14 @@ impl Ring {
         let q = self.modulus(position);
         basis.iter().fold(1, |r, i| q.mul(r, self.inverses[i][position]))
     }
+    /// The inverse of `x` modulo the prime at `position`.
+    ///
+    /// # Panics
+    /// If the prime divides `x`: callers invert products of plaintext primes, to which the primes of a ring are coprime.
+    pub fn inverse_of(&self, x: u64, position: usize) -> u64 {
+        let q = self.modulus(position);
+        q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
+    }
     /// The canonical norm of polynomials of this ring.
     pub fn norm(&self) -> &CanonicalNorm {
         &self.norm

@@ -58,6 +58,16 @@ pub enum SchemeError {
         /// The exponent of the right operand.
         right: u32,
     },
+    /// A BGV and a BFV operand.
+    #[error("{operation}: one operand is in {left} form and the other in {right} form; convert one of them, which is free")]
+    FormMismatch {
+        /// The operation.
+        operation: &'static str,
+        /// The form of the left operand.
+        left: &'static str,
+        /// The form of the right operand.
+        right: &'static str,
+    },
     /// A key was not generated.
     #[error("{operation} needs the {key}, which the server keys do not hold; add it to the key plan and generate the keys again")]
     MissingKey {

@@ -12,7 +12,7 @@
 //! * key switching: Σ_i D_i e_i / P over the digits D_i, uniform in ± half the digit: t K √(n/12) ‖e‖ √(Σ (D_i/P)²).
 //! * encryption: t e, or t (e v + e0 + e1 s) under a public key.
 //!
-//! **Fixed randomness.** The secret and the errors inside keys are drawn once and re-drawn until ‖s‖ <= 3.5 √(2n/3) and ‖e‖ <= 4 σ √n, so
+//! **Fixed randomness.** The secret and the errors inside keys are drawn once and re-drawn until ‖s‖ <= 3.5 √(2n/3) (3.5 √h for a sparse one) and ‖e‖ <= 4 σ √n, so
 //! those enter as bounds, not as tails. Rounding errors and digits are modelled as uniform and independent of the keys,
 //! as they are for uniform c1. Everything after that (sums, products, automorphisms, plaintext constants) is deterministic.
 //!
@@ -26,7 +26,8 @@ use everlevel_arith::Modulus;
 use everlevel_ring::{Basis, Ring, sample};
 
 use crate::error::SchemeError;
-use crate::params::{Chain, Level, Params, ParamsSpec};
+use crate::form::Form;
+use crate::params::{BootstrapSpec, Chain, Level, Params, ParamsSpec, SecretKind};
 use crate::verbs::NextUse;
 
 /// log2 of the probability that one modelled event exceeds its bound.
@@ -64,9 +65,11 @@ pub struct Meta {
     pub level: Level,
     /// The exponent e of its plaintext modulus p^e.
     pub exponent: u32,
+    /// Where it keeps its message.
+    pub form: Form,
     /// The unit κ modulo p^e that its message is multiplied by.
     pub factor: u64,
-    /// log2 of the bound on the canonical norm of its phase.
+    /// log2 of the bound on the canonical norm of its phase w = κ m + t ε (in BFV form: of t times its phase modulo q).
     pub noise: f64,
 }
 
@@ -83,18 +86,23 @@ pub struct NoiseModel {
     base_digits: Vec<f64>,
     encapsulation_bits: f64,
     sparse_weight: f64,
+    under_main_key: bool,
+    removed_bits: f64,
     moduli_bits: Vec<f64>,
 }
 
 impl NoiseModel {
     pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let n = ring.degree() as f64;
-        let key_norm = 3.5 * (2.0 * n / 3.0).sqrt();
+        let (key_norm, key_square) = match spec.secret {
+            SecretKind::UniformTernary => (3.5 * (2.0 * n / 3.0).sqrt(), (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n)),
+            SecretKind::Sparse(weight) => ((3.5 * (weight as f64).sqrt()).min(weight as f64), weight as f64),
+        };
         let bits = |i: usize| (ring.modulus(i).value() as f64).log2();
         NoiseModel {
             degree: n,
             key_norm,
-            key_square: (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n),
+            key_square,
             error_norm: 4.0 * (sample::ERROR_VARIANCE * n).sqrt(),
             error_square: 1.2 * sample::ERROR_VARIANCE * n,
             floor: (TAIL * (n / 12.0).sqrt() * (1.0 + key_norm * key_norm).sqrt()).log2(),
@@ -102,6 +110,8 @@ impl NoiseModel {
             base_digits: chain.encapsulation().digits(chain.basis(Level(0))).map(|(_, g)| ring.log2(g)).collect(),
             encapsulation_bits: ring.log2(chain.encapsulation().special()),
             sparse_weight: spec.bootstrap.as_ref().map_or(0.0, |b| b.sparse_weight as f64),
+            under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
+            removed_bits: spec.bootstrap.as_ref().map_or(0, |b| b.removed_digits()) as f64 * (spec.plain_prime as f64).log2(),
             moduli_bits: (0..ring.prime_count()).map(bits).collect(),
         }
     }
@@ -150,45 +160,75 @@ impl NoiseModel {
         let total = self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm;
         log_add(self.message(t), (t as f64).log2() + total.log2())
     }
-    /// Encryptions of s0 and w s0 (w about √p), whose noise is a multiple of p^e, times the two digits of a polynomial with
-    /// coefficients uniform in ±range/2.
-    pub fn raised(&self, p: u64, e: u32, range: u64) -> f64 {
-        let t = (p as f64).powi(e as i32);
-        let (w, range) = (raise_digit(p) as f64, range as f64);
+    /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w of a polynomial with coefficients uniform in
+    /// ±range/2.
+    pub fn raised(&self, form: Form, p: u64, t: u64, range: u64) -> f64 {
+        let (w, t) = (raise_digit(p) as f64, t as f64);
         let unit = TAIL * (self.degree / 12.0).sqrt();
-        let digits = if range < w { range } else { w + range / w + 1.0 };
-        (unit * (digits * t * self.error_norm + range * (1.0 + self.sparse_weight))).log2()
+        // The digits are below w, all but the last.
+        let (mut digits, mut rest) = (0.0, range as f64);
+        while rest > w {
+            digits += w;
+            rest = rest / w + 1.0;
+        }
+        digits += rest;
+        // A message that is multiplied by κ is as large as t allows.
+        let message = match form {
+            Form::Bgv => range as f64 * (1.0 + self.sparse_weight),
+            Form::Bfv => t * (1.0 + digits * self.sparse_weight / 2.0),
+        };
+        (unit * (digits * t * self.error_norm + message)).log2()
     }
     /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
-    /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law).
-    pub fn encapsulated(&self, p: u64, prior: f64) -> f64 {
-        let p = p as f64;
-        let switch = p * COEFFICIENT_TAIL * ((1.0 + self.key_square) / 12.0).sqrt();
+    /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.
+    pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
+        let t = t as f64;
+        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.key_square) / 12.0).sqrt();
+        if self.under_main_key {
+            return log_add(prior, switch.log2());
+        }
         let squares: f64 = self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
-        let key = p * COEFFICIENT_TAIL * (self.error_square / 12.0 * squares).sqrt();
-        let round = p * (1.0 + self.sparse_weight) / 2.0;
+        let key = t * COEFFICIENT_TAIL * (self.error_square / 12.0 * squares).sqrt();
+        let round = t * (1.0 + self.sparse_weight) / 2.0;
         log_add(prior, (switch + key + round).log2())
     }
-    /// The largest `prior` for which bootstrapping is exact: p |phase| < q0 / 2 in every coefficient.
-    pub fn encapsulation_limit(&self, p: u64) -> f64 {
-        let room = (self.base_bits - 1.0).exp2() / p as f64;
-        let rest = self.encapsulated(p, f64::NEG_INFINITY).exp2();
+    /// The largest `prior` for which bootstrapping is exact: p^v |phase| < q0 / 2 in every coefficient.
+    pub fn encapsulation_limit(&self, t: u64) -> f64 {
+        let room = (self.base_bits - 1.0 - self.removed_bits).exp2();
+        let rest = self.encapsulated(t, f64::NEG_INFINITY).exp2();
         if rest < room { (room - rest).log2() - 0.01 } else { f64::NEG_INFINITY }
     }
     /// The capacity that a ciphertext must have to be bootstrapped.
-    pub fn minimum_capacity(&self, p: u64) -> f64 {
-        self.base_bits - self.encapsulation_limit(p) - 1.0
+    pub fn minimum_capacity(&self, t: u64) -> f64 {
+        self.base_bits - self.encapsulation_limit(t) - 1.0
+    }
+    /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of h + 1 independent uniforms on (-1/2, 1/2), by
+    /// Chernoff's bound min over λ of e^(-λ (B + 1/2)) (sinh(λ/2) / (λ/2))^(h+1), on both sides. Minus infinity where it cannot happen.
+    pub fn overflow_tail(&self, bound: u64) -> f64 {
+        let terms = self.sparse_weight + 1.0;
+        let x = bound as f64 + 0.5;
+        if 2.0 * x >= terms {
+            return f64::NEG_INFINITY;
+        }
+        let log = |l: f64| -l * x + terms * ((l / 2.0).sinh() / (l / 2.0)).ln();
+        // Convex in λ: a ternary search.
+        let (mut low, mut high) = (1e-6, 600.0);
+        for _ in 0..200 {
+            let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+            if log(a) < log(b) { high = b } else { low = a }
+        }
+        (log(low) / std::f64::consts::LN_2 + 1.0).min(0.0)
     }
     pub(crate) fn check_base_modulus(&self, params: &Params) -> Result<(), SchemeError> {
-        let p = params.spec().plain_prime;
-        let limit = self.encapsulation_limit(p);
-        if params.spec().bootstrap.is_some() && limit < (p as f64).log2() {
+        let t = params.plain_modulus();
+        let limit = self.encapsulation_limit(t);
+        if params.spec().bootstrap.is_some() && limit < (t as f64).log2() {
             return Err(SchemeError::BadParams {
                 name: params.name().into(),
                 problem: format!(
                     "base_bits = {} leaves too little room to bootstrap: the phase under the sparse key needs more than {:.0} bits",
                     params.spec().base_bits,
-                    self.encapsulated(p, f64::NEG_INFINITY) + 1.0 + (p as f64).log2()
+                    self.encapsulated(t, f64::NEG_INFINITY) + 1.0 + self.removed_bits
                 ),
             });
         }
@@ -201,6 +241,23 @@ impl Params {
     /// Arithmetic modulo the plaintext modulus of `m`.
     pub fn plain_arithmetic(&self, m: &Meta) -> Modulus {
         self.plain().modulus(m.exponent)
+    }
+    /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become multiples of t.
+    pub(crate) fn divisor(&self, m: &Meta) -> u64 {
+        m.form.divisor(self.t(m))
+    }
+    /// A fresh encryption with this noise, in the form of the set.
+    pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
+        let form = self.spec().form;
+        Meta { level, exponent, form, factor: self.fresh_factor(form, level, exponent), noise }
+    }
+    /// The factor of a fresh encryption: 1, or -q modulo t in BFV form, where the textbook's ⌊q/t m⌉ is what that stands for.
+    pub fn fresh_factor(&self, form: Form, level: Level, exponent: u32) -> u64 {
+        let t = self.plain().modulus(exponent);
+        match form {
+            Form::Bgv => 1,
+            Form::Bfv => t.neg(self.ring().product_mod(self.chain().basis(level), t)),
+        }
     }
     fn t(&self, m: &Meta) -> u64 {
         self.slot_shape().plain_modulus(m.exponent)
@@ -280,7 +337,36 @@ impl Params {
     /// The product of two ciphertexts at one level, before relinearization.
     pub fn after_product(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
         let t = self.plain_arithmetic(a);
-        self.checked(Meta { noise: a.noise + b.noise, factor: t.mul(a.factor, b.factor), ..*a }, "multiplication")
+        let factor = t.mul(a.factor, b.factor);
+        let factor = match self.product_form(a.form) {
+            Form::Bgv => factor,
+            Form::Bfv => {
+                let q = self.ring().product_mod(self.chain().basis(a.level), t);
+                t.neg(t.mul(factor, t.inv(q).expect("the primes of the ring are coprime to p")))
+            }
+        };
+        self.checked(
+            Meta { noise: self.product_noise(a.form, t.value(), a.level, a.noise, b.noise), factor, ..*a },
+            "multiplication",
+        )
+    }
+    /// Whose product ciphertexts of a form are multiplied by: BGV's for BFV too if the set says so.
+    pub(crate) fn product_form(&self, form: Form) -> Form {
+        let scaled = form == Form::Bfv && !self.chain().auxiliary(Level(0)).is_empty();
+        if scaled { Form::Bfv } else { Form::Bgv }
+    }
+    /// The noise of a product of phases with bounds `a` and `b`.
+    ///
+    /// BGV: their product. BFV: over the integers the phases are (w + q K) / t, where K is t (c0 + c1 s) / q up to rounding and so within the
+    /// floor of modulus switching; t/q times their product is, modulo q and times t, K w' + K' w + w w' / q; the rounding is that of
+    /// three polynomials.
+    fn product_noise(&self, form: Form, t: u64, level: Level, a: f64, b: f64) -> f64 {
+        if self.product_form(form) == Form::Bgv {
+            return a + b;
+        }
+        let floor = log_add(self.noise().floor(t), 0.0);
+        let rounding = floor + self.noise().key_norm_limit().log2();
+        log_add(log_add(floor + log_add(a, b), a + b - self.modulus_bits(level)), rounding)
     }
     /// The product with a constant that is `magnitude` in absolute value.
     pub fn after_scale(&self, m: &Meta, magnitude: u64) -> Result<Meta, SchemeError> {
@@ -348,7 +434,9 @@ impl Params {
             let drop = self.modulus_bits(m.level) - self.modulus_bits(level);
             if level == m.level { m.noise } else { log_add(m.noise - drop, floor) }
         };
-        let capacity = |level: &Level| self.modulus_bits(*level) - noise(a, *level) - noise(b, *level);
+        let capacity = |level: &Level| {
+            self.modulus_bits(*level) - self.product_noise(a.form, self.t(a), *level, noise(a, *level), noise(b, *level))
+        };
         let score = |level: &Level| capacity(level) - self.chain().switch_cost(*level) as f64 * BITS_PER_TRANSFORM;
         (near.0.saturating_sub(PRODUCT_WINDOW)..=(near.0 + PRODUCT_WINDOW).min(highest.0))
             .map(Level)
@@ -460,9 +548,9 @@ impl Params {
         let reduced = self.after_reducing_plain(m, m.exponent.saturating_sub(1))?;
         Ok(Meta { noise: m.noise - (self.spec().plain_prime as f64).log2(), ..reduced })
     }
-    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small).
+    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small) or what the set says.
     pub fn overflow_bound(&self) -> u64 {
-        self.spec().bootstrap.as_ref().map_or(0, |b| b.sparse_weight as u64 / 2)
+        self.spec().bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
     }
     /// Passes a ciphertext that can be bootstrapped exactly.
     pub fn check_raise(&self, m: &Meta) -> Result<(), SchemeError> {
@@ -480,7 +568,7 @@ impl Params {
             });
         }
         let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0)));
-        if prior > self.noise().encapsulation_limit(self.spec().plain_prime) {
+        if prior > self.noise().encapsulation_limit(self.plain_modulus()) {
             return Err(SchemeError::NoiseOverflow {
                 operation: "bootstrapping",
                 noise_bits: m.noise,
@@ -489,6 +577,36 @@ impl Params {
             });
         }
         Ok(())
+    }
+    /// What the product of the sparse encryptions with integer polynomials of coefficients in ±range/2 gives, at the top, modulo the largest
+    /// power of p.
+    pub(crate) fn raised(&self, range: u64) -> Meta {
+        let exponent = self.slot_shape().max_exponent();
+        let t = self.slot_shape().plain_modulus(exponent);
+        self.fresh(self.chain().top(), exponent, self.noise().raised(self.spec().form, self.spec().plain_prime, t, range))
+    }
+    /// What [`crate::Raise::enter`] leaves of a ciphertext.
+    pub(crate) fn entrance(&self, capacity: f64) -> Meta {
+        let noise = self.noise().floor(self.plain_modulus()) + 1.0;
+        self.fresh(self.chain().at_least(noise + 1.0 + capacity), self.plain_exponent(), noise)
+    }
+    /// `m` at the level and with the noise bound of [`Params::entrance`].
+    pub(crate) fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {
+        let entrance = self.entrance(capacity);
+        let refused = SchemeError::NoiseOverflow {
+            operation: "bootstrapping",
+            noise_bits: m.noise,
+            modulus_bits: self.modulus_bits(m.level),
+            level: m.level,
+        };
+        if m.level < entrance.level {
+            return Err(refused);
+        }
+        let switched = self.after_switch(m, entrance.level);
+        if switched.noise > entrance.noise {
+            return Err(refused);
+        }
+        Ok(Meta { noise: entrance.noise, ..switched })
     }
     /// u = I' - Δ I at the top: modulo p^(r+1) for Δ = p, modulo p^r otherwise.
     pub fn raised_overflow(&self, delta: u64) -> Result<Meta, SchemeError> {
@@ -500,16 +618,25 @@ impl Params {
                 found: delta.to_string(),
             });
         }
-        let high = self.plain_exponent() + 1;
-        let exponent = if delta == p { high } else { self.plain_exponent() };
-        Ok(Meta { level: self.chain().top(), exponent, factor: 1, noise: self.noise().raised(p, high, delta) })
+        let raised = self.raised(delta);
+        if delta == p { Ok(raised) } else { self.after_reducing_plain(&raised, self.plain_exponent()) }
+    }
+    /// p^v m + I at the top, modulo p^(r+v).
+    pub fn raised_scaled(&self) -> Meta {
+        self.raised(self.slot_shape().plain_modulus(self.slot_shape().max_exponent()))
+    }
+    /// The factor of what came through the digit removal as u m, u = κ/q0 being the unit of a message that was raised with factor κ: it is put
+    /// into the factor.
+    pub fn raised_unit(&self, raised: u64, m: &Meta) -> u64 {
+        let t = self.plain_arithmetic(m);
+        let q0 = t.inv(t.reduce_i128(self.base_modulus())).expect("q0 is coprime to p");
+        t.mul(m.factor, t.mul(t.reduce_u64(raised), q0))
     }
     /// m + q0 I modulo p^r, at a level from which the switch to `like`'s level hides its noise.
-    pub fn raised_message(&self, like: &Meta) -> Meta {
-        let p = self.spec().plain_prime;
-        let noise = self.noise().raised(p, self.plain_exponent() + 1, p);
-        let floor = self.noise().floor(self.slot_shape().plain_modulus(self.plain_exponent()));
-        let level = self.chain().at_least(self.modulus_bits(like.level) + (noise - floor).max(0.0));
-        Meta { level, exponent: self.plain_exponent(), factor: 1, noise }
+    pub fn raised_message(&self, like: &Meta) -> Result<Meta, SchemeError> {
+        let raised = self.after_reducing_plain(&self.raised(self.plain_modulus()), self.plain_exponent())?;
+        let floor = self.noise().floor(self.plain_modulus());
+        let level = self.chain().at_least(self.modulus_bits(like.level) + (raised.noise - floor).max(0.0));
+        Ok(Meta { level, ..raised })
     }
 }

@@ -131,26 +131,41 @@ pub trait Scheme: Send + Sync {
     fn galois_sum(&self, parts: Vec<(GaloisElement, Self::Extended)>, next: NextUse) -> Result<Self::Ciphertext, SchemeError>;
 }
 
-/// The scheme-specific ends of bootstrapping by message bypass (docs/adr/0003).
+/// The scheme-specific ends of bootstrapping.
 ///
-/// A worn-out ciphertext modulo q0 under the sparse key s0 has phase m + p*eps + q0*I over the integers, |I| <= B. The circuit
-/// sees only the overflow part u, removes its low digit to get h = -I mod p, and adds q0*h to the raised message.
+/// A worn-out ciphertext modulo q0 under the sparse key s0 has phase w = κ m + p^r ε + q0 I over the integers, |I| <= B. Two ways lead on:
+/// * *through* the digit removal (Chen–Han 2018): [`Raise::raise_scaled`] gives p^v m + I, of which v digits are removed;
+/// * *round* it (message bypass, docs/adr/0003): [`Raise::raise_overflow`] gives the overflow part u, whose removal gives h = -I modulo p, and q0 h
+///   is added to [`Raise::raise_message`].
 pub trait Raise: Scheme {
-    /// What the first step leaves for the two others.
+    /// What the first step leaves for the others.
     type Raised: Send + Sync;
 
-    /// B: the worst case of |I| and |I'|.
+    /// The exponent r of the plaintext modulus p^r that is bootstrapped.
+    fn message_exponent(&self) -> u32;
+    /// v: how many digits [`Raise::raise_scaled`] puts below the message.
+    fn overflow_digits(&self) -> u32;
+    /// B: the bound on |I| and |I'|.
     fn overflow_bound(&self) -> u64;
     /// The capacity below which [`Raise::begin_raise`] refuses a ciphertext.
     fn minimum_capacity(&self) -> f64;
     /// Switches `x` to q0 and to the sparse key. Errors if the phase could be too large for an exact bootstrapping.
     fn begin_raise(&self, x: &Self::Ciphertext) -> Result<Self::Raised, SchemeError>;
-    /// u = I' - Δ*I at the top level, |I|, |I'| <= B in every coefficient: one plaintext product for each of two digits. For Δ = p
+    /// u = I' - Δ*I at the top level, |I|, |I'| <= B in every coefficient: one plaintext product for each digit. For Δ = p
     /// (type A) modulo p^2, for any other Δ below p (type B) modulo p.
     fn raise_overflow(&self, r: &Self::Raised, delta: u64) -> Result<Self::Ciphertext, SchemeError>;
-    /// The message m + q0*I modulo p, ready to be added to a ciphertext like `like`: one plaintext product.
+    /// The message m + q0*I modulo p, ready to be added to a ciphertext like `like`: one plaintext product for each digit.
     fn raise_message(&self, r: &Self::Raised, like: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// The constant by which h must be multiplied before it is added to the message: q0 mod p, centered, divided by the unit that the
-    /// message carried. 1 for the sets of this library, whose primes are 1 modulo p.
+    /// message carried. 1 for sets whose primes are 1 modulo p, in BGV form.
     fn base_modulus_mod_p(&self, r: &Self::Raised) -> i64;
+    /// p^v u m + I modulo p^(r+v) at the top level, |I| <= B in every coefficient, u being a unit that [`Raise::restore_unit`] takes away.
+    fn raise_scaled(&self, r: &Self::Raised) -> Result<Self::Ciphertext, SchemeError>;
+    /// A transparent encryption of zero as [`Raise::enter`] would leave a ciphertext: for rehearsals.
+    fn blank(&self, capacity: f64) -> Result<Self::Ciphertext, SchemeError>;
+    /// Switches `x` to the lowest level of a modulus `capacity` bits above the noise that switching leaves (twice the floor): the same level for every
+    /// ciphertext. Errors if `x` has not that capacity.
+    fn enter(&self, x: &Self::Ciphertext, capacity: f64) -> Result<Self::Ciphertext, SchemeError>;
+    /// From u m to m. Free.
+    fn restore_unit(&self, r: &Self::Raised, x: Self::Ciphertext) -> Self::Ciphertext;
 }

@@ -89,7 +89,10 @@ impl KeyPlan {
         let switching = self.galois.iter().map(|(&(_, id), &b)| (id, b)).chain(self.relin.iter().map(|(&id, &b)| (id, b)));
         let mut total: u64 = switching.map(|(id, basis)| key(&chain.gadgets()[id.0], basis)).sum();
         if self.bootstrap {
-            total += 2 * bits(chain.basis(chain.top())) + key(chain.encapsulation(), chain.basis(Level(0)));
+            total += params.raise_digits() as u64 * bits(chain.basis(chain.top()));
+            if !params.raises_under_main_key() {
+                total += key(chain.encapsulation(), chain.basis(Level(0)));
+            }
         }
         total / 8
     }

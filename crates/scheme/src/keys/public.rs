@@ -5,11 +5,11 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::secret::SecretKey;
-use crate::bgv::Ciphertext;
 use crate::error::SchemeError;
-use crate::noise::Meta;
 use crate::params::Params;
 use crate::plaintext::Plaintext;
+use crate::rlwe::Ciphertext;
+use crate::rlwe::{divide, noisy_message};
 
 /// An encryption key that may be published: (b, a) with b + a s = e at the top modulus.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl PublicKey {
     pub fn params(&self) -> &Params {
         &self.params
     }
-    /// Encrypts a plaintext at the top level: (t (v b + e0) + m, t (v a + e1)).
+    /// Encrypts a plaintext at the top level: (t (v b + e0) + κ m, t (v a + e1)), divided by t in BFV form.
     ///
     /// # Errors
     /// A plaintext of another parameter set.
@@ -43,21 +43,19 @@ impl PublicKey {
         let ring = params.ring();
         let top = params.chain().top();
         let basis = params.chain().basis(top);
-        let message = crate::bgv::message_coefficients(params, plaintext)?;
-        let t = params.slot_shape().plain_modulus(plaintext.exponent) as i64;
-        // t v, t e0 + m and t e1 are small polynomials: one transform a limb each.
-        let scaled = |x: Vec<i64>| Zeroizing::new(x.into_iter().map(|c| t * c).collect::<Vec<i64>>());
-        let v = sample::secret_poly(ring, basis, &scaled(sample::ternary(ring.degree(), rng)));
-        let mut e0 = scaled(sample::error(ring.degree(), rng));
-        e0.iter_mut().zip(&message).for_each(|(e, m)| *e += m);
-        let e1 = scaled(sample::error(ring.degree(), rng));
-        let half = |key: &Poly<Eval>, small: &[i64]| {
-            let mut c = sample::secret_poly(ring, basis, small);
-            c.mul_add_assign(ring, key, &v);
+        let t = params.slot_shape().plain_modulus(plaintext.exponent);
+        let meta = params.fresh(top, plaintext.exponent, params.noise().fresh_public(t));
+        let message = crate::rlwe::carried_coefficients(params, plaintext, &meta)?;
+        let small = |message: Option<&[i64]>, x: Vec<i64>| {
+            let mut c = noisy_message(ring, basis, message, &Zeroizing::new(x), t);
+            divide(ring, &mut c, meta.form.scale(t));
             c
         };
-        let (c0, c1) = (half(&self.b, &e0), half(&self.a, &e1));
-        let meta = Meta { level: top, exponent: plaintext.exponent, factor: 1, noise: params.noise().fresh_public(t as u64) };
+        let v = small(None, sample::ternary(ring.degree(), rng));
+        let mut c0 = small(Some(&message), sample::error(ring.degree(), rng));
+        let mut c1 = small(None, sample::error(ring.degree(), rng));
+        c0.mul_add_assign(ring, &self.b, &v);
+        c1.mul_add_assign(ring, &self.a, &v);
         Ok(Ciphertext::new(params.checked(meta, "encryption")?, c0, c1))
     }
 }

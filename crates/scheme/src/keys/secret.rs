@@ -1,6 +1,6 @@
 //! The secret key.
 
-use everlevel_ring::{Basis, Eval, Poly, sample};
+use everlevel_ring::{Eval, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -14,33 +14,30 @@ use crate::params::{Params, SecretKind};
 pub struct SecretKey {
     params: Params,
     main: Poly<Eval>,
-    sparse: Option<SparseSecret>,
-}
-
-pub(crate) struct SparseSecret {
-    pub(crate) coefficients: Zeroizing<Vec<i64>>,
-    pub(crate) eval: Poly<Eval>,
+    /// The coefficients of s0.
+    sparse: Option<Zeroizing<Vec<i64>>>,
 }
 
 impl SecretKey {
     /// Draws a secret key.
     pub fn generate(params: &Params, rng: &mut impl CryptoRng) -> Self {
         let ring = params.ring();
-        let all = Basis::of(0..ring.prime_count());
+        let all = params.chain().keyed();
         let noise = params.noise();
-        let SecretKind::UniformTernary = params.spec().secret;
-        let main = loop {
-            let s = Zeroizing::new(sample::bounded(ring, noise.key_norm_limit(), || sample::ternary(ring.degree(), rng)));
+        let mut draw = || match params.spec().secret {
+            SecretKind::UniformTernary => sample::ternary(ring.degree(), rng),
+            SecretKind::Sparse(weight) => sample::fixed_weight(ring.degree(), weight, rng),
+        };
+        let (main, coefficients) = loop {
+            let s = Zeroizing::new(sample::bounded(ring, noise.key_norm_limit(), &mut draw));
             let weight: i64 = s.iter().map(|x| x * x).sum();
             if weight as f64 <= noise.key_square_limit() {
-                break sample::secret_poly(ring, all, &s);
+                break (sample::secret_poly(ring, all, &s), s);
             }
         };
-        let sparse = params.spec().bootstrap.as_ref().map(|b| {
-            let coefficients = Zeroizing::new(sample::fixed_weight(ring.degree(), b.sparse_weight, rng));
-            let low = params.chain().basis(crate::Level(0)).union(params.chain().encapsulation().special());
-            let eval = sample::secret_poly(ring, low, &coefficients);
-            SparseSecret { coefficients, eval }
+        let sparse = params.spec().bootstrap.as_ref().map(|b| match b.under_main_key {
+            true => coefficients,
+            false => Zeroizing::new(sample::fixed_weight(ring.degree(), b.sparse_weight, rng)),
         });
         SecretKey { params: params.clone(), main, sparse }
     }
@@ -52,8 +49,9 @@ impl SecretKey {
     pub(crate) fn eval(&self) -> &Poly<Eval> {
         &self.main
     }
-    pub(crate) fn sparse(&self) -> Result<&SparseSecret, SchemeError> {
-        self.sparse.as_ref().ok_or_else(|| SchemeError::BadParams {
+    /// The coefficients of the sparse secret.
+    pub(crate) fn sparse(&self) -> Result<&[i64], SchemeError> {
+        self.sparse.as_ref().map(|s| &s[..]).ok_or_else(|| SchemeError::BadParams {
             name: self.params.name().into(),
             problem: "the set has no bootstrapping section, so there is no sparse secret".into(),
         })

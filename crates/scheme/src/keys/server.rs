@@ -8,17 +8,17 @@ use rand_core::CryptoRng;
 use super::plan::KeyPlan;
 use super::secret::SecretKey;
 use super::switch::SwitchKey;
-use crate::bgv::Ciphertext;
 use crate::error::SchemeError;
-use crate::noise::{Meta, raise_digit};
+use crate::noise::raise_digit;
 use crate::params::{GadgetId, Level, Params};
+use crate::rlwe::{Ciphertext, divide, noisy_message};
 
 /// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
 pub struct BootstrapKey {
-    /// From s to the sparse s0, at q0 with the first special prime.
-    pub(crate) encapsulation: SwitchKey,
-    /// s0 and w s0 modulo p^(r+1) under s at the top level, see [`raise_digit`].
-    pub(crate) sparse: [Ciphertext; 2],
+    /// From s to the sparse s0, at q0 with the first special prime; none if s is s0.
+    pub(crate) encapsulation: Option<SwitchKey>,
+    /// s0, w s0, w² s0, .. modulo p^(r+v) under s at the top level, see [`raise_digit`].
+    pub(crate) sparse: Vec<Ciphertext>,
 }
 
 /// Where an evaluator finds its keys: in memory, in a mapped file, anywhere.
@@ -92,27 +92,36 @@ impl ServerKeys {
     fn bootstrap_key(secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<BootstrapKey, SchemeError> {
         let params = secret.params();
         let ring = params.ring();
-        let sparse = secret.sparse()?;
-        let low = params.chain().basis(Level(0));
-        let encapsulation = SwitchKey::generate(params, params.chain().encapsulation(), low, secret.eval(), &sparse.eval, rng);
+        let coefficients = secret.sparse()?;
+        let (low, cut) = (params.chain().basis(Level(0)), params.chain().encapsulation());
+        let encapsulation = (!params.raises_under_main_key()).then(|| {
+            let mut sparse = sample::secret_poly(ring, low.union(cut.special()), coefficients);
+            sparse.wipe_on_drop();
+            SwitchKey::generate(params, cut, low, secret.eval(), &sparse, rng)
+        });
 
         let top = params.chain().top();
         let basis = params.chain().basis(top);
         let exponent = params.slot_shape().max_exponent();
-        let t = params.slot_shape().plain_modulus(exponent);
-        let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
-        let meta = Meta { level: top, exponent, factor: 1, noise };
-        let mut multiple = |w: u64| -> Result<Ciphertext, SchemeError> {
+        let t = params.plain().modulus(exponent);
+        let noise = (t.value() as f64 * params.noise().error_norm_limit()).log2() + 0.1;
+        let meta = params.fresh(top, exponent, noise);
+        let w = raise_digit(params.spec().plain_prime);
+        let mut multiplier = meta.factor;
+        let mut sparse = Vec::new();
+        for _ in 0..params.raise_digits() {
+            // (t e + κ w^i s0) / scale - a s
             let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
-            let mut c0 = sample::secret_poly(ring, basis, &SecretKey::key_error(params, rng));
-            c0.scale_assign(ring, t as i128);
-            c0.sub_assign(ring, &c1.mul(ring, &secret.eval().restricted(basis)));
-            let mut message = sample::secret_poly(ring, basis, &sparse.coefficients);
-            message.scale_assign(ring, w as i128);
+            let mut c0 = noisy_message(ring, basis, None, &SecretKey::key_error(params, rng), t.value());
+            let mut message = sample::secret_poly(ring, basis, coefficients);
+            message.wipe_on_drop();
+            message.scale_assign(ring, t.centered(multiplier) as i128);
             c0.add_assign(ring, &message);
-            Ok(Ciphertext::new(params.checked(meta, "key generation")?, c0, c1))
-        };
-        let sparse = [multiple(1)?, multiple(raise_digit(params.spec().plain_prime))?];
+            divide(ring, &mut c0, meta.form.scale(t.value()));
+            c0.sub_assign(ring, &c1.mul(ring, &secret.eval().restricted(basis)));
+            sparse.push(Ciphertext::new(params.checked(meta, "key generation")?, c0, c1));
+            multiplier = t.mul(multiplier, t.reduce_u64(w));
+        }
         Ok(BootstrapKey { encapsulation, sparse })
     }
 

@@ -12,6 +12,7 @@ use everlevel_ring::Basis;
 
 use super::spec::ParamsSpec;
 use crate::error::SchemeError;
+use crate::form::Form;
 
 /// A place on the ladder of moduli; 0 is the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +64,9 @@ pub struct Chain {
     rungs: Vec<(f64, Basis, GadgetId)>,
     gadgets: Vec<Gadget>,
     encapsulation: Gadget,
+    /// All primes that keys are made for, and of each level those that hold its products over q (none unless the set has BFV products).
+    keyed: Basis,
+    auxiliary: Vec<Basis>,
 }
 
 impl Chain {
@@ -131,11 +135,17 @@ impl Chain {
                 _ => rungs.push(candidate),
             }
         }
-        let moduli = [base, words, fine, special].concat();
-        let rungs = rungs.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
+        let mut moduli = [base, words, fine, special].concat();
+        let keyed = Basis::of(0..moduli.len());
+        let auxiliary = if spec.form == Form::Bfv && !spec.through_bgv {
+            product_primes(spec, &rungs, &mut moduli, pick)?
+        } else {
+            vec![Basis::EMPTY; rungs.len()]
+        };
+        let rungs: Vec<_> = rungs.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
         // The primes of q0, each by itself, over the first special prime.
         let encapsulation = Gadget { special: Basis::of([special_at]), groups: (0..b).map(|i| Basis::of([i])).collect() };
-        Ok((Chain { rungs, gadgets, encapsulation }, moduli))
+        Ok((Chain { rungs, gadgets, encapsulation, keyed, auxiliary }, moduli))
     }
 
     /// The highest level.
@@ -178,6 +188,14 @@ impl Chain {
     pub fn encapsulation(&self) -> &Gadget {
         &self.encapsulation
     }
+    /// All primes that keys are made for: every one but the auxiliary ones of products.
+    pub fn keyed(&self) -> Basis {
+        self.keyed
+    }
+    /// The primes to which BFV products at `level` are extended; none for a set whose BFV products go through BGV.
+    pub fn auxiliary(&self, level: Level) -> Basis {
+        self.auxiliary[level.0.min(self.top().0)]
+    }
     /// The primes of `level` and the special primes of its gadget.
     pub fn extended(&self, level: Level) -> Basis {
         self.basis(level).union(self.gadget(level).special)
@@ -203,6 +221,37 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
             Gadget { special, groups }
         })
         .collect()
+}
+
+/// For each rung the primes that a product over q is computed in: as many of those that the level has dropped as needed, then new ones,
+/// which are added to `moduli` and never meet a key.
+fn product_primes(
+    spec: &ParamsSpec,
+    rungs: &[(f64, Basis)],
+    moduli: &mut Vec<u64>,
+    pick: impl Fn(u32) -> Result<u64, SchemeError>,
+) -> Result<Vec<Basis>, SchemeError> {
+    let largest = (spec.plain_prime as f64).log2() * spec.largest_exponent() as f64;
+    // |t (product) / q| is at most t n q / 2.
+    let room = largest + (spec.index as f64).log2() + 2.0;
+    let mut auxiliary = Vec::with_capacity(rungs.len());
+    for &(bits, basis) in rungs {
+        let mut chosen = Basis::EMPTY;
+        let mut have = 0.0;
+        let mut position = 0;
+        while have < bits + room {
+            if position == moduli.len() {
+                moduli.push(pick(50)?);
+            }
+            if !basis.contains(position) {
+                chosen = chosen.union(Basis::of([position]));
+                have += (moduli[position] as f64).log2();
+            }
+            position += 1;
+        }
+        auxiliary.push(chosen);
+    }
+    Ok(auxiliary)
 }
 
 /// How many first primes a search for a pair tries.

@@ -16,7 +16,7 @@ use crate::noise::NoiseModel;
 pub use chain::{Chain, Gadget, GadgetId, Level};
 pub use security::{KeySecurity, SecurityReport};
 pub use sets::{names, spec};
-pub use spec::{BootstrapSpec, ParamsSpec, SecretKind};
+pub use spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
 
 /// Whether parameter sets below 128 bits are acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,7 @@ impl Params {
     pub fn new(spec: ParamsSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
         spec.check()?;
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
-        // Bootstrapping works one power of p above the plaintext modulus.
-        let max_exponent = spec.plain_exponent + spec.bootstrap.is_some() as u32;
-        let shape = SlotShape::new(spec.index, spec.plain_prime, max_exponent).map_err(|e| bad(e.to_string()))?;
+        let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent()).map_err(|e| bad(e.to_string()))?;
         let plain = PlainRing::new(shape)?;
         let (chain, moduli) = Chain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
@@ -127,6 +125,21 @@ impl Params {
     /// The plaintext modulus p^r.
     pub fn plain_modulus(&self) -> u64 {
         self.slot_shape().plain_modulus(self.plain_exponent())
+    }
+    /// Whether bootstrapping raises under the main secret, which is sparse then.
+    pub(crate) fn raises_under_main_key(&self) -> bool {
+        self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
+    }
+    /// How bootstrapping of the set goes round or through the digit removal.
+    pub fn bootstrap_mode(&self) -> BootstrapMode {
+        let bypasses = self.plain_exponent() == 1 && self.slot_shape().rows() == 2 && self.slot_shape().degree_of_slot() <= 2;
+        let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
+        mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Slim })
+    }
+    /// How many digits raised polynomials are cut into: of about √p each, below p for the bypass and d = 1, below p^(r+v) otherwise.
+    pub fn raise_digits(&self) -> usize {
+        let short = self.bootstrap_mode() == BootstrapMode::Bypass && self.slot_shape().degree_of_slot() == 1;
+        if short { 2 } else { 2 * self.slot_shape().max_exponent() as usize }
     }
     /// log2 of the modulus at `level`.
     pub fn modulus_bits(&self, level: Level) -> f64 {

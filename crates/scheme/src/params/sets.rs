@@ -2,43 +2,57 @@
 
 use super::spec::{BootstrapSpec, ParamsSpec, SecretKind};
 use crate::error::SchemeError;
+use crate::form::Form;
 
 struct Set {
     name: &'static str,
+    form: Form,
+    through_bgv: bool,
     log_degree: u32,
     p: u64,
+    r: u32,
     base: u32,
     words: usize,
     fine: &'static [u32],
     special: usize,
     digit: usize,
     weight: usize,
+    overflow: Option<u64>,
 }
 
+const BGV: Set = Set {
+    name: "",
+    form: Form::Bgv,
+    through_bgv: false,
+    log_degree: 15,
+    p: 65537,
+    r: 1,
+    base: 47,
+    words: 10,
+    fine: &[47, 44, 39, 39, 39],
+    special: 2,
+    digit: 2,
+    weight: 28,
+    overflow: None,
+};
+const BFV: Set = Set { form: Form::Bfv, ..BGV };
+
+const TOY_257: Set =
+    Set { log_degree: 8, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
+
 /// 128 bits for every key: log2 QP at most 855 at n = 2^15 and 1720 at 2^16, encapsulation within the tables of `security`.
-/// The `insecure_` sets have the same shape at toy degrees: d = 1 and d = 2.
+/// The `insecure_` sets have the same shape at toy degrees.
 const SETS: &[Set] = &[
-    Set {
-        name: "bgv-65537-n15",
-        log_degree: 15,
-        p: 65537,
-        base: 47,
-        words: 10,
-        fine: &[47, 44, 39, 39, 39],
-        special: 2,
-        digit: 2,
-        weight: 28,
-    },
+    Set { name: "bgv-65537-n15", ..BGV },
     Set {
         name: "bgv-65537-n16",
         log_degree: 16,
-        p: 65537,
-        base: 47,
         words: 24,
         fine: &[47, 44, 40, 40, 40],
         special: 5,
         digit: 5,
         weight: 24,
+        ..BGV
     },
     Set {
         name: "bgv-786433-n16",
@@ -50,18 +64,9 @@ const SETS: &[Set] = &[
         special: 5,
         digit: 5,
         weight: 24,
+        ..BGV
     },
-    Set {
-        name: "insecure_bgv-65537-n11",
-        log_degree: 11,
-        p: 65537,
-        base: 47,
-        words: 8,
-        fine: &[47, 44, 39, 39],
-        special: 2,
-        digit: 2,
-        weight: 12,
-    },
+    Set { name: "insecure_bgv-65537-n11", log_degree: 11, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BGV },
     Set {
         name: "insecure_bgv-786433-n11",
         log_degree: 11,
@@ -72,18 +77,11 @@ const SETS: &[Set] = &[
         special: 3,
         digit: 3,
         weight: 8,
+        ..BGV
     },
-    Set {
-        name: "insecure_bgv-257-n8",
-        log_degree: 8,
-        p: 257,
-        base: 40,
-        words: 7,
-        fine: &[44, 38, 32],
-        special: 2,
-        digit: 2,
-        weight: 8,
-    },
+    Set { name: "insecure_bgv-257-n8", ..TOY_257 },
+    Set { name: "insecure_bfv-257-n8", form: Form::Bfv, ..TOY_257 },
+    Set { name: "insecure_bfv-65537-n11", log_degree: 11, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BFV },
 ];
 
 /// The names of all sets.
@@ -104,19 +102,16 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         name: set.name.into(),
         index: 2 << set.log_degree,
         plain_prime: set.p,
-        plain_exponent: 1,
+        plain_exponent: set.r,
         base_bits: set.base,
         word_bits: 50,
         words: set.words,
         fine_bits: set.fine.to_vec(),
         special: set.special,
         digit_size: set.digit,
+        form: set.form,
+        through_bgv: set.through_bgv,
         secret: SecretKind::UniformTernary,
-        bootstrap: Some(BootstrapSpec {
-            sparse_weight: set.weight,
-            coeff_to_slot: None,
-            slot_to_coeff: None,
-            digit_removal: None,
-        }),
+        bootstrap: Some(BootstrapSpec { overflow_bound: set.overflow, ..BootstrapSpec::encapsulated(set.weight) }),
     })
 }

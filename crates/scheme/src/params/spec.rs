@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::SchemeError;
+use crate::form::Form;
 
 /// How the main secret key is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,14 +11,41 @@ use crate::error::SchemeError;
 pub enum SecretKind {
     /// Every coefficient uniform in {-1, 0, 1}.
     UniformTernary,
+    /// So many coefficients 1 or -1, the others 0: what papers before 2022 used.
+    Sparse(usize),
+}
+
+/// The shapes of bootstrapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BootstrapMode {
+    /// The message goes round the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r = 1, p = 1 modulo 4, thin plaintexts.
+    Bypass,
+    /// Thin plaintexts, slots to coefficients first and one digit removal (Chen–Han 2018, Fig. 2).
+    Slim,
+    /// Any plaintext: d digit removals between two linear maps (Chen–Han 2018, Fig. 1).
+    Full,
 }
 
 /// What bootstrapping needs beyond the scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BootstrapSpec {
-    /// Hamming weight h of the encapsulated sparse secret, even. The overflow is at most h/2 in absolute value, always.
+    /// Hamming weight h of the sparse secret that raising runs under, even. The overflow is at most h/2 in absolute value, always.
     pub sparse_weight: usize,
+    /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a probability of failure (see
+    /// [`crate::noise::NoiseModel::overflow_tail`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow_bound: Option<u64>,
+    /// v: how many base-p digits hold the overflow and are removed (absent: 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digits: Option<u32>,
+    /// The main secret is the sparse one: no encapsulation, as in papers before 2022.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub under_main_key: bool,
+    /// How messages get past the digit removal (absent: `bypass` where it applies with slots of degree at most 2, else `slim`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<BootstrapMode>,
     /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor holds, in the order of application (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coeff_to_slot: Option<Vec<usize>>,
@@ -27,6 +55,30 @@ pub struct BootstrapSpec {
     /// Digit removal: `product_tree`, `paterson_stockmeyer` or `global` (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digit_removal: Option<String>,
+}
+
+impl BootstrapSpec {
+    /// Sparse encapsulation of weight h, everything else by default.
+    pub fn encapsulated(sparse_weight: usize) -> Self {
+        BootstrapSpec {
+            sparse_weight,
+            overflow_bound: None,
+            digits: None,
+            under_main_key: false,
+            mode: None,
+            coeff_to_slot: None,
+            slot_to_coeff: None,
+            digit_removal: None,
+        }
+    }
+    /// v: how many digits are removed.
+    pub fn removed_digits(&self) -> u32 {
+        self.digits.unwrap_or(1)
+    }
+    /// B: the bound on the overflow.
+    pub fn bound(&self) -> u64 {
+        self.overflow_bound.unwrap_or(self.sparse_weight as u64 / 2)
+    }
 }
 
 /// A parameter set as plain, unchecked data. `Params::new` validates it.
@@ -56,6 +108,12 @@ pub struct ParamsSpec {
     pub special: usize,
     /// How many primes a key-switching digit holds.
     pub digit_size: usize,
+    /// The form in which encryption leaves ciphertexts (absent: `bgv`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub form: Form,
+    /// Products in BFV form go through BGV's (by the free conversion) instead of the scaling of products over the integers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub through_bgv: bool,
     /// How the main secret is drawn.
     pub secret: SecretKind,
     /// Bootstrapping, if the set can.
@@ -63,7 +121,15 @@ pub struct ParamsSpec {
     pub bootstrap: Option<BootstrapSpec>,
 }
 
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 impl ParamsSpec {
+    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, or r + v while bootstrapping removes v digits.
+    pub fn largest_exponent(&self) -> u32 {
+        self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
+    }
     /// Whether the name says that the set is not meant to be secure.
     pub fn is_insecure_by_name(&self) -> bool {
         self.name.starts_with("insecure_")
@@ -83,8 +149,23 @@ impl ParamsSpec {
         if self.plain_prime < 3 || self.plain_prime >> 50 != 0 || !everlevel_arith::primes::is_prime(self.plain_prime) {
             return bad(format!("plain_prime = {}: expected an odd prime below 2^50", self.plain_prime));
         }
-        if self.plain_exponent != 1 {
-            return bad(format!("plain_exponent = {}: only 1 is supported yet", self.plain_exponent));
+        if self.plain_exponent == 0 {
+            return bad("plain_exponent = 0: expected at least 1".into());
+        }
+        if self.plain_prime.checked_pow(self.largest_exponent()).is_none_or(|t| t >> 62 != 0) {
+            return bad(format!(
+                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus and the digits that bootstrapping removes must fit",
+                self.largest_exponent(),
+                self.plain_prime
+            ));
+        }
+        if let SecretKind::Sparse(weight) = self.secret
+            && (weight < 2 || weight % 2 == 1 || weight as u64 > self.index / 2)
+        {
+            return bad(format!(
+                "secret: a sparse weight of {weight}: expected an even weight from 2 to the degree {}",
+                self.index / 2
+            ));
         }
         if !(20..=62).contains(&self.base_bits) {
             return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
@@ -114,13 +195,20 @@ impl ParamsSpec {
                     b.sparse_weight
                 ));
             }
-            if 2 * (b.sparse_weight as u64 / 2) + 1 >= self.plain_prime {
+            if !(1..=16).contains(&b.removed_digits()) {
+                return bad(format!("digits = {}: expected 1 to 16", b.removed_digits()));
+            }
+            let values = b.bound().saturating_mul(2).saturating_add(1);
+            if b.bound() == 0 || values > self.plain_prime.saturating_pow(b.removed_digits()) {
                 return bad(format!(
-                    "sparse_weight = {} gives {} overflow values, but digit removal needs fewer than p = {}: lower the weight or raise p",
-                    b.sparse_weight,
-                    b.sparse_weight + 1,
+                    "an overflow of up to {} takes {values} values, but {} digits modulo p = {} hold fewer: lower the weight, remove more digits or raise p",
+                    b.bound(),
+                    b.removed_digits(),
                     self.plain_prime
                 ));
+            }
+            if b.under_main_key && self.secret != SecretKind::Sparse(b.sparse_weight) {
+                return bad("under_main_key needs a sparse main secret of sparse_weight".into());
             }
         }
         Ok(())

@@ -83,7 +83,7 @@ impl NoOp {
     /// As the real one.
     pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = Meta { level, exponent: plaintext.exponent, factor: 1, noise: self.params.noise().fresh_secret(t) };
+        let meta = self.params.fresh(level, plaintext.exponent, self.params.noise().fresh_secret(t));
         Ok(Open { meta: self.params.checked(meta, "encryption")?, value: plaintext.coefficients.clone() })
     }
     /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.

@@ -3,10 +3,10 @@
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
-use crate::bgv::{periodic_plaintext, same_modulus};
 use crate::error::SchemeError;
 use crate::noise::{ExtendedMeta, Meta, log_add};
 use crate::params::Level;
+use crate::rlwe::{periodic_plaintext, same_kind};
 use crate::verbs::{NextUse, PeriodicSlots, Raise, Scheme};
 
 impl NoOp {
@@ -25,7 +25,7 @@ impl NoOp {
         Ok(Meta { factor: t.mul(meta.factor, t.reduce_i64(k)), ..meta })
     }
     fn aligned(&self, a: &Open, b: &Open, operation: &'static str) -> Result<(Open, Open), SchemeError> {
-        same_modulus(a.meta.exponent, b.meta.exponent, operation)?;
+        same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (a.clone(), b.clone());
         if let Some((first, k)) = self.params.alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
@@ -123,7 +123,7 @@ impl Scheme for NoOp {
     }
 
     fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
-        same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
+        same_kind(&a.meta, &b.meta, "multiplication")?;
         let level = self.params.product_level(&a.meta, &b.meta);
         let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
         let meta = self.params.after_product(&a.meta, &b.meta)?;
@@ -132,7 +132,7 @@ impl Scheme for NoOp {
         Ok(Open { meta, value: self.params.plain().mul(&a.value, &b.value, meta.exponent) })
     }
     fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
-        same_modulus(a.meta.exponent, b.meta.exponent, "addition of products")?;
+        same_kind(&a.meta, &b.meta, "addition of products")?;
         let params = &self.params;
         let low = a.meta.level.min(b.meta.level);
         let align = |m: &Meta, k: Option<i64>| -> Result<Meta, SchemeError> {
@@ -283,18 +283,32 @@ impl Scheme for NoOp {
 /// What the no-op scheme keeps between the steps of raising: message and pretended overflow.
 pub struct OpenRaised {
     message: Vec<u64>,
+    factor: u64,
     overflow: Vec<i64>,
     other: Vec<i64>,
+}
+
+impl NoOp {
+    /// As many plaintext products as digits: a transform a limb for each and one for the constant part.
+    fn count_raising(&self, meta: &Meta) {
+        self.counters.transforms((1 + self.params.raise_digits()) * self.params.chain().basis(meta.level).len());
+    }
 }
 
 impl Raise for NoOp {
     type Raised = OpenRaised;
 
+    fn message_exponent(&self) -> u32 {
+        self.params.plain_exponent()
+    }
+    fn overflow_digits(&self) -> u32 {
+        self.params.slot_shape().max_exponent() - self.params.plain_exponent()
+    }
     fn overflow_bound(&self) -> u64 {
         self.params.overflow_bound()
     }
     fn minimum_capacity(&self) -> f64 {
-        self.params.noise().minimum_capacity(self.plain_prime())
+        self.params.noise().minimum_capacity(self.params.plain_modulus())
     }
     fn begin_raise(&self, x: &Open) -> Result<OpenRaised, SchemeError> {
         let params = &self.params;
@@ -304,33 +318,65 @@ impl Raise for NoOp {
         if x.meta.level > Level(0) {
             self.count_division(params.chain().basis(x.meta.level), low, 2);
         }
-        // A digit for each prime of q0 over those and one special prime, two divisions by the latter, back to coefficients.
         let b = low.len();
-        self.counters.transforms(b + b * b + 2 * (1 + b) + 2 * b);
-        self.counters.key_switch(1, b, b, 1, params.degree());
-        self.counters.rounding(2, low.union(params.chain().encapsulation().special()), low, params.degree());
+        self.counters.transforms(2 * b);
+        if !params.raises_under_main_key() {
+            // A digit for each prime of q0 over those and one special prime, two divisions by the latter.
+            self.counters.transforms(b + b * b + 2 * (1 + b));
+            self.counters.key_switch(1, b, b, 1, params.degree());
+            self.counters.rounding(2, low.union(params.chain().encapsulation().special()), low, params.degree());
+        }
         let bound = params.overflow_bound();
-        Ok(OpenRaised { message: x.value.clone(), overflow: self.pretend_overflow(bound), other: self.pretend_overflow(bound) })
+        let factor = params.after_switch(&x.meta, Level(0)).factor;
+        let (overflow, other) = (self.pretend_overflow(bound), self.pretend_overflow(bound));
+        Ok(OpenRaised { message: x.value.clone(), factor, overflow, other })
     }
     fn raise_overflow(&self, r: &OpenRaised, delta: u64) -> Result<Open, SchemeError> {
         let params = &self.params;
         let meta = params.checked(params.raised_overflow(delta)?, "bootstrapping")?;
         let (delta, t) = (delta as i64, params.plain_arithmetic(&meta));
-        self.counters.transforms(3 * params.chain().basis(meta.level).len());
+        self.count_raising(&meta);
         let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - delta * i)).collect();
         Ok(Open { meta, value })
     }
     fn raise_message(&self, r: &OpenRaised, like: &Open) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let meta = params.checked(params.raised_message(&like.meta), "bootstrapping")?;
+        let meta = params.checked(params.raised_message(&like.meta)?, "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
-        let q0 = t.reduce_i128(params.base_modulus());
-        self.counters.transforms(3 * params.chain().basis(meta.level).len());
+        let q0 = t.reduce_i64(self.base_modulus_mod_p(r));
+        self.count_raising(&meta);
         let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
         self.switch(&Open { meta, value }, like.meta.level)
     }
-    fn base_modulus_mod_p(&self, _: &OpenRaised) -> i64 {
+    fn base_modulus_mod_p(&self, r: &OpenRaised) -> i64 {
         let t = self.params.plain().modulus(1);
-        t.centered(t.reduce_i128(self.params.base_modulus()))
+        let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
+        t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
+    }
+    fn raise_scaled(&self, r: &OpenRaised) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let meta = params.checked(params.raised_scaled(), "bootstrapping")?;
+        let t = params.plain_arithmetic(&meta);
+        self.count_raising(&meta);
+        let shift = t.reduce_u64(self.plain_prime().pow(self.overflow_digits()));
+        let unit = params.raised_unit(r.factor, &Meta { factor: 1, ..meta });
+        let scale = t.mul(shift, unit);
+        let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(t.mul(m, scale), t.reduce_i64(i))).collect();
+        Ok(Open { meta, value })
+    }
+    fn blank(&self, capacity: f64) -> Result<Open, SchemeError> {
+        let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
+        Ok(Open { meta, value: vec![0; self.params.degree()] })
+    }
+    fn enter(&self, x: &Open, capacity: f64) -> Result<Open, SchemeError> {
+        let meta = self.params.entered(&x.meta, capacity)?;
+        Ok(Open { meta, ..self.switch(x, meta.level)? })
+    }
+    fn restore_unit(&self, r: &OpenRaised, x: Open) -> Open {
+        let t = self.params.plain_arithmetic(&x.meta);
+        let unit = self.params.raised_unit(r.factor, &Meta { factor: 1, ..x.meta });
+        let inverse = t.inv(unit).expect("a unit");
+        let meta = Meta { factor: t.mul(x.meta.factor, unit), ..x.meta };
+        Open { meta, value: x.value.iter().map(|&v| t.mul(v, inverse)).collect() }
     }
 }

@@ -11,7 +11,7 @@ use everlevel_ring::{
 use rayon::prelude::*;
 
 use super::keyswitch::{Decomposition, usable};
-use super::{Bgv, Ciphertext};
+use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
 use crate::noise::{ExtendedMeta, Meta, embedding_profile};
@@ -83,7 +83,7 @@ pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32
     Ok((coefficients, profile))
 }
 
-impl<K: EvalKeys> Bgv<K> {
+impl<K: EvalKeys> Evaluator<K> {
     pub(super) fn make_diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
         let params = self.params();
         let ring = params.ring();
@@ -114,7 +114,7 @@ impl<K: EvalKeys> Bgv<K> {
         let ring = self.params().ring();
         let q = ring.modulus(position);
         let p = ring.product_mod(special, q);
-        q.mul(p, q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t"))
+        q.mul(p, ring.inverse_of(t, position))
     }
 
     pub(super) fn hoisted(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
@@ -124,7 +124,7 @@ impl<K: EvalKeys> Bgv<K> {
         let gadget = params.chain().gadget(x.meta.level);
         let special = gadget.special();
         let extended = basis.union(special);
-        let t = params.plain_arithmetic(&x.meta).value();
+        let t = params.divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         let cut = (switched > 0).then(|| Decomposition::new(params, gadget, &x.c1, t));
@@ -200,7 +200,7 @@ impl<K: EvalKeys> Bgv<K> {
         let gadget = params.chain().gadget(x.meta.level);
         let (basis, special) = (x.c0.basis(), gadget.special());
         let extended = basis.union(special);
-        let t = params.plain_arithmetic(&x.meta).value();
+        let t = params.divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         if switched == 0 {
@@ -252,8 +252,7 @@ impl<K: EvalKeys> Bgv<K> {
     }
     /// What the digit of prime `i` is modulo that prime: c1 / t.
     fn known_digit<'c>(&self, x: &'c Ciphertext, i: usize, t: u64) -> Option<(&'c [u64], u64)> {
-        let q = self.params().ring().modulus(i);
-        x.c1.basis().contains(i).then(|| (&x.c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")))
+        x.c1.basis().contains(i).then(|| (&x.c1.limb(i)[..], self.params().ring().inverse_of(t, i)))
     }
 
     pub(super) fn combined(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
@@ -336,7 +335,7 @@ impl<K: EvalKeys> Bgv<K> {
         let basis = params.chain().basis(level);
         let gadget = params.chain().gadget(level);
         let extended = basis.union(gadget.special());
-        let t = params.plain_arithmetic(&sum.meta).value();
+        let t = params.divisor(&sum.meta);
 
         let mut acc: Option<(Poly<Eval>, Poly<Eval>)> = None;
         let (identity, moved): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(g, _)| g.is_identity());

@@ -4,20 +4,21 @@ use std::borrow::Cow;
 
 use everlevel_arith::kernels;
 use everlevel_ring::{
-    Eval, GaloisElement, Poly, SlotShape,
+    Coeff, Eval, GaloisElement, Poly, Ring, SlotShape,
     convert::{RoundingScale, divide_round, divide_round_produced},
 };
 
 use super::keyswitch::{Decomposition, usable};
-use super::{Bgv, Ciphertext, Diagonal, Extended, Product, message_poly};
+use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, message_poly};
 use crate::error::SchemeError;
+use crate::form::Form;
 use crate::keys::EvalKeys;
 use crate::noise::{Meta, log_add};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 use crate::verbs::{NextUse, PeriodicSlots, Scheme};
 
-impl<K: EvalKeys> Bgv<K> {
+impl<K: EvalKeys> Evaluator<K> {
     /// Switches to a lower level (or stays).
     ///
     /// # Errors
@@ -31,14 +32,14 @@ impl<K: EvalKeys> Bgv<K> {
         }
         let params = self.params();
         let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        let t = params.plain_arithmetic(&a.meta).value();
+        let t = params.divisor(&a.meta);
         let to = params.chain().basis(level);
         self.counters.rounding(2, a.c0.basis(), to, params.degree());
         let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
         Ok(Ciphertext::new(out, switch(&a.c0), switch(&a.c1)))
     }
 
-    /// [`Bgv::mod_switch_to`] that copies nothing where nothing is to be done.
+    /// [`Evaluator::mod_switch_to`] that copies nothing where nothing is to be done.
     fn at_level<'c>(&self, a: Cow<'c, Ciphertext>, level: Level) -> Result<Cow<'c, Ciphertext>, SchemeError> {
         if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
     }
@@ -50,7 +51,7 @@ impl<K: EvalKeys> Bgv<K> {
         b: &'c Ciphertext,
         operation: &'static str,
     ) -> Result<(Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
-        same_modulus(a.meta.exponent, b.meta.exponent, operation)?;
+        same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
         if let Some((first, k)) = self.params().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
@@ -84,6 +85,22 @@ impl<K: EvalKeys> Bgv<K> {
         Ok(out)
     }
 
+    /// The same message in the other form (Geelen–Vercauteren 2022, section 3): one multiplication by t or 1/t modulo q; noise, level and factor
+    /// stay. A converted ciphertext may need a constant to be aligned with others, where the primes are not 1 modulo t.
+    pub fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
+        let ring = self.params.ring();
+        let t = self.params.plain_arithmetic(&a.meta).value();
+        let mut out = Ciphertext { meta: Meta { form, ..a.meta }, ..a.clone() };
+        for c in [&mut out.c0, &mut out.c1] {
+            match (a.meta.form, form) {
+                (Form::Bgv, Form::Bfv) => divide(ring, c, t),
+                (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
+                _ => {}
+            }
+        }
+        out
+    }
+
     /// Multiplies every slot by the plaintext's.
     ///
     /// # Errors
@@ -104,9 +121,9 @@ impl<K: EvalKeys> Bgv<K> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let params = self.params();
         let t = params.plain_arithmetic(&a.meta);
-        let mut carried = b.clone();
-        carried.coefficients.iter_mut().for_each(|x| *x = t.mul(*x, a.meta.factor));
-        let poly = message_poly(params, &carried, a.c0.basis())?;
+        let carried = carried_coefficients(params, b, &a.meta)?;
+        let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.c0.basis(), &carried).into_eval(params.ring());
+        divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
         let noise = log_add(a.meta.noise, params.noise().message(t.value()));
         let meta = params.checked(Meta { noise, ..a.meta }, "addition of a plaintext")?;
         let mut out = Ciphertext { meta, ..a.clone() };
@@ -116,7 +133,7 @@ impl<K: EvalKeys> Bgv<K> {
     /// Subtracts the plaintext's slots.
     ///
     /// # Errors
-    /// As [`Bgv::add_plain`].
+    /// As [`Evaluator::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         let mut negated = b.clone();
         let t = self.params().plain_arithmetic(&a.meta);
@@ -132,7 +149,22 @@ pub(crate) fn same_modulus(left: u32, right: u32, operation: &'static str) -> Re
     if left == right { Ok(()) } else { Err(SchemeError::PlainModulusMismatch { operation, left, right }) }
 }
 
-impl<K: EvalKeys> Scheme for Bgv<K> {
+/// Refuses ciphertexts of different plaintext moduli or forms.
+pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
+    if a.form != b.form {
+        return Err(SchemeError::FormMismatch { operation, left: a.form.name(), right: b.form.name() });
+    }
+    same_modulus(a.exponent, b.exponent, operation)
+}
+
+/// Divides by an integer modulo every prime.
+pub(crate) fn divide(ring: &Ring, x: &mut Poly<Eval>, divisor: u64) {
+    if divisor != 1 {
+        x.for_each(|i, limb| kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i)));
+    }
+}
+
+impl<K: EvalKeys> Scheme for Evaluator<K> {
     type Ciphertext = Ciphertext;
     type Product = Product;
     type Extended = Extended;
@@ -175,7 +207,12 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let noise = log_add(a.meta.noise, (constant.unsigned_abs().max(1) as f64).log2());
         let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
         let mut out = Ciphertext { meta, ..a.clone() };
-        out.c0.add_constant(self.params.ring(), constant as i128);
+        let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
+        out.c0.for_each(|i, limb| {
+            let q = ring.modulus(i);
+            let c = q.mul(q.reduce_i64(constant), ring.inverse_of(scale, i));
+            limb.iter_mut().for_each(|x| *x = q.add(*x, c));
+        });
         Ok(out)
     }
     fn mul_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
@@ -205,28 +242,30 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
     }
 
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
-        same_modulus(a.meta.exponent, b.meta.exponent, "multiplication")?;
-        let ring = self.params.ring();
+        same_kind(&a.meta, &b.meta, "multiplication")?;
         let level = self.params.product_level(&a.meta, &b.meta);
         let square = std::ptr::eq(a, b);
         let a = self.at_level(Cow::Borrowed(a), level)?;
         let b = if square { Cow::Borrowed(&*a) } else { self.at_level(Cow::Borrowed(b), level)? };
         let meta = self.params.after_product(&a.meta, &b.meta)?;
         self.counters.product();
-        self.counters.limbs(7 * a.c0.basis().len(), ring.degree());
-        let d0 = a.c0.mul(ring, &b.c0);
-        let d2 = a.c1.mul(ring, &b.c1);
-        let mut d1 = a.c0.mul(ring, &b.c1);
-        if square {
-            let cross = d1.clone();
-            d1.add_assign(ring, &cross);
-        } else {
-            d1.mul_add_assign(ring, &a.c1, &b.c0);
-        }
+        let (x, y) = ([&a.c0, &a.c1], (!square).then_some([&b.c0, &b.c1]));
+        let t = self.params.plain_arithmetic(&meta).value();
+        let [d0, d1, d2] = match self.params.product_form(meta.form) {
+            Form::Bgv => {
+                let mut products = self.tensor(x, y);
+                if meta.form == Form::Bfv {
+                    // t x * t y is t times the product in BFV form.
+                    products.iter_mut().for_each(|d| d.scale_assign(self.params.ring(), t as i128));
+                }
+                products
+            }
+            Form::Bfv => self.scaled_tensor(x, y, t, level),
+        };
         Ok(Product { meta, d0, d1, d2 })
     }
     fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
-        same_modulus(a.meta.exponent, b.meta.exponent, "addition of products")?;
+        same_kind(&a.meta, &b.meta, "addition of products")?;
         let params = &self.params;
         let ring = params.ring();
         let low = a.meta.level.min(b.meta.level);
@@ -245,7 +284,8 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
                 x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
                 let to = params.chain().basis(low);
                 self.counters.rounding(3, x.d0.basis(), to, params.degree());
-                let switch = |d: &Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(t.value()));
+                let divisor = params.divisor(&x.meta);
+                let switch = |d: &Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(divisor));
                 x = Product { meta: x.meta, d0: switch(&x.d0), d1: switch(&x.d1), d2: switch(&x.d2) };
             }
             Ok(x)
@@ -266,7 +306,7 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let id = params.chain().gadget_id(a.meta.level);
         let key = usable(self.keys.relin(id), basis, a.meta.level, "relinearization", || "relinearization key".into())?;
         let gadget = params.chain().gadget(a.meta.level);
-        let t = params.plain_arithmetic(&a.meta).value();
+        let t = params.divisor(&a.meta);
         let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
         let cut = Decomposition::new(params, gadget, &a.d2, t);
         self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
@@ -275,7 +315,7 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         self.counters.rounding(2, extended, target, ring.degree());
         let (c0, c1) = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i| {
             let q = ring.modulus(i);
-            let inverse = q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t");
+            let inverse = ring.inverse_of(t, i);
             let known = basis.contains(i).then(|| (&a.d2.limb(i)[..], inverse));
             let digits = cut.evaluate(ring, i, known);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
@@ -296,19 +336,21 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
     }
 
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
-        Ok(Ciphertext { meta: self.params.after_reducing_plain(&a.meta, k)?, ..a.clone() })
+        let meta = self.params.after_reducing_plain(&a.meta, k)?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        if meta.form == Form::Bfv && k < a.meta.exponent {
+            let lost = self.plain_prime().pow(a.meta.exponent - k) as i128;
+            [&mut out.c0, &mut out.c1].into_iter().for_each(|c| c.scale_assign(self.params.ring(), lost));
+        }
+        Ok(out)
     }
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
         let ring = params.ring();
         let meta = params.after_dividing_plain(&a.meta)?;
         let mut out = Ciphertext { meta, ..a.clone() };
-        let p = self.plain_prime();
-        for c in [&mut out.c0, &mut out.c1] {
-            c.for_each(|i, limb| {
-                let q = ring.modulus(i);
-                kernels::scalar_mul_assign(q, limb, q.inv(q.reduce_u64(p)).expect("the primes of a ring are coprime to p"));
-            });
+        if meta.form == Form::Bgv {
+            [&mut out.c0, &mut out.c1].into_iter().for_each(|c| divide(ring, c, self.plain_prime()));
         }
         Ok(out)
     }

@@ -1,22 +1,40 @@
 //! Encryption under the secret key, decryption, and the measurement of noise.
 
 use everlevel_arith::gather_natural;
-use everlevel_ring::{Basis, Coeff, Eval, Poly, convert::CenteredLift, sample};
+use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, convert::CenteredLift, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::{Ciphertext, message_coefficients};
+use super::arithmetic::divide;
+use super::{Ciphertext, carried_coefficients};
 use crate::error::SchemeError;
 use crate::keys::SecretKey;
-use crate::noise::Meta;
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point quotient is exact.
 const DECRYPTION_SLACK: f64 = 12.0;
 
+/// m + t e (or t e), in evaluations.
+pub(crate) fn noisy_message(ring: &Ring, basis: Basis, message: Option<&[i64]>, errors: &[i64], t: u64) -> Poly<Eval> {
+    let term = |x: Vec<i64>| sample::secret_poly(ring, basis, &Zeroizing::new(x));
+    if t >> 56 != 0 {
+        let mut out = term(errors.to_vec());
+        out.scale_assign(ring, t as i128);
+        if let Some(m) = message {
+            out.add_assign(ring, &term(m.to_vec()));
+        }
+        return out;
+    }
+    // One small polynomial, so one transform a limb for both: errors are below 2^6.
+    match message {
+        Some(m) => term(m.iter().zip(errors).map(|(m, e)| m + t as i64 * e).collect()),
+        None => term(errors.iter().map(|e| t as i64 * e).collect()),
+    }
+}
+
 impl SecretKey {
-    /// Encrypts a plaintext at the top level: (m + t e - a s, a).
+    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a), or ((κ m + t e) / t - a s, a).
     ///
     /// # Errors
     /// A plaintext of another parameter set.
@@ -35,14 +53,13 @@ impl SecretKey {
         }
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent);
-        let message = message_coefficients(params, plaintext)?;
+        let meta = params.fresh(level, plaintext.exponent, params.noise().fresh_secret(t));
+        let message = carried_coefficients(params, plaintext, &meta)?;
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
-        // m + t e is one small polynomial: one transform a limb for both.
-        let noisy: Zeroizing<Vec<i64>> = Zeroizing::new(message.iter().zip(&*errors).map(|(m, e)| m + t as i64 * e).collect());
-        let mut c0 = sample::secret_poly(ring, basis, &noisy);
+        let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
+        divide(ring, &mut c0, meta.form.scale(t));
         let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
         c0.sub_assign(ring, &c1.mul(ring, &self.eval().restricted(basis)));
-        let meta = Meta { level, exponent: plaintext.exponent, factor: 1, noise: params.noise().fresh_secret(t) };
         Ok(Ciphertext::new(params.checked(meta, "encryption")?, c0, c1))
     }
     /// Decrypts. Exact, or refused.
@@ -98,7 +115,7 @@ impl SecretKey {
         Ok(ring.norm().max(&gather_natural(ring.log_degree(), &stored)).max(1.0).log2())
     }
 
-    /// The phase modulo enough primes to hold it, in coefficients.
+    /// The phase w = κ m + t ε modulo enough primes to hold it, in coefficients.
     fn phase(&self, ciphertext: &Ciphertext) -> Result<(Basis, Poly<Coeff>), SchemeError> {
         let params = self.params();
         let ring = params.ring();
@@ -116,6 +133,8 @@ impl SecretKey {
         let mut phase: Poly<Eval> = ciphertext.c0.restricted(basis);
         phase.wipe_on_drop();
         phase.mul_add_assign(ring, &ciphertext.c1.restricted(basis), &self.eval().restricted(basis));
+        let t = params.plain_arithmetic(&ciphertext.meta).value();
+        phase.scale_assign(ring, ciphertext.meta.form.scale(t) as i128);
         Ok((basis, phase.into_coeff(ring)))
     }
 }

@@ -2,7 +2,7 @@
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::DigitMethod;
-use everlevel_scheme::{Bgv, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
+use everlevel_scheme::{Evaluator, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -36,7 +36,7 @@ fn bootstrapping_is_exact_on_bgv() {
 
         let secret = SecretKey::generate(&params, &mut rng);
         let keys = ServerKeys::generate(&secret, &key_plan, &mut rng, |_, _| ()).unwrap();
-        let scheme = Bgv::new(keys);
+        let scheme = Evaluator::new(keys);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         bootstrapper.prepare(&scheme, &dry).unwrap();
         let worn = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();

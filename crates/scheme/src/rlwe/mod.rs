@@ -1,13 +1,14 @@
-//! BGV (Brakerski–Gentry–Vaikuntanathan) over RNS.
+//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS.
 //!
-//! A ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ and the bound on the phase
-//! in its [`Meta`]. Key switching and modulus switching are shared with every plaintext modulus: ciphertexts are divided by t on
+//! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ and the bound on the phase
+//! in its [`Meta`]; a BFV ciphertext is that divided by t ([`crate::Form`]). Key switching and modulus switching are shared with every plaintext modulus: ciphertexts are divided by t on
 //! the way in and multiplied by t on the way out.
 
 mod arithmetic;
 mod encrypt;
 mod keyswitch;
 mod linear;
+mod product;
 mod raise;
 
 use std::fmt;
@@ -21,7 +22,8 @@ use crate::noise::Meta;
 use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
-pub(crate) use arithmetic::same_modulus;
+pub(crate) use arithmetic::{divide, same_kind};
+pub(crate) use encrypt::noisy_message;
 pub(crate) use linear::periodic_plaintext;
 pub use linear::{Diagonal, Extended};
 pub use raise::Raised;
@@ -74,19 +76,19 @@ pub struct Product {
 }
 
 /// The BGV evaluator: parameters and server keys. It holds no secret.
-pub struct Bgv<K: EvalKeys = ServerKeys> {
+pub struct Evaluator<K: EvalKeys = ServerKeys> {
     params: Params,
     keys: K,
     counters: Counters,
     transforms_before: u64,
 }
 
-impl<K: EvalKeys> Bgv<K> {
+impl<K: EvalKeys> Evaluator<K> {
     /// An evaluator with these keys.
     pub fn new(keys: K) -> Self {
         let params = keys.params().clone();
         let transforms_before = params.ring().transform_count();
-        Bgv { params, keys, counters: Counters::default(), transforms_before }
+        Evaluator { params, keys, counters: Counters::default(), transforms_before }
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {
@@ -110,6 +112,16 @@ pub(crate) fn message_coefficients(params: &Params, plaintext: &Plaintext) -> Re
         return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
     }
     Ok(params.plain().centered(&plaintext.coefficients, plaintext.exponent))
+}
+
+/// The centered coefficients of κ m: the plaintext as a ciphertext like `meta` carries it.
+pub(crate) fn carried_coefficients(params: &Params, plaintext: &Plaintext, meta: &Meta) -> Result<Vec<i64>, SchemeError> {
+    let t = params.plain_arithmetic(meta);
+    let message = message_coefficients(params, plaintext)?;
+    if meta.factor == 1 {
+        return Ok(message);
+    }
+    Ok(message.into_iter().map(|m| t.centered(t.mul(t.reduce_i64(m), meta.factor))).collect())
 }
 
 /// The centered message as evaluations over `basis`.

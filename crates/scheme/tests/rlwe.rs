@@ -2,21 +2,25 @@
 
 use everlevel_ring::sample;
 use everlevel_scheme::{
-    Bgv, Ciphertext, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SecretKey, ServerKeys,
+    Ciphertext, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme,
+    SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 struct Fixture {
     secret: SecretKey,
-    bgv: Bgv,
+    bgv: Evaluator,
     rng: ChaCha20Rng,
 }
 
 const STEPS: [i64; 4] = [1, 3, -1, 8];
 
 fn fixture(name: &str, seed: u8) -> Fixture {
-    let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+    fixture_of(Params::named(name, OptIn::InsecureResearch).unwrap(), seed)
+}
+
+fn fixture_of(params: Params, seed: u8) -> Fixture {
     let mut rng = ChaCha20Rng::from_seed([seed; 32]);
     let secret = SecretKey::generate(&params, &mut rng);
     let mut plan =
@@ -24,7 +28,7 @@ fn fixture(name: &str, seed: u8) -> Fixture {
     plan.bootstrap = true;
     plan.add_galois(&params, params.slot_shape().frobenius(), params.chain().top());
     let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
-    Fixture { secret, bgv: Bgv::new(keys), rng }
+    Fixture { secret, bgv: Evaluator::new(keys), rng }
 }
 
 impl Fixture {
@@ -45,7 +49,8 @@ impl Fixture {
     }
 }
 
-const SETS: [&str; 3] = ["insecure_bgv-65537-n11", "insecure_bgv-257-n8", "insecure_bgv-786433-n11"];
+const SETS: [&str; 5] =
+    ["insecure_bgv-65537-n11", "insecure_bgv-257-n8", "insecure_bgv-786433-n11", "insecure_bfv-257-n8", "insecure_bfv-65537-n11"];
 
 #[test]
 fn encryption_round_trips() {
@@ -211,6 +216,54 @@ fn the_overflow_has_the_promised_shape() {
             raw.coefficients().iter().zip(&inner).map(|(&m, &i)| t.sub(m, t.mul(unit, t.reduce_i64(i)))).collect();
         assert_eq!(params.plain().decode(&recovered, 1).unwrap(), x, "{name}");
     }
+}
+
+#[test]
+fn forms_convert_and_do_not_mix() {
+    for name in ["insecure_bgv-257-n8", "insecure_bfv-65537-n11"] {
+        let mut f = fixture(name, 9);
+        let t = f.bgv.params().plain().modulus(1);
+        let x = f.values();
+        let own = f.encrypt(&x);
+        let (mine, other) = match own.meta().form {
+            Form::Bgv => (Form::Bgv, Form::Bfv),
+            Form::Bfv => (Form::Bfv, Form::Bgv),
+        };
+        let converted = f.bgv.convert(&own, other);
+        assert_eq!(f.open(&converted), x);
+        assert!(matches!(f.bgv.add(&own, &converted), Err(SchemeError::FormMismatch { .. })));
+        assert!(matches!(f.bgv.mul(&own, &converted, NextUse::Keep), Err(SchemeError::FormMismatch { .. })));
+        assert_eq!(f.bgv.convert(&converted, mine).fingerprint(), own.fingerprint());
+        // A sum of products in the other form, at several levels.
+        let square = f.bgv.mul(&converted, &converted, NextUse::Product).unwrap();
+        let sum = f.bgv.add(&f.bgv.mul(&square, &converted, NextUse::Product).unwrap(), &square).unwrap();
+        let back = f.bgv.add(&f.bgv.convert(&sum, mine), &own).unwrap();
+        let cubic = |x: u64| t.add(t.add(t.mul(x, t.mul(x, x)), t.mul(x, x)), x);
+        assert_eq!(f.open(&back), x.iter().map(|&x| cubic(x)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn scale_invariant_products_are_exact_and_as_deep_as_those_through_bgv() {
+    let mut depths = Vec::new();
+    for through_bgv in [false, true] {
+        let mut spec = everlevel_scheme::params::spec("insecure_bfv-257-n8").unwrap();
+        spec.through_bgv = through_bgv;
+        let mut f = fixture_of(Params::new(spec, OptIn::InsecureResearch).unwrap(), 10);
+        assert_eq!(f.bgv.params().chain().auxiliary(f.bgv.params().chain().top()).is_empty(), through_bgv);
+        let t = f.bgv.params().plain().modulus(1);
+        let mut x = f.values();
+        let mut c = f.encrypt(&x);
+        let mut depth = 0i32;
+        while let Ok(next) = f.bgv.mul(&c, &c, NextUse::Product) {
+            (c, depth) = (next, depth + 1);
+            x.iter_mut().for_each(|x| *x = t.mul(*x, *x));
+            assert_eq!(f.open(&c), x);
+        }
+        depths.push(depth);
+    }
+    // BFV's noise adds where BGV's multiplies, so no capacity is lost where the ladder does not stop at the ideal size.
+    assert!(depths[0] >= depths[1] && depths[1] >= 18, "{depths:?}");
 }
 
 #[test]

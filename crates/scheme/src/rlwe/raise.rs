@@ -1,0 +1,232 @@
+//! The ends of bootstrapping: from a worn-out ciphertext to encryptions of its phase.
+//!
+//! Under the sparse key s0 modulo q0 a worn-out (b, a) in BGV form has b + a s0 = κ m + p^r ε + q0 I over the integers. A polynomial combination
+//! o0 + o1 s0 with integer polynomials is encrypted by one product of plaintext polynomials with encryptions of w^i s0 for each digit of o1 in
+//! base w. *Through* the digit removal (Chen–Han 2018; in the unified form of Geelen–Vercauteren 2022): with b' = p^v b modulo q0, centered,
+//! b' + a' s0 = p^v κ m + p^(r+v) ε' + q0 I. *Round* it: with Δ c = c' + q0 O (c' centered, O the integer quotient) the overflow
+//! u = -(O_b + O_a s0) = I' - Δ I; the coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, as rebuilt in docs/adr/0003).
+
+use everlevel_arith::{gather_natural, kernels};
+use everlevel_ring::{
+    Coeff, Eval, Poly,
+    convert::{RoundingScale, divide_round, divide_round_produced},
+};
+
+use super::keyswitch::Decomposition;
+use super::{Ciphertext, Evaluator, divide};
+use crate::error::SchemeError;
+use crate::form::Form;
+use crate::keys::{BootstrapKey, EvalKeys, SwitchKey};
+use crate::noise::{Meta, raise_digit};
+use crate::params::Level;
+use crate::verbs::{Raise, Scheme};
+
+/// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
+pub struct Raised {
+    b: Vec<i64>,
+    a: Vec<i64>,
+    factor: u64,
+}
+
+impl<K: EvalKeys> Evaluator<K> {
+    fn bootstrap_key(&self) -> Result<&BootstrapKey, SchemeError> {
+        self.keys
+            .bootstrap()
+            .ok_or_else(|| SchemeError::MissingKey { operation: "bootstrapping", key: "bootstrapping key".into() })
+    }
+
+    /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the keys.
+    fn times_sparse(&self, o0: &[i64], o1: &[i64], meta: Meta) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let keys = &self.bootstrap_key()?.sparse;
+        let meta = params.checked(meta, "bootstrapping")?;
+        let basis = params.chain().basis(meta.level);
+        let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
+        let t = params.plain_arithmetic(&meta);
+        let carried: Vec<i64> = if meta.factor == 1 {
+            o0.to_vec()
+        } else {
+            o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect()
+        };
+        let mut c0 = poly(&carried);
+        divide(ring, &mut c0, meta.form.scale(t.value()));
+        let mut c1 = Poly::zero(ring, basis);
+        let w = raise_digit(self.plain_prime()) as i64;
+        let mut rest = o1.to_vec();
+        for (i, key) in keys.iter().enumerate() {
+            if rest.iter().all(|&x| x == 0) {
+                break;
+            }
+            // rest = digit + w next, balanced; the last key takes what is left
+            let next: Vec<i64> = match i + 1 < keys.len() {
+                true => rest.iter().map(|&x| (2 * x as i128 + w as i128).div_euclid(2 * w as i128) as i64).collect(),
+                false => vec![0; rest.len()],
+            };
+            let digit = poly(&rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect::<Vec<i64>>());
+            c0.mul_add_assign(ring, &key.c0.restricted(basis), &digit);
+            c1.mul_add_assign(ring, &key.c1.restricted(basis), &digit);
+            rest = next;
+        }
+        Ok(Ciphertext::new(meta, c0, c1))
+    }
+    /// The coefficients modulo q0, centered, in natural order.
+    fn centered_base(&self, c: Poly<Eval>) -> Vec<i64> {
+        let (ring, q0) = (self.params().ring(), self.params().base_modulus());
+        let basis = c.basis();
+        let c = c.into_coeff(ring);
+        let stored: Vec<i64> = (0..ring.degree())
+            .map(|k| {
+                // Mixed radix over the one or two primes of q0.
+                let (mut value, mut weight) = (0i128, 1i128);
+                for (i, limb) in basis.iter().zip(c.limbs()) {
+                    let q = ring.modulus(i);
+                    let digit = q.mul(q.sub(limb[k], q.reduce_i128(value)), q.inv(q.reduce_i128(weight)).unwrap_or(0));
+                    value += weight * digit as i128;
+                    weight *= q.value() as i128;
+                }
+                (if 2 * value > q0 { value - q0 } else { value }) as i64
+            })
+            .collect();
+        gather_natural(ring.log_degree(), &stored)
+    }
+    /// The key switch from s to s0 modulo q0, of a ciphertext in BGV form.
+    fn to_sparse_key(&self, c0: Poly<Eval>, c1: Poly<Eval>, t: u64, key: &SwitchKey) -> [Poly<Eval>; 2] {
+        let params = self.params();
+        let ring = params.ring();
+        let low = c0.basis();
+        let gadget = params.chain().encapsulation();
+        let special = gadget.special();
+        let cut = Decomposition::new(params, gadget, &c1, t);
+        let full = low.union(special);
+        self.counters.key_switch(1, low.len(), cut.len(), 1, ring.degree());
+        self.counters.rounding(2, full, low, ring.degree());
+        let (c0, c1) = divide_round_produced(ring, full, low, RoundingScale::times_plain(t), |i| {
+            let q = ring.modulus(i);
+            let known = low.contains(i).then(|| (&c1.limb(i)[..], ring.inverse_of(t, i)));
+            let digits = cut.evaluate(ring, i, known);
+            let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+            let (b, a) = cut.key_limbs(key, i);
+            let (mut s0, mut s1) = (ring.limb(), ring.limb());
+            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
+            if low.contains(i) {
+                kernels::scalar_mul_add_assign(q, &mut s0, c0.limb(i), self.raise_factor(special, i, t));
+            }
+            (s0, s1)
+        });
+        [c0, c1]
+    }
+}
+
+impl<K: EvalKeys> Raise for Evaluator<K> {
+    type Raised = Raised;
+
+    fn message_exponent(&self) -> u32 {
+        self.params.plain_exponent()
+    }
+    fn overflow_digits(&self) -> u32 {
+        self.params.slot_shape().max_exponent() - self.params.plain_exponent()
+    }
+    fn overflow_bound(&self) -> u64 {
+        self.params.overflow_bound()
+    }
+    fn minimum_capacity(&self) -> f64 {
+        self.params.noise().minimum_capacity(self.params.plain_modulus())
+    }
+    fn begin_raise(&self, x: &Ciphertext) -> Result<Raised, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        params.check_raise(&x.meta)?;
+        let key = self.bootstrap_key()?;
+        let t = params.plain_arithmetic(&x.meta).value();
+        let low = params.chain().basis(Level(0));
+        // The switch to q0 is judged by the law of its coefficients (check_raise), not by the canonical bound.
+        let scale = RoundingScale::plain_multiple(x.meta.form.divisor(t));
+        if x.meta.level > Level(0) {
+            self.counters.rounding(2, x.c0.basis(), low, ring.degree());
+        }
+        let base = [&x.c0, &x.c1].map(|c| {
+            let mut c = if x.meta.level > Level(0) { divide_round(ring, c, low, scale) } else { c.clone() };
+            if x.meta.form == Form::Bfv {
+                c.scale_assign(ring, t as i128);
+            }
+            c
+        });
+        let [b, a] = match &key.encapsulation {
+            Some(key) => {
+                let [c0, c1] = base;
+                self.to_sparse_key(c0, c1, t, key)
+            }
+            None => base,
+        };
+        let factor = params.after_switch(&x.meta, Level(0)).factor;
+        Ok(Raised { b: self.centered_base(b), a: self.centered_base(a), factor })
+    }
+
+    fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params().raised_overflow(delta)?;
+        let (delta, q0) = (delta as i128, self.params().base_modulus());
+        // -round(Δ c / q0): ties cannot occur, q0 is odd.
+        let quotient =
+            |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| -((2 * delta * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
+        let u = self.times_sparse(&quotient(&r.b), &quotient(&r.a), self.params().raised(delta as u64))?;
+        self.reduce_plain_modulus(&u, meta.exponent)
+    }
+
+    fn raise_message(&self, r: &Raised, like: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let t = params.plain().modulus(params.plain_exponent());
+        let unit = t.inv(r.factor).expect("factors are units");
+        let reduced = |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect() };
+        let level = params.raised_message(&like.meta)?.level;
+        let meta = Meta { level, ..params.raised(t.value()) };
+        let raised = self.times_sparse(&reduced(&r.b), &reduced(&r.a), meta)?;
+        let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
+        let low = like.meta.level.min(raised.meta.level);
+        self.mod_switch_to(&raised, low)
+    }
+
+    fn base_modulus_mod_p(&self, r: &Raised) -> i64 {
+        let t = self.params.plain().modulus(1);
+        let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
+        t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
+    }
+
+    fn raise_scaled(&self, r: &Raised) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let meta = params.raised_scaled();
+        let (q0, t) = (params.base_modulus(), params.plain_arithmetic(&meta));
+        let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
+        let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
+        // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
+        let scaled = |c: &[i64]| -> Vec<i64> {
+            c.iter()
+                .map(|&c| {
+                    let x = shift * c as i128 % q0;
+                    let x = if 2 * x > q0 {
+                        x - q0
+                    } else if 2 * x < -q0 {
+                        x + q0
+                    } else {
+                        x
+                    };
+                    t.centered(t.mul(t.reduce_i128(x), inverse))
+                })
+                .collect()
+        };
+        self.times_sparse(&scaled(&r.b), &scaled(&r.a), meta)
+    }
+    fn blank(&self, capacity: f64) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
+        let zero = Poly::zero(self.params.ring(), self.params.chain().basis(meta.level));
+        Ok(Ciphertext::new(meta, zero.clone(), zero))
+    }
+    fn enter(&self, x: &Ciphertext, capacity: f64) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params.entered(&x.meta, capacity)?;
+        Ok(Ciphertext { meta, ..self.mod_switch_to(x, meta.level)? })
+    }
+    fn restore_unit(&self, r: &Raised, mut x: Ciphertext) -> Ciphertext {
+        x.meta.factor = self.params.raised_unit(r.factor, &x.meta);
+        x
+    }
+}
