@@ -53,6 +53,10 @@ impl Params {
         // Bootstrapping works one power of p above the plaintext modulus.
         let max_exponent = spec.plain_exponent + spec.bootstrap.is_some() as u32;
         let shape = SlotShape::new(spec.index, spec.plain_prime, max_exponent).map_err(|e| bad(e.to_string()))?;
+        // Encryption adds t times an error of a few bits in one signed word.
+        if shape.plain_modulus(max_exponent) >> 56 != 0 {
+            return Err(bad(format!("plaintext modulus {}^{max_exponent}: expected less than 2^56", spec.plain_prime)));
+        }
         let plain = PlainRing::new(shape)?;
         let (chain, moduli) = Chain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
