@@ -126,10 +126,10 @@ impl Scheme for Clear {
         self.map(a, |x| a.t.sub(0, x))
     }
     fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
-        self.map(a, |x| a.t.add(x, a.t.residue(k)))
+        self.map(a, |x| a.t.add(x, a.t.reduce_i64(k)))
     }
     fn mul_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
-        self.map(a, |x| a.t.mul(x, a.t.residue(k)))
+        self.map(a, |x| a.t.mul(x, a.t.reduce_i64(k)))
     }
     fn linear_combination(&self, terms: &[(&Value, i64)], constant: i64) -> Result<Value, SchemeError> {
         let mut sum = self.map(terms[0].0, |_| 0)?;
@@ -243,13 +243,13 @@ impl Raise for Clear {
     fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Value, SchemeError> {
         let exponent = if delta == self.prime { 2 } else { 1 };
         let t = PrimePower::new(self.prime, exponent).unwrap();
-        let u: Vec<u64> = r.overflow.iter().map(|(i, j)| t.residue(j - delta as i64 * i)).collect();
+        let u: Vec<u64> = r.overflow.iter().map(|(i, j)| t.reduce_i64(j - delta as i64 * i)).collect();
         Ok(self.slots_of_coefficients(&u, exponent))
     }
     fn raise_message(&self, r: &Raised, like: &Value) -> Result<Value, SchemeError> {
         assert_eq!(like.t.exponent(), 1);
         let t = like.t;
-        let m: Vec<u64> = r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(*m, t.residue(BASE * i))).collect();
+        let m: Vec<u64> = r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(*m, t.reduce_i64(BASE * i))).collect();
         Ok(self.slots_of_coefficients(&m, 1))
     }
     fn base_modulus_mod_p(&self, _: &Raised) -> i64 {

@@ -1,5 +1,6 @@
 //! Errors of the circuit layer.
 
+use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 
 /// What can be wrong with a circuit or with its use.
@@ -9,16 +10,9 @@ pub enum CircuitError {
     /// The scheme refused an operation.
     #[error(transparent)]
     Scheme(#[from] SchemeError),
-    /// p^e is not a modulus that circuits can be planned for.
-    #[error(
-        "plaintext modulus {p}^{exponent} is not usable: expected an odd p above 2, an exponent of at least 1, and p^e below 2^62"
-    )]
-    PlainModulus {
-        /// The prime.
-        p: u64,
-        /// The exponent.
-        exponent: u32,
-    },
+    /// The ring refused a modulus or an inverse.
+    #[error(transparent)]
+    Ring(#[from] RingError),
     /// Two objects are for different plaintext moduli.
     #[error("plaintext moduli differ: expected {expected}, found {found}")]
     ModulusMismatch {
@@ -26,14 +20,6 @@ pub enum CircuitError {
         expected: u64,
         /// The modulus that was given.
         found: u64,
-    },
-    /// A number has no inverse modulo the plaintext modulus.
-    #[error("{value} has no inverse modulo {modulus}")]
-    NotInvertible {
-        /// The number.
-        value: u64,
-        /// The plaintext modulus.
-        modulus: u64,
     },
     /// A vector of slot values has the wrong length.
     #[error("{found} slot values: expected {expected}")]

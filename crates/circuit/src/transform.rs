@@ -11,7 +11,7 @@
 //! Sources: Ma–Huang–Wang–Wang 2024 (ia.cr/2024/164), Geelen 2024 (ia.cr/2024/153), section 4; the order of the
 //! coefficients is chosen so that no permutation is left over. The inverse stages undo them in reverse order.
 
-use everlevel_ring::SlotShape;
+use everlevel_ring::{RingError, SlotShape};
 use everlevel_scheme::PeriodicSlots;
 
 use crate::error::CircuitError;
@@ -33,11 +33,11 @@ impl SlotTransform {
     ///
     /// # Errors
     /// [`CircuitError::UnsupportedShape`] unless there are 2 rows and a power of two of columns;
-    /// [`CircuitError::PlainModulus`] if the shape does not know p^exponent.
+    /// [`CircuitError::Ring`] if the shape does not know p^exponent.
     pub fn new(shape: &SlotShape, exponent: u32) -> Result<Self, CircuitError> {
         let columns = check_columns(shape)?;
         if exponent == 0 || exponent > shape.max_exponent() {
-            return Err(CircuitError::PlainModulus { p: shape.plain_prime(), exponent });
+            return Err(RingError::PlainModulus { p: shape.plain_prime(), exponent }.into());
         }
         let modulus = PrimePower::new(shape.plain_prime(), exponent)?;
         Ok(SlotTransform { modulus, columns, root: shape.root(exponent) })
@@ -72,7 +72,7 @@ impl SlotTransform {
     /// of each other, with the same automorphism keys. A trace over d conjugates multiplies everything by d: pass 1/d.
     ///
     /// # Errors
-    /// [`CircuitError::BadSplits`] as above; [`CircuitError::NotInvertible`] if the root of unity is none.
+    /// [`CircuitError::BadSplits`] as above; [`CircuitError::Ring`] if the root of unity is none.
     pub fn coeff_to_slot(&self, splits: &[usize], factor: u64) -> Result<Vec<LinearMap>, CircuitError> {
         let stages: Result<Vec<_>, _> = (0..self.stages()).rev().map(|s| self.inverse_stage(s)).collect();
         let total = self.stages();

@@ -32,6 +32,24 @@ pub enum RingError {
         /// How many were given.
         count: usize,
     },
+    /// p^e is no plaintext modulus.
+    #[error(
+        "plaintext modulus {p}^{exponent} is not usable: expected p = 2 or an odd p, an exponent of at least 1, and p^e below 2^62"
+    )]
+    PlainModulus {
+        /// The prime.
+        p: u64,
+        /// The exponent.
+        exponent: u32,
+    },
+    /// A number has no inverse modulo the plaintext modulus.
+    #[error("{value} has no inverse modulo {modulus}")]
+    NotInvertible {
+        /// The number.
+        value: u64,
+        /// The plaintext modulus.
+        modulus: u64,
+    },
     /// The plaintext modulus does not fit the ring.
     #[error("plaintext modulus {p}^{exponent} does not fit the ring of index {index}: {reason}")]
     BadPlainModulus {

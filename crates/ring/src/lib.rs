@@ -6,6 +6,7 @@
 //! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`] with one [`Limb`] a prime.
 //! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`] multiplies.
 //! * [`convert`]: exact centered lifts between bases, and division with rounding.
+//! * [`PrimePower`]: arithmetic modulo a plaintext modulus p^e.
 //! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their automorphisms.
 //! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
 
@@ -17,6 +18,7 @@ mod limb;
 mod norm;
 mod plain;
 mod poly;
+mod prime_power;
 mod ring;
 pub mod sample;
 
@@ -27,4 +29,5 @@ pub use limb::Limb;
 pub use norm::CanonicalNorm;
 pub use plain::PlainRing;
 pub use poly::{Coeff, Eval, Poly, Representation};
-pub use ring::Ring;
+pub use prime_power::PrimePower;
+pub use ring::{Residues, Ring};

@@ -4,6 +4,7 @@ use everlevel_arith::{Modulus, NttTable, gather_natural, scatter_natural};
 
 use crate::error::RingError;
 use crate::galois::{GaloisElement, SlotShape};
+use crate::prime_power::PrimePower;
 
 /// Plaintext arithmetic and slot encoding modulo p^e, for every e up to the shape's largest exponent.
 ///
@@ -13,7 +14,7 @@ pub struct PlainRing {
     shape: SlotShape,
     /// One transform of length n/d for each exponent, over Y = X^d.
     tables: Vec<NttTable>,
-    moduli: Vec<Modulus>,
+    moduli: Vec<PrimePower>,
 }
 
 impl PlainRing {
@@ -23,9 +24,8 @@ impl PlainRing {
         let mut tables = Vec::new();
         let mut moduli = Vec::new();
         for e in 1..=shape.max_exponent() {
-            let modulus = Modulus::new(shape.plain_modulus(e))?;
-            tables.push(NttTable::new(modulus, log_slots, shape.root(e))?);
-            moduli.push(modulus);
+            tables.push(NttTable::new(Modulus::new(shape.plain_modulus(e))?, log_slots, shape.root(e))?);
+            moduli.push(PrimePower::new(shape.plain_prime(), e)?);
         }
         Ok(PlainRing { shape, tables, moduli })
     }
@@ -37,7 +37,7 @@ impl PlainRing {
     ///
     /// # Panics
     /// If e is 0 or above the shape's largest exponent.
-    pub fn modulus(&self, e: u32) -> Modulus {
+    pub fn modulus(&self, e: u32) -> PrimePower {
         self.moduli[e as usize - 1]
     }
     /// The degree n of the ring.

@@ -9,6 +9,41 @@ use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
 use crate::limb::{Limb, Pool};
 use crate::norm::CanonicalNorm;
+use crate::prime_power::PrimePower;
+
+/// What integers known by the primes of a ring are reduced by: a prime of a ring, or a plaintext modulus.
+pub trait Residues {
+    /// x modulo this number.
+    fn reduce(&self, x: u64) -> u64;
+    /// The product of two residues.
+    fn product(&self, a: u64, b: u64) -> u64;
+    /// The negative of a residue.
+    fn negative(&self, a: u64) -> u64;
+}
+
+impl Residues for Modulus {
+    fn reduce(&self, x: u64) -> u64 {
+        self.reduce_u64(x)
+    }
+    fn product(&self, a: u64, b: u64) -> u64 {
+        self.mul(a, b)
+    }
+    fn negative(&self, a: u64) -> u64 {
+        self.neg(a)
+    }
+}
+
+impl Residues for PrimePower {
+    fn reduce(&self, x: u64) -> u64 {
+        self.reduce_u64(x)
+    }
+    fn product(&self, a: u64, b: u64) -> u64 {
+        self.mul(a, b)
+    }
+    fn negative(&self, a: u64) -> u64 {
+        self.neg(a)
+    }
+}
 
 /// One prime of the ring with its transform.
 pub(crate) struct Prime {
@@ -108,8 +143,8 @@ impl Ring {
         basis.iter().map(|i| (self.primes[i].modulus.value() as f64).log2()).sum()
     }
     /// The product of the primes of `basis` modulo `modulus`.
-    pub fn product_mod(&self, basis: Basis, modulus: Modulus) -> u64 {
-        basis.iter().fold(modulus.reduce_u64(1), |r, i| modulus.mul(r, modulus.reduce_u64(self.primes[i].modulus.value())))
+    pub fn product_mod(&self, basis: Basis, modulus: impl Residues) -> u64 {
+        basis.iter().fold(1, |r, i| modulus.product(r, modulus.reduce(self.primes[i].modulus.value())))
     }
     /// The inverse of the product of the primes of `basis` modulo the prime at `position`, which is not among them.
     pub fn inverse_product(&self, basis: Basis, position: usize) -> u64 {

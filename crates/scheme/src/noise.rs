@@ -22,8 +22,7 @@
 //!
 //! All bounds are log2 of magnitudes ("bits").
 
-use everlevel_arith::Modulus;
-use everlevel_ring::{Basis, Ring, sample};
+use everlevel_ring::{Basis, PrimePower, Ring, sample};
 
 use crate::error::SchemeError;
 use crate::form::Form;
@@ -239,7 +238,7 @@ impl NoiseModel {
 /// Transitions: what every operation does to [`Meta`], shared by all schemes.
 impl Params {
     /// Arithmetic modulo the plaintext modulus of `m`.
-    pub fn plain_arithmetic(&self, m: &Meta) -> Modulus {
+    pub fn plain_arithmetic(&self, m: &Meta) -> PrimePower {
         self.plain().modulus(m.exponent)
     }
     /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become multiples of t.

@@ -79,7 +79,7 @@ impl Tables {
                 Ok(vec![Candidate { builder, powers, outputs: vec![product] }])
             }
             NullPolynomial::Powers(_) => {
-                let null = Polynomial::from_roots(t, (-self.bound..=self.bound).map(|l| t.residue(l)));
+                let null = Polynomial::from_roots(t, (-self.bound..=self.bound).map(|l| t.reduce_i64(l)));
                 candidates(&builder, &powers, &[null]).collect()
             }
         }
@@ -114,7 +114,7 @@ fn inverse_derivative(t: PrimePower, bound: i64) -> Result<Polynomial, CircuitEr
     for l in 0..=bound {
         let magnitude = t.mul(factorial[(bound + l) as usize], factorial[(bound - l) as usize]);
         let derivative = if (bound - l) % 2 == 0 { magnitude } else { t.sub(0, magnitude) };
-        points.push(t.residue(l * l));
+        points.push(t.reduce_i64(l * l));
         values.push(t.inv(derivative)?);
     }
     let in_squares = Polynomial::interpolate(t, &points, &values)?;

@@ -27,7 +27,7 @@ impl GridPolynomial {
     /// coefficients), else 2B + 1. O(B^4) operations.
     ///
     /// # Errors
-    /// [`CircuitError::OverflowBound`] unless 1 <= B <= 64 and (2B + 1)^2 <= p; [`CircuitError::PlainModulus`].
+    /// [`CircuitError::OverflowBound`] unless 1 <= B <= 64 and (2B + 1)^2 <= p; [`CircuitError::Ring`].
     pub fn new(prime: u64, bound: u64) -> Result<Self, CircuitError> {
         let t = PrimePower::new(prime, 1)?;
         check(prime, bound)?;
@@ -46,7 +46,7 @@ impl GridPolynomial {
         let (bound, step) = (bound as i64, 2 * bound as i64 + 1);
         // f(u) = u Q(u^2)
         let points = (1..=(step * step - 1) / 2).map(|u| (u, (u + bound).div_euclid(step)));
-        let points = points.map(|(u, h)| Ok((t.residue(u * u), t.mul(t.residue(h), t.inv(t.residue(u))?))));
+        let points = points.map(|(u, h)| Ok((t.reduce_i64(u * u), t.mul(t.reduce_i64(h), t.inv(t.reduce_i64(u))?))));
         let in_squares = interpolate(t, points)?;
         let polynomial = Polynomial::new(t, in_squares.coefficients().iter().flat_map(|c| [0, *c]));
         Ok(GridPolynomial { multiplier: step as u64, polynomial })
@@ -56,8 +56,8 @@ impl GridPolynomial {
         let linear = t.inv(t.mul(2, i))?;
         let orbits = (1..=bound).flat_map(|h| (0..=bound).map(move |l| (l, h)));
         let points = orbits.map(|(l, h)| {
-            let u = t.add(t.residue(l), t.mul(i, t.residue(h)));
-            let rest = t.sub(t.residue(h), t.mul(linear, u));
+            let u = t.add(t.reduce_i64(l), t.mul(i, t.reduce_i64(h)));
+            let rest = t.sub(t.reduce_i64(h), t.mul(linear, u));
             Ok((t.pow(u, 4), t.mul(rest, t.inv(t.pow(u, 3))?)))
         });
         let in_fourths = interpolate(t, points)?;
@@ -113,8 +113,8 @@ fn root_of_minus_one(t: &PrimePower) -> Option<u64> {
 fn is_injective(t: &PrimePower, bound: i64, multiplier: u64) -> bool {
     let mut seen = HashSet::new();
     (-bound..=bound).all(|h| {
-        let shift = t.mul(multiplier, t.residue(h));
-        (-bound..=bound).all(|l| seen.insert(t.add(t.residue(l), shift)))
+        let shift = t.mul(multiplier, t.reduce_i64(h));
+        (-bound..=bound).all(|l| seen.insert(t.add(t.reduce_i64(l), shift)))
     })
 }
 
@@ -137,7 +137,11 @@ mod tests {
                 );
                 assert!(f.degree() as i64 <= step * step - 2);
                 for (l, h) in (-bound..=bound).flat_map(|l| (-bound..=bound).map(move |h| (l, h))) {
-                    assert_eq!(f.evaluate(t.residue(l + grid.multiplier() as i64 * h)), t.residue(h), "p = {p}, B = {bound}");
+                    assert_eq!(
+                        f.evaluate(t.reduce_i64(l + grid.multiplier() as i64 * h)),
+                        t.reduce_i64(h),
+                        "p = {p}, B = {bound}"
+                    );
                 }
             }
         }

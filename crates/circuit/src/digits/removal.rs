@@ -27,7 +27,7 @@ impl DigitRemoval {
     ///
     /// # Errors
     /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 < p, type B (2B + 1)^2 <= p;
-    /// [`CircuitError::PlainModulus`] if p^2 is too large or p even.
+    /// [`CircuitError::Ring`] if p^2 is too large or p even.
     pub fn new(prime: u64, bound: u64, method: DigitMethod) -> Result<Self, CircuitError> {
         let (multiplier, program) = match method {
             DigitMethod::ProductTree { group } => (prime, closed_form::program(prime, bound, NullPolynomial::Tree(group))?),
@@ -105,7 +105,7 @@ mod tests {
                     };
                     let exponent = removal.input_exponent();
                     let t = PrimePower::new(p, exponent).unwrap();
-                    let u = grid.iter().map(|(l, h)| t.residue(l + removal.multiplier() as i64 * h)).collect();
+                    let u = grid.iter().map(|(l, h)| t.reduce_i64(l + removal.multiplier() as i64 * h)).collect();
                     scheme.take_counts();
                     let h = removal.remove(&scheme, &scheme.encrypt(u, exponent), NextUse::LinearMap).unwrap();
                     let (counts, costs) = (scheme.take_counts(), removal.costs());
@@ -115,7 +115,7 @@ mod tests {
                     );
                     assert_eq!(h.t.value(), p);
                     assert!(
-                        grid.iter().zip(&h.slots).all(|((_, want), got)| h.t.residue(*want) == *got),
+                        grid.iter().zip(&h.slots).all(|((_, want), got)| h.t.reduce_i64(*want) == *got),
                         "p = {p}, B = {bound}, {method}"
                     );
                 }
@@ -129,7 +129,7 @@ mod tests {
         let (scheme, t) = (Clear::with_prime(p), PrimePower::new(p, 2).unwrap());
         let removal = DigitRemoval::new(p, bound, METHODS[2]).unwrap();
         let grid: Vec<(i64, u64)> = (-12..=12).flat_map(|l| (0..p).map(move |h| (l, h))).collect();
-        let u = grid.iter().map(|(l, h)| t.residue(l + (p * h) as i64)).collect();
+        let u = grid.iter().map(|(l, h)| t.reduce_i64(l + (p * h) as i64)).collect();
         let h = removal.remove(&scheme, &scheme.encrypt(u, 2), NextUse::Keep).unwrap();
         assert!(grid.iter().zip(&h.slots).all(|((_, want), got)| want == got));
     }

@@ -53,7 +53,7 @@ impl Polynomial {
     /// The polynomial of least degree with the given values at the given points: O(n^2), Newton's form.
     ///
     /// # Errors
-    /// [`CircuitError::NotInvertible`] if two points agree modulo p; [`CircuitError::SlotCount`] if there are not as many
+    /// [`CircuitError::Ring`] if two points agree modulo p; [`CircuitError::SlotCount`] if there are not as many
     /// values as points.
     pub fn interpolate(modulus: PrimePower, points: &[u64], values: &[u64]) -> Result<Self, CircuitError> {
         let (n, t) = (points.len(), modulus);
@@ -128,7 +128,7 @@ fn invert_all(t: &PrimePower, xs: &[u64]) -> Result<Vec<u64>, CircuitError> {
     let mut inverse = match t.inv(product) {
         Ok(inverse) => inverse,
         // Name the culprit, not the product.
-        Err(error) => return Err(xs.iter().find_map(|x| t.inv(*x).err()).unwrap_or(error)),
+        Err(error) => return Err(xs.iter().find_map(|x| t.inv(*x).err()).unwrap_or(error).into()),
     };
     for (slot, x) in out.iter_mut().zip(xs).rev() {
         *slot = t.mul(*slot, inverse);
@@ -147,13 +147,13 @@ mod tests {
         let mut rng = Rng(3);
         for (p, e) in [(257, 1), (257, 2), (786433, 2)] {
             let t = PrimePower::new(p, e).unwrap();
-            let points: Vec<u64> = (0..40).map(|i| t.residue(i * 3 - 50)).collect();
+            let points: Vec<u64> = (0..40).map(|i| t.reduce_i64(i * 3 - 50)).collect();
             let values: Vec<u64> = (0..40).map(|_| rng.below(t.value())).collect();
             let f = Polynomial::interpolate(t, &points, &values).unwrap();
             assert!(f.degree() < 40);
             assert!(points.iter().zip(&values).all(|(x, y)| f.evaluate(*x) == *y));
             let doubled = [points.clone(), vec![points[0] + p]].concat();
-            assert!(matches!(Polynomial::interpolate(t, &doubled, &[0; 41]), Err(CircuitError::NotInvertible { .. })));
+            assert!(matches!(Polynomial::interpolate(t, &doubled, &[0; 41]), Err(CircuitError::Ring(_))));
             assert!(Polynomial::interpolate(t, &points, &[0]).is_err());
         }
     }
@@ -161,11 +161,11 @@ mod tests {
     #[test]
     fn parity_and_roots() {
         let t = PrimePower::new(257, 1).unwrap();
-        let roots = |b: i64| Polynomial::from_roots(t, (-b..=b).map(|l| t.residue(l)));
+        let roots = |b: i64| Polynomial::from_roots(t, (-b..=b).map(|l| t.reduce_i64(l)));
         assert_eq!((roots(4).parity(), roots(4).degree()), (Parity::Odd, 9));
         assert_eq!(Polynomial::new(t, [3, 0, 1, 0, 0]).parity(), Parity::Even);
         assert_eq!(Polynomial::new(t, [3, 1]).parity(), Parity::Mixed);
         assert_eq!(Polynomial::new(t, []).parity(), Parity::Even);
-        assert!((-4..=4).all(|l| roots(4).evaluate(t.residue(l)) == 0));
+        assert!((-4..=4).all(|l| roots(4).evaluate(t.reduce_i64(l)) == 0));
     }
 }

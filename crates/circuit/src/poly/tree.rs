@@ -47,7 +47,7 @@ pub(crate) fn grouped_factors(
     }
     let mut factors = Vec::with_capacity(groups);
     for roots in members {
-        let f = Polynomial::from_roots(modulus, roots.iter().map(|a| modulus.residue(*a)));
+        let f = Polynomial::from_roots(modulus, roots.iter().map(|a| modulus.reduce_i64(*a)));
         let mut terms = Vec::new();
         let mut constant = 0;
         for (i, c) in f.coefficients().iter().enumerate().filter(|(_, c)| **c != 0) {
@@ -116,7 +116,7 @@ mod tests {
             let costs = plan.costs();
             assert_eq!((costs.depth, costs.products), (depth, products), "n = {n}, group = {group}");
             let xs: Vec<u64> = (0..64).map(|x| x * 1000 % t.value()).collect();
-            let f = Polynomial::from_roots(t, roots.iter().map(|a| t.residue(*a)));
+            let f = Polynomial::from_roots(t, roots.iter().map(|a| t.reduce_i64(*a)));
             let x = scheme.encrypt(xs.clone(), 2);
             let y = plan.evaluate(&scheme, &x, NextUse::Keep).unwrap();
             assert!(xs.iter().zip(&y.slots).all(|(x, y)| f.evaluate(*x) == *y));

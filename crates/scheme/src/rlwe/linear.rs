@@ -3,7 +3,7 @@
 //! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of plaintext products and of
 //! automorphisms need one division by P in all.
 
-use everlevel_arith::{NttTable, gather_natural, kernels};
+use everlevel_arith::{Modulus, NttTable, gather_natural, kernels};
 use everlevel_ring::{
     Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
     convert::{RoundingScale, divide_round, divide_round_produced},
@@ -76,7 +76,8 @@ pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32
         (0..2 * period).map(|i| values.values[i / period * values.period + i % period % values.period]).collect();
     let log = (2 * period).trailing_zeros();
     let root = t.pow(shape.root(e), (columns / period) as u64);
-    NttTable::new(t, log, root).map_err(everlevel_ring::RingError::from)?.inverse(&mut slots);
+    let word = Modulus::new(t.value()).map_err(everlevel_ring::RingError::from)?;
+    NttTable::new(word, log, root).map_err(everlevel_ring::RingError::from)?.inverse(&mut slots);
     let coefficients: Vec<i64> = gather_natural(log, &slots).into_iter().map(|x| t.centered(x)).collect();
     let real: Vec<f64> = coefficients.iter().map(|&x| x as f64).collect();
     let profile = embedding_profile(&CanonicalNorm::new(real.len()), &real);
