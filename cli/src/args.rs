@@ -131,9 +131,11 @@ pub enum BenchCommand {
 /// Which slots are bootstrapped.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Mode {
-    /// Slots that hold integers modulo p
+    /// Slots that hold integers modulo p^r
+    #[value(alias = "slim")]
     Thin,
     /// Slots that hold whole ring elements; the same as thin where a slot has degree 1
+    #[value(alias = "full")]
     General,
 }
 

@@ -23,7 +23,7 @@ pub struct Card {
     log_qp: f64,
     digits: usize,
     levels: usize,
-    secret: &'static str,
+    secret: String,
     sparse_weight: Option<usize>,
     security_bits: f64,
     security_model: &'static str,
@@ -57,10 +57,12 @@ impl Card {
         let log_q = chain.bits(chain.top());
         let log_p = params.ring().log2(chain.special());
         let fresh = params.fresh(chain.top(), params.plain_exponent(), params.noise().fresh_secret(params.plain_modulus()));
+        let mut needed = 0.0;
         let bootstrap = match &spec.bootstrap {
             None => None,
             Some(_) => {
-                let planner = find_planner(params)?;
+                let planner = find_planner(params, None)?;
+                needed = planner.minimum_capacity();
                 let (plan, keys, after) = (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
                 Some(BootstrapCard {
                     overflow_bound: params.overflow_bound(),
@@ -70,9 +72,9 @@ impl Card {
                     depth: planner.bootstrap_costs().depth,
                     key_switches: planner.cost().key_switches,
                     non_scalar_products: planner.cost().products,
-                    minimum_capacity_bits: params.noise().minimum_capacity(spec.plain_prime),
+                    minimum_capacity_bits: planner.minimum_capacity(),
                     capacity_bits_after: params.capacity(after),
-                    multiplications_after: multiplications_left(params, after),
+                    multiplications_after: planner.multiplications_after(),
                     server_keys: keys.len() + usize::from(keys.bootstrap),
                     server_key_bytes: keys.seeded_bytes(params),
                     failure_log2: failure_log2(params, &planner.cost()),
@@ -92,13 +94,16 @@ impl Card {
             log_qp: log_q + log_p,
             digits: chain.gadget(chain.top()).digits(chain.basis(chain.top())).count(),
             levels: chain.top().0 + 1,
-            secret: "uniform ternary",
+            secret: match spec.secret {
+                SecretKind::UniformTernary => "uniform ternary".into(),
+                SecretKind::Sparse(weight) => format!("ternary of weight {weight}"),
+            },
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
             security_bits: security.bits(),
             security_model: SecurityReport::MODEL,
             security_by_key: security.keys().to_vec(),
             fresh_capacity_bits: params.capacity(&fresh),
-            fresh_multiplications: multiplications_left(params, &fresh),
+            fresh_multiplications: multiplications_left(params, &fresh, needed),
             bootstrap,
         })
     }

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use everlevel::circuit::CircuitError;
-use everlevel::{Error, KeyPlanner, OptIn, Params, ParamsSpec, SchemeError};
+use everlevel::scheme::params::BootstrapMode;
+use everlevel::{Error, KeyPlanner, OptIn, Params, ParamsSpec, SchemeError, bootstrap_plan};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Common;
@@ -58,9 +59,13 @@ pub fn find_params(name: &str, common: &Common) -> Result<Params, CliError> {
     Params::new(find_spec(name)?, opt_in).map_err(CliError::usage)
 }
 
-/// Plans the keys and the bootstrapping of a set. What does not fit is the parameter set's fault, hence a usage error.
-pub fn find_planner(params: &Params) -> Result<KeyPlanner, CliError> {
-    KeyPlanner::new(params).map_err(|e| match e {
+/// Plans the keys and the bootstrapping of a set, in the mode that the set names or in another. What does not fit is the parameter set's fault, hence a usage error.
+pub fn find_planner(params: &Params, mode: Option<BootstrapMode>) -> Result<KeyPlanner, CliError> {
+    let plan = bootstrap_plan(params).map(|plan| match mode {
+        Some(mode) => plan.in_mode(mode),
+        None => plan,
+    });
+    plan.and_then(|plan| KeyPlanner::with_plan(params, plan)).map_err(|e| match e {
         Error::Scheme(SchemeError::NoiseOverflow { .. })
         | Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
             CliError::usage(format!("parameter set {}: too little room to bootstrap: raise words ({e})", params.name()))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use everlevel::{Client, Params, Server, Value, failure_log2, multiplications_left};
+use everlevel::{Client, Params, Server, Value, failure_log2};
 use serde::Serialize;
 
 use crate::args::{Common, DemoArgs};
@@ -98,8 +98,8 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
     let (mut values, source) = column(args, &params)?;
     values.resize(params.slots(), 0);
-    let planner = find_planner(&params)?;
-    if multiplications_left(&params, planner.after_bootstrap()) == 0 {
+    let planner = find_planner(&params, None)?;
+    if planner.multiplications_after() == 0 {
         return Err(CliError::usage(format!(
             "parameter set {}: bootstrapping leaves too little room to multiply: raise words",
             params.name()

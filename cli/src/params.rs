@@ -98,7 +98,7 @@ fn plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
     let opt_in = Common { insecure_research: true, ..common.clone() };
     let params = find_params(name, &opt_in)?;
     // What the set says now is checked first: a set that cannot bootstrap has no plan.
-    find_planner(&params)?;
+    find_planner(&params, None)?;
     let objective = match by {
         By::Throughput => Objective::Throughput,
         By::Latency => Objective::Latency,

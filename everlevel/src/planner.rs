@@ -1,7 +1,7 @@
 //! What a server needs and what it gives, found out without cryptography.
 
 use everlevel_circuit::bootstrap::{
-    BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, TimeModel,
+    BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, StageReport, TimeModel,
 };
 use everlevel_scheme::noise::{EVENT_LOG2, Meta, log_add};
 use everlevel_scheme::plain::Open;
@@ -17,6 +17,8 @@ pub struct KeyPlanner {
     costs: BootstrapCosts,
     cost: Cost,
     after: Meta,
+    minimum_capacity: f64,
+    stages: Vec<StageReport>,
 }
 
 impl KeyPlanner {
@@ -32,17 +34,21 @@ impl KeyPlanner {
     /// # Errors
     /// A set that cannot bootstrap, or a plan that does not suit it.
     pub fn with_plan(params: &Params, bootstrap: BootstrapPlan) -> Result<Self, Error> {
-        let scheme = NoOp::new(params, 0);
+        let scheme = NoOp::blank(params);
         let bootstrapper = Bootstrapper::new(&scheme, bootstrap.clone())?;
-        let fresh = bootstrapper.bootstrap(&scheme, &worn_out(&scheme)?)?;
+        let mut stages = Vec::new();
+        let counted = scheme.cost();
+        let fresh = bootstrapper.bootstrap_observed(&scheme, &worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?, &mut stages)?;
         let keys = scheme.key_plan().merge(&KeyPlan::relinearization(params));
         Ok(KeyPlanner {
             params: params.clone(),
             bootstrap,
             keys,
             costs: bootstrapper.costs(),
-            cost: scheme.cost(),
+            cost: scheme.cost() - counted,
             after: *fresh.meta(),
+            minimum_capacity: bootstrapper.minimum_capacity(&scheme),
+            stages,
         })
     }
     /// How bootstrapping is done.
@@ -60,6 +66,18 @@ impl KeyPlanner {
     /// Level and noise bound of a bootstrapped ciphertext.
     pub fn after_bootstrap(&self) -> &Meta {
         &self.after
+    }
+    /// The capacity, in bits, that a ciphertext needs to be bootstrapped.
+    pub fn minimum_capacity(&self) -> f64 {
+        self.minimum_capacity
+    }
+    /// How many squarings in a row a bootstrapped ciphertext takes so that the last result can still be bootstrapped.
+    pub fn multiplications_after(&self) -> usize {
+        multiplications_left(&self.params, &self.after, self.minimum_capacity)
+    }
+    /// What the dry run met, stage by stage: from this `Bootstrapper::prepare` makes the tables.
+    pub fn stages(&self) -> &[StageReport] {
+        &self.stages
     }
     /// The keys found so far.
     pub fn keys(&self) -> KeyPlan {
@@ -90,7 +108,7 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
             problem: "the set has no bootstrapping section: add one, or take a set that has".into(),
         }));
     }
-    Ok(BootstrapPlan::for_set(params.spec(), params.slots())?)
+    Ok(BootstrapPlan::for_set(params)?)
 }
 
 /// Tries bootstrapping plans on the no-op scheme and returns the best one found, with what it costs and leaves.
@@ -108,10 +126,10 @@ struct Dry<'a>(&'a Params);
 impl DryRun for Dry<'_> {
     type Scheme = NoOp;
     fn scheme(&self) -> Result<NoOp, SchemeError> {
-        Ok(NoOp::new(self.0, 0))
+        Ok(NoOp::blank(self.0))
     }
-    fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
-        worn_out(scheme)
+    fn worn_out(&self, scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
+        worn_out(scheme, capacity)
     }
     fn cost(&self, scheme: &NoOp) -> Cost {
         scheme.cost()
@@ -121,25 +139,34 @@ impl DryRun for Dry<'_> {
     }
 }
 
-/// A pretended ciphertext that needs bootstrapping: what bootstrapping leaves does not depend on it.
-fn worn_out(scheme: &NoOp) -> Result<Open, SchemeError> {
-    scheme.encrypt_at(&Plaintext::encode(scheme.params(), &[])?, Level(1))
+/// A pretended ciphertext that needs bootstrapping, at the lowest level of so much capacity: what bootstrapping leaves does not depend on it.
+fn worn_out(scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
+    let params = scheme.params();
+    let zero = Plaintext::encode(params, &[])?;
+    let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
+    let top = params.chain().top().0;
+    let enough = |x: &Open| params.capacity(x.meta()) >= capacity;
+    (1..top).filter_map(|level| fresh(level).ok()).find(enough).map_or_else(|| fresh(top), Ok)
 }
 
-/// How many squarings in a row a ciphertext with these public data takes so that the last result can still be bootstrapped.
-pub fn multiplications_left(params: &Params, meta: &Meta) -> usize {
+/// How many squarings in a row a ciphertext with these public data takes so that the last result has at least `needed` bits of capacity: 0 to be
+/// decrypted, [`KeyPlanner::minimum_capacity`] to be bootstrapped.
+pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize {
     let square = |m: &Meta| {
         let at = params.after_switch(m, params.product_level(m, m));
         let raw = params.after_product(&at, &at).ok()?;
         let product = params.after_reduction(&params.with_key_switch(&raw), NextUse::Product);
-        params.check_raise(&product).is_ok().then_some(product)
+        (params.capacity(&product) >= needed).then_some(product)
     };
     std::iter::successors(square(meta), square).count()
 }
 
 /// log2 of the probability that any modelled event of a computation of this cost exceeds its bound: roundings and key switches, each in every
-/// embedding, at 2^-170 an event. The overflow of bootstrapping is bounded by its worst case: probability 0, which enters as 2^-1024.
+/// embedding, at 2^-170 an event, and the overflow of one bootstrapping in every coefficient. Where that is bounded by its worst case it has
+/// probability 0, which enters as 2^-1024.
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
-    let events = (cost.roundings + cost.key_switches).max(1) as f64 * params.degree() as f64;
-    log_add(EVENT_LOG2 + events.log2(), -1024.0)
+    let degree = (params.degree() as f64).log2();
+    let events = ((cost.roundings + cost.key_switches).max(1) as f64).log2() + degree;
+    let overflow = params.noise().overflow_tail(params.overflow_bound()) + degree;
+    log_add(EVENT_LOG2 + events, overflow.max(-1024.0))
 }

@@ -1,17 +1,13 @@
 //! `everlevel bench bootstrap`: fresh keys and random values in every run, everything checked.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use everlevel::scheme::params::SecurityReport;
-use everlevel::{
-    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Raise, Scheme, SecretKey, ServerKeys,
-    StageReport, failure_log2,
-};
-use rand_core::CryptoRng;
+use everlevel::failure_log2;
+use everlevel::scheme::params::{BootstrapMode, SecurityReport};
 use serde::Serialize;
 
 use super::machine;
+use super::measure::{Bench, Outcome};
 use crate::args::{BootstrapArgs, Common, Mode};
 use crate::common::{emit, emit_json, find_params, find_planner, median, progress, table, threads};
 use crate::error::CliError;
@@ -46,38 +42,16 @@ struct Report {
     wrong_slots: usize,
 }
 
-/// One run.
-struct Outcome {
-    seconds: f64,
-    stages: BTreeMap<&'static str, f64>,
-    cost: everlevel::Cost,
-    before: f64,
-    after: f64,
-    multiplications: usize,
-    bound: f64,
-    measured: f64,
-    wrong: usize,
-    key_seconds: f64,
-    table_seconds: f64,
-}
-
 /// Runs the measurement.
 pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
-    let degree = params.slot_shape().degree_of_slot();
-    if args.mode == Mode::General && degree > 1 {
-        return Err(CliError::usage(format!(
-            "--mode general: {} has slots of degree {degree}, and only slots of degree 1 are bootstrapped in general mode yet: take --mode thin",
-            params.name()
-        )));
-    }
-    let planner = find_planner(&params)?;
+    let mode = match args.mode {
+        Mode::Thin => None,
+        Mode::General => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
+    };
+    let mut bench = Bench::new(&params, find_planner(&params, mode)?);
     let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
-    let mut bootstrapper = None;
-    let mut outcomes = Vec::new();
-    for _ in 0..args.runs {
-        outcomes.push(one_run(&params, &planner, &mut bootstrapper, &bar)?);
-    }
+    let outcomes = (0..args.runs).map(|_| bench.run(&|| bar.inc(1))).collect::<Result<Vec<Outcome>, _>>()?;
     bar.finish_and_clear();
 
     // Before the buffers of the bandwidth measurement.
@@ -109,7 +83,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         capacity_bits_before: least(|o| o.before),
         capacity_bits_after: least(|o| o.after),
         multiplications_after: outcomes.iter().map(|o| o.multiplications).min().unwrap_or(0),
-        server_key_bytes: planner.keys().seeded_bytes(&params),
+        server_key_bytes: bench.planner().keys().seeded_bytes(&params),
         peak_memory_bytes,
         ntt_count: cost.transforms,
         ntt_us,
@@ -135,131 +109,6 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     Ok(())
 }
 
-fn one_run(
-    params: &Params,
-    planner: &KeyPlanner,
-    bootstrapper: &mut Option<Bootstrapper<Evaluator>>,
-    bar: &indicatif::ProgressBar,
-) -> Result<Outcome, CliError> {
-    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let started = Instant::now();
-    let secret = SecretKey::generate(params, &mut rng);
-    let bgv = Evaluator::new(ServerKeys::generate(&secret, &planner.keys(), &mut rng, |_, _| ())?);
-    let key_seconds = started.elapsed().as_secs_f64();
-    bar.inc(1);
-
-    let (worn, values) = worn_out(&bgv, &secret, &mut rng)?;
-    bar.inc(1);
-    // Tables do not depend on keys: they are made by a first, untimed bootstrapping, and kept for the other runs.
-    let mut table_seconds = 0.0;
-    if bootstrapper.is_none() {
-        let started = Instant::now();
-        let made = Bootstrapper::new(&bgv, planner.bootstrap_plan().clone())?;
-        made.bootstrap(&bgv, &worn)?;
-        table_seconds = started.elapsed().as_secs_f64();
-        *bootstrapper = Some(made);
-    }
-    let Some(boot) = bootstrapper else {
-        return Err(CliError::failure("no bootstrapping was prepared"));
-    };
-    bar.inc(1);
-
-    let counted = bgv.cost();
-    let mut reports: Vec<StageReport> = Vec::new();
-    let started = Instant::now();
-    let fresh = boot.bootstrap_observed(&bgv, &worn, &mut reports)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let cost = bgv.cost() - counted;
-
-    let mut stages = BTreeMap::new();
-    for r in &reports {
-        *stages.entry(r.stage.name()).or_insert(0.0) += r.elapsed.as_secs_f64();
-    }
-    let measured = secret.measure_noise(&fresh)?;
-    let wrong = wrong_slots(params, &secret, &fresh, &values)?;
-    let multiplications = multiply_on(&bgv, &secret, fresh.clone(), values)?;
-    bar.inc(1);
-    Ok(Outcome {
-        seconds,
-        stages,
-        cost,
-        before: bgv.capacity_bits(&worn),
-        after: bgv.capacity_bits(&fresh),
-        multiplications,
-        bound: fresh.noise_bound_bits(),
-        measured,
-        wrong,
-        key_seconds,
-        table_seconds,
-    })
-}
-
-fn random_values(params: &Params, rng: &mut impl CryptoRng) -> Vec<u64> {
-    let q = params.plain().modulus(params.plain_exponent());
-    (0..params.slots()).map(|_| q.reduce_u128(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))).collect()
-}
-
-fn wrong_slots(params: &Params, secret: &SecretKey, x: &Ciphertext, values: &[u64]) -> Result<usize, CliError> {
-    let decrypted = secret.decrypt(x)?.decode(params)?;
-    Ok(decrypted.iter().zip(values).filter(|(a, b)| a != b).count())
-}
-
-/// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at the bound: worn out by products and sums
-/// (x <- x y + z), then switched down, then multiplied by constants until one more bit would be too much.
-fn worn_out(bgv: &Evaluator, secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<(Ciphertext, Vec<u64>), CliError> {
-    let params = bgv.params();
-    let t = params.plain().modulus(params.plain_exponent());
-    let mut fresh = || -> Result<(Ciphertext, Vec<u64>), CliError> {
-        let values = random_values(params, rng);
-        Ok((secret.encrypt(&Plaintext::encode(params, &values)?, rng)?, values))
-    };
-    let accepted = |x: &Ciphertext| params.check_raise(x.meta()).is_ok();
-    let (mut x, mut values) = fresh()?;
-    let ((y, ys), (z, zs)) = (fresh()?, fresh()?);
-    while let Ok(next) = bgv.mul(&x, &y, NextUse::Product).and_then(|xy| bgv.add(&xy, &z)) {
-        if !accepted(&next) {
-            break;
-        }
-        x = next;
-        values.iter_mut().zip(ys.iter().zip(&zs)).for_each(|(v, (y, z))| *v = t.add(t.mul(*v, *y), *z));
-    }
-    let lowest = (0..x.level().0).map(Level).find(|&l| params.check_raise(&params.after_switch(x.meta(), l)).is_ok());
-    if let Some(level) = lowest {
-        x = bgv.mod_switch_to(&x, level)?;
-    }
-    // The largest constants that still fit, the last one at least 2.
-    loop {
-        let spare = bgv.capacity_bits(&x) - bgv.minimum_capacity();
-        let most = spare.exp2().min(t.value() as f64 / 2.0).floor() as i64;
-        let constant = (2..=most).rev().take(2).find_map(|k| bgv.mul_scalar(&x, k).ok().filter(accepted).map(|y| (k, y)));
-        let Some((k, y)) = constant else { break };
-        x = y;
-        values.iter_mut().for_each(|v| *v = t.mul(*v, k as u64));
-    }
-    if wrong_slots(params, secret, &x, &values)? > 0 {
-        return Err(CliError::failure("the input of the bootstrapping is wrong already: please report this"));
-    }
-    Ok((x, values))
-}
-
-/// Squares until the next square could not be bootstrapped; every result is decrypted and compared.
-fn multiply_on(bgv: &Evaluator, secret: &SecretKey, mut x: Ciphertext, mut values: Vec<u64>) -> Result<usize, CliError> {
-    let params = bgv.params();
-    let t = params.plain().modulus(params.plain_exponent());
-    let mut count = 0;
-    loop {
-        match bgv.mul(&x, &x, NextUse::Product) {
-            Ok(next) if params.check_raise(next.meta()).is_ok() => x = next,
-            _ => return Ok(count),
-        }
-        values.iter_mut().for_each(|v| *v = t.mul(*v, *v));
-        count += 1;
-        if wrong_slots(params, secret, &x, &values)? > 0 {
-            return Err(CliError::failure(format!("product {count} after the bootstrapping is wrong: please report this")));
-        }
-    }
-}
-
 fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
     let mut rows: Vec<Vec<String>> = vec![vec!["stage".into(), "seconds".into()]];
     rows.extend(r.stages.iter().map(|(k, v)| vec![(*k).to_string(), format!("{v:.3}")]));
@@ -275,7 +124,7 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
         format!("noise bound 2^{:.1}, measured 2^{:.1}", r.noise_bound_bits, r.noise_measured_bits),
         format!("{} slots checked, {} wrong", r.verified_slots, r.wrong_slots),
         format!("floor {:.3} s = {} transforms of {:.1} us + {:.2} GB at {:.1} GB/s", r.floor_seconds, r.ntt_count, r.ntt_us, r.bytes_moved as f64 / 1e9, r.bandwidth_gb_s),
-        format!("server keys {:.0} MiB when seeded, made in {keys:.1} s; first bootstrapping with its tables {tables:.1} s; peak memory {:.0} MiB", mib(r.server_key_bytes), mib(r.peak_memory_bytes)),
+        format!("server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} s; peak memory {:.0} MiB", mib(r.server_key_bytes), mib(r.peak_memory_bytes)),
     ]
     .join("\n"))
 }

@@ -41,8 +41,8 @@ struct Report {
 const HOISTED: i64 = 8;
 
 /// The splits that other libraries take at the same degree: 12 limbs and 5 special ones, 26 and 9, three digits.
-fn peer_specs() -> [ParamsSpec; 2] {
-    let spec = |name: &str, log_degree: u32, plain_prime, word_bits, words, special, digit_size| ParamsSpec {
+fn peer_specs() -> [ParamsSpec; 3] {
+    let spec = |name: &str, form, log_degree: u32, plain_prime, word_bits, words, special, digit_size| ParamsSpec {
         name: name.into(),
         index: 2 << log_degree,
         plain_prime,
@@ -53,12 +53,16 @@ fn peer_specs() -> [ParamsSpec; 2] {
         fine_bits: Vec::new(),
         special,
         digit_size,
-        form: Form::Bgv,
+        form,
         through_bgv: false,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
-    [spec("three-digits-65537-n15", 15, 65537, 50, 11, 5, 4), spec("three-digits-786433-n16", 16, 786433, 49, 25, 9, 9)]
+    [
+        spec("three-digits-65537-n15", Form::Bgv, 15, 65537, 50, 11, 5, 4),
+        spec("three-digits-65537-n15-bfv", Form::Bfv, 15, 65537, 50, 11, 5, 4),
+        spec("three-digits-786433-n16", Form::Bgv, 16, 786433, 49, 25, 9, 9),
+    ]
 }
 
 /// Runs the measurements.

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
     let name = args.next().unwrap_or_else(|| "insecure_bgv-65537-n11".into());
     let params = Params::named(&name, OptIn::InsecureResearch)?;
-    let mut base = BootstrapPlan::for_set(params.spec(), params.slots())?;
+    let mut base = BootstrapPlan::for_set(&params)?;
     let sizes = |text: String| text.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>();
     if let Some(text) = args.next() {
         base.coeff_to_slot = sizes(text)?;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i % params.plain_modulus()).collect();
     let plain = Plaintext::encode(&params, &values)?;
     for digits in DigitMethod::CANDIDATES {
-        let scheme = NoOp::new(&params, 1);
+        let scheme = NoOp::blank(&params);
         let start = Instant::now();
         let plan = BootstrapPlan::with_groups(base.coeff_to_slot.clone(), base.slot_to_coeff.clone(), digits);
         let bootstrapper = Bootstrapper::new(&scheme, plan)?;

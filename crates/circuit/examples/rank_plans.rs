@@ -16,7 +16,7 @@ struct Dry {
 impl DryRun for Dry {
     type Scheme = NoOp;
     fn scheme(&self) -> Result<NoOp, SchemeError> {
-        Ok(NoOp::new(&self.params, 1))
+        Ok(NoOp::blank(&self.params))
     }
     fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
         scheme.encrypt_at(&self.worn, Level(1))

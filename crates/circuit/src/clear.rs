@@ -208,6 +208,8 @@ pub(crate) struct Raised {
 }
 
 const BOUND: i64 = 5;
+/// A unit that raised messages are multiplied by.
+const UNIT: u64 = 5;
 const BASE: i64 = 3;
 
 impl Clear {
@@ -254,5 +256,27 @@ impl Raise for Clear {
     }
     fn base_modulus_mod_p(&self, _: &Raised) -> i64 {
         BASE
+    }
+    fn message_exponent(&self) -> u32 {
+        1
+    }
+    fn overflow_digits(&self) -> u32 {
+        1
+    }
+    fn raise_scaled(&self, r: &Raised) -> Result<Value, SchemeError> {
+        let t = PrimePower::new(self.prime, 2).unwrap();
+        let u: Vec<u64> =
+            r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(t.mul(self.prime, t.mul(UNIT, *m)), t.residue(*i))).collect();
+        Ok(self.slots_of_coefficients(&u, 2))
+    }
+    fn blank(&self, _: f64) -> Result<Value, SchemeError> {
+        Ok(self.encrypt(vec![0; self.shape.slots()], 1))
+    }
+    fn enter(&self, x: &Value, _: f64) -> Result<Value, SchemeError> {
+        Ok(x.clone())
+    }
+    fn restore_unit(&self, _: &Raised, x: Value) -> Value {
+        let inverse = x.t.inv(UNIT).unwrap();
+        Value { slots: x.slots.iter().map(|v| x.t.mul(*v, inverse)).collect(), ..x }
     }
 }

@@ -586,8 +586,8 @@ impl Params {
     }
     /// What [`crate::Raise::enter`] leaves of a ciphertext.
     pub(crate) fn entrance(&self, capacity: f64) -> Meta {
-        let noise = self.noise().floor(self.plain_modulus()) + 1.0;
-        self.fresh(self.chain().at_least(noise + 1.0 + capacity), self.plain_exponent(), noise)
+        let level = self.chain().at_least(self.noise().floor(self.plain_modulus()) + 2.0 + capacity);
+        self.fresh(level, self.plain_exponent(), self.modulus_bits(level) - 1.0 - capacity)
     }
     /// `m` at the level and with the noise bound of [`Params::entrance`].
     pub(crate) fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {

@@ -1,5 +1,7 @@
 //! Encoded plaintexts.
 
+use everlevel_ring::PrimePower;
+
 use crate::error::SchemeError;
 use crate::params::Params;
 
@@ -23,14 +25,7 @@ impl Plaintext {
     /// # Errors
     /// As [`Plaintext::encode`], or an exponent that the parameters do not provide.
     pub fn encode_modulo(params: &Params, values: &[u64], exponent: u32) -> Result<Self, SchemeError> {
-        let highest = params.slot_shape().max_exponent();
-        if exponent == 0 || exponent > highest {
-            return Err(SchemeError::BadArgument {
-                what: "plaintext exponent",
-                expected: format!("1 to {highest}"),
-                found: exponent.to_string(),
-            });
-        }
+        Self::check_exponent(params, exponent)?;
         Ok(Plaintext { coefficients: params.plain().encode(values, exponent)?, exponent })
     }
     /// Encodes signed slot values: -v stands for p^r - v.
@@ -49,6 +44,69 @@ impl Plaintext {
         }
         let unsigned: Vec<u64> = values.iter().map(|&v| v.rem_euclid(t) as u64).collect();
         Self::encode(params, &unsigned)
+    }
+    /// A plaintext by its n coefficients in natural order.
+    ///
+    /// # Errors
+    /// Another number of coefficients, one outside of 0..p^exponent, or an exponent that the parameters do not provide.
+    pub fn from_coefficients(params: &Params, coefficients: Vec<u64>, exponent: u32) -> Result<Self, SchemeError> {
+        Self::check_exponent(params, exponent)?;
+        let t = params.slot_shape().plain_modulus(exponent);
+        let outside = coefficients.iter().position(|&c| c >= t);
+        if coefficients.len() != params.degree() || outside.is_some() {
+            return Err(SchemeError::BadArgument {
+                what: "coefficients",
+                expected: format!("{} values below {t}", params.degree()),
+                found: outside.map_or_else(|| format!("{} values", coefficients.len()), |i| format!("{} at position {i}", coefficients[i])),
+            });
+        }
+        Ok(Plaintext { coefficients, exponent })
+    }
+    fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
+        let highest = params.slot_shape().max_exponent();
+        if (1..=highest).contains(&exponent) {
+            return Ok(());
+        }
+        Err(SchemeError::BadArgument {
+            what: "plaintext exponent",
+            expected: format!("1 to {highest}"),
+            found: exponent.to_string(),
+        })
+    }
+    /// Slot by slot, both plaintexts being of these parameters: the sum.
+    ///
+    /// # Errors
+    /// Plaintexts of different moduli, or of other parameters.
+    pub fn add(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
+        let t = self.modulus_with(other, params, "addition of plaintexts")?;
+        let coefficients = self.coefficients.iter().zip(&other.coefficients).map(|(&x, &y)| t.add(x, y)).collect();
+        Ok(Plaintext { coefficients, ..*self })
+    }
+    /// Slot by slot, both plaintexts being of these parameters: the product.
+    ///
+    /// # Errors
+    /// Plaintexts of different moduli, or of other parameters.
+    pub fn mul(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
+        self.modulus_with(other, params, "multiplication of plaintexts")?;
+        let coefficients = params.plain().mul(&self.coefficients, &other.coefficients, self.exponent);
+        Ok(Plaintext { coefficients, ..*self })
+    }
+    /// Every slot times `k`.
+    ///
+    /// # Errors
+    /// A plaintext of other parameters.
+    pub fn scaled(&self, k: i64, params: &Params) -> Result<Self, SchemeError> {
+        let t = self.modulus_with(self, params, "multiplication of plaintexts")?;
+        let coefficients = self.coefficients.iter().map(|&x| t.mul(x, t.reduce_i64(k))).collect();
+        Ok(Plaintext { coefficients, ..*self })
+    }
+    fn modulus_with(&self, other: &Self, params: &Params, operation: &'static str) -> Result<PrimePower, SchemeError> {
+        crate::rlwe::same_modulus(self.exponent, other.exponent, operation)?;
+        Self::check_exponent(params, self.exponent)?;
+        if [self, other].iter().any(|x| x.coefficients.len() != params.degree()) {
+            return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
+        }
+        Ok(params.plain().modulus(self.exponent))
     }
     /// The slot values, row by row.
     ///

@@ -163,8 +163,8 @@ pub trait Raise: Scheme {
     fn raise_scaled(&self, r: &Self::Raised) -> Result<Self::Ciphertext, SchemeError>;
     /// A transparent encryption of zero as [`Raise::enter`] would leave a ciphertext: for rehearsals.
     fn blank(&self, capacity: f64) -> Result<Self::Ciphertext, SchemeError>;
-    /// Switches `x` to the lowest level of a modulus `capacity` bits above the noise that switching leaves (twice the floor): the same level for every
-    /// ciphertext. Errors if `x` has not that capacity.
+    /// Switches `x` to the lowest level where switching leaves `capacity` bits above twice the floor, and leaves it exactly those: the same level and
+    /// noise bound for every ciphertext. Two bits more are enough for `x`; errors if it has too few.
     fn enter(&self, x: &Self::Ciphertext, capacity: f64) -> Result<Self::Ciphertext, SchemeError>;
     /// From u m to m. Free.
     fn restore_unit(&self, r: &Self::Raised, x: Self::Ciphertext) -> Self::Ciphertext;

@@ -50,13 +50,13 @@ impl MapKey {
     pub(super) fn coeff_to_slot(plan: &BootstrapPlan, exponent: u32) -> Self {
         MapKey { inverse: true, sizes: plan.coeff_to_slot.clone(), exponent, steps: plan.steps }
     }
-    pub(super) fn slot_to_coeff(plan: &BootstrapPlan) -> Self {
-        MapKey { inverse: false, sizes: plan.slot_to_coeff.clone(), exponent: 1, steps: plan.steps }
+    pub(super) fn slot_to_coeff(plan: &BootstrapPlan, exponent: u32) -> Self {
+        MapKey { inverse: false, sizes: plan.slot_to_coeff.clone(), exponent, steps: plan.steps }
     }
     fn plan<S: Scheme>(&self, shape: &SlotShape) -> Result<Groups<S>, CircuitError> {
         let transform = SlotTransform::new(shape, self.exponent)?;
         let maps = if self.inverse {
-            // The trace over d conjugates has multiplied everything by d.
+            // The projection onto Z[X^d] has multiplied everything by d.
             let factor = transform.modulus().inv(shape.degree_of_slot() as u64)?;
             let reversed: Vec<usize> = self.sizes.iter().rev().copied().collect();
             transform.coeff_to_slot(&splits(&reversed, transform.stages())?, factor)?

@@ -1,7 +1,7 @@
 //! What can be chosen about a bootstrapping.
 
-use everlevel_scheme::ParamsSpec;
-use everlevel_scheme::params::BootstrapSpec;
+use everlevel_scheme::Params;
+use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
 
 use crate::digits::DigitMethod;
 use crate::error::CircuitError;
@@ -10,6 +10,8 @@ use crate::linear::StepCosts;
 /// The choices that define a bootstrapping: plain data, checked by `Bootstrapper::new`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BootstrapPlan {
+    /// How messages get past the digit removal.
+    pub mode: BootstrapMode,
     /// How many butterfly stages each merged group of coefficient-to-slot holds, in the order of application.
     pub coeff_to_slot: Vec<usize>,
     /// The same for slot-to-coefficient.
@@ -79,9 +81,19 @@ impl BootstrapPlan {
     ///
     /// # Errors
     /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
-    pub fn for_set(spec: &ParamsSpec, slots: usize) -> Result<Self, CircuitError> {
-        let recommended = Self::recommended(usize::try_from(spec.index / 2).unwrap_or(usize::MAX), slots);
-        spec.bootstrap.as_ref().map_or_else(|| Ok(recommended.clone()), |b| recommended.clone().overridden(b))
+    pub fn for_set(params: &Params) -> Result<Self, CircuitError> {
+        let mut plan = Self::recommended(params.degree(), params.slots()).in_mode(params.bootstrap_mode());
+        if plan.mode != BootstrapMode::Bypass && params.slots() <= DENSE {
+            // So few slots that the whole transform is one sparse map.
+            let stages = params.slots().max(2).ilog2() as usize;
+            plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
+        }
+        params.spec().bootstrap.as_ref().map_or_else(|| Ok(plan.clone()), |b| plan.clone().overridden(b))
+    }
+    /// The same plan in another mode.
+    #[must_use]
+    pub fn in_mode(self, mode: BootstrapMode) -> Self {
+        BootstrapPlan { mode, ..self }
     }
     /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
     #[cfg(test)]
@@ -90,15 +102,18 @@ impl BootstrapPlan {
     }
     fn overridden(self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
         let digits = spec.digit_removal.as_deref().map(str::parse).transpose()?;
+        let mode = spec.mode.unwrap_or(self.mode);
         Ok(Self::with_groups(
             spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot),
             spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff),
             digits.unwrap_or(self.digits),
-        ))
+        )
+        .in_mode(mode))
     }
-    /// A plan with these group sizes, and as many keys as they need.
+    /// A plan with these group sizes, and as many keys as they need, for the bypass.
     pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
-        let mut plan = BootstrapPlan { coeff_to_slot, slot_to_coeff, digits, steps: StepCosts::default() };
+        let mode = BootstrapMode::Bypass;
+        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, steps: StepCosts::default() };
         plan.steps.max_keys = plan.keys_wanted();
         plan
     }
@@ -130,6 +145,9 @@ impl BootstrapPlan {
         plans
     }
 }
+
+/// Up to so many slots, one map for all stages is cheaper than several.
+const DENSE: usize = 128;
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.
 fn split_evenly(total: usize, groups: usize) -> Vec<usize> {
@@ -186,7 +204,7 @@ mod tests {
 
     #[test]
     fn parameter_sets_name_their_plans() {
-        let mut spec = BootstrapSpec { sparse_weight: 8, coeff_to_slot: None, slot_to_coeff: None, digit_removal: None };
+        let mut spec = BootstrapSpec::encapsulated(8);
         assert_eq!(BootstrapPlan::from_spec(&spec, 64), Ok(BootstrapPlan::balanced(64)));
         spec.slot_to_coeff = Some(vec![1, 5]);
         spec.digit_removal = Some("paterson_stockmeyer".into());

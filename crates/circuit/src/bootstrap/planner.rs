@@ -18,11 +18,11 @@ pub trait DryRun {
     /// # Errors
     /// Errors of the scheme.
     fn scheme(&self) -> Result<Self::Scheme, SchemeError>;
-    /// A ciphertext that needs bootstrapping.
+    /// A ciphertext that needs bootstrapping, with at least so many bits of capacity left.
     ///
     /// # Errors
     /// Errors of the scheme.
-    fn worn_out(&self, scheme: &Self::Scheme) -> Result<<Self::Scheme as Scheme>::Ciphertext, SchemeError>;
+    fn worn_out(&self, scheme: &Self::Scheme, capacity: f64) -> Result<<Self::Scheme as Scheme>::Ciphertext, SchemeError>;
     /// What was done so far.
     fn cost(&self, scheme: &Self::Scheme) -> Cost;
     /// The size of the keys used so far.
@@ -116,7 +116,7 @@ impl<'a, D: DryRun> Planner<'a, D> {
     fn report_with(&self, plan: &BootstrapPlan, shelf: &mut Shelf<D::Scheme>) -> Result<PlanReport, CircuitError> {
         let scheme = self.dry.scheme()?;
         let bootstrapper = Bootstrapper::with_shelf(&scheme, plan.clone(), shelf)?;
-        let worn = self.dry.worn_out(&scheme)?;
+        let worn = self.dry.worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?;
         let before = self.dry.cost(&scheme);
         let fresh = bootstrapper.bootstrap(&scheme, &worn)?;
         let cost = self.dry.cost(&scheme) - before;
@@ -125,7 +125,7 @@ impl<'a, D: DryRun> Planner<'a, D> {
             costs: bootstrapper.costs(),
             seconds: self.model.seconds(&cost),
             capacity_bits: scheme.capacity_bits(&fresh),
-            multiplications: multiplications(&scheme, &fresh, scheme.minimum_capacity()),
+            multiplications: multiplications(&scheme, &fresh, bootstrapper.minimum_capacity(&scheme)),
             plan: plan.clone(),
             cost,
             key_bytes,

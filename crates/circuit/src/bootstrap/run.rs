@@ -3,16 +3,18 @@
 use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{NextUse, Raise};
+use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::{NextUse, Raise, SchemeError};
 
 use super::groups::{Groups, MapKey, Shelf, apply_groups};
 use super::observe::{Stage, StageObserver, StageReport, Watch};
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use crate::digits::DigitRemoval;
+use crate::digits::{DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
+use crate::unpack::unpack;
 
-/// Bootstraps thin ciphertexts (values modulo p in every slot) of one scheme, by one plan.
+/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode.
 ///
 /// The diagonals of the linear maps are prepared when they are first used (or by [`Bootstrapper::prepare`]), for the levels
 /// that are then met: these are the same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
@@ -22,10 +24,12 @@ pub struct Bootstrapper<S: Raise> {
     coeff_to_slot: Groups<S>,
     slot_to_coeff: Groups<S>,
     digits: DigitRemoval,
-    /// Frobenius to the 1, 2, 4, ..: the steps of the trace.
+    /// The steps of the projection onto Z[X^d], times d.
     trace: Vec<GaloisElement>,
     /// 1/d modulo p, centered.
     inverse_degree: i64,
+    /// Capacity above the floor at which the slim mode begins.
+    entry: f64,
     costs: BootstrapCosts,
     galois_elements: Vec<GaloisElement>,
 }
@@ -46,35 +50,60 @@ impl<S: Raise> Bootstrapper<S> {
         if !degree.is_power_of_two() {
             return Err(CircuitError::UnsupportedShape { rows: shape.rows(), columns: shape.columns() });
         }
-        let digits = DigitRemoval::new(scheme.plain_prime(), scheme.overflow_bound(), plan.digits)?;
-        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent()))?;
-        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan))?;
-
-        let mut trace = Vec::new();
-        let mut frobenius = shape.frobenius();
-        for _ in 0..degree.trailing_zeros() {
-            trace.push(frobenius);
-            frobenius = shape.compose(frobenius, frobenius);
-        }
-        let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
-        let mut costs = BootstrapCosts {
-            // The overflow and the message are traced.
-            key_switches: 2 * trace.len() + digits.costs().relinearizations,
-            products: digits.costs().products,
-            depth: digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
-            ..BootstrapCosts::default()
+        let bound = scheme.overflow_bound();
+        let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
+        let digits = match plan.mode {
+            BootstrapMode::Bypass => DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?,
+            BootstrapMode::Slim | BootstrapMode::Full => {
+                let problem = DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound };
+                DigitRemoval::for_problem(problem, plan.digits)?
+            }
         };
+        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent()))?;
+        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r))?;
+
+        let trace = shape.projection();
+        let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
+        let mut linear = BootstrapCosts::default();
         for group in coeff_to_slot.iter().chain(slot_to_coeff.iter()) {
             elements.extend(group.plan.galois_elements(shape));
-            costs.key_switches += group.plan.key_switches();
-            costs.plain_products += group.plan.plain_products();
+            linear.key_switches += group.plan.key_switches();
+            linear.plain_products += group.plan.plain_products();
         }
-        costs.galois_keys = elements.len();
+        // How often the trace and the rest are run.
+        let (traces, times) = match plan.mode {
+            // The overflow and the message are traced.
+            BootstrapMode::Bypass => (2 * trace.len(), 1),
+            BootstrapMode::Slim => (trace.len(), 1),
+            BootstrapMode::Full => (degree - 1, degree),
+        };
+        let costs = BootstrapCosts {
+            key_switches: traces + times * (linear.key_switches + digits.costs().relinearizations),
+            products: times * digits.costs().products,
+            plain_products: times * linear.plain_products,
+            galois_keys: elements.len(),
+            depth: digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
+        };
         let p = PrimePower::new(scheme.plain_prime(), 1)?;
         let inverse_degree = p.centered(p.inv(degree as u64)?);
         let galois_elements = elements.into_iter().collect();
         let shape = shape.clone();
-        Ok(Bootstrapper { plan, shape, coeff_to_slot, slot_to_coeff, digits, trace, inverse_degree, costs, galois_elements })
+        let mut out = Bootstrapper {
+            plan,
+            shape,
+            coeff_to_slot,
+            slot_to_coeff,
+            digits,
+            trace,
+            inverse_degree,
+            entry: 0.0,
+            costs,
+            galois_elements,
+        };
+        if out.plan.mode == BootstrapMode::Slim {
+            out.entry = out.rehearse_entry(scheme)?;
+        }
+        Ok(out)
     }
     /// The plan.
     pub fn plan(&self) -> &BootstrapPlan {
@@ -112,13 +141,16 @@ impl<S: Raise> Bootstrapper<S> {
     }
     /// The capacity, in bits, that a ciphertext needs to be bootstrapped.
     pub fn minimum_capacity(&self, scheme: &S) -> f64 {
-        scheme.minimum_capacity()
+        match self.plan.mode {
+            BootstrapMode::Slim => self.entry + ENTRY_SLACK,
+            BootstrapMode::Bypass | BootstrapMode::Full => scheme.minimum_capacity(),
+        }
     }
     /// The same message under fresh noise: exact whenever the scheme's bounds hold.
     ///
     /// # Errors
     /// [`CircuitError::PlanMismatch`] if `scheme` has other slots or a larger overflow than the one that was planned for;
-    /// [`CircuitError::ExponentMismatch`] unless `x` has values modulo p; errors of the scheme: above all that `x` is
+    /// [`CircuitError::ExponentMismatch`] unless `x` has values modulo p^r; errors of the scheme: above all that `x` is
     /// noisier than bootstrapping can take, or that the chain of moduli is too short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         self.bootstrap_observed(scheme, x, &mut ())
@@ -139,22 +171,28 @@ impl<S: Raise> Bootstrapper<S> {
         if scheme.overflow_bound() > self.digits.bound() {
             return Err(CircuitError::PlanMismatch { reason: "its overflow exceeds the bound it was planned for" });
         }
-        let found = scheme.plain_exponent(x);
-        if found != 1 {
-            return Err(CircuitError::ExponentMismatch { expected: 1, found });
+        let (expected, found) = (scheme.message_exponent(), scheme.plain_exponent(x));
+        if found != expected {
+            return Err(CircuitError::ExponentMismatch { expected, found });
         }
         let mut watch = Watch::new(scheme, observer);
+        match self.plan.mode {
+            BootstrapMode::Bypass => self.bypass(scheme, x, &mut watch),
+            BootstrapMode::Slim => self.slim(scheme, x, &mut watch),
+            BootstrapMode::Full => self.full(scheme, x, &mut watch),
+        }
+    }
+
+    /// The message goes round: no linear map and no digit removal touches it.
+    fn bypass(&self, scheme: &S, x: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
         let raised = scheme.begin_raise(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
 
         let u = scheme.prepare(&scheme.raise_overflow(&raised, self.digits.multiplier())?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
-        let u = self.traced(scheme, u, &mut watch)?;
-        let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, &mut watch)?.0;
-        let h = self.digits.remove(scheme, &u, NextUse::LinearMap)?;
-        watch.done(Stage::DigitRemoval, 0, Some(&u), &h);
-        drop(u);
-        let (h, before) = apply_groups(scheme, &self.slot_to_coeff, h, NextUse::Keep, Stage::SlotToCoeff, &mut watch)?;
+        let u = self.traced(scheme, u, watch)?;
+        let h = self.high_digits(scheme, u, watch)?;
+        let (h, before) = apply_groups(scheme, &self.slot_to_coeff, h, NextUse::Keep, Stage::SlotToCoeff, watch)?;
 
         // 1/d is a large constant: one group higher there is room for its noise.
         let like = before.as_ref().filter(|_| !self.trace.is_empty()).unwrap_or(&h);
@@ -164,6 +202,67 @@ impl<S: Raise> Bootstrapper<S> {
         watch.done(Stage::Assemble, 0, Some(&h), &out);
         Ok(out)
     }
+    /// Chen–Han 2018, Fig. 2: slots to coefficients of Z\[X^d\] while the modulus is small, and one digit removal.
+    fn slim(&self, scheme: &S, x: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+        let x = scheme.enter(x, self.entry)?;
+        let x = apply_groups(scheme, &self.slot_to_coeff, x, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
+        let raised = scheme.begin_raise(&x)?;
+        watch.done(Stage::Encapsulate, 0, None, &x);
+
+        let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::Raise, 0, None, &u);
+        let u = self.traced(scheme, u, watch)?;
+        let m = self.high_digits(scheme, u, watch)?;
+        Ok(scheme.restore_unit(&raised, m))
+    }
+    /// Chen–Han 2018, Fig. 1: the n coefficients as d ciphertexts, one after the other, with a digit removal for each.
+    fn full(&self, scheme: &S, x: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+        let raised = scheme.begin_raise(x)?;
+        watch.done(Stage::Encapsulate, 0, None, x);
+        let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::Raise, 0, None, &u);
+
+        let mut sum: Option<S::Ciphertext> = None;
+        unpack(scheme, &u, &mut |j, part| {
+            let part = scheme.prepare(&part, NextUse::LinearMap)?;
+            watch.done(Stage::Trace, 0, Some(&u), &part);
+            let m = self.high_digits(scheme, part, watch)?;
+            let m = apply_groups(scheme, &self.slot_to_coeff, m, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
+            let m = scheme.mul_monomial(&m, j)?;
+            sum = Some(match sum.take() {
+                None => m,
+                Some(sum) => scheme.add(&sum, &m)?,
+            });
+            Ok(())
+        })?;
+        let out = scheme.restore_unit(&raised, sum.expect("a slot has a degree of at least 1"));
+        watch.done(Stage::Assemble, 0, Some(&out), &out);
+        Ok(out)
+    }
+    /// Coefficients of Z\[X^d\] (d times what they should be) to slots, and their low digits removed.
+    fn high_digits(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+        let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, watch)?.0;
+        let out = self.digits.remove(scheme, &u, NextUse::LinearMap)?;
+        watch.done(Stage::DigitRemoval, 0, Some(&u), &out);
+        Ok(out)
+    }
+    /// The least capacity above the floor, in steps of 2 bits, from which slot-to-coefficient leaves enough to raise: found by trying.
+    fn rehearse_entry(&self, scheme: &S) -> Result<f64, CircuitError> {
+        let needed = scheme.minimum_capacity();
+        let mut entry = needed;
+        loop {
+            let blank = scheme.blank(entry)?;
+            let mut silent = ();
+            let mut watch = Watch::new(scheme, &mut silent);
+            let result = apply_groups(scheme, &self.slot_to_coeff, blank, NextUse::Keep, Stage::SlotToCoeff, &mut watch);
+            match result {
+                Ok((y, _)) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
+                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) if entry < needed + LONGEST_ENTRY => entry += 2.0,
+                Ok(_) => return Err(CircuitError::PlanMismatch { reason: "slot-to-coefficient takes more than any modulus leaves" }),
+                Err(error) => return Err(error),
+            }
+        }
+    }
     fn traced(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
         if self.trace.is_empty() {
             return Ok(u);
@@ -172,7 +271,7 @@ impl<S: Raise> Bootstrapper<S> {
         watch.done(Stage::Trace, 0, Some(&u), &traced);
         Ok(traced)
     }
-    /// The sum of the d conjugates of x, in log2 d steps: d times the part of x in the thin plaintexts.
+    /// d times the part of x in Z\[X^d\], in log2 d steps (Chen–Han 2018, appendix A).
     fn trace(&self, scheme: &S, mut x: S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         for g in &self.trace {
             x = scheme.add(&x, &scheme.apply_galois(&x, *g)?)?;
@@ -180,6 +279,11 @@ impl<S: Raise> Bootstrapper<S> {
         Ok(x)
     }
 }
+
+/// What a ciphertext must have above [`Raise::enter`]'s capacity: its own noise may double the floor there.
+const ENTRY_SLACK: f64 = 2.0;
+/// More than any slot-to-coefficient takes.
+const LONGEST_ENTRY: f64 = 800.0;
 
 #[cfg(test)]
 mod tests {
@@ -206,7 +310,7 @@ mod tests {
                 DigitMethod::Global { extra_depth: 0 },
             ] {
                 let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
-                let plan = BootstrapPlan { coeff_to_slot: c2s.clone(), slot_to_coeff: s2c.clone(), digits, steps };
+                let plan = BootstrapPlan { mode: BootstrapMode::Bypass, coeff_to_slot: c2s.clone(), slot_to_coeff: s2c.clone(), digits, steps };
                 let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
                 let message: Vec<u64> = (0..scheme.shape.slots()).map(|_| rng.below(p)).collect();
                 scheme.take_counts();

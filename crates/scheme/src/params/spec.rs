@@ -130,9 +130,9 @@ impl ParamsSpec {
     pub fn largest_exponent(&self) -> u32 {
         self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
     }
-    /// Whether the name says that the set is not meant to be secure.
+    /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or with the name of a paper's chapter.
     pub fn is_insecure_by_name(&self) -> bool {
-        self.name.starts_with("insecure_")
+        self.name.starts_with("insecure_") || self.name.starts_with("chen-han-")
     }
     /// The checks that need no tables.
     pub(crate) fn check(&self) -> Result<(), SchemeError> {

@@ -51,6 +51,8 @@ pub struct OpenDiagonal {
 /// The no-op evaluator.
 pub struct NoOp {
     params: Params,
+    /// Whether values are carried along, or only the public data.
+    values: bool,
     counters: Counters,
     plan: Mutex<KeyPlan>,
     overflow: Mutex<ChaCha20Rng>,
@@ -61,10 +63,15 @@ impl NoOp {
     pub fn new(params: &Params, seed: u64) -> Self {
         NoOp {
             params: params.clone(),
+            values: true,
             counters: Counters::default(),
             plan: Mutex::new(KeyPlan::default()),
             overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
         }
+    }
+    /// Without values: only levels, noise bounds, keys and costs, which do not depend on them. For planning; what it decrypts to is empty.
+    pub fn blank(params: &Params) -> Self {
+        NoOp { values: false, ..Self::new(params, 0) }
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {
@@ -84,7 +91,8 @@ impl NoOp {
     pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = self.params.fresh(level, plaintext.exponent, self.params.noise().fresh_secret(t));
-        Ok(Open { meta: self.params.checked(meta, "encryption")?, value: plaintext.coefficients.clone() })
+        let value = if self.values { plaintext.coefficients.clone() } else { Vec::new() };
+        Ok(Open { meta: self.params.checked(meta, "encryption")?, value })
     }
     /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
     ///
@@ -119,8 +127,19 @@ impl NoOp {
     fn use_galois(&self, g: GaloisElement, level: Level) {
         self.use_key(|plan| plan.add_galois(&self.params, g, level));
     }
+    /// The product of two values.
+    fn multiplied(&self, a: &[u64], b: &[u64], exponent: u32) -> Vec<u64> {
+        if self.values { self.params.plain().mul(a, b, exponent) } else { Vec::new() }
+    }
+    /// No value, or the zero one.
+    fn zero(&self) -> Vec<u64> {
+        if self.values { vec![0; self.params.degree()] } else { Vec::new() }
+    }
     /// Uniform integers of -bound..=bound.
     fn pretend_overflow(&self, bound: u64) -> Vec<i64> {
+        if !self.values {
+            return Vec::new();
+        }
         let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
         (0..self.params.degree()).map(|_| (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64).collect()
     }

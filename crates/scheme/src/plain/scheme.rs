@@ -93,7 +93,9 @@ impl Scheme for NoOp {
         let noise = log_add(a.meta.noise, (carried.unsigned_abs().max(1) as f64).log2());
         let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
         let mut value = a.value.clone();
-        value[0] = t.add(value[0], t.reduce_i64(k));
+        if let Some(constant) = value.first_mut() {
+            *constant = t.add(*constant, t.reduce_i64(k));
+        }
         Ok(Open { meta, value })
     }
     fn mul_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
@@ -129,7 +131,7 @@ impl Scheme for NoOp {
         let meta = self.params.after_product(&a.meta, &b.meta)?;
         self.counters.product();
         self.counters.limbs(7 * self.params.chain().basis(level).len(), self.params.degree());
-        Ok(Open { meta, value: self.params.plain().mul(&a.value, &b.value, meta.exponent) })
+        Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
     }
     fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
@@ -206,10 +208,11 @@ impl Scheme for NoOp {
     fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
         let (_, profile) = periodic_plaintext(&self.params, values, e)?;
         let columns = self.params.slot_shape().columns();
+        let basis = self.params.chain().basis(level);
         let full: Vec<u64> =
             (0..2 * columns).map(|k| values.values[k / columns * values.period + k % columns % values.period]).collect();
-        let basis = self.params.chain().basis(level);
-        Ok(OpenDiagonal { exponent: e, basis, profile, value: self.params.plain().encode(&full, e)? })
+        let value = if self.values { self.params.plain().encode(&full, e)? } else { Vec::new() };
+        Ok(OpenDiagonal { exponent: e, basis, profile, value })
     }
     fn galois_many(&self, x: &Open, gs: &[GaloisElement]) -> Result<Vec<OpenExtended>, SchemeError> {
         let basis = self.params.chain().basis(x.meta.level);
@@ -247,9 +250,9 @@ impl Scheme for NoOp {
                 let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
                 let meta =
                     ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..]))).ok_or_else(shape_error)?;
-                let mut value = vec![0; self.params.degree()];
+                let mut value = self.zero();
                 for (x, d) in pairs {
-                    let product = self.params.plain().mul(&x.value, &d.value, first.exponent);
+                    let product = self.multiplied(&x.value, &d.value, first.exponent);
                     value = self.pairwise(&value, &product, first.exponent, false);
                 }
                 Ok(OpenExtended { meta, value })
@@ -265,7 +268,7 @@ impl Scheme for NoOp {
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let meta = params.after_galois_sum(&sum, switched, next)?;
         let level = sum.meta.level;
-        let mut value = vec![0; params.degree()];
+        let mut value = self.zero();
         for (g, x) in parts {
             if !g.is_identity() {
                 self.use_galois(g, level);
@@ -366,7 +369,7 @@ impl Raise for NoOp {
     }
     fn blank(&self, capacity: f64) -> Result<Open, SchemeError> {
         let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
-        Ok(Open { meta, value: vec![0; self.params.degree()] })
+        Ok(Open { meta, value: self.zero() })
     }
     fn enter(&self, x: &Open, capacity: f64) -> Result<Open, SchemeError> {
         let meta = self.params.entered(&x.meta, capacity)?;

@@ -22,7 +22,7 @@ use crate::noise::Meta;
 use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
-pub(crate) use arithmetic::{divide, same_kind};
+pub(crate) use arithmetic::{divide, same_kind, same_modulus};
 pub(crate) use encrypt::noisy_message;
 pub(crate) use linear::periodic_plaintext;
 pub use linear::{Diagonal, Extended};
