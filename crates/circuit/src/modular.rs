@@ -2,7 +2,7 @@
 
 use crate::error::CircuitError;
 
-/// The plaintext modulus p^e of a circuit, below 2^62, p odd.
+/// The plaintext modulus p^e of a circuit, below 2^62, p = 2 or odd.
 ///
 /// That p is prime is the caller's promise; where it matters (inverses) a composite p gives an error, never a
 /// wrong value.
@@ -17,11 +17,11 @@ impl PrimePower {
     /// The modulus p^exponent.
     ///
     /// # Errors
-    /// [`CircuitError::PlainModulus`] unless p is odd and above 2, the exponent is at least 1 and p^e is below 2^62.
+    /// [`CircuitError::PlainModulus`] unless p is 2 or odd and above 2, the exponent is at least 1 and p^e is below 2^62.
     pub fn new(p: u64, exponent: u32) -> Result<Self, CircuitError> {
         let bad = CircuitError::PlainModulus { p, exponent };
         match p.checked_pow(exponent) {
-            Some(value) if p > 2 && p % 2 == 1 && exponent >= 1 && value >> 62 == 0 => Ok(PrimePower { p, exponent, value }),
+            Some(value) if (p == 2 || p > 2 && p % 2 == 1) && exponent >= 1 && value >> 62 == 0 => Ok(PrimePower { p, exponent, value }),
             _ => Err(bad),
         }
     }
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn field_axioms_on_prime_powers() {
-        for (p, e) in [(257, 1), (257, 2), (786433, 3), (3, 30)] {
+        for (p, e) in [(2, 1), (2, 21), (257, 1), (257, 2), (786433, 3), (3, 30)] {
             let t = PrimePower::new(p, e).unwrap();
             for x in [1, 2, 5, p - 1, p + 1, t.value() - 1] {
                 let x = x % t.value();
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn unusable_moduli_are_refused() {
-        for (p, e) in [(0, 1), (1, 1), (2, 1), (256, 2), (257, 0), (65537, 4), (u64::MAX, 1)] {
+        for (p, e) in [(0, 1), (1, 1), (2, 62), (256, 2), (257, 0), (65537, 4), (u64::MAX, 1)] {
             assert_eq!(PrimePower::new(p, e), Err(CircuitError::PlainModulus { p, exponent: e }));
         }
     }
