@@ -10,9 +10,7 @@ pub enum CircuitError {
     #[error(transparent)]
     Scheme(#[from] SchemeError),
     /// p^e is not a modulus that circuits can be planned for.
-    #[error(
-        "plaintext modulus {p}^{exponent} is not usable: expected a prime p, an exponent of at least 1, and p^e below 2^62"
-    )]
+    #[error("plaintext modulus {p}^{exponent} is not usable: expected a prime p, an exponent of at least 1, and p^e below 2^62")]
     PlainModulus {
         /// The prime.
         p: u64,

@@ -21,7 +21,9 @@ impl PrimePower {
     pub fn new(p: u64, exponent: u32) -> Result<Self, CircuitError> {
         let bad = CircuitError::PlainModulus { p, exponent };
         match p.checked_pow(exponent) {
-            Some(value) if (p == 2 || p > 2 && p % 2 == 1) && exponent >= 1 && value >> 62 == 0 => Ok(PrimePower { p, exponent, value }),
+            Some(value) if (p == 2 || p > 2 && p % 2 == 1) && exponent >= 1 && value >> 62 == 0 => {
+                Ok(PrimePower { p, exponent, value })
+            }
             _ => Err(bad),
         }
     }
