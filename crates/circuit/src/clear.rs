@@ -165,6 +165,9 @@ impl Scheme for Clear {
     fn apply_galois_many(&self, a: &Value, gs: &[GaloisElement]) -> Result<Vec<Value>, SchemeError> {
         gs.iter().map(|g| self.apply_galois(a, *g)).collect()
     }
+    fn mul_monomial(&self, _: &Value, _: i64) -> Result<Value, SchemeError> {
+        unimplemented!("thin values have no monomials; the no-op scheme has")
+    }
     fn apply_galois(&self, a: &Value, g: GaloisElement) -> Result<Value, SchemeError> {
         self.count_galois([g].into_iter());
         Ok(self.moved(a, g))
@@ -266,7 +269,7 @@ impl Raise for Clear {
     fn raise_scaled(&self, r: &Raised) -> Result<Value, SchemeError> {
         let t = PrimePower::new(self.prime, 2).unwrap();
         let u: Vec<u64> =
-            r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(t.mul(self.prime, t.mul(UNIT, *m)), t.residue(*i))).collect();
+            r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(t.mul(self.prime, t.mul(UNIT, *m)), t.reduce_i64(*i))).collect();
         Ok(self.slots_of_coefficients(&u, 2))
     }
     fn blank(&self, _: f64) -> Result<Value, SchemeError> {

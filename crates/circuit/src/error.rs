@@ -135,9 +135,23 @@ pub enum CircuitError {
         /// The condition that fails.
         reason: &'static str,
     },
+    /// A digit removal that no table can be made for.
+    #[error("removing {v} digits of {e} to the base {p} with |i| <= {bound}: {reason}")]
+    DigitProblem {
+        /// The prime.
+        p: u64,
+        /// Digits of the input.
+        e: u32,
+        /// Digits to be removed.
+        v: u32,
+        /// The bound on their value.
+        bound: u64,
+        /// The condition that fails.
+        reason: &'static str,
+    },
     /// A digit removal that does not exist.
     #[error(
-        "no digit removal is named {name:?}: expected product_tree, product_tree_2, paterson_stockmeyer, paterson_stockmeyer_1, global or global_1"
+        "no digit removal is named {name:?}: expected product_tree, paterson_stockmeyer, global, halevi_shoup, chen_han, geelen, geelen_two_step or local, with _1, _2, .. for a variant"
     )]
     UnknownMethod {
         /// The name asked for.

@@ -45,6 +45,7 @@ pub mod program;
 mod refresh;
 mod slots;
 pub mod transform;
+pub mod unpack;
 
 pub use error::CircuitError;
 pub use modular::PrimePower;

@@ -12,7 +12,7 @@ use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::digits::{DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::unpack::unpack;
+use crate::unpack::{repack, unpack};
 
 /// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode.
 ///
@@ -228,7 +228,7 @@ impl<S: Raise> Bootstrapper<S> {
             watch.done(Stage::Trace, 0, Some(&u), &part);
             let m = self.high_digits(scheme, part, watch)?;
             let m = apply_groups(scheme, &self.slot_to_coeff, m, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
-            let m = scheme.mul_monomial(&m, j)?;
+            let m = repack(scheme, &m, j)?;
             sum = Some(match sum.take() {
                 None => m,
                 Some(sum) => scheme.add(&sum, &m)?,

@@ -1,35 +1,44 @@
-//! Digit removal in closed form, for u = l + p h modulo p^2: "type A".
+//! Digit removal in closed form, for x = i + p^v m modulo p^e with |i| <= B, 2B + 1 <= p: "type A".
 //!
-//! N(x) = Π_{|l|<=B} (x - l) vanishes at l, so N(l + p h) = N'(l) p h modulo p^2; with b(x) interpolating 1/N'(l) modulo p on
-//! -B..B, h = (N(u)/p) b(u mod p) modulo p. Only N needs the modulus p^2. N = x Π (x^2 - l^2) is odd, b even, so both are
-//! evaluated in y = x^2 and share its powers. The tables take O(B^2) operations. This replaces the interpolated
+//! N(x) = Π_{|l|<=B} (x - l) is a multiple of p^v at every such x. Written to the base N, what is to be divided out,
+//! x - f(x) with the digit polynomial f, has no constant term, and
+//!
+//! ```text
+//! m = (x - f(x))/p^v = Σ_{k>=1} p^(v(k-1)) M^k b_k(x) modulo p^(e-v),  M = N(x)/p^v,  deg b_k <= 2B
+//! ```
+//!
+//! with k v < e. Only N needs the modulus p^e. For e = 2 this is h = (N(u)/p) b(u) modulo p, b interpolating 1/N'(l). N = x Π (x^2 - l^2) is
+//! odd, b_1 even, b_2 odd, and so on: all are evaluated in y = x^2 and share its powers. This replaces the interpolated
 //! local null polynomials of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115) and is exact for every input.
 
+use super::polynomials::digit_polynomial;
+use super::problem::DigitProblem;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{Candidate, DepthGoal, Polynomial, PowerTable, best, candidates, grouped_factors, product_tree};
 use crate::program::{NodeId, Program, ProgramBuilder};
 
-/// How N is evaluated. b is always evaluated by baby and giant powers, as deep as costs no capacity.
+/// How N is evaluated. The b_k are always evaluated by baby and giant powers, as deep as costs no capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NullPolynomial {
     /// As a tree of products of factors u^2 - l^2, so many expanded together.
     Tree(usize),
-    /// By baby and giant powers of u^2, shared with b, with so many levels to spare.
+    /// By baby and giant powers of u^2, shared with the b_k, with so many levels to spare.
     Powers(u32),
 }
 
-/// The program that takes u = l + p h modulo p^2 to h modulo p, for |l| <= B and any h.
-pub(super) fn program(prime: u64, bound: u64, null: NullPolynomial) -> Result<Program, CircuitError> {
-    let tables = Tables::new(prime, bound)?;
+/// The program that takes x to m modulo p^(e-v), and the degrees of N and of the b_k. The caller checks that 2B + 1 <= p.
+pub(super) fn program(problem: &DigitProblem, null: NullPolynomial) -> Result<(Program, Vec<usize>), CircuitError> {
+    let tables = Tables::new(problem)?;
     let mut programs = Vec::new();
     for candidate in tables.null_polynomial(null)? {
         programs.extend(tables.finish(candidate)?);
     }
-    match null {
-        NullPolynomial::Tree(_) => thriftiest(programs, prime),
-        NullPolynomial::Powers(extra_depth) => best(programs.into_iter().map(Ok), DepthGoal::Extra(extra_depth)),
-    }
+    let program = match null {
+        NullPolynomial::Tree(_) => thriftiest(programs, problem.p)?,
+        NullPolynomial::Powers(extra_depth) => best(programs.into_iter().map(Ok), DepthGoal::Extra(extra_depth))?,
+    };
+    Ok((program, std::iter::once(&tables.null).chain(&tables.quotients).map(Polynomial::degree).collect()))
 }
 
 /// The fewest products among the programs that take the least capacity. Depth is no measure here: levels modulo p^2 cost half as much
@@ -43,31 +52,39 @@ fn thriftiest(programs: Vec<Program>, prime: u64) -> Result<Program, CircuitErro
 
 /// What does not depend on the method.
 struct Tables {
-    /// p^2.
-    square: PrimePower,
+    /// p^e.
+    modulus: PrimePower,
+    v: u32,
     bound: i64,
-    /// b(x), even, modulo p.
-    inverse_derivative: Polynomial,
+    null: Polynomial,
+    /// p^(v(k-1)) b_k modulo p^(e-v), from k = 1 on.
+    quotients: Vec<Polynomial>,
 }
 
 impl Tables {
-    fn new(prime: u64, bound: u64) -> Result<Self, CircuitError> {
-        let square = PrimePower::new(prime, 2)?;
-        let refuse = |reason| Err(CircuitError::OverflowBound { bound, p: prime, reason });
-        match bound {
-            0 => return refuse("it must be at least 1"),
-            1025.. => return refuse("bounds above 1024 have no sensible circuit"),
-            _ if 2 * bound >= prime => return refuse("the 2B + 1 values of a digit must differ modulo p"),
-            _ => {}
+    fn new(problem: &DigitProblem) -> Result<Self, CircuitError> {
+        let (t, v, bound) = (problem.modulus()?, problem.v, problem.bound as i64);
+        let null = Polynomial::from_roots(t, (-bound..=bound).map(|l| t.reduce_i64(l)));
+        let digit = digit_polynomial(t, v, problem.bound)?;
+        let mut rest: Vec<u64> = digit.coefficients().iter().map(|c| t.sub(0, *c)).collect();
+        rest[1] = t.add(rest[1], 1);
+        let smaller = t.reduced(t.exponent() - v)?;
+        let mut quotients = Vec::new();
+        let mut scale = 1;
+        (_, rest) = divide(&t, rest, &null);
+        while !rest.is_empty() {
+            let (remainder, quotient) = divide(&t, rest, &null);
+            quotients.push(Polynomial::new(smaller, remainder.iter().map(|c| t.mul(*c, scale))));
+            scale = t.mul(scale, t.pow(t.prime(), u64::from(v)));
+            rest = quotient;
         }
-        let bound = bound as i64;
-        Ok(Tables { square, bound, inverse_derivative: inverse_derivative(square.reduced(1)?, bound)? })
+        Ok(Tables { modulus: t, v, bound, null, quotients })
     }
-    /// N(u) modulo p^2 in every way that is worth a try.
+    /// N(x) modulo p^e in every way that is worth a try.
     fn null_polynomial(&self, null: NullPolynomial) -> Result<Vec<Candidate>, CircuitError> {
-        let t = self.square;
+        let t = self.modulus;
         let mut builder = ProgramBuilder::new();
-        let u = builder.input(2);
+        let u = builder.input(t.exponent());
         let mut powers = PowerTable::new(u);
         match null {
             NullPolynomial::Tree(group) => {
@@ -78,45 +95,75 @@ impl Tables {
                 let product = product_tree(&mut builder, &factors)?;
                 Ok(vec![Candidate { builder, powers, outputs: vec![product] }])
             }
-            NullPolynomial::Powers(_) => {
-                let null = Polynomial::from_roots(t, (-self.bound..=self.bound).map(|l| t.reduce_i64(l)));
-                candidates(&builder, &powers, &[null]).collect()
-            }
+            NullPolynomial::Powers(_) => candidates(&builder, &powers, std::slice::from_ref(&self.null)).collect(),
         }
     }
-    /// (N/p) * b for every way to evaluate b beside a given N.
+    /// M Σ M^(k-1) b_k for every way to evaluate the b_k beside a given N.
     fn finish(&self, null: Candidate) -> Result<Vec<Program>, CircuitError> {
         let Candidate { mut builder, powers, outputs } = null;
-        let powers = powers.reduced(&mut builder, 1)?;
-        let mut quotients: Vec<NodeId> = Vec::new();
-        for x in outputs {
-            quotients.push(builder.divide_by_p(x)?);
+        let powers = powers.reduced(&mut builder, self.modulus.exponent() - self.v)?;
+        let mut quotient = outputs[0];
+        for _ in 0..self.v {
+            quotient = builder.divide_by_p(quotient)?;
         }
         let mut programs = Vec::new();
-        for candidate in candidates(&builder, &powers, std::slice::from_ref(&self.inverse_derivative)) {
-            let mut candidate = candidate?;
-            let pairs = quotients.iter().copied().zip(candidate.outputs).collect();
-            let h = candidate.builder.combine(pairs, vec![], 0)?;
-            programs.push(candidate.builder.finish(&[h])?);
+        for candidate in candidates(&builder, &powers, &self.quotients) {
+            let Candidate { mut builder, outputs, .. } = candidate?;
+            let sum = in_powers(&mut builder, &mut PowerTable::new(quotient), &outputs)?;
+            let m = builder.mul(quotient, sum)?;
+            programs.push(builder.finish(&[m])?);
         }
         Ok(programs)
     }
 }
 
-/// b(x): 1/N'(l) at every |l| <= B modulo p, from N'(l) = (-1)^(B-l) (B+l)! (B-l)!; interpolated in y = x^2.
-fn inverse_derivative(t: PrimePower, bound: i64) -> Result<Polynomial, CircuitError> {
-    let mut factorial = vec![1u64];
-    for k in 1..=2 * bound as u64 {
-        factorial.push(t.mul(factorial[factorial.len() - 1], k));
+/// Σ M^k c_k from k = 0 on, at least depth: the upper terms, as many as a power of two has room for, share one factor.
+fn in_powers(builder: &mut ProgramBuilder, powers: &mut PowerTable, c: &[NodeId]) -> Result<NodeId, CircuitError> {
+    match c {
+        [] => Err(CircuitError::Empty { what: "a sum" }),
+        [only] => Ok(*only),
+        _ => {
+            let split = c.len() - c.len().next_power_of_two() / 2;
+            let high = in_powers(builder, powers, &c[split..])?;
+            let low = in_powers(builder, powers, &c[..split])?;
+            let giant = powers.power(builder, split)?;
+            builder.combine(vec![(high, giant)], vec![(low, 1)], 0)
+        }
     }
-    let mut points = Vec::new();
-    let mut values = Vec::new();
-    for l in 0..=bound {
-        let magnitude = t.mul(factorial[(bound + l) as usize], factorial[(bound - l) as usize]);
-        let derivative = if (bound - l) % 2 == 0 { magnitude } else { t.sub(0, magnitude) };
-        points.push(t.reduce_i64(l * l));
-        values.push(t.inv(derivative)?);
+}
+
+/// Remainder and quotient by a monic polynomial, without leading zeros: O(n^2).
+fn divide(t: &PrimePower, mut f: Vec<u64>, monic: &Polynomial) -> (Vec<u64>, Vec<u64>) {
+    let n = monic.degree();
+    let mut quotient = vec![0; f.len().saturating_sub(n)];
+    for k in (0..quotient.len()).rev() {
+        let c = f[k + n];
+        quotient[k] = c;
+        for (a, b) in f[k..=k + n].iter_mut().zip(monic.coefficients()) {
+            *a = t.sub(*a, t.mul(c, *b));
+        }
     }
-    let in_squares = Polynomial::interpolate(t, &points, &values)?;
-    Ok(Polynomial::new(t, in_squares.coefficients().iter().flat_map(|c| [*c, 0])))
+    f.truncate(n);
+    let trimmed = |f: Vec<u64>| Polynomial::new(*t, f).coefficients().to_vec();
+    (trimmed(f), trimmed(quotient))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_digit_of_two_has_the_inverse_derivatives_for_table() {
+        // b(l) N'(l) = 1 modulo p, N'(l) = (-1)^(B-l) (B+l)! (B-l)!
+        for (p, bound) in [(17u64, 8i64), (257, 12), (65537, 14)] {
+            let t = PrimePower::new(p, 1).unwrap();
+            let problem = DigitProblem { p, e: 2, v: 1, bound: bound as u64 };
+            let tables = Tables::new(&problem).unwrap();
+            assert_eq!(tables.quotients.len(), 1);
+            for l in -bound..=bound {
+                let derivative = (-bound..=bound).filter(|k| *k != l).fold(1, |f, k| t.mul(f, t.reduce_i64(l - k)));
+                assert_eq!(t.mul(tables.quotients[0].evaluate(t.reduce_i64(l)), derivative), 1, "p = {p}, l = {l}");
+            }
+        }
+    }
 }

@@ -3,32 +3,61 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::problem::DigitProblem;
 use crate::error::CircuitError;
 
-/// How the low digit is removed.
+/// How low digits are removed. The closed forms, as a tree or by powers, and `Local` profit from a small bound B on the low part;
+/// the others take all its values. `extra_depth` counts the levels above the least depth that each polynomial may spend
+/// to save products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DigitMethod {
-    /// Closed form modulo p^2, u Π (u^2 - l^2) as a tree of products, `group` factors expanded together (1 or 2 are sensible).
-    /// No large constants at modulus p^2: the constants of a group of g are below about B^(2g).
+    /// Closed form, u Π (u^2 - l^2) as a tree of products, `group` factors expanded together (1 or 2 are sensible).
+    /// No large constants at the full modulus: the constants of a group of g are below about B^(2g).
     ProductTree {
         /// Factors expanded together.
         group: usize,
     },
-    /// Closed form modulo p^2 by baby and giant powers of u^2: fewest products, but constants of log2(p^2) bits.
+    /// Closed form by baby and giant powers of u^2: fewest products, but constants of log2(p^e) bits.
     PatersonStockmeyer {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// Interpolation on the grid of all values: everything modulo p, but (2B + 1)^2 values instead of 2B + 1.
+    /// Interpolation on the grid of all values: everything modulo p, but (2B + 1)^2 values instead of 2B + 1. For bootstrapping only:
+    /// it wants the digits of another kind of input.
     Global {
+        /// Levels above the least depth that may be spent to save products.
+        extra_depth: u32,
+    },
+    /// A triangle of lifting polynomials of degree p (Halevi–Shoup 2015).
+    HaleviShoup {
+        /// Levels above the least depth that may be spent to save products.
+        extra_depth: u32,
+    },
+    /// Lowest-digit-retain polynomials of degree (e - 1)(p - 1) + 1 and lifting polynomials (Chen–Han 2018).
+    ChenHan {
+        /// Levels above the least depth that may be spent to save products.
+        extra_depth: u32,
+    },
+    /// Odd (for p = 2 even) digit polynomials, reduced modulo the null ideal of Z/p^e (Geelen–Iliashenko–Kang–Vercauteren 2023).
+    Geelen {
+        /// Levels above the least depth that may be spent to save products.
+        extra_depth: u32,
+    },
+    /// The same, each digit in two steps where that takes fewer products: deeper.
+    GeelenTwoStep {
+        /// Levels above the least depth that may be spent to save products.
+        extra_depth: u32,
+    },
+    /// Odd digit polynomials, reduced modulo what vanishes for |i| <= B (Ma–Huang–Wang–Wang 2024).
+    Local {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
 }
 
 impl DigitMethod {
-    /// The methods that are worth a try for any set.
+    /// The methods that are worth a try in any bootstrapping of one digit: u = l + Δ h to h modulo p.
     pub const CANDIDATES: [DigitMethod; 6] = [
         DigitMethod::ProductTree { group: 1 },
         DigitMethod::ProductTree { group: 2 },
@@ -37,17 +66,79 @@ impl DigitMethod {
         DigitMethod::Global { extra_depth: 0 },
         DigitMethod::Global { extra_depth: 1 },
     ];
+
+    /// The methods that solve a problem, those that B makes no difference for left out.
+    ///
+    /// # Errors
+    /// As [`DigitProblem::modulus`].
+    pub fn candidates(problem: &DigitProblem) -> Result<Vec<DigitMethod>, CircuitError> {
+        problem.modulus()?;
+        let mut methods = vec![DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 }];
+        methods.extend((0..2).map(|extra_depth| DigitMethod::Geelen { extra_depth }));
+        methods.push(DigitMethod::GeelenTwoStep { extra_depth: 0 });
+        if !problem.is_full() {
+            methods.extend((0..2).map(|extra_depth| DigitMethod::Local { extra_depth }));
+        }
+        methods.extend(&Self::CANDIDATES[..4]);
+        methods.retain(|method| method.check(problem).is_ok());
+        Ok(methods)
+    }
+    /// Whether the method solves the problem, with tables of a sensible size.
+    pub(super) fn check(&self, problem: &DigitProblem) -> Result<(), CircuitError> {
+        let DigitProblem { p, e, bound, .. } = *problem;
+        problem.modulus()?;
+        let refuse = |reason| Err(CircuitError::OverflowBound { bound, p, reason });
+        // Points of the largest interpolation.
+        let points = match self {
+            DigitMethod::ProductTree { .. } | DigitMethod::PatersonStockmeyer { .. } => {
+                return match bound {
+                    1025.. => refuse("bounds above 1024 have no sensible circuit"),
+                    _ if p == 2 || 2 * bound >= p => refuse("the 2B + 1 values of a digit must differ modulo p"),
+                    _ => Ok(()),
+                };
+            }
+            DigitMethod::Global { .. } => return Err(problem.refused("the grid solves no problem of this kind")),
+            DigitMethod::HaleviShoup { .. } => p,
+            DigitMethod::ChenHan { .. } => (p - 1).saturating_mul(u64::from(e - 1)) + 1,
+            DigitMethod::Local { .. } if 2 * u128::from(bound) < u128::from(p) => (2 * bound + 1).saturating_mul(u64::from(e)),
+            _ => p.saturating_mul(u64::from(e)),
+        };
+        if points > MOST_POINTS { Err(problem.refused("polynomials of such a degree have no sensible circuit")) } else { Ok(()) }
+    }
 }
+
+/// Interpolation takes time quadratic in this.
+const MOST_POINTS: u64 = 1 << 13;
+
+/// A method by its name and a small number, and the number that is not shown.
+type Named = (&'static str, usize, fn(usize) -> DigitMethod);
+
+const NAMES: [Named; 8] = [
+    ("product_tree", 1, |group| DigitMethod::ProductTree { group }),
+    ("paterson_stockmeyer", 0, |n| DigitMethod::PatersonStockmeyer { extra_depth: n as u32 }),
+    ("global", 0, |n| DigitMethod::Global { extra_depth: n as u32 }),
+    ("halevi_shoup", 0, |n| DigitMethod::HaleviShoup { extra_depth: n as u32 }),
+    ("chen_han", 0, |n| DigitMethod::ChenHan { extra_depth: n as u32 }),
+    ("geelen", 0, |n| DigitMethod::Geelen { extra_depth: n as u32 }),
+    ("geelen_two_step", 0, |n| DigitMethod::GeelenTwoStep { extra_depth: n as u32 }),
+    ("local", 0, |n| DigitMethod::Local { extra_depth: n as u32 }),
+];
 
 impl fmt::Display for DigitMethod {
     /// `product_tree`, `product_tree_2` (factors in groups of 2), `paterson_stockmeyer`, `paterson_stockmeyer_1` (one extra
-    /// level), `global`, `global_1`.
+    /// level), and so on with `global`, `halevi_shoup`, `chen_han`, `geelen`, `geelen_two_step`, `local`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, usual, number) = match *self {
-            DigitMethod::ProductTree { group } => (TREE, 1, group),
-            DigitMethod::PatersonStockmeyer { extra_depth } => (POWERS, 0, extra_depth as usize),
-            DigitMethod::Global { extra_depth } => (GLOBAL, 0, extra_depth as usize),
+        let (place, number) = match *self {
+            DigitMethod::ProductTree { group } => (0, group),
+            DigitMethod::PatersonStockmeyer { extra_depth } => (1, extra_depth as usize),
+            DigitMethod::Global { extra_depth } => (2, extra_depth as usize),
+            DigitMethod::HaleviShoup { extra_depth } => (3, extra_depth as usize),
+            DigitMethod::ChenHan { extra_depth } => (4, extra_depth as usize),
+            DigitMethod::Geelen { extra_depth } => (5, extra_depth as usize),
+            DigitMethod::GeelenTwoStep { extra_depth } => (6, extra_depth as usize),
+            DigitMethod::Local { extra_depth } => (7, extra_depth as usize),
         };
+        let (name, usual, _) = NAMES[place];
         if number == usual { f.write_str(name) } else { write!(f, "{name}_{number}") }
     }
 }
@@ -57,21 +148,17 @@ impl FromStr for DigitMethod {
 
     /// The names that [`DigitMethod`] displays as.
     fn from_str(name: &str) -> Result<Self, CircuitError> {
-        let after = |stem: &str, usual: u8| match name.strip_prefix(stem)? {
-            "" => Some(usual),
-            rest => rest.strip_prefix('_')?.parse::<u8>().ok(),
-        };
-        let tree = after(TREE, 1).filter(|g| *g > 0).map(|g| DigitMethod::ProductTree { group: usize::from(g) });
-        let powers = || after(POWERS, 0).map(|e| DigitMethod::PatersonStockmeyer { extra_depth: u32::from(e) });
-        let global = || after(GLOBAL, 0).map(|e| DigitMethod::Global { extra_depth: u32::from(e) });
-        let found = tree.or_else(powers).or_else(global);
+        let found = NAMES.iter().find_map(|(stem, usual, method)| {
+            let number = match name.strip_prefix(stem)? {
+                "" => *usual,
+                rest => usize::from(rest.strip_prefix('_')?.parse::<u8>().ok()?),
+            };
+            // A tree has no groups of nothing.
+            (number >= usize::from(*usual > 0)).then(|| method(number))
+        });
         found.ok_or_else(|| CircuitError::UnknownMethod { name: name.chars().take(64).collect() })
     }
 }
-
-const TREE: &str = "product_tree";
-const POWERS: &str = "paterson_stockmeyer";
-const GLOBAL: &str = "global";
 
 #[cfg(test)]
 mod tests {
@@ -79,7 +166,8 @@ mod tests {
 
     #[test]
     fn methods_have_names() {
-        for method in DigitMethod::CANDIDATES {
+        let small = DigitProblem { p: 257, e: 3, v: 1, bound: 20 };
+        for method in DigitMethod::candidates(&small).unwrap().into_iter().chain(DigitMethod::CANDIDATES) {
             assert_eq!(method.to_string().parse(), Ok(method));
         }
         let names = DigitMethod::CANDIDATES.map(|m| m.to_string());
@@ -87,6 +175,14 @@ mod tests {
             names,
             ["product_tree", "product_tree_2", "paterson_stockmeyer", "paterson_stockmeyer_1", "global", "global_1"]
         );
+        let named = ["halevi_shoup", "chen_han", "geelen", "geelen_two_step_1", "local_1"].map(str::parse::<DigitMethod>);
+        assert!(named.iter().flatten().eq(&[
+            DigitMethod::HaleviShoup { extra_depth: 0 },
+            DigitMethod::ChenHan { extra_depth: 0 },
+            DigitMethod::Geelen { extra_depth: 0 },
+            DigitMethod::GeelenTwoStep { extra_depth: 1 },
+            DigitMethod::Local { extra_depth: 1 },
+        ]));
         for bad in [
             "",
             "tree",
@@ -97,8 +193,28 @@ mod tests {
             "product_tree-2",
             "globals",
             "global_x",
+            "geelen_two",
         ] {
             assert_eq!(bad.parse::<DigitMethod>(), Err(CircuitError::UnknownMethod { name: bad.into() }));
         }
+    }
+
+    #[test]
+    fn candidates_are_those_that_fit() {
+        let stems = |p, e, v, bound| {
+            let methods = DigitMethod::candidates(&DigitProblem { p, e, v, bound }).unwrap();
+            let mut names: Vec<&str> =
+                methods.iter().map(|m| NAMES.iter().rev().find(|n| m.to_string().starts_with(n.0)).unwrap().0).collect();
+            names.dedup();
+            names
+        };
+        let all = ["halevi_shoup", "chen_han", "geelen", "geelen_two_step"];
+        let closed = ["product_tree", "paterson_stockmeyer"];
+        assert_eq!(stems(127, 2, 1, 63), [&all[..], &closed].concat());
+        assert_eq!(stems(127, 2, 1, 20), [&all[..], &["local"], &closed].concat());
+        assert_eq!(stems(17, 6, 2, 23), [&all[..], &["local"]].concat());
+        assert_eq!(stems(2, 11, 5, 16), all);
+        // A degree of 65537 is out of reach, that of the local methods is not.
+        assert_eq!(stems(65537, 2, 1, 23), [&["local"], &closed[..]].concat());
     }
 }

@@ -1,14 +1,26 @@
-//! Digit removal: from u = l + Δ h with |l|, |h| <= B to h, the heart of bootstrapping.
+//! Digit removal: from u = l + Δ h with small l to h, the heart of bootstrapping.
 //!
-//! Two types, chosen by cost through a [`DigitMethod`]. Type A works on u = l + p h modulo p^2 by a closed form; type B on
-//! u = l + Δ h modulo p by interpolation on the grid of all values: more products, but the plaintext modulus stays p.
-//! [`DigitRemoval`] holds either.
+//! A [`DigitProblem`] takes x = i + p^v m modulo p^e to m modulo p^(e-v). Every [`DigitMethod`] solves it with a
+//! [`crate::program::Program`] of its own: the triangle of Halevi and Shoup, the lowest-digit-retain polynomials of Chen and Han, those of
+//! Geelen et al. reduced modulo the null ideal, those of Ma et al. reduced on the values that occur, a closed form. [`compare`] says
+//! what each costs. Bootstrapping can also have u = l + Δ h modulo p, with two small digits ("type B"), by interpolation on the grid of
+//! all values: more products, but the plaintext modulus stays p. [`DigitRemoval`] holds any of them.
 
 mod closed_form;
 mod grid;
 mod method;
+mod polynomials;
+mod problem;
 mod removal;
+mod report;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod triangle;
 
 pub use grid::GridPolynomial;
 pub use method::DigitMethod;
+pub use polynomials::{digit_polynomial, lifting_polynomial, lowest_digit_retain};
+pub use problem::DigitProblem;
 pub use removal::DigitRemoval;
+pub use report::{MethodReport, Prediction, compare};

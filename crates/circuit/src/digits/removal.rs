@@ -2,17 +2,17 @@
 
 use everlevel_scheme::{NextUse, Scheme};
 
-use super::DigitMethod;
 use super::closed_form::{self, NullPolynomial};
 use super::grid::GridPolynomial;
+use super::{DigitMethod, DigitProblem, rows, triangle};
 use crate::error::CircuitError;
 use crate::poly::DepthGoal;
 use crate::program::{Program, ProgramCosts, check_prime};
 
-/// Digit removal: u = l + Δ h to h modulo p, for |l| <= B, and for type B |h| <= B.
+/// Digit removal: u = l + Δ h to h, for |l| <= B, and for the grid |h| <= B.
 ///
-/// The method decides on Δ and on the plaintext modulus of u: Δ = p modulo p^2 (type A), or another Δ modulo p (type B).
-/// Bootstrapping has u = I' - Δ I and gets h = -I.
+/// For a [`DigitProblem`] Δ = p^v, u is modulo p^e and h modulo p^(e-v). In bootstrapping the method decides: Δ = p modulo p^2
+/// (type A), or another Δ modulo p (type B); there u = I' - Δ I and h = -I.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DigitRemoval {
     prime: u64,
@@ -20,26 +20,54 @@ pub struct DigitRemoval {
     method: DigitMethod,
     multiplier: u64,
     program: Program,
+    degrees: Vec<Vec<usize>>,
 }
 
 impl DigitRemoval {
-    /// Tables and program for one p and B: O(B^2) operations, O(B^4) for type B.
+    /// Tables and program for one digit of two, or for the grid: the removal that bootstrapping needs to get h modulo p.
     ///
     /// # Errors
-    /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 < p, type B (2B + 1)^2 <= p;
-    /// [`CircuitError::Ring`] if p^2 is too large or p even.
+    /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 <= p, type B (2B + 1)^2 <= p; else as
+    /// [`DigitRemoval::for_problem`].
     pub fn new(prime: u64, bound: u64, method: DigitMethod) -> Result<Self, CircuitError> {
-        let (multiplier, program) = match method {
-            DigitMethod::ProductTree { group } => (prime, closed_form::program(prime, bound, NullPolynomial::Tree(group))?),
-            DigitMethod::PatersonStockmeyer { extra_depth } => {
-                (prime, closed_form::program(prime, bound, NullPolynomial::Powers(extra_depth))?)
+        let DigitMethod::Global { extra_depth } = method else {
+            return Self::for_problem(DigitProblem { p: prime, e: 2, v: 1, bound }, method);
+        };
+        let grid = GridPolynomial::new(prime, bound)?;
+        let program = grid.program(DepthGoal::Extra(extra_depth))?;
+        let degrees = vec![vec![grid.polynomial().degree()]];
+        Ok(DigitRemoval { prime, bound, method, multiplier: grid.multiplier(), program, degrees })
+    }
+    /// Tables and program for any problem: O(n^2) operations for polynomials of degree n.
+    ///
+    /// # Errors
+    /// Those of [`DigitProblem::modulus`]; [`CircuitError::OverflowBound`] or [`CircuitError::DigitProblem`] if the method does not solve
+    /// the problem: closed forms are for low parts of a single digit, 2B + 1 <= p, the grid is for [`DigitRemoval::new`].
+    pub fn for_problem(problem: DigitProblem, method: DigitMethod) -> Result<Self, CircuitError> {
+        method.check(&problem)?;
+        let closed = |null| closed_form::program(&problem, null).map(|(program, degrees)| (program, vec![degrees]));
+        let (program, degrees) = match method {
+            DigitMethod::ProductTree { group } => closed(NullPolynomial::Tree(group))?,
+            DigitMethod::PatersonStockmeyer { extra_depth } => closed(NullPolynomial::Powers(extra_depth))?,
+            DigitMethod::Global { .. } => return Err(problem.refused("the grid solves no problem of this kind")),
+            DigitMethod::HaleviShoup { extra_depth } => {
+                triangle::program(&problem, |task| rows::halevi_shoup(task, DepthGoal::Extra(extra_depth)))?
             }
-            DigitMethod::Global { extra_depth } => {
-                let grid = GridPolynomial::new(prime, bound)?;
-                (grid.multiplier(), grid.program(DepthGoal::Extra(extra_depth))?)
+            DigitMethod::ChenHan { extra_depth } => {
+                triangle::program(&problem, |task| rows::chen_han(task, DepthGoal::Extra(extra_depth)))?
+            }
+            DigitMethod::Geelen { extra_depth } => {
+                triangle::program(&problem, |task| rows::direct(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
+            }
+            DigitMethod::GeelenTwoStep { extra_depth } => {
+                triangle::program(&problem, |task| rows::two_steps(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
+            }
+            DigitMethod::Local { extra_depth } => {
+                triangle::program(&problem, |task| rows::direct(task, DepthGoal::Extra(extra_depth)))?
             }
         };
-        Ok(DigitRemoval { prime, bound, method, multiplier, program })
+        let multiplier = problem.p.pow(problem.v);
+        Ok(DigitRemoval { prime: problem.p, bound: problem.bound, method, multiplier, program, degrees })
     }
     /// p.
     pub fn prime(&self) -> u64 {
@@ -49,17 +77,26 @@ impl DigitRemoval {
     pub fn bound(&self) -> u64 {
         self.bound
     }
-    /// How the digit is removed.
+    /// How the digits are removed.
     pub fn method(&self) -> DigitMethod {
         self.method
     }
-    /// Δ: p for type A.
+    /// Δ: p^v for a [`DigitProblem`], p for type A.
     pub fn multiplier(&self) -> u64 {
         self.multiplier
     }
-    /// The plaintext exponent of u: 2 for type A, 1 for type B. That of h is 1.
+    /// The plaintext exponent of u: e for a [`DigitProblem`]; 2 for type A, 1 for type B.
     pub fn input_exponent(&self) -> u32 {
-        if self.multiplier == self.prime { 2 } else { 1 }
+        self.program.input_exponents()[0]
+    }
+    /// The plaintext exponent of h: e - v for a [`DigitProblem`], else 1.
+    pub fn output_exponent(&self) -> u32 {
+        self.program.output_exponents()[0]
+    }
+    /// The degrees of the polynomials that are evaluated: a row for each digit, with the lifts first and the digit itself last; for closed
+    /// forms N and the b_k.
+    pub fn degrees(&self) -> &[Vec<usize>] {
+        &self.degrees
     }
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
@@ -69,7 +106,7 @@ impl DigitRemoval {
     pub fn program(&self) -> &Program {
         &self.program
     }
-    /// h modulo p from u = l + Δ h.
+    /// h from u = l + Δ h.
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`]. A slot whose digits are out of

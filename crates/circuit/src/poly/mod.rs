@@ -4,6 +4,7 @@
 //! or several polynomials in one variable with few products of ciphertexts, [`ProductTreePlan`] the evaluation of
 //! Π (x - a_i) without large constants.
 
+mod newton;
 mod plan;
 mod powers;
 mod tree;
@@ -14,6 +15,7 @@ use crate::modular::PrimePower;
 pub use plan::{DepthGoal, PolynomialPlan};
 pub use tree::ProductTreePlan;
 
+pub(crate) use newton::p_part;
 pub(crate) use plan::{Candidate, best, candidates};
 pub(crate) use powers::PowerTable;
 pub(crate) use tree::{grouped_factors, product_tree};
@@ -68,15 +70,7 @@ impl Polynomial {
                 divided[i] = t.mul(t.sub(divided[i], divided[i - 1]), inverses[i - order]);
             }
         }
-        let mut f = Polynomial::new(t, []);
-        for i in (0..n).rev() {
-            f = f.times_linear(t.sub(0, points[i]));
-            if f.coefficients.is_empty() {
-                f.coefficients.push(0);
-            }
-            f.coefficients[0] = t.add(f.coefficients[0], divided[i]);
-        }
-        Ok(Polynomial::new(t, f.coefficients))
+        Ok(Polynomial::from_newton(t, points, &divided))
     }
     /// (x + c) times the polynomial.
     fn times_linear(&self, c: u64) -> Self {
@@ -96,6 +90,10 @@ impl Polynomial {
     /// The degree; 0 for constants, the zero polynomial among them.
     pub fn degree(&self) -> usize {
         self.coefficients.len().saturating_sub(1)
+    }
+    /// The same coefficients, centered, modulo another power of p: what was exact modulo p^k is so still, with constants no larger.
+    pub(crate) fn with_modulus(&self, modulus: PrimePower) -> Self {
+        Polynomial::new(modulus, self.coefficients.iter().map(|c| modulus.reduce_i64(self.modulus.centered(*c))))
     }
     /// Which coefficients are zero. Constants are even.
     pub fn parity(&self) -> Parity {

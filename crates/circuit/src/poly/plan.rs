@@ -85,8 +85,9 @@ impl PolynomialPlan {
     }
 }
 
-/// The program of fewest products, then relinearizations, then levels, within the depth asked for. Programs of large
-/// polynomials are large, so only the best of each depth is kept while they are made.
+/// The program of fewest products, then relinearizations, then levels, within the depth asked for; of several outputs each is to be
+/// as shallow as it can be, or nearly. Programs of large polynomials are large, so only the best of each depth is kept while they
+/// are made.
 pub(crate) fn best(
     programs: impl IntoIterator<Item = Result<Program, CircuitError>>,
     goal: DepthGoal,
@@ -95,10 +96,10 @@ pub(crate) fn best(
         let c = p.costs();
         (c.products, c.relinearizations, c.depth, c.scalar_products)
     };
-    let mut by_depth: BTreeMap<u32, Program> = BTreeMap::new();
+    let mut by_depth: BTreeMap<Vec<u32>, Program> = BTreeMap::new();
     for program in programs {
         let program = program?;
-        match by_depth.entry(program.costs().depth) {
+        match by_depth.entry(program.output_depths()) {
             Entry::Vacant(place) => {
                 place.insert(program);
             }
@@ -108,14 +109,22 @@ pub(crate) fn best(
             Entry::Occupied(_) => {}
         }
     }
-    let least = by_depth.keys().next().copied().unwrap_or(0);
-    let allowed = match goal {
-        DepthGoal::Least => least,
-        DepthGoal::Extra(levels) => least.saturating_add(levels),
-        DepthGoal::AtMost(depth) => depth,
+    let deepest = |depths: &[u32]| depths.iter().copied().max().unwrap_or(0);
+    let needed = by_depth.keys().map(|depths| deepest(depths)).min().unwrap_or(0);
+    let outputs = by_depth.keys().next().map_or(0, Vec::len);
+    let least: Vec<u32> = (0..outputs).map(|i| by_depth.keys().map(|depths| depths[i]).min().unwrap_or(0)).collect();
+    let extra = match goal {
+        DepthGoal::Least => 0,
+        DepthGoal::Extra(levels) => levels,
+        DepthGoal::AtMost(allowed) => {
+            let within = by_depth.into_values().filter(|p| p.costs().depth <= allowed);
+            return within.min_by_key(key).ok_or(CircuitError::TooDeep { allowed, needed });
+        }
     };
-    let within = by_depth.into_values().filter(|p| p.costs().depth <= allowed);
-    within.min_by_key(key).ok_or(CircuitError::TooDeep { allowed, needed: least })
+    // Sharing powers may keep two outputs from being shallow at once: as little beyond the goal as can be.
+    let beyond = |depths: &[u32]| depths.iter().zip(&least).map(|(d, l)| (d - l).saturating_sub(extra)).max();
+    let found = by_depth.into_iter().min_by_key(|(depths, p)| (beyond(depths), key(p)));
+    found.map(|(_, program)| program).ok_or(CircuitError::Empty { what: "the list of programs" })
 }
 
 /// A program that holds the values of the polynomials, still open for more steps.

@@ -110,6 +110,37 @@ impl ProgramBuilder {
         }
         Ok(self.push(Node::DivideByP { of: x }, found - 1, self.depths[x.0]))
     }
+    /// The steps of a whole program on nodes of this one; its outputs.
+    ///
+    /// # Errors
+    /// [`CircuitError::InputCount`] if there are not as many nodes as the program has inputs, [`CircuitError::ProgramExponent`] if
+    /// their plaintext exponents differ from those of its inputs, [`CircuitError::UnknownNode`].
+    pub fn append(&mut self, program: &Program, inputs: &[NodeId]) -> Result<Vec<NodeId>, CircuitError> {
+        if inputs.len() != program.inputs.len() {
+            return Err(CircuitError::InputCount { expected: program.inputs.len(), found: inputs.len() });
+        }
+        for (x, expected) in inputs.iter().zip(program.input_exponents()) {
+            self.check(*x)?;
+            let found = self.exponents[x.0];
+            if found != expected {
+                return Err(CircuitError::ProgramExponent { expected, found });
+            }
+        }
+        let mut new_id: Vec<NodeId> = Vec::with_capacity(program.nodes.len());
+        for node in &program.nodes {
+            new_id.push(match node {
+                Node::Input(position) => inputs[*position],
+                Node::Combine { pairs, terms, constant } => {
+                    let pairs = pairs.iter().map(|(a, b)| (new_id[a.0], new_id[b.0])).collect();
+                    let terms = terms.iter().map(|(x, c)| (new_id[x.0], *c)).collect();
+                    self.combine(pairs, terms, *constant)?
+                }
+                Node::Reduce { of, exponent } => self.reduce(new_id[of.0], *exponent)?,
+                Node::DivideByP { of } => self.divide_by_p(new_id[of.0])?,
+            });
+        }
+        Ok(program.outputs.iter().map(|x| new_id[x.0]).collect())
+    }
     /// The program with the given outputs, without the steps that no output needs.
     ///
     /// # Errors

@@ -80,6 +80,25 @@ impl Program {
     pub fn output_exponents(&self) -> Vec<u32> {
         self.outputs.iter().map(|n| self.exponents[n.0]).collect()
     }
+    /// The depth of every output.
+    pub fn output_depths(&self) -> Vec<u32> {
+        self.outputs.iter().map(|n| self.depths[n.0]).collect()
+    }
+    /// The algebraic degree of the outputs in the inputs, at most; saturating.
+    pub fn degree(&self) -> u64 {
+        let mut degrees = vec![0u64; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            degrees[i] = match node {
+                Node::Input(_) => 1,
+                Node::Combine { pairs, terms, .. } => {
+                    let products = pairs.iter().map(|(a, b)| degrees[a.0].saturating_add(degrees[b.0]));
+                    products.chain(terms.iter().map(|(x, _)| degrees[x.0])).max().unwrap_or(0)
+                }
+                Node::Reduce { of, .. } | Node::DivideByP { of } => degrees[of.0],
+            };
+        }
+        self.outputs.iter().map(|x| degrees[x.0]).max().unwrap_or(0)
+    }
     /// About how many bits of capacity a run takes from its inputs, for comparing programs: a product modulo t = p^e takes
     /// log2 t + 17.5 (the library's bound at n = 2^15), a constant its size, and a division by p gives log2 p back. A
     /// term that lies above the rest of its sum hides its constant; levels modulo p are cheaper than levels modulo p^2.
@@ -103,8 +122,7 @@ impl Program {
     }
     /// Depth and counts of operations. Every step is needed for an output: [`ProgramBuilder::finish`] drops the others.
     pub fn costs(&self) -> ProgramCosts {
-        let mut costs =
-            ProgramCosts { depth: self.outputs.iter().map(|n| self.depths[n.0]).max().unwrap_or(0), ..Default::default() };
+        let mut costs = ProgramCosts { depth: self.output_depths().into_iter().max().unwrap_or(0), ..Default::default() };
         for node in &self.nodes {
             if let Node::Combine { pairs, terms, .. } = node {
                 costs.products += pairs.len();

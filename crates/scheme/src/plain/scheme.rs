@@ -190,6 +190,20 @@ impl Scheme for NoOp {
         Ok(Open { meta, value: a.value.iter().map(|&x| x / p).collect() })
     }
 
+    fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
+        let n = self.params.degree();
+        let t = self.params.plain_arithmetic(&a.meta);
+        let limbs = self.params.chain().basis(a.meta.level).len();
+        self.counters.transforms(limbs);
+        self.counters.limbs(4 * limbs, n);
+        let mut value = self.zero();
+        for (i, &x) in a.value.iter().enumerate() {
+            let place = (i as i64 + k).rem_euclid(2 * n as i64) as usize;
+            value[place % n] = if place < n { x } else { t.neg(x) };
+        }
+        Ok(Open { value, ..*a })
+    }
+
     fn apply_galois(&self, a: &Open, g: GaloisElement) -> Result<Open, SchemeError> {
         Ok(self.apply_galois_many(a, &[g])?.pop().expect("one automorphism, one result"))
     }

@@ -355,6 +355,17 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         Ok(out)
     }
 
+    fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        let ring = self.params.ring();
+        let n = ring.degree();
+        let place = k.rem_euclid(2 * n as i64) as usize;
+        let mut monomial = vec![0; n];
+        monomial[place % n] = if place < n { 1 } else { -1 };
+        let monomial = Poly::<Coeff>::from_signed(ring, a.c0.basis(), &monomial).into_eval(ring);
+        self.counters.limbs(4 * a.c0.basis().len(), n);
+        Ok(Ciphertext::new(a.meta, a.c0.mul(ring, &monomial), a.c1.mul(ring, &monomial)))
+    }
+
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
         Ok(self.rotated(a, &[g])?.pop().expect("one automorphism, one result"))
     }

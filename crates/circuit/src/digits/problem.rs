@@ -1,0 +1,97 @@
+//! What is to be removed.
+
+use crate::error::CircuitError;
+use crate::modular::PrimePower;
+
+/// The digit removal x = m p^v + i modulo p^e, |i| <= B, to (x - i)/p^v = m modulo p^(e-v).
+///
+/// The low part i is balanced. For p = 2 the largest B is 2^(v-1), and then -B <= i < B. Any m is allowed. (Chen–Han 2018 name it
+/// DigitRemove(p, e, v).) In bootstrapping e = r + v for a plaintext modulus p^r.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DigitProblem {
+    /// The prime p.
+    pub p: u64,
+    /// Digits of x: its plaintext modulus is p^e.
+    pub e: u32,
+    /// Digits to be removed, 1 <= v < e.
+    pub v: u32,
+    /// B, the bound on the low part, 1 <= B <= p^v / 2.
+    pub bound: u64,
+}
+
+impl DigitProblem {
+    /// With all p^v values of the low part, B = floor(p^v / 2).
+    pub fn all_digits(p: u64, e: u32, v: u32) -> Self {
+        DigitProblem { p, e, v, bound: p.saturating_pow(v) / 2 }
+    }
+    /// Whether B allows all values of the low part.
+    pub fn is_full(&self) -> bool {
+        self.bound == self.p.saturating_pow(self.v) / 2
+    }
+    /// The modulus p^e, if the problem is one.
+    ///
+    /// # Errors
+    /// [`CircuitError::PlainModulus`] if p^e is none, [`CircuitError::DigitProblem`] unless 1 <= v < e,
+    /// [`CircuitError::OverflowBound`] unless 1 <= B <= p^v / 2.
+    pub fn modulus(&self) -> Result<PrimePower, CircuitError> {
+        let t = PrimePower::new(self.p, self.e)?;
+        if self.v == 0 || self.v >= self.e {
+            return Err(self.refused("at least one digit is to be removed and one to be left"));
+        }
+        let refuse = |reason| Err(CircuitError::OverflowBound { bound: self.bound, p: self.p, reason });
+        match self.bound {
+            0 => refuse("it must be at least 1"),
+            b if b > self.p.saturating_pow(self.v) / 2 => refuse("the values of the low part must differ modulo p^v"),
+            _ => Ok(t),
+        }
+    }
+    /// The largest absolute value of each digit of the low part that is not always zero, the lowest first. Bits are bits of
+    /// x + 2^(v-1).
+    pub fn digit_bounds(&self) -> Vec<u64> {
+        let half = self.p / 2;
+        if self.p == 2 {
+            return vec![1; self.v as usize];
+        }
+        let mut bounds = Vec::new();
+        let mut rest = self.bound;
+        while rest > 0 {
+            bounds.push(rest.min(half));
+            // The most that |i - z|/p can be for |i| <= rest.
+            rest = (u128::from(rest) + u128::from(half)).checked_div(u128::from(self.p)).unwrap_or(0) as u64;
+        }
+        bounds
+    }
+    pub(super) fn refused(&self, reason: &'static str) -> CircuitError {
+        let DigitProblem { p, e, v, bound } = *self;
+        CircuitError::DigitProblem { p, e, v, bound, reason }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_bounded_by_what_is_left() {
+        let bounds = |p, v, bound| DigitProblem { p, e: v + 1, v, bound }.digit_bounds();
+        assert_eq!(bounds(17, 2, 23), [8, 1]);
+        assert_eq!(bounds(17, 2, 8), [8]);
+        assert_eq!(bounds(17, 2, 9), [8, 1]);
+        assert_eq!(bounds(127, 1, 22), [22]);
+        for (p, v) in [(3u64, 4u32), (5, 3), (17, 2), (127, 1)] {
+            assert_eq!(DigitProblem::all_digits(p, v + 1, v).digit_bounds(), vec![p / 2; v as usize]);
+        }
+        assert_eq!(DigitProblem::all_digits(2, 9, 3).digit_bounds(), [1, 1, 1]);
+    }
+
+    #[test]
+    fn impossible_problems_are_refused() {
+        let problem = |p, e, v, bound| DigitProblem { p, e, v, bound }.modulus();
+        assert!(problem(17, 4, 2, 144).is_ok() && problem(2, 4, 2, 2).is_ok());
+        assert!(matches!(problem(17, 2, 2, 8), Err(CircuitError::DigitProblem { .. })));
+        assert!(matches!(problem(17, 2, 0, 8), Err(CircuitError::DigitProblem { .. })));
+        assert!(matches!(problem(17, 4, 2, 145), Err(CircuitError::OverflowBound { .. })));
+        assert!(matches!(problem(17, 4, 2, 0), Err(CircuitError::OverflowBound { .. })));
+        assert!(matches!(problem(16, 4, 2, 3), Err(CircuitError::PlainModulus { .. })));
+    }
+}
