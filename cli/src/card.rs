@@ -1,7 +1,6 @@
 //! What follows from a parameter set.
 
-use everlevel::scheme::noise::Meta;
-use everlevel::scheme::params::{KeySecurity, SecurityReport};
+use everlevel::scheme::params::{KeySecurity, SecretKind, SecurityReport};
 use everlevel::{Params, failure_log2, multiplications_left};
 use serde::Serialize;
 

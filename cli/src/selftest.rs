@@ -93,7 +93,7 @@ fn known_slots() -> Result<String, CliError> {
         "the constant 7 is not the polynomial 7",
     )?;
     // Slot (r, i) of X^d is the root to the (-1)^r 5^i.
-    let (order, root) = (2 * shape.slots() as u64, shape.root(1));
+    let (order, root) = (2 * shape.slots() as u64, shape.root(1)[0]);
     let mut exponent = 1u64;
     let mut values = vec![0; params.slots()];
     for i in 0..shape.columns() {

@@ -38,7 +38,8 @@ impl KeyPlanner {
         let bootstrapper = Bootstrapper::new(&scheme, bootstrap.clone())?;
         let mut stages = Vec::new();
         let counted = scheme.cost();
-        let fresh = bootstrapper.bootstrap_observed(&scheme, &worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?, &mut stages)?;
+        let fresh =
+            bootstrapper.bootstrap_observed(&scheme, &worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?, &mut stages)?;
         let keys = scheme.key_plan().merge(&KeyPlan::relinearization(params));
         Ok(KeyPlanner {
             params: params.clone(),

@@ -21,6 +21,8 @@ fn ring(n: u64, t: u64) -> Params {
         fine_bits: vec![],
         special: 1,
         digit_size: 1,
+        form: Default::default(),
+        through_bgv: false,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };

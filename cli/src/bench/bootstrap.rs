@@ -116,15 +116,32 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
     let tables = outcomes.iter().map(|o| o.table_seconds).fold(0.0, f64::max);
     let mib = |b: u64| b as f64 / 1048576.0;
     Ok([
-        format!("{}: {} slots, {} threads, {} backend, {:.1} bits of security", r.params, r.slots, r.threads, r.backend, r.security_bits),
+        format!(
+            "{}: {} slots, {} threads, {} backend, {:.1} bits of security",
+            r.params, r.slots, r.threads, r.backend, r.security_bits
+        ),
         format!("one bootstrapping: {:.3} s (median of {}), {:.3} s at best", r.seconds_median, outcomes.len(), r.seconds_min),
         table(&rows),
         format!("{} key switches, {} products; failure 2^{:.1}", r.key_switches, r.non_scalar_products, r.failure_log2),
-        format!("capacity {:.1} bits before, {:.1} after: {} multiplications", r.capacity_bits_before, r.capacity_bits_after, r.multiplications_after),
+        format!(
+            "capacity {:.1} bits before, {:.1} after: {} multiplications",
+            r.capacity_bits_before, r.capacity_bits_after, r.multiplications_after
+        ),
         format!("noise bound 2^{:.1}, measured 2^{:.1}", r.noise_bound_bits, r.noise_measured_bits),
         format!("{} slots checked, {} wrong", r.verified_slots, r.wrong_slots),
-        format!("floor {:.3} s = {} transforms of {:.1} us + {:.2} GB at {:.1} GB/s", r.floor_seconds, r.ntt_count, r.ntt_us, r.bytes_moved as f64 / 1e9, r.bandwidth_gb_s),
-        format!("server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} s; peak memory {:.0} MiB", mib(r.server_key_bytes), mib(r.peak_memory_bytes)),
+        format!(
+            "floor {:.3} s = {} transforms of {:.1} us + {:.2} GB at {:.1} GB/s",
+            r.floor_seconds,
+            r.ntt_count,
+            r.ntt_us,
+            r.bytes_moved as f64 / 1e9,
+            r.bandwidth_gb_s
+        ),
+        format!(
+            "server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} s; peak memory {:.0} MiB",
+            mib(r.server_key_bytes),
+            mib(r.peak_memory_bytes)
+        ),
     ]
     .join("\n"))
 }

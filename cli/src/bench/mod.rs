@@ -2,4 +2,6 @@
 
 pub mod bootstrap;
 pub mod machine;
+pub mod measure;
+pub mod measure;
 pub mod primitives;

@@ -18,7 +18,7 @@ impl DryRun for Dry {
     fn scheme(&self) -> Result<NoOp, SchemeError> {
         Ok(NoOp::blank(&self.params))
     }
-    fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
+    fn worn_out(&self, scheme: &NoOp, _: f64) -> Result<Open, SchemeError> {
         scheme.encrypt_at(&self.worn, Level(1))
     }
     fn cost(&self, scheme: &NoOp) -> Cost {

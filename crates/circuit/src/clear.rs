@@ -268,8 +268,12 @@ impl Raise for Clear {
     }
     fn raise_scaled(&self, r: &Raised) -> Result<Value, SchemeError> {
         let t = PrimePower::new(self.prime, 2).unwrap();
-        let u: Vec<u64> =
-            r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(t.mul(self.prime, t.mul(UNIT, *m)), t.reduce_i64(*i))).collect();
+        let u: Vec<u64> = r
+            .overflow
+            .iter()
+            .zip(&r.message)
+            .map(|((i, _), m)| t.add(t.mul(self.prime, t.mul(UNIT, *m)), t.reduce_i64(*i)))
+            .collect();
         Ok(self.slots_of_coefficients(&u, 2))
     }
     fn blank(&self, _: f64) -> Result<Value, SchemeError> {

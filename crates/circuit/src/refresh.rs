@@ -55,7 +55,12 @@ pub struct AutoRefresh<S: Raise> {
 impl<S: Raise> AutoRefresh<S> {
     /// An evaluator over `scheme`.
     pub fn new(scheme: Arc<S>, bootstrapper: Arc<Bootstrapper<S>>) -> Self {
-        AutoRefresh { minimum_capacity: bootstrapper.minimum_capacity(&scheme), scheme, bootstrapper, bootstraps: AtomicUsize::new(0) }
+        AutoRefresh {
+            minimum_capacity: bootstrapper.minimum_capacity(&scheme),
+            scheme,
+            bootstrapper,
+            bootstraps: AtomicUsize::new(0),
+        }
     }
     /// The scheme.
     pub fn scheme(&self) -> &S {

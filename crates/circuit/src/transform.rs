@@ -40,7 +40,7 @@ impl SlotTransform {
             return Err(RingError::PlainModulus { p: shape.plain_prime(), exponent }.into());
         }
         let modulus = PrimePower::new(shape.plain_prime(), exponent)?;
-        Ok(SlotTransform { modulus, columns, root: shape.root(exponent) })
+        Ok(SlotTransform { modulus, columns, root: shape.root(exponent)[0] })
     }
     /// The plaintext modulus.
     pub fn modulus(&self) -> PrimePower {
@@ -200,7 +200,7 @@ mod tests {
         for row in 0..2 {
             let mut e = 1;
             for _ in 0..shape.columns() {
-                let x = t.pow(shape.root(t.exponent()), if row == 0 { e } else { order - e });
+                let x = t.pow(shape.root(t.exponent())[0], if row == 0 { e } else { order - e });
                 out.push(coefficients.iter().rev().fold(0, |acc, c| t.add(t.mul(acc, x), *c)));
                 e = e * 5 % order;
             }

@@ -62,8 +62,7 @@ mod tests {
         let mut sum: Option<_> = None;
         unpack(&scheme, &x, &mut |j, part| {
             let found = scheme.decrypt(&part)?;
-            let want: Vec<u64> =
-                (0..n).map(|k| if k % d == 0 { t.mul(d as u64, coefficients[k + j]) } else { 0 }).collect();
+            let want: Vec<u64> = (0..n).map(|k| if k % d == 0 { t.mul(d as u64, coefficients[k + j]) } else { 0 }).collect();
             assert_eq!(found.coefficients(), want, "part {j}");
             seen.push(j);
             let back = repack(&scheme, &part, j)?;

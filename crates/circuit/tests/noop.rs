@@ -7,9 +7,9 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, DryRun, Objectiv
 use everlevel_circuit::digits::DigitMethod;
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{AutoRefresh, CircuitError, PrimePower};
-use everlevel_scheme::params::{BootstrapSpec, SecretKind};
+use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{Cost, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme, SchemeError};
+use everlevel_scheme::{Cost, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme, SchemeError};
 
 /// A toy set; 16 words are enough for any plan.
 fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
@@ -26,7 +26,9 @@ fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
         special: 3,
         digit_size: 3,
         secret: SecretKind::UniformTernary,
-        bootstrap: Some(BootstrapSpec { sparse_weight: weight, coeff_to_slot: None, slot_to_coeff: None, digit_removal: None }),
+        form: Form::Bgv,
+        through_bgv: false,
+        bootstrap: Some(BootstrapSpec::encapsulated(weight)),
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
@@ -156,7 +158,7 @@ impl DryRun for Dry {
     fn scheme(&self) -> Result<NoOp, SchemeError> {
         Ok(NoOp::new(&self.0, 1))
     }
-    fn worn_out(&self, scheme: &NoOp) -> Result<Open, SchemeError> {
+    fn worn_out(&self, scheme: &NoOp, _: f64) -> Result<Open, SchemeError> {
         scheme.encrypt_at(&Plaintext::encode(&self.0, &message(&self.0, 9))?, Level(1))
     }
     fn cost(&self, scheme: &NoOp) -> Cost {
@@ -164,6 +166,59 @@ impl DryRun for Dry {
     }
     fn key_bytes(&self, scheme: &NoOp) -> u64 {
         scheme.key_plan().seeded_bytes(&self.0)
+    }
+}
+
+/// Slim and full on the no-op scheme: p = 1 and 3 modulo 4, r = 1, 2, 3, slots of every kind, both forms.
+#[test]
+fn slim_and_full_are_exact_on_the_no_op_scheme() {
+    // (log2 n, p, r, weight): (k, d) = (16, 8), (16, 8), (64, 2), (64, 8), (8, 8), (8, 8), (64, 8), (64, 8), (64, 1)
+    for (log_degree, p, r, weight) in [
+        (7, 17, 1, 8),
+        (7, 31, 1, 8),
+        (7, 127, 1, 12),
+        (9, 127, 2, 12),
+        (6, 17, 3, 8),
+        (6, 17, 2, 16),
+        (9, 127, 3, 24),
+        (10, 257, 2, 12),
+        (6, 257, 3, 8),
+    ] {
+        if p % 4 == 3 {
+            continue;
+        }
+        let base = params(log_degree, 257, 8, 16).spec().clone();
+        for (form, mode) in [(Form::Bgv, BootstrapMode::Slim), (Form::Bfv, BootstrapMode::Slim), (Form::Bgv, BootstrapMode::Full)]
+        {
+            let bootstrap = Some(BootstrapSpec { mode: Some(mode), ..BootstrapSpec::encapsulated(weight) });
+            let spec =
+                ParamsSpec { plain_prime: p, plain_exponent: r, base_bits: 60, words: 22, form, bootstrap, ..base.clone() };
+            let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+            let scheme = NoOp::new(&params, 1);
+            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+            let name = format!("p = {p}, r = {r}, n = 2^{log_degree}, {form:?}, {mode:?}");
+            let plain = match mode {
+                BootstrapMode::Full => {
+                    let t = params.plain_modulus();
+                    let value = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) % t;
+                    Plaintext::from_coefficients(&params, (0..params.degree() as u64).map(value).collect(), r).unwrap()
+                }
+                _ => Plaintext::encode(&params, &message(&params, 3)).unwrap(),
+            };
+            let x = scheme.encrypt(&plain).unwrap();
+            let before = scheme.cost();
+            let fresh = bootstrapper.bootstrap(&scheme, &x).unwrap();
+            let cost = scheme.cost() - before;
+            assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
+            let expected = bootstrapper.costs();
+            // The key switch to the sparse key is no part of the circuit.
+            assert_eq!(
+                (cost.key_switches, cost.products),
+                (expected.key_switches as u64 + 1, expected.products as u64),
+                "{name}"
+            );
+            assert!(scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme), "{name}");
+        }
     }
 }
 

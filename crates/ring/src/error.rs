@@ -80,12 +80,36 @@ pub enum RingError {
         /// The plaintext modulus.
         modulus: u64,
     },
-    /// A plaintext has slots outside of the base ring Z/p^e.
+    /// A number of residues that fits neither the slots nor the degree.
+    #[error("{found} residues: expected {expected}")]
+    ResidueCount {
+        /// Number of residues given.
+        found: usize,
+        /// Number of residues needed.
+        expected: usize,
+    },
+    /// A period that does not divide the columns of the slots.
+    #[error("period {period} does not divide the {columns} columns of the slots")]
+    BadPeriod {
+        /// The period.
+        period: usize,
+        /// The number of columns.
+        columns: usize,
+    },
+    /// A power of p that the plaintext ring was not built for.
+    #[error("plaintext exponent {exponent}: expected 1 to {highest}")]
+    UnknownExponent {
+        /// The exponent.
+        exponent: u32,
+        /// The highest one there is.
+        highest: u32,
+    },
+    /// A plaintext has slots outside of Z/p^e, or of the base ring.
     #[error(
-        "the plaintext holds slot values outside of Z/p^e (a coefficient of X^{coefficient} is not zero): it is no thin plaintext"
+        "the plaintext holds slot values outside of the subring asked for (its coefficient of X^{coefficient} gives it away): it is no thin plaintext"
     )]
     NotThin {
-        /// The first coefficient that should be zero.
+        /// The first coefficient that does not fit.
         coefficient: usize,
     },
     /// An automorphism that the ring does not have.

@@ -1,13 +1,13 @@
-//! Automorphisms and the shape of the slots.
+//! Automorphisms.
 
-use everlevel_arith::{Modulus, coefficient_position, evaluation_index, primes};
+use everlevel_arith::{coefficient_position, evaluation_index};
 
 use crate::error::RingError;
 use crate::ring::Ring;
 
 /// The automorphism X -> X^g of a ring, by its exponent g, a unit modulo the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GaloisElement(u64);
+pub struct GaloisElement(pub(crate) u64);
 
 impl GaloisElement {
     /// X -> X.
@@ -93,137 +93,5 @@ impl EvaluationShift {
         for (target, source, len) in self.pieces() {
             to[target..target + len].copy_from_slice(&from[source..source + len]);
         }
-    }
-}
-
-/// The slots of a plaintext ring of power-of-two index 2n: n/d slots in 2 rows, where d is the degree of a slot.
-///
-/// Slot (row, column), at position `row * columns + column`, holds the value at ζ^(5^column) (row 0) or
-/// ζ^(-5^column) (row 1), ζ a primitive 2(n/d)-th root of unity modulo p^e in Y = X^d. Thin plaintexts (values
-/// in Z/p^e) are the polynomials in Y. Rotation by k > 0 is to the left: slot (r, i) takes the value of (r, i + k).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SlotShape {
-    index: u64,
-    p: u64,
-    slots: usize,
-    degree: usize,
-    roots: Vec<u64>,
-}
-
-impl SlotShape {
-    /// The slots of the ring of index `index` modulo powers of `p` up to `p^max_exponent`.
-    ///
-    /// # Errors
-    /// If p is no odd prime, if p is 3 modulo 4 and does not split (not available yet), or if p^max_exponent does not fit a word.
-    pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
-        let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
-        if p >> Modulus::MAX_BITS != 0 || !primes::is_prime(p) {
-            return Err(bad("p must be a prime below 2^50"));
-        }
-        if index.is_multiple_of(p) {
-            return Err(bad("p divides the index of the ring, so the plaintext ring is not separable"));
-        }
-        if max_exponent == 0 {
-            return Err(bad("the exponent must be at least 1"));
-        }
-        // d = ord_m(p); for p = 1 mod 4 the slots' base ring is reached by Y = X^d.
-        let mut degree = 1usize;
-        let mut power = p % index;
-        while power != 1 {
-            power = (power as u128 * p as u128 % index as u128) as u64;
-            degree += 1;
-        }
-        let slots = (index / 2) as usize / degree;
-        if p % 4 != 1 || slots < 16 {
-            return Err(bad("p must be 1 modulo 4 and give at least 16 slots (other primes are not available yet)"));
-        }
-        let order = 2 * slots as u64;
-        if primes::primitive_root_of_unity(p, order).is_none() {
-            return Err(bad("p has no root of unity of the order that the slots need"));
-        };
-        let mut roots = Vec::new();
-        for e in 1..=max_exponent {
-            match p.checked_pow(e) {
-                Some(t) if t >> Modulus::MAX_BITS == 0 => {}
-                _ => return Err(bad("the plaintext modulus must stay below 2^50")),
-            }
-            roots.push(primes::root_mod_prime_power(p, e, order).ok_or_else(|| bad("the root of unity does not lift"))?);
-        }
-        Ok(SlotShape { index, p, slots, degree, roots })
-    }
-    /// The index m of the ring.
-    pub fn ring_index(&self) -> u64 {
-        self.index
-    }
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        2
-    }
-    /// The number of columns.
-    pub fn columns(&self) -> usize {
-        self.slots / 2
-    }
-    /// The number of slots.
-    pub fn slots(&self) -> usize {
-        self.slots
-    }
-    /// The degree d of a slot over Z/p^e.
-    pub fn degree_of_slot(&self) -> usize {
-        self.degree
-    }
-    /// The prime p.
-    pub fn plain_prime(&self) -> u64 {
-        self.p
-    }
-    /// The largest exponent e for which p^e is at hand.
-    pub fn max_exponent(&self) -> u32 {
-        self.roots.len() as u32
-    }
-    /// p^e.
-    ///
-    /// # Panics
-    /// If e is 0 or above [`SlotShape::max_exponent`].
-    pub fn plain_modulus(&self, e: u32) -> u64 {
-        assert!(e >= 1 && e <= self.max_exponent(), "exponent within 1..=max_exponent");
-        self.p.pow(e)
-    }
-    /// The root ζ modulo p^e; the roots for different e agree modulo the smaller power.
-    ///
-    /// # Panics
-    /// If e is 0 or above [`SlotShape::max_exponent`].
-    pub fn root(&self, e: u32) -> u64 {
-        self.roots[e as usize - 1]
-    }
-    /// The automorphism that rotates both rows to the left by `k` (to the right for negative k).
-    pub fn rotation(&self, k: i64) -> GaloisElement {
-        let k = k.rem_euclid(self.columns() as i64) as u64;
-        let mut g = 1u64;
-        for bit in (0..64).rev() {
-            g = g * g % self.index;
-            if k >> bit & 1 == 1 {
-                g = g * 5 % self.index;
-            }
-        }
-        GaloisElement(g)
-    }
-    /// The automorphism that exchanges the rows.
-    pub fn swap_rows(&self) -> GaloisElement {
-        GaloisElement(self.index - 1)
-    }
-    /// X -> X^p: the identity on thin plaintexts, of order d.
-    pub fn frobenius(&self) -> GaloisElement {
-        GaloisElement(self.p % self.index)
-    }
-    /// The identity.
-    pub fn identity(&self) -> GaloisElement {
-        GaloisElement::IDENTITY
-    }
-    /// Whether `g` is the identity.
-    pub fn is_identity(&self, g: GaloisElement) -> bool {
-        g.is_identity()
-    }
-    /// The composition: X -> X^(g h).
-    pub fn compose(&self, g: GaloisElement, h: GaloisElement) -> GaloisElement {
-        GaloisElement((g.0 as u128 * h.0 as u128 % self.index as u128) as u64)
     }
 }

@@ -6,28 +6,35 @@
 //! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`] with one [`Limb`] a prime.
 //! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`] multiplies.
 //! * [`convert`]: exact centered lifts between bases, and division with rounding.
-//! * [`PrimePower`]: arithmetic modulo a plaintext modulus p^e.
+//! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i adjoined.
 //! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their automorphisms.
 //! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
 
 mod basis;
+mod columns;
 pub mod convert;
+mod elements;
 mod error;
 mod galois;
+mod gaussian;
 mod limb;
 mod norm;
 mod plain;
 mod poly;
 mod prime_power;
+mod product;
 mod ring;
 pub mod sample;
+mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
 pub use error::RingError;
-pub use galois::{GaloisElement, SlotShape};
+pub use galois::GaloisElement;
+pub use gaussian::GaussianRing;
 pub use limb::Limb;
 pub use norm::CanonicalNorm;
 pub use plain::PlainRing;
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use prime_power::PrimePower;
 pub use ring::{Residues, Ring};
+pub use slot_shape::SlotShape;

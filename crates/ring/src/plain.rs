@@ -1,33 +1,54 @@
-//! The plaintext ring (Z/p^e)\[X\]/Φ_m and its slots.
+//! The plaintext ring (Z/p^e)\[X\]/(X^n + 1) and its slots.
 
-use everlevel_arith::{Modulus, NttTable, gather_natural, scatter_natural};
+use std::sync::OnceLock;
 
+use everlevel_arith::{NttTable, gather_natural, scatter_natural};
+
+use crate::columns::ColumnTransform;
 use crate::error::RingError;
-use crate::galois::{GaloisElement, SlotShape};
+use crate::galois::GaloisElement;
+use crate::gaussian::GaussianRing;
 use crate::prime_power::PrimePower;
+use crate::product::ExactProduct;
+use crate::slot_shape::SlotShape;
 
 /// Plaintext arithmetic and slot encoding modulo p^e, for every e up to the shape's largest exponent.
 ///
-/// Plaintexts are vectors of n coefficients in natural order, reduced to 0..p^e.
+/// Plaintexts are vectors of n coefficients in natural order, reduced to 0..p^e. Slot values come in three kinds:
+///
+/// * *thin* values, one residue a slot, row by row ([`PlainRing::encode`], [`PlainRing::decode`]);
+/// * *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real parts and then all imaginary
+///   parts where f = 2 ([`PlainRing::encode_base`], [`PlainRing::decode_base`]);
+/// * whole *elements* of GR(p^e, d), d residues a slot ([`PlainRing::encode_elements`], [`PlainRing::decode_elements`]).
+///
+/// All of these are n/(2 columns) transforms of the columns at most: O(n log n).
 #[derive(Debug)]
 pub struct PlainRing {
     shape: SlotShape,
-    /// One transform of length n/d for each exponent, over Y = X^d.
-    tables: Vec<NttTable>,
-    moduli: Vec<PrimePower>,
+    powers: Vec<Power>,
+    product: ExactProduct,
+}
+
+/// What belongs to one exponent; tables are computed at their first use.
+#[derive(Debug)]
+struct Power {
+    ring: GaussianRing,
+    columns: OnceLock<Result<ColumnTransform, RingError>>,
+    /// The transform of all columns in vector code, where p^e and their number allow it.
+    fast: OnceLock<Option<NttTable>>,
 }
 
 impl PlainRing {
-    /// Builds the transforms.
+    /// For all exponents of the shape.
     pub fn new(shape: SlotShape) -> Result<Self, RingError> {
-        let log_slots = shape.slots().trailing_zeros();
-        let mut tables = Vec::new();
-        let mut moduli = Vec::new();
-        for e in 1..=shape.max_exponent() {
-            tables.push(NttTable::new(Modulus::new(shape.plain_modulus(e))?, log_slots, shape.root(e))?);
-            moduli.push(PrimePower::new(shape.plain_prime(), e)?);
-        }
-        Ok(PlainRing { shape, tables, moduli })
+        let powers = (1..=shape.max_exponent())
+            .map(|e| {
+                let ring = GaussianRing::new(PrimePower::new(shape.plain_prime(), e)?)?;
+                Ok(Power { ring, columns: OnceLock::new(), fast: OnceLock::new() })
+            })
+            .collect::<Result<_, RingError>>()?;
+        let product = ExactProduct::new((shape.ring_index() / 2).trailing_zeros());
+        Ok(PlainRing { shape, powers, product })
     }
     /// The shape of the slots.
     pub fn shape(&self) -> &SlotShape {
@@ -36,112 +57,167 @@ impl PlainRing {
     /// Arithmetic modulo p^e.
     ///
     /// # Panics
-    /// If e is 0 or above the shape's largest exponent.
+    /// If e is 0 or above the shape's largest exponent, as all methods do that return no error.
     pub fn modulus(&self, e: u32) -> PrimePower {
-        self.moduli[e as usize - 1]
+        self.base_ring(e).modulus()
+    }
+    /// Arithmetic in a column of the base ring modulo p^e.
+    ///
+    /// # Panics
+    /// As [`PlainRing::modulus`].
+    pub fn base_ring(&self, e: u32) -> GaussianRing {
+        self.powers[e as usize - 1].ring
     }
     /// The degree n of the ring.
     pub fn degree(&self) -> usize {
         self.shape.slots() * self.shape.degree_of_slot()
     }
-    fn log_slots(&self) -> u32 {
-        self.shape.slots().trailing_zeros()
+    /// The degree n/(2 columns) of W over X.
+    pub(crate) fn stride(&self) -> usize {
+        self.degree() / (2 * self.shape.columns())
     }
 
-    /// Slot values to coefficients modulo p^e. Missing values are 0.
+    /// Thin values to coefficients modulo p^e. Missing values are 0.
     ///
     /// # Errors
-    /// More values than slots, or a value of p^e or more.
+    /// More values than slots, a value of p^e or more, or an exponent that the shape does not have.
     pub fn encode(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
-        let t = self.modulus(e).value();
         if values.len() > self.shape.slots() {
             return Err(RingError::TooManyValues { found: values.len(), slots: self.shape.slots() });
         }
-        if let Some(position) = values.iter().position(|&v| v >= t) {
-            return Err(RingError::ValueOutOfRange { value: values[position], position, modulus: t });
-        }
-        let mut buffer = values.to_vec();
-        buffer.resize(self.shape.slots(), 0);
-        self.tables[e as usize - 1].inverse(&mut buffer);
-        let inner = gather_natural(self.log_slots(), &buffer);
-        let d = self.shape.degree_of_slot();
-        if d == 1 {
-            return Ok(inner);
-        }
-        let mut out = vec![0; self.degree()];
-        for (i, c) in inner.into_iter().enumerate() {
-            out[i * d] = c;
-        }
-        Ok(out)
+        // The imaginary parts, if any, are 0.
+        let mut padded = values.to_vec();
+        padded.resize(2 * self.shape.columns(), 0);
+        self.encode_base(&padded, e)
     }
-    /// Coefficients modulo p^e to slot values.
+    /// Coefficients modulo p^e to thin values.
     ///
     /// # Errors
-    /// A plaintext with slots outside of Z/p^e.
+    /// A plaintext with slots outside of Z/p^e, of another degree, or an exponent that the shape does not have.
     pub fn decode(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
-        let d = self.shape.degree_of_slot();
-        if let Some(coefficient) = coefficients.iter().enumerate().position(|(i, &c)| i % d != 0 && c != 0) {
+        self.check(coefficients, self.degree(), e)?;
+        if self.shape.degree_of_slot() > 1 {
+            let conjugate = self.galois(coefficients, self.shape.frobenius(), e);
+            if let Some(coefficient) = coefficients.iter().zip(&conjugate).position(|(a, b)| a != b) {
+                return Err(RingError::NotThin { coefficient });
+            }
+        }
+        let mut values = self.decode_base(coefficients, e)?;
+        values.truncate(self.shape.slots());
+        Ok(values)
+    }
+    /// `2 * columns` residues, an element of GR(p^e, f) for each slot, to coefficients modulo p^e.
+    ///
+    /// # Errors
+    /// Another number of values, a value of p^e or more, or an exponent that the shape does not have.
+    pub fn encode_base(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        let inner = self.encode_periodic(values, self.shape.columns(), e)?;
+        let mut out = vec![0; self.degree()];
+        out.iter_mut().step_by(self.stride()).zip(inner).for_each(|(x, c)| *x = c);
+        Ok(out)
+    }
+    /// The inverse of [`PlainRing::encode_base`].
+    ///
+    /// # Errors
+    /// A plaintext outside of the base ring, of another degree, or an exponent that the shape does not have.
+    pub fn decode_base(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        self.check(coefficients, self.degree(), e)?;
+        let stride = self.stride();
+        if let Some(coefficient) = coefficients.iter().enumerate().position(|(i, &c)| i % stride != 0 && c != 0) {
             return Err(RingError::NotThin { coefficient });
         }
-        let inner: Vec<u64> = coefficients.iter().copied().step_by(d).collect();
-        let mut buffer = vec![0; inner.len()];
-        scatter_natural(self.log_slots(), &inner, &mut buffer);
-        self.tables[e as usize - 1].forward(&mut buffer);
-        Ok(buffer)
+        let inner: Vec<u64> = coefficients.iter().copied().step_by(stride).collect();
+        self.evaluate(&inner, e)
     }
-    /// The product of two plaintexts modulo p^e.
-    pub fn mul(&self, a: &[u64], b: &[u64], e: u32) -> Vec<u64> {
-        let (d, q, slots) = (self.shape.degree_of_slot(), self.modulus(e), self.shape.slots());
-        let table = &self.tables[e as usize - 1];
-        let transform = |x: &[u64]| -> Vec<Vec<u64>> {
-            (0..d)
-                .map(|i| {
-                    let part: Vec<u64> = x.iter().copied().skip(i).step_by(d).collect();
-                    let mut stored = vec![0; slots];
-                    scatter_natural(self.log_slots(), &part, &mut stored);
-                    table.forward(&mut stored);
-                    stored
-                })
-                .collect()
-        };
-        let (fa, fb) = (transform(a), transform(b));
-        // Y = X^d in every slot, for the wrap-around of X^d.
-        let mut y = vec![0; slots];
-        let mut unit = vec![0; slots];
-        unit[1] = 1;
-        scatter_natural(self.log_slots(), &unit, &mut y);
-        table.forward(&mut y);
-        let mut out = vec![0; self.degree()];
-        for k in 0..d {
-            let mut sum = vec![0; slots];
-            for (i, ai) in fa.iter().enumerate() {
-                let j = (k + d - i) % d;
-                let wraps = i + j >= d;
-                for (s, ((&x, &z), &w)) in sum.iter_mut().zip(ai.iter().zip(&fb[j]).zip(&y)) {
-                    let product = q.mul(x, z);
-                    *s = q.add(*s, if wraps { q.mul(product, w) } else { product });
-                }
-            }
-            table.inverse(&mut sum);
-            for (i, c) in gather_natural(self.log_slots(), &sum).into_iter().enumerate() {
-                out[i * d + k] = c;
-            }
+    /// Base values that repeat with `period` along the columns, `2 * period` residues, to the 2 `period` coefficients of the
+    /// polynomial in X^(n / (2 period)) that holds them.
+    ///
+    /// # Errors
+    /// A period that does not divide the columns, another number of values, a value of p^e or more, or an exponent that the shape does
+    /// not have.
+    pub fn encode_periodic(&self, values: &[u64], period: usize, e: u32) -> Result<Vec<u64>, RingError> {
+        if period == 0 || !self.shape.columns().is_multiple_of(period) {
+            return Err(RingError::BadPeriod { period, columns: self.shape.columns() });
         }
-        out
+        self.check(values, 2 * period, e)?;
+        self.interpolate(values, e)
     }
-    /// X -> X^g on coefficients modulo p^e.
+
+    /// The product of two plaintexts modulo p^e: at most 9 transforms of length n.
+    ///
+    /// # Panics
+    /// As [`PlainRing::modulus`], or if an operand has not n coefficients.
+    pub fn mul(&self, a: &[u64], b: &[u64], e: u32) -> Vec<u64> {
+        self.product.mul(a, b, self.modulus(e))
+    }
+    /// X -> X^g on n coefficients modulo p^e.
+    ///
+    /// # Panics
+    /// As [`PlainRing::modulus`].
     pub fn galois(&self, a: &[u64], g: GaloisElement, e: u32) -> Vec<u64> {
-        let (n, m, q) = (a.len(), self.shape.ring_index(), self.modulus(e));
+        let (n, m, q) = (a.len(), self.shape.ring_index() as usize, self.modulus(e));
         let mut out = vec![0; n];
-        for (c, &x) in a.iter().enumerate() {
-            let target = (c as u128 * g.exponent() as u128 % m as u128) as usize;
+        let mut target = 0;
+        for &x in a {
             out[target % n] = if target >= n { q.neg(x) } else { x };
+            target = (target + g.exponent() as usize) % m;
         }
         out
     }
     /// The coefficients as centered integers, in natural order.
+    ///
+    /// # Panics
+    /// As [`PlainRing::modulus`].
     pub fn centered(&self, a: &[u64], e: u32) -> Vec<i64> {
         let q = self.modulus(e);
         a.iter().map(|&x| q.centered(x)).collect()
+    }
+
+    /// Refuses exponents that are not at hand, and residues of the wrong number or size.
+    pub(crate) fn check(&self, residues: &[u64], expected: usize, e: u32) -> Result<PrimePower, RingError> {
+        let Some(power) = (e as usize).checked_sub(1).and_then(|i| self.powers.get(i)) else {
+            return Err(RingError::UnknownExponent { exponent: e, highest: self.shape.max_exponent() });
+        };
+        let t = power.ring.modulus();
+        if residues.len() != expected {
+            return Err(RingError::ResidueCount { found: residues.len(), expected });
+        }
+        if let Some(position) = residues.iter().position(|&v| v >= t.value()) {
+            return Err(RingError::ValueOutOfRange { value: residues[position], position, modulus: t.value() });
+        }
+        Ok(t)
+    }
+    /// A polynomial in W to its values in all columns.
+    pub(crate) fn evaluate(&self, inner: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        if let Some(table) = self.fast(e) {
+            let mut values = vec![0; inner.len()];
+            scatter_natural(inner.len().trailing_zeros(), inner, &mut values);
+            table.forward(&mut values);
+            return Ok(values);
+        }
+        Ok(self.columns(e)?.evaluate(inner))
+    }
+    /// Periodic values to a polynomial in a power of W.
+    pub(crate) fn interpolate(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        let whole = values.len() == 2 * self.shape.columns();
+        if let Some(table) = self.fast(e).filter(|_| whole) {
+            let mut stored = values.to_vec();
+            table.inverse(&mut stored);
+            return Ok(gather_natural(values.len().trailing_zeros(), &stored));
+        }
+        Ok(self.columns(e)?.interpolate(values))
+    }
+    fn columns(&self, e: u32) -> Result<&ColumnTransform, RingError> {
+        let power = &self.powers[e as usize - 1];
+        let table = || ColumnTransform::new(power.ring, self.shape.columns(), self.shape.root(e));
+        power.columns.get_or_init(table).as_ref().map_err(RingError::clone)
+    }
+    fn fast(&self, e: u32) -> Option<&NttTable> {
+        let power = &self.powers[e as usize - 1];
+        let table = || {
+            let word = power.ring.modulus().word().filter(|_| power.ring.is_split())?;
+            NttTable::new(word, (2 * self.shape.columns()).trailing_zeros(), self.shape.root(e)[0]).ok()
+        };
+        power.fast.get_or_init(table).as_ref()
     }
 }

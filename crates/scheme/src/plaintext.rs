@@ -57,7 +57,8 @@ impl Plaintext {
             return Err(SchemeError::BadArgument {
                 what: "coefficients",
                 expected: format!("{} values below {t}", params.degree()),
-                found: outside.map_or_else(|| format!("{} values", coefficients.len()), |i| format!("{} at position {i}", coefficients[i])),
+                found: outside
+                    .map_or_else(|| format!("{} values", coefficients.len()), |i| format!("{} at position {i}", coefficients[i])),
             });
         }
         Ok(Plaintext { coefficients, exponent })
@@ -122,6 +123,23 @@ impl Plaintext {
     pub fn decode_signed(&self, params: &Params) -> Result<Vec<i64>, SchemeError> {
         let q = params.plain().modulus(self.exponent);
         Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
+    }
+    /// Encodes slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by slot, in the basis that
+    /// [`everlevel_ring::PlainRing::encode_elements`] defines.
+    ///
+    /// # Errors
+    /// Another number of values than slots times d, or one outside of 0..p^r.
+    pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
+        let exponent = params.plain_exponent();
+        Ok(Plaintext { coefficients: params.plain().encode_elements(values, exponent)?, exponent })
+    }
+    /// The slots as elements of GR(p^e, d): d coefficients for each slot.
+    ///
+    /// # Errors
+    /// A plaintext of other parameters.
+    pub fn decode_elements(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
+        self.modulus_with(self, params, "decoding")?;
+        Ok(params.plain().decode_elements(&self.coefficients, self.exponent)?)
     }
     /// The coefficients modulo p^e, in natural order.
     pub fn coefficients(&self) -> &[u64] {

@@ -334,7 +334,7 @@ fn specifications_are_checked() {
     assert!(Params::new(good(), OptIn::SecureOnly).unwrap_err().to_string().contains("--insecure-research"));
     refused(&|s| s.plain_prime = 15, "prime");
     refused(&|s| s.plain_prime = 2, "prime");
-    refused(&|s| s.plain_prime = 65539, "1 modulo 4");
+    refused(&|s| s.plain_prime = (1 << 31) - 1, "2^56");
     refused(&|s| s.index = 1000, "index");
     refused(&|s| s.index = 1 << 40, "index");
     refused(&|s| s.bootstrap.as_mut().unwrap().sparse_weight = 1 << 20, "sparse_weight");

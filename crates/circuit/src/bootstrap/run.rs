@@ -257,8 +257,12 @@ impl<S: Raise> Bootstrapper<S> {
             let result = apply_groups(scheme, &self.slot_to_coeff, blank, NextUse::Keep, Stage::SlotToCoeff, &mut watch);
             match result {
                 Ok((y, _)) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
-                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) if entry < needed + LONGEST_ENTRY => entry += 2.0,
-                Ok(_) => return Err(CircuitError::PlanMismatch { reason: "slot-to-coefficient takes more than any modulus leaves" }),
+                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) if entry < needed + LONGEST_ENTRY => {
+                    entry += 2.0
+                }
+                Ok(_) => {
+                    return Err(CircuitError::PlanMismatch { reason: "slot-to-coefficient takes more than any modulus leaves" });
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -310,7 +314,13 @@ mod tests {
                 DigitMethod::Global { extra_depth: 0 },
             ] {
                 let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
-                let plan = BootstrapPlan { mode: BootstrapMode::Bypass, coeff_to_slot: c2s.clone(), slot_to_coeff: s2c.clone(), digits, steps };
+                let plan = BootstrapPlan {
+                    mode: BootstrapMode::Bypass,
+                    coeff_to_slot: c2s.clone(),
+                    slot_to_coeff: s2c.clone(),
+                    digits,
+                    steps,
+                };
                 let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
                 let message: Vec<u64> = (0..scheme.shape.slots()).map(|_| rng.below(p)).collect();
                 scheme.take_counts();

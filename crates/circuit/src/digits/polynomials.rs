@@ -250,7 +250,10 @@ mod tests {
         }
         assert!(matches!(digit_polynomial(PrimePower::new(5, 3).unwrap(), 3, 1), Err(CircuitError::DigitProblem { .. })));
         assert!(matches!(digit_polynomial(PrimePower::new(5, 3).unwrap(), 1, 3), Err(CircuitError::DigitProblem { .. })));
-        assert!(matches!(digit_polynomial(PrimePower::new(15, 2).unwrap(), 1, 5), Err(CircuitError::NotInvertible { .. })));
+        assert!(matches!(
+            digit_polynomial(PrimePower::new(15, 2).unwrap(), 1, 5),
+            Err(CircuitError::Ring(everlevel_ring::RingError::NotInvertible { .. }))
+        ));
     }
 
     #[test]

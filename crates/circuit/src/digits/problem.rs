@@ -92,6 +92,6 @@ mod tests {
         assert!(matches!(problem(17, 2, 0, 8), Err(CircuitError::DigitProblem { .. })));
         assert!(matches!(problem(17, 4, 2, 145), Err(CircuitError::OverflowBound { .. })));
         assert!(matches!(problem(17, 4, 2, 0), Err(CircuitError::OverflowBound { .. })));
-        assert!(matches!(problem(16, 4, 2, 3), Err(CircuitError::PlainModulus { .. })));
+        assert!(matches!(problem(16, 4, 2, 3), Err(CircuitError::Ring(everlevel_ring::RingError::PlainModulus { .. }))));
     }
 }

@@ -1,6 +1,8 @@
 //! Newton's form, and interpolation in points that may agree modulo p.
 
 use super::Polynomial;
+use everlevel_ring::RingError;
+
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
@@ -47,7 +49,7 @@ impl Polynomial {
             let divisor = p_part(&t, product);
             let rest = t.sub(b, value);
             if !rest.is_multiple_of(divisor) {
-                return Err(CircuitError::NotInvertible { value: product, modulus: t.value() });
+                return Err(RingError::NotInvertible { value: product, modulus: t.value() }.into());
             }
             let c = t.mul(rest / divisor, t.inv(product / divisor)?);
             nodes.push(a);
@@ -92,6 +94,9 @@ mod tests {
         // The upper bit of x modulo 4 depends on more than x modulo 2, by more than 2.
         let t = PrimePower::new(2, 2).unwrap();
         let upper = (0..4u64).map(|a| (a, a / 2));
-        assert!(matches!(Polynomial::interpolate_ordering(t, upper), Err(CircuitError::NotInvertible { .. })));
+        assert!(matches!(
+            Polynomial::interpolate_ordering(t, upper),
+            Err(CircuitError::Ring(everlevel_ring::RingError::NotInvertible { .. }))
+        ));
     }
 }

@@ -220,13 +220,12 @@ impl Scheme for NoOp {
     }
 
     fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
-        let (_, profile) = periodic_plaintext(&self.params, values, e)?;
-        let columns = self.params.slot_shape().columns();
-        let basis = self.params.chain().basis(level);
-        let full: Vec<u64> =
-            (0..2 * columns).map(|k| values.values[k / columns * values.period + k % columns % values.period]).collect();
-        let value = if self.values { self.params.plain().encode(&full, e)? } else { Vec::new() };
-        Ok(OpenDiagonal { exponent: e, basis, profile, value })
+        let (coefficients, profile) = periodic_plaintext(&self.params, values, e)?;
+        let t = self.params.plain().modulus(e);
+        let mut value = self.zero();
+        let step = (value.len() / coefficients.len()).max(1);
+        value.iter_mut().step_by(step).zip(&coefficients).for_each(|(x, &c)| *x = t.reduce_i64(c));
+        Ok(OpenDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
     }
     fn galois_many(&self, x: &Open, gs: &[GaloisElement]) -> Result<Vec<OpenExtended>, SchemeError> {
         let basis = self.params.chain().basis(x.meta.level);

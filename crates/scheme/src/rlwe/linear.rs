@@ -3,7 +3,7 @@
 //! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of plaintext products and of
 //! automorphisms need one division by P in all.
 
-use everlevel_arith::{Modulus, NttTable, gather_natural, kernels};
+use everlevel_arith::{NttTable, kernels};
 use everlevel_ring::{
     Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
     convert::{RoundingScale, divide_round, divide_round_produced},
@@ -54,31 +54,13 @@ impl Diagonal {
     }
 }
 
-/// Coefficients (natural order, centered) of the polynomial in X^(n / (2 period)) that holds `values`, with its embedding profile.
+/// Coefficients (natural order, centered) of a polynomial in a power of X that holds `values`, with its embedding profile: 2 period of
+/// them, or 16 where that is less, as transforms have at least so many points.
 pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
-    let shape = params.slot_shape();
-    let t = params.plain().modulus(e);
-    let columns = shape.columns();
-    if values.period == 0
-        || !columns.is_multiple_of(values.period)
-        || values.values.len() != 2 * values.period
-        || values.values.iter().any(|&v| v >= t.value())
-    {
-        return Err(SchemeError::BadArgument {
-            what: "diagonal",
-            expected: format!("2 rows of a period dividing {columns}, values below {}", t.value()),
-            found: format!("period {}, {} values", values.period, values.values.len()),
-        });
-    }
-    // The transform has at least 16 points.
-    let period = values.period.max(8).min(columns);
-    let mut slots: Vec<u64> =
-        (0..2 * period).map(|i| values.values[i / period * values.period + i % period % values.period]).collect();
-    let log = (2 * period).trailing_zeros();
-    let root = t.pow(shape.root(e), (columns / period) as u64);
-    let word = Modulus::new(t.value()).map_err(everlevel_ring::RingError::from)?;
-    NttTable::new(word, log, root).map_err(everlevel_ring::RingError::from)?.inverse(&mut slots);
-    let coefficients: Vec<i64> = gather_natural(log, &slots).into_iter().map(|x| t.centered(x)).collect();
+    let inner = params.plain().encode_periodic(&values.values, values.period, e)?;
+    let spread = (16 / inner.len()).max(1);
+    let mut coefficients = vec![0; inner.len() * spread];
+    coefficients.iter_mut().step_by(spread).zip(params.plain().centered(&inner, e)).for_each(|(x, c)| *x = c);
     let real: Vec<f64> = coefficients.iter().map(|&x| x as f64).collect();
     let profile = embedding_profile(&CanonicalNorm::new(real.len()), &real);
     Ok((coefficients, profile))
