@@ -3,5 +3,4 @@
 pub mod bootstrap;
 pub mod machine;
 pub mod measure;
-pub mod measure;
 pub mod primitives;
