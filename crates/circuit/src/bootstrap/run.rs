@@ -44,7 +44,7 @@ impl<S: Raise> Bootstrapper<S> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
         if !degree.is_power_of_two() {
-            return Err(CircuitError::UnsupportedShape { rows: shape.rows(), columns: shape.columns() });
+            return Err(CircuitError::UnsupportedShape { columns: shape.columns() });
         }
         let digits = DigitRemoval::new(scheme.plain_prime(), scheme.overflow_bound(), plan.digits)?;
         let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent()))?;
