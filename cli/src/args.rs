@@ -49,6 +49,8 @@ pub enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Run the tables of a paper at its parameters, and print them beside the paper's figures
+    Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
     Selftest(SelftestArgs),
     /// The version; with --verbose also the instruction set in use
@@ -162,6 +164,136 @@ pub struct PrimitivesArgs {
     /// Only this parameter set instead of those compared in the documentation
     #[arg(long, value_name = "NAME|FILE.json")]
     pub params: Option<String>,
+}
+
+/// Arguments of `reproduce`.
+#[derive(Args)]
+pub struct ReproduceArgs {
+    /// Which paper.
+    #[command(subcommand)]
+    pub paper: Paper,
+    /// Only this row of the table, from 1
+    #[arg(long, global = true, value_name = "K")]
+    pub row: Option<usize>,
+    /// A small ring instead of the paper's: minutes become seconds
+    #[arg(long, global = true)]
+    pub quick: bool,
+    /// How many runs, each with keys and values of its own
+    #[arg(long, global = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// Only with this secret (absent: the paper's weight 128, and encapsulation)
+    #[arg(long, global = true, value_enum)]
+    pub secret: Option<Variant>,
+    /// How products are computed
+    #[arg(long, global = true, value_enum, default_value = "bfv")]
+    pub arithmetic: Arithmetic,
+    /// Only this digit removal, by name (absent: the recommended one, or all in table 3)
+    #[arg(long, global = true, value_name = "METHOD")]
+    pub digit_removal: Option<String>,
+    /// Also write one JSON file for each row to this directory
+    #[arg(long, global = true, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+impl ReproduceArgs {
+    /// The secrets to run with.
+    pub fn variants(&self) -> &[Variant] {
+        self.secret.as_ref().map_or(&[Variant::Main128, Variant::Encapsulated], std::slice::from_ref)
+    }
+}
+
+/// The papers.
+#[derive(Subcommand)]
+pub enum Paper {
+    /// Chen, Han: Homomorphic lower digits removal and improved FHE bootstrapping (2018)
+    ChenHan {
+        /// Which table
+        #[arg(value_enum)]
+        table: ChenHanTable,
+    },
+}
+
+/// The tables of Chen–Han.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChenHanTable {
+    /// Complexity of the removal of digits
+    #[value(name = "table-1")]
+    Table1,
+    /// Complexity of the removal of digits in bootstrapping
+    #[value(name = "table-2")]
+    Table2,
+    /// The removal of digits, timed
+    #[value(name = "table-3")]
+    Table3,
+    /// Full bootstrapping
+    #[value(name = "table-4")]
+    Table4,
+    /// Slim bootstrapping
+    #[value(name = "table-5")]
+    Table5,
+}
+
+impl ChenHanTable {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChenHanTable::Table1 => "table-1",
+            ChenHanTable::Table2 => "table-2",
+            ChenHanTable::Table3 => "table-3",
+            ChenHanTable::Table4 => "table-4",
+            ChenHanTable::Table5 => "table-5",
+        }
+    }
+}
+
+/// The secret key under which messages are raised.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Variant {
+    /// The main secret, of weight 64
+    #[value(name = "main-64")]
+    Main64,
+    /// The main secret, of weight 128
+    #[value(name = "main-128")]
+    Main128,
+    /// A sparse secret beside a ternary main one
+    #[value(name = "encapsulated")]
+    Encapsulated,
+}
+
+impl Variant {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Main64 => "main-64",
+            Variant::Main128 => "main-128",
+            Variant::Encapsulated => "encapsulated",
+        }
+    }
+}
+
+/// How products are computed.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Arithmetic {
+    /// BFV, scale-invariant
+    #[value(name = "bfv")]
+    Bfv,
+    /// BFV ciphertexts, multiplied in BGV by the free conversion
+    #[value(name = "through-bgv")]
+    ThroughBgv,
+    /// BGV
+    #[value(name = "bgv")]
+    Bgv,
+}
+
+impl Arithmetic {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Arithmetic::Bfv => "bfv",
+            Arithmetic::ThroughBgv => "through-bgv",
+            Arithmetic::Bgv => "bgv",
+        }
+    }
 }
 
 /// Arguments of `selftest`.

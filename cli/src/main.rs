@@ -9,6 +9,7 @@ mod csv;
 mod demo;
 mod error;
 mod params;
+mod reproduce;
 mod selftest;
 mod version;
 
@@ -61,6 +62,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Params(c) => params::run(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
+        Command::Reproduce(a) => reproduce::run(a, common),
         Command::Selftest(a) => selftest::run(a, common),
         Command::Version { verbose } => version::run(*verbose, common),
     }
@@ -69,7 +71,9 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 /// The parser's complaint on one line, with where to look.
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
-        return CliError::usage("expected a command: demo, params, bench, selftest or version; `everlevel --help` explains them");
+        return CliError::usage(
+            "expected a command: demo, params, bench, reproduce, selftest or version; `everlevel --help` explains them",
+        );
     }
     let text = e.to_string();
     let told: Vec<&str> = text.lines().take_while(|l| !l.starts_with("Usage:")).filter(|l| !l.contains("--help")).collect();

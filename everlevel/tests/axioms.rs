@@ -7,8 +7,16 @@ use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-const SETS: [&str; 5] =
-    ["insecure_bgv-257-n8", "insecure_bgv-65537-n11", "insecure_bgv-786433-n11", "insecure_bfv-257-n8", "insecure_bfv-65537-n11"];
+/// Two rows of slots and one row; BGV and BFV.
+const SETS: [&str; 7] = [
+    "insecure_bgv-257-n8",
+    "insecure_bgv-65537-n11",
+    "insecure_bgv-786433-n11",
+    "insecure_bgv-127-n8",
+    "insecure_bfv-257-n8",
+    "insecure_bfv-65537-n11",
+    "insecure_bfv-127e2-n8",
+];
 const STEPS: [i64; 3] = [1, -3, 16];
 
 fn set(name: &str) -> Params {
@@ -25,6 +33,7 @@ fn the_no_op_scheme() {
             encrypt: &|values| scheme.encrypt(&Plaintext::encode(&params, values).unwrap()).unwrap(),
             decrypt: &|x| scheme.decrypt(x).unwrap().decode(&params).unwrap(),
             rotations: &STEPS,
+            exponent: params.plain_exponent(),
             seed: 1,
         }
         .check_all();
@@ -32,7 +41,7 @@ fn the_no_op_scheme() {
 }
 
 #[test]
-fn bgv() {
+fn bgv_and_bfv() {
     for name in SETS {
         let params = set(name);
         let rng = RefCell::new(ChaCha20Rng::seed_from_u64(2));
@@ -50,6 +59,7 @@ fn bgv() {
                 secret.decrypt(x).unwrap().decode(&params).unwrap()
             },
             rotations: &STEPS,
+            exponent: params.plain_exponent(),
             seed: 3,
         };
         subject.check_all();

@@ -50,8 +50,9 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         Mode::General => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
     };
     let mut bench = Bench::new(&params, find_planner(&params, mode)?);
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
-    let outcomes = (0..args.runs).map(|_| bench.run(&|| bar.inc(1))).collect::<Result<Vec<Outcome>, _>>()?;
+    let outcomes = (0..args.runs).map(|_| bench.run(&mut rng, &|| bar.inc(1))).collect::<Result<Vec<Outcome>, _>>()?;
     bar.finish_and_clear();
 
     // Before the buffers of the bandwidth measurement.

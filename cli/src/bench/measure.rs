@@ -59,12 +59,11 @@ impl Bench {
     fn thin(&self) -> bool {
         self.planner.bootstrap_plan().mode != BootstrapMode::Full
     }
-    /// One run; `tick` is called after each of its four parts.
-    pub fn run(&mut self, tick: &dyn Fn()) -> Result<Outcome, CliError> {
-        let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    /// One run with keys and values from `rng`; `tick` is called after each of its four parts.
+    pub fn run(&mut self, rng: &mut impl CryptoRng, tick: &dyn Fn()) -> Result<Outcome, CliError> {
         let started = Instant::now();
-        let secret = SecretKey::generate(&self.params, &mut rng);
-        let evaluator = Evaluator::new(ServerKeys::generate(&secret, &self.planner.keys(), &mut rng, |_, _| ())?);
+        let secret = SecretKey::generate(&self.params, rng);
+        let evaluator = Evaluator::new(ServerKeys::generate(&secret, &self.planner.keys(), rng, |_, _| ())?);
         let key_seconds = started.elapsed().as_secs_f64();
         tick();
 
@@ -81,7 +80,7 @@ impl Bench {
         let table_seconds = started.elapsed().as_secs_f64();
         tick();
         let needed = boot.minimum_capacity(&evaluator);
-        let (worn, value) = self.worn_out(&evaluator, &secret, needed, &mut rng)?;
+        let (worn, value) = self.worn_out(&evaluator, &secret, needed, rng)?;
         tick();
 
         let counted = evaluator.cost();
@@ -99,7 +98,7 @@ impl Bench {
         let measured = secret.measure_noise(&fresh)?;
         let wrong = self.wrong_slots(&secret, &fresh, &value)?;
         let (multiplications, depth_after) = self.multiply_on(&evaluator, &secret, fresh.clone(), value.clone(), needed)?;
-        let new = secret.encrypt(&value, &mut rng)?;
+        let new = secret.encrypt(&value, rng)?;
         let (_, depth_fresh) = self.multiply_on(&evaluator, &secret, new, value, needed)?;
         tick();
         Ok(Outcome {

@@ -1,11 +1,12 @@
-//! A scheme without cryptography for the unit tests: values in the clear, with counters and multiplicative depths.
+//! A scheme without cryptography for the unit tests: base values in the clear, with counters and multiplicative depths.
 
 use std::sync::Mutex;
 
-use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::{Level, NextUse, PeriodicSlots, Raise, Scheme, SchemeError};
 
 use crate::modular::PrimePower;
+use crate::slots::{SlotMove, moved, product};
 use crate::transform::SlotTransform;
 
 /// splitmix64: the tests' source of numbers.
@@ -43,7 +44,7 @@ pub(crate) struct Clear {
     prime: u64,
     pub(crate) counts: Mutex<Counts>,
     /// The automorphisms of the slots, to find a move by its element.
-    moves: Vec<(GaloisElement, usize, bool)>,
+    moves: Vec<(GaloisElement, SlotMove)>,
 }
 
 impl Clear {
@@ -52,10 +53,11 @@ impl Clear {
         let mut moves = Vec::new();
         for shift in 0..shape.columns() {
             let mut g = shape.rotation(shift as i64);
-            // All representatives modulo the powers of Frobenius.
-            for _ in 0..shape.degree_of_slot() {
-                moves.push((g, shift, false));
-                moves.push((shape.compose(g, shape.swap_rows()), shift, true));
+            // All representatives modulo the powers of Frobenius that fix the base ring.
+            for power in 0..shape.degree_of_slot() {
+                let conjugated = power % shape.base_degree() == 1;
+                moves.push((g, SlotMove { shift, swap: conjugated }));
+                moves.push((shape.compose(g, shape.conjugation()), SlotMove { shift, swap: !conjugated }));
                 g = shape.compose(g, shape.frobenius());
             }
         }
@@ -65,8 +67,12 @@ impl Clear {
     pub(crate) fn with_prime(p: u64) -> Self {
         Clear { prime: p, ..Clear::new(128, 257) }
     }
-    /// Any number of values may stand in the place of the slots, as long as they are not moved.
-    pub(crate) fn encrypt(&self, slots: Vec<u64>, e: u32) -> Value {
+    /// Any number of values may stand in the place of the slots, as long as they are not moved. Thin values of one row get
+    /// imaginary parts.
+    pub(crate) fn encrypt(&self, mut slots: Vec<u64>, e: u32) -> Value {
+        if slots.len() == self.shape.slots() {
+            slots.resize(2 * self.shape.columns(), 0);
+        }
         Value { t: PrimePower::new(self.prime, e).unwrap(), depth: 0, slots }
     }
     pub(crate) fn take_counts(&self) -> Counts {
@@ -81,11 +87,19 @@ impl Clear {
         Ok(Value { slots: a.slots.iter().map(|x| f(*x)).collect(), ..a.clone() })
     }
     fn moved(&self, a: &Value, g: GaloisElement) -> Value {
-        let &(_, shift, swap) = self.moves.iter().find(|m| m.0 == g).unwrap();
-        let columns = self.shape.columns();
-        let at = |r: usize, i: usize| a.slots[(r ^ usize::from(swap)) * columns + (i + shift) % columns];
-        let slots = (0..2).flat_map(|r| (0..columns).map(move |i| (r, i))).map(|(r, i)| at(r, i)).collect();
-        Value { slots, ..a.clone() }
+        let by = self.moves.iter().find(|m| m.0 == g).unwrap().1;
+        let v = PeriodicSlots { period: self.shape.columns(), values: a.slots.clone() };
+        Value { slots: moved(&v, by, &GaussianRing::new(a.t).unwrap()).values, ..a.clone() }
+    }
+    /// The product column by column, or value by value where values are independent of each other.
+    fn times(&self, a: &Value, b: &[u64]) -> Result<Value, SchemeError> {
+        if self.shape.base_degree() == 1 {
+            let slots = a.slots.iter().zip(b).map(|(x, y)| a.t.mul(*x, *y)).collect();
+            return Ok(Value { slots, ..a.clone() });
+        }
+        let column = |values: &[u64]| PeriodicSlots { period: self.shape.columns(), values: values.to_vec() };
+        let slots = product(&column(&a.slots), &column(b), &GaussianRing::new(a.t).unwrap()).values;
+        Ok(Value { slots, ..a.clone() })
     }
     fn count_galois(&self, gs: impl Iterator<Item = GaloisElement>) {
         self.counts.lock().unwrap().galois += gs.filter(|g| !g.is_identity()).count();
@@ -126,7 +140,11 @@ impl Scheme for Clear {
         self.map(a, |x| a.t.sub(0, x))
     }
     fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
-        self.map(a, |x| a.t.add(x, a.t.reduce_i64(k)))
+        let mut sum = a.clone();
+        // Imaginary parts stay.
+        let real = if self.shape.base_degree() == 1 { a.slots.len() } else { self.shape.columns() };
+        sum.slots[..real].iter_mut().for_each(|x| *x = a.t.add(*x, a.t.reduce_i64(k)));
+        Ok(sum)
     }
     fn mul_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
         self.map(a, |x| a.t.mul(x, a.t.reduce_i64(k)))
@@ -140,8 +158,8 @@ impl Scheme for Clear {
     }
     fn mul_no_relin(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
         self.counts.lock().unwrap().products += 1;
-        let product = self.zip(a, b, PrimePower::mul)?;
-        Ok(Value { depth: product.depth + 1, ..product })
+        assert_eq!(a.t, b.t, "plaintext moduli");
+        Ok(Value { depth: a.depth.max(b.depth) + 1, ..self.times(a, &b.slots)? })
     }
     fn add_products(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
         self.add(a, b)
@@ -184,8 +202,7 @@ impl Scheme for Clear {
         let row = |row: &Vec<Option<&Vec<u64>>>| {
             let mut sum = self.map(&inputs[0], |_| 0)?;
             for (x, d) in inputs.iter().zip(row).filter_map(|(x, d)| Some((x, (*d)?))) {
-                let product = Value { slots: x.slots.iter().zip(d).map(|(x, d)| sum.t.mul(*x, *d)).collect(), ..x.clone() };
-                sum = self.add(&sum, &product)?;
+                sum = self.add(&sum, &self.times(x, d)?)?;
             }
             Ok(sum)
         };
@@ -216,17 +233,21 @@ const UNIT: u64 = 5;
 const BASE: i64 = 3;
 
 impl Clear {
+    /// Of a polynomial in X^d: with two rows, of any thin plaintext.
     fn coefficients_of_slots(&self, slots: &[u64], e: u32) -> Vec<u64> {
         let transform = SlotTransform::new(&self.shape, e).unwrap();
         let splits: Vec<usize> = (1..transform.stages()).collect();
         let maps = transform.coeff_to_slot(&splits, 1).unwrap();
-        maps.iter().fold(slots.to_vec(), |v, m| m.apply_plain(&v).unwrap())
+        let mut coefficients = maps.iter().fold(slots.to_vec(), |v, m| m.apply_plain(&v).unwrap());
+        coefficients.truncate(self.shape.slots());
+        coefficients
     }
     fn slots_of_coefficients(&self, coefficients: &[u64], e: u32) -> Value {
         let transform = SlotTransform::new(&self.shape, e).unwrap();
         let splits: Vec<usize> = (1..transform.stages()).collect();
         let maps = transform.slot_to_coeff(&splits).unwrap();
-        self.encrypt(maps.iter().fold(coefficients.to_vec(), |v, m| m.apply_plain(&v).unwrap()), e)
+        let thin = self.encrypt(coefficients.to_vec(), e);
+        Value { slots: maps.iter().fold(thin.slots, |v, m| m.apply_plain(&v).unwrap()), ..thin }
     }
 }
 

@@ -31,23 +31,19 @@ pub enum CircuitError {
     },
     /// A periodic vector does not fit the shape of the slots.
     #[error(
-        "a diagonal of period {period} with {values} values does not fit {rows} rows of {columns} columns: the period must divide the columns, with rows * period values"
+        "a diagonal of period {period} with {values} values does not fit {columns} columns of slots: the period must divide the columns, with 2 * period values"
     )]
     BadDiagonal {
         /// Its period.
         period: usize,
         /// How many values it has.
         values: usize,
-        /// Rows of the shape.
-        rows: usize,
         /// Columns of the shape.
         columns: usize,
     },
     /// The slots of the scheme are not laid out as this circuit needs.
-    #[error("slots in {rows} rows of {columns} columns: expected 2 rows and a power of two of columns")]
+    #[error("{columns} columns of slots: expected a power of two")]
     UnsupportedShape {
-        /// Rows found.
-        rows: usize,
         /// Columns found.
         columns: usize,
     },

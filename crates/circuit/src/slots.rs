@@ -2,22 +2,19 @@
 //!
 //! Shape-specific, with `transform.rs`: all other files see [`SlotMove`] only as the label of a diagonal.
 
-use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::PeriodicSlots;
 
-use crate::error::CircuitError;
-use crate::modular::PrimePower;
-
-/// A move of the slots: both rows rotated left by `shift` columns, then exchanged if `swap`.
+/// A move of the slots of the base ring: all rows rotated left by `shift` columns, then i conjugated in each column if `swap`.
 ///
-/// Output slot (r, i) holds input slot (r xor swap, (i + shift) mod columns). These moves are the Galois group of
-/// the thin plaintexts; unlike exponents of automorphisms they are known modulo the stabiliser of the slots (the
-/// powers of Frobenius), so equal moves have equal labels.
+/// Output column j holds input column (j + shift) mod columns, conjugated if `swap`: with two rows they are exchanged, with one row
+/// nothing moves, but every value in GR(p^e, 2) is conjugated. These moves are the Galois group of the base ring; unlike
+/// exponents of automorphisms they are known modulo its stabiliser (powers of Frobenius), so equal moves have equal labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SlotMove {
     /// Left rotation, in 0..columns.
     pub shift: usize,
-    /// Whether the rows are exchanged.
+    /// Whether i is conjugated in each column: the rows exchanged, or Frobenius where there is one row.
     pub swap: bool,
 }
 
@@ -44,51 +41,48 @@ impl SlotMove {
         }
         // The shorter way round gives the same element; rotation() reduces it.
         let rotation = shape.rotation(self.shift as i64);
-        if self.swap { shape.compose(rotation, shape.swap_rows()) } else { rotation }
+        if self.swap { shape.compose(rotation, shape.conjugation()) } else { rotation }
     }
 }
 
-/// Two rows and a power of two of columns, or an error.
-pub(crate) fn check_columns(shape: &SlotShape) -> Result<usize, CircuitError> {
-    let (rows, columns) = (shape.rows(), shape.columns());
-    if rows == 2 && columns.is_power_of_two() { Ok(columns) } else { Err(CircuitError::UnsupportedShape { rows, columns }) }
+/// The Gaussian integer in a column of a periodic vector; period at least 1.
+pub(crate) fn value_at(v: &PeriodicSlots, column: usize) -> [u64; 2] {
+    let column = column % v.period;
+    [v.values[column], v.values[v.period + column]]
 }
 
-/// The value of a periodic vector in slot (row, column); period at least 1.
-pub(crate) fn value_at(v: &PeriodicSlots, row: usize, column: usize) -> u64 {
-    v.values[row * v.period + column % v.period]
-}
-
-/// A periodic vector in two rows from a function of (row, column).
-pub(crate) fn periodic(period: usize, mut f: impl FnMut(usize, usize) -> u64) -> PeriodicSlots {
-    let values = (0..2).flat_map(|r| (0..period).map(move |i| (r, i))).map(|(r, i)| f(r, i)).collect();
-    PeriodicSlots { period, values }
+/// A periodic vector from a function of the column.
+pub(crate) fn periodic(period: usize, f: impl FnMut(usize) -> [u64; 2]) -> PeriodicSlots {
+    let columns: Vec<[u64; 2]> = (0..period).map(f).collect();
+    PeriodicSlots { period, values: columns.iter().map(|x| x[0]).chain(columns.iter().map(|x| x[1])).collect() }
 }
 
 /// The moved vector: a move keeps the period.
-pub(crate) fn moved(v: &PeriodicSlots, by: SlotMove) -> PeriodicSlots {
-    periodic(v.period, |r, i| value_at(v, r ^ usize::from(by.swap), i + by.shift))
+pub(crate) fn moved(v: &PeriodicSlots, by: SlotMove, ring: &GaussianRing) -> PeriodicSlots {
+    periodic(v.period, |j| {
+        let x = value_at(v, j + by.shift);
+        if by.swap { ring.conjugate(x) } else { x }
+    })
 }
 
-/// The slotwise product; the periods divide each other (both are powers of two).
-pub(crate) fn product(a: &PeriodicSlots, b: &PeriodicSlots, t: &PrimePower) -> PeriodicSlots {
-    periodic(a.period.max(b.period), |r, i| t.mul(value_at(a, r, i), value_at(b, r, i)))
+/// The product, column by column; the periods divide each other (both are powers of two).
+pub(crate) fn product(a: &PeriodicSlots, b: &PeriodicSlots, ring: &GaussianRing) -> PeriodicSlots {
+    periodic(a.period.max(b.period), |j| ring.mul(value_at(a, j), value_at(b, j)))
 }
 
-/// The slotwise sum.
-pub(crate) fn sum(a: &PeriodicSlots, b: &PeriodicSlots, t: &PrimePower) -> PeriodicSlots {
-    periodic(a.period.max(b.period), |r, i| t.add(value_at(a, r, i), value_at(b, r, i)))
+/// The sum, column by column.
+pub(crate) fn sum(a: &PeriodicSlots, b: &PeriodicSlots, ring: &GaussianRing) -> PeriodicSlots {
+    periodic(a.period.max(b.period), |j| ring.add(value_at(a, j), value_at(b, j)))
 }
 
 /// The same vector with its least period: shorter diagonals are cheaper to hold.
 pub(crate) fn shrunk(mut v: PeriodicSlots) -> PeriodicSlots {
     while v.period.is_multiple_of(2) {
         let half = v.period / 2;
-        let repeats = (0..2).all(|r| (0..half).all(|i| v.values[r * v.period + i] == v.values[r * v.period + half + i]));
-        if !repeats {
+        if (0..half).any(|j| value_at(&v, j) != value_at(&v, half + j)) {
             break;
         }
-        v = periodic(half, |r, i| value_at(&v, r, i));
+        v = periodic(half, |j| value_at(&v, j));
     }
     v
 }

@@ -25,16 +25,17 @@ pub enum NextUse {
     Keep,
 }
 
-/// A vector of slot values that repeats along the columns of each row.
+/// A vector of slot values in the base ring (see [`SlotShape`]) that repeats along the columns.
 ///
-/// Shape: `rows * period` values, row by row, `period` dividing the number of columns; slot (r, i) holds
-/// `values[r * period + i % period]`. The diagonals of the factors of a homomorphic transform are of this kind, and a
-/// scheme that stores evaluations in slot order stores them with the same period.
+/// Shape: `2 * period` values, `period` dividing the number of columns. With two rows, slot (r, j) holds `values[r * period + j % period]`;
+/// with one row, slot j holds the element of GR(p^e, 2) with real part `values[j % period]` and imaginary part `values[period + j %
+/// period]`. The diagonals of the factors of a homomorphic transform are of this kind, and a scheme that stores evaluations in
+/// slot order stores them with the same period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeriodicSlots {
     /// The period along a row.
     pub period: usize,
-    /// `rows * period` values, reduced modulo the plaintext modulus.
+    /// `2 * period` values, reduced modulo the plaintext modulus.
     pub values: Vec<u64>,
 }
 

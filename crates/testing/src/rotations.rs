@@ -69,10 +69,14 @@ impl<S: Scheme> Subject<'_, S> {
         let slots: Vec<PeriodicSlots> = (0..steps.len())
             .map(|j| {
                 let period = (1usize << j).min(columns);
-                PeriodicSlots { period, values: (0..2 * period as u64).map(|i| (i * i + 3 * j as u64 + 1) % t).collect() }
+                let mut values: Vec<u64> = (0..2 * period as u64).map(|i| (i * i + 3 * j as u64 + 1) % t).collect();
+                // One row of slots: real, so that the result is thin again.
+                values[shape.rows() * period..].fill(0);
+                PeriodicSlots { period, values }
             })
             .collect();
-        let diagonals: Vec<S::Diagonal> = slots.iter().map(|d| s.diagonal(d, 1, s.level(&a)).expect("a diagonal")).collect();
+        let diagonals: Vec<S::Diagonal> =
+            slots.iter().map(|d| s.diagonal(d, self.exponent, s.level(&a)).expect("a diagonal")).collect();
         let babies = s.galois_many(&a, &elements).expect("room and keys for rotations");
         let second = (0..diagonals.len()).map(|j| (j == 0).then_some(&diagonals[0])).collect();
         let rows = vec![diagonals.iter().map(Some).collect(), second];

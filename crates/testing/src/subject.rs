@@ -14,6 +14,8 @@ pub struct Subject<'a, S: Scheme> {
     pub decrypt: &'a dyn Fn(&S::Ciphertext) -> Vec<u64>,
     /// The column rotations for which there are keys. The keys for sums of two of them are not needed.
     pub rotations: &'a [i64],
+    /// The exponent r of the plaintext modulus p^r.
+    pub exponent: u32,
     /// The seed of all values.
     pub seed: u64,
 }
@@ -30,7 +32,7 @@ impl<S: Scheme> Subject<'_, S> {
     }
     /// The plaintext modulus.
     pub fn modulus(&self) -> u64 {
-        self.scheme.slot_shape().plain_modulus(1)
+        self.scheme.slot_shape().plain_modulus(self.exponent)
     }
     /// The vectors of a suite: random ones, with the extremes of the range in their first slots.
     pub fn vectors(&self, suite: u64, count: usize) -> Vec<Vec<u64>> {

@@ -48,7 +48,7 @@ impl<S: Raise> Bootstrapper<S> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
         if !degree.is_power_of_two() {
-            return Err(CircuitError::UnsupportedShape { rows: shape.rows(), columns: shape.columns() });
+            return Err(CircuitError::UnsupportedShape { columns: shape.columns() });
         }
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());

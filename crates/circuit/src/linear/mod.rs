@@ -1,6 +1,7 @@
 //! Linear maps on slots: sparse sums of diagonals, their composition, and their evaluation by baby and giant steps.
 //!
-//! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products). [`LinearMap`] is the mathematics,
+//! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products) on vectors over the base ring, a Gaussian integer modulo
+//! p^e for each column of slots ([`GaussianRing`]): two residues, or one element of GR(p^e, 2). [`LinearMap`] is the mathematics,
 //! [`LinearMapPlan`] fixes the split into baby and giant steps, [`PreparedLinearMap`] holds the diagonals as one scheme
 //! wants them.
 
@@ -9,52 +10,53 @@ mod prepared;
 
 use std::collections::BTreeMap;
 
+use everlevel_ring::GaussianRing;
 use everlevel_scheme::PeriodicSlots;
 
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::slots::{SlotMove, moved, product, shrunk, sum, value_at};
+use crate::slots::{SlotMove, moved, product, shrunk, sum};
 
 pub use plan::{LinearMapPlan, StepCosts};
 pub use prepared::PreparedLinearMap;
 
-/// A Z-linear map on vectors of slots modulo p^e, as its non-zero diagonals.
+/// A Z-linear map on vectors of slots of the base ring modulo p^e, as its non-zero diagonals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearMap {
-    modulus: PrimePower,
+    ring: GaussianRing,
     columns: usize,
     diagonals: BTreeMap<SlotMove, PeriodicSlots>,
 }
 
 impl LinearMap {
-    /// The map with the given diagonals on two rows of `columns` slots; diagonals of one move are added.
+    /// The map with the given diagonals on `columns` columns of slots; diagonals of one move are added.
     ///
     /// # Errors
-    /// [`CircuitError::BadDiagonal`] if a period does not divide the columns or has not two rows of values;
-    /// [`CircuitError::UnsupportedShape`] unless `columns` is a power of two.
+    /// [`CircuitError::BadDiagonal`] if a period does not divide the columns or has not two values for each column;
+    /// [`CircuitError::UnsupportedShape`] unless `columns` is a power of two; [`CircuitError::Ring`] if p is 2.
     pub fn new(
         modulus: PrimePower,
         columns: usize,
         diagonals: impl IntoIterator<Item = (SlotMove, PeriodicSlots)>,
     ) -> Result<Self, CircuitError> {
         if !columns.is_power_of_two() {
-            return Err(CircuitError::UnsupportedShape { rows: 2, columns });
+            return Err(CircuitError::UnsupportedShape { columns });
         }
-        let mut map = LinearMap { modulus, columns, diagonals: BTreeMap::new() };
+        let mut map = LinearMap { ring: GaussianRing::new(modulus)?, columns, diagonals: BTreeMap::new() };
         for (by, mut diagonal) in diagonals {
             let PeriodicSlots { period, ref values } = diagonal;
             if period == 0 || !columns.is_multiple_of(period) || values.len() != 2 * period {
-                return Err(CircuitError::BadDiagonal { period, values: values.len(), rows: 2, columns });
+                return Err(CircuitError::BadDiagonal { period, values: values.len(), columns });
             }
-            diagonal.values.iter_mut().for_each(|x| *x %= modulus.value());
+            diagonal.values.iter_mut().for_each(|x| *x = modulus.reduce_u64(*x));
             map.accumulate(SlotMove { shift: by.shift % columns, swap: by.swap }, diagonal);
         }
         map.clean();
         Ok(map)
     }
     fn accumulate(&mut self, by: SlotMove, diagonal: PeriodicSlots) {
-        let t = self.modulus;
-        self.diagonals.entry(by).and_modify(|old| *old = sum(old, &diagonal, &t)).or_insert(diagonal);
+        let ring = self.ring;
+        self.diagonals.entry(by).and_modify(|old| *old = sum(old, &diagonal, &ring)).or_insert(diagonal);
     }
     fn clean(&mut self) {
         self.diagonals.retain(|_, d| d.values.iter().any(|&x| x != 0));
@@ -64,7 +66,11 @@ impl LinearMap {
     }
     /// The plaintext modulus.
     pub fn modulus(&self) -> PrimePower {
-        self.modulus
+        self.ring.modulus()
+    }
+    /// The arithmetic of a column.
+    pub fn ring(&self) -> GaussianRing {
+        self.ring
     }
     /// The number of columns of the slots.
     pub fn columns(&self) -> usize {
@@ -87,14 +93,14 @@ impl LinearMap {
         if self.columns != next.columns {
             return Err(CircuitError::ShapeMismatch { left: self.columns, right: next.columns });
         }
-        if self.modulus != next.modulus {
-            return Err(CircuitError::ModulusMismatch { expected: self.modulus.value(), found: next.modulus.value() });
+        if self.ring != next.ring {
+            return Err(CircuitError::ModulusMismatch { expected: self.modulus().value(), found: next.modulus().value() });
         }
-        let mut out = LinearMap { modulus: self.modulus, columns: self.columns, diagonals: BTreeMap::new() };
+        let mut out = LinearMap { diagonals: BTreeMap::new(), ..*self };
         for (a, outer) in &next.diagonals {
             for (b, inner) in &self.diagonals {
                 // outer * a(inner * b(v)) = (outer * a(inner)) * (ab)(v)
-                out.accumulate(a.then(*b, self.columns), product(outer, &moved(inner, *a), &self.modulus));
+                out.accumulate(a.then(*b, self.columns), product(outer, &moved(inner, *a, &self.ring), &self.ring));
             }
         }
         out.clean();
@@ -103,12 +109,24 @@ impl LinearMap {
     /// The map followed by the multiplication of every slot by `factor`.
     pub fn scaled(&self, factor: u64) -> LinearMap {
         let mut out = self.clone();
-        let t = self.modulus;
+        let t = self.modulus();
         out.diagonals.values_mut().flat_map(|d| d.values.iter_mut()).for_each(|x| *x = t.mul(*x, factor));
         out.clean();
         out
     }
-    /// The map on plain values, slot (r, i) at position r * columns + i: the oracle of the encrypted evaluation.
+    /// The same map on vectors that repeat with `period` columns, a divisor of the columns: rotations that are equal on those
+    /// become one, the shorter way round.
+    pub(crate) fn on_period(self, period: usize) -> LinearMap {
+        let mut out = LinearMap { diagonals: BTreeMap::new(), ..self };
+        for (by, diagonal) in self.diagonals {
+            let shift = (by.shift % period) as i64;
+            let shift = if shift > period as i64 / 2 { shift - period as i64 } else { shift };
+            out.accumulate(SlotMove { swap: by.swap, ..SlotMove::rotation(shift, self.columns) }, diagonal);
+        }
+        out.clean();
+        out
+    }
+    /// The map on plain values, those of column j at positions j and columns + j: the oracle of the encrypted evaluation.
     ///
     /// # Errors
     /// [`CircuitError::SlotCount`] if `v` has not 2 * columns values.
@@ -117,17 +135,11 @@ impl LinearMap {
         if v.len() != 2 * columns {
             return Err(CircuitError::SlotCount { expected: 2 * columns, found: v.len() });
         }
-        let mut out = vec![0; v.len()];
-        for (g, d) in &self.diagonals {
-            for r in 0..2 {
-                for i in 0..columns {
-                    let from = v[(r ^ usize::from(g.swap)) * columns + (i + g.shift) % columns];
-                    let to = &mut out[r * columns + i];
-                    *to = self.modulus.add(*to, self.modulus.mul(value_at(d, r, i), from));
-                }
-            }
-        }
-        Ok(out)
+        let v = PeriodicSlots { period: columns, values: v.to_vec() };
+        let zero = PeriodicSlots { period: columns, values: vec![0; 2 * columns] };
+        let add =
+            |out, (g, d): (&SlotMove, &PeriodicSlots)| sum(&out, &product(d, &moved(&v, *g, &self.ring), &self.ring), &self.ring);
+        Ok(self.diagonals.iter().fold(zero, add).values)
     }
 }
 
@@ -149,15 +161,37 @@ mod tests {
 
     #[test]
     fn composition_is_application_twice() {
-        let t = PrimePower::new(257, 2).unwrap();
-        let mut rng = Rng(5);
-        let a = random_map(&mut rng, t, 16, &[0, 0, 3, -2, 5]);
-        let b = random_map(&mut rng, t, 16, &[1, 7, -7, 4]);
-        let v: Vec<u64> = (0..32).map(|_| rng.below(t.value())).collect();
-        let twice = b.apply_plain(&a.apply_plain(&v).unwrap()).unwrap();
-        assert_eq!(a.then(&b).unwrap().apply_plain(&v).unwrap(), twice);
-        let scaled = a.scaled(7).apply_plain(&v).unwrap();
-        assert!(scaled.iter().zip(a.apply_plain(&v).unwrap()).all(|(s, x)| *s == t.mul(7, x)));
+        for (p, e) in [(257, 2), (127, 8), (3, 1)] {
+            let t = PrimePower::new(p, e).unwrap();
+            let mut rng = Rng(5);
+            let a = random_map(&mut rng, t, 16, &[0, 0, 3, -2, 5]);
+            let b = random_map(&mut rng, t, 16, &[1, 7, -7, 4]);
+            let v: Vec<u64> = (0..32).map(|_| rng.below(t.value())).collect();
+            let twice = b.apply_plain(&a.apply_plain(&v).unwrap()).unwrap();
+            assert_eq!(a.then(&b).unwrap().apply_plain(&v).unwrap(), twice);
+            let scaled = a.scaled(7).apply_plain(&v).unwrap();
+            assert!(scaled.iter().zip(a.apply_plain(&v).unwrap()).all(|(s, x)| *s == t.mul(7, x)));
+            // On a vector of period 4 all rotations are among -1..=2.
+            let repeated: Vec<u64> = (0..32).map(|i| v[i / 16 * 4 + i % 4]).collect();
+            let folded = a.clone().on_period(4);
+            assert_eq!(folded.apply_plain(&repeated), a.apply_plain(&repeated));
+            assert!(folded.diagonals().all(|(g, _)| [15, 0, 1, 2].contains(&g.shift)));
+        }
+    }
+
+    #[test]
+    fn a_map_is_a_sum_of_moved_and_scaled_vectors() {
+        // Columns hold a + b i modulo 7; out[j] = (2 + i) v[j] + conj v[j + 1].
+        let t = PrimePower::new(7, 1).unwrap();
+        let constant = |re, im| PeriodicSlots { period: 1, values: vec![re, im] };
+        let by = SlotMove { shift: 1, swap: true };
+        let map = LinearMap::new(t, 2, [(SlotMove::IDENTITY, constant(2, 1)), (by, constant(1, 0))]).unwrap();
+        // (2 + i)(3 + 5i) + (1 - 4i) = 1 + 13i + 1 - 4i, (2 + i)(1 + 4i) + (3 - 5i) = -2 + 9i + 3 - 5i
+        assert_eq!(map.apply_plain(&[3, 1, 5, 4]).unwrap(), [2, 1, 2, 4]);
+        // Two rows modulo 5: 2 and 1 times, and the other row of the next column.
+        let t = PrimePower::new(5, 1).unwrap();
+        let map = LinearMap::new(t, 2, [(SlotMove::IDENTITY, constant(2, 1)), (by, constant(1, 1))]).unwrap();
+        assert_eq!(map.apply_plain(&[3, 1, 2, 4]).unwrap(), [(6 + 4) % 5, 2 + 2, (2 + 1), (4 + 3) % 5]);
     }
 
     #[test]
@@ -168,6 +202,7 @@ mod tests {
             assert!(matches!(LinearMap::new(t, 16, [(SlotMove::IDENTITY, d)]), Err(CircuitError::BadDiagonal { .. })));
         }
         assert!(LinearMap::new(t, 12, []).is_err());
+        assert!(LinearMap::new(PrimePower::new(2, 4).unwrap(), 16, []).is_err());
         let a = LinearMap::new(t, 16, []).unwrap();
         assert!(a.then(&LinearMap::new(t, 8, []).unwrap()).is_err());
         assert!(a.apply_plain(&[0; 31]).is_err());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::PeriodicSlots;
 
 use super::LinearMap;
@@ -38,7 +38,7 @@ impl Default for StepCosts {
 /// Source: Halevi–Shoup 2018 (ia.cr/2018/244), double hoisting as in Bossuat et al. 2021 (ia.cr/2020/1203), section 4.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearMapPlan {
-    modulus: PrimePower,
+    ring: GaussianRing,
     columns: usize,
     babies: Vec<SlotMove>,
     giants: Vec<SlotMove>,
@@ -47,7 +47,7 @@ pub struct LinearMapPlan {
     cost: f64,
 }
 
-/// One way to split: `width` shifts a giant step, starting `start` below zero; row exchanges as babies or as giants.
+/// One way to split: `width` shifts a giant step, starting `start` below zero; conjugations as babies or as giants.
 #[derive(Clone, Copy)]
 struct Split {
     width: usize,
@@ -95,14 +95,14 @@ impl LinearMapPlan {
         for (by, diagonal) in map.diagonals() {
             let (baby, giant) = divide(by, map.columns, stride, split);
             if let (Ok(j), Ok(i)) = (giants.binary_search(&giant), babies.binary_search(&baby)) {
-                rows[j][i] = Some(moved(diagonal, giant.inverse(map.columns)));
+                rows[j][i] = Some(moved(diagonal, giant.inverse(map.columns), &map.ring));
             }
         }
-        LinearMapPlan { modulus: map.modulus, columns: map.columns, babies, giants, rows, cost }
+        LinearMapPlan { ring: map.ring, columns: map.columns, babies, giants, rows, cost }
     }
     /// The plaintext modulus.
     pub fn modulus(&self) -> PrimePower {
-        self.modulus
+        self.ring.modulus()
     }
     /// The number of columns of the slots.
     pub fn columns(&self) -> usize {

@@ -22,7 +22,7 @@ impl<S: Scheme> PreparedLinearMap<S> {
     /// [`CircuitError::PlanMismatch`] if the plan is for other slots or another prime; errors of the scheme.
     pub fn new(scheme: &S, plan: &LinearMapPlan, level: Level) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
-        if shape.columns() != plan.columns() || shape.rows() != 2 {
+        if shape.columns() != plan.columns() {
             return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for another number of slots" });
         }
         if scheme.plain_prime() != plan.modulus().prime() {
@@ -57,5 +57,39 @@ impl<S: Scheme> PreparedLinearMap<S> {
         drop(babies);
         let parts = self.giants.iter().copied().zip(sums).collect();
         Ok(scheme.galois_sum(parts, next)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clear::{Clear, Rng};
+    use crate::linear::{LinearMap, StepCosts};
+    use crate::modular::PrimePower;
+    use crate::slots::SlotMove;
+    use everlevel_scheme::PeriodicSlots;
+
+    #[test]
+    fn baby_and_giant_steps_are_the_map() {
+        // Two rows of 32 columns, one row of 32 with W -> 1/W, one of 64 with W -> -1/W and d = 4.
+        for (index, p) in [(128, 257), (128, 127), (512, 127)] {
+            let scheme = Clear::new(index, p);
+            let (t, columns) = (PrimePower::new(p, 2).unwrap(), scheme.shape.columns());
+            let mut rng = Rng(p);
+            let mut vector = |period: usize| (0..2 * period).map(|_| rng.below(t.value())).collect::<Vec<_>>();
+            let x = vector(columns);
+            let diagonals = (0..40i64).map(|k| {
+                let by = SlotMove { swap: k % 3 == 1, ..SlotMove::rotation(5 * k / 3 - 20, columns) };
+                let period = columns >> (k % 4);
+                (by, PeriodicSlots { period, values: vector(period) })
+            });
+            let map = LinearMap::new(t, columns, diagonals).unwrap();
+            let plan = LinearMapPlan::new(&map, &StepCosts { max_keys: 64, ..StepCosts::default() }).unwrap();
+            assert!(plan.giants().len() > 1 && plan.babies().len() > 1);
+            let prepared = PreparedLinearMap::new(&scheme, &plan, Level(0)).unwrap();
+            let out = prepared.apply(&scheme, &scheme.encrypt(x.clone(), 2), NextUse::Keep).unwrap();
+            assert_eq!(out.slots, map.apply_plain(&x).unwrap());
+            assert_eq!(scheme.take_counts().galois, plan.key_switches());
+        }
     }
 }

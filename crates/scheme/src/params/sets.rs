@@ -81,6 +81,8 @@ const SETS: &[Set] = &[
     },
     Set { name: "insecure_bgv-257-n8", ..TOY_257 },
     Set { name: "insecure_bfv-257-n8", form: Form::Bfv, ..TOY_257 },
+    Set { name: "insecure_bgv-127-n8", p: 127, ..TOY_257 },
+    Set { name: "insecure_bfv-127e2-n8", form: Form::Bfv, p: 127, r: 2, base: 44, words: 9, ..TOY_257 },
     Set { name: "insecure_bfv-65537-n11", log_degree: 11, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BFV },
 ];
 

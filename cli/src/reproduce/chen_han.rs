@@ -1,0 +1,199 @@
+//! Chen–Han 2018: the rows of the tables and the parameter sets that they are run with.
+
+use everlevel::scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel::{Form, ParamsSpec};
+
+use crate::args::{Arithmetic, Variant};
+
+/// What the paper reports for a row of tables 4 and 5.
+#[derive(Clone, Copy, serde::Serialize)]
+pub struct Reported {
+    /// Depth of a circuit on a fresh ciphertext.
+    pub fresh_level: u32,
+    /// Depth of a circuit on a bootstrapped one.
+    pub after_level: u32,
+    /// Seconds for one bootstrapping.
+    pub seconds: f64,
+    /// Seconds for the tables.
+    pub init_seconds: f64,
+    /// Gigabytes.
+    pub memory_gb: f64,
+}
+
+/// A row of tables 4 and 5.
+#[derive(Clone, Copy)]
+pub struct Row {
+    /// log2 of the degree.
+    pub log_degree: u32,
+    /// log2 of q.
+    pub log_q: u32,
+    /// p.
+    pub p: u64,
+    /// r.
+    pub r: u32,
+    /// Security as the paper estimated it.
+    pub security: f64,
+    /// The result.
+    pub reported: Reported,
+}
+
+const fn row(log_degree: u32, log_q: u32, p: u64, r: u32, security: f64, result: (u32, u32, f64, f64, f64)) -> Row {
+    let (fresh_level, after_level, seconds, memory_gb, init_seconds) = result;
+    Row { log_degree, log_q, p, r, security, reported: Reported { fresh_level, after_level, seconds, init_seconds, memory_gb } }
+}
+
+/// Table 4, full mode. Its last two rings are R(127^2, 512) and R(257^2, 256): the paper halves the degrees of the slots.
+pub const TABLE_4: [Row; 4] = [
+    row(14, 558, 127, 1, 92.9, (24, 7, 2027.0, 8.9, 193.0)),
+    row(14, 558, 257, 1, 92.9, (22, 4, 1381.0, 7.5, 242.0)),
+    row(15, 806, 127, 2, 126.2, (32, 12, 21295.0, 27.6, 658.0)),
+    row(15, 806, 257, 2, 126.2, (23, 6, 11753.0, 26.6, 732.0)),
+];
+
+/// Table 5, slim mode.
+pub const TABLE_5: [Row; 6] = [
+    row(14, 558, 127, 1, 92.9, (23, 10, 6.75, 2.0, 57.0)),
+    row(15, 806, 127, 2, 126.2, (25, 11, 30.2, 2.0, 59.0)),
+    row(15, 806, 127, 3, 126.2, (20, 6, 34.5, 8.9, 257.0)),
+    row(14, 558, 257, 1, 92.9, (22, 7, 10.8, 2.0, 59.0)),
+    row(15, 806, 257, 1, 126.2, (31, 15, 36.8, 7.4, 207.0)),
+    row(15, 806, 257, 2, 126.2, (23, 7, 42.1, 7.4, 196.0)),
+];
+
+/// A row of table 3: (p, e, v), the seconds and levels (before, after) of the paper for Halevi–Shoup and for its own method, and the CPU
+/// seconds of HElib 3e337a6 for both, measured on two cores of an AMD EPYC (Zen 4), n = 2^14, log2 Q = 910.
+#[derive(Clone, Copy, serde::Serialize)]
+pub struct RemovalRow {
+    /// p.
+    pub p: u64,
+    /// e.
+    pub e: u32,
+    /// v.
+    pub v: u32,
+    /// Halevi–Shoup in the paper: seconds, levels before and after.
+    pub halevi_shoup: (f64, u32, u32),
+    /// The paper's method: seconds, levels before and after.
+    pub chen_han: (f64, u32, u32),
+    /// HElib: seconds for either (absent where it was not measured).
+    pub helib: Option<(f64, f64)>,
+}
+
+const fn removal(
+    p: u64,
+    e: u32,
+    v: u32,
+    halevi_shoup: (f64, u32, u32),
+    chen_han: (f64, u32, u32),
+    helib: (f64, f64),
+) -> RemovalRow {
+    RemovalRow { p, e, v, halevi_shoup, chen_han, helib: Some(helib) }
+}
+
+/// Table 3.
+pub const TABLE_3: [RemovalRow; 6] = [
+    removal(2, 11, 5, (15.0, 23, 3), (16.0, 23, 10), (13.8, 16.9)),
+    RemovalRow { p: 2, e: 21, v: 13, halevi_shoup: (264.0, 56, 16), chen_han: (239.0, 56, 22), helib: None },
+    removal(5, 6, 3, (49.5, 39, 5), (30.0, 39, 13), (8.8, 6.1)),
+    removal(17, 4, 2, (61.2, 38, 5), (35.5, 38, 14), (8.4, 6.0)),
+    removal(31, 3, 1, (26.3, 32, 8), (12.13, 32, 18), (5.1, 2.4)),
+    removal(127, 3, 1, (73.2, 42, 3), (38.0, 42, 20), (9.4, 5.9)),
+];
+
+/// log2 of the modulus of table 3 here: that of the HElib runs.
+pub const REMOVAL_LOG_Q: u32 = 910;
+/// log2 of the degree of table 3 here.
+pub const REMOVAL_LOG_DEGREE: u32 = 14;
+/// log2 of the degree of quick runs.
+pub const QUICK_LOG_DEGREE: u32 = 10;
+
+/// Sizes of primes with the sum `log_q`: the lowest modulus, words of 50 bits, and three smaller ones.
+fn split(log_q: u32, base: u32) -> (usize, Vec<u32>) {
+    let rest = log_q - base;
+    let words = (rest - 96) / 50;
+    let fine = rest - 50 * words;
+    (words as usize, vec![fine - 2 * (fine / 3) + 4, fine / 3, fine / 3 - 4])
+}
+
+/// Weight of the encapsulated secret: 128 bits at q0 with one special prime.
+fn encapsulated_weight(log_degree: u32) -> usize {
+    if log_degree == 15 { 28 } else { 40 }
+}
+
+/// The parameter set of a row: log2 q of the paper as the modulus of ciphertexts, with the special modulus on top.
+pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: BootstrapMode, quick: bool) -> ParamsSpec {
+    let log_degree = if quick { QUICK_LOG_DEGREE } else { row.log_degree };
+    let bits = (row.p as f64).log2();
+    // p^v times a phase of r log2 p + 16 bits, and some.
+    let base_bits = (((row.r + 1) as f64 * bits) as u32 + 20).max(34);
+    let (words, fine_bits) = split(row.log_q, base_bits);
+    let (secret, bootstrap) = match variant {
+        Variant::Main64 => sparse(64, 27),
+        Variant::Main128 => sparse(128, 42),
+        Variant::Encapsulated => (SecretKind::UniformTernary, BootstrapSpec::encapsulated(encapsulated_weight(row.log_degree))),
+    };
+    let (form, through_bgv) = match arithmetic {
+        Arithmetic::Bfv => (Form::Bfv, false),
+        Arithmetic::ThroughBgv => (Form::Bfv, true),
+        Arithmetic::Bgv => (Form::Bgv, false),
+    };
+    ParamsSpec {
+        name: format!("chen-han-{}e{}-n{log_degree}-{}-{}", row.p, row.r, variant.name(), arithmetic.name()),
+        index: 2 << log_degree,
+        plain_prime: row.p,
+        plain_exponent: row.r,
+        base_bits,
+        word_bits: 50,
+        words,
+        fine_bits,
+        special: 3,
+        digit_size: 3,
+        form,
+        through_bgv,
+        secret,
+        bootstrap: Some(BootstrapSpec { mode: Some(mode), ..bootstrap }),
+    }
+}
+
+/// A sparse main secret as the paper has it, no encapsulation; the bound on the overflow fails with probability 2^-128 at most.
+fn sparse(weight: usize, bound: u64) -> (SecretKind, BootstrapSpec) {
+    let raised = BootstrapSpec { overflow_bound: Some(bound), under_main_key: true, ..BootstrapSpec::encapsulated(weight) };
+    (SecretKind::Sparse(weight), raised)
+}
+
+/// The parameter set for the removal of digits alone, in BGV.
+pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
+    let log_degree = if quick { QUICK_LOG_DEGREE } else { REMOVAL_LOG_DEGREE };
+    let (words, fine_bits) = split(REMOVAL_LOG_Q, 40);
+    ParamsSpec {
+        name: format!("chen-han-removal-{}-{}-{}-n{log_degree}", row.p, row.e, row.v),
+        index: 2 << log_degree,
+        plain_prime: row.p,
+        plain_exponent: row.e,
+        base_bits: 40,
+        word_bits: 50,
+        words,
+        fine_bits,
+        special: 4,
+        digit_size: 4,
+        form: Form::Bgv,
+        through_bgv: false,
+        secret: SecretKind::UniformTernary,
+        bootstrap: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use everlevel::{OptIn, Params};
+
+    #[test]
+    fn the_moduli_have_the_sizes_of_the_paper() {
+        for row in TABLE_4.iter().chain(&TABLE_5) {
+            let spec = recrypt_spec(row, Variant::Encapsulated, Arithmetic::ThroughBgv, BootstrapMode::Slim, true);
+            let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+            let log_q = params.modulus_bits(params.chain().top());
+            assert!(log_q <= f64::from(row.log_q) && log_q > f64::from(row.log_q) - 8.0, "{log_q} against {}", row.log_q);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Chen–Han's tables 1 and 2: the asymptotic formulas beside what the circuits count.
+
+use everlevel::circuit::digits::{DigitProblem, compare};
+use serde::Serialize;
+
+use super::record;
+use crate::args::{ChenHanTable, Common, ReproduceArgs};
+use crate::common::{emit, emit_json, table};
+use crate::error::CliError;
+
+/// (p, e, v) of table 1: those of table 3, and those of bootstrapping.
+const REMOVALS: [(u64, u32, u32); 11] = [
+    (2, 11, 5),
+    (2, 21, 13),
+    (5, 6, 3),
+    (17, 4, 2),
+    (31, 3, 1),
+    (127, 2, 1),
+    (127, 3, 1),
+    (127, 4, 1),
+    (257, 2, 1),
+    (257, 3, 1),
+    (257, 4, 2),
+];
+/// (p, r, h) of table 2.
+const BOOTSTRAPPINGS: [(u64, u32, u64); 7] =
+    [(17, 1, 64), (17, 2, 64), (17, 3, 64), (127, 1, 64), (127, 2, 64), (127, 2, 128), (257, 2, 128)];
+
+#[derive(Serialize)]
+struct Line {
+    scheme: &'static str,
+    p: u64,
+    e: u32,
+    v: u32,
+    method: String,
+    degrees: String,
+    depth_formula: Option<f64>,
+    depth: u32,
+    products_formula: Option<f64>,
+    products: usize,
+    relinearizations: usize,
+}
+
+/// Prints the table.
+pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
+    let lines = if which == ChenHanTable::Table1 { removals(args)? } else { bootstrappings(args)? };
+    if let Some(directory) = &args.out {
+        record::write(directory, &format!("chen-han-{}", which.name()), &lines)?;
+    }
+    if common.json {
+        return emit_json(&lines);
+    }
+    let head = [
+        "scheme",
+        "(p, e, v)",
+        "method",
+        "degrees",
+        "depth: formula",
+        "measured",
+        "products: formula",
+        "measured",
+        "relinearizations",
+    ];
+    let number = |x: Option<f64>| x.map_or_else(String::new, |x| format!("{x:.1}"));
+    let mut rows = vec![head.map(String::from).to_vec()];
+    rows.extend(lines.iter().map(|l| {
+        vec![
+            l.scheme.to_string(),
+            format!("({}, {}, {})", l.p, l.e, l.v),
+            l.method.clone(),
+            l.degrees.clone(),
+            number(l.depth_formula),
+            l.depth.to_string(),
+            number(l.products_formula),
+            l.products.to_string(),
+            l.relinearizations.to_string(),
+        ]
+    }));
+    emit(&table(&rows))
+}
+
+fn removals(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
+    let mut lines = Vec::new();
+    for i in super::rows(args, REMOVALS.len())? {
+        let (p, e, v) = REMOVALS[i];
+        for report in compare(&DigitProblem::all_digits(p, e, v))? {
+            lines.push(Line {
+                scheme: "",
+                p,
+                e,
+                v,
+                method: report.method.to_string(),
+                degrees: report.degrees_text(),
+                depth_formula: report.predicted.map(|f| f.depth),
+                depth: report.costs.depth,
+                products_formula: report.predicted.map(|f| f.products),
+                products: report.costs.products,
+                relinearizations: report.costs.relinearizations,
+            });
+        }
+    }
+    Ok(lines)
+}
+
+/// The three rows of table 2 for each t = p^r and h: BGV needs e = 2r + log_p h digits in the papers, BFV (and BGV in the unified form of
+/// Geelen–Vercauteren 2022, which this library runs) e = r + log_p h; log_p h is rounded up for the circuit.
+fn bootstrappings(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
+    let mut lines = Vec::new();
+    for i in super::rows(args, BOOTSTRAPPINGS.len())? {
+        let (p, r, h) = BOOTSTRAPPINGS[i];
+        let (log_p, log_t) = ((p as f64).log2(), f64::from(r) * (p as f64).log2());
+        let log_h = (h as f64).log2();
+        let digits = (log_h / log_p).ceil() as u32;
+        let root = (2.0 * p as f64).sqrt();
+        for (scheme, method, e, depth, products) in [
+            (
+                "BGV",
+                "halevi_shoup",
+                2 * r + digits,
+                2.0 * log_t + log_h,
+                root / (2.0 * log_p * log_p) * (2.0 * log_t + log_h).powi(2),
+            ),
+            (
+                "BGV",
+                "chen_han",
+                2 * r + digits,
+                log_t + log_h,
+                root / log_p.powf(1.5) * (2.0 * log_t + log_h).sqrt() * (log_t + log_h),
+            ),
+            ("FV", "chen_han", r + digits, log_t.log2() + log_h, root / log_p.powf(1.5) * (log_t + log_h).sqrt() * log_h),
+        ] {
+            let problem = DigitProblem::all_digits(p, e, e - r);
+            let found = compare(&problem)?.into_iter().find(|report| report.method.to_string() == method);
+            lines.extend(found.map(|report| Line {
+                scheme,
+                p,
+                e,
+                v: e - r,
+                method: method.into(),
+                degrees: report.degrees_text(),
+                depth_formula: Some(depth),
+                depth: report.costs.depth,
+                products_formula: Some(products),
+                products: report.costs.products,
+                relinearizations: report.costs.relinearizations,
+            }));
+        }
+    }
+    Ok(lines)
+}

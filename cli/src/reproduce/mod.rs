@@ -1,0 +1,29 @@
+//! `everlevel reproduce`: the tables of the papers, run by this library and printed beside what the papers report.
+
+mod chen_han;
+mod formulas;
+mod record;
+mod recrypt;
+mod removal;
+
+use crate::args::{ChenHanTable, Common, Paper, ReproduceArgs};
+use crate::error::CliError;
+
+/// Runs a table, or some rows of it.
+pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
+    let Paper::ChenHan { table } = &args.paper;
+    match table {
+        ChenHanTable::Table1 | ChenHanTable::Table2 => formulas::run(*table, args, common),
+        ChenHanTable::Table3 => removal::run(args, common),
+        ChenHanTable::Table4 | ChenHanTable::Table5 => recrypt::run(*table, args, common),
+    }
+}
+
+/// The rows of a table of `count` that `--row` asks for, from 0.
+fn rows(args: &ReproduceArgs, count: usize) -> Result<Vec<usize>, CliError> {
+    match args.row {
+        None => Ok((0..count).collect()),
+        Some(row) if (1..=count).contains(&row) => Ok(vec![row - 1]),
+        Some(row) => Err(CliError::usage(format!("--row {row}: the table has rows 1 to {count}"))),
+    }
+}

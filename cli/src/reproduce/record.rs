@@ -1,0 +1,64 @@
+//! What every recorded run says of its circumstances, and where it is put.
+
+use std::path::Path;
+use std::process::Command;
+
+use everlevel::Backend;
+use serde::Serialize;
+
+use crate::common::threads;
+use crate::error::CliError;
+
+/// Where and when a run was made.
+#[derive(Serialize)]
+pub struct Circumstances {
+    date: String,
+    version: &'static str,
+    commit: String,
+    cpu: String,
+    cpu_flags: String,
+    backend: &'static str,
+    threads: usize,
+}
+
+impl Circumstances {
+    /// Of this process.
+    pub fn now() -> Self {
+        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let field = |name: &str| {
+            let line = cpuinfo.lines().find(|l| l.starts_with(name));
+            line.and_then(|l| l.split(':').nth(1)).map_or_else(|| "unknown".into(), |v| v.trim().to_string())
+        };
+        Circumstances {
+            date: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
+            version: env!("CARGO_PKG_VERSION"),
+            commit: commit(),
+            cpu: format!("{}, family {}, model {}", field("model name"), field("cpu family"), field("model\t")),
+            cpu_flags: Backend::cpu_flags().to_string(),
+            backend: Backend::active().name(),
+            threads: threads(),
+        }
+    }
+}
+
+/// The commit of the source tree that the program runs in, with a plus sign if it has changes that are not committed.
+fn commit() -> String {
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok().filter(|o| o.status.success())?;
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+    };
+    let dirty = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
+    git(&["rev-parse", "--short=12", "HEAD"]).map_or_else(|| "unknown".into(), |c| if dirty { c + "+" } else { c })
+}
+
+/// Writes a record as JSON, whole or not at all.
+pub fn write(directory: &Path, name: &str, record: &impl Serialize) -> Result<(), CliError> {
+    let target = directory.join(format!("{name}.json"));
+    let failed = |e: std::io::Error| CliError::failure(format!("cannot write {}: {e}", target.display()));
+    let mut text = serde_json::to_string_pretty(record).map_err(CliError::failure)?;
+    text.push('\n');
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    let partial = directory.join(format!(".{name}.json.partial"));
+    std::fs::write(&partial, text).map_err(failed)?;
+    std::fs::rename(&partial, &target).map_err(failed)
+}
