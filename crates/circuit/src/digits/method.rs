@@ -84,7 +84,7 @@ impl DigitMethod {
         Ok(methods)
     }
     /// Whether the method solves the problem, with tables of a sensible size.
-    pub(super) fn check(&self, problem: &DigitProblem) -> Result<(), CircuitError> {
+    pub(crate) fn check(&self, problem: &DigitProblem) -> Result<(), CircuitError> {
         let DigitProblem { p, e, bound, .. } = *problem;
         problem.modulus()?;
         let refuse = |reason| Err(CircuitError::OverflowBound { bound, p, reason });
@@ -108,7 +108,7 @@ impl DigitMethod {
 }
 
 /// Interpolation takes time quadratic in this.
-const MOST_POINTS: u64 = 1 << 13;
+pub(crate) const MOST_POINTS: u64 = 1 << 13;
 
 /// A method by its name and a small number, and the number that is not shown.
 type Named = (&'static str, usize, fn(usize) -> DigitMethod);
