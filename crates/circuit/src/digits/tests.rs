@@ -128,10 +128,11 @@ fn costs_of_the_methods() {
     assert_eq!(costs(&DigitProblem { p: 17, e: 6, v: 2, bound: 23 }, "local"), (9, 22, 19));
     // All values of a digit: b is the constant -1 (Wilson), and the closed form costs no more than the digit polynomial.
     assert_eq!(costs(&DigitProblem::all_digits(127, 2, 1), "paterson_stockmeyer"), (7, 21, 18));
-    // In two steps: fewer products for many digits to a small base, deeper.
+    // Composed: fewer products for many digits to a small base, deeper; no level deeper where lifts are all that is composed.
+    assert_eq!(costs(&DigitProblem::all_digits(5, 6, 3), "geelen_composed"), (10, 20, 18));
     let many = [(2u64, 40u32), (3, 30), (5, 20)].map(|(p, e)| {
         let problem = DigitProblem::all_digits(p, e, 1);
-        ["geelen", "geelen_two_step"].map(|m| costs(&problem, m))
+        ["geelen", "geelen_composed"].map(|m| costs(&problem, m))
     });
     assert_eq!(many, [[(6, 9, 8), (7, 7, 7)], [(6, 15, 12), (9, 10, 10)], [(7, 15, 13), (9, 14, 12)]]);
 }
@@ -176,7 +177,7 @@ fn rows_have_the_degrees_of_the_papers() {
     assert_eq!(degrees(257, 3, 1, 22, "local"), [[133]]);
     assert_eq!(degrees(127, 3, 1, 20, "paterson_stockmeyer"), [[41, 40, 39]]);
     // Geelen et al.: (e' - 1)(p - 1) + 1 and ceil(e/e') p, less what is odd and null.
-    let two_steps = degrees(3, 30, 1, 1, "geelen_two_step");
+    let two_steps = degrees(3, 30, 1, 1, "geelen_composed");
     assert_eq!((two_steps[0].len(), degrees(3, 30, 1, 1, "geelen")), (2, vec![vec![59]]));
     // The lifts of a row end where the digit's polynomial has the lower degree.
     assert_eq!(degrees(2, 11, 5, 16, "chen_han"), [vec![2, 2, 2, 11], vec![2, 2, 2, 10], vec![2, 2, 9], vec![2, 8], vec![7]]);
