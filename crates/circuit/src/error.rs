@@ -147,7 +147,7 @@ pub enum CircuitError {
     },
     /// A digit removal that does not exist.
     #[error(
-        "no digit removal is named {name:?}: expected product_tree, paterson_stockmeyer, global, halevi_shoup, chen_han, geelen, geelen_two_step or local, with _1, _2, .. for a variant"
+        "no digit removal is named {name:?}: expected product_tree, paterson_stockmeyer, global, halevi_shoup, chen_han, geelen, geelen_composed or local, with _1, _2, .. for a variant"
     )]
     UnknownMethod {
         /// The name asked for.

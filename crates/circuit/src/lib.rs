@@ -8,7 +8,7 @@
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
-//! * [`digits`]: digit removal in closed form and on a grid.
+//! * [`digits`]: digit removal by every known method; [`Truncation`], [`Comparison`]: what else it is good for.
 //! * [`bootstrap`]: all of these in a row, observed stage by stage; a planner.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
@@ -45,9 +45,11 @@ pub mod program;
 mod refresh;
 mod slots;
 pub mod transform;
+mod truncate;
 pub mod unpack;
 
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};
 pub use slots::SlotMove;
+pub use truncate::{ClearLowestDigit, Comparison, Truncation};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, DryRun, Objective, Planner, StageReport, TimeModel};
-use everlevel_circuit::digits::DigitMethod;
+use everlevel_circuit::digits::{DigitMethod, DigitProblem};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{AutoRefresh, CircuitError, PrimePower};
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
@@ -33,10 +33,14 @@ fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
 
-/// All kinds of digit removal, type B where (2B + 1)^2 <= p.
+/// All kinds of digit removal that a bootstrapping of one digit can have, type B where (2B + 1)^2 <= p.
 fn methods(p: u64, weight: usize) -> Vec<DigitMethod> {
-    let fits = |m: &DigitMethod| !matches!(m, DigitMethod::Global { .. }) || (weight as u64 + 1).pow(2) <= p;
-    DigitMethod::CANDIDATES.into_iter().filter(fits).collect()
+    let bound = weight as u64 / 2;
+    let mut methods = DigitMethod::candidates(&DigitProblem { p, e: 2, v: 1, bound }).unwrap();
+    if (weight as u64 + 1).pow(2) <= p {
+        methods.extend([DigitMethod::Global { extra_depth: 0 }, DigitMethod::Global { extra_depth: 1 }]);
+    }
+    methods
 }
 
 fn message(params: &Params, seed: u64) -> Vec<u64> {

@@ -22,6 +22,7 @@ fn bootstrapping_is_exact_on_bgv() {
     for (name, digits) in [
         ("insecure_bgv-257-n8", DigitMethod::ProductTree { group: 2 }),
         ("insecure_bgv-257-n8", DigitMethod::Global { extra_depth: 0 }),
+        ("insecure_bgv-257-n8", DigitMethod::Local { extra_depth: 0 }),
         ("insecure_bgv-65537-n11", DigitMethod::ProductTree { group: 1 }),
         ("insecure_bgv-65537-n11", DigitMethod::Global { extra_depth: 1 }),
         ("insecure_bgv-786433-n11", DigitMethod::ProductTree { group: 2 }),

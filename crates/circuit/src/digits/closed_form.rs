@@ -106,19 +106,47 @@ impl Tables {
         for _ in 0..self.v {
             quotient = builder.divide_by_p(quotient)?;
         }
+        let varying: Vec<Polynomial> = self.quotients.iter().filter(|b| b.degree() > 0).cloned().collect();
         let mut programs = Vec::new();
-        for candidate in candidates(&builder, &powers, &self.quotients) {
+        for candidate in candidates(&builder, &powers, &varying) {
             let Candidate { mut builder, outputs, .. } = candidate?;
-            let sum = in_powers(&mut builder, &mut PowerTable::new(quotient), &outputs)?;
-            let m = builder.mul(quotient, sum)?;
+            let mut nodes = outputs.into_iter();
+            let factors = self.quotients.iter().filter_map(|b| match b.degree() {
+                0 => Some(Factor::Constant(b.modulus().centered(b.evaluate(0)))),
+                _ => nodes.next().map(Factor::Node),
+            });
+            let factors: Vec<Factor> = factors.collect();
+            let sum = in_powers(&mut builder, &mut PowerTable::new(quotient), &factors)?;
+            let m = multiply_add(&mut builder, sum, quotient, Factor::Constant(0))?;
             programs.push(builder.finish(&[m])?);
         }
         Ok(programs)
     }
 }
 
+/// b_k of x: a number if it is constant. b_1 is for 2B + 1 = p, and then a level less is needed.
+#[derive(Clone, Copy)]
+enum Factor {
+    Node(NodeId),
+    Constant(i64),
+}
+
+/// factor * x + rest.
+fn multiply_add(builder: &mut ProgramBuilder, factor: Factor, x: NodeId, rest: Factor) -> Result<NodeId, CircuitError> {
+    let (mut pairs, mut terms, mut constant) = (vec![], vec![], 0);
+    match factor {
+        Factor::Node(y) => pairs.push((y, x)),
+        Factor::Constant(c) => terms.push((x, c)),
+    }
+    match rest {
+        Factor::Node(y) => terms.push((y, 1)),
+        Factor::Constant(c) => constant = c,
+    }
+    builder.combine(pairs, terms, constant)
+}
+
 /// Σ M^k c_k from k = 0 on, at least depth: the upper terms, as many as a power of two has room for, share one factor.
-fn in_powers(builder: &mut ProgramBuilder, powers: &mut PowerTable, c: &[NodeId]) -> Result<NodeId, CircuitError> {
+fn in_powers(builder: &mut ProgramBuilder, powers: &mut PowerTable, c: &[Factor]) -> Result<Factor, CircuitError> {
     match c {
         [] => Err(CircuitError::Empty { what: "a sum" }),
         [only] => Ok(*only),
@@ -127,7 +155,7 @@ fn in_powers(builder: &mut ProgramBuilder, powers: &mut PowerTable, c: &[NodeId]
             let high = in_powers(builder, powers, &c[split..])?;
             let low = in_powers(builder, powers, &c[..split])?;
             let giant = powers.power(builder, split)?;
-            builder.combine(vec![(high, giant)], vec![(low, 1)], 0)
+            multiply_add(builder, high, giant, low).map(Factor::Node)
         }
     }
 }

@@ -44,8 +44,8 @@ pub enum DigitMethod {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// The same, each digit in two steps where that takes fewer products: deeper.
-    GeelenTwoStep {
+    /// The same, each digit in two steps or its lifts by lifting polynomials where that takes fewer products: deeper.
+    GeelenComposed {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
@@ -75,7 +75,7 @@ impl DigitMethod {
         problem.modulus()?;
         let mut methods = vec![DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 }];
         methods.extend((0..2).map(|extra_depth| DigitMethod::Geelen { extra_depth }));
-        methods.push(DigitMethod::GeelenTwoStep { extra_depth: 0 });
+        methods.push(DigitMethod::GeelenComposed { extra_depth: 0 });
         if !problem.is_full() {
             methods.extend((0..2).map(|extra_depth| DigitMethod::Local { extra_depth }));
         }
@@ -84,7 +84,7 @@ impl DigitMethod {
         Ok(methods)
     }
     /// Whether the method solves the problem, with tables of a sensible size.
-    pub(super) fn check(&self, problem: &DigitProblem) -> Result<(), CircuitError> {
+    pub(crate) fn check(&self, problem: &DigitProblem) -> Result<(), CircuitError> {
         let DigitProblem { p, e, bound, .. } = *problem;
         problem.modulus()?;
         let refuse = |reason| Err(CircuitError::OverflowBound { bound, p, reason });
@@ -97,7 +97,7 @@ impl DigitMethod {
                     _ => Ok(()),
                 };
             }
-            DigitMethod::Global { .. } => return Err(problem.refused("the grid solves no problem of this kind")),
+            DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
             DigitMethod::HaleviShoup { .. } => p,
             DigitMethod::ChenHan { .. } => (p - 1).saturating_mul(u64::from(e - 1)) + 1,
             DigitMethod::Local { .. } if 2 * u128::from(bound) < u128::from(p) => (2 * bound + 1).saturating_mul(u64::from(e)),
@@ -108,7 +108,7 @@ impl DigitMethod {
 }
 
 /// Interpolation takes time quadratic in this.
-const MOST_POINTS: u64 = 1 << 13;
+pub(crate) const MOST_POINTS: u64 = 1 << 13;
 
 /// A method by its name and a small number, and the number that is not shown.
 type Named = (&'static str, usize, fn(usize) -> DigitMethod);
@@ -120,13 +120,13 @@ const NAMES: [Named; 8] = [
     ("halevi_shoup", 0, |n| DigitMethod::HaleviShoup { extra_depth: n as u32 }),
     ("chen_han", 0, |n| DigitMethod::ChenHan { extra_depth: n as u32 }),
     ("geelen", 0, |n| DigitMethod::Geelen { extra_depth: n as u32 }),
-    ("geelen_two_step", 0, |n| DigitMethod::GeelenTwoStep { extra_depth: n as u32 }),
+    ("geelen_composed", 0, |n| DigitMethod::GeelenComposed { extra_depth: n as u32 }),
     ("local", 0, |n| DigitMethod::Local { extra_depth: n as u32 }),
 ];
 
 impl fmt::Display for DigitMethod {
     /// `product_tree`, `product_tree_2` (factors in groups of 2), `paterson_stockmeyer`, `paterson_stockmeyer_1` (one extra
-    /// level), and so on with `global`, `halevi_shoup`, `chen_han`, `geelen`, `geelen_two_step`, `local`.
+    /// level), and so on with `global`, `halevi_shoup`, `chen_han`, `geelen`, `geelen_composed`, `local`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, number) = match *self {
             DigitMethod::ProductTree { group } => (0, group),
@@ -135,7 +135,7 @@ impl fmt::Display for DigitMethod {
             DigitMethod::HaleviShoup { extra_depth } => (3, extra_depth as usize),
             DigitMethod::ChenHan { extra_depth } => (4, extra_depth as usize),
             DigitMethod::Geelen { extra_depth } => (5, extra_depth as usize),
-            DigitMethod::GeelenTwoStep { extra_depth } => (6, extra_depth as usize),
+            DigitMethod::GeelenComposed { extra_depth } => (6, extra_depth as usize),
             DigitMethod::Local { extra_depth } => (7, extra_depth as usize),
         };
         let (name, usual, _) = NAMES[place];
@@ -175,12 +175,12 @@ mod tests {
             names,
             ["product_tree", "product_tree_2", "paterson_stockmeyer", "paterson_stockmeyer_1", "global", "global_1"]
         );
-        let named = ["halevi_shoup", "chen_han", "geelen", "geelen_two_step_1", "local_1"].map(str::parse::<DigitMethod>);
+        let named = ["halevi_shoup", "chen_han", "geelen", "geelen_composed_1", "local_1"].map(str::parse::<DigitMethod>);
         assert!(named.iter().flatten().eq(&[
             DigitMethod::HaleviShoup { extra_depth: 0 },
             DigitMethod::ChenHan { extra_depth: 0 },
             DigitMethod::Geelen { extra_depth: 0 },
-            DigitMethod::GeelenTwoStep { extra_depth: 1 },
+            DigitMethod::GeelenComposed { extra_depth: 1 },
             DigitMethod::Local { extra_depth: 1 },
         ]));
         for bad in [
@@ -193,7 +193,7 @@ mod tests {
             "product_tree-2",
             "globals",
             "global_x",
-            "geelen_two",
+            "geelen_",
         ] {
             assert_eq!(bad.parse::<DigitMethod>(), Err(CircuitError::UnknownMethod { name: bad.into() }));
         }
@@ -208,7 +208,7 @@ mod tests {
             names.dedup();
             names
         };
-        let all = ["halevi_shoup", "chen_han", "geelen", "geelen_two_step"];
+        let all = ["halevi_shoup", "chen_han", "geelen", "geelen_composed"];
         let closed = ["product_tree", "paterson_stockmeyer"];
         assert_eq!(stems(127, 2, 1, 63), [&all[..], &closed].concat());
         assert_eq!(stems(127, 2, 1, 20), [&all[..], &["local"], &closed].concat());

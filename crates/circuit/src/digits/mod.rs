@@ -18,6 +18,8 @@ mod rows;
 mod tests;
 mod triangle;
 
+pub(crate) use method::MOST_POINTS;
+
 pub use grid::GridPolynomial;
 pub use method::DigitMethod;
 pub use polynomials::{digit_polynomial, lifting_polynomial, lowest_digit_retain};

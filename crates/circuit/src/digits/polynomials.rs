@@ -20,7 +20,7 @@ use crate::poly::{Polynomial, p_part};
 /// modulo p. F is odd (x^2 for p = 2), and x^p itself for p <= 3. Source: Halevi–Shoup 2015 (ia.cr/2014/873), corollary 5.5.
 ///
 /// # Errors
-/// [`CircuitError::NotInvertible`] if p is no prime.
+/// [`CircuitError::Ring`] if p is no prime.
 pub fn lifting_polynomial(t: PrimePower) -> Result<Polynomial, CircuitError> {
     let p = t.prime();
     let mut coefficients = vec![0; p as usize];
@@ -48,7 +48,7 @@ pub fn lifting_polynomial(t: PrimePower) -> Result<Polynomial, CircuitError> {
 /// is the coefficient of X^m in p X^p / ((1 + X)^p - X^p); the shift by (p - 1)/2 balances the digits.
 ///
 /// # Errors
-/// [`CircuitError::NotInvertible`] if p is no prime.
+/// [`CircuitError::Ring`] if p is no prime.
 pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
     let (p, e) = (t.prime() as usize, t.exponent() as usize);
     let degree = (e - 1) * (p - 1) + 1;
@@ -99,11 +99,14 @@ pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
 /// Null polynomials modulo p^e make the choice free: reduced modulo those that vanish on all integers, this is the digit polynomial
 /// of Geelen–Iliashenko–Kang–Vercauteren 2023 (ia.cr/2023/1304); for B < (p - 1)/2 modulo those that vanish on the reachable set,
 /// the local one of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), of degree below (2B + 1) k for the least k with
-/// e <= k w + v_p(k!); for w > 1 the second step of an extraction in two. The degree is never above max(p, n - 2B - 1) either, as x^p
-/// makes one step by itself: 127 for (127, 3, 1, B = 22), where the local null polynomial alone gives 133.
+/// e <= k w + v_p(k!); for w > 1 the second step of an extraction in two.
+///
+/// The degree found is often lower by a whole block of 2B + 1: for w = 1 it was at most max(p, (2B + 1)(e - 1)) in all cases tried, e.g.
+/// 127 for p = 127, e = 3 and B = 22, where the local null polynomial alone gives 133. (For e = 3 this is so because x^p is right modulo
+/// p^2 but for terms of degree 4B + 1.)
 ///
 /// # Errors
-/// [`CircuitError::NotInvertible`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and 2B + 1 <= p.
+/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and 2B + 1 <= p.
 pub fn digit_polynomial(t: PrimePower, precision: u32, bound: u64) -> Result<Polynomial, CircuitError> {
     let (p, e) = (t.prime(), t.exponent());
     if precision == 0 || precision >= e || bound > p / 2 {
@@ -247,6 +250,12 @@ mod tests {
                 let x = t.add(t.reduce_i64(z), t.mul(p.pow(w), y));
                 assert_eq!(f.evaluate(x), t.reduce_i64(z), "p = {p}, e = {e}, w = {w}");
             }
+        }
+        // x^p saves a block where p is below the degree.
+        for (e, bound) in (2..6).flat_map(|e| (1..=15).map(move |bound| (e, bound))) {
+            let f = digit_polynomial(PrimePower::new(31, e).unwrap(), 1, bound).unwrap();
+            let blocks = (2 * bound + 1) * u64::from(e);
+            assert!((f.degree() as u64) <= blocks.min(31.max(blocks - 2 * bound - 1)), "e = {e}, B = {bound}");
         }
         assert!(matches!(digit_polynomial(PrimePower::new(5, 3).unwrap(), 3, 1), Err(CircuitError::DigitProblem { .. })));
         assert!(matches!(digit_polynomial(PrimePower::new(5, 3).unwrap(), 1, 3), Err(CircuitError::DigitProblem { .. })));

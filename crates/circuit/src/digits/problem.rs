@@ -31,7 +31,7 @@ impl DigitProblem {
     /// The modulus p^e, if the problem is one.
     ///
     /// # Errors
-    /// [`CircuitError::PlainModulus`] if p^e is none, [`CircuitError::DigitProblem`] unless 1 <= v < e,
+    /// [`CircuitError::Ring`] if p^e is none, [`CircuitError::DigitProblem`] unless 1 <= v < e,
     /// [`CircuitError::OverflowBound`] unless 1 <= B <= p^v / 2.
     pub fn modulus(&self) -> Result<PrimePower, CircuitError> {
         let t = PrimePower::new(self.p, self.e)?;
@@ -46,8 +46,8 @@ impl DigitProblem {
         }
     }
     /// The largest absolute value of each digit of the low part that is not always zero, the lowest first. Bits are bits of
-    /// x + 2^(v-1).
-    pub fn digit_bounds(&self) -> Vec<u64> {
+    /// x + 2^(v-1). For checked problems.
+    pub(super) fn digit_bounds(&self) -> Vec<u64> {
         let half = self.p / 2;
         if self.p == 2 {
             return vec![1; self.v as usize];
@@ -57,9 +57,13 @@ impl DigitProblem {
         while rest > 0 {
             bounds.push(rest.min(half));
             // The most that |i - z|/p can be for |i| <= rest.
-            rest = (u128::from(rest) + u128::from(half)).checked_div(u128::from(self.p)).unwrap_or(0) as u64;
+            rest = (rest + half) / self.p;
         }
         bounds
+    }
+    /// What the grid answers to any problem.
+    pub(super) fn not_for_the_grid(&self) -> CircuitError {
+        self.refused("the grid is for bootstrapping and solves no problem of this kind")
     }
     pub(super) fn refused(&self, reason: &'static str) -> CircuitError {
         let DigitProblem { p, e, v, bound } = *self;

@@ -49,7 +49,7 @@ impl DigitRemoval {
         let (program, degrees) = match method {
             DigitMethod::ProductTree { group } => closed(NullPolynomial::Tree(group))?,
             DigitMethod::PatersonStockmeyer { extra_depth } => closed(NullPolynomial::Powers(extra_depth))?,
-            DigitMethod::Global { .. } => return Err(problem.refused("the grid solves no problem of this kind")),
+            DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
             DigitMethod::HaleviShoup { extra_depth } => {
                 triangle::program(&problem, |task| rows::halevi_shoup(task, DepthGoal::Extra(extra_depth)))?
             }
@@ -59,8 +59,8 @@ impl DigitRemoval {
             DigitMethod::Geelen { extra_depth } => {
                 triangle::program(&problem, |task| rows::direct(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
             }
-            DigitMethod::GeelenTwoStep { extra_depth } => {
-                triangle::program(&problem, |task| rows::two_steps(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
+            DigitMethod::GeelenComposed { extra_depth } => {
+                triangle::program(&problem, |task| rows::composed(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
             }
             DigitMethod::Local { extra_depth } => {
                 triangle::program(&problem, |task| rows::direct(task, DepthGoal::Extra(extra_depth)))?

@@ -69,7 +69,7 @@ impl Prediction {
 /// ```
 ///
 /// # Errors
-/// As [`DigitProblem::modulus`]; [`CircuitError::NotInvertible`] if p is no prime.
+/// As [`DigitProblem::modulus`]; [`CircuitError::Ring`] if p is no prime.
 pub fn compare(problem: &DigitProblem) -> Result<Vec<MethodReport>, CircuitError> {
     DigitMethod::candidates(problem)?
         .into_iter()

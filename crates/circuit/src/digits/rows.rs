@@ -26,8 +26,11 @@ pub(super) fn halevi_shoup(task: RowTask, goal: DepthGoal) -> Result<Row, Circui
 /// Chen–Han 2018: the lowest digit retained by one polynomial; lifting polynomials as long as they have a smaller degree. The first
 /// lift shares its powers with the digit.
 pub(super) fn chen_han(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
+    with_lifting_polynomials(task, &lowest_digit_retain(task.modulus)?, goal)
+}
+
+fn with_lifting_polynomials(task: RowTask, retain: &Polynomial, goal: DepthGoal) -> Result<Row, CircuitError> {
     let t = task.modulus;
-    let retain = lowest_digit_retain(t)?;
     let mut degrees = Vec::new();
     let (mut builder, y) = open(&task);
     let mut lifts = Vec::new();
@@ -42,7 +45,7 @@ pub(super) fn chen_han(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitErr
         lifts.push(lift.with_modulus(t));
     }
     degrees.push(retain.degree());
-    let first: Vec<Polynomial> = lifts.iter().take(1).chain([&retain]).cloned().collect();
+    let first: Vec<Polynomial> = lifts.iter().take(1).chain([retain]).cloned().collect();
     let mut outputs = apply(&mut builder, y, &first, goal)?;
     let digit = outputs.split_off(outputs.len() - 1);
     for lift in lifts.iter().skip(1) {
@@ -62,10 +65,12 @@ pub(super) fn direct(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError
     Ok(Row { program: builder.finish(&outputs)?, degrees: polynomials.iter().map(Polynomial::degree).collect() })
 }
 
-/// The digit in two steps, by way of the lift for which that takes fewest products; directly if there is none.
-pub(super) fn two_steps(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
+/// Whatever takes fewest products: the digit in two steps, by way of any of the lifts; lifts by lifting polynomials; or all of them directly.
+pub(super) fn composed(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
     let t = task.modulus;
-    let mut found = direct(task, goal)?;
+    let key = |row: &Row| (row.program.costs().products, row.program.costs().depth);
+    let lifted = with_lifting_polynomials(task, &digit_polynomial(t, task.precision, task.bound)?, goal)?;
+    let mut found = std::cmp::min_by_key(direct(task, goal)?, lifted, key);
     let shared = lifts(&task)?;
     for middle in task.precision + 1..t.exponent() {
         let mut polynomials = shared.clone();
@@ -83,7 +88,6 @@ pub(super) fn two_steps(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitEr
         outputs.extend(digit);
         let degrees = polynomials.iter().chain([&second]).map(Polynomial::degree).collect();
         let row = Row { program: builder.finish(&outputs)?, degrees };
-        let key = |row: &Row| (row.program.costs().products, row.program.costs().depth);
         if key(&row) < key(&found) {
             found = row;
         }
@@ -91,7 +95,7 @@ pub(super) fn two_steps(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitEr
     Ok(found)
 }
 
-/// The digit polynomials for the lifts that are wanted; those to the full modulus are the digit itself.
+/// The digit polynomials for the lifts that are wanted.
 fn lifts(task: &RowTask) -> Result<Vec<Polynomial>, CircuitError> {
     (2..2 + task.lifts).map(|exponent| lifted_digit(task, exponent)).collect()
 }

@@ -4,6 +4,7 @@
 //! or several polynomials in one variable with few products of ciphertexts, [`ProductTreePlan`] the evaluation of
 //! Π (x - a_i) without large constants.
 
+mod goal;
 mod newton;
 mod plan;
 mod powers;
@@ -12,11 +13,13 @@ mod tree;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
-pub use plan::{DepthGoal, PolynomialPlan};
+pub use goal::DepthGoal;
+pub use plan::PolynomialPlan;
 pub use tree::ProductTreePlan;
 
+pub(crate) use goal::best;
 pub(crate) use newton::p_part;
-pub(crate) use plan::{Candidate, best, candidates};
+pub(crate) use plan::{Candidate, candidates};
 pub(crate) use powers::PowerTable;
 pub(crate) use tree::{grouped_factors, product_tree};
 

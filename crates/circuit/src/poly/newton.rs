@@ -31,7 +31,7 @@ impl Polynomial {
     /// The least residues of the c_k are taken, which makes the degree least.
     ///
     /// # Errors
-    /// [`CircuitError::NotInvertible`] if no polynomial has these values.
+    /// [`CircuitError::Ring`] if no polynomial has these values.
     pub(crate) fn interpolate_ordering(t: PrimePower, pairs: impl IntoIterator<Item = (u64, u64)>) -> Result<Self, CircuitError> {
         let (mut nodes, mut coefficients): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         for (a, b) in pairs {
