@@ -19,6 +19,7 @@ type Unary = fn(Modulus, &mut [u64]);
 type Weighted = fn(Modulus, &mut [u64], &[&[u64]], &[u64]);
 type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
 type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
+type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
 type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
 
 /// The kernels of one backend; see [`on`].
@@ -35,7 +36,7 @@ pub struct Kernels {
     pub(crate) scalar_mul_assign: fn(Modulus, &mut [u64], u64),
     pub(crate) scalar_mul_add_assign: fn(Modulus, &mut [u64], &[u64], u64),
     pub(crate) inner_product: Products,
-    pub(crate) inner_product_scale_add: fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64),
+    pub(crate) inner_product_scale_add: ScaledProducts,
     pub(crate) inner_product2: Products2,
     pub(crate) weighted_sum: Weighted,
     pub(crate) rounded_quotient: fn(&mut [u64], &[&[u64]], &[f64]),

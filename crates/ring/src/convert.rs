@@ -10,7 +10,7 @@ use crate::limb::Limb;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
-/// How many limbs [`CenteredLift::spread`] makes in one go over the terms.
+/// How many limbs a conversion makes in one go over the terms.
 const LIMBS_AT_ONCE: usize = 6;
 /// Words of each term that stay in cache meanwhile.
 const CHUNK: usize = 2048;
@@ -99,7 +99,7 @@ impl CenteredLift {
             out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs));
             out
         };
-        by_polynomial(targets.par_chunks(LIMBS_AT_ONCE / N).flat_map(group).collect())
+        by_polynomial(targets.par_chunks((LIMBS_AT_ONCE / N).max(1)).flat_map(group).collect())
     }
     /// What the terms are multiplied by to give `factor` * v modulo `q`.
     fn weights(&self, ring: &Ring, q: Modulus, factor: u64) -> Vec<u64> {
@@ -137,10 +137,10 @@ pub enum Constant {
 }
 
 impl Constant {
-    fn modulo(self, q: Modulus) -> u64 {
+    fn modulo(self, ring: &Ring, i: usize) -> u64 {
         match self {
-            Constant::Integer(a) => q.reduce_u64(a),
-            Constant::Inverse(a) => q.inv(q.reduce_u64(a)).expect("the primes of a ring are coprime to t"),
+            Constant::Integer(a) => ring.modulus(i).reduce_u64(a),
+            Constant::Inverse(a) => ring.inverse_of(a, i),
         }
     }
 }
@@ -181,7 +181,7 @@ pub fn divide_round_produced<const N: usize>(
     add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
 ) -> [Poly<Eval>; N] {
     let (added, dropped) = (target.minus(source), source.minus(target));
-    // gamma A / D and -beta / D modulo a prime that stays.
+    // Adds (gamma A / D) x, unless the prime is a new one.
     let finish = |i: usize, limbs: &mut [Limb; N]| {
         if source.contains(i) {
             let q = ring.modulus(i);
@@ -189,34 +189,24 @@ pub fn divide_round_produced<const N: usize>(
             add(i, q.mul(ring.inverse_product(dropped, i), gamma), limbs.each_mut());
         }
     };
+    let only_raised = |i: usize| {
+        let mut limbs = from_fn(|_| ring.zero_limb());
+        finish(i, &mut limbs);
+        limbs
+    };
+    let term = |i: usize| {
+        let entry = ring.modulus(i).mul(scale.alpha.modulo(ring, i), ring.product_mod(added, ring.modulus(i)));
+        let mut limbs = from_fn(|_| ring.zero_limb());
+        add(i, CenteredLift::term_factor(ring, dropped, i, entry), limbs.each_mut());
+        limbs.iter_mut().for_each(|limb| ring.inverse_limb(i, limb));
+        limbs
+    };
     let positions: Vec<usize> = target.iter().collect();
-    let zeros = || from_fn(|_| ring.zero_limb());
-    let limbs = if dropped == Basis::EMPTY {
-        by_polynomial(
-            positions
-                .into_par_iter()
-                .map(|i| {
-                    let mut limbs = zeros();
-                    finish(i, &mut limbs);
-                    limbs
-                })
-                .collect(),
-        )
+    let limbs = if dropped.is_empty() {
+        by_polynomial(positions.into_par_iter().map(only_raised).collect())
     } else {
         let falling: Vec<usize> = dropped.iter().collect();
-        let terms = by_polynomial(
-            falling
-                .into_par_iter()
-                .map(|i| {
-                    let q = ring.modulus(i);
-                    let entry = q.mul(scale.alpha.modulo(q), ring.product_mod(added, q));
-                    let mut limbs = zeros();
-                    add(i, CenteredLift::term_factor(ring, dropped, i, entry), limbs.each_mut());
-                    limbs.iter_mut().for_each(|limb| ring.inverse_limb(i, limb));
-                    limbs
-                })
-                .collect(),
-        );
+        let terms = by_polynomial(falling.into_par_iter().map(term).collect());
         let lifts = terms.map(|terms| CenteredLift::from_terms(ring, dropped, terms));
         let minus_beta = |i: usize| {
             let q = ring.modulus(i);

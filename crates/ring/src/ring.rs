@@ -103,6 +103,14 @@ impl Ring {
     pub fn inverse(&self, i: usize, j: usize) -> u64 {
         self.inverses[i][j]
     }
+    /// The inverse of `x` modulo the prime at `position`.
+    ///
+    /// # Panics
+    /// If the prime divides `x`.
+    pub fn inverse_of(&self, x: u64, position: usize) -> u64 {
+        let q = self.modulus(position);
+        q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
+    }
     /// log2 of the product of the primes of `basis`.
     pub fn log2(&self, basis: Basis) -> f64 {
         basis.iter().map(|i| (self.primes[i].modulus.value() as f64).log2()).sum()

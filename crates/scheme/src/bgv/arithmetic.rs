@@ -87,8 +87,9 @@ impl<K: EvalKeys> Bgv<K> {
         let square = std::ptr::eq(a, b);
         let a = self.at_level(Cow::Borrowed(a), level)?;
         let b = if square { a.clone() } else { self.at_level(Cow::Borrowed(b), level)? };
+        let meta = self.params.after_product(&a.meta, &b.meta)?;
         self.counters.product();
-        Ok((self.params.after_product(&a.meta, &b.meta)?, a, b))
+        Ok((meta, a, b))
     }
 
     /// Relinearization of (d0, d1, d2): `add_rest(i, q, factor, places, o0, o1)` adds `factor` times the given places of d0 and d1
@@ -115,8 +116,7 @@ impl<K: EvalKeys> Bgv<K> {
         self.counters.rounding(2, extended, target, ring.degree());
         let [c0, c1] = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i, factor, [o0, o1]| {
             let q = ring.modulus(i);
-            let inverse = q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t");
-            let known = basis.contains(i).then(|| (&d2.limb(i)[..], inverse));
+            let known = basis.contains(i).then(|| (&d2.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let (b, k) = cut.key_limbs(key, i);
@@ -345,8 +345,7 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         let p = self.plain_prime();
         for c in [&mut out.c0, &mut out.c1] {
             c.for_each(|i, limb| {
-                let q = ring.modulus(i);
-                kernels::scalar_mul_assign(q, limb, q.inv(q.reduce_u64(p)).expect("the primes of a ring are coprime to p"));
+                kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(p, i));
             });
         }
         Ok(out)

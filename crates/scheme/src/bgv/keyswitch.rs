@@ -29,10 +29,7 @@ impl Decomposition {
     /// those limbs are left to [`Decomposition::evaluate`].
     pub(crate) fn new(params: &Params, gadget: &Gadget, x: &Poly<Eval>, divisor: u64) -> Self {
         let ring = params.ring();
-        let inverse = |i: usize| {
-            let q = ring.modulus(i);
-            q.inv(q.reduce_u64(divisor)).expect("the primes of a ring are coprime to t")
-        };
+        let inverse = |i: usize| ring.inverse_of(divisor, i);
         Self::cut(ring, gadget, x.basis(), |primes| CenteredLift::from_eval(ring, primes, x, inverse), true)
     }
     /// Cuts round(x / P), P being the product of the special primes of `gadget`, over `basis`.

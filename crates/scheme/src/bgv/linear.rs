@@ -112,7 +112,7 @@ impl<K: EvalKeys> Bgv<K> {
         let ring = self.params().ring();
         let q = ring.modulus(position);
         let p = ring.product_mod(special, q);
-        q.mul(p, q.inv(q.reduce_u64(t)).expect("the primes of a ring are coprime to t"))
+        q.mul(p, ring.inverse_of(t, position))
     }
 
     pub(super) fn hoisted(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
@@ -213,15 +213,17 @@ impl<K: EvalKeys> Bgv<K> {
                 let digits: Vec<&[u64]> =
                     digits[extended.limb_of(i).expect("a prime of the extended basis")].iter().map(|d| &d[..]).collect();
                 let (b, a) = cut.key_limbs(key, i);
-                let known = basis.contains(i).then(|| (x.c0.limb(i), q.mul(factor, self.raise_factor(special, i, t))));
+                // c0 P / t is one more product.
+                let raise = basis.contains(i).then(|| vec![self.raise_factor(special, i, t); CHUNK]);
                 for chunk in chunks(ring) {
                     for (to, from) in g.evaluation_shift(ring).pieces_of(chunk) {
-                        let digits = within(&digits, &from);
-                        kernels::inner_product_scale_add(q, &mut o0[to.clone()], &digits, &within(&b, &from), factor);
-                        if let Some((c0, factor)) = known {
-                            kernels::scalar_mul_add_assign(q, &mut o0[to.clone()], &c0[from.clone()], factor);
+                        let (mut digits, mut b) = (within(&digits, &from), within(&b, &from));
+                        kernels::inner_product_scale_add(q, &mut o1[to.clone()], &digits, &within(&a, &from), factor);
+                        if let Some(raise) = &raise {
+                            b.push(&raise[..from.len()]);
+                            digits.push(&x.c0.limb(i)[from]);
                         }
-                        kernels::inner_product_scale_add(q, &mut o1[to], &digits, &within(&a, &from), factor);
+                        kernels::inner_product_scale_add(q, &mut o0[to], &digits, &b, factor);
                     }
                 }
             });
@@ -244,8 +246,7 @@ impl<K: EvalKeys> Bgv<K> {
     }
     /// What the digit of prime `i` is modulo that prime: c1 / t.
     fn known_digit<'c>(&self, x: &'c Ciphertext, i: usize, t: u64) -> Option<(&'c [u64], u64)> {
-        let q = self.params().ring().modulus(i);
-        x.c1.basis().contains(i).then(|| (&x.c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")))
+        x.c1.basis().contains(i).then(|| (&x.c1.limb(i)[..], self.params().ring().inverse_of(t, i)))
     }
 
     pub(super) fn combined(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {

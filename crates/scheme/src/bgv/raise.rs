@@ -90,7 +90,7 @@ impl<K: EvalKeys> Raise for Bgv<K> {
         let (mut e0, mut e1) = (Vec::new(), Vec::new());
         for i in full.iter() {
             let q = ring.modulus(i);
-            let known = low.contains(i).then(|| (&c1.limb(i)[..], q.inv(q.reduce_u64(t)).expect("coprime to t")));
+            let known = low.contains(i).then(|| (&c1.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let (b, a) = cut.key_limbs(&key.encapsulation, i);
