@@ -10,7 +10,7 @@
 use crate::arch;
 use crate::{Backend, Modulus};
 
-/// The largest number of pairs or terms that [`inner_product`], [`inner_product2`] and [`weighted_sum`] take.
+/// The largest number of pairs or terms that the inner products and [`weighted_sum`] take.
 pub const MAX_TERMS: usize = 1 << 11;
 
 type Assign = fn(Modulus, &mut [u64], &[u64]);
@@ -19,6 +19,7 @@ type Unary = fn(Modulus, &mut [u64]);
 type Weighted = fn(Modulus, &mut [u64], &[&[u64]], &[u64]);
 type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
 type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
+type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
 type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
 
 /// The kernels of one backend; see [`on`].
@@ -35,6 +36,7 @@ pub struct Kernels {
     pub(crate) scalar_mul_assign: fn(Modulus, &mut [u64], u64),
     pub(crate) scalar_mul_add_assign: fn(Modulus, &mut [u64], &[u64], u64),
     pub(crate) inner_product: Products,
+    pub(crate) inner_product_scale_add: ScaledProducts,
     pub(crate) inner_product2: Products2,
     pub(crate) weighted_sum: Weighted,
     pub(crate) rounded_quotient: fn(&mut [u64], &[&[u64]], &[f64]),
@@ -61,6 +63,7 @@ macro_rules! kernel_table {
             scalar_mul_assign: bodies::scalar_mul_assign,
             scalar_mul_add_assign: bodies::scalar_mul_add_assign,
             inner_product: bodies::inner_product,
+            inner_product_scale_add: bodies::inner_product_scale_add,
             inner_product2: bodies::inner_product2,
             weighted_sum: bodies::weighted_sum,
             rounded_quotient: bodies::rounded_quotient,
@@ -189,6 +192,15 @@ kernels! {
         same_lengths(out.len(), a);
         same_lengths(out.len(), b);
     }
+    /// out += c sum_j a_j b_j over at most [`MAX_TERMS`] pairs, for c < q.
+    ///
+    /// 2 pairs + 2 streams; as [`inner_product`], and a multiplication by a constant.
+    fn inner_product_scale_add(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+        check_terms(a.len(), b.len());
+        same_lengths(out.len(), a);
+        same_lengths(out.len(), b);
+        check_scalar(q, c);
+    }
     /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two halves of a key switch, reading a once.
     ///
     /// As [`inner_product`], with 3 pairs + 2 streams.
@@ -207,7 +219,7 @@ kernels! {
         same_lengths(out0.len(), b0);
         same_lengths(out0.len(), b1);
     }
-    /// out = sum_j w_j x_j over at most [`MAX_TERMS`] terms, for x_j < 2^52 (not necessarily below q) and w_j < q.
+    /// out = sum_j w_j x_j over at most [`MAX_TERMS`] terms, for x_j < 2^50 (not necessarily below q) and w_j < q.
     ///
     /// Terms + 1 streams: the inner loop of base conversion.
     fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {

@@ -144,6 +144,10 @@ fn inner_products() {
             assert_eq!(out0[i], out[i]);
             assert_eq!(out1[i], sum_of_products(q, i, &a, &b1), "{pairs} pairs modulo {q:?}");
         }
+        let (c, before) = (words.below(q.value(), 1)[0], words.below(q.value(), n));
+        out.clone_from(&before);
+        k.inner_product_scale_add(q, &mut out, &slices(&a), &slices(&b0), c);
+        assert_eq!(out, map2(&before, &out0, |x, y| (x + u128::from(c) * y) % u128::from(q.value())));
     });
 }
 
@@ -158,10 +162,10 @@ fn inner_products_of_the_greatest_length_do_not_overflow() {
             let mut out = vec![9; n];
             k.inner_product(q, &mut out, &a, &a);
             assert_eq!(out, vec![q.reduce_u64(kernels::MAX_TERMS as u64); n]);
-            let wide = vec![(1 << 52) - 1; n];
+            let wide = vec![(1 << 50) - 1; n];
             let xs = vec![wide.as_slice(); kernels::MAX_TERMS];
             k.weighted_sum(q, &mut out, &xs, &vec![q.value() - 1; kernels::MAX_TERMS]);
-            let expected = q.neg(q.reduce_u128(((1 << 52) - 1) * kernels::MAX_TERMS as u128));
+            let expected = q.neg(q.reduce_u128(((1 << 50) - 1) * kernels::MAX_TERMS as u128));
             assert_eq!(out, vec![expected; n]);
         }
     }
@@ -172,7 +176,7 @@ fn weighted_sums() {
     everywhere(|k, q, n, words| {
         let terms = words.next() as usize % 11;
         let weights = words.below(q.value(), terms);
-        let xs: Vec<Vec<u64>> = (0..terms).map(|_| words.below(1 << 52, n)).collect();
+        let xs: Vec<Vec<u64>> = (0..terms).map(|_| words.below(1 << 50, n)).collect();
         let mut out = vec![9; n];
         k.weighted_sum(q, &mut out, &slices(&xs), &weights);
         let m = u128::from(q.value());

@@ -1,5 +1,7 @@
 //! Conversion between bases: exact centered lifts, and division with rounding.
 
+use std::array::from_fn;
+
 use everlevel_arith::kernels;
 use rayon::prelude::*;
 
@@ -9,8 +11,8 @@ use crate::poly::{Eval, Poly};
 use crate::prime_power::PrimePower;
 use crate::ring::{Residues, Ring};
 
-/// How many primes [`CenteredLift::spread`] goes over the terms for.
-const PRIMES_AT_ONCE: usize = 6;
+/// How many limbs a conversion makes in one go over the terms.
+const LIMBS_AT_ONCE: usize = 6;
 /// Words of each term that stay in cache meanwhile.
 const CHUNK: usize = 2048;
 
@@ -64,25 +66,41 @@ impl CenteredLift {
         ring.modulus(i).mul(scale, ring.inverse_product(basis.minus(Basis::of([i])), i))
     }
     /// `factor` * v modulo each of the primes at the given positions: evaluations if `transform`, else coefficients.
+    pub fn spread(&self, ring: &Ring, targets: &[(usize, u64)], transform: bool) -> Vec<Limb> {
+        let [limbs] = Self::spread_each([self], ring, targets, |i, [limb]| {
+            if transform {
+                ring.forward_limb(i, limb);
+            }
+        });
+        limbs
+    }
+    /// [`CenteredLift::spread`] for several polynomials over one basis. `finish(i, limbs)` gets the coefficients of all
+    /// of them modulo prime i while these are in cache.
     ///
     /// Several primes at a time go over the terms chunk by chunk, so that those are read from the second-level cache and not
     /// once more from memory for every prime.
-    pub fn spread(&self, ring: &Ring, targets: &[(usize, u64)], transform: bool) -> Vec<Limb> {
-        let mut out: Vec<Limb> = targets.iter().map(|_| ring.limb()).collect();
-        out.par_chunks_mut(PRIMES_AT_ONCE).zip(targets.par_chunks(PRIMES_AT_ONCE)).for_each(|(limbs, targets)| {
-            let weights: Vec<_> = targets.iter().map(|&(i, factor)| self.weights(ring, ring.modulus(i), factor)).collect();
+    fn spread_each<const N: usize>(
+        lifts: [&Self; N],
+        ring: &Ring,
+        targets: &[(usize, u64)],
+        finish: impl Fn(usize, &mut [Limb; N]) + Sync,
+    ) -> [Vec<Limb>; N] {
+        let group = |targets: &[(usize, u64)]| {
+            let mut out: Vec<[Limb; N]> = targets.iter().map(|_| from_fn(|_| ring.limb())).collect();
+            let weights: Vec<_> = targets.iter().map(|&(i, factor)| lifts[0].weights(ring, ring.modulus(i), factor)).collect();
             for start in (0..ring.degree()).step_by(CHUNK) {
                 let range = start..(start + CHUNK).min(ring.degree());
-                let views: Vec<&[u64]> = self.terms.iter().map(|term| &term[range.clone()]).collect();
-                for ((limb, weights), &(i, _)) in limbs.iter_mut().zip(&weights).zip(targets) {
-                    kernels::weighted_sum(ring.modulus(i), &mut limb[range.clone()], &views, weights);
+                for (k, lift) in lifts.iter().enumerate() {
+                    let views: Vec<&[u64]> = lift.terms.iter().map(|term| &term[range.clone()]).collect();
+                    for ((limbs, weights), &(i, _)) in out.iter_mut().zip(&weights).zip(targets) {
+                        kernels::weighted_sum(ring.modulus(i), &mut limbs[k][range.clone()], &views, weights);
+                    }
                 }
             }
-            if transform {
-                limbs.par_iter_mut().zip(targets).for_each(|(limb, &(i, _))| ring.forward_limb(i, limb));
-            }
-        });
-        out
+            out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs));
+            out
+        };
+        by_polynomial(targets.par_chunks((LIMBS_AT_ONCE / N).max(1)).flat_map(group).collect())
     }
     /// What the terms are multiplied by to give `factor` * v modulo `q`.
     fn weights(&self, ring: &Ring, q: impl Residues + Copy, factor: u64) -> Vec<u64> {
@@ -125,6 +143,15 @@ pub enum Constant {
     Inverse(u64),
 }
 
+impl Constant {
+    fn modulo(self, ring: &Ring, i: usize) -> u64 {
+        match self {
+            Constant::Integer(a) => ring.modulus(i).reduce_u64(a),
+            Constant::Inverse(a) => ring.inverse_of(a, i),
+        }
+    }
+}
+
 impl RoundingScale {
     /// Plain division: round(x / D).
     pub const PLAIN: Self = RoundingScale { alpha: Constant::Integer(1), beta: 1, gamma: 1 };
@@ -145,108 +172,67 @@ impl RoundingScale {
 /// Exact over the integers when beta alpha = gamma mod D, which the constructors of [`RoundingScale`] ensure. Cost:
 /// |S \ T| inverse transforms and |T| forward ones. The rounding error beta v / D is at most beta/2 in each coefficient.
 pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
-    let division = Division::new(ring, x.basis(), target, scale);
-    let lift =
-        (!division.dropped.is_empty()).then(|| CenteredLift::from_eval(ring, division.dropped, x, |i| division.entry_factor(i)));
-    let limbs = division
-        .spread(target, lift.as_ref())
-        .into_par_iter()
-        .map(|(i, v)| division.finish(i, v, x.basis().contains(i).then(|| &x.limb(i)[..])))
-        .collect();
-    Poly::from_limbs(target, limbs)
+    let [quotient] = divide_round_produced(ring, x.basis(), target, scale, |i, factor, [out]| {
+        kernels::scalar_mul_add_assign(ring.modulus(i), out, x.limb(i), factor);
+    });
+    quotient
 }
 
-/// [`divide_round`] for two polynomials over `source` that are made limb by limb: `produce(i)` gives their evaluations modulo
-/// prime i, once for each prime of `source`. A limb that stays is divided while it is still in cache.
-pub fn divide_round_produced(
+/// [`divide_round`] for N polynomials over `source` that are made limb by limb, for about as many as fit the caches at a time:
+/// `add(i, factor, out)` adds `factor` times their evaluations modulo prime i to `out`, and is called once for each prime of `source`.
+pub fn divide_round_produced<const N: usize>(
     ring: &Ring,
     source: Basis,
     target: Basis,
     scale: RoundingScale,
-    produce: impl Fn(usize) -> (Limb, Limb) + Sync,
-) -> (Poly<Eval>, Poly<Eval>) {
-    let division = Division::new(ring, source, target, scale);
-    let falling: Vec<usize> = division.dropped.iter().collect();
-    let (t0, t1): (Vec<Limb>, Vec<Limb>) = falling
-        .par_iter()
-        .map(|&i| {
-            let (mut x0, mut x1) = produce(i);
-            let factor = CenteredLift::term_factor(ring, division.dropped, i, division.entry_factor(i));
-            for x in [&mut x0, &mut x1] {
-                ring.inverse_limb(i, x);
-                kernels::scalar_mul_assign(ring.modulus(i), x, factor);
-            }
-            (x0, x1)
+    add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
+) -> [Poly<Eval>; N] {
+    let (added, dropped) = (target.minus(source), source.minus(target));
+    // Adds (gamma A / D) x, unless the prime is a new one.
+    let finish = |i: usize, limbs: &mut [Limb; N]| {
+        if source.contains(i) {
+            let q = ring.modulus(i);
+            let gamma = q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q));
+            add(i, q.mul(ring.inverse_product(dropped, i), gamma), limbs.each_mut());
+        }
+    };
+    let only_raised = |i: usize| {
+        let mut limbs = from_fn(|_| ring.zero_limb());
+        finish(i, &mut limbs);
+        limbs
+    };
+    let term = |i: usize| {
+        let entry = ring.modulus(i).mul(scale.alpha.modulo(ring, i), ring.product_mod(added, ring.modulus(i)));
+        let mut limbs = from_fn(|_| ring.zero_limb());
+        add(i, CenteredLift::term_factor(ring, dropped, i, entry), limbs.each_mut());
+        limbs.iter_mut().for_each(|limb| ring.inverse_limb(i, limb));
+        limbs
+    };
+    let positions: Vec<usize> = target.iter().collect();
+    let limbs = if dropped.is_empty() {
+        by_polynomial(positions.into_par_iter().map(only_raised).collect())
+    } else {
+        let falling: Vec<usize> = dropped.iter().collect();
+        let terms = by_polynomial(falling.into_par_iter().map(term).collect());
+        let lifts = terms.map(|terms| CenteredLift::from_terms(ring, dropped, terms));
+        let minus_beta = |i: usize| {
+            let q = ring.modulus(i);
+            (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
+        };
+        let targets: Vec<(usize, u64)> = positions.into_iter().map(minus_beta).collect();
+        CenteredLift::spread_each(lifts.each_ref(), ring, &targets, |i, limbs| {
+            limbs.iter_mut().for_each(|limb| ring.forward_limb(i, limb));
+            finish(i, limbs);
         })
-        .unzip();
-    let lift = |terms: Vec<Limb>| (!terms.is_empty()).then(|| CenteredLift::from_terms(ring, division.dropped, terms));
-    let (lift0, lift1) = (lift(t0), lift(t1));
-    let (spread0, spread1) = (division.spread(target, lift0.as_ref()), division.spread(target, lift1.as_ref()));
-    let (l0, l1): (Vec<Limb>, Vec<Limb>) = spread0
-        .into_par_iter()
-        .zip(spread1)
-        .map(|((i, v0), (_, v1))| {
-            let made = source.contains(i).then(|| produce(i));
-            let (x0, x1) = (made.as_ref().map(|x| &x.0[..]), made.as_ref().map(|x| &x.1[..]));
-            (division.finish(i, v0, x0), division.finish(i, v1, x1))
-        })
-        .unzip();
-    (Poly::from_limbs(target, l0), Poly::from_limbs(target, l1))
+    };
+    limbs.map(|limbs| Poly::from_limbs(target, limbs))
 }
 
-/// What a division does modulo each prime.
-struct Division<'r> {
-    ring: &'r Ring,
-    added: Basis,
-    dropped: Basis,
-    scale: RoundingScale,
-}
-
-impl<'r> Division<'r> {
-    fn new(ring: &'r Ring, source: Basis, target: Basis, scale: RoundingScale) -> Self {
-        Division { ring, added: target.minus(source), dropped: source.minus(target), scale }
+/// From the limbs of N polynomials prime by prime to those of each.
+fn by_polynomial<const N: usize>(primes: Vec<[Limb; N]>) -> [Vec<Limb>; N] {
+    let mut polynomials = from_fn(|_| Vec::with_capacity(primes.len()));
+    for limbs in primes {
+        polynomials.iter_mut().zip(limbs).for_each(|(polynomial, limb)| polynomial.push(limb));
     }
-    /// alpha A modulo prime i.
-    fn entry_factor(&self, i: usize) -> u64 {
-        let q = self.ring.modulus(i);
-        let alpha = match self.scale.alpha {
-            Constant::Integer(a) => q.reduce_u64(a),
-            Constant::Inverse(a) => q.inv(q.reduce_u64(a)).expect("the primes of a ring are coprime to t"),
-        };
-        q.mul(alpha, self.ring.product_mod(self.added, q))
-    }
-    /// -beta v / D in evaluations modulo every prime of the target (absent: D = 1).
-    fn spread(&self, target: Basis, lift: Option<&CenteredLift>) -> Vec<(usize, Option<Limb>)> {
-        let factor = |i: usize| {
-            let q = self.ring.modulus(i);
-            q.neg(q.mul(self.ring.inverse_product(self.dropped, i), q.reduce_u64(self.scale.beta)))
-        };
-        match lift {
-            Some(lift) => {
-                let targets: Vec<(usize, u64)> = target.iter().map(|i| (i, factor(i))).collect();
-                target.iter().zip(lift.spread(self.ring, &targets, true).into_iter().map(Some)).collect()
-            }
-            None => target.iter().map(|i| (i, None)).collect(),
-        }
-    }
-    /// (gamma A x - beta v) / D modulo prime i, from what was spread and the limb of x (absent: a prime that is added).
-    fn finish(&self, i: usize, spread: Option<Limb>, x: Option<&[u64]>) -> Limb {
-        let (ring, q) = (self.ring, self.ring.modulus(i));
-        let added = q.mul(q.reduce_u64(self.scale.gamma), ring.product_mod(self.added, q));
-        let keep = q.mul(ring.inverse_product(self.dropped, i), added);
-        match (spread, x) {
-            (Some(mut v), x) => {
-                if let Some(x) = x {
-                    kernels::scalar_mul_add_assign(q, &mut v, x, keep);
-                }
-                v
-            }
-            (None, Some(x)) => {
-                let mut out = ring.limb();
-                kernels::scalar_mul(q, &mut out, x, keep);
-                out
-            }
-            (None, None) => ring.zero_limb(),
-        }
-    }
+    polynomials
 }

@@ -1,5 +1,7 @@
 //! Automorphisms.
 
+use std::ops::Range;
+
 use everlevel_arith::{coefficient_position, evaluation_index};
 
 use crate::error::RingError;
@@ -86,6 +88,13 @@ impl EvaluationShift {
         (0..2).flat_map(move |row| {
             let source = if swap { 1 - row } else { row };
             [(row * half, source * half + shift, half - shift), (row * half + half - shift, source * half, shift)]
+        })
+    }
+    /// Where the places of `sources` go, as contiguous pieces (target, source).
+    pub fn pieces_of(self, sources: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        self.pieces().filter_map(move |(target, source, len)| {
+            let (low, high) = (source.max(sources.start), (source + len).min(sources.end));
+            (low < high).then(|| (target + low - source..target + high - source, low..high))
         })
     }
     /// Copies `from` to `to`, shifted.

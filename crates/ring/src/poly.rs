@@ -119,6 +119,9 @@ impl<R: Representation> Poly<R> {
     }
     /// self *= c, for a signed integer constant.
     pub fn scale_assign(&mut self, ring: &Ring, c: i128) {
+        if c == 1 {
+            return;
+        }
         self.for_each(|i, a| {
             let q = ring.modulus(i);
             kernels::scalar_mul_assign(q, a, q.reduce_i128(c));

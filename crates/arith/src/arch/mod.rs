@@ -54,6 +54,7 @@ macro_rules! compile_kernels {
             pub(crate) fn scalar_mul_assign(q: Modulus, a: &mut [u64], c: u64);
             pub(crate) fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u64);
             pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]);
+            pub(crate) fn inner_product_scale_add(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64);
             pub(crate) fn inner_product2(
                 q: Modulus, out0: &mut [u64], out1: &mut [u64], a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]
             );

@@ -91,6 +91,19 @@ pub(crate) fn inner_product2(q: Modulus, out0: &mut [u64], out1: &mut [u64], a: 
     inner_product_from(q, 0, out1, a, b1);
 }
 
+/// Adds c sum_j a_j b_j for the indices from `start` on.
+pub(crate) fn inner_product_scale_add_from(q: Modulus, start: usize, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+    let c = q.shoup(c);
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let sum: u128 = a.iter().zip(b).map(|(x, y)| u128::from(x[i]) * u128::from(y[i])).sum();
+        *o = q.add(*o, q.mul_shoup(q.reduce_u128(sum), c));
+    }
+}
+
+pub(crate) fn inner_product_scale_add(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+    inner_product_scale_add_from(q, 0, out, a, b, c);
+}
+
 /// Writes sum_j w_j x_j for the indices from `start` on.
 pub(crate) fn weighted_sum_from(q: Modulus, start: usize, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {

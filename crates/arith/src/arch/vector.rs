@@ -2,6 +2,8 @@
 //!
 //! Every function expects slices of equal length, which the public kernels have checked.
 
+use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+
 use super::lanes::{FloatModulus, Lanes};
 use super::portable;
 use crate::Modulus;
@@ -26,6 +28,18 @@ fn put<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::U) {
     debug_assert!(i + L::WIDTH <= slice.len());
     // SAFETY: as in `at`.
     unsafe { l.store(slice.as_mut_ptr().add(i), x) }
+}
+
+/// How many words ahead of their use the factors of an inner product are asked for.
+const AHEAD: usize = 128;
+
+/// [`at`], for one of many streams from far: the processor's own prefetching stops at the end of each page, so the line that
+/// comes [`AHEAD`] words later is asked for here.
+#[inline(always)]
+fn stream<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
+    // SAFETY: a hint: any address will do.
+    unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().wrapping_add(i + AHEAD).cast()) };
+    at(l, slice, i)
 }
 
 /// A constant factor c < q as a double of least magnitude.
@@ -159,29 +173,49 @@ pub(crate) fn scalar_mul_add_assign<L: Lanes>(l: L, q: Modulus, out: &mut [u64],
     portable::scalar_mul_add_assign(q, &mut out[done..], &a[done..], c);
 }
 
+/// Runs `$body` for each vector start `$i` with the canonical sum of a_j b_j; gives the number of words covered.
+macro_rules! for_inner_products {
+    ($l:expr, $q:expr, $out:expr, $a:expr, $b:expr, |$i:ident, $sum:ident| $body:expr) => {{
+        let (l, pairs) = ($l, $a.len());
+        if L::REDUCES_FEW && pairs <= FEW {
+            let m = FloatModulus::new(l, $q);
+            for_vectors!(l, $out, |$i| {
+                let mut sum = l.splat_f(0.0);
+                for (x, y) in $a.iter().zip($b) {
+                    sum = l.add_f(sum, m.mul(l.widen(stream(l, x, $i)), l.widen(stream(l, y, $i))));
+                }
+                let $sum = m.canonical(m.reduce(sum));
+                $body
+            })
+        } else {
+            // Products of canonical residues are below 2^100.
+            let (reducer, small) = (l.reducer($q), pairs < 16);
+            for_vectors!(l, $out, |$i| {
+                let mut sum = l.sum_zero();
+                for (x, y) in $a.iter().zip($b) {
+                    sum = l.sum_add(sum, l.factor(stream(l, x, $i)), l.factor(stream(l, y, $i)));
+                }
+                let $sum = l.sum_reduce(sum, pairs, small, reducer);
+                $body
+            })
+        }
+    }};
+}
+
 #[inline(always)]
 pub(crate) fn inner_product<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
-    if L::REDUCES_FEW && a.len() <= FEW {
-        let m = FloatModulus::new(l, q);
-        let done = for_vectors!(l, out, |i| {
-            let mut sum = l.splat_f(0.0);
-            for (x, y) in a.iter().zip(b) {
-                sum = l.add_f(sum, m.mul(l.widen(at(l, x, i)), l.widen(at(l, y, i))));
-            }
-            put(l, out, i, m.canonical(m.reduce(sum)));
-        });
-        return portable::inner_product_from(q, done, out, a, b);
-    }
-    // Products of canonical residues are below 2^100.
-    let (reducer, small) = (l.reducer(q), a.len() < 16);
-    let done = for_vectors!(l, out, |i| {
-        let mut sum = l.sum_zero();
-        for (x, y) in a.iter().zip(b) {
-            sum = l.sum_add(sum, l.factor(at(l, x, i)), l.factor(at(l, y, i)));
-        }
-        put(l, out, i, l.sum_reduce(sum, a.len(), small, reducer));
-    });
+    let done = for_inner_products!(l, q, out, a, b, |i, sum| put(l, out, i, sum));
     portable::inner_product_from(q, done, out, a, b);
+}
+
+#[inline(always)]
+pub(crate) fn inner_product_scale_add<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+    let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
+    let done = for_inner_products!(l, q, out, a, b, |i, sum| {
+        let scaled = m.canonical(m.mul(l.widen(sum), factor));
+        put(l, out, i, l.subtract_once(l.add(scaled, at(l, out, i)), m.word));
+    });
+    portable::inner_product_scale_add_from(q, done, out, a, b, c);
 }
 
 #[inline(always)]
@@ -199,9 +233,9 @@ pub(crate) fn inner_product2<L: Lanes>(
         let done = for_vectors!(l, out0, |i| {
             let (mut sum0, mut sum1) = (l.splat_f(0.0), l.splat_f(0.0));
             for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
-                let x = l.widen(at(l, x, i));
-                sum0 = l.add_f(sum0, m.mul(x, l.widen(at(l, y0, i))));
-                sum1 = l.add_f(sum1, m.mul(x, l.widen(at(l, y1, i))));
+                let x = l.widen(stream(l, x, i));
+                sum0 = l.add_f(sum0, m.mul(x, l.widen(stream(l, y0, i))));
+                sum1 = l.add_f(sum1, m.mul(x, l.widen(stream(l, y1, i))));
             }
             put(l, out0, i, m.canonical(m.reduce(sum0)));
             put(l, out1, i, m.canonical(m.reduce(sum1)));
@@ -214,9 +248,9 @@ pub(crate) fn inner_product2<L: Lanes>(
     let done = for_vectors!(l, out0, |i| {
         let (mut sum0, mut sum1) = (l.sum_zero(), l.sum_zero());
         for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
-            let x = l.factor(at(l, x, i));
-            sum0 = l.sum_add(sum0, x, l.factor(at(l, y0, i)));
-            sum1 = l.sum_add(sum1, x, l.factor(at(l, y1, i)));
+            let x = l.factor(stream(l, x, i));
+            sum0 = l.sum_add(sum0, x, l.factor(stream(l, y0, i)));
+            sum1 = l.sum_add(sum1, x, l.factor(stream(l, y1, i)));
         }
         put(l, out0, i, l.sum_reduce(sum0, a.len(), small, reducer));
         put(l, out1, i, l.sum_reduce(sum1, a.len(), small, reducer));
@@ -242,8 +276,8 @@ pub(crate) fn weighted_sum<L: Lanes>(l: L, q: Modulus, out: &mut [u64], xs: &[&[
         });
         return portable::weighted_sum_from(q, done, out, xs, weights);
     }
-    // Products of words below 2^52 and residues are below 2^102.
-    let (reducer, small) = (l.reducer(q), xs.len() < 4);
+    // Products of words below 2^50 and residues are below 2^100.
+    let (reducer, small) = (l.reducer(q), xs.len() < 16);
     let done = for_vectors!(l, out, |i| {
         let mut sum = l.sum_zero();
         for (x, &w) in xs.iter().zip(weights) {

@@ -1,14 +1,15 @@
 //! The verb set of BGV.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use everlevel_arith::kernels;
+use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{
     Coeff, Eval, GaloisElement, Poly, Ring, SlotShape,
     convert::{RoundingScale, divide_round, divide_round_produced},
 };
 
-use super::keyswitch::{Decomposition, usable};
+use super::keyswitch::{Decomposition, chunks, usable, within};
 use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, message_poly};
 use crate::error::SchemeError;
 use crate::form::Form;
@@ -74,6 +75,64 @@ impl<K: EvalKeys> Evaluator<K> {
             if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
         }
         Ok(out)
+    }
+
+    /// The operands of a product at its level, and what the product will be.
+    fn factors<'c>(
+        &self,
+        a: &'c Ciphertext,
+        b: &'c Ciphertext,
+    ) -> Result<(Meta, Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
+        same_kind(&a.meta, &b.meta, "multiplication")?;
+        let level = self.params.product_level(&a.meta, &b.meta);
+        let square = std::ptr::eq(a, b);
+        let a = self.at_level(Cow::Borrowed(a), level)?;
+        let b = if square { a.clone() } else { self.at_level(Cow::Borrowed(b), level)? };
+        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        self.counters.product();
+        Ok((meta, a, b))
+    }
+
+    /// Relinearization of (d0, d1, d2): `add_rest(i, q, factor, places, o0, o1)` adds `factor` times the given places of d0 and d1
+    /// modulo prime i, which is `q`, to `o0` and `o1`.
+    fn relinearized(
+        &self,
+        meta: &Meta,
+        d2: &Poly<Eval>,
+        next: NextUse,
+        add_rest: impl Fn(usize, Modulus, u64, Range<usize>, &mut [u64], &mut [u64]) + Sync,
+    ) -> Result<Ciphertext, SchemeError> {
+        let params = &self.params;
+        let ring = params.ring();
+        let basis = d2.basis();
+        let id = params.chain().gadget_id(meta.level);
+        let key = usable(self.keys.relin(id), basis, meta.level, "relinearization", || "relinearization key".into())?;
+        let gadget = params.chain().gadget(meta.level);
+        let t = params.divisor(meta);
+        let out = params.checked(params.after_reduction(&params.with_key_switch(meta), next), "relinearization")?;
+        let cut = Decomposition::new(params, gadget, d2, t);
+        self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
+        let extended = basis.union(gadget.special());
+        let target = params.chain().basis(out.level);
+        self.counters.rounding(2, extended, target, ring.degree());
+        let [c0, c1] = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i, factor, [o0, o1]| {
+            let q = ring.modulus(i);
+            let known = basis.contains(i).then(|| (&d2.limb(i)[..], ring.inverse_of(t, i)));
+            let digits = cut.evaluate(ring, i, known);
+            let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+            let (b, k) = cut.key_limbs(key, i);
+            let rest = basis.contains(i).then(|| q.mul(factor, self.raise_factor(gadget.special(), i, t)));
+            for places in chunks(ring) {
+                let (o0, o1) = (&mut o0[places.clone()], &mut o1[places.clone()]);
+                let digits = within(&digits, &places);
+                kernels::inner_product_scale_add(q, o0, &digits, &within(&b, &places), factor);
+                kernels::inner_product_scale_add(q, o1, &digits, &within(&k, &places), factor);
+                if let Some(factor) = rest {
+                    add_rest(i, q, factor, places, o0, o1);
+                }
+            }
+        });
+        Ok(Ciphertext::new(out, c0, c1))
     }
 
     /// The polynomial times k; the factor stays.
@@ -242,13 +301,8 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
-        same_kind(&a.meta, &b.meta, "multiplication")?;
-        let level = self.params.product_level(&a.meta, &b.meta);
         let square = std::ptr::eq(a, b);
-        let a = self.at_level(Cow::Borrowed(a), level)?;
-        let b = if square { Cow::Borrowed(&*a) } else { self.at_level(Cow::Borrowed(b), level)? };
-        let meta = self.params.after_product(&a.meta, &b.meta)?;
-        self.counters.product();
+        let (meta, a, b) = self.factors(a, b)?;
         let (x, y) = ([&a.c0, &a.c1], (!square).then_some([&b.c0, &b.c1]));
         let t = self.params.plain_arithmetic(&meta).value();
         let [d0, d1, d2] = match self.params.product_form(meta.form) {
@@ -260,7 +314,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
                 }
                 products
             }
-            Form::Bfv => self.scaled_tensor(x, y, t, level),
+            Form::Bfv => self.scaled_tensor(x, y, t, meta.level),
         };
         Ok(Product { meta, d0, d1, d2 })
     }
@@ -300,36 +354,29 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         Ok(x)
     }
     fn relinearize(&self, a: &Product, next: NextUse) -> Result<Ciphertext, SchemeError> {
-        let params = &self.params;
-        let ring = params.ring();
-        let basis = a.d0.basis();
-        let id = params.chain().gadget_id(a.meta.level);
-        let key = usable(self.keys.relin(id), basis, a.meta.level, "relinearization", || "relinearization key".into())?;
-        let gadget = params.chain().gadget(a.meta.level);
-        let t = params.divisor(&a.meta);
-        let out = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
-        let cut = Decomposition::new(params, gadget, &a.d2, t);
-        self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
-        let extended = basis.union(gadget.special());
-        let target = params.chain().basis(out.level);
-        self.counters.rounding(2, extended, target, ring.degree());
-        let (c0, c1) = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i| {
-            let q = ring.modulus(i);
-            let inverse = ring.inverse_of(t, i);
-            let known = basis.contains(i).then(|| (&a.d2.limb(i)[..], inverse));
-            let digits = cut.evaluate(ring, i, known);
-            let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-            let (b, k) = cut.key_limbs(key, i);
-            let (mut s0, mut s1) = (ring.limb(), ring.limb());
-            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &k);
-            if basis.contains(i) {
-                let factor = self.raise_factor(gadget.special(), i, t);
-                kernels::scalar_mul_add_assign(q, &mut s0, a.d0.limb(i), factor);
-                kernels::scalar_mul_add_assign(q, &mut s1, a.d1.limb(i), factor);
-            }
-            (s0, s1)
-        });
-        Ok(Ciphertext::new(out, c0, c1))
+        self.relinearized(&a.meta, &a.d2, next, |i, q, factor, places, o0, o1| {
+            kernels::scalar_mul_add_assign(q, o0, &a.d0.limb(i)[places.clone()], factor);
+            kernels::scalar_mul_add_assign(q, o1, &a.d1.limb(i)[places], factor);
+        })
+    }
+    fn mul(&self, a: &Ciphertext, b: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
+        if self.params.product_form(a.meta.form) == Form::Bfv {
+            return self.relinearize(&self.mul_no_relin(a, b)?, next);
+        }
+        let ring = self.params.ring();
+        let (meta, a, b) = self.factors(a, b)?;
+        self.counters.limbs(7 * a.c0.basis().len(), ring.degree());
+        // A product of BFV ciphertexts in BGV, see `mul_no_relin`.
+        let scale = meta.form.scale(self.params.plain_arithmetic(&meta).value());
+        let mut d2 = a.c1.mul(ring, &b.c1);
+        d2.scale_assign(ring, scale as i128);
+        // d0 and d1 are made where they are needed, a few words at a time, and never travel through memory.
+        self.relinearized(&meta, &d2, next, |i, q, factor, places, o0, o1| {
+            let factor = q.mul(factor, q.reduce_u64(scale));
+            let [a0, a1, b0, b1] = [&a.c0, &a.c1, &b.c0, &b.c1].map(|c| &c.limb(i)[places.clone()]);
+            kernels::inner_product_scale_add(q, o0, &[a0], &[b0], factor);
+            kernels::inner_product_scale_add(q, o1, &[a0, a1], &[b1, b0], factor);
+        })
     }
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.mod_switch_to(a, self.params.target(&a.meta, next))

@@ -1,5 +1,6 @@
 //! Decomposition and inner products: the engine under relinearization, automorphisms and linear maps.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use everlevel_arith::kernels;
@@ -103,6 +104,20 @@ impl Decomposition {
             })
             .unzip()
     }
+}
+
+/// Words that one kernel call covers where several passes go over the same words: those stay in a near cache.
+pub(crate) const CHUNK: usize = 2048;
+
+/// The places of a limb in order, [`CHUNK`] at a time.
+pub(crate) fn chunks(ring: &Ring) -> impl Iterator<Item = Range<usize>> {
+    let degree = ring.degree();
+    (0..degree).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(degree))
+}
+
+/// The same places of every limb.
+pub(crate) fn within<'a>(limbs: &[&'a [u64]], places: &Range<usize>) -> Vec<&'a [u64]> {
+    limbs.iter().map(|limb| &limb[places.clone()]).collect()
 }
 
 /// Checks that a key is there and long enough.

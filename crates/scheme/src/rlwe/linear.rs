@@ -10,7 +10,7 @@ use everlevel_ring::{
 };
 use rayon::prelude::*;
 
-use super::keyswitch::{Decomposition, usable};
+use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within};
 use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
@@ -20,8 +20,6 @@ use crate::verbs::{NextUse, PeriodicSlots};
 
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
 const SHORTEST_PERIOD: usize = 1024;
-/// Words that one kernel call covers where several passes go over the same inputs: those stay in the second-level cache.
-const CHUNK: usize = 2048;
 
 /// A ciphertext before the division by P.
 pub struct Extended {
@@ -130,21 +128,15 @@ impl<K: EvalKeys> Evaluator<K> {
                     }
                 }
                 let Some((cut, digits)) = &digits else { return outs };
+                let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
                 let halves: Vec<_> = keys.iter().map(|key| key.map(|key| cut.key_limbs(key, i))).collect();
                 // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream by.
-                for start in (0..ring.degree()).step_by(CHUNK) {
+                for chunk in chunks(ring) {
                     for ((&g, half), (o0, o1)) in gs.iter().zip(&halves).zip(&mut outs) {
                         let Some((b, a)) = half else { continue };
                         // Each contiguous piece goes straight to where the automorphism puts it.
-                        for (target, source, len) in g.evaluation_shift(ring).pieces() {
-                            let (low, high) = (source.max(start), (source + len).min(start + CHUNK));
-                            if low >= high {
-                                continue;
-                            }
-                            let (to, from) = (target + low - source..target + high - source, low..high);
-                            let digits: Vec<&[u64]> = digits.iter().map(|d| &d[from.clone()]).collect();
-                            let b: Vec<&[u64]> = b.iter().map(|k| &k[from.clone()]).collect();
-                            let a: Vec<&[u64]> = a.iter().map(|k| &k[from.clone()]).collect();
+                        for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
+                            let (digits, b, a) = (within(&digits, &from), within(b, &from), within(a, &from));
                             kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &digits, &b, &a);
                             if ordinary {
                                 kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], factor);
@@ -198,23 +190,25 @@ impl<K: EvalKeys> Evaluator<K> {
         let rotate = |(&g, key): (&GaloisElement, &Option<&SwitchKey>)| {
             let Some(key) = key else { return x.clone() };
             self.counters.rounding(2, extended, basis, ring.degree());
-            let (c0, c1) = divide_round_produced(ring, extended, basis, RoundingScale::times_plain(t), |i| {
+            let scale = RoundingScale::times_plain(t);
+            let [c0, c1] = divide_round_produced(ring, extended, basis, scale, |i, factor, [o0, o1]| {
                 let q = ring.modulus(i);
-                let digits = &digits[extended.limb_of(i).expect("a prime of the extended basis")];
+                let digits: Vec<&[u64]> =
+                    digits[extended.limb_of(i).expect("a prime of the extended basis")].iter().map(|d| &d[..]).collect();
                 let (b, a) = cut.key_limbs(key, i);
-                let (mut o0, mut o1) = (ring.limb(), ring.limb());
-                // Each contiguous piece goes straight to where the automorphism puts it.
-                for (target, source, len) in g.evaluation_shift(ring).pieces().filter(|piece| piece.2 > 0) {
-                    let (to, from) = (target..target + len, source..source + len);
-                    let digits: Vec<&[u64]> = digits.iter().map(|d| &d[from.clone()]).collect();
-                    let b: Vec<&[u64]> = b.iter().map(|k| &k[from.clone()]).collect();
-                    let a: Vec<&[u64]> = a.iter().map(|k| &k[from.clone()]).collect();
-                    kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &digits, &b, &a);
-                    if basis.contains(i) {
-                        kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], self.raise_factor(special, i, t));
+                // c0 P / t is one more product.
+                let raise = basis.contains(i).then(|| vec![self.raise_factor(special, i, t); CHUNK]);
+                for chunk in chunks(ring) {
+                    for (to, from) in g.evaluation_shift(ring).pieces_of(chunk) {
+                        let (mut digits, mut b) = (within(&digits, &from), within(&b, &from));
+                        kernels::inner_product_scale_add(q, &mut o1[to.clone()], &digits, &within(&a, &from), factor);
+                        if let Some(raise) = &raise {
+                            b.push(&raise[..from.len()]);
+                            digits.push(&x.c0.limb(i)[from]);
+                        }
+                        kernels::inner_product_scale_add(q, &mut o0[to], &digits, &b, factor);
                     }
                 }
-                (o0, o1)
             });
             Ciphertext::new(out, c0, c1)
         };

@@ -101,20 +101,18 @@ impl<K: EvalKeys> Evaluator<K> {
         let full = low.union(special);
         self.counters.key_switch(1, low.len(), cut.len(), 1, ring.degree());
         self.counters.rounding(2, full, low, ring.degree());
-        let (c0, c1) = divide_round_produced(ring, full, low, RoundingScale::times_plain(t), |i| {
+        divide_round_produced(ring, full, low, RoundingScale::times_plain(t), |i, factor, [o0, o1]| {
             let q = ring.modulus(i);
             let known = low.contains(i).then(|| (&c1.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let (b, a) = cut.key_limbs(key, i);
-            let (mut s0, mut s1) = (ring.limb(), ring.limb());
-            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
+            kernels::inner_product_scale_add(q, o0, &views, &b, factor);
+            kernels::inner_product_scale_add(q, o1, &views, &a, factor);
             if low.contains(i) {
-                kernels::scalar_mul_add_assign(q, &mut s0, c0.limb(i), self.raise_factor(special, i, t));
+                kernels::scalar_mul_add_assign(q, o0, c0.limb(i), q.mul(factor, self.raise_factor(special, i, t)));
             }
-            (s0, s1)
-        });
-        [c0, c1]
+        })
     }
 }
 
