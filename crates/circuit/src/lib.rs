@@ -7,6 +7,7 @@
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps.
+//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
 //! * [`digits`]: digit removal in closed form and on a grid.
 //! * [`bootstrap`]: all of these in a row, observed stage by stage; a planner.
@@ -45,6 +46,7 @@ pub mod program;
 mod refresh;
 mod slots;
 pub mod transform;
+pub mod unpack;
 
 pub use error::CircuitError;
 pub use modular::PrimePower;

@@ -35,7 +35,7 @@ impl<S: Raise> Bootstrapper<S> {
     ///
     /// # Errors
     /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
-    /// [`CircuitError::UnsupportedShape`], [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
+    /// [`CircuitError::PlanMismatch`] if p is 3 modulo 4, [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
     pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
         Self::with_shelf(scheme, plan, &mut Shelf::default())
     }
@@ -43,8 +43,9 @@ impl<S: Raise> Bootstrapper<S> {
     pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
-        if !degree.is_power_of_two() {
-            return Err(CircuitError::UnsupportedShape { columns: shape.columns() });
+        // With one row, thin plaintexts are no polynomials in X^d, so the message would have to be moved into those first.
+        if shape.base_degree() > 1 {
+            return Err(CircuitError::PlanMismatch { reason: "one row of slots (p = 3 modulo 4) cannot be bootstrapped yet" });
         }
         let digits = DigitRemoval::new(scheme.plain_prime(), scheme.overflow_bound(), plan.digits)?;
         let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent()))?;
@@ -230,6 +231,10 @@ mod tests {
         let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(64)).unwrap();
         let x = scheme.encrypt(vec![0; 64], 2);
         assert_eq!(bootstrapper.bootstrap(&scheme, &x), Err(CircuitError::ExponentMismatch { expected: 1, found: 2 }));
+        assert!(matches!(
+            Bootstrapper::new(&Clear::new(128, 127), BootstrapPlan::balanced(32)),
+            Err(CircuitError::PlanMismatch { .. })
+        ));
         let other = Clear::new(128, 65537);
         let x = other.encrypt(vec![0; 64], 1);
         assert!(matches!(bootstrapper.bootstrap(&other, &x), Err(CircuitError::PlanMismatch { .. })));

@@ -313,6 +313,13 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
         Ok(out)
     }
 
+    fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        let mut out = a.clone();
+        out.c0.mul_monomial_assign(self.params.ring(), k);
+        out.c1.mul_monomial_assign(self.params.ring(), k);
+        Ok(out)
+    }
+
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
         Ok(self.rotated(a, &[g])?.pop().expect("one automorphism, one result"))
     }

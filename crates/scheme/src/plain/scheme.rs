@@ -188,6 +188,10 @@ impl Scheme for NoOp {
         Ok(Open { meta, value: a.value.iter().map(|&x| x / p).collect() })
     }
 
+    fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
+        Ok(Open { meta: a.meta, value: self.params.plain().mul_monomial(&a.value, k, a.meta.exponent) })
+    }
+
     fn apply_galois(&self, a: &Open, g: GaloisElement) -> Result<Open, SchemeError> {
         Ok(self.apply_galois_many(a, &[g])?.pop().expect("one automorphism, one result"))
     }
