@@ -84,7 +84,7 @@ fn parameter_combinations() {
     };
     n(&[("plain_prime", json!(255))], "composite.json", &["prime"]);
     n(&[("plain_prime", json!(2))], "p2.json", &["plain_prime = 2"]);
-    n(&[("plain_prime", json!(19))], "p19.json", &["1 modulo 4"]);
+    n(&[("plain_prime", json!(19))], "p19.json", &["3 modulo 4"]);
     n(&[("plain_prime", json!(0))], "p0.json", &["plain_prime = 0"]);
     n(&[("plain_prime", json!(7))], "p7.json", &["p = 7"]);
     n(&[("plain_prime", json!(u64::MAX))], "pmax.json", &["prime"]);

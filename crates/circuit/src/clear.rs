@@ -6,7 +6,7 @@ use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::{Level, NextUse, PeriodicSlots, Raise, Scheme, SchemeError};
 
 use crate::modular::PrimePower;
-use crate::slots::{SlotMove, moved, product};
+use crate::slots::{SlotMove, moved, periodic, product};
 use crate::transform::SlotTransform;
 
 /// splitmix64: the tests' source of numbers.
@@ -180,11 +180,18 @@ impl Scheme for Clear {
         let t = a.t.reduced(a.t.exponent() - 1).unwrap();
         Ok(Value { t, ..self.map(a, |x| x / t.prime())? })
     }
+    /// In the base ring: powers of X that are powers of W.
+    fn mul_monomial(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
+        let (columns, ring) = (self.shape.columns(), GaussianRing::new(a.t).unwrap());
+        let stride = (self.shape.ring_index() / 4) as usize / columns;
+        assert!(k.rem_euclid(stride as i64) == 0, "a power of W = X^{stride}");
+        let order = 4 * columns as i64;
+        let first = ring.pow(self.shape.root(a.t.exponent()), (k / stride as i64).rem_euclid(order) as u128);
+        let powers: Vec<[u64; 2]> = std::iter::successors(Some(first), |w| Some(ring.pow(*w, 5))).take(columns).collect();
+        self.times(a, &periodic(columns, |j| powers[j]).values)
+    }
     fn apply_galois_many(&self, a: &Value, gs: &[GaloisElement]) -> Result<Vec<Value>, SchemeError> {
         gs.iter().map(|g| self.apply_galois(a, *g)).collect()
-    }
-    fn mul_monomial(&self, _: &Value, _: i64) -> Result<Value, SchemeError> {
-        unimplemented!("thin values have no monomials; the no-op scheme has")
     }
     fn apply_galois(&self, a: &Value, g: GaloisElement) -> Result<Value, SchemeError> {
         self.count_galois([g].into_iter());

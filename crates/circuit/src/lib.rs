@@ -7,6 +7,7 @@
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps.
+//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
 //! * [`digits`]: digit removal by every known method; [`Truncation`], [`Comparison`]: what else it is good for.
 //! * [`bootstrap`]: all of these in a row, observed stage by stage; a planner.

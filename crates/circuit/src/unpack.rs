@@ -1,81 +1,137 @@
-//! Between any plaintext and its d parts in the container ring Z\[X^d\], one after the other.
+//! A polynomial taken apart into d polynomials in X^d, one for each coefficient of a slot, and put together again.
 //!
-//! A polynomial a(X) = Σ_{j<d} X^j a_j(X^d) is taken apart by a binary tree: φ_i : X^(2^i) -> -X^(2^i) (Chen–Han 2018, appendix A) fixes the
-//! exponents that are multiples of 2^(i+1) and negates the others, so x + φ_i(x) and X^(-2^i) (x - φ_i(x)) are twice the two halves. That is one
-//! key switch for two children, d - 1 in all, where d traces would take d log2 d; products with X^k are free of noise.
+//! a(X) = Σ_{j < d} X^j a_j(X^d). The automorphism φ_i negates X^(2^i) and fixes X^(2^(i+1)), so for b in Z\[X^(2^i)\]
+//!
+//! ```text
+//! b + φ_i(b) = 2 b_0,   X^(-2^i) (b - φ_i(b)) = 2 b_1,   b = b_0 + X^(2^i) b_1,   b_0 and b_1 in Z[X^(2^(i+1))]:
+//! ```
+//!
+//! two halves from one key switch, as products with monomials cost none. A binary tree of log2 d such steps ends in d a_j(X^d), after
+//! d - 1 key switches for log2 d keys. It is walked depth first, so that few ciphertexts are alive. The factor d is for the constant of
+//! [`SlotTransform::coeff_to_slot`](crate::transform::SlotTransform::coeff_to_slot) to cancel.
+//! Source: the automorphisms are those of Chen–Han 2018, appendix A, which keeps one half of each step.
 
+use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::Scheme;
 
 use crate::error::CircuitError;
 
-/// Calls `visit(j, d a_j)` for every part, depth first (so j comes in bit-reversed order), with at most 1 + log2 d ciphertexts alive.
-///
-/// # Errors
-/// Errors of the scheme (the automorphisms of `SlotShape::projection` need keys) and of `visit`, at which the walk ends.
-pub fn unpack<S: Scheme>(
-    scheme: &S,
-    x: &S::Ciphertext,
-    visit: &mut impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
-) -> Result<(), CircuitError> {
-    let steps = scheme.slot_shape().projection();
-    // Still to be visited: level of the tree, first exponent, ciphertext.
-    let mut open = vec![(0usize, 0usize, x.clone())];
-    while let Some((level, first, x)) = open.pop() {
-        let Some(&step) = steps.get(level) else {
-            visit(first, x)?;
-            continue;
-        };
-        let image = scheme.apply_galois(&x, step)?;
-        let odd = scheme.mul_monomial(&scheme.sub(&x, &image)?, -(1i64 << level))?;
-        open.push((level + 1, first + (1 << level), odd));
-        open.push((level + 1, first, scheme.add(&x, &image)?));
-    }
-    Ok(())
+/// Takes the polynomials of given slots apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unpacking {
+    /// φ_i for i = 0, 1, ..
+    steps: Vec<GaloisElement>,
 }
 
-/// X^j y(X^d): a part put back into its place, ready to be added to the others.
-///
-/// # Errors
-/// Errors of the scheme.
-pub fn repack<S: Scheme>(scheme: &S, part: &S::Ciphertext, j: usize) -> Result<S::Ciphertext, CircuitError> {
-    Ok(scheme.mul_monomial(part, j as i64)?)
+impl Unpacking {
+    /// For the slots of `shape`.
+    pub fn new(shape: &SlotShape) -> Self {
+        Unpacking { steps: shape.projection() }
+    }
+    /// The number d of parts.
+    pub fn parts(&self) -> usize {
+        1 << self.steps.len()
+    }
+    /// The number of key switches: d - 1.
+    pub fn key_switches(&self) -> usize {
+        self.parts() - 1
+    }
+    /// The automorphisms that need keys: log2 d.
+    pub fn galois_elements(&self) -> &[GaloisElement] {
+        &self.steps
+    }
+    /// Calls `visit(j, d a_j(X^d))` once for each j below d, in bit-reversed order of j: for d = 4, 0, 2, 1, 3. Besides what `visit` keeps,
+    /// at most log2 d + 1 ciphertexts are alive between its calls, one more within a step. Each step doubles the noise and adds
+    /// that of a key switch.
+    ///
+    /// # Errors
+    /// Errors of the scheme and of `visit`, which end the walk.
+    pub fn unpack<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: S::Ciphertext,
+        mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
+    ) -> Result<(), CircuitError> {
+        // What is still to be taken apart, the next one last: ciphertexts, their steps done, and the low bits of j.
+        let mut waiting = vec![(x, 0, 0)];
+        while let Some((b, step, j)) = waiting.pop() {
+            let Some(&phi) = self.steps.get(step) else {
+                visit(j, b)?;
+                continue;
+            };
+            let image = scheme.apply_galois(&b, phi)?;
+            let odd = scheme.mul_monomial(&scheme.sub(&b, &image)?, -(1 << step))?;
+            waiting.push((odd, step + 1, j | 1 << step));
+            waiting.push((scheme.add(&b, &image)?, step + 1, j));
+        }
+        Ok(())
+    }
+}
+
+/// Σ X^j y_j, term by term: the inverse of [`Unpacking::unpack`] up to its factor d.
+#[derive(Clone, Debug)]
+pub struct Repacking<S: Scheme> {
+    sum: Option<S::Ciphertext>,
+}
+
+impl<S: Scheme> Repacking<S> {
+    /// The empty sum.
+    pub fn new() -> Self {
+        Repacking { sum: None }
+    }
+    /// Adds X^j `y`. No key switch.
+    ///
+    /// # Errors
+    /// Errors of the scheme.
+    pub fn add(&mut self, scheme: &S, j: usize, y: &S::Ciphertext) -> Result<(), CircuitError> {
+        let term = scheme.mul_monomial(y, j as i64)?;
+        self.sum = Some(match self.sum.take() {
+            None => term,
+            Some(sum) => scheme.add(&sum, &term)?,
+        });
+        Ok(())
+    }
+    /// The sum.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] if nothing was added.
+    pub fn finish(self) -> Result<S::Ciphertext, CircuitError> {
+        self.sum.ok_or(CircuitError::Empty { what: "the sum of parts" })
+    }
+}
+
+impl<S: Scheme> Default for Repacking<S> {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
-
     use super::*;
+    use crate::clear::{Clear, Rng};
+    use crate::modular::PrimePower;
 
     #[test]
-    fn parts_add_up_to_the_whole() {
-        let mut spec = everlevel_scheme::params::spec("insecure_bgv-257-n8").unwrap();
-        spec.index = 1 << 11;
-        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
-        let (n, d) = (params.degree(), params.slot_shape().degree_of_slot());
-        assert_eq!(d, 8);
-        let scheme = NoOp::new(&params, 0);
-        let t = params.plain().modulus(1);
-        let coefficients: Vec<u64> = (0..n as u64).map(|i| i * i * 7 % 257).collect();
-        let x = scheme.encrypt(&Plaintext::from_coefficients(&params, coefficients.clone(), 1).unwrap()).unwrap();
-        let mut seen = Vec::new();
-        let mut sum: Option<_> = None;
-        unpack(&scheme, &x, &mut |j, part| {
-            let found = scheme.decrypt(&part)?;
-            let want: Vec<u64> = (0..n).map(|k| if k % d == 0 { t.mul(d as u64, coefficients[k + j]) } else { 0 }).collect();
-            assert_eq!(found.coefficients(), want, "part {j}");
-            seen.push(j);
-            let back = repack(&scheme, &part, j)?;
-            sum = Some(match sum.take() {
-                None => back,
-                Some(sum) => scheme.add(&sum, &back)?,
-            });
-            Ok(())
-        })
-        .unwrap();
-        assert_eq!(seen, [0, 4, 2, 6, 1, 5, 3, 7]);
-        let whole: Vec<u64> = coefficients.iter().map(|&c| t.mul(d as u64, c)).collect();
-        assert_eq!(scheme.decrypt(&sum.unwrap()).unwrap().coefficients(), whole);
-        assert_eq!(scheme.cost().key_switches, d as u64 - 1);
+    fn any_polynomial_is_the_sum_of_its_parts() {
+        // d = f: every polynomial lies in the base ring.
+        for (index, p) in [(128, 127), (256, 127), (128, 257)] {
+            let scheme = Clear::new(index, p);
+            let (d, t) = (scheme.shape.degree_of_slot() as u64, PrimePower::new(p, 2).unwrap());
+            let mut rng = Rng(index);
+            let x = scheme.encrypt((0..index / 2).map(|_| rng.below(t.value())).collect(), 2);
+            let (unpacking, mut repacking) = (Unpacking::new(&scheme.shape), Repacking::new());
+            unpacking
+                .unpack(&scheme, x.clone(), |j, part| {
+                    // In Z[X^d]: fixed by all steps.
+                    for g in unpacking.galois_elements() {
+                        assert_eq!(scheme.apply_galois(&part, *g)?, part);
+                    }
+                    repacking.add(&scheme, j, &part)
+                })
+                .unwrap();
+            let want: Vec<u64> = x.slots.iter().map(|y| t.mul(d, *y)).collect();
+            assert_eq!(repacking.finish().unwrap().slots, want);
+        }
     }
 }

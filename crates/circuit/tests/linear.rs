@@ -1,7 +1,9 @@
-//! The homomorphic transforms of one row and of two rows of slots, on the no-op scheme and on BGV.
+//! The homomorphic transforms of one row and of two rows of slots, and unpacking, on the no-op scheme and on BGV.
 
+use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
+use everlevel_circuit::unpack::{Repacking, Unpacking};
 use everlevel_scheme::params::SecretKind;
 use everlevel_scheme::{Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
@@ -86,5 +88,75 @@ fn transforms_are_exact_on_bgv() {
         assert_eq!(secret.decrypt(&there).unwrap().coefficients(), polynomial, "p = {p}");
         assert_eq!(secret.decrypt(&back).unwrap().decode(&params).unwrap(), values, "p = {p}");
         assert!(secret.measure_noise(&back).unwrap() <= scheme.noise_bound_bits(&back));
+    }
+}
+
+/// Takes x apart, checks every part with `open`, and puts d x together again.
+fn apart_and_together<S: Scheme>(scheme: &S, x: &S::Ciphertext, open: impl Fn(&S::Ciphertext) -> Vec<u64>) -> S::Ciphertext {
+    let (shape, a) = (scheme.slot_shape(), open(x));
+    let (d, p) = (shape.degree_of_slot(), scheme.plain_prime());
+    let unpacking = Unpacking::new(shape);
+    assert_eq!(unpacking.parts(), d);
+    let (mut repacking, mut visited) = (Repacking::<S>::new(), Vec::new());
+    unpacking
+        .unpack(scheme, x.clone(), |j, part| {
+            let want: Vec<u64> = (0..a.len()).map(|i| if i % d == 0 { a[i + j] * d as u64 % p } else { 0 }).collect();
+            assert_eq!(open(&part), want, "part {j}");
+            visited.push(j);
+            repacking.add(scheme, j, &part)
+        })
+        .unwrap();
+    let reversed = |j: usize| if d == 1 { 0 } else { j.reverse_bits() >> (usize::BITS - d.trailing_zeros()) };
+    assert!(visited.iter().copied().eq((0..d).map(reversed)));
+    let together = repacking.finish().unwrap();
+    assert!(open(&together).iter().zip(&a).all(|(y, x)| *y == x * d as u64 % p));
+    together
+}
+
+/// A ciphertext whose slots are whole elements: thin ones, shifted and added.
+fn mixed<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> S::Ciphertext {
+    let shifted = |k: i64| scheme.mul_monomial(&scheme.rotate_columns(x, k % 4).unwrap(), k).unwrap();
+    (1..8).fold(x.clone(), |sum, k| scheme.add(&sum, &shifted(k)).unwrap())
+}
+
+#[test]
+fn unpacking_and_repacking_on_the_no_op_scheme() {
+    // d = 1, 2, 8 with two rows; 2, 4, 32 with one
+    for (log_degree, p) in [(7, 257), (8, 257), (10, 257), (6, 127), (8, 127), (7, 7)] {
+        let params = params(log_degree, p);
+        let scheme = NoOp::new(&params, 1);
+        let plain = Plaintext::encode(&params, &values_and_polynomial(&params).0).unwrap();
+        let x = mixed(&scheme, &scheme.encrypt(&plain).unwrap());
+        let before = scheme.cost().key_switches;
+        apart_and_together(&scheme, &x, |x| scheme.decrypt(x).unwrap().coefficients().to_vec());
+        let unpacking = Unpacking::new(params.slot_shape());
+        assert_eq!((scheme.cost().key_switches - before) as usize, unpacking.key_switches());
+        let used = scheme.key_plan();
+        assert!(unpacking.galois_elements().iter().all(|g| used.galois.keys().any(|(key, _)| key == g)));
+        let refused = unpacking.unpack(&scheme, x, |_, _| Err(CircuitError::Empty { what: "this test" }));
+        assert_eq!(refused, Err(CircuitError::Empty { what: "this test" }));
+    }
+    assert!(Repacking::<NoOp>::new().finish().is_err());
+}
+
+#[test]
+fn unpacking_and_repacking_on_bgv() {
+    for (log_degree, p) in [(8, 127), (9, 257)] {
+        let params = params(log_degree, p);
+        let plain = Plaintext::encode(&params, &values_and_polynomial(&params).0).unwrap();
+        let dry = NoOp::new(&params, 1);
+        let x = mixed(&dry, &dry.encrypt(&plain).unwrap());
+        let foretold = apart_and_together(&dry, &x, |x| dry.decrypt(x).unwrap().coefficients().to_vec());
+
+        let mut rng = ChaCha20Rng::from_seed([5; 32]);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+        let open = |x: &_| {
+            assert!(secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x));
+            secret.decrypt(x).unwrap().coefficients().to_vec()
+        };
+        let x = mixed(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
+        let together = apart_and_together(&scheme, &x, open);
+        assert_eq!(scheme.noise_bound_bits(&together), dry.noise_bound_bits(&foretold));
     }
 }

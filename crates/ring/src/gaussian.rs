@@ -10,7 +10,7 @@ use crate::prime_power::PrimePower;
 /// * p = 3 modulo 4 (*inert*): the Galois ring GR(p^e, 2). An element is its real and its imaginary part, the value of one
 ///   slot; conjugation is Frobenius.
 ///
-/// Elements are pairs of residues. All operations take any residues below p^e and are constant-size: four products at most.
+/// Elements are pairs of residues. Operations take residues below p^e and cost four products at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GaussianRing {
     modulus: PrimePower,
@@ -18,10 +18,6 @@ pub struct GaussianRing {
 }
 
 impl GaussianRing {
-    /// One.
-    pub const fn one(&self) -> [u64; 2] {
-        [1, self.split as u64]
-    }
     /// Gaussian integers modulo an odd p^e.
     ///
     /// # Errors
@@ -40,6 +36,10 @@ impl GaussianRing {
     /// Whether p is 1 modulo 4: two slots a column, in place of one of twice the degree.
     pub fn is_split(&self) -> bool {
         self.split
+    }
+    /// One.
+    pub fn one(&self) -> [u64; 2] {
+        self.scalar(1)
     }
     /// The element of Z/p^e.
     pub fn scalar(&self, x: u64) -> [u64; 2] {

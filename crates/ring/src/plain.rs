@@ -150,6 +150,19 @@ impl PlainRing {
     pub fn mul(&self, a: &[u64], b: &[u64], e: u32) -> Vec<u64> {
         self.product.mul(a, b, self.modulus(e))
     }
+    /// The product with X^k, for any integer k: coefficients moved, with their signs.
+    ///
+    /// # Panics
+    /// As [`PlainRing::modulus`].
+    pub fn mul_monomial(&self, a: &[u64], k: i64, e: u32) -> Vec<u64> {
+        let (n, q) = (a.len(), self.modulus(e));
+        let mut out = vec![0; n];
+        for (c, &x) in a.iter().enumerate() {
+            let target = (c as i64 + k.rem_euclid(2 * n as i64)) as usize % (2 * n);
+            out[target % n] = if target >= n { q.neg(x) } else { x };
+        }
+        out
+    }
     /// X -> X^g on n coefficients modulo p^e.
     ///
     /// # Panics

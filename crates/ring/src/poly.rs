@@ -241,6 +241,24 @@ impl Poly<Eval> {
             limb.iter_mut().for_each(|x| *x = q.add(*x, c));
         });
     }
+    /// self *= X^k, for any integer k: no transform, one product a word.
+    pub fn mul_monomial_assign(&mut self, ring: &Ring, k: i64) {
+        let (half, m) = (ring.degree() / 2, ring.index());
+        let k = k.rem_euclid(m as i64) as u64;
+        if k == 0 {
+            return;
+        }
+        // The values of X^k at ζ^(±5^j) repeat after n/2 columns over the power of two in k; kernels want some more.
+        let period = (half >> k.trailing_zeros()).max(64).min(half);
+        self.for_each(|i, limb| {
+            let q = ring.modulus(i);
+            for (row, exponent) in limb.chunks_exact_mut(half).zip([k, m - k]) {
+                let first = q.pow(ring.root(i), exponent);
+                let powers: Vec<u64> = std::iter::successors(Some(first), |w| Some(q.pow(*w, 5))).take(period).collect();
+                row.chunks_exact_mut(period).for_each(|piece| kernels::mul_assign(q, piece, &powers));
+            }
+        });
+    }
     /// Applies X -> X^g: a cyclic shift of the rows, perhaps their exchange.
     pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
         let mut out = Self::uninit(ring, self.basis);

@@ -1,6 +1,7 @@
 //! BGV on small rings: every verb against the plain computation, and every bound against the measured noise.
 
 use everlevel_ring::sample;
+use everlevel_scheme::params::SecretKind;
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme,
     SchemeError, SecretKey, ServerKeys,
@@ -334,7 +335,13 @@ fn specifications_are_checked() {
     assert!(Params::new(good(), OptIn::SecureOnly).unwrap_err().to_string().contains("--insecure-research"));
     refused(&|s| s.plain_prime = 15, "prime");
     refused(&|s| s.plain_prime = 2, "prime");
-    refused(&|s| s.plain_prime = (1 << 31) - 1, "2^56");
+    refused(&|s| s.plain_exponent = 0, "plain_exponent");
+    refused(&|s| s.plain_exponent = 3, "2^62");
+    refused(&|s| s.secret = SecretKind::Sparse(7), "sparse weight");
+    refused(&|s| s.bootstrap.as_mut().unwrap().under_main_key = true, "under_main_key");
+    refused(&|s| s.bootstrap.as_mut().unwrap().overflow_bound = Some(0), "overflow");
+    refused(&|s| s.bootstrap.as_mut().unwrap().overflow_bound = Some(40000), "remove more digits");
+    refused(&|s| s.bootstrap.as_mut().unwrap().digits = Some(0), "digits");
     refused(&|s| s.index = 1000, "index");
     refused(&|s| s.index = 1 << 40, "index");
     refused(&|s| s.bootstrap.as_mut().unwrap().sparse_weight = 1 << 20, "sparse_weight");
@@ -361,7 +368,7 @@ fn every_named_set_is_what_it_says() {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let secure = params.security().bits() >= 128.0;
         assert_eq!(secure, !name.starts_with("insecure_"), "{name}");
-        let p = params.plain_modulus();
+        let p = params.spec().plain_prime;
         // correction factors vanish: every prime that can be dropped is 1 modulo p, and so is q0
         assert_eq!(params.base_modulus() % p as i128, 1, "{name}");
         let chain = params.chain();

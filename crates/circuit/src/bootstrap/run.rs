@@ -12,7 +12,7 @@ use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::digits::{DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::unpack::{repack, unpack};
+use crate::unpack::{Repacking, Unpacking};
 
 /// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode.
 ///
@@ -39,7 +39,7 @@ impl<S: Raise> Bootstrapper<S> {
     ///
     /// # Errors
     /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
-    /// [`CircuitError::UnsupportedShape`], [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
+    /// [`CircuitError::PlanMismatch`] if p is 3 modulo 4, [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
     pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
         Self::with_shelf(scheme, plan, &mut Shelf::default())
     }
@@ -47,8 +47,15 @@ impl<S: Raise> Bootstrapper<S> {
     pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
-        if !degree.is_power_of_two() {
-            return Err(CircuitError::UnsupportedShape { columns: shape.columns() });
+        // With one row, thin plaintexts are no polynomials in X^d, so the message would have to be moved into those first.
+        if shape.base_degree() > 1 {
+            return Err(CircuitError::PlanMismatch { reason: "one row of slots (p = 3 modulo 4) cannot be bootstrapped yet" });
+        }
+        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
+        if plan.mode == BootstrapMode::Bypass && shape.base_degree() > 1 {
+            return Err(CircuitError::PlanMismatch {
+                reason: "one row of slots (p = 3 modulo 4) has no bypass: take the slim mode",
+            });
         }
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
@@ -222,20 +229,15 @@ impl<S: Raise> Bootstrapper<S> {
         let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
 
-        let mut sum: Option<S::Ciphertext> = None;
-        unpack(scheme, &u, &mut |j, part| {
+        let mut parts = Repacking::new();
+        Unpacking::new(&self.shape).unpack(scheme, u, |j, part| {
             let part = scheme.prepare(&part, NextUse::LinearMap)?;
-            watch.done(Stage::Trace, 0, Some(&u), &part);
+            watch.done(Stage::Trace, 0, None, &part);
             let m = self.high_digits(scheme, part, watch)?;
             let m = apply_groups(scheme, &self.slot_to_coeff, m, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
-            let m = repack(scheme, &m, j)?;
-            sum = Some(match sum.take() {
-                None => m,
-                Some(sum) => scheme.add(&sum, &m)?,
-            });
-            Ok(())
+            parts.add(scheme, j, &m)
         })?;
-        let out = scheme.restore_unit(&raised, sum.expect("a slot has a degree of at least 1"));
+        let out = scheme.restore_unit(&raised, parts.finish()?);
         watch.done(Stage::Assemble, 0, Some(&out), &out);
         Ok(out)
     }
@@ -344,6 +346,10 @@ mod tests {
         let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(64)).unwrap();
         let x = scheme.encrypt(vec![0; 64], 2);
         assert_eq!(bootstrapper.bootstrap(&scheme, &x), Err(CircuitError::ExponentMismatch { expected: 1, found: 2 }));
+        assert!(matches!(
+            Bootstrapper::new(&Clear::new(128, 127), BootstrapPlan::balanced(32)),
+            Err(CircuitError::PlanMismatch { .. })
+        ));
         let other = Clear::new(128, 65537);
         let x = other.encrypt(vec![0; 64], 1);
         assert!(matches!(bootstrapper.bootstrap(&other, &x), Err(CircuitError::PlanMismatch { .. })));

@@ -191,17 +191,9 @@ impl Scheme for NoOp {
     }
 
     fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
-        let n = self.params.degree();
-        let t = self.params.plain_arithmetic(&a.meta);
-        let limbs = self.params.chain().basis(a.meta.level).len();
-        self.counters.transforms(limbs);
-        self.counters.limbs(4 * limbs, n);
-        let mut value = self.zero();
-        for (i, &x) in a.value.iter().enumerate() {
-            let place = (i as i64 + k).rem_euclid(2 * n as i64) as usize;
-            value[place % n] = if place < n { x } else { t.neg(x) };
-        }
-        Ok(Open { value, ..*a })
+        self.counters.limbs(4 * self.params.chain().basis(a.meta.level).len(), self.params.degree());
+        let value = if a.value.is_empty() { Vec::new() } else { self.params.plain().mul_monomial(&a.value, k, a.meta.exponent) };
+        Ok(Open { meta: a.meta, value })
     }
 
     fn apply_galois(&self, a: &Open, g: GaloisElement) -> Result<Open, SchemeError> {

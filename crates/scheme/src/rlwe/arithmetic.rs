@@ -403,14 +403,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let ring = self.params.ring();
-        let n = ring.degree();
-        let place = k.rem_euclid(2 * n as i64) as usize;
-        let mut monomial = vec![0; n];
-        monomial[place % n] = if place < n { 1 } else { -1 };
-        let monomial = Poly::<Coeff>::from_signed(ring, a.c0.basis(), &monomial).into_eval(ring);
-        self.counters.limbs(4 * a.c0.basis().len(), n);
-        Ok(Ciphertext::new(a.meta, a.c0.mul(ring, &monomial), a.c1.mul(ring, &monomial)))
+        let mut out = a.clone();
+        self.counters.limbs(4 * a.c0.basis().len(), self.params.degree());
+        out.c0.mul_monomial_assign(self.params.ring(), k);
+        out.c1.mul_monomial_assign(self.params.ring(), k);
+        Ok(out)
     }
 
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
