@@ -39,7 +39,7 @@ impl<S: Raise> Bootstrapper<S> {
     ///
     /// # Errors
     /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
-    /// [`CircuitError::PlanMismatch`] if p is 3 modulo 4, [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
+    /// [`CircuitError::PlanMismatch`] if the mode does not suit the slots, [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
     pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
         Self::with_shelf(scheme, plan, &mut Shelf::default())
     }
@@ -47,10 +47,6 @@ impl<S: Raise> Bootstrapper<S> {
     pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
-        // With one row, thin plaintexts are no polynomials in X^d, so the message would have to be moved into those first.
-        if shape.base_degree() > 1 {
-            return Err(CircuitError::PlanMismatch { reason: "one row of slots (p = 3 modulo 4) cannot be bootstrapped yet" });
-        }
         // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
         if plan.mode == BootstrapMode::Bypass && shape.base_degree() > 1 {
             return Err(CircuitError::PlanMismatch {
