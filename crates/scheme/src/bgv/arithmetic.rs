@@ -314,10 +314,9 @@ impl<K: EvalKeys> Scheme for Bgv<K> {
     }
 
     fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let mut out = a.clone();
-        out.c0.mul_monomial_assign(self.params.ring(), k);
-        out.c1.mul_monomial_assign(self.params.ring(), k);
-        Ok(out)
+        let ring = self.params.ring();
+        let monomial = Poly::monomial(ring, a.c0.basis(), k);
+        Ok(Ciphertext::new(a.meta, a.c0.mul(ring, &monomial), a.c1.mul(ring, &monomial)))
     }
 
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {

@@ -189,6 +189,7 @@ impl Scheme for NoOp {
     }
 
     fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
+        self.counters.transforms(self.params.chain().basis(a.meta.level).len());
         Ok(Open { meta: a.meta, value: self.params.plain().mul_monomial(&a.value, k, a.meta.exponent) })
     }
 
