@@ -156,6 +156,10 @@ fn unpacking_and_repacking_on_bgv() {
             secret.decrypt(x).unwrap().coefficients().to_vec()
         };
         let x = mixed(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
+        let before = [scheme.cost(), dry.cost()];
+        scheme.mul_monomial(&x, 3).unwrap();
+        dry.mul_monomial(&foretold, 3).unwrap();
+        assert_eq!((scheme.cost() - before[0]).transforms, (dry.cost() - before[1]).transforms);
         let together = apart_and_together(&scheme, &x, open);
         assert_eq!(scheme.noise_bound_bits(&together), dry.noise_bound_bits(&foretold));
     }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use everlevel_arith::{kernels, scatter_natural};
+use everlevel_arith::{coefficient_position, kernels, scatter_natural};
 use rayon::prelude::*;
 
 use crate::basis::Basis;
@@ -202,6 +202,14 @@ impl Poly<Coeff> {
 }
 
 impl Poly<Eval> {
+    /// X^k, for any integer k: one transform a limb.
+    pub fn monomial(ring: &Ring, basis: Basis, k: i64) -> Self {
+        let (n, k) = (ring.degree(), k.rem_euclid(ring.index() as i64) as usize);
+        let place = coefficient_position(ring.log_degree(), k % n);
+        let mut out = Poly::<Coeff>::zero(ring, basis);
+        out.for_each(|i, limb| limb[place] = if k < n { 1 } else { ring.modulus(i).neg(1) });
+        out.into_eval(ring)
+    }
     /// To coefficients: one transform a limb.
     pub fn into_coeff(mut self, ring: &Ring) -> Poly<Coeff> {
         self.for_each(|i, limb| ring.inverse_limb(i, limb));
@@ -239,24 +247,6 @@ impl Poly<Eval> {
             let q = ring.modulus(i);
             let c = q.reduce_i128(c);
             limb.iter_mut().for_each(|x| *x = q.add(*x, c));
-        });
-    }
-    /// self *= X^k, for any integer k: no transform, one product a word.
-    pub fn mul_monomial_assign(&mut self, ring: &Ring, k: i64) {
-        let (half, m) = (ring.degree() / 2, ring.index());
-        let k = k.rem_euclid(m as i64) as u64;
-        if k == 0 {
-            return;
-        }
-        // The values of X^k at ζ^(±5^j) repeat after n/2 columns over the power of two in k; kernels want some more.
-        let period = (half >> k.trailing_zeros()).max(64).min(half);
-        self.for_each(|i, limb| {
-            let q = ring.modulus(i);
-            for (row, exponent) in limb.chunks_exact_mut(half).zip([k, m - k]) {
-                let first = q.pow(ring.root(i), exponent);
-                let powers: Vec<u64> = std::iter::successors(Some(first), |w| Some(q.pow(*w, 5))).take(period).collect();
-                row.chunks_exact_mut(period).for_each(|piece| kernels::mul_assign(q, piece, &powers));
-            }
         });
     }
     /// Applies X -> X^g: a cyclic shift of the rows, perhaps their exchange.

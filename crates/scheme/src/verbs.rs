@@ -98,7 +98,8 @@ pub trait Scheme: Send + Sync {
     /// Exact division: p*x mod p^e to x mod p^(e-1). The caller knows that every slot is a multiple of p. Free, and the noise shrinks by p.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
 
-    /// The product with X^k as a polynomial, for any integer k. Exact: neither noise nor a key switch nor a level.
+    /// The product with X^k as a polynomial, for any integer k. Exact, without noise, key switch or level: one
+    /// transform for each prime.
     fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
 
     /// The automorphism X to X^g: one key switch.

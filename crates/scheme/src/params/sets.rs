@@ -12,12 +12,12 @@ struct Set {
     p: u64,
     r: u32,
     base: u32,
+    word: u32,
     words: usize,
     fine: &'static [u32],
     special: usize,
     digit: usize,
     weight: usize,
-    overflow: Option<u64>,
 }
 
 const BGV: Set = Set {
@@ -28,14 +28,21 @@ const BGV: Set = Set {
     p: 65537,
     r: 1,
     base: 47,
+    word: 50,
     words: 10,
     fine: &[47, 44, 39, 39, 39],
     special: 2,
     digit: 2,
     weight: 28,
-    overflow: None,
 };
 const BFV: Set = Set { form: Form::Bfv, ..BGV };
+
+/// The plaintext spaces of Chen–Han 2018 at 128 bits: few slots of large degree, thin by default.
+const N14: Set =
+    Set { log_degree: 14, p: 257, base: 34, word: 45, words: 6, fine: &[28, 25, 22], special: 1, digit: 1, weight: 40, ..BGV };
+const N15: Set = Set { p: 257, base: 40, words: 11, fine: &[44, 38, 32], special: 3, digit: 3, ..BGV };
+const N15_SQUARE: Set = Set { r: 2, base: 46, fine: &[42, 38, 28], ..N15 };
+const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, words: 10, fine: &[43, 38, 31], weight: 32, ..N15 };
 
 const TOY_257: Set =
     Set { log_degree: 8, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
@@ -66,6 +73,18 @@ const SETS: &[Set] = &[
         weight: 24,
         ..BGV
     },
+    Set { name: "bfv-127-n14", form: Form::Bfv, p: 127, ..N14 },
+    Set { name: "bgv-127-n14", p: 127, ..N14 },
+    Set { name: "bfv-257-n14", form: Form::Bfv, ..N14 },
+    Set { name: "bgv-257-n14", ..N14 },
+    Set { name: "bfv-257-n15", form: Form::Bfv, ..N15 },
+    Set { name: "bgv-257-n15", ..N15 },
+    Set { name: "bfv-127e2-n15", form: Form::Bfv, p: 127, ..N15_SQUARE },
+    Set { name: "bgv-127e2-n15", p: 127, ..N15_SQUARE },
+    Set { name: "bfv-257e2-n15", form: Form::Bfv, ..N15_SQUARE },
+    Set { name: "bgv-257e2-n15", ..N15_SQUARE },
+    Set { name: "bfv-127e3-n15", form: Form::Bfv, ..N15_CUBE },
+    Set { name: "bgv-127e3-n15", ..N15_CUBE },
     Set { name: "insecure_bgv-65537-n11", log_degree: 11, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BGV },
     Set {
         name: "insecure_bgv-786433-n11",
@@ -106,7 +125,7 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         plain_prime: set.p,
         plain_exponent: set.r,
         base_bits: set.base,
-        word_bits: 50,
+        word_bits: set.word,
         words: set.words,
         fine_bits: set.fine.to_vec(),
         special: set.special,
@@ -114,6 +133,6 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         form: set.form,
         through_bgv: set.through_bgv,
         secret: SecretKind::UniformTernary,
-        bootstrap: Some(BootstrapSpec { overflow_bound: set.overflow, ..BootstrapSpec::encapsulated(set.weight) }),
+        bootstrap: Some(BootstrapSpec::encapsulated(set.weight)),
     })
 }

@@ -191,7 +191,9 @@ impl Scheme for NoOp {
     }
 
     fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
-        self.counters.limbs(4 * self.params.chain().basis(a.meta.level).len(), self.params.degree());
+        let limbs = self.params.chain().basis(a.meta.level).len();
+        self.counters.transforms(limbs);
+        self.counters.limbs(4 * limbs, self.params.degree());
         let value = if a.value.is_empty() { Vec::new() } else { self.params.plain().mul_monomial(&a.value, k, a.meta.exponent) };
         Ok(Open { meta: a.meta, value })
     }

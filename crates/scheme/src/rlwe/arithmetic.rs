@@ -403,11 +403,10 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let mut out = a.clone();
-        self.counters.limbs(4 * a.c0.basis().len(), self.params.degree());
-        out.c0.mul_monomial_assign(self.params.ring(), k);
-        out.c1.mul_monomial_assign(self.params.ring(), k);
-        Ok(out)
+        let ring = self.params.ring();
+        let monomial = Poly::monomial(ring, a.c0.basis(), k);
+        self.counters.limbs(4 * a.c0.basis().len(), ring.degree());
+        Ok(Ciphertext::new(a.meta, a.c0.mul(ring, &monomial), a.c1.mul(ring, &monomial)))
     }
 
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
