@@ -42,7 +42,7 @@ const N14: Set =
     Set { log_degree: 14, p: 257, base: 34, word: 45, words: 6, fine: &[28, 25, 22], special: 1, digit: 1, weight: 40, ..BGV };
 const N15: Set = Set { p: 257, base: 40, words: 11, fine: &[44, 38, 32], special: 3, digit: 3, ..BGV };
 const N15_SQUARE: Set = Set { r: 2, base: 46, fine: &[42, 38, 28], ..N15 };
-const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, words: 10, fine: &[43, 38, 31], weight: 32, ..N15 };
+const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, fine: &[38, 34, 28], weight: 32, ..N15 };
 
 const TOY_257: Set =
     Set { log_degree: 8, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
