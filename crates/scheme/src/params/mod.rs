@@ -71,6 +71,14 @@ impl Params {
         let noise = NoiseModel::new(&spec, &ring, &chain);
         let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, security }));
         params.noise().check_base_modulus(&params)?;
+        let spec = params.spec();
+        let removed = spec.bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
+        if params.bootstrap_mode() == BootstrapMode::Bypass && !(params.bypass_applies() && removed == 1) {
+            return Err(SchemeError::BadParams {
+                name: spec.name.clone(),
+                problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit; take slim".into(),
+            });
+        }
         Ok(params)
     }
     /// The set with this name, see [`names`].
@@ -132,9 +140,13 @@ impl Params {
     }
     /// How bootstrapping of the set goes round or through the digit removal.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
-        let bypasses = self.plain_exponent() == 1 && self.slot_shape().rows() == 2 && self.slot_shape().degree_of_slot() <= 2;
+        let removed = self.spec().bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
+        let bypasses = self.bypass_applies() && removed == 1 && self.slot_shape().degree_of_slot() <= 2;
         let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
         mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Slim })
+    }
+    fn bypass_applies(&self) -> bool {
+        self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1
     }
     /// How many digits raised polynomials are cut into: of about √p each, below p for the bypass and d = 1, below p^(r+v) otherwise.
     pub fn raise_digits(&self) -> usize {
