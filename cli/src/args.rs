@@ -185,7 +185,7 @@ pub struct ReproduceArgs {
     #[arg(long, global = true, value_enum)]
     pub secret: Option<Variant>,
     /// How products are computed
-    #[arg(long, global = true, value_enum, default_value = "bfv")]
+    #[arg(long, global = true, value_enum, default_value = "mixed")]
     pub arithmetic: Arithmetic,
     /// Only this digit removal, by name (absent: the recommended one, or all in table 3)
     #[arg(long, global = true, value_name = "METHOD")]
@@ -277,7 +277,10 @@ pub enum Arithmetic {
     /// BFV, scale-invariant
     #[value(name = "bfv")]
     Bfv,
-    /// BFV ciphertexts, multiplied in BGV by the free conversion
+    /// BFV, with the digits removed in BGV by the free conversion
+    #[value(name = "mixed")]
+    Mixed,
+    /// BFV ciphertexts, all products in BGV by the free conversion
     #[value(name = "through-bgv")]
     ThroughBgv,
     /// BGV
@@ -290,6 +293,7 @@ impl Arithmetic {
     pub fn name(self) -> &'static str {
         match self {
             Arithmetic::Bfv => "bfv",
+            Arithmetic::Mixed => "mixed",
             Arithmetic::ThroughBgv => "through-bgv",
             Arithmetic::Bgv => "bgv",
         }

@@ -132,10 +132,11 @@ pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: B
         Variant::Encapsulated => (SecretKind::UniformTernary, BootstrapSpec::encapsulated(encapsulated_weight(row.log_degree))),
     };
     let (form, through_bgv) = match arithmetic {
-        Arithmetic::Bfv => (Form::Bfv, false),
+        Arithmetic::Bfv | Arithmetic::Mixed => (Form::Bfv, false),
         Arithmetic::ThroughBgv => (Form::Bfv, true),
         Arithmetic::Bgv => (Form::Bgv, false),
     };
+    let digit_form = if arithmetic == Arithmetic::Bfv { Form::Bfv } else { Form::Bgv };
     ParamsSpec {
         name: format!("chen-han-{}e{}-n{log_degree}-{}-{}", row.p, row.r, variant.name(), arithmetic.name()),
         index: 2 << log_degree,
@@ -150,7 +151,7 @@ pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: B
         form,
         through_bgv,
         secret,
-        bootstrap: Some(BootstrapSpec { mode: Some(mode), ..bootstrap }),
+        bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
     }
 }
 

@@ -181,6 +181,12 @@ impl Scheme for Clear {
         Ok(Value { t, ..self.map(a, |x| x / t.prime())? })
     }
     /// In the base ring: powers of X that are powers of W.
+    fn form(&self, _: &Value) -> everlevel_scheme::Form {
+        everlevel_scheme::Form::Bgv
+    }
+    fn convert(&self, a: &Value, _: everlevel_scheme::Form) -> Value {
+        a.clone()
+    }
     fn mul_monomial(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
         let (columns, ring) = (self.shape.columns(), GaussianRing::new(a.t).unwrap());
         let stride = (self.shape.ring_index() / 4) as usize / columns;

@@ -8,6 +8,7 @@
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use crate::error::SchemeError;
+use crate::form::Form;
 use crate::params::Level;
 
 /// What a result will be used for next: decides how far its modulus is switched down.
@@ -66,7 +67,13 @@ pub trait Scheme: Send + Sync {
     /// log2(modulus / (2 * noise bound)): what is left to compute with.
     fn capacity_bits(&self, x: &Self::Ciphertext) -> f64;
 
-    /// Sum, slot by slot. Both operands have the same plaintext modulus.
+    /// Whether `x` is a BGV or a BFV ciphertext.
+    fn form(&self, x: &Self::Ciphertext) -> Form;
+    /// The same message in the other form. Free: noise, level and factor stay. A converted ciphertext may need a constant to be aligned with
+    /// others, where the primes are not 1 modulo the plaintext modulus.
+    fn convert(&self, a: &Self::Ciphertext, form: Form) -> Self::Ciphertext;
+
+    /// Sum, slot by slot. Both operands have the same plaintext modulus and form.
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// Difference, slot by slot.
     fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;

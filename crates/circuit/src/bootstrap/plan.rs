@@ -1,7 +1,7 @@
 //! What can be chosen about a bootstrapping.
 
-use everlevel_scheme::Params;
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
+use everlevel_scheme::{Form, Params};
 
 use crate::digits::DigitMethod;
 use crate::error::CircuitError;
@@ -16,8 +16,10 @@ pub struct BootstrapPlan {
     pub coeff_to_slot: Vec<usize>,
     /// The same for slot-to-coefficient.
     pub slot_to_coeff: Vec<usize>,
-    /// How the low digit is removed.
+    /// How the low digits are removed.
     pub digits: DigitMethod,
+    /// The form in which they are removed; the conversion there and back is free.
+    pub digit_form: Form,
     /// How linear maps are split into baby and giant steps.
     pub steps: StepCosts,
 }
@@ -103,17 +105,18 @@ impl BootstrapPlan {
     fn overridden(self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
         let digits = spec.digit_removal.as_deref().map(str::parse).transpose()?;
         let mode = spec.mode.unwrap_or(self.mode);
-        Ok(Self::with_groups(
+        let plan = Self::with_groups(
             spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot),
             spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff),
             digits.unwrap_or(self.digits),
-        )
-        .in_mode(mode))
+        );
+        Ok(BootstrapPlan { mode, digit_form: spec.digit_form, ..plan })
     }
     /// A plan with these group sizes, and as many keys as they need, for the bypass.
     pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
         let mode = BootstrapMode::Bypass;
-        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, steps: StepCosts::default() };
+        let digit_form = Form::Bgv;
+        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, digit_form, steps: StepCosts::default() };
         plan.steps.max_keys = plan.keys_wanted();
         plan
     }

@@ -240,7 +240,9 @@ impl<S: Raise> Bootstrapper<S> {
     /// Coefficients of Z\[X^d\] (d times what they should be) to slots, and their low digits removed.
     fn high_digits(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
         let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, watch)?.0;
-        let out = self.digits.remove(scheme, &u, NextUse::LinearMap)?;
+        let (form, digit_form) = (scheme.form(&u), self.plan.digit_form);
+        let out = self.digits.remove(scheme, &scheme.convert(&u, digit_form), NextUse::LinearMap)?;
+        let out = scheme.convert(&out, form);
         watch.done(Stage::DigitRemoval, 0, Some(&u), &out);
         Ok(out)
     }
@@ -317,6 +319,7 @@ mod tests {
                     coeff_to_slot: c2s.clone(),
                     slot_to_coeff: s2c.clone(),
                     digits,
+                    digit_form: everlevel_scheme::Form::Bgv,
                     steps,
                 };
                 let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();

@@ -52,6 +52,9 @@ pub struct BootstrapSpec {
     /// The same for slot-to-coeff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot_to_coeff: Option<Vec<usize>>,
+    /// The form in which digits are removed (absent: `bgv`, whose products are faster; `bfv` loses less capacity for BFV sets).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub digit_form: Form,
     /// Digit removal: `product_tree`, `paterson_stockmeyer` or `global` (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digit_removal: Option<String>,
@@ -68,6 +71,7 @@ impl BootstrapSpec {
             mode: None,
             coeff_to_slot: None,
             slot_to_coeff: None,
+            digit_form: Form::Bgv,
             digit_removal: None,
         }
     }

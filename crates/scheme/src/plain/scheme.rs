@@ -4,6 +4,7 @@ use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
 use crate::error::SchemeError;
+use crate::form::Form;
 use crate::noise::{ExtendedMeta, Meta, log_add};
 use crate::params::Level;
 use crate::rlwe::{periodic_plaintext, same_kind};
@@ -72,6 +73,13 @@ impl Scheme for NoOp {
     }
     fn capacity_bits(&self, x: &Open) -> f64 {
         self.params.capacity(&x.meta)
+    }
+
+    fn form(&self, x: &Open) -> Form {
+        x.meta.form
+    }
+    fn convert(&self, a: &Open, form: Form) -> Open {
+        Open { meta: Meta { form, ..a.meta }, value: a.value.clone() }
     }
 
     fn add(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {

@@ -144,22 +144,6 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok(out)
     }
 
-    /// The same message in the other form (Geelen–Vercauteren 2022, section 3): one multiplication by t or 1/t modulo q; noise, level and factor
-    /// stay. A converted ciphertext may need a constant to be aligned with others, where the primes are not 1 modulo t.
-    pub fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
-        let ring = self.params.ring();
-        let t = self.params.plain_arithmetic(&a.meta).value();
-        let mut out = Ciphertext { meta: Meta { form, ..a.meta }, ..a.clone() };
-        for c in [&mut out.c0, &mut out.c1] {
-            match (a.meta.form, form) {
-                (Form::Bgv, Form::Bfv) => divide(ring, c, t),
-                (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
-                _ => {}
-            }
-        }
-        out
-    }
-
     /// Multiplies every slot by the plaintext's.
     ///
     /// # Errors
@@ -246,6 +230,24 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
     fn capacity_bits(&self, x: &Ciphertext) -> f64 {
         self.params.capacity(&x.meta)
+    }
+
+    fn form(&self, x: &Ciphertext) -> Form {
+        x.meta.form
+    }
+    fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
+        // One multiplication by t or 1/t modulo q.
+        let ring = self.params.ring();
+        let t = self.params.plain_arithmetic(&a.meta).value();
+        let mut out = Ciphertext { meta: Meta { form, ..a.meta }, ..a.clone() };
+        for c in [&mut out.c0, &mut out.c1] {
+            match (a.meta.form, form) {
+                (Form::Bgv, Form::Bfv) => divide(ring, c, t),
+                (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
+                _ => {}
+            }
+        }
+        out
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
