@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::basis::Basis;
 use crate::limb::Limb;
-use crate::poly::{Eval, Poly};
+use crate::poly::{Coeff, Eval, Poly};
 use crate::prime_power::PrimePower;
 use crate::ring::{Residues, Ring};
 
@@ -42,11 +42,11 @@ impl CenteredLift {
             .collect();
         Self::from_terms(ring, basis, terms)
     }
-    /// From coefficient limbs, one for each prime of `basis` in order.
-    pub fn from_coeff(ring: &Ring, basis: Basis, mut limbs: Vec<Limb>) -> Self {
+    /// From coefficient limbs, one for each prime of `basis` in order: v is `scale(i)` times what they hold.
+    pub fn from_coeff(ring: &Ring, basis: Basis, mut limbs: Vec<Limb>, scale: impl Fn(usize) -> u64 + Sync) -> Self {
         let positions: Vec<usize> = basis.iter().collect();
         limbs.par_iter_mut().zip(&positions).for_each(|(limb, &i)| {
-            kernels::scalar_mul_assign(ring.modulus(i), limb, Self::term_factor(ring, basis, i, 1));
+            kernels::scalar_mul_assign(ring.modulus(i), limb, Self::term_factor(ring, basis, i, scale(i)));
         });
         Self::from_terms(ring, basis, limbs)
     }
@@ -73,6 +73,11 @@ impl CenteredLift {
             }
         });
         limbs
+    }
+    /// v of several polynomials over one basis modulo the primes of `target`, as coefficients.
+    pub fn spread_coeff<const N: usize>(lifts: [&Self; N], ring: &Ring, target: Basis) -> [Poly<Coeff>; N] {
+        let targets: Vec<(usize, u64)> = target.iter().map(|i| (i, 1)).collect();
+        Self::spread_each(lifts, ring, &targets, |_, _| {}).map(|limbs| Poly::from_limbs(target, limbs))
     }
     /// [`CenteredLift::spread`] for several polynomials over one basis. `finish(i, limbs)` gets the coefficients of all
     /// of them modulo prime i while these are in cache.
@@ -187,45 +192,109 @@ pub fn divide_round_produced<const N: usize>(
     scale: RoundingScale,
     add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
 ) -> [Poly<Eval>; N] {
-    let (added, dropped) = (target.minus(source), source.minus(target));
-    // Adds (gamma A / D) x, unless the prime is a new one.
-    let finish = |i: usize, limbs: &mut [Limb; N]| {
-        if source.contains(i) {
-            let q = ring.modulus(i);
-            let gamma = q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q));
-            add(i, q.mul(ring.inverse_product(dropped, i), gamma), limbs.each_mut());
+    divide_round_sum(ring, source, target, scale, add, |_, _, _| {})
+}
+
+/// [`divide_round_produced`] for sums of two parts: `add` has the evaluations of one, `add_coefficients` the coefficients of the other,
+/// which share the transforms of the remainder.
+pub fn divide_round_sum<const N: usize>(
+    ring: &Ring,
+    source: Basis,
+    target: Basis,
+    scale: RoundingScale,
+    add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
+    add_coefficients: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
+) -> [Poly<Eval>; N] {
+    let falling = |i: usize, factor: u64| {
+        let mut limbs = evaluated(ring, i, factor, &add);
+        add_coefficients(i, factor, limbs.each_mut());
+        limbs
+    };
+    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb; N]| {
+        if let Some(factor) = factor {
+            add_coefficients(i, factor, limbs.each_mut());
+        }
+        limbs.iter_mut().for_each(|limb| ring.forward_limb(i, limb));
+        if let Some(factor) = factor {
+            add(i, factor, limbs.each_mut());
         }
     };
-    let only_raised = |i: usize| {
-        let mut limbs = from_fn(|_| ring.zero_limb());
-        finish(i, &mut limbs);
-        limbs
+    divided(ring, source, target, scale, falling, staying).map(|limbs| Poly::from_limbs(target, limbs))
+}
+
+/// [`divide_round_produced`] to coefficients: one inverse transform for each prime of `source`, no forward ones.
+pub fn divide_round_to_coeff<const N: usize>(
+    ring: &Ring,
+    source: Basis,
+    target: Basis,
+    scale: RoundingScale,
+    add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
+) -> [Poly<Coeff>; N] {
+    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb; N]| {
+        let Some(factor) = factor else { return };
+        for (limb, made) in limbs.iter_mut().zip(evaluated(ring, i, factor, &add)) {
+            kernels::add_assign(ring.modulus(i), limb, &made);
+        }
+    };
+    divided(ring, source, target, scale, |i, factor| evaluated(ring, i, factor, &add), staying)
+        .map(|limbs| Poly::from_limbs(target, limbs))
+}
+
+/// [`divide_round`] of coefficients: no transforms.
+pub fn divide_round_coeff(ring: &Ring, x: &Poly<Coeff>, target: Basis, scale: RoundingScale) -> Poly<Coeff> {
+    let falling = |i: usize, factor: u64| {
+        let mut limb = ring.limb();
+        kernels::scalar_mul(ring.modulus(i), &mut limb, x.limb(i), factor);
+        [limb]
+    };
+    let staying = |i: usize, factor: Option<u64>, [limb]: &mut [Limb; 1]| {
+        if let Some(factor) = factor {
+            kernels::scalar_mul_add_assign(ring.modulus(i), limb, x.limb(i), factor);
+        }
+    };
+    let [limbs] = divided(ring, x.basis(), target, scale, falling, staying);
+    Poly::from_limbs(target, limbs)
+}
+
+/// The coefficients modulo prime i of what `add` makes the evaluations of.
+fn evaluated<const N: usize>(ring: &Ring, i: usize, factor: u64, add: impl Fn(usize, u64, [&mut Limb; N])) -> [Limb; N] {
+    let mut limbs = from_fn(|_| ring.zero_limb());
+    add(i, factor, limbs.each_mut());
+    limbs.iter_mut().for_each(|limb| ring.inverse_limb(i, limb));
+    limbs
+}
+
+/// The limbs of N quotients, see [`divide_round`]. `falling(i, factor)` gives `factor` times the coefficients of the dividends modulo a prime
+/// that is dropped; `staying(i, factor, limbs)` adds `factor` times the dividends (None: the prime is a new one) to -beta v / D, of which
+/// it gets the coefficients.
+fn divided<const N: usize>(
+    ring: &Ring,
+    source: Basis,
+    target: Basis,
+    scale: RoundingScale,
+    falling: impl Fn(usize, u64) -> [Limb; N] + Sync,
+    staying: impl Fn(usize, Option<u64>, &mut [Limb; N]) + Sync,
+) -> [Vec<Limb>; N] {
+    let (added, dropped) = (target.minus(source), source.minus(target));
+    // gamma A / D.
+    let factor = |i: usize| {
+        let q = ring.modulus(i);
+        let gamma = q.mul(q.reduce_u64(scale.gamma), ring.product_mod(added, q));
+        source.contains(i).then(|| q.mul(ring.inverse_product(dropped, i), gamma))
     };
     let term = |i: usize| {
         let entry = ring.modulus(i).mul(scale.alpha.modulo(ring, i), ring.product_mod(added, ring.modulus(i)));
-        let mut limbs = from_fn(|_| ring.zero_limb());
-        add(i, CenteredLift::term_factor(ring, dropped, i, entry), limbs.each_mut());
-        limbs.iter_mut().for_each(|limb| ring.inverse_limb(i, limb));
-        limbs
+        falling(i, CenteredLift::term_factor(ring, dropped, i, entry))
     };
-    let positions: Vec<usize> = target.iter().collect();
-    let limbs = if dropped.is_empty() {
-        by_polynomial(positions.into_par_iter().map(only_raised).collect())
-    } else {
-        let falling: Vec<usize> = dropped.iter().collect();
-        let terms = by_polynomial(falling.into_par_iter().map(term).collect());
-        let lifts = terms.map(|terms| CenteredLift::from_terms(ring, dropped, terms));
-        let minus_beta = |i: usize| {
-            let q = ring.modulus(i);
-            (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
-        };
-        let targets: Vec<(usize, u64)> = positions.into_iter().map(minus_beta).collect();
-        CenteredLift::spread_each(lifts.each_ref(), ring, &targets, |i, limbs| {
-            limbs.iter_mut().for_each(|limb| ring.forward_limb(i, limb));
-            finish(i, limbs);
-        })
+    let lost: Vec<usize> = dropped.iter().collect();
+    let terms = by_polynomial(lost.into_par_iter().map(term).collect());
+    let lifts = terms.map(|terms| CenteredLift::from_terms(ring, dropped, terms));
+    let minus_beta = |i: usize| {
+        let q = ring.modulus(i);
+        (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
     };
-    limbs.map(|limbs| Poly::from_limbs(target, limbs))
+    let targets: Vec<(usize, u64)> = target.iter().map(minus_beta).collect();
+    CenteredLift::spread_each(lifts.each_ref(), ring, &targets, |i, limbs| staying(i, factor(i), limbs))
 }
 
 /// From the limbs of N polynomials prime by prime to those of each.

@@ -108,7 +108,7 @@ fn lifts_are_exact_and_centered() {
     a[0] = half;
     a[1] = -half;
     let poly = Poly::<Coeff>::from_signed(&ring, small, &a);
-    let lift = CenteredLift::from_coeff(&ring, small, poly.into_limbs());
+    let lift = CenteredLift::from_coeff(&ring, small, poly.into_limbs(), |_| 1);
     let q = ring.modulus(4);
     let mut out = vec![0; ring.degree()];
     lift.reduce(&ring, PrimePower::new(q.value(), 1).unwrap(), 7, &mut out);

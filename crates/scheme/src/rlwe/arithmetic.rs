@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{
-    Coeff, Eval, GaloisElement, Poly, Ring, SlotShape,
-    convert::{RoundingScale, divide_round, divide_round_produced},
+    Coeff, Eval, GaloisElement, Limb, Poly, Ring, SlotShape,
+    convert::{RoundingScale, divide_round, divide_round_sum},
 };
 
 use super::keyswitch::{Decomposition, chunks, usable, within};
+use super::product::Tensor;
 use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, message_poly};
 use crate::error::SchemeError;
 use crate::form::Form;
@@ -18,6 +19,13 @@ use crate::noise::{Meta, log_add};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 use crate::verbs::{NextUse, PeriodicSlots, Scheme};
+
+/// The d2 of a product.
+#[derive(Clone, Copy)]
+enum Square<'a> {
+    Eval(&'a Poly<Eval>),
+    Coeff(&'a Poly<Coeff>),
+}
 
 impl<K: EvalKeys> Evaluator<K> {
     /// Switches to a lower level (or stays).
@@ -93,45 +101,61 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok((meta, a, b))
     }
 
-    /// Relinearization of (d0, d1, d2): `add_rest(i, q, factor, places, o0, o1)` adds `factor` times the given places of d0 and d1
-    /// modulo prime i, which is `q`, to `o0` and `o1`.
+    /// Relinearization of (d0, d1, d2). d0 and d1 are the sums of what two closures add: `add(i, q, factor, places, o0, o1)` adds `factor` times
+    /// the given places of evaluations modulo prime i, which is `q`, to `o0` and `o1`; `add_coefficients` does the same with whole limbs
+    /// of coefficients.
     fn relinearized(
         &self,
         meta: &Meta,
-        d2: &Poly<Eval>,
+        d2: Square<'_>,
         next: NextUse,
-        add_rest: impl Fn(usize, Modulus, u64, Range<usize>, &mut [u64], &mut [u64]) + Sync,
+        add: impl Fn(usize, Modulus, u64, Range<usize>, &mut [u64], &mut [u64]) + Sync,
+        add_coefficients: impl Fn(usize, Modulus, u64, &mut [u64], &mut [u64]) + Sync,
     ) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
         let ring = params.ring();
-        let basis = d2.basis();
+        let basis = params.chain().basis(meta.level);
         let id = params.chain().gadget_id(meta.level);
         let key = usable(self.keys.relin(id), basis, meta.level, "relinearization", || "relinearization key".into())?;
         let gadget = params.chain().gadget(meta.level);
         let t = params.divisor(meta);
         let out = params.checked(params.after_reduction(&params.with_key_switch(meta), next), "relinearization")?;
-        let cut = Decomposition::new(params, gadget, d2, t);
+        let (cut, evaluations) = match d2 {
+            Square::Eval(d2) => (Decomposition::new(params, gadget, d2, t), Some(d2)),
+            Square::Coeff(d2) => (Decomposition::of_coefficients(params, gadget, d2, t), None),
+        };
         self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         let extended = basis.union(gadget.special());
         let target = params.chain().basis(out.level);
         self.counters.rounding(2, extended, target, ring.degree());
-        let [c0, c1] = divide_round_produced(ring, extended, target, RoundingScale::times_plain(t), |i, factor, [o0, o1]| {
+        // d0 and d1 are multiplied by P, and so vanish modulo its primes.
+        let raised = |i: usize, factor: u64| {
+            basis.contains(i).then(|| ring.modulus(i).mul(factor, self.raise_factor(gadget.special(), i, t)))
+        };
+        let switched = |i: usize, factor: u64, [o0, o1]: [&mut Limb; 2]| {
             let q = ring.modulus(i);
-            let known = basis.contains(i).then(|| (&d2.limb(i)[..], ring.inverse_of(t, i)));
+            let known = evaluations.filter(|_| basis.contains(i)).map(|d2| (&d2.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let (b, k) = cut.key_limbs(key, i);
-            let rest = basis.contains(i).then(|| q.mul(factor, self.raise_factor(gadget.special(), i, t)));
+            let rest = raised(i, factor);
             for places in chunks(ring) {
                 let (o0, o1) = (&mut o0[places.clone()], &mut o1[places.clone()]);
                 let digits = within(&digits, &places);
                 kernels::inner_product_scale_add(q, o0, &digits, &within(&b, &places), factor);
                 kernels::inner_product_scale_add(q, o1, &digits, &within(&k, &places), factor);
                 if let Some(factor) = rest {
-                    add_rest(i, q, factor, places, o0, o1);
+                    add(i, q, factor, places, o0, o1);
                 }
             }
-        });
+        };
+        let coefficients = |i: usize, factor: u64, [o0, o1]: [&mut Limb; 2]| {
+            if let Some(factor) = raised(i, factor) {
+                add_coefficients(i, ring.modulus(i), factor, o0, o1);
+            }
+        };
+        let scale = RoundingScale::times_plain(t);
+        let [c0, c1] = divide_round_sum(ring, extended, target, scale, switched, coefficients);
         Ok(Ciphertext::new(out, c0, c1))
     }
 
@@ -307,18 +331,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let (meta, a, b) = self.factors(a, b)?;
         let (x, y) = ([&a.c0, &a.c1], (!square).then_some([&b.c0, &b.c1]));
         let t = self.params.plain_arithmetic(&meta).value();
-        let [d0, d1, d2] = match self.params.product_form(meta.form) {
+        let tensor = match self.params.product_form(meta.form) {
             Form::Bgv => {
-                let mut products = self.tensor(x, y);
-                if meta.form == Form::Bfv {
-                    // t x * t y is t times the product in BFV form.
-                    products.iter_mut().for_each(|d| d.scale_assign(self.params.ring(), t as i128));
-                }
-                products
+                let mut tensor = Tensor::Eval(self.tensor(x, y));
+                // t x * t y is t times the product in BFV form.
+                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
+                tensor
             }
-            Form::Bfv => self.scaled_tensor(x, y, t, meta.level),
+            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
         };
-        Ok(Product { meta, d0, d1, d2 })
+        Ok(Product { meta, tensor })
     }
     fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
@@ -331,7 +353,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             if let Some(k) = k {
                 x.meta = params.after_scale(&x.meta, k.unsigned_abs())?;
                 x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
-                [&mut x.d0, &mut x.d1, &mut x.d2].into_iter().for_each(|d| d.scale_assign(ring, k as i128));
+                x.tensor.scale_assign(ring, k as i128);
             }
             if x.meta.level > low {
                 // Three polynomials are rounded: the term in s² adds ‖s‖ times the floor.
@@ -339,10 +361,8 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
                 let floor = params.noise().floor(t.value()) + params.noise().key_norm_limit().log2();
                 x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
                 let to = params.chain().basis(low);
-                self.counters.rounding(3, x.d0.basis(), to, params.degree());
-                let divisor = params.divisor(&x.meta);
-                let switch = |d: &Poly<Eval>| divide_round(ring, d, to, RoundingScale::plain_multiple(divisor));
-                x = Product { meta: x.meta, d0: switch(&x.d0), d1: switch(&x.d1), d2: switch(&x.d2) };
+                self.counters.rounding(3, x.tensor.basis(), to, params.degree());
+                x.tensor = x.tensor.divided(ring, to, RoundingScale::plain_multiple(params.divisor(&x.meta)));
             }
             Ok(x)
         };
@@ -350,16 +370,26 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let mut x = align(a, constant.filter(|c| c.0).map(|c| c.1))?;
         let y = align(b, constant.filter(|c| !c.0).map(|c| c.1))?;
         x.meta = params.after_add(&x.meta, &y.meta)?;
-        x.d0.add_assign(ring, &y.d0);
-        x.d1.add_assign(ring, &y.d1);
-        x.d2.add_assign(ring, &y.d2);
+        x.tensor.add_assign(ring, &y.tensor)?;
         Ok(x)
     }
     fn relinearize(&self, a: &Product, next: NextUse) -> Result<Ciphertext, SchemeError> {
-        self.relinearized(&a.meta, &a.d2, next, |i, q, factor, places, o0, o1| {
-            kernels::scalar_mul_add_assign(q, o0, &a.d0.limb(i)[places.clone()], factor);
-            kernels::scalar_mul_add_assign(q, o1, &a.d1.limb(i)[places], factor);
-        })
+        match &a.tensor {
+            Tensor::Eval([d0, d1, d2]) => {
+                let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, o0: &mut [u64], o1: &mut [u64]| {
+                    kernels::scalar_mul_add_assign(q, o0, &d0.limb(i)[places.clone()], factor);
+                    kernels::scalar_mul_add_assign(q, o1, &d1.limb(i)[places], factor);
+                };
+                self.relinearized(&a.meta, Square::Eval(d2), next, add, |_, _, _, _, _| {})
+            }
+            Tensor::Coeff([d0, d1, d2]) => {
+                let add = |i: usize, q: Modulus, factor: u64, o0: &mut [u64], o1: &mut [u64]| {
+                    kernels::scalar_mul_add_assign(q, o0, d0.limb(i), factor);
+                    kernels::scalar_mul_add_assign(q, o1, d1.limb(i), factor);
+                };
+                self.relinearized(&a.meta, Square::Coeff(d2), next, |_, _, _, _, _, _| {}, add)
+            }
+        }
     }
     fn mul(&self, a: &Ciphertext, b: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         if self.params.product_form(a.meta.form) == Form::Bfv {
@@ -373,12 +403,13 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let mut d2 = a.c1.mul(ring, &b.c1);
         d2.scale_assign(ring, scale as i128);
         // d0 and d1 are made where they are needed, a few words at a time, and never travel through memory.
-        self.relinearized(&meta, &d2, next, |i, q, factor, places, o0, o1| {
+        let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, o0: &mut [u64], o1: &mut [u64]| {
             let factor = q.mul(factor, q.reduce_u64(scale));
             let [a0, a1, b0, b1] = [&a.c0, &a.c1, &b.c0, &b.c1].map(|c| &c.limb(i)[places.clone()]);
             kernels::inner_product_scale_add(q, o0, &[a0], &[b0], factor);
             kernels::inner_product_scale_add(q, o1, &[a0, a1], &[b1, b0], factor);
-        })
+        };
+        self.relinearized(&meta, Square::Eval(&d2), next, add, |_, _, _, _, _| {})
     }
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.mod_switch_to(a, self.params.target(&a.meta, next))

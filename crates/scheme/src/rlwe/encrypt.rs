@@ -73,7 +73,7 @@ impl SecretKey {
         let ring = params.ring();
         let meta = params.checked(ciphertext.meta, "decryption")?;
         let (basis, phase) = self.phase(ciphertext)?;
-        let lift = CenteredLift::from_coeff(ring, basis, phase.into_limbs());
+        let lift = CenteredLift::from_coeff(ring, basis, phase.into_limbs(), |_| 1);
         let t = params.plain_arithmetic(&meta);
         let unit = t.inv(meta.factor).expect("factors are units");
         let mut stored = vec![0u64; ring.degree()];

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use everlevel_arith::kernels;
-use everlevel_ring::{Basis, Eval, Limb, Poly, Ring, convert::CenteredLift};
+use everlevel_ring::{Basis, Coeff, Eval, Limb, Poly, Ring, convert::CenteredLift};
 use rayon::prelude::*;
 
 use crate::error::SchemeError;
@@ -31,6 +31,16 @@ impl Decomposition {
         let ring = params.ring();
         let inverse = |i: usize| ring.inverse_of(divisor, i);
         Self::cut(ring, gadget, x.basis(), |primes| CenteredLift::from_eval(ring, primes, x, inverse), true)
+    }
+    /// The same from coefficients: every limb is made here.
+    pub(crate) fn of_coefficients(params: &Params, gadget: &Gadget, x: &Poly<Coeff>, divisor: u64) -> Self {
+        let ring = params.ring();
+        let inverse = |i: usize| ring.inverse_of(divisor, i);
+        let lift = |primes: Basis| {
+            let limbs = primes.iter().map(|i| x.limb(i).clone()).collect();
+            CenteredLift::from_coeff(ring, primes, limbs, inverse)
+        };
+        Self::cut(ring, gadget, x.basis(), lift, false)
     }
     /// Cuts round(x / P), P being the product of the special primes of `gadget`, over `basis`.
     pub(crate) fn of_quotient(params: &Params, gadget: &Gadget, x: Poly<Eval>, basis: Basis) -> Self {

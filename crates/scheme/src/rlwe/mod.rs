@@ -26,6 +26,7 @@ pub(crate) use arithmetic::{divide, same_kind, same_modulus};
 pub(crate) use encrypt::noisy_message;
 pub(crate) use linear::periodic_plaintext;
 pub use linear::{Diagonal, Extended};
+use product::Tensor;
 pub use raise::Raised;
 
 /// An encrypted vector.
@@ -70,9 +71,7 @@ impl fmt::Debug for Ciphertext {
 #[derive(Clone)]
 pub struct Product {
     pub(crate) meta: Meta,
-    pub(crate) d0: Poly<Eval>,
-    pub(crate) d1: Poly<Eval>,
-    pub(crate) d2: Poly<Eval>,
+    pub(crate) tensor: Tensor,
 }
 
 /// The BGV evaluator: parameters and server keys. It holds no secret.
