@@ -45,8 +45,29 @@ fn arguments() {
     refused(&["demo", "--signed", "--reduce"], &["--signed", "--reduce"]);
     refused(&["bench", "bootstrap", "--mode", "thick"], &["thick", "thin"]);
     refused(&["bench", "bootstrap", "--runs", "0"], &["--runs"]);
-    refused(&["bench", "bootstrap", "--mode", "general", "--params", TOY, "--insecure-research"], &["degree 2", "--mode thin"]);
     refused(&["params", "show"], &[]);
+}
+
+#[test]
+fn reproduced_tables() {
+    let n = |extra: &str, parts: &[&str]| {
+        let args: Vec<&str> = ["reproduce", "chen-han"].into_iter().chain(extra.split(' ')).collect();
+        refused(&args, parts);
+    };
+    refused(&["reproduce"], &[]);
+    refused(&["reproduce", "chen-han"], &["TABLE"]);
+    n("table-6", &["table-6", "table-5"]);
+    n("table-5 --quick --row 9", &["--row 9", "rows 1 to 6"]);
+    n("table-1 --row 0", &["--row 0", "rows 1 to 11"]);
+    n("table-5 --quick --row one", &["--row", "one"]);
+    n("table-5 --quick --secret dense", &["dense", "main-128"]);
+    for table in ["table-3 --row 5", "table-4 --row 1", "table-5 --row 1"] {
+        n(&format!("{table} --quick --digit-removal magic"), &["magic", "product_tree"]);
+    }
+    // A closed form needs the 2B + 1 values of one digit.
+    n("table-3 --row 4 --quick --digit-removal global", &["grid"]);
+    let path = file("occupied", "");
+    n(&format!("table-5 --quick --row 1 --out {path}"), &["--out", "directory"]);
 }
 
 #[test]
@@ -84,12 +105,11 @@ fn parameter_combinations() {
     };
     n(&[("plain_prime", json!(255))], "composite.json", &["prime"]);
     n(&[("plain_prime", json!(2))], "p2.json", &["plain_prime = 2"]);
-    n(&[("plain_prime", json!(19))], "p19.json", &["3 modulo 4"]);
     n(&[("plain_prime", json!(0))], "p0.json", &["plain_prime = 0"]);
     n(&[("plain_prime", json!(7))], "p7.json", &["p = 7"]);
     n(&[("plain_prime", json!(u64::MAX))], "pmax.json", &["prime"]);
     n(&[("plain_prime", json!(1125899906842597u64))], "p50.json", &[]);
-    n(&[("plain_exponent", json!(2))], "r2.json", &["plain_exponent"]);
+    n(&[("plain_exponent", json!(7))], "r7.json", &["2^62"]);
     n(&[("plain_exponent", json!(0))], "r0.json", &["plain_exponent"]);
     n(&[("index", json!(514))], "divides.json", &[]);
     n(&[("index", json!(0))], "index0.json", &["index"]);

@@ -174,7 +174,7 @@ impl Bench {
         loop {
             let spare = evaluator.capacity_bits(&x) - needed;
             let most = spare.exp2().min(t as f64 / 2.0).floor() as i64;
-            let units = (2..=most).rev().filter(|k| *k as u64 % params.spec().plain_prime != 0);
+            let units = (2..=most).rev().filter(|k| !(*k as u64).is_multiple_of(params.spec().plain_prime));
             let constant = units.take(2).find_map(|k| evaluator.mul_scalar(&x, k).ok().filter(accepted).map(|y| (k, y)));
             let Some((k, y)) = constant else { break };
             x = y;

@@ -1,6 +1,6 @@
 //! Chen–Han's tables 1 and 2: the asymptotic formulas beside what the circuits count.
 
-use everlevel::circuit::digits::{DigitProblem, compare};
+use everlevel::circuit::digits::{DigitMethod, DigitProblem, MethodReport, compare};
 use serde::Serialize;
 
 use super::record;
@@ -26,8 +26,12 @@ const REMOVALS: [(u64, u32, u32); 11] = [
 const BOOTSTRAPPINGS: [(u64, u32, u64); 7] =
     [(17, 1, 64), (17, 2, 64), (17, 3, 64), (127, 1, 64), (127, 2, 64), (127, 2, 128), (257, 2, 128)];
 
+/// The most characters of the degrees that are printed; JSON has them all.
+const DEGREES_SHOWN: usize = 40;
+
 #[derive(Serialize)]
 struct Line {
+    row: usize,
     scheme: &'static str,
     p: u64,
     e: u32,
@@ -45,12 +49,15 @@ struct Line {
 pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let lines = if which == ChenHanTable::Table1 { removals(args)? } else { bootstrappings(args)? };
     if let Some(directory) = &args.out {
-        record::write(directory, &format!("chen-han-{}", which.name()), &lines)?;
+        for row in lines.chunk_by(|a, b| a.row == b.row) {
+            record::write(directory, &format!("chen-han-{}-row-{}", which.name(), row[0].row), &row)?;
+        }
     }
     if common.json {
         return emit_json(&lines);
     }
     let head = [
+        "row",
         "scheme",
         "(p, e, v)",
         "method",
@@ -65,10 +72,11 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
     let mut rows = vec![head.map(String::from).to_vec()];
     rows.extend(lines.iter().map(|l| {
         vec![
+            l.row.to_string(),
             l.scheme.to_string(),
             format!("({}, {}, {})", l.p, l.e, l.v),
             l.method.clone(),
-            l.degrees.clone(),
+            shortened(&l.degrees),
             number(l.depth_formula),
             l.depth.to_string(),
             number(l.products_formula),
@@ -79,12 +87,17 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
     emit(&table(&rows))
 }
 
+fn shortened(degrees: &str) -> String {
+    if degrees.len() <= DEGREES_SHOWN { degrees.to_string() } else { format!("{}...", &degrees[..DEGREES_SHOWN - 3]) }
+}
+
 fn removals(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
     let mut lines = Vec::new();
     for i in super::rows(args, REMOVALS.len())? {
         let (p, e, v) = REMOVALS[i];
         for report in compare(&DigitProblem::all_digits(p, e, v))? {
             lines.push(Line {
+                row: i + 1,
                 scheme: "",
                 p,
                 e,
@@ -112,38 +125,39 @@ fn bootstrappings(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
         let log_h = (h as f64).log2();
         let digits = (log_h / log_p).ceil() as u32;
         let root = (2.0 * p as f64).sqrt();
+        let (halevi_shoup, chen_han) = (DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 });
         for (scheme, method, e, depth, products) in [
             (
                 "BGV",
-                "halevi_shoup",
+                halevi_shoup,
                 2 * r + digits,
                 2.0 * log_t + log_h,
                 root / (2.0 * log_p * log_p) * (2.0 * log_t + log_h).powi(2),
             ),
             (
                 "BGV",
-                "chen_han",
+                chen_han,
                 2 * r + digits,
                 log_t + log_h,
                 root / log_p.powf(1.5) * (2.0 * log_t + log_h).sqrt() * (log_t + log_h),
             ),
-            ("FV", "chen_han", r + digits, log_t.log2() + log_h, root / log_p.powf(1.5) * (log_t + log_h).sqrt() * log_h),
+            ("FV", chen_han, r + digits, log_t.log2() + log_h, root / log_p.powf(1.5) * (log_t + log_h).sqrt() * log_h),
         ] {
-            let problem = DigitProblem::all_digits(p, e, e - r);
-            let found = compare(&problem)?.into_iter().find(|report| report.method.to_string() == method);
-            lines.extend(found.map(|report| Line {
+            let report = MethodReport::of(method, &DigitProblem::all_digits(p, e, e - r))?;
+            lines.push(Line {
+                row: i + 1,
                 scheme,
                 p,
                 e,
                 v: e - r,
-                method: method.into(),
+                method: method.to_string(),
                 degrees: report.degrees_text(),
                 depth_formula: Some(depth),
                 depth: report.costs.depth,
                 products_formula: Some(products),
                 products: report.costs.products,
                 relinearizations: report.costs.relinearizations,
-            }));
+            });
         }
     }
     Ok(lines)

@@ -12,11 +12,21 @@ use crate::error::CliError;
 /// Runs a table, or some rows of it.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let Paper::ChenHan { table } = &args.paper;
+    if let Some(directory) = &args.out {
+        // Before hours of work, not after.
+        record::make_directory(directory)?;
+    }
     match table {
         ChenHanTable::Table1 | ChenHanTable::Table2 => formulas::run(*table, args, common),
         ChenHanTable::Table3 => removal::run(args, common),
         ChenHanTable::Table4 | ChenHanTable::Table5 => recrypt::run(*table, args, common),
     }
+}
+
+/// The end of a record's name: what was asked for beside the row.
+fn suffix(args: &ReproduceArgs) -> String {
+    let method = args.digit_removal.as_ref().map_or_else(String::new, |name| format!("-{name}"));
+    method + if args.quick { "-quick" } else { "" }
 }
 
 /// The rows of a table of `count` that `--row` asks for, from 0.

@@ -22,6 +22,10 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
+    /// On what the times were taken, for the foot of a table.
+    pub fn machine(&self) -> String {
+        format!("{} threads of {}", self.threads, self.cpu)
+    }
     /// Of this process.
     pub fn now() -> Self {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -51,13 +55,18 @@ fn commit() -> String {
     git(&["rev-parse", "--short=12", "HEAD"]).map_or_else(|| "unknown".into(), |c| if dirty { c + "+" } else { c })
 }
 
+/// Makes the directory of the records, if it is not there.
+pub fn make_directory(directory: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(directory)
+        .map_err(|e| CliError::usage(format!("--out {}: cannot make this directory: {e}", directory.display())))
+}
+
 /// Writes a record as JSON, whole or not at all.
 pub fn write(directory: &Path, name: &str, record: &impl Serialize) -> Result<(), CliError> {
     let target = directory.join(format!("{name}.json"));
     let failed = |e: std::io::Error| CliError::failure(format!("cannot write {}: {e}", target.display()));
     let mut text = serde_json::to_string_pretty(record).map_err(CliError::failure)?;
     text.push('\n');
-    std::fs::create_dir_all(directory).map_err(failed)?;
     let partial = directory.join(format!(".{name}.json.partial"));
     std::fs::write(&partial, text).map_err(failed)?;
     std::fs::rename(&partial, &target).map_err(failed)

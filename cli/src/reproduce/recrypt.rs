@@ -73,8 +73,8 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
         for &variant in args.variants() {
             let record = one(which, i, &rows[i], variant, mode, args, common)?;
             if let Some(directory) = &args.out {
-                let quick = if args.quick { "-quick" } else { "" };
-                let name = format!("chen-han-{}-row-{}-{}-{}{quick}", which.name(), i + 1, record.variant, record.arithmetic);
+                let (variant, arithmetic, suffix) = (record.variant, record.arithmetic, super::suffix(args));
+                let name = format!("chen-han-{}-row-{}-{variant}-{arithmetic}{suffix}", which.name(), i + 1);
                 record::write(directory, &name, &record)?;
             }
             records.push(record);
@@ -104,6 +104,8 @@ fn one(
     if let (Some(bootstrap), Some(method)) = (&mut spec.bootstrap, &args.digit_removal) {
         bootstrap.digit_removal = Some(method.clone());
     }
+    // Rows are measured one after the other.
+    machine::restart_peak_memory();
     // Running the chapter of a paper is asking for its parameters.
     let params = Params::new(spec, OptIn::InsecureResearch).map_err(CliError::failure)?;
     let planner = find_planner(&params, None)?;
@@ -182,7 +184,7 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
         "secret",
         "arithmetic",
         "slots",
-        "fresh/after: paper",
+        "fresh/after level: paper",
         "here",
         "seconds: paper",
         "here",
@@ -191,9 +193,9 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
         "here",
         "GB: paper",
         "here",
-        "keys: paper",
+        "keys: appendix B",
         "here",
-        "plaintexts: paper",
+        "plaintexts: appendix B",
         "here",
         "wrong",
     ];
@@ -205,6 +207,8 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
             (_, 1) => format!("Z_{}", r.p),
             (_, e) => format!("Z_{}^{e}", r.p),
         };
+        // The paper's seconds and gigabytes are those of its own ring.
+        let reported = |figure: String| if r.quick { String::new() } else { figure };
         vec![
             r.row.to_string(),
             space,
@@ -215,12 +219,12 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
             r.slots.to_string(),
             format!("{}/{}", r.paper.fresh_level, r.paper.after_level),
             format!("{}/{}", r.fresh_level, r.after_level),
-            format!("{}", r.paper.seconds),
+            reported(r.paper.seconds.to_string()),
             format!("{:.3}", r.seconds_median),
-            format!("{:.0}", r.paper.seconds / r.seconds_median),
-            format!("{}", r.paper.init_seconds),
+            reported(format!("{:.0}", r.paper.seconds / r.seconds_median)),
+            reported(r.paper.init_seconds.to_string()),
             format!("{:.2}", r.table_seconds),
-            format!("{}", r.paper.memory_gb),
+            reported(r.paper.memory_gb.to_string()),
             format!("{:.2}", r.peak_memory_bytes as f64 / 1e9),
             format!("{:.0}", r.galois_keys_of_appendix_b),
             r.galois_keys.to_string(),
@@ -231,13 +235,15 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
     }));
     let mut out = table(&lines);
     for r in records {
+        let security = match r.quick {
+            true => "not secure".into(),
+            false => format!("at most {:.0} bits of security (paper: {} at q)", r.security_ternary_limit, r.paper_security),
+        };
         out.push_str(&format!(
-            "\nrow {}, {}: log QP {:.0}, at most {:.0} bits (paper: {} at q); e = {} (section 4.3: {:.2}), overflow at most {}, failure 2^{:.0}; {}, {} key switches, {} products",
+            "\nrow {}, {}: log QP {:.0}, {security}; e = {} (section 4.3: {:.2}), overflow at most {}, failure 2^{:.0}; {}, {} key switches, {} products",
             r.row,
             r.variant,
             r.log_q + r.log_p,
-            r.security_ternary_limit,
-            r.paper_security,
             r.e,
             r.e_of_section_4_3,
             r.overflow_bound,
@@ -247,8 +253,12 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
             r.products
         ));
     }
-    if records.iter().any(|r| r.quick) {
-        out.push_str("\nquick: a smaller ring, so the paper's seconds do not compare");
+    if let Some(r) = records.first() {
+        out.push_str(&format!("\nseconds here: wall time on {}", r.circumstances.machine()));
+        out.push_str(match r.quick {
+            true => "; quick: a smaller ring, with which the paper's do not compare",
+            false => "; in the paper: an Intel i7-4770 at 3.4 GHz",
+        });
     }
     out
 }

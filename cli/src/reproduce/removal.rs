@@ -46,15 +46,15 @@ struct Measured {
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let mut records = Vec::new();
     let mut skipped = Vec::new();
+    let method = args.digit_removal.as_deref().map(str::parse::<DigitMethod>).transpose().map_err(CliError::usage)?;
     for i in super::rows(args, TABLE_3.len())? {
         if TABLE_3[i].p == 2 {
             skipped.push(i + 1);
             continue;
         }
-        let record = one(i, args, common)?;
+        let record = one(i, method, args, common)?;
         if let Some(directory) = &args.out {
-            let quick = if args.quick { "-quick" } else { "" };
-            record::write(directory, &format!("chen-han-table-3-row-{}{quick}", i + 1), &record)?;
+            record::write(directory, &format!("chen-han-table-3-row-{}{}", i + 1, super::suffix(args)), &record)?;
         }
         records.push(record);
     }
@@ -69,7 +69,7 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     }
 }
 
-fn one(i: usize, args: &ReproduceArgs, common: &Common) -> Result<Record, CliError> {
+fn one(i: usize, method: Option<DigitMethod>, args: &ReproduceArgs, common: &Common) -> Result<Record, CliError> {
     let row = &TABLE_3[i];
     let params = Params::new(removal_spec(row, args.quick), OptIn::InsecureResearch).map_err(CliError::failure)?;
     let mut rng = ChaCha20Rng::from_rng(&mut everlevel::system_rng().map_err(CliError::failure)?);
@@ -82,14 +82,12 @@ fn one(i: usize, args: &ReproduceArgs, common: &Common) -> Result<Record, CliErr
     let removed = high_digits(&params, &values, row.v);
     let before = depth(&evaluator, &evaluator.reduce_plain_modulus(&x, row.e - row.v)?);
 
-    let candidates = DigitMethod::candidates(&problem)?;
-    let wanted = |m: &DigitMethod| args.digit_removal.as_ref().is_none_or(|name| m.to_string() == *name);
-    let methods: Vec<DigitMethod> = candidates.into_iter().filter(wanted).collect();
+    let methods = method.map_or_else(|| DigitMethod::candidates(&problem), |method| Ok(vec![method]))?;
     let bar = progress(common, "table-3", methods.len() as u64);
     let mut measured = Vec::new();
     for method in methods {
         let started = Instant::now();
-        let removal = DigitRemoval::for_problem(problem, method)?;
+        let removal = DigitRemoval::for_problem(problem, method).map_err(CliError::usage)?;
         let table_seconds = started.elapsed().as_secs_f64();
         let mut seconds = Vec::new();
         let mut result = removal.remove(&evaluator, &x, NextUse::Keep)?;
@@ -149,8 +147,20 @@ fn depth(evaluator: &Evaluator, x: &Ciphertext) -> usize {
 }
 
 fn text(records: &[Record], skipped: &[usize]) -> String {
-    let head =
-        ["row", "(p, e, v)", "method", "depth", "products", "seconds", "paper", "HElib", "levels", "paper", "bits used", "wrong"];
+    let head = [
+        "row",
+        "(p, e, v)",
+        "method",
+        "depth",
+        "products",
+        "seconds: here",
+        "paper",
+        "HElib",
+        "before/after level: here",
+        "paper",
+        "bits used",
+        "wrong",
+    ];
     let mut lines = vec![head.map(String::from).to_vec()];
     for r in records {
         for m in &r.methods {
@@ -159,6 +169,8 @@ fn text(records: &[Record], skipped: &[usize]) -> String {
                 "chen_han" => (Some(r.paper.chen_han), r.paper.helib.map(|h| h.1)),
                 _ => (None, None),
             };
+            // Their seconds are those of larger rings.
+            let seconds = |figure: Option<f64>| figure.filter(|_| !r.quick).map_or_else(String::new, |s| s.to_string());
             lines.push(vec![
                 r.row.to_string(),
                 format!("({}, {}, {})", r.paper.p, r.paper.e, r.paper.v),
@@ -166,8 +178,8 @@ fn text(records: &[Record], skipped: &[usize]) -> String {
                 m.depth.to_string(),
                 m.products.to_string(),
                 format!("{:.3}", m.seconds),
-                paper.map_or_else(String::new, |p| p.0.to_string()),
-                helib.map_or_else(String::new, |h| h.to_string()),
+                seconds(paper.map(|p| p.0)),
+                seconds(helib),
                 format!("{}/{}", m.level_before, m.level_after),
                 paper.map_or_else(String::new, |p| format!("{}/{}", p.1, p.2)),
                 format!("{:.0}", m.capacity_bits[0] - m.capacity_bits[1]),
@@ -177,7 +189,15 @@ fn text(records: &[Record], skipped: &[usize]) -> String {
     }
     let mut out = table(&lines);
     if let Some(r) = records.first() {
-        out.push_str(&format!("\nn = {}, log Q = {:.0}; levels count squarings modulo p^(e-v)", r.n, r.log_q));
+        out.push_str(&format!(
+            "\nn = {}, log Q = {:.0}; levels here: squarings in a row modulo p^(e-v), in the paper: HElib's count for another log Q",
+            r.n, r.log_q
+        ));
+        out.push_str(&format!("\nseconds here: wall time on {}", r.circumstances.machine()));
+        out.push_str(match r.quick {
+            true => "; quick: a smaller ring, with which the others do not compare",
+            false => "; in the paper: a laptop at 2.6 GHz; HElib: CPU seconds of an AMD EPYC (Zen 4), n = 2^14, log Q = 910",
+        });
     }
     for row in skipped {
         out.push_str(&format!("\nrow {row} has p = 2, which needs a ring of odd index: not available yet"));

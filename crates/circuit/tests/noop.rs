@@ -223,6 +223,36 @@ fn slim_and_full_are_exact_on_the_no_op_scheme() {
     }
 }
 
+/// Whatever has the capacity that is asked for can be bootstrapped, at whatever level, with nothing to spare or with much. Noise below the
+/// floor, which only encryptions at a low level of a small ring have, is left out: there capacity does not tell the size of the modulus.
+#[test]
+fn the_minimum_capacity_is_enough_at_every_level() {
+    for (p, r, mode) in [(257, 1, BootstrapMode::Bypass), (257, 2, BootstrapMode::Slim), (127, 1, BootstrapMode::Full)] {
+        for form in [Form::Bgv, Form::Bfv] {
+            let bootstrap = Some(BootstrapSpec { mode: Some(mode), ..BootstrapSpec::encapsulated(8) });
+            let base = params(6, 257, 8, 16).spec().clone();
+            let spec = ParamsSpec { plain_prime: p, plain_exponent: r, form, bootstrap, ..base };
+            let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+            let scheme = NoOp::blank(&params);
+            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+            let needed = bootstrapper.minimum_capacity(&scheme);
+            let plain = Plaintext::encode(&params, &[]).unwrap();
+            let floor = params.noise().floor(params.plain_modulus());
+            let mut accepted = 0;
+            for level in (0..params.chain().top().0).map(Level) {
+                let fresh = scheme.encrypt_at(&plain, level).into_iter();
+                let inputs = fresh.chain(scheme.encrypt_worn(&plain, level, needed + 1e-3));
+                for x in inputs.filter(|x| scheme.capacity_bits(x) >= needed && scheme.noise_bound_bits(x) >= floor) {
+                    let name = format!("{mode:?}, {form:?}, {level:?}, {} bits of {needed}", scheme.capacity_bits(&x));
+                    bootstrapper.bootstrap(&scheme, &x).unwrap_or_else(|e| panic!("{name}: {e}"));
+                    accepted += 1;
+                }
+            }
+            assert!(accepted > 20, "{mode:?}, {form:?}: {accepted}");
+        }
+    }
+}
+
 #[test]
 fn the_planner_optimizes_its_objective() {
     let dry = Dry(params(6, 257, 8, 16));

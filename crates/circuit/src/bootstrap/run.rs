@@ -142,7 +142,8 @@ impl<S: Raise> Bootstrapper<S> {
         }
         Ok(())
     }
-    /// The capacity, in bits, that a ciphertext needs to be bootstrapped.
+    /// The capacity, in bits, that a ciphertext needs to be bootstrapped, if its noise bound is not below the floor of modulus switching (an
+    /// encryption at a low level of a small ring may be: the slim mode needs the modulus, too).
     pub fn minimum_capacity(&self, scheme: &S) -> f64 {
         match self.plan.mode {
             BootstrapMode::Slim => self.entry + ENTRY_SLACK,

@@ -23,6 +23,21 @@ pub struct MethodReport {
 }
 
 impl MethodReport {
+    /// The costs of `method` for `problem`. Milliseconds to seconds, depending on the degrees.
+    ///
+    /// # Errors
+    /// As [`DigitRemoval::for_problem`].
+    pub fn of(method: DigitMethod, problem: &DigitProblem) -> Result<Self, CircuitError> {
+        let removal = DigitRemoval::for_problem(*problem, method)?;
+        Ok(MethodReport {
+            method,
+            degrees: removal.degrees().to_vec(),
+            total_degree: removal.program().degree(),
+            costs: removal.costs(),
+            bits: removal.program().estimated_bits(problem.p),
+            predicted: Prediction::of(method, problem),
+        })
+    }
     /// The degrees as the papers write them: commas in a row, semicolons between rows.
     pub fn degrees_text(&self) -> String {
         let row = |row: &Vec<usize>| row.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
@@ -71,18 +86,5 @@ impl Prediction {
 /// # Errors
 /// As [`DigitProblem::modulus`]; [`CircuitError::Ring`] if p is no prime.
 pub fn compare(problem: &DigitProblem) -> Result<Vec<MethodReport>, CircuitError> {
-    DigitMethod::candidates(problem)?
-        .into_iter()
-        .map(|method| {
-            let removal = DigitRemoval::for_problem(*problem, method)?;
-            Ok(MethodReport {
-                method,
-                degrees: removal.degrees().to_vec(),
-                total_degree: removal.program().degree(),
-                costs: removal.costs(),
-                bits: removal.program().estimated_bits(problem.p),
-                predicted: Prediction::of(method, problem),
-            })
-        })
-        .collect()
+    DigitMethod::candidates(problem)?.into_iter().map(|method| MethodReport::of(method, problem)).collect()
 }
