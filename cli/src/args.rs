@@ -25,7 +25,8 @@ pub struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Allow parameter sets below 128 bits (their names begin with insecure_)
+    /// Allow parameter sets below 128 bits: names that begin with insecure_, and the chapters of papers (chen-han-), which `reproduce`
+    /// runs without this
     #[arg(long, global = true)]
     pub insecure_research: bool,
 }
@@ -49,7 +50,7 @@ pub enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// Run the tables of a paper at its parameters, and print them beside the paper's figures
+    /// Run the tables of a paper (Chen, Han 2018) at its parameters, and print them beside the paper's figures
     Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
     Selftest(SelftestArgs),

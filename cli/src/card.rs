@@ -1,7 +1,7 @@
 //! What follows from a parameter set.
 
 use everlevel::scheme::params::{KeySecurity, SecretKind, SecurityReport};
-use everlevel::{Params, failure_log2, multiplications_left};
+use everlevel::{BootstrapMode, Form, Params, failure_log2, multiplications_left};
 use serde::Serialize;
 
 use crate::common::find_planner;
@@ -11,6 +11,8 @@ use crate::error::CliError;
 #[derive(Serialize)]
 pub struct Card {
     name: String,
+    form: Form,
+    through_bgv: bool,
     n: usize,
     m: u64,
     p: u64,
@@ -24,6 +26,7 @@ pub struct Card {
     levels: usize,
     secret: String,
     sparse_weight: Option<usize>,
+    under_main_key: bool,
     security_bits: f64,
     security_model: &'static str,
     security_by_key: Vec<KeySecurity>,
@@ -34,7 +37,11 @@ pub struct Card {
 
 #[derive(Serialize)]
 struct BootstrapCard {
+    mode: BootstrapMode,
+    removed_digits: u32,
     overflow_bound: u64,
+    /// log2 of the probability that a coefficient exceeds the bound; none if it never does.
+    overflow_log2: Option<f64>,
     coeff_to_slot: Vec<usize>,
     slot_to_coeff: Vec<usize>,
     digit_removal: String,
@@ -59,12 +66,15 @@ impl Card {
         let mut needed = 0.0;
         let bootstrap = match &spec.bootstrap {
             None => None,
-            Some(_) => {
+            Some(b) => {
                 let planner = find_planner(params, None)?;
                 needed = planner.minimum_capacity();
                 let (plan, keys, after) = (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
                 Some(BootstrapCard {
+                    mode: plan.mode,
+                    removed_digits: b.removed_digits(),
                     overflow_bound: params.overflow_bound(),
+                    overflow_log2: Some(params.noise().overflow_tail(params.overflow_bound())).filter(|x| x.is_finite()),
                     coeff_to_slot: plan.coeff_to_slot.clone(),
                     slot_to_coeff: plan.slot_to_coeff.clone(),
                     digit_removal: plan.digits.to_string(),
@@ -82,6 +92,8 @@ impl Card {
         };
         Ok(Card {
             name: params.name().into(),
+            form: spec.form,
+            through_bgv: spec.through_bgv,
             n: params.degree(),
             m: spec.index,
             p: spec.plain_prime,
@@ -98,6 +110,7 @@ impl Card {
                 SecretKind::Sparse(weight) => format!("ternary of weight {weight}"),
             },
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
+            under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
             security_bits: security.bits(),
             security_model: SecurityReport::MODEL,
             security_by_key: security.keys().to_vec(),
@@ -107,17 +120,24 @@ impl Card {
         })
     }
 
+    /// The weight of a sparse secret beside the main one.
+    fn encapsulated(&self) -> Option<usize> {
+        self.sparse_weight.filter(|_| !self.under_main_key)
+    }
+
     /// For people.
     pub fn text(&self) -> String {
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut line = |k: &str, v: String| lines.push((k.into(), v));
         line("set", self.name.clone());
         line("ring", format!("n = {}, m = {}", self.n, self.m));
-        line("plaintexts", format!("{} slots modulo {}^{}, slot degree d = {}", self.slots, self.p, self.r, self.d));
+        let through = if self.form == Form::Bfv && self.through_bgv { ", products through BGV" } else { "" };
+        line("form", format!("{}{through}", self.form.name().to_uppercase()));
+        line("plaintexts", format!("{} slots modulo {}, slot degree d = {}", self.slots, power(self.p, self.r), self.d));
         line("modulus", format!("log2 Q = {:.1}, log2 P = {:.1}, log2 QP = {:.1}", self.log_q, self.log_p, self.log_qp));
         line("key switching", format!("{} digits", self.digits));
         line("levels", format!("{} places on the ladder of moduli", self.levels));
-        let sparse = self.sparse_weight.map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
+        let sparse = self.encapsulated().map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
         line("secrets", format!("{}{sparse}", self.secret));
         for key in &self.security_by_key {
             let bits =
@@ -132,10 +152,13 @@ impl Card {
         match &self.bootstrap {
             None => line("bootstrapping", "none".into()),
             Some(b) => {
+                let (mode, v) = (b.mode, b.removed_digits);
                 line(
                     "bootstrapping",
-                    format!("overflow at most {} always; from {:.1} bits of capacity", b.overflow_bound, b.minimum_capacity_bits),
+                    format!("{mode:?} mode; from {:.1} bits of capacity", b.minimum_capacity_bits).to_lowercase(),
                 );
+                let tail = b.overflow_log2.map_or("always".into(), |x| format!("but for 2^{x:.1} in each coefficient"));
+                line("overflow", format!("at most {} {tail}; digits removed: {v}", b.overflow_bound));
                 line(
                     "its plan",
                     format!("coeff-to-slot {:?}, slot-to-coeff {:?}, {}", b.coeff_to_slot, b.slot_to_coeff, b.digit_removal),
@@ -166,9 +189,9 @@ impl Card {
     pub fn markdown_row(&self) -> String {
         let bits = |k: &KeySecurity| if k.bits > 0.0 { format!("{:.1}", k.bits) } else { "none".into() };
         let security: Vec<String> = self.security_by_key.iter().map(bits).collect();
-        let secrets = match self.sparse_weight {
+        let secrets = match self.encapsulated() {
             Some(h) => format!("ternary; weight {h}"),
-            None => "ternary".into(),
+            None => self.secret.trim_start_matches("uniform ").into(),
         };
         let (capacity, multiplications, keys) = match &self.bootstrap {
             None => ("–".into(), "–".into(), "–".into()),
@@ -179,12 +202,11 @@ impl Card {
             ),
         };
         format!(
-            "| `{}` | {} | {} | {}^{} | {} | {} | {:.1} | {:.1} | {} | {secrets} | {} | {:.0} / {capacity} | {multiplications} | {keys} |",
+            "| `{}` | {} | {} | {} | {} | {} | {:.1} | {:.1} | {} | {secrets} | {} | {:.0} / {capacity} | {multiplications} | {keys} |",
             self.name,
             self.n,
             self.m,
-            self.p,
-            self.r,
+            power(self.p, self.r),
             self.slots,
             self.d,
             self.log_q,
@@ -194,4 +216,9 @@ impl Card {
             self.fresh_capacity_bits
         )
     }
+}
+
+/// p^r as people write it.
+pub fn power(p: u64, r: u32) -> String {
+    if r == 1 { p.to_string() } else { format!("{p}^{r}") }
 }

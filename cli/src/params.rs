@@ -1,17 +1,18 @@
 //! `everlevel params`.
 
-use everlevel::{Objective, OptIn, Params, TimeModel, search_plan};
+use everlevel::{Form, Objective, OptIn, Params, TimeModel, search_plan};
 use serde::Serialize;
 
 use crate::args::{By, Common, ParamsCommand};
 use crate::bench::machine;
-use crate::card::Card;
+use crate::card::{Card, power};
 use crate::common::{emit, emit_json, find_params, find_planner, find_spec, progress, table};
 use crate::error::CliError;
 
 #[derive(Serialize)]
 struct Listed {
     name: String,
+    form: Form,
     n: usize,
     m: u64,
     p: u64,
@@ -47,6 +48,7 @@ fn list(common: &Common) -> Result<(), CliError> {
         let (spec, chain) = (params.spec(), params.chain());
         sets.push(Listed {
             name: name.into(),
+            form: spec.form,
             n: params.degree(),
             m: spec.index,
             p: spec.plain_prime,
@@ -62,13 +64,14 @@ fn list(common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&sets);
     }
-    let head = ["name", "n", "p^r", "slots", "d", "log2 QP", "security"].map(String::from).to_vec();
+    let head = ["name", "form", "n", "p^r", "slots", "d", "log2 QP", "security"].map(String::from).to_vec();
     let row = |s: &Listed| {
         let security = if s.security_bits > 0.0 { format!("{:.1}", s.security_bits) } else { "none".into() };
         vec![
             s.name.clone(),
+            s.form.name().into(),
             s.n.to_string(),
-            format!("{}^{}", s.p, s.r),
+            power(s.p, s.r),
             s.slots.to_string(),
             s.d.to_string(),
             format!("{:.1}", s.log_q + s.log_p),
@@ -84,7 +87,9 @@ fn show(name: &str, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&spec);
     }
-    let value = serde_json::to_value(&spec).map_err(CliError::failure)?;
+    let mut value = serde_json::to_value(&spec).map_err(CliError::failure)?;
+    // Files leave out what is as usual; people are told.
+    value["form"] = spec.form.name().into();
     let fields = value.as_object().into_iter().flatten();
     let rows: Vec<Vec<String>> =
         fields.map(|(k, v)| vec![k.clone(), v.as_str().map_or_else(|| v.to_string(), String::from)]).collect();

@@ -40,6 +40,26 @@ impl Client {
     }
     /// A server with the keys of `plan` that bootstraps by `bootstrap`. `progress(done, total)` is called after each key.
     ///
+    /// For keys of one's own (rotations), and for another mode of bootstrapping. Slots that hold whole elements of GR(p^r, d) need the
+    /// full mode, which takes d digit removals where the others take one:
+    ///
+    /// ```
+    /// use everlevel::{BootstrapMode, Client, KeyPlanner, OptIn, Params, bootstrap_plan};
+    ///
+    /// // 64 slots in GR(127^2, 4), at toy size.
+    /// let params = Params::named("insecure_bfv-127e2-n8", OptIn::InsecureResearch)?;
+    /// let mut rng = everlevel::system_rng()?;
+    /// let client = Client::new(&params, &mut rng);
+    /// let plan = bootstrap_plan(&params)?.in_mode(BootstrapMode::Full);
+    /// let planner = KeyPlanner::with_plan(&params, plan)?;
+    /// let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ())?;
+    ///
+    /// let elements: Vec<u64> = (0..params.degree() as u64).collect();
+    /// let fresh = server.bootstrap(&client.encrypt_elements(&elements, &mut rng)?)?;
+    /// assert_eq!(client.decrypt_elements(&fresh)?, elements);
+    /// # Ok::<(), everlevel::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// A set that cannot bootstrap, or a bootstrapping plan that does not suit it.
     pub fn server_for(
@@ -78,5 +98,20 @@ impl Client {
     /// As [`Client::decrypt`].
     pub fn decrypt_signed(&self, ciphertext: &Ciphertext) -> Result<Vec<i64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode_signed(self.params())?)
+    }
+    /// Encrypts slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by slot (see
+    /// [`Plaintext::encode_elements`]).
+    ///
+    /// # Errors
+    /// Another number of values than slots times d, or one outside of 0..p^r.
+    pub fn encrypt_elements(&self, values: &[u64], rng: &mut impl CryptoRng) -> Result<Ciphertext, Error> {
+        Ok(self.secret.encrypt(&Plaintext::encode_elements(self.params(), values)?, rng)?)
+    }
+    /// The slots as elements of GR(p^r, d): d coefficients for each slot. Exact, or refused.
+    ///
+    /// # Errors
+    /// Too much noise, a ciphertext of other parameters.
+    pub fn decrypt_elements(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
+        Ok(self.secret.decrypt(ciphertext)?.decode_elements(self.params())?)
     }
 }

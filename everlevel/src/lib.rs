@@ -1,11 +1,14 @@
 //! Exact homomorphic encryption that never runs out of levels.
 //!
-//! Encrypt vectors of integers modulo a prime, add, multiply and rotate them without the key, refresh them by bootstrapping when
-//! their noise budget is spent, go on, decrypt: every slot is exact.
+//! Encrypt vectors of integers modulo p^r, or of elements of its extensions GR(p^r, d), add, multiply and rotate them without the key,
+//! refresh them by bootstrapping when their noise budget is spent, go on, decrypt: every slot is exact. The scheme is BGV or BFV,
+//! which are two forms of one ([`Form`]): everything here serves both.
 //!
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
+//! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
+//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
 //! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
 //! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
 //!
@@ -14,6 +17,12 @@
 //!
 //! ```
 #![doc = include_str!("../examples/hello.rs")]
+//! ```
+//!
+//! Fixed-point numbers in BFV, modulo a power of a prime:
+//!
+//! ```
+#![doc = include_str!("../examples/fixed_point.rs")]
 //! ```
 //!
 //! # What is guaranteed
@@ -35,9 +44,11 @@ pub use everlevel_arith::Backend;
 pub use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport, TimeModel,
 };
-pub use everlevel_circuit::{AutoRefresh, Shared};
+pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
+pub use everlevel_circuit::{AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, SlotShape};
+pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
     Ciphertext, Cost, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext,
     PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,

@@ -3,6 +3,7 @@
 use everlevel_circuit::bootstrap::{
     BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, StageReport, TimeModel,
 };
+use everlevel_ring::GaloisElement;
 use everlevel_scheme::noise::{EVENT_LOG2, Meta, log_add};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError};
@@ -90,10 +91,17 @@ impl KeyPlanner {
         self.keys = self.keys.merge(&KeyPlan::column_rotations(&self.params, steps));
         self
     }
-    /// The exchange of the rows, at every level.
+    /// The exchange of the rows, at every level; no key where there is one row.
     #[must_use]
     pub fn row_swap(mut self) -> Self {
         self.keys = self.keys.merge(&KeyPlan::row_swap(&self.params));
+        self
+    }
+    /// Any automorphisms, at every level: conjugation, Frobenius on whole slots (see [`everlevel_ring::SlotShape`]).
+    #[must_use]
+    pub fn automorphisms(mut self, elements: impl IntoIterator<Item = GaloisElement>) -> Self {
+        let top = self.params.chain().top();
+        self.keys = self.keys.merge(&KeyPlan::automorphisms_up_to(&self.params, elements, top));
         self
     }
 }
@@ -140,13 +148,15 @@ impl DryRun for Dry<'_> {
     }
 }
 
-/// A pretended ciphertext that needs bootstrapping, at the lowest level of so much capacity: what bootstrapping leaves does not depend on it.
+/// A pretended ciphertext that needs bootstrapping, at the lowest level where what was switched down has so much capacity: what bootstrapping
+/// leaves does not depend on it.
 fn worn_out(scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
     let params = scheme.params();
     let zero = Plaintext::encode(params, &[])?;
     let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
     let top = params.chain().top().0;
-    let enough = |x: &Open| params.capacity(x.meta()) >= capacity;
+    let floor = params.noise().floor(params.plain_modulus());
+    let enough = |x: &Open| params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity;
     (1..top).filter_map(|level| fresh(level).ok()).find(enough).map_or_else(|| fresh(top), Ok)
 }
 

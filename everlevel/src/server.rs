@@ -14,9 +14,13 @@ pub type Value = Shared<Ciphertext>;
 /// Computes on ciphertexts and bootstraps them by itself when the next operation would not fit, so that circuits of any depth run. Holds
 /// no secret.
 ///
+/// Slots hold integers modulo p^r, or whole elements of GR(p^r, d) where the server bootstraps in full mode (see
+/// [`crate::Client::server_for`]): the other modes are for integers only, and lose what else a
+/// slot holds without notice, as a server cannot see it.
+///
 /// Every method takes shared references and may be called from many threads.
 pub struct Server {
-    bgv: Arc<Evaluator>,
+    evaluator: Arc<Evaluator>,
     bootstrapper: Arc<Bootstrapper<Evaluator>>,
     auto: AutoRefresh<Evaluator>,
 }
@@ -27,17 +31,18 @@ impl Server {
     /// # Errors
     /// A plan that does not suit the parameter set.
     pub fn new(keys: ServerKeys, plan: BootstrapPlan) -> Result<Self, Error> {
-        let bgv = Arc::new(Evaluator::new(keys));
-        let bootstrapper = Arc::new(Bootstrapper::new(&*bgv, plan)?);
-        Ok(Server { auto: AutoRefresh::new(bgv.clone(), bootstrapper.clone()), bgv, bootstrapper })
+        let evaluator = Arc::new(Evaluator::new(keys));
+        let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
+        Ok(Server { auto: AutoRefresh::new(evaluator.clone(), bootstrapper.clone()), evaluator, bootstrapper })
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {
-        self.bgv.params()
+        self.evaluator.params()
     }
-    /// The evaluator below, for operations without automatic bootstrapping.
+    /// The evaluator below, for operations without automatic bootstrapping: the verbs of [`Scheme`], in BGV and in BFV form alike, and
+    /// conversion between the two ([`Evaluator::convert`]).
     pub fn evaluator(&self) -> &Evaluator {
-        &self.bgv
+        &self.evaluator
     }
     /// The bootstrapping below.
     pub fn bootstrapper(&self) -> &Bootstrapper<Evaluator> {
@@ -57,14 +62,14 @@ impl Server {
     }
     /// What is left to compute with: log2(modulus / (2 * noise bound)).
     pub fn capacity_bits(&self, x: &Value) -> f64 {
-        self.bgv.capacity_bits(&x.get())
+        self.evaluator.capacity_bits(&x.get())
     }
     /// Bootstraps now.
     ///
     /// # Errors
     /// A ciphertext that is too noisy, missing keys.
     pub fn bootstrap(&self, x: &Ciphertext) -> Result<Ciphertext, Error> {
-        Ok(self.bootstrapper.bootstrap(&self.bgv, x)?)
+        Ok(self.bootstrapper.bootstrap(&self.evaluator, x)?)
     }
 
     /// Sum, slot by slot.
@@ -114,23 +119,25 @@ impl Server {
     /// # Errors
     /// A ciphertext or plaintext of other parameters.
     pub fn mul_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
-        self.apply(a, |bgv, a| Ok(bgv.mul_plain(a, b)?))
+        self.apply(a, |evaluator, a| Ok(evaluator.mul_plain(a, b)?))
     }
     /// Adds the plaintext's slots.
     ///
     /// # Errors
     /// A ciphertext or plaintext of other parameters.
     pub fn add_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
-        self.apply(a, |bgv, a| Ok(bgv.add_plain(a, b)?))
+        self.apply(a, |evaluator, a| Ok(evaluator.add_plain(a, b)?))
     }
-    /// Rotates the columns of both rows by `k` to the left. The key must have been planned ([`crate::KeyPlanner::rotations`]).
+    /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the left. The key must have been planned
+    /// ([`crate::KeyPlanner::rotations`]). Whole elements that pass the end of a row arrive conjugated, see [`crate::SlotShape`].
     ///
     /// # Errors
     /// A missing key, a ciphertext of other parameters.
     pub fn rotate_columns(&self, a: &Value, k: i64) -> Result<Value, Error> {
         Ok(self.auto.rotate_columns(a, k)?)
     }
-    /// Exchanges the rows. The key must have been planned ([`crate::KeyPlanner::row_swap`]).
+    /// Exchanges the two rows; where there is one row (p = 3 modulo 4), the identity. The key must have been planned
+    /// ([`crate::KeyPlanner::row_swap`]).
     ///
     /// # Errors
     /// A missing key, a ciphertext of other parameters.

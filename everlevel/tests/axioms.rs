@@ -75,16 +75,16 @@ fn the_no_op_scheme_predicts_levels_and_noise() {
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let secret = SecretKey::generate(&params, &mut rng);
     let plan = KeyPlan::relinearization(&params).merge(&KeyPlan::column_rotations(&params, STEPS));
-    let bgv = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap());
+    let scheme = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap());
     let open = NoOp::new(&params, 0);
     let plain = Plaintext::encode(&params, &[3, 1, 4, 1, 5]).unwrap();
     let (mut x, mut y) = (secret.encrypt(&plain, &mut rng).unwrap(), open.encrypt(&plain).unwrap());
     for step in 0..12 {
         (x, y) = match step % 4 {
-            0 => (bgv.mul(&x, &x, NextUse::LinearMap).unwrap(), open.mul(&y, &y, NextUse::LinearMap).unwrap()),
-            1 => (bgv.rotate_columns(&x, 1).unwrap(), open.rotate_columns(&y, 1).unwrap()),
-            2 => (bgv.mul_scalar(&x, -9).unwrap(), open.mul_scalar(&y, -9).unwrap()),
-            _ => (bgv.add(&x, &x).unwrap(), open.add(&y, &y).unwrap()),
+            0 => (scheme.mul(&x, &x, NextUse::LinearMap).unwrap(), open.mul(&y, &y, NextUse::LinearMap).unwrap()),
+            1 => (scheme.rotate_columns(&x, 1).unwrap(), open.rotate_columns(&y, 1).unwrap()),
+            2 => (scheme.mul_scalar(&x, -9).unwrap(), open.mul_scalar(&y, -9).unwrap()),
+            _ => (scheme.add(&x, &x).unwrap(), open.add(&y, &y).unwrap()),
         };
         assert_eq!(x.meta(), y.meta(), "step {step}");
     }

@@ -1,7 +1,8 @@
 //! The facade: client and server.
 
 use everlevel::{
-    Client, Error, KeyPlanner, OptIn, Params, Plaintext, PublicKey, SchemeError, failure_log2, multiplications_left,
+    BootstrapMode, Client, Error, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme, SchemeError, bootstrap_plan,
+    failure_log2, multiplications_left,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -39,6 +40,45 @@ fn a_circuit_of_any_depth() {
     assert!(server.bootstraps() >= 3);
     assert!(client.secret().measure_noise(&x.get()).unwrap() <= x.get().noise_bound_bits());
     assert!(failure_log2(&params, &server.evaluator().cost()) < -128.0);
+}
+
+/// Slots that hold elements of GR(p^r, d), over several bootstrappings: one row and BFV modulo p^2, two rows and BGV.
+#[test]
+fn whole_slots_of_any_depth() {
+    for name in ["insecure_bfv-127e2-n8", "insecure_bgv-257-n8"] {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let (shape, plain, r) = (params.slot_shape(), params.plain(), params.plain_exponent());
+        let (d, columns) = (shape.degree_of_slot(), shape.columns());
+        let t = plain.modulus(r);
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        let client = Client::new(&params, &mut rng);
+        let plan = bootstrap_plan(&params).unwrap().in_mode(BootstrapMode::Full);
+        let frobenius = shape.frobenius();
+        let planner = KeyPlanner::with_plan(&params, plan).unwrap().row_swap().automorphisms([frobenius]);
+        let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
+
+        let mut values: Vec<u64> = (0..params.degree() as u64).map(|i| t.reduce_u64(i * i + 7)).collect();
+        let mut x = server.load(client.encrypt_elements(&values, &mut rng).unwrap());
+        let mut steps = 0;
+        while server.bootstraps() < 2 {
+            x = server.add_scalar(&server.mul(&x, &x).unwrap(), 3).unwrap();
+            for slot in values.chunks_mut(d) {
+                slot.copy_from_slice(&plain.element_mul(slot, slot, r).unwrap());
+                slot[0] = t.add(slot[0], 3);
+            }
+            steps += 1;
+            assert_eq!(client.decrypt_elements(&x.get()).unwrap(), values, "{name}, step {steps}");
+        }
+        // Frobenius d times is the identity, once it is not.
+        let conjugate = server.apply(&x, |s, x| Ok(s.apply_galois(x, frobenius)?)).unwrap();
+        assert_ne!(client.decrypt_elements(&conjugate.get()).unwrap(), values);
+        let again = (1..d).fold(conjugate, |y, _| server.apply(&y, |s, y| Ok(s.apply_galois(y, frobenius)?)).unwrap());
+        assert_eq!(client.decrypt_elements(&again.get()).unwrap(), values);
+        assert!(client.decrypt(&x.get()).is_err(), "integers only");
+        // Two rows are exchanged, one stays as it is.
+        values.rotate_left(columns * d);
+        assert_eq!(client.decrypt_elements(&server.swap_rows(&x).unwrap().get()).unwrap(), values);
+    }
 }
 
 #[test]
@@ -79,6 +119,7 @@ fn refusals_are_errors() {
     assert!(client.encrypt(&[257], &mut rng).is_err());
     assert!(client.encrypt(&vec![0; params.slots() + 1], &mut rng).is_err());
     assert!(client.encrypt_signed(&[129], &mut rng).is_err());
+    assert!(client.encrypt_elements(&[1], &mut rng).is_err());
     let server = client.server(&mut rng).unwrap();
     let x = server.load(client.encrypt(&[1], &mut rng).unwrap());
     let missing = server.rotate_columns(&x, 13).map(|_| ()).unwrap_err();

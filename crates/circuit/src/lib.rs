@@ -10,10 +10,10 @@
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
 //! * [`digits`]: digit removal by every known method; [`Truncation`], [`Comparison`]: what else it is good for.
-//! * [`bootstrap`]: all of these in a row, observed stage by stage; a planner.
+//! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
-//! A bootstrapping, planned and run on the no-op scheme; on BGV only the first lines differ:
+//! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines differ:
 //!
 //! ```
 //! use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};

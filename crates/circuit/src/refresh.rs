@@ -116,14 +116,14 @@ impl<S: Raise> AutoRefresh<S> {
     pub fn mul_scalar(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
     }
-    /// Rotates the columns of both rows by `k` to the left.
+    /// Rotates the columns of every row by `k` to the left.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].
     pub fn rotate_columns(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.rotate_columns(a, k)?))
     }
-    /// Exchanges the two rows.
+    /// Exchanges the two rows; the identity where there is one row.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].

@@ -1,6 +1,6 @@
 //! The verb set that circuits are written against.
 //!
-//! [`Scheme`] is what a circuit may ask of an exact scheme. BGV and the no-op scheme implement it; nothing in
+//! [`Scheme`] is what a circuit may ask of an exact scheme. BGV and BFV (one evaluator) and the no-op scheme implement it; nothing in
 //! `everlevel-circuit` names a concrete scheme, so every circuit is proved in milliseconds without cryptography and
 //! then run once with it. Every verb takes ciphertexts at any levels and plaintext scales, aligns them, and refuses
 //! (with an error, never a wrong value) what its noise bound cannot cover.
@@ -42,8 +42,8 @@ pub struct PeriodicSlots {
 
 /// An exact scheme, as seen by a circuit.
 ///
-/// Values are vectors of integers modulo `p^e`, one per slot; `e` is a property of the ciphertext (bootstrapping
-/// moves between `p^2` and `p`).
+/// Values are vectors of integers modulo `p^e`, or of elements of GR(p^e, d), one per slot; `e` is a property of the ciphertext
+/// (bootstrapping moves between `p^(r+v)` and `p^r`).
 pub trait Scheme: Send + Sync {
     /// An encrypted vector, with its level and its noise bound.
     type Ciphertext: Clone + Send + Sync;
@@ -62,7 +62,7 @@ pub trait Scheme: Send + Sync {
     fn plain_exponent(&self, x: &Self::Ciphertext) -> u32;
     /// The level of `x`: its place on the ladder of moduli, 0 being the lowest.
     fn level(&self, x: &Self::Ciphertext) -> Level;
-    /// log2 of the bound on the canonical norm of the phase of `x`.
+    /// log2 of the bound on the canonical norm of the phase of `x` (in BFV form of t times that, see [`crate::Form`]).
     fn noise_bound_bits(&self, x: &Self::Ciphertext) -> f64;
     /// log2(modulus / (2 * noise bound)): what is left to compute with.
     fn capacity_bits(&self, x: &Self::Ciphertext) -> f64;
@@ -119,11 +119,12 @@ pub trait Scheme: Send + Sync {
         let gs: Vec<GaloisElement> = ks.iter().map(|&k| self.slot_shape().rotation(k)).collect();
         self.apply_galois_many(a, &gs)
     }
-    /// Rotates the columns of both rows by `k` to the left (to the right for negative k), cyclically.
+    /// Rotates the columns of every row by `k` to the left (to the right for negative k), cyclically; whole slots up to Frobenius, see
+    /// [`SlotShape`].
     fn rotate_columns(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
         self.apply_galois(a, self.slot_shape().rotation(k))
     }
-    /// Exchanges the two rows.
+    /// Exchanges the two rows; the identity where there is one row.
     fn swap_rows(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
         self.apply_galois(a, self.slot_shape().swap_rows())
     }

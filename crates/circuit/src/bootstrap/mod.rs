@@ -1,12 +1,19 @@
-//! Bootstrapping of thin ciphertexts by message bypass.
+//! Bootstrapping of BGV and BFV ciphertexts in three modes ([`BootstrapMode`](everlevel_scheme::params::BootstrapMode); docs/adr/0003 and 0012).
 //!
-//! A worn-out ciphertext has, modulo q0 under a sparse key s0, the phase m + q0 I over the integers with |I| <= B. The
-//! scheme hands out the overflow part u = I' - Δ I (as a polynomial); this module moves u to the slots, removes its low digit,
-//! which leaves h = -I modulo p, moves h back to the coefficients and adds q0 h to the raised message m + q0 I. The message
-//! itself goes through no linear map. Digit removal of type A (Δ = p) needs u modulo p^2, type B (another Δ) modulo p.
+//! A worn-out ciphertext has, modulo q0 under a sparse key s0, the phase m + p^r ε + q0 I over the integers with |I| <= B (in BFV form
+//! once it is multiplied by p^r).
 //!
-//! Sources: the bypass is from Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), the linear maps from the same authors
-//! (ia.cr/2024/164) and Geelen 2024 (ia.cr/2024/153), the sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
+//! * *Bypass*, r = 1: the scheme hands out the overflow part u = I' - Δ I (as a polynomial), which is moved to the slots; its low digit is
+//!   removed, which leaves h = -I modulo p; h is moved back to the coefficients, and q0 h added to the raised message m + q0 I. The message
+//!   itself goes through no linear map. Digit removal of type A (Δ = p) needs u modulo p^2, type B (another Δ) modulo p.
+//! * *Slim*, thin plaintexts: slots are moved to the coefficients of a polynomial in X^d at the lowest level, p^v m + I is raised, projected,
+//!   moved to the slots, and its v low digits are removed.
+//! * *Full*, any plaintext: p^v m + I is raised and taken apart into d polynomials in X^d; each goes to the slots, through the digit removal and
+//!   back.
+//!
+//! Sources: the bypass is from Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), slim and full mode from Chen–Han 2018 (ia.cr/2018/067) in the form of
+//! Geelen–Vercauteren 2022 (ia.cr/2022/1363), the linear maps from Ma–Huang–Wang–Wang (ia.cr/2024/164) and Geelen 2024 (ia.cr/2024/153),
+//! the sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
 
 mod groups;
 mod observe;

@@ -36,7 +36,7 @@ impl KeyPlan {
         let elements = steps.into_iter().map(|k| params.slot_shape().rotation(k));
         Self::automorphisms_up_to(params, elements, params.chain().top())
     }
-    /// The exchange of the rows, at every level.
+    /// The exchange of the rows, at every level; nothing where there is one row.
     pub fn row_swap(params: &Params) -> Self {
         Self::automorphisms_up_to(params, [params.slot_shape().swap_rows()], params.chain().top())
     }

@@ -1,8 +1,8 @@
 //! The no-op scheme: plaintexts that behave like ciphertexts.
 //!
-//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV, operation by operation; only the
+//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV and BFV, operation by operation; only the
 //! polynomials are missing. Circuits are proved on it in milliseconds, planned on it (what would it cost, which keys does it need, what
-//! is left), and then run on BGV.
+//! is left), and then run with cryptography.
 
 mod scheme;
 
@@ -112,11 +112,11 @@ impl NoOp {
         self.params.checked(x.meta, "decryption")?;
         Ok(Plaintext { coefficients: x.value.clone(), exponent: x.meta.exponent })
     }
-    /// What BGV would have computed so far.
+    /// What the real scheme, of the form of the set, would have computed so far.
     pub fn cost(&self) -> Cost {
         self.counters.snapshot()
     }
-    /// The keys that BGV would have used so far.
+    /// The keys that the real scheme would have used so far.
     pub fn key_plan(&self) -> KeyPlan {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! The verb set of BGV.
+//! The verb set of BGV and BFV.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS.
 //!
 //! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ and the bound on the phase
-//! in its [`Meta`]; a BFV ciphertext is that divided by t ([`crate::Form`]). Key switching and modulus switching are shared with every plaintext modulus: ciphertexts are divided by t on
-//! the way in and multiplied by t on the way out.
+//! in its [`Meta`]; a BFV ciphertext is that divided by t ([`crate::Form`]). Key switching and modulus switching are shared by both forms and
+//! all plaintext moduli: BGV ciphertexts are divided by t on the way in and multiplied by t on the way out.
 
 mod arithmetic;
 mod encrypt;
@@ -74,7 +74,8 @@ pub struct Product {
     pub(crate) tensor: Tensor,
 }
 
-/// The BGV evaluator: parameters and server keys. It holds no secret.
+/// The evaluator of BGV and BFV: parameters and server keys. It holds no secret. Operands of one operation have one form; results have it
+/// too ([`Evaluator::convert`]).
 pub struct Evaluator<K: EvalKeys = ServerKeys> {
     params: Params,
     keys: K,
