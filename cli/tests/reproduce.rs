@@ -115,7 +115,7 @@ fn there_is_a_record_of_every_row() {
                 "table-3" if row > 2 => expected.push(format!("chen-han-{table}-row-{row}-quick.json")),
                 "table-3" => {}
                 _ => expected.extend(
-                    ["main-128", "encapsulated"].map(|secret| format!("chen-han-{table}-row-{row}-{secret}-bfv-quick.json")),
+                    ["main-128", "encapsulated"].map(|secret| format!("chen-han-{table}-row-{row}-{secret}-mixed-quick.json")),
                 ),
             }
         }
