@@ -9,7 +9,7 @@
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps.
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
-//! * [`digits`]: digit removal by every known method; [`Truncation`], [`Comparison`]: what else it is good for.
+//! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is good for.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
