@@ -51,6 +51,18 @@ pub fn raise_digit(p: u64) -> u64 {
     p.isqrt() + 1
 }
 
+/// The ranges of the digits to base w of integers in ±range/2: w for all but the last one.
+pub(crate) fn raise_digit_ranges(p: u64, range: u64) -> Vec<f64> {
+    let w = raise_digit(p) as f64;
+    let (mut ranges, mut rest) = (Vec::new(), range as f64);
+    while rest > w {
+        ranges.push(w);
+        rest = rest / w + 1.0;
+    }
+    ranges.push(rest);
+    ranges
+}
+
 /// log2(2^a + 2^b).
 pub fn log_add(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
@@ -162,15 +174,9 @@ impl NoiseModel {
     /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w of a polynomial with coefficients uniform in
     /// ±range/2.
     pub fn raised(&self, form: Form, p: u64, t: u64, range: u64) -> f64 {
-        let (w, t) = (raise_digit(p) as f64, t as f64);
+        let t = t as f64;
         let unit = TAIL * (self.degree / 12.0).sqrt();
-        // The digits are below w, all but the last.
-        let (mut digits, mut rest) = (0.0, range as f64);
-        while rest > w {
-            digits += w;
-            rest = rest / w + 1.0;
-        }
-        digits += rest;
+        let digits: f64 = raise_digit_ranges(p, range).iter().sum();
         // A message that is multiplied by κ is as large as t allows.
         let message = match form {
             Form::Bgv => range as f64 * (1.0 + self.sparse_weight),

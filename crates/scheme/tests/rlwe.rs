@@ -219,6 +219,29 @@ fn the_overflow_has_the_promised_shape() {
     }
 }
 
+/// In every mode: sets that go round the digit removal can be raised for those that go through it as well.
+#[test]
+fn the_scaled_phase_has_the_promised_shape() {
+    for name in SETS.into_iter().chain(["insecure_bgv-127-n8", "insecure_bfv-127e2-n8"]) {
+        let mut f = fixture(name, 11);
+        let params = f.bgv.params().clone();
+        let x = f.values();
+        let a = f.encrypt(&x);
+        let worn = f.bgv.mod_switch_to(&a, everlevel_scheme::Level(1)).unwrap();
+        let raised = f.bgv.begin_raise(&worn).unwrap();
+        let y = f.bgv.raise_scaled(&raised).unwrap();
+        let (measured, bound) = (f.secret.measure_noise(&y).unwrap(), y.noise_bound_bits());
+        assert!(measured <= bound, "{name}: measured noise 2^{measured:.2} above the bound 2^{bound:.2}");
+        let t = params.plain().modulus(params.slot_shape().max_exponent());
+        let (p, overflow) = (params.spec().plain_prime as i64, params.overflow_bound() as i64);
+        for &c in f.secret.decrypt(&y).unwrap().coefficients() {
+            let c = t.centered(c);
+            let low = c - p * (c as f64 / p as f64).round() as i64;
+            assert!(low.abs() <= overflow, "{name}: overflow {low} above {overflow}");
+        }
+    }
+}
+
 #[test]
 fn forms_convert_and_do_not_mix() {
     for name in ["insecure_bgv-257-n8", "insecure_bfv-65537-n11"] {

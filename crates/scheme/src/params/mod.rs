@@ -148,10 +148,9 @@ impl Params {
     fn bypass_applies(&self) -> bool {
         self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1
     }
-    /// How many digits raised polynomials are cut into: of about √p each, below p for the bypass and d = 1, below p^(r+v) otherwise.
+    /// How many digits of about √p each raised polynomials are cut into at most: enough for coefficients modulo p^(r+v), whatever the mode.
     pub fn raise_digits(&self) -> usize {
-        let short = self.bootstrap_mode() == BootstrapMode::Bypass && self.slot_shape().degree_of_slot() == 1;
-        if short { 2 } else { 2 * self.slot_shape().max_exponent() as usize }
+        2 * self.slot_shape().max_exponent() as usize
     }
     /// log2 of the modulus at `level`.
     pub fn modulus_bits(&self, level: Level) -> f64 {

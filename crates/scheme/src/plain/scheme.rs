@@ -5,7 +5,7 @@ use everlevel_ring::{GaloisElement, SlotShape};
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
 use crate::error::SchemeError;
 use crate::form::Form;
-use crate::noise::{ExtendedMeta, Meta, log_add};
+use crate::noise::{ExtendedMeta, Meta, log_add, raise_digit_ranges};
 use crate::params::Level;
 use crate::rlwe::{periodic_plaintext, same_kind};
 use crate::verbs::{NextUse, PeriodicSlots, Raise, Scheme};
@@ -308,8 +308,9 @@ pub struct OpenRaised {
 
 impl NoOp {
     /// As many plaintext products as digits: a transform a limb for each and one for the constant part.
-    fn count_raising(&self, meta: &Meta) {
-        self.counters.transforms((1 + self.params.raise_digits()) * self.params.chain().basis(meta.level).len());
+    fn count_raising(&self, meta: &Meta, range: u64) {
+        let digits = raise_digit_ranges(self.plain_prime(), range).len().min(self.params.raise_digits());
+        self.counters.transforms((1 + digits) * self.params.chain().basis(meta.level).len());
     }
 }
 
@@ -353,7 +354,7 @@ impl Raise for NoOp {
         let params = &self.params;
         let meta = params.checked(params.raised_overflow(delta)?, "bootstrapping")?;
         let (delta, t) = (delta as i64, params.plain_arithmetic(&meta));
-        self.count_raising(&meta);
+        self.count_raising(&meta, delta as u64);
         let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - delta * i)).collect();
         Ok(Open { meta, value })
     }
@@ -362,7 +363,7 @@ impl Raise for NoOp {
         let meta = params.checked(params.raised_message(&like.meta)?, "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
         let q0 = t.reduce_i64(self.base_modulus_mod_p(r));
-        self.count_raising(&meta);
+        self.count_raising(&meta, self.params.plain_modulus());
         let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
         self.switch(&Open { meta, value }, like.meta.level)
     }
@@ -375,7 +376,7 @@ impl Raise for NoOp {
         let params = &self.params;
         let meta = params.checked(params.raised_scaled(), "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
-        self.count_raising(&meta);
+        self.count_raising(&meta, t.value());
         let shift = t.reduce_u64(self.plain_prime().pow(self.overflow_digits()));
         let unit = params.raised_unit(r.factor, &Meta { factor: 1, ..meta });
         let scale = t.mul(shift, unit);
