@@ -1,0 +1,90 @@
+//! Ciphertexts over the extended modulus: bounds embedding by embedding.
+
+use super::{Meta, log_add};
+use crate::error::SchemeError;
+use crate::params::Params;
+use crate::verbs::NextUse;
+
+/// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase (divided by P) is bounded by
+/// 2^(meta.noise) * profile\[i mod len\].
+///
+/// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ |λ_i(ζ)| is what the noise
+/// grows by, a third of what Σ max |λ_i(ζ)| would say.
+#[derive(Clone, Debug)]
+pub struct ExtendedMeta {
+    /// Level, exponent, factor, and the noise that the profile scales.
+    pub meta: Meta,
+    /// Multipliers along a row, periodic.
+    pub profile: Vec<f64>,
+}
+
+impl ExtendedMeta {
+    /// One ciphertext, bounded alike at all embeddings.
+    pub fn flat(meta: Meta) -> Self {
+        ExtendedMeta { meta, profile: vec![1.0] }
+    }
+    /// Σ diagonal_j * input_j over the pairs given; None if there is none.
+    pub fn combine<'a>(pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a [f64])> + Clone) -> Option<Self> {
+        let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
+        let first = pairs.clone().next()?.0.meta;
+        let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.len())).max().unwrap_or(1);
+        let mut profile = vec![0.0; len];
+        for (m, diagonal) in pairs {
+            let scale = (m.meta.noise - top).exp2();
+            for (i, x) in profile.iter_mut().enumerate() {
+                *x += scale * m.profile[i % m.profile.len()] * diagonal[i % diagonal.len()];
+            }
+        }
+        Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
+    }
+    /// Σ g(part), each part with the shift of its automorphism along a row; None if there is none.
+    pub fn sum<'a>(parts: impl Iterator<Item = (usize, &'a ExtendedMeta)> + Clone) -> Option<Self> {
+        let top = parts.clone().map(|(_, m)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
+        let first = parts.clone().next()?.1.meta;
+        let len = parts.clone().map(|(_, m)| m.profile.len()).max().unwrap_or(1);
+        let mut profile = vec![0.0; len];
+        for (shift, m) in parts {
+            let scale = (m.meta.noise - top).exp2();
+            for (i, x) in profile.iter_mut().enumerate() {
+                *x += scale * m.profile[(i + shift) % m.profile.len()];
+            }
+        }
+        Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
+    }
+    /// The bound at all embeddings.
+    pub fn flatten(&self) -> Meta {
+        let gain = self.profile.iter().copied().fold(0.0, f64::max);
+        Meta { noise: self.meta.noise + gain.max(f64::MIN_POSITIVE).log2(), ..self.meta }
+    }
+}
+
+/// |a(ζ^(5^i))| for i below `coefficients.len() / 2`, ζ = exp(iπ / len): the profile of a polynomial in natural order.
+pub fn embedding_profile(norm: &everlevel_ring::CanonicalNorm, coefficients: &[f64]) -> Vec<f64> {
+    let n = coefficients.len();
+    let values = norm.embeddings(coefficients);
+    let mut exponent = 1usize;
+    (0..n / 2)
+        .map(|_| {
+            // The transform's entry j is the embedding at 1 - 2j; conjugates have equal absolute values.
+            let j = (n + n - (exponent - 1) / 2) % n;
+            exponent = exponent * 5 % (2 * n);
+            values[j] * (1.0 + 1e-9)
+        })
+        .collect()
+}
+
+/// Transitions of ciphertexts over the extended modulus.
+impl Params {
+    /// Σ g(part) after the key switches of the `switched` parts that are not under the identity, and the reduction.
+    pub fn after_galois_sum(&self, sum: &ExtendedMeta, switched: usize, next: NextUse) -> Result<Meta, SchemeError> {
+        let mut meta = sum.flatten();
+        if switched > 0 {
+            // Each of them is rounded before its key switch.
+            let t = self.slot_shape().plain_modulus(meta.exponent);
+            let key = self.noise().key_switch(self.chain(), meta.level, t);
+            let each = log_add(key, self.noise().floor(t));
+            meta.noise = log_add(meta.noise, each + (switched as f64).log2());
+        }
+        self.checked(self.after_reduction(&meta, next), "linear map")
+    }
+}

@@ -1,0 +1,165 @@
+//! The constants of a parameter set, and what single events add.
+
+use everlevel_ring::{Basis, Ring, sample};
+
+use super::{COEFFICIENT_TAIL, TAIL, log_add, raise_digit_ranges};
+use crate::error::SchemeError;
+use crate::form::Form;
+use crate::params::{Chain, Level, Params, ParamsSpec, SecretKind};
+
+/// The constants of a parameter set, in bits unless said otherwise.
+#[derive(Clone, Debug)]
+pub struct NoiseModel {
+    degree: f64,
+    key_norm: f64,
+    key_square: f64,
+    error_norm: f64,
+    error_square: f64,
+    floor: f64,
+    base_bits: f64,
+    base_digits: Vec<f64>,
+    encapsulation_bits: f64,
+    sparse_weight: f64,
+    under_main_key: bool,
+    removed_bits: f64,
+    moduli_bits: Vec<f64>,
+}
+
+impl NoiseModel {
+    pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
+        let n = ring.degree() as f64;
+        let (key_norm, key_square) = match spec.secret {
+            SecretKind::UniformTernary => (3.5 * (2.0 * n / 3.0).sqrt(), (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n)),
+            SecretKind::Sparse(weight) => ((3.5 * (weight as f64).sqrt()).min(weight as f64), weight as f64),
+        };
+        let bits = |i: usize| (ring.modulus(i).value() as f64).log2();
+        NoiseModel {
+            degree: n,
+            key_norm,
+            key_square,
+            error_norm: 4.0 * (sample::ERROR_VARIANCE * n).sqrt(),
+            error_square: 1.2 * sample::ERROR_VARIANCE * n,
+            floor: (TAIL * (n / 12.0).sqrt() * (1.0 + key_norm * key_norm).sqrt()).log2(),
+            base_bits: chain.bits(Level(0)),
+            base_digits: chain.encapsulation().digits(chain.basis(Level(0))).map(|(_, g)| ring.log2(g)).collect(),
+            encapsulation_bits: ring.log2(chain.encapsulation().special()),
+            sparse_weight: spec.bootstrap.as_ref().map_or(0.0, |b| b.sparse_weight as f64),
+            under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
+            removed_bits: spec.bootstrap.as_ref().map_or(0, |b| b.removed_digits()) as f64 * (spec.plain_prime as f64).log2(),
+            moduli_bits: (0..ring.prime_count()).map(bits).collect(),
+        }
+    }
+
+    /// The largest ‖s‖ of a main secret.
+    pub fn key_norm_limit(&self) -> f64 {
+        self.key_norm
+    }
+    /// The largest Σ s_i² of a main secret.
+    pub fn key_square_limit(&self) -> f64 {
+        self.key_square
+    }
+    /// The largest ‖e‖ of an error inside a key.
+    pub fn error_norm_limit(&self) -> f64 {
+        self.error_norm
+    }
+    /// The largest Σ e_i² of an error inside the encapsulation key.
+    pub fn error_square_limit(&self) -> f64 {
+        self.error_square
+    }
+    /// The floor of modulus switching for plaintext modulus t: noise cannot be below it after a switch.
+    pub fn floor(&self, t: u64) -> f64 {
+        (t as f64).log2() + self.floor
+    }
+    /// The noise that one key switch at `level` adds, without the rounding at its end.
+    pub fn key_switch(&self, chain: &Chain, level: Level, t: u64) -> f64 {
+        let bits = |basis: Basis| basis.iter().map(|i| self.moduli_bits[i]).sum::<f64>();
+        let special = bits(chain.gadget(level).special());
+        let digits = chain.gadget(level).digits(chain.basis(level));
+        let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
+        (t as f64).log2() + (TAIL * (self.degree / 12.0).sqrt() * self.error_norm * squares.sqrt()).log2()
+    }
+    /// The bound on any message polynomial: n t / 2, whatever the values.
+    pub fn message(&self, t: u64) -> f64 {
+        (t as f64 * self.degree / 2.0).log2()
+    }
+    /// A fresh encryption under the secret key, with an error that is drawn anew.
+    pub fn fresh_secret(&self, t: u64) -> f64 {
+        let error = TAIL * (sample::ERROR_VARIANCE * self.degree).sqrt();
+        log_add(self.message(t), (t as f64).log2() + error.log2())
+    }
+    /// A fresh encryption under the public key.
+    pub fn fresh_public(&self, t: u64) -> f64 {
+        let n = self.degree;
+        let error = TAIL * (sample::ERROR_VARIANCE * n).sqrt();
+        let total = self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm;
+        log_add(self.message(t), (t as f64).log2() + total.log2())
+    }
+    /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w of a polynomial with coefficients uniform in
+    /// ±range/2.
+    pub fn raised(&self, form: Form, p: u64, t: u64, range: u64) -> f64 {
+        let t = t as f64;
+        let unit = TAIL * (self.degree / 12.0).sqrt();
+        let digits: f64 = raise_digit_ranges(p, range).iter().sum();
+        // A message that is multiplied by κ is as large as t allows.
+        let message = match form {
+            Form::Bgv => range as f64 * (1.0 + self.sparse_weight),
+            Form::Bfv => t * (1.0 + digits * self.sparse_weight / 2.0),
+        };
+        (unit * (digits * t * self.error_norm + message)).log2()
+    }
+    /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
+    /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.
+    pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
+        let t = t as f64;
+        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.key_square) / 12.0).sqrt();
+        if self.under_main_key {
+            return log_add(prior, switch.log2());
+        }
+        let squares: f64 = self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
+        let key = t * COEFFICIENT_TAIL * (self.error_square / 12.0 * squares).sqrt();
+        let round = t * (1.0 + self.sparse_weight) / 2.0;
+        log_add(prior, (switch + key + round).log2())
+    }
+    /// The largest `prior` for which bootstrapping is exact: p^v |phase| < q0 / 2 in every coefficient.
+    pub fn encapsulation_limit(&self, t: u64) -> f64 {
+        let room = (self.base_bits - 1.0 - self.removed_bits).exp2();
+        let rest = self.encapsulated(t, f64::NEG_INFINITY).exp2();
+        if rest < room { (room - rest).log2() - 0.01 } else { f64::NEG_INFINITY }
+    }
+    /// The capacity that a ciphertext must have to be bootstrapped.
+    pub fn minimum_capacity(&self, t: u64) -> f64 {
+        self.base_bits - self.encapsulation_limit(t) - 1.0
+    }
+    /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of h + 1 independent uniforms on (-1/2, 1/2), by
+    /// Chernoff's bound min over λ of e^(-λ (B + 1/2)) (sinh(λ/2) / (λ/2))^(h+1), on both sides. Minus infinity where it cannot happen.
+    pub fn overflow_tail(&self, bound: u64) -> f64 {
+        let terms = self.sparse_weight + 1.0;
+        let x = bound as f64 + 0.5;
+        if 2.0 * x >= terms {
+            return f64::NEG_INFINITY;
+        }
+        let log = |l: f64| -l * x + terms * ((l / 2.0).sinh() / (l / 2.0)).ln();
+        // Convex in λ: a ternary search.
+        let (mut low, mut high) = (1e-6, 600.0);
+        for _ in 0..200 {
+            let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+            if log(a) < log(b) { high = b } else { low = a }
+        }
+        (log(low) / std::f64::consts::LN_2 + 1.0).min(0.0)
+    }
+    pub(crate) fn check_base_modulus(&self, params: &Params) -> Result<(), SchemeError> {
+        let t = params.plain_modulus();
+        let limit = self.encapsulation_limit(t);
+        if params.spec().bootstrap.is_some() && limit < (t as f64).log2() {
+            return Err(SchemeError::BadParams {
+                name: params.name().into(),
+                problem: format!(
+                    "base_bits = {} leaves too little room to bootstrap: the phase under the sparse key needs more than {:.0} bits",
+                    params.spec().base_bits,
+                    self.encapsulated(t, f64::NEG_INFINITY) + 1.0 + self.removed_bits
+                ),
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Between plaintext moduli, and through bootstrapping.
+
+use super::Meta;
+use crate::error::SchemeError;
+use crate::params::{BootstrapSpec, Level, Params};
+
+/// Transitions between plaintext moduli, and those of bootstrapping.
+impl Params {
+    /// x mod p^e to x mod p^k.
+    pub fn after_reducing_plain(&self, m: &Meta, k: u32) -> Result<Meta, SchemeError> {
+        if k == 0 || k > m.exponent {
+            return Err(SchemeError::BadArgument {
+                what: "plaintext exponent",
+                expected: format!("1 to {}", m.exponent),
+                found: k.to_string(),
+            });
+        }
+        Ok(Meta { exponent: k, factor: self.plain().modulus(k).reduce_u64(m.factor), ..*m })
+    }
+    /// p x mod p^e to x mod p^(e-1): the phase is divided by p.
+    pub fn after_dividing_plain(&self, m: &Meta) -> Result<Meta, SchemeError> {
+        let reduced = self.after_reducing_plain(m, m.exponent.saturating_sub(1))?;
+        Ok(Meta { noise: m.noise - (self.spec().plain_prime as f64).log2(), ..reduced })
+    }
+    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small) or what the set says.
+    pub fn overflow_bound(&self) -> u64 {
+        self.spec().bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
+    }
+    /// Passes a ciphertext that can be bootstrapped exactly.
+    pub fn check_raise(&self, m: &Meta) -> Result<(), SchemeError> {
+        if self.spec().bootstrap.is_none() {
+            return Err(SchemeError::BadParams {
+                name: self.name().into(),
+                problem: "the set has no bootstrapping section".into(),
+            });
+        }
+        if m.exponent != self.plain_exponent() {
+            return Err(SchemeError::PlainModulusMismatch {
+                operation: "bootstrapping",
+                left: m.exponent,
+                right: self.plain_exponent(),
+            });
+        }
+        let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0)));
+        if prior > self.noise().encapsulation_limit(self.plain_modulus()) {
+            return Err(SchemeError::NoiseOverflow {
+                operation: "bootstrapping",
+                noise_bits: m.noise,
+                modulus_bits: self.modulus_bits(m.level),
+                level: m.level,
+            });
+        }
+        Ok(())
+    }
+    /// What the product of the sparse encryptions with integer polynomials of coefficients in ±range/2 gives, at the top, modulo the largest
+    /// power of p.
+    pub(crate) fn raised(&self, range: u64) -> Meta {
+        let exponent = self.slot_shape().max_exponent();
+        let t = self.slot_shape().plain_modulus(exponent);
+        self.fresh(self.chain().top(), exponent, self.noise().raised(self.spec().form, self.spec().plain_prime, t, range))
+    }
+    /// What [`crate::Raise::enter`] leaves of a ciphertext.
+    pub(crate) fn entrance(&self, capacity: f64) -> Meta {
+        let level = self.chain().at_least(self.noise().floor(self.plain_modulus()) + 2.0 + capacity);
+        self.fresh(level, self.plain_exponent(), self.modulus_bits(level) - 1.0 - capacity)
+    }
+    /// `m` at the level and with the noise bound of [`Params::entrance`].
+    pub(crate) fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {
+        let entrance = self.entrance(capacity);
+        let refused = SchemeError::NoiseOverflow {
+            operation: "bootstrapping",
+            noise_bits: m.noise,
+            modulus_bits: self.modulus_bits(m.level),
+            level: m.level,
+        };
+        if m.level < entrance.level {
+            return Err(refused);
+        }
+        let switched = self.after_switch(m, entrance.level);
+        if switched.noise > entrance.noise {
+            return Err(refused);
+        }
+        Ok(Meta { noise: entrance.noise, ..switched })
+    }
+    /// u = I' - Δ I at the top: modulo p^(r+1) for Δ = p, modulo p^r otherwise.
+    pub fn raised_overflow(&self, delta: u64) -> Result<Meta, SchemeError> {
+        let p = self.spec().plain_prime;
+        if delta == 0 || delta > p {
+            return Err(SchemeError::BadArgument {
+                what: "overflow multiplier",
+                expected: format!("1 to p = {p}"),
+                found: delta.to_string(),
+            });
+        }
+        let raised = self.raised(delta);
+        if delta == p { Ok(raised) } else { self.after_reducing_plain(&raised, self.plain_exponent()) }
+    }
+    /// p^v m + I at the top, modulo p^(r+v).
+    pub fn raised_scaled(&self) -> Meta {
+        self.raised(self.slot_shape().plain_modulus(self.slot_shape().max_exponent()))
+    }
+    /// The factor of what came through the digit removal as u m, u = κ/q0 being the unit of a message that was raised with factor κ: it is put
+    /// into the factor.
+    pub fn raised_unit(&self, raised: u64, m: &Meta) -> u64 {
+        let t = self.plain_arithmetic(m);
+        let q0 = t.inv(t.reduce_i128(self.base_modulus())).expect("q0 is coprime to p");
+        t.mul(m.factor, t.mul(t.reduce_u64(raised), q0))
+    }
+    /// m + q0 I modulo p^r, at a level from which the switch to `like`'s level hides its noise.
+    pub fn raised_message(&self, like: &Meta) -> Result<Meta, SchemeError> {
+        let raised = self.after_reducing_plain(&self.raised(self.plain_modulus()), self.plain_exponent())?;
+        let floor = self.noise().floor(self.plain_modulus());
+        let level = self.chain().at_least(self.modulus_bits(like.level) + (raised.noise - floor).max(0.0));
+        Ok(Meta { level, ..raised })
+    }
+}

@@ -1,0 +1,226 @@
+//! What every operation does to the public data of a ciphertext.
+
+use everlevel_ring::{Basis, PrimePower};
+
+use super::{Meta, log_add};
+use crate::error::SchemeError;
+use crate::form::Form;
+use crate::params::{Level, Params};
+use crate::verbs::NextUse;
+
+/// How far above its ideal level, in bits, the operand of a linear map may stay for cheaper key switches.
+const LINEAR_MAP_WINDOW: f64 = 30.0;
+/// How many levels beside the ideal one are considered for a product.
+const PRODUCT_WINDOW: usize = 4;
+/// What one transform is worth in bits of capacity: a bootstrapping of some 4000 transforms gains some 200 bits.
+const BITS_PER_TRANSFORM: f64 = 0.02;
+
+/// Transitions: what every operation does to [`Meta`], shared by all schemes.
+impl Params {
+    /// Arithmetic modulo the plaintext modulus of `m`.
+    pub fn plain_arithmetic(&self, m: &Meta) -> PrimePower {
+        self.plain().modulus(m.exponent)
+    }
+    /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become multiples of t.
+    pub(crate) fn divisor(&self, m: &Meta) -> u64 {
+        m.form.divisor(self.t(m))
+    }
+    /// A fresh encryption with this noise, in the form of the set.
+    pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
+        let form = self.spec().form;
+        Meta { level, exponent, form, factor: self.fresh_factor(form, level, exponent), noise }
+    }
+    /// The factor of a fresh encryption: 1, or -q modulo t in BFV form, where the textbook's ⌊q/t m⌉ is what that stands for.
+    pub fn fresh_factor(&self, form: Form, level: Level, exponent: u32) -> u64 {
+        let t = self.plain().modulus(exponent);
+        match form {
+            Form::Bgv => 1,
+            Form::Bfv => t.neg(self.ring().product_mod(self.chain().basis(level), t)),
+        }
+    }
+    fn t(&self, m: &Meta) -> u64 {
+        self.slot_shape().plain_modulus(m.exponent)
+    }
+    /// log2(modulus / (2 noise bound)).
+    pub fn capacity(&self, m: &Meta) -> f64 {
+        self.modulus_bits(m.level) - m.noise - 1.0
+    }
+    /// Passes `m` if decryption is exact, with a hair to spare for floating point.
+    pub fn checked(&self, m: Meta, operation: &'static str) -> Result<Meta, SchemeError> {
+        if self.capacity(&m) >= 1e-6 {
+            return Ok(m);
+        }
+        Err(SchemeError::NoiseOverflow {
+            operation,
+            noise_bits: m.noise,
+            modulus_bits: self.modulus_bits(m.level),
+            level: m.level,
+        })
+    }
+    /// The level to which `m` should be switched for `next`.
+    pub fn target(&self, m: &Meta, next: NextUse) -> Level {
+        let t = self.t(m);
+        match next {
+            NextUse::Keep => m.level,
+            NextUse::Product => self.product_level(m, m),
+            NextUse::LinearMap => {
+                let floor = self.noise().floor(t);
+                let key = self.noise().key_switch(self.chain(), m.level, t);
+                let headroom = (key - floor + 1.0).max(1.0);
+                let ideal = self.modulus_bits(m.level) - (m.noise - floor - headroom);
+                // Staying above costs no capacity, so the level with the cheapest key switches wins.
+                let near = self.chain().at_least(ideal).min(m.level);
+                let reach = self.chain().at_least(ideal + LINEAR_MAP_WINDOW).min(m.level);
+                (near.0..=reach.0).map(Level).min_by_key(|&level| self.chain().switch_cost(level)).unwrap_or(near)
+            }
+        }
+    }
+    /// The unit by which a switch from `from` to `to` multiplies the message, modulo p^e.
+    pub fn switch_factor(&self, from: Basis, to: Basis, exponent: u32) -> u64 {
+        let t = self.plain().modulus(exponent);
+        let up = self.ring().product_mod(to.minus(from), t);
+        let down = self.ring().product_mod(from.minus(to), t);
+        t.mul(up, t.inv(down).expect("the primes of the ring are coprime to p"))
+    }
+    /// Modulus switching to a lower level.
+    pub fn after_switch(&self, m: &Meta, to: Level) -> Meta {
+        if to == m.level {
+            return *m;
+        }
+        let drop = self.modulus_bits(m.level) - self.modulus_bits(to);
+        let ratio = self.switch_factor(self.chain().basis(m.level), self.chain().basis(to), m.exponent);
+        Meta {
+            level: to,
+            noise: log_add(m.noise - drop, self.noise().floor(self.t(m))),
+            factor: self.plain_arithmetic(m).mul(m.factor, ratio),
+            ..*m
+        }
+    }
+    /// A key switch at the same level: what it adds before the division by P.
+    pub fn with_key_switch(&self, m: &Meta) -> Meta {
+        let key = self.noise().key_switch(self.chain(), m.level, self.t(m));
+        Meta { noise: log_add(m.noise, key), ..*m }
+    }
+    /// The division by P and the switch for `next`, in one rounding.
+    pub fn after_reduction(&self, m: &Meta, next: NextUse) -> Meta {
+        let to = self.target(m, next);
+        let floor = self.noise().floor(self.t(m));
+        let switched = self.after_switch(m, to);
+        let drop = self.modulus_bits(m.level) - self.modulus_bits(to);
+        Meta { noise: log_add(m.noise - drop, floor), ..switched }
+    }
+    /// The sum of two aligned ciphertexts.
+    pub fn after_add(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
+        self.checked(Meta { noise: log_add(a.noise, b.noise), ..*a }, "addition")
+    }
+    /// The product of two ciphertexts at one level, before relinearization.
+    pub fn after_product(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
+        let t = self.plain_arithmetic(a);
+        let factor = t.mul(a.factor, b.factor);
+        let factor = match self.product_form(a.form) {
+            Form::Bgv => factor,
+            Form::Bfv => {
+                let q = self.ring().product_mod(self.chain().basis(a.level), t);
+                t.neg(t.mul(factor, t.inv(q).expect("the primes of the ring are coprime to p")))
+            }
+        };
+        self.checked(
+            Meta { noise: self.product_noise(a.form, t.value(), a.level, a.noise, b.noise), factor, ..*a },
+            "multiplication",
+        )
+    }
+    /// Whose product ciphertexts of a form are multiplied by: BGV's for BFV too if the set says so.
+    pub(crate) fn product_form(&self, form: Form) -> Form {
+        let scaled = form == Form::Bfv && !self.chain().auxiliary(Level(0)).is_empty();
+        if scaled { Form::Bfv } else { Form::Bgv }
+    }
+    /// The noise of a product of phases with bounds `a` and `b`.
+    ///
+    /// BGV: their product. BFV: over the integers the phases are (w + q K) / t, where K is t (c0 + c1 s) / q up to rounding and so within the
+    /// floor of modulus switching; t/q times their product is, modulo q and times t, K w' + K' w + w w' / q; the rounding is that of
+    /// three polynomials.
+    fn product_noise(&self, form: Form, t: u64, level: Level, a: f64, b: f64) -> f64 {
+        if self.product_form(form) == Form::Bgv {
+            return a + b;
+        }
+        let floor = log_add(self.noise().floor(t), 0.0);
+        let rounding = floor + self.noise().key_norm_limit().log2();
+        log_add(log_add(floor + log_add(a, b), a + b - self.modulus_bits(level)), rounding)
+    }
+    /// The product with a constant that is `magnitude` in absolute value.
+    pub fn after_scale(&self, m: &Meta, magnitude: u64) -> Result<Meta, SchemeError> {
+        let noise = if magnitude == 0 { 0.0 } else { m.noise + (magnitude as f64).log2() };
+        self.checked(Meta { noise, ..*m }, "multiplication by a constant")
+    }
+    /// For `a` and `b` of one plaintext modulus: the constant (centered) by which to multiply one of them so that both
+    /// carry the same factor at the lower of their levels, and which one (`true`: the first). None if they agree.
+    pub fn alignment(&self, a: &Meta, b: &Meta) -> Option<(bool, i64)> {
+        let t = self.plain_arithmetic(a);
+        let low = a.level.min(b.level);
+        let at = |m: &Meta| t.mul(m.factor, self.switch_factor(self.chain().basis(m.level), self.chain().basis(low), m.exponent));
+        let (fa, fb) = (at(a), at(b));
+        if fa == fb {
+            return None;
+        }
+        let ratio = |from, to| t.centered(t.mul(to, t.inv(from).expect("factors are units")));
+        let (ca, cb) = (ratio(fa, fb), ratio(fb, fa));
+        // The one that is switched down anyway absorbs the constant; at one level the smaller constant wins.
+        let first = match a.level.cmp(&b.level) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => ca.unsigned_abs() <= cb.unsigned_abs(),
+        };
+        Some(if first { (true, ca) } else { (false, cb) })
+    }
+    /// How to form Σ k_i x_i: for each term (from the highest level down) its position, the centered constant to multiply it by and
+    /// the factor that it carries then. All meet at the lowest level with the factor of the term that is there.
+    pub fn combination(&self, terms: &[(&Meta, i64)]) -> Result<Vec<(usize, i64, u64)>, SchemeError> {
+        let lowest = terms.iter().min_by_key(|(m, _)| m.level).ok_or_else(|| SchemeError::BadArgument {
+            what: "linear combination",
+            expected: "at least one term".into(),
+            found: "none".into(),
+        })?;
+        let t = self.plain_arithmetic(lowest.0);
+        let low = self.chain().basis(lowest.0.level);
+        let mut order: Vec<usize> = (0..terms.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(terms[i].0.level));
+        order
+            .into_iter()
+            .map(|i| {
+                let (m, k) = terms[i];
+                if m.exponent != lowest.0.exponent {
+                    return Err(SchemeError::PlainModulusMismatch {
+                        operation: "linear combination",
+                        left: m.exponent,
+                        right: lowest.0.exponent,
+                    });
+                }
+                let down = self.switch_factor(self.chain().basis(m.level), low, m.exponent);
+                let wanted = t.mul(lowest.0.factor, t.inv(down).expect("factors are units"));
+                let constant = t.mul(t.reduce_i64(k), t.mul(wanted, t.inv(m.factor).expect("factors are units")));
+                Ok((i, t.centered(constant), wanted))
+            })
+            .collect()
+    }
+    /// Where two factors of a product meet: the level that leaves their product the most capacity for the work. That is where the
+    /// noise of the worse one, scaled down, equals the floor, or one of the levels beside. If no product fits any more, they stay.
+    pub fn product_level(&self, a: &Meta, b: &Meta) -> Level {
+        let floor = self.noise().floor(self.t(a));
+        let ideal = |m: &Meta| self.modulus_bits(m.level) - (m.noise - floor);
+        let highest = a.level.min(b.level);
+        let near = self.chain().at_least(ideal(a).min(ideal(b))).min(highest);
+        let noise = |m: &Meta, level: Level| {
+            let drop = self.modulus_bits(m.level) - self.modulus_bits(level);
+            if level == m.level { m.noise } else { log_add(m.noise - drop, floor) }
+        };
+        let capacity = |level: &Level| {
+            self.modulus_bits(*level) - self.product_noise(a.form, self.t(a), *level, noise(a, *level), noise(b, *level))
+        };
+        let score = |level: &Level| capacity(level) - self.chain().switch_cost(*level) as f64 * BITS_PER_TRANSFORM;
+        (near.0.saturating_sub(PRODUCT_WINDOW)..=(near.0 + PRODUCT_WINDOW).min(highest.0))
+            .map(Level)
+            .filter(|level| capacity(level) > 1.0)
+            .max_by(|x, y| score(x).total_cmp(&score(y)))
+            .unwrap_or(highest)
+    }
+}
