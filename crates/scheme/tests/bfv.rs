@@ -6,8 +6,8 @@ use everlevel_ring::convert::{RoundingScale, divide_round};
 use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
 use everlevel_scheme::params::{BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme, SchemeError,
-    SecretKey, ServerKeys,
+    Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme,
+    SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -191,5 +191,26 @@ fn whole_slots_are_multiplied_in_the_galois_ring() {
         let expected: Vec<u64> = pairs.flat_map(|(x, y)| plain.element_mul(x, y, r).unwrap()).collect();
         assert_eq!(found, expected, "{}", params.name());
         assert!(matches!(secret.decrypt(&product).unwrap().decode(&params), Err(SchemeError::Ring(_))), "{}", params.name());
+    }
+}
+
+/// The no-op scheme counts what a product of either form takes.
+#[test]
+fn transforms_of_products_are_foretold() {
+    for form in [Form::Bgv, Form::Bfv] {
+        let params = build(small(257, 1, form));
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        let (secret, evaluator) = keys(&params, &mut rng);
+        let open = NoOp::blank(&params);
+        let plain = Plaintext::encode(&params, &[1, 2, 3]).unwrap();
+        let (x, y) = (secret.encrypt(&plain, &mut rng).unwrap(), secret.encrypt(&plain, &mut rng).unwrap());
+        let (ox, oy) = (open.encrypt(&plain).unwrap(), open.encrypt(&plain).unwrap());
+        let before = evaluator.cost();
+        let z = evaluator.mul(&x, &y, NextUse::Product).unwrap();
+        let cost = evaluator.cost() - before;
+        let oz = open.mul(&ox, &oy, NextUse::Product).unwrap();
+        assert_eq!(z.meta(), oz.meta());
+        assert_eq!(cost.transforms, open.cost().transforms, "{form:?}");
+        assert_eq!((cost.products, cost.key_switches), (open.cost().products, open.cost().key_switches));
     }
 }

@@ -138,7 +138,14 @@ impl Scheme for NoOp {
         let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
         let meta = self.params.after_product(&a.meta, &b.meta)?;
         self.counters.product();
-        self.counters.limbs(7 * self.params.chain().basis(level).len(), self.params.degree());
+        let chain = self.params.chain();
+        let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
+        if self.params.product_form(meta.form) == Form::Bfv {
+            // Four polynomials are lifted and transformed, three divided by q.
+            self.counters.transforms(7 * (basis.len() + auxiliary.len()));
+            self.counters.rounding(3, basis.union(auxiliary), auxiliary, self.params.degree());
+        }
+        self.counters.limbs(7 * basis.union(auxiliary).len(), self.params.degree());
         Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
     }
     fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
@@ -170,8 +177,12 @@ impl Scheme for NoOp {
         let basis = params.chain().basis(a.meta.level);
         let meta = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
         self.use_key(|plan| plan.add_relin(params, a.meta.level));
-        self.counters.transforms(basis.len());
-        self.count_decomposition(a.meta.level, true);
+        // BFV's products are coefficients, so nothing is known of their digits modulo the digits' own primes.
+        let known = params.product_form(a.meta.form) == Form::Bgv;
+        if known {
+            self.counters.transforms(basis.len());
+        }
+        self.count_decomposition(a.meta.level, known);
         self.count_key_switch(a.meta.level, 1);
         self.reduce(a.meta.level, meta.level);
         Ok(Open { meta, value: a.value.clone() })

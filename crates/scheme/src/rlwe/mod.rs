@@ -10,6 +10,7 @@ mod keyswitch;
 mod linear;
 mod product;
 mod raise;
+mod relinearize;
 
 use std::fmt;
 
