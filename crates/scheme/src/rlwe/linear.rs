@@ -187,19 +187,21 @@ impl<K: EvalKeys> Evaluator<K> {
         self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
         let positions: Vec<usize> = extended.iter().collect();
         let digits: Vec<Vec<Limb>> = positions.par_iter().map(|&i| cut.evaluate(ring, i, self.known_digit(x, i, t))).collect();
-        // Adds `factor` times some rotations modulo prime i: all of them chunk by chunk, so that the digits stay in cache.
-        let add = |i: usize, factor: u64, rotations: &[(GaloisElement, &SwitchKey)], outs: &mut [[&mut Limb; 2]]| {
-            let q = ring.modulus(i);
-            let digits: Vec<&[u64]> =
-                digits[extended.limb_of(i).expect("a prime of the extended basis")].iter().map(|d| &d[..]).collect();
-            let halves: Vec<_> = rotations.iter().map(|(_, key)| cut.key_limbs(key, i)).collect();
-            // c0 P / t is one more product.
-            let raise = basis.contains(i).then(|| vec![self.raise_factor(special, i, t); CHUNK]);
-            for chunk in chunks(ring) {
-                for (((g, _), (b, a)), [o0, o1]) in rotations.iter().zip(&halves).zip(&mut *outs) {
-                    for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
-                        let (mut digits, mut b) = (within(&digits, &from), within(b, &from));
-                        kernels::inner_product_scale_add(q, &mut o1[to.clone()], &digits, &within(a, &from), factor);
+        let rotate = |(&g, key): (&GaloisElement, &Option<&SwitchKey>)| {
+            let Some(key) = key else { return x.clone() };
+            self.counters.rounding(2, extended, basis, ring.degree());
+            let scale = RoundingScale::times_plain(t);
+            let [c0, c1] = divide_round_produced(ring, extended, basis, scale, |i, factor, [o0, o1]| {
+                let q = ring.modulus(i);
+                let digits: Vec<&[u64]> =
+                    digits[extended.limb_of(i).expect("a prime of the extended basis")].iter().map(|d| &d[..]).collect();
+                let (b, a) = cut.key_limbs(key, i);
+                // c0 P / t is one more product.
+                let raise = basis.contains(i).then(|| vec![self.raise_factor(special, i, t); CHUNK]);
+                for chunk in chunks(ring) {
+                    for (to, from) in g.evaluation_shift(ring).pieces_of(chunk) {
+                        let (mut digits, mut b) = (within(&digits, &from), within(&b, &from));
+                        kernels::inner_product_scale_add(q, &mut o1[to.clone()], &digits, &within(&a, &from), factor);
                         if let Some(raise) = &raise {
                             b.push(&raise[..from.len()]);
                             digits.push(&x.c0.limb(i)[from]);
@@ -207,29 +209,10 @@ impl<K: EvalKeys> Evaluator<K> {
                         kernels::inner_product_scale_add(q, &mut o0[to], &digits, &b, factor);
                     }
                 }
-            }
+            });
+            Ciphertext::new(out, c0, c1)
         };
-        let scale = RoundingScale::times_plain(t);
-        let moved: Vec<(GaloisElement, &SwitchKey)> =
-            gs.iter().zip(&keys).filter_map(|(&g, key)| key.map(|key| (g, key))).collect();
-        moved.iter().for_each(|_| self.counters.rounding(2, extended, basis, ring.degree()));
-        // Two at a time share digits, base conversion weights and the tables of transforms.
-        let mut results = moved.chunks(2).flat_map(|pair| match pair {
-            [_, _] => {
-                let [a0, a1, b0, b1] = divide_round_produced(ring, extended, basis, scale, |i, factor, [a0, a1, b0, b1]| {
-                    add(i, factor, pair, &mut [[a0, a1], [b0, b1]]);
-                });
-                vec![Ciphertext::new(out, a0, a1), Ciphertext::new(out, b0, b1)]
-            }
-            _ => {
-                let [c0, c1] = divide_round_produced(ring, extended, basis, scale, |i, factor, [c0, c1]| {
-                    add(i, factor, pair, &mut [[c0, c1]]);
-                });
-                vec![Ciphertext::new(out, c0, c1)]
-            }
-        });
-        let next = |key: &Option<&SwitchKey>| key.map_or_else(|| Some(x.clone()), |_| results.next());
-        Ok(keys.iter().map(next).map(|c| c.expect("one result a key")).collect())
+        Ok(gs.iter().zip(&keys).map(rotate).collect())
     }
     /// The keys of `gs` at the level of `x`, none for the identity.
     fn galois_keys(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Option<&SwitchKey>>, SchemeError> {
