@@ -118,16 +118,18 @@ fn plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
         bootstrap.coeff_to_slot = Some(best.plan.coeff_to_slot.clone());
         bootstrap.slot_to_coeff = Some(best.plan.slot_to_coeff.clone());
         bootstrap.digit_removal = Some(best.plan.digits.to_string());
+        bootstrap.digit_form = best.plan.digit_form;
     }
     if common.json {
         return emit_json(&spec);
     }
     emit(&format!(
-        "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {}\n{} key switches, {} products, depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications after it; {:.0} MiB of bootstrapping keys",
+        "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {} in {} form\n{} key switches, {} products, depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications after it; {:.0} MiB of bootstrapping keys",
         params.name(),
         best.plan.coeff_to_slot,
         best.plan.slot_to_coeff,
         best.plan.digits,
+        best.plan.digit_form.name(),
         best.cost.key_switches,
         best.cost.products,
         best.costs.depth,

@@ -126,7 +126,7 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
 /// None of the plans fits the modulus.
 pub fn search_plan(params: &Params, model: TimeModel, objective: Objective) -> Result<PlanReport, Error> {
     let dry = Dry(params);
-    Ok(Planner::new(&dry, model, objective).search(&BootstrapPlan::candidates(params.slots(), 6))?)
+    Ok(Planner::new(&dry, model, objective).search(&BootstrapPlan::candidates_for(params, 6)?)?)
 }
 
 /// The no-op scheme, for the planner.

@@ -175,6 +175,10 @@ impl Scheme for Clear {
         let t = a.t.reduced(k).unwrap();
         Ok(Value { t, ..self.map(a, |x| x % t.value())? })
     }
+    fn multiply_by_p(&self, a: &Value) -> Result<Value, SchemeError> {
+        let t = PrimePower::new(a.t.prime(), a.t.exponent() + 1).unwrap();
+        Ok(Value { t, ..self.map(a, |x| x * t.prime())? })
+    }
     fn divide_by_p(&self, a: &Value) -> Result<Value, SchemeError> {
         assert!(a.slots.iter().all(|x| x % a.t.prime() == 0), "multiples of p");
         let t = a.t.reduced(a.t.exponent() - 1).unwrap();

@@ -104,6 +104,9 @@ pub trait Scheme: Send + Sync {
     fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError>;
     /// Exact division: p*x mod p^e to x mod p^(e-1). The caller knows that every slot is a multiple of p. Free, and the noise shrinks by p.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// The way back: x mod p^(e-1) to p*x mod p^e, up to the largest exponent of the parameters. Free of key switches; the noise grows by p, as the
+    /// modulus of the plaintext does.
+    fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
 
     /// The product with X^k as a polynomial, for any integer k. Exact, without noise, key switch or level: one
     /// transform for each prime.

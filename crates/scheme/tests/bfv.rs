@@ -194,6 +194,28 @@ fn whole_slots_are_multiplied_in_the_galois_ring() {
     }
 }
 
+#[test]
+fn multiplication_by_p_and_division_undo_each_other() {
+    for form in [Form::Bgv, Form::Bfv] {
+        let params = build(small(17, 3, form));
+        let mut rng = ChaCha20Rng::seed_from_u64(6);
+        let (secret, evaluator) = keys(&params, &mut rng);
+        let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % 289).collect();
+        let x = secret.encrypt(&Plaintext::encode_modulo(&params, &values, 2).unwrap(), &mut rng).unwrap();
+        // Through a product, so that the factor is not that of a fresh ciphertext.
+        let one = secret.encrypt(&Plaintext::encode_modulo(&params, &vec![1; params.slots()], 2).unwrap(), &mut rng).unwrap();
+        let x = evaluator.mul(&x, &one, NextUse::Product).unwrap();
+        let multiple = evaluator.multiply_by_p(&x).unwrap();
+        let open = |c: &Ciphertext| {
+            assert!(secret.measure_noise(c).unwrap() <= c.noise_bound_bits());
+            secret.decrypt(c).unwrap().decode(&params).unwrap()
+        };
+        assert_eq!(open(&multiple), values.iter().map(|v| 17 * v).collect::<Vec<_>>());
+        assert_eq!(open(&evaluator.divide_by_p(&multiple).unwrap()), values);
+        assert!(evaluator.multiply_by_p(&multiple).unwrap_err().to_string().contains("at most 3"));
+    }
+}
+
 /// The no-op scheme counts what a product of either form takes.
 #[test]
 fn transforms_of_products_are_foretold() {

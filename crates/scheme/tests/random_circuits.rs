@@ -20,6 +20,8 @@ enum Step {
     Rotate(usize, i64),
     /// p x, divided by p.
     Divide(usize),
+    /// x modulo p, multiplied by p.
+    Lift(usize),
     Reduce(usize, u32),
 }
 
@@ -31,7 +33,7 @@ impl Step {
         let (x, y) = (pick(), pick());
         let mut scalar = || below(t as usize) as i64 - t as i64 / 2;
         let (k, l) = (scalar(), scalar());
-        match below(12) {
+        match below(13) {
             0 | 1 => Step::Add(x, y),
             2 => Step::Subtract(x, y),
             3 | 4 => Step::Multiply(x, y, NextUse::Product),
@@ -41,6 +43,7 @@ impl Step {
             8 => Step::Combine(x, k, y, l),
             9 => Step::Rotate(x, [1, -1, 3][below(3)]),
             10 => Step::Divide(x),
+            11 => Step::Lift(x),
             _ => Step::Reduce(x, 1 + below(2) as u32),
         }
     }
@@ -54,6 +57,7 @@ impl Step {
             Step::Combine(x, k, y, l) => s.linear_combination(&[(&made[x], k), (&made[y], l)], k),
             Step::Rotate(x, k) => s.rotate_columns(&made[x], k),
             Step::Divide(x) => s.divide_by_p(&s.mul_scalar(&made[x], s.plain_prime() as i64)?),
+            Step::Lift(x) => s.multiply_by_p(&s.reduce_plain_modulus(&made[x], 1)?),
             Step::Reduce(x, e) => s.reduce_plain_modulus(&made[x], e),
         }
     }

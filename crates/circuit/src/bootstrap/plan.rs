@@ -3,7 +3,7 @@
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{Form, Params};
 
-use crate::digits::DigitMethod;
+use crate::digits::{DigitMethod, DigitProblem};
 use crate::error::CircuitError;
 use crate::linear::StepCosts;
 
@@ -126,6 +126,39 @@ impl BootstrapPlan {
         let log_diagonals = largest.min(20) + 1;
         let (giants, babies) = (1usize << (log_diagonals / 2), 1usize << log_diagonals.div_ceil(2));
         StepCosts::default().max_keys.max(babies + giants - 2)
+    }
+    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of [`BootstrapPlan::candidates`], otherwise all stages in one map or in two,
+    /// and every digit removal that solves the set's problem in either form.
+    ///
+    /// # Errors
+    /// As [`DigitMethod::candidates`].
+    pub fn candidates_for(params: &Params, max_group: usize) -> Result<Vec<BootstrapPlan>, CircuitError> {
+        let mode = params.bootstrap_mode();
+        if mode == BootstrapMode::Bypass {
+            return Ok(Self::candidates(params.slots(), max_group));
+        }
+        let stages = params.slots().max(2).ilog2() as usize;
+        let mut sizes = Vec::new();
+        for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
+            compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
+        }
+        sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
+        let (e, r) = (params.slot_shape().max_exponent(), params.plain_exponent());
+        let problem = DigitProblem { p: params.spec().plain_prime, e, v: e - r, bound: params.overflow_bound() };
+        let methods = DigitMethod::candidates(&problem)?;
+        let mut plans = Vec::new();
+        for coeff_to_slot in &sizes {
+            for slot_to_coeff in &sizes {
+                for digits in &methods {
+                    let plan = Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits).in_mode(mode);
+                    if params.spec().form == Form::Bfv {
+                        plans.push(BootstrapPlan { digit_form: Form::Bfv, ..plan.clone() });
+                    }
+                    plans.push(plan);
+                }
+            }
+        }
+        Ok(plans)
     }
     /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size, or 4 or 5 of nearly equal size (in every
     /// order), for each map, and every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals

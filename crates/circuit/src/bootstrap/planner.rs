@@ -201,6 +201,7 @@ fn copy_slot_to_coeff(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
 }
 fn copy_digits(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
     plan.digits = from.digits;
+    plan.digit_form = from.digit_form;
 }
 
 /// How many squarings in a row leave at least `needed` bits; the last one in part.

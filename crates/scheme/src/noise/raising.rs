@@ -22,6 +22,22 @@ impl Params {
         let reduced = self.after_reducing_plain(m, m.exponent.saturating_sub(1))?;
         Ok(Meta { noise: m.noise - (self.spec().plain_prime as f64).log2(), ..reduced })
     }
+    /// x mod p^(e-1) to p x mod p^e: the phase is multiplied by p. The factor may be any lift of the one before; for BFV it is that of other
+    /// ciphertexts of the level, if that is one.
+    pub fn after_multiplying_plain(&self, m: &Meta) -> Result<Meta, SchemeError> {
+        let (highest, exponent) = (self.slot_shape().max_exponent(), m.exponent + 1);
+        if exponent > highest {
+            return Err(SchemeError::BadArgument {
+                what: "plaintext exponent",
+                expected: format!("at most {highest} after a multiplication by p"),
+                found: exponent.to_string(),
+            });
+        }
+        let usual = self.fresh_factor(m.form, m.level, exponent);
+        let lifts = self.plain_arithmetic(m).reduce_u64(usual) == m.factor;
+        let noise = m.noise + (self.spec().plain_prime as f64).log2();
+        self.checked(Meta { exponent, factor: if lifts { usual } else { m.factor }, noise, ..*m }, "multiplication by p")
+    }
     /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small) or what the set says.
     pub fn overflow_bound(&self) -> u64 {
         self.spec().bootstrap.as_ref().map_or(0, BootstrapSpec::bound)

@@ -209,6 +209,12 @@ impl Scheme for NoOp {
         Ok(Open { meta, value: a.value.iter().map(|&x| x / p).collect() })
     }
 
+    fn multiply_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
+        let p = self.plain_prime();
+        let meta = self.params.after_multiplying_plain(&a.meta)?;
+        Ok(Open { meta, value: a.value.iter().map(|&x| x * p).collect() })
+    }
+
     fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let limbs = self.params.chain().basis(a.meta.level).len();
         self.counters.transforms(limbs);

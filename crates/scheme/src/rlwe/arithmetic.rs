@@ -354,6 +354,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         Ok(out)
     }
 
+    fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params.after_multiplying_plain(&a.meta)?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        if meta.form == Form::Bgv {
+            let p = self.plain_prime() as i128;
+            [&mut out.c0, &mut out.c1].into_iter().for_each(|c| c.scale_assign(self.params.ring(), p));
+        }
+        Ok(out)
+    }
+
     fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let ring = self.params.ring();
         let monomial = Poly::monomial(ring, a.c0.basis(), k);
