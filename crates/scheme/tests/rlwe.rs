@@ -379,6 +379,9 @@ fn specifications_are_checked() {
     let mut wide = everlevel_scheme::params::spec(SETS[1]).unwrap();
     wide.base_bits = 62;
     assert_eq!(Params::new(wide, OptIn::InsecureResearch).unwrap().base_modulus() % 257, 1);
+    let mut risky = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
+    risky.bootstrap.as_mut().unwrap().overflow_bound = Some(5);
+    assert!(Params::new(risky, OptIn::InsecureResearch).unwrap_err().to_string().contains("2^-128"));
     let mut large = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
     large.words += 1;
     assert!(Params::new(large, OptIn::InsecureResearch).unwrap_err().to_string().contains("below 128"));

@@ -90,6 +90,10 @@ impl BootstrapPlan {
             let stages = params.slots().max(2).ilog2() as usize;
             plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
         }
+        if 2 * params.overflow_bound() >= params.spec().plain_prime {
+            // Several digits: closed forms are for one.
+            plan.digits = DigitMethod::Local { extra_depth: 0 };
+        }
         params.spec().bootstrap.as_ref().map_or_else(|| Ok(plan.clone()), |b| plan.clone().overridden(b))
     }
     /// The same plan in another mode.

@@ -72,6 +72,17 @@ impl Params {
         let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, security }));
         params.noise().check_base_modulus(&params)?;
         let spec = params.spec();
+        let overflow = params.noise().overflow_tail(params.overflow_bound()) + (params.degree() as f64).log2();
+        if spec.bootstrap.is_some() && !spec.is_insecure_by_name() && overflow > -128.0 {
+            return Err(SchemeError::BadParams {
+                name: spec.name.clone(),
+                problem: format!(
+                    "overflow_bound = {} is exceeded with probability 2^{overflow:.0}, above 2^-128: raise it, lower the weight, or name the set insecure_{}",
+                    params.overflow_bound(),
+                    spec.name
+                ),
+            });
+        }
         let removed = spec.bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
         if params.bootstrap_mode() == BootstrapMode::Bypass && !(params.bypass_applies() && removed == 1) {
             return Err(SchemeError::BadParams {

@@ -28,6 +28,17 @@ pub struct Extended {
     pub(crate) e1: Poly<Eval>,
 }
 
+/// Extended ciphertexts from their pairs of limbs, which come prime by prime.
+fn assembled(basis: Basis, columns: Vec<Vec<(Limb, Limb)>>, metas: impl Iterator<Item = ExtendedMeta>) -> Vec<Extended> {
+    let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+    metas
+        .map(|meta| {
+            let (l0, l1) = columns.iter_mut().map(|column| column.next().expect("a pair for each ciphertext")).unzip();
+            Extended { meta, e0: Poly::from_limbs(basis, l0), e1: Poly::from_limbs(basis, l1) }
+        })
+        .collect()
+}
+
 /// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from.
 pub struct Diagonal {
     exponent: u32,
@@ -147,25 +158,8 @@ impl<K: EvalKeys> Evaluator<K> {
                 outs
             })
             .collect();
-        let mut outputs: Vec<(Vec<Limb>, Vec<Limb>)> = gs.iter().map(|_| (Vec::new(), Vec::new())).collect();
-        for column in columns {
-            for (out, (l0, l1)) in outputs.iter_mut().zip(column) {
-                out.0.push(l0);
-                out.1.push(l1);
-            }
-        }
-        Ok(outputs
-            .into_iter()
-            .zip(&keys)
-            .map(|((l0, l1), key)| {
-                let meta = if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
-                Extended {
-                    meta: ExtendedMeta::flat(meta),
-                    e0: Poly::from_limbs(extended, l0),
-                    e1: Poly::from_limbs(extended, l1),
-                }
-            })
-            .collect())
+        let meta = |key: &Option<_>| if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
+        Ok(assembled(extended, columns, keys.iter().map(|key| ExtendedMeta::flat(meta(key)))))
     }
 
     /// Ciphertexts, not extended ones: each division by P takes its limbs while they are in cache.
@@ -285,18 +279,7 @@ impl<K: EvalKeys> Evaluator<K> {
                 outs
             })
             .collect();
-        let mut outputs: Vec<(Vec<Limb>, Vec<Limb>)> = rows.iter().map(|_| (Vec::new(), Vec::new())).collect();
-        for column in columns {
-            for (out, (l0, l1)) in outputs.iter_mut().zip(column) {
-                out.0.push(l0);
-                out.1.push(l1);
-            }
-        }
-        Ok(outputs
-            .into_iter()
-            .zip(metas)
-            .map(|((l0, l1), meta)| Extended { meta, e0: Poly::from_limbs(basis, l0), e1: Poly::from_limbs(basis, l1) })
-            .collect())
+        Ok(assembled(basis, columns, metas.into_iter()))
     }
 
     pub(super) fn summed(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
