@@ -40,7 +40,7 @@ impl Server {
         self.evaluator.params()
     }
     /// The evaluator below, for operations without automatic bootstrapping: the verbs of [`Scheme`], in BGV and in BFV form alike, and
-    /// conversion between the two ([`Evaluator::convert`]).
+    /// conversion between the two (`Scheme::convert`).
     pub fn evaluator(&self) -> &Evaluator {
         &self.evaluator
     }

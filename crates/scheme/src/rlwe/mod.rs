@@ -76,7 +76,7 @@ pub struct Product {
 }
 
 /// The evaluator of BGV and BFV: parameters and server keys. It holds no secret. Operands of one operation have one form; results have it
-/// too ([`Evaluator::convert`]).
+/// too ([`Scheme::convert`](crate::Scheme::convert)).
 pub struct Evaluator<K: EvalKeys = ServerKeys> {
     params: Params,
     keys: K,
