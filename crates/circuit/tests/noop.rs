@@ -196,7 +196,12 @@ fn slim_and_full_are_exact_on_the_no_op_scheme() {
                 ParamsSpec { plain_prime: p, plain_exponent: r, base_bits: 60, words: 22, form, bootstrap, ..base.clone() };
             let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
             let scheme = NoOp::new(&params, 1);
-            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+            let plan = BootstrapPlan::for_set(&params).unwrap();
+            if r > 1 || p % 4 == 3 {
+                let bypass = Bootstrapper::new(&scheme, plan.clone().in_mode(BootstrapMode::Bypass)).map(|_| ());
+                assert!(matches!(bypass, Err(CircuitError::PlanMismatch { .. })), "p = {p}, r = {r}");
+            }
+            let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
             let name = format!("p = {p}, r = {r}, n = 2^{log_degree}, {form:?}, {mode:?}");
             let plain = match mode {
                 BootstrapMode::Full => {

@@ -147,8 +147,8 @@ impl BootstrapPlan {
             compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
         }
         sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
-        let (e, r) = (params.slot_shape().max_exponent(), params.plain_exponent());
-        let problem = DigitProblem { p: params.spec().plain_prime, e, v: e - r, bound: params.overflow_bound() };
+        let (e, v) = (params.slot_shape().max_exponent(), params.overflow_digits());
+        let problem = DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
         let methods = DigitMethod::candidates(&problem)?;
         let mut plans = Vec::new();
         for coeff_to_slot in &sizes {

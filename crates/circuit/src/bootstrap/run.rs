@@ -47,14 +47,14 @@ impl<S: Raise> Bootstrapper<S> {
     pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
-        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
-        if plan.mode == BootstrapMode::Bypass && shape.base_degree() > 1 {
-            return Err(CircuitError::PlanMismatch {
-                reason: "one row of slots (p = 3 modulo 4) has no bypass: take the slim mode",
-            });
-        }
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
+        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
+        if plan.mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
+            return Err(CircuitError::PlanMismatch {
+                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one digit: take the slim mode",
+            });
+        }
         let digits = match plan.mode {
             BootstrapMode::Bypass => DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?,
             BootstrapMode::Slim | BootstrapMode::Full => {

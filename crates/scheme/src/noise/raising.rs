@@ -38,6 +38,10 @@ impl Params {
         let noise = m.noise + (self.spec().plain_prime as f64).log2();
         self.checked(Meta { exponent, factor: if lifts { usual } else { m.factor }, noise, ..*m }, "multiplication by p")
     }
+    /// v: how many digits bootstrapping puts below the message and removes.
+    pub fn overflow_digits(&self) -> u32 {
+        self.slot_shape().max_exponent() - self.plain_exponent()
+    }
     /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small) or what the set says.
     pub fn overflow_bound(&self) -> u64 {
         self.spec().bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
@@ -59,12 +63,7 @@ impl Params {
         }
         let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0)));
         if prior > self.noise().encapsulation_limit(self.plain_modulus()) {
-            return Err(SchemeError::NoiseOverflow {
-                operation: "bootstrapping",
-                noise_bits: m.noise,
-                modulus_bits: self.modulus_bits(m.level),
-                level: m.level,
-            });
+            return Err(self.too_noisy(m, "bootstrapping"));
         }
         Ok(())
     }
@@ -83,18 +82,12 @@ impl Params {
     /// `m` at the level and with the noise bound of [`Params::entrance`].
     pub(crate) fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {
         let entrance = self.entrance(capacity);
-        let refused = SchemeError::NoiseOverflow {
-            operation: "bootstrapping",
-            noise_bits: m.noise,
-            modulus_bits: self.modulus_bits(m.level),
-            level: m.level,
-        };
         if m.level < entrance.level {
-            return Err(refused);
+            return Err(self.too_noisy(m, "bootstrapping"));
         }
         let switched = self.after_switch(m, entrance.level);
         if switched.noise > entrance.noise {
-            return Err(refused);
+            return Err(self.too_noisy(m, "bootstrapping"));
         }
         Ok(Meta { noise: entrance.noise, ..switched })
     }

@@ -50,12 +50,11 @@ impl Params {
         if self.capacity(&m) >= 1e-6 {
             return Ok(m);
         }
-        Err(SchemeError::NoiseOverflow {
-            operation,
-            noise_bits: m.noise,
-            modulus_bits: self.modulus_bits(m.level),
-            level: m.level,
-        })
+        Err(self.too_noisy(&m, operation))
+    }
+    pub(super) fn too_noisy(&self, m: &Meta, operation: &'static str) -> SchemeError {
+        let (noise_bits, modulus_bits) = (m.noise, self.modulus_bits(m.level));
+        SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level: m.level }
     }
     /// The level to which `m` should be switched for `next`.
     pub fn target(&self, m: &Meta, next: NextUse) -> Level {

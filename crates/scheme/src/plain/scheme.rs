@@ -338,7 +338,7 @@ impl Raise for NoOp {
         self.params.plain_exponent()
     }
     fn overflow_digits(&self) -> u32 {
-        self.params.slot_shape().max_exponent() - self.params.plain_exponent()
+        self.params.overflow_digits()
     }
     fn overflow_bound(&self) -> u64 {
         self.params.overflow_bound()

@@ -123,7 +123,7 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         self.params.plain_exponent()
     }
     fn overflow_digits(&self) -> u32 {
-        self.params.slot_shape().max_exponent() - self.params.plain_exponent()
+        self.params.overflow_digits()
     }
     fn overflow_bound(&self) -> u64 {
         self.params.overflow_bound()
