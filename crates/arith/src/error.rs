@@ -43,4 +43,18 @@ pub enum ArithError {
         /// Binary logarithm of the required order, 2n.
         log_order: u32,
     },
+    /// The index of a cyclotomic ring is even, or outside of the supported range.
+    #[error("index {found} has no axes; choose an odd index between 3 and 262144")]
+    InvalidIndex {
+        /// The rejected index.
+        found: u64,
+    },
+    /// The modulus lacks the roots of unity that the transform of an odd index needs.
+    #[error("{modulus} is not a prime that is 1 modulo {order}; choose one with primes::primes_congruent_one")]
+    NoGroupRoot {
+        /// The modulus.
+        modulus: u64,
+        /// What it must be 1 modulo.
+        order: u64,
+    },
 }

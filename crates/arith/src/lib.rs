@@ -34,6 +34,7 @@
 #![allow(unsafe_code)]
 
 mod arch;
+pub mod axes;
 mod backend;
 mod error;
 pub mod kernels;
@@ -43,9 +44,10 @@ mod ntt;
 pub mod order;
 pub mod primes;
 
+pub use axes::{Axes, Axis};
 pub use backend::{Backend, Selection};
 pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
-pub use ntt::NttTable;
+pub use ntt::{NttTable, TensorTable};
 pub use order::{coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural};

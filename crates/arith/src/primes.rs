@@ -8,7 +8,7 @@ fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
 }
 
 /// base^exponent mod m, for any m > 0.
-fn pow_mod(base: u64, mut exponent: u64, m: u64) -> u64 {
+pub(crate) fn pow_mod(base: u64, mut exponent: u64, m: u64) -> u64 {
     let mut result = 1 % m;
     let mut square = base % m;
     while exponent != 0 {

@@ -23,6 +23,7 @@ pub(crate) mod ifma;
 #[cfg(target_arch = "x86_64")]
 mod inverse;
 mod portable;
+mod tensor;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod twiddles;
 #[cfg(target_arch = "x86_64")]
@@ -33,6 +34,7 @@ use crate::arch::{self, avx2::Avx2, avx512::Avx512};
 use crate::{ArithError, Backend, Modulus, order, primes};
 use portable::PortableTwiddles;
 use std::sync::OnceLock;
+pub use tensor::TensorTable;
 #[cfg(target_arch = "x86_64")]
 use twiddles::{TwiddlesOf, VectorTwiddles};
 
