@@ -47,6 +47,20 @@ pub enum CircuitError {
         /// Columns found.
         columns: usize,
     },
+    /// The axes of an index are not what a linear map needs.
+    #[error("index {index}: the maps along axes need an odd index without square factors")]
+    UnsupportedIndex {
+        /// The index of the ring.
+        index: u64,
+    },
+    /// A dimension that the slots do not have.
+    #[error("dimension {dimension} of the slots: there are {dimensions}, counted from 0")]
+    UnknownDimension {
+        /// The dimension asked for.
+        dimension: usize,
+        /// How many there are.
+        dimensions: usize,
+    },
     /// Linear maps of different shapes cannot be composed.
     #[error("linear maps on {left} and on {right} columns cannot be composed")]
     ShapeMismatch {
@@ -62,6 +76,14 @@ pub enum CircuitError {
     BadSplits {
         /// The split points given.
         splits: Vec<usize>,
+        /// The number of stages.
+        stages: usize,
+    },
+    /// The stages of a transform are not grouped properly.
+    #[error("groups of {sizes:?} stages: expected positive numbers that add up to {stages}")]
+    BadSizes {
+        /// The sizes given.
+        sizes: Vec<usize>,
         /// The number of stages.
         stages: usize,
     },

@@ -34,13 +34,16 @@
 //! Slot-shape-specific knowledge (power-of-two rings) is confined to `slots.rs` and `transform.rs`.
 #![forbid(unsafe_code)]
 
+pub mod axis_transform;
 pub mod bootstrap;
 #[cfg(test)]
 mod clear;
 pub mod digits;
 mod error;
+pub mod frobenius;
 pub mod linear;
 mod modular;
+mod normal_basis;
 pub mod poly;
 pub mod program;
 mod refresh;

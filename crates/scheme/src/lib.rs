@@ -27,4 +27,4 @@ pub use params::{Level, OptIn, Params, ParamsSpec};
 pub use plain::NoOp;
 pub use plaintext::Plaintext;
 pub use rlwe::{Ciphertext, Evaluator};
-pub use verbs::{NextUse, PeriodicSlots, Raise, Scheme};
+pub use verbs::{DiagonalValues, NextUse, PeriodicSlots, Raise, Scheme};

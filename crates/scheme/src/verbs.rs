@@ -40,6 +40,16 @@ pub struct PeriodicSlots {
     pub values: Vec<u64>,
 }
 
+/// The values of a plaintext diagonal, by the kind of ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiagonalValues {
+    /// Indices that are powers of two: values of the base ring that repeat along the columns.
+    Periodic(PeriodicSlots),
+    /// Odd indices: D elements of GR(p^e, d), d residues each, along the last dimension of the slots, D its size; the same ones at all
+    /// places of the other dimensions. These are the polynomials in X_c alone, c being the last axis.
+    LastDimension(Vec<u64>),
+}
+
 /// An exact scheme, as seen by a circuit.
 ///
 /// Values are vectors of integers modulo `p^e`, or of elements of GR(p^e, d), one per slot; `e` is a property of the ciphertext
@@ -133,7 +143,7 @@ pub trait Scheme: Send + Sync {
     }
 
     /// Prepares a plaintext diagonal modulo p^e for ciphertexts at `level` or below.
-    fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Self::Diagonal, SchemeError>;
+    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<Self::Diagonal, SchemeError>;
     /// All the automorphisms `gs` of `x`, from one decomposition (hoisting), left over the extended modulus.
     fn galois_many(&self, x: &Self::Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Self::Extended>, SchemeError>;
     /// One output for each row: the sum over j of `rows[i][j] * inputs[j]` (absent entries are zero).
@@ -145,6 +155,14 @@ pub trait Scheme: Send + Sync {
     /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch for `next`
     /// (double hoisting). Parts under the identity cost no key switch.
     fn galois_sum(&self, parts: Vec<(GaloisElement, Self::Extended)>, next: NextUse) -> Result<Self::Ciphertext, SchemeError>;
+    /// The nested sum g_n(x_n + .. g_2(x_2 + g_1(x_1))) over the `parts` (g_1, x_1), (g_2, x_2), .. as they come, for the noise and the key
+    /// switches of [`Scheme::galois_sum`]. Giant steps that are powers of one automorphism need a single key in this way, and no more than
+    /// one part is alive at a time.
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Self::Extended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError>;
 }
 
 /// The scheme-specific ends of bootstrapping.

@@ -7,30 +7,43 @@ use everlevel_scheme::{Level, NextUse, Scheme};
 
 use super::observe::{Stage, Watch};
 use super::plan::BootstrapPlan;
+use crate::axis_transform::{AxisTransform, Packing};
 use crate::error::CircuitError;
 use crate::linear::{LinearMapPlan, PreparedLinearMap, StepCosts};
 use crate::transform::SlotTransform;
 
+/// Something that was prepared for ciphertexts of one level: the level that was asked for last.
+pub(super) struct AtLevel<T>(RwLock<Option<(Level, Arc<T>)>>);
+
+impl<T> AtLevel<T> {
+    pub(super) fn new() -> Self {
+        AtLevel(RwLock::new(None))
+    }
+    pub(super) fn get(&self, level: Level, make: impl FnOnce() -> Result<T, CircuitError>) -> Result<Arc<T>, CircuitError> {
+        // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread that panicked left
+        // the old value or the new one, both complete.
+        let held = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, found)) = held.filter(|(at, _)| *at == level) {
+            return Ok(found);
+        }
+        let made = Arc::new(make()?);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some((level, made.clone()));
+        Ok(made)
+    }
+}
+
 /// One merged group of stages, with its diagonals for the level at which it is used.
 pub(super) struct Group<S: Scheme> {
     pub(super) plan: LinearMapPlan,
-    prepared: RwLock<Option<Arc<PreparedLinearMap<S>>>>,
+    prepared: AtLevel<PreparedLinearMap<S>>,
 }
 
 impl<S: Scheme> Group<S> {
     fn new(plan: LinearMapPlan) -> Self {
-        Group { plan, prepared: RwLock::new(None) }
+        Group { plan, prepared: AtLevel::new() }
     }
     pub(super) fn prepared(&self, scheme: &S, level: Level) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
-        // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread that panicked left
-        // the old value or the new one, both complete.
-        let held = self.prepared.read().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(map) = held.filter(|map| map.level() == level) {
-            return Ok(map);
-        }
-        let map = Arc::new(PreparedLinearMap::new(scheme, &self.plan, level)?);
-        *self.prepared.write().unwrap_or_else(PoisonError::into_inner) = Some(map.clone());
-        Ok(map)
+        self.prepared.get(level, || PreparedLinearMap::new(scheme, &self.plan, level))
     }
 }
 
@@ -43,17 +56,28 @@ pub(super) struct MapKey {
     inverse: bool,
     sizes: Vec<usize>,
     exponent: u32,
+    /// For odd indices.
+    packing: Packing,
     steps: StepCosts,
 }
 
 impl MapKey {
-    pub(super) fn coeff_to_slot(plan: &BootstrapPlan, exponent: u32) -> Self {
-        MapKey { inverse: true, sizes: plan.coeff_to_slot.clone(), exponent, steps: plan.steps }
+    pub(super) fn coeff_to_slot(plan: &BootstrapPlan, exponent: u32, packing: Packing) -> Self {
+        MapKey { inverse: true, sizes: plan.coeff_to_slot.clone(), exponent, packing, steps: plan.steps }
     }
-    pub(super) fn slot_to_coeff(plan: &BootstrapPlan, exponent: u32) -> Self {
-        MapKey { inverse: false, sizes: plan.slot_to_coeff.clone(), exponent, steps: plan.steps }
+    pub(super) fn slot_to_coeff(plan: &BootstrapPlan, exponent: u32, packing: Packing) -> Self {
+        MapKey { inverse: false, sizes: plan.slot_to_coeff.clone(), exponent, packing, steps: plan.steps }
     }
     fn plan<S: Scheme>(&self, shape: &SlotShape) -> Result<Groups<S>, CircuitError> {
+        if shape.axes().is_some() {
+            let transform = AxisTransform::new(shape, self.exponent)?;
+            let maps = if self.inverse {
+                transform.coeff_to_slot(&self.sizes, self.packing)?
+            } else {
+                transform.slot_to_coeff(&self.sizes, self.packing)?
+            };
+            return maps.iter().map(|map| Ok(Group::new(LinearMapPlan::along_axes(map, &self.steps)?))).collect();
+        }
         let transform = SlotTransform::new(shape, self.exponent)?;
         let maps = if self.inverse {
             // The projection onto Z[X^d] has multiplied everything by d.
@@ -63,7 +87,7 @@ impl MapKey {
         } else {
             transform.slot_to_coeff(&splits(&self.sizes, transform.stages())?)?
         };
-        maps.iter().map(|map| Ok(Group::new(LinearMapPlan::new(map, &self.steps)?))).collect()
+        maps.iter().map(|map| Ok(Group::new(LinearMapPlan::new(map, shape, &self.steps)?))).collect()
     }
 }
 
@@ -115,11 +139,11 @@ impl<S: Scheme> Shelf<S> {
     }
 }
 
-/// Applies the groups in order; returns the result and the input of the last group.
+/// Applies the groups in order, the first one to all inputs; returns the result and the input of the last group, if that has one input.
 pub(super) fn apply_groups<S: Scheme>(
     scheme: &S,
     groups: &[Group<S>],
-    mut x: S::Ciphertext,
+    mut inputs: Vec<S::Ciphertext>,
     last: NextUse,
     stage: Stage,
     watch: &mut Watch<'_, S>,
@@ -127,11 +151,13 @@ pub(super) fn apply_groups<S: Scheme>(
     let mut before = None;
     for (i, group) in groups.iter().enumerate() {
         let next = if i + 1 == groups.len() { last } else { NextUse::LinearMap };
-        let y = group.prepared(scheme, scheme.level(&x))?.apply(scheme, &x, next)?;
-        watch.done(stage, i, Some(&x), &y);
-        before = Some(std::mem::replace(&mut x, y));
+        let first = inputs.first().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        let y = group.prepared(scheme, scheme.level(first))?.apply_all(scheme, &inputs, next)?;
+        watch.done(stage, i, Some(first), &y);
+        before = std::mem::replace(&mut inputs, vec![y]).pop();
     }
-    Ok((x, before))
+    let result = inputs.pop().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+    Ok((result, before))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! Geelen–Vercauteren 2022 (ia.cr/2022/1363), the linear maps from Ma–Huang–Wang–Wang (ia.cr/2024/164) and Geelen 2024 (ia.cr/2024/153),
 //! the sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
 
+mod axes;
 mod groups;
 mod observe;
 mod plan;

@@ -6,10 +6,12 @@ use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::params::BootstrapMode;
 use everlevel_scheme::{NextUse, Raise, SchemeError};
 
+use super::axes::AxisPath;
 use super::groups::{Groups, MapKey, Shelf, apply_groups};
 use super::observe::{Stage, StageObserver, StageReport, Watch};
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use crate::digits::{DigitProblem, DigitRemoval};
+use crate::axis_transform::Packing;
+use crate::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::unpack::{Repacking, Unpacking};
@@ -26,8 +28,10 @@ pub struct Bootstrapper<S: Raise> {
     digits: DigitRemoval,
     /// The steps of the projection onto Z[X^d], times d.
     trace: Vec<GaloisElement>,
-    /// 1/d modulo p, centered.
+    /// 1/d modulo p, centered; 1 where nothing is projected.
     inverse_degree: i64,
+    /// What an odd index needs instead of the projection.
+    axes: Option<AxisPath<S>>,
     /// Capacity above the floor at which the slim mode begins.
     entry: f64,
     costs: BootstrapCosts,
@@ -49,46 +53,53 @@ impl<S: Raise> Bootstrapper<S> {
         let degree = shape.degree_of_slot();
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
+        let odd = shape.axes().is_some();
         // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
-        if plan.mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
+        if plan.mode == BootstrapMode::Bypass && !odd && (shape.base_degree() > 1 || r > 1 || v > 1) {
             return Err(CircuitError::PlanMismatch {
-                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one digit: take the slim mode",
+                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one digit, or for an odd index: take the slim mode",
             });
         }
-        let digits = match plan.mode {
-            BootstrapMode::Bypass => DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?,
-            BootstrapMode::Slim | BootstrapMode::Full => {
-                let problem = DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound };
-                DigitRemoval::for_problem(problem, plan.digits)?
+        let digits = match plan.digits {
+            DigitMethod::Global { .. } if plan.mode == BootstrapMode::Bypass && r == 1 => {
+                DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
             }
+            _ => DigitRemoval::for_problem(DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound }, plan.digits)?,
         };
-        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent()))?;
-        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r))?;
+        let whole = odd && degree > 1 && plan.mode != BootstrapMode::Slim;
+        let packing = if whole { Packing::Whole } else { Packing::Thin };
+        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent(), packing))?;
+        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r, packing))?;
+        let axes = odd.then(|| AxisPath::new(shape, packing, digits.input_exponent()));
 
         let trace = shape.projection();
         let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
         let mut linear = BootstrapCosts::default();
         for group in coeff_to_slot.iter().chain(slot_to_coeff.iter()) {
-            elements.extend(group.plan.galois_elements(shape));
+            elements.extend(group.plan.galois_elements());
             linear.key_switches += group.plan.key_switches();
             linear.plain_products += group.plan.plain_products();
         }
-        // How often the trace and the rest are run.
-        let (traces, times) = match plan.mode {
+        // How often the linear maps and the digit removal are run, and what else is done.
+        let (maps, removals, other) = match (&axes, plan.mode) {
+            (Some(axes), _) => {
+                elements.extend(axes.galois_elements(shape));
+                (1, if whole { degree } else { 1 }, axes.costs(shape))
+            }
             // The overflow and the message are traced.
-            BootstrapMode::Bypass => (2 * trace.len(), 1),
-            BootstrapMode::Slim => (trace.len(), 1),
-            BootstrapMode::Full => (degree - 1, degree),
+            (None, BootstrapMode::Bypass) => (1, 1, BootstrapCosts { key_switches: 2 * trace.len(), ..BootstrapCosts::default() }),
+            (None, BootstrapMode::Slim) => (1, 1, BootstrapCosts { key_switches: trace.len(), ..BootstrapCosts::default() }),
+            (None, BootstrapMode::Full) => (degree, degree, BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() }),
         };
         let costs = BootstrapCosts {
-            key_switches: traces + times * (linear.key_switches + digits.costs().relinearizations),
-            products: times * digits.costs().products,
-            plain_products: times * linear.plain_products,
+            key_switches: other.key_switches + maps * linear.key_switches + removals * digits.costs().relinearizations,
+            products: removals * digits.costs().products,
+            plain_products: other.plain_products + maps * linear.plain_products,
             galois_keys: elements.len(),
-            depth: digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
+            depth: other.depth + digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
         };
         let p = PrimePower::new(scheme.plain_prime(), 1)?;
-        let inverse_degree = p.centered(p.inv(degree as u64)?);
+        let inverse_degree = if odd { 1 } else { p.centered(p.inv(degree as u64)?) };
         let galois_elements = elements.into_iter().collect();
         let shape = shape.clone();
         let mut out = Bootstrapper {
@@ -99,6 +110,7 @@ impl<S: Raise> Bootstrapper<S> {
             digits,
             trace,
             inverse_degree,
+            axes,
             entry: 0.0,
             costs,
             galois_elements,
@@ -194,9 +206,8 @@ impl<S: Raise> Bootstrapper<S> {
 
         let u = scheme.prepare(&scheme.raise_overflow(&raised, self.digits.multiplier())?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
-        let u = self.traced(scheme, u, watch)?;
-        let h = self.high_digits(scheme, u, watch)?;
-        let (h, before) = apply_groups(scheme, &self.slot_to_coeff, h, NextUse::Keep, Stage::SlotToCoeff, watch)?;
+        let parts = self.parts(scheme, u, watch)?;
+        let (h, before) = apply_groups(scheme, &self.slot_to_coeff, parts, NextUse::Keep, Stage::SlotToCoeff, watch)?;
 
         // 1/d is a large constant: one group higher there is room for its noise.
         let like = before.as_ref().filter(|_| !self.trace.is_empty()).unwrap_or(&h);
@@ -209,14 +220,13 @@ impl<S: Raise> Bootstrapper<S> {
     /// Chen–Han 2018, Fig. 2: slots to coefficients of Z\[X^d\] while the modulus is small, and one digit removal.
     fn slim(&self, scheme: &S, x: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
         let x = scheme.enter(x, self.entry)?;
-        let x = apply_groups(scheme, &self.slot_to_coeff, x, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
+        let x = apply_groups(scheme, &self.slot_to_coeff, vec![x], NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
         let raised = scheme.begin_raise(&x)?;
         watch.done(Stage::Encapsulate, 0, None, &x);
 
         let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
-        let u = self.traced(scheme, u, watch)?;
-        let m = self.high_digits(scheme, u, watch)?;
+        let m = self.parts(scheme, u, watch)?.pop().ok_or(CircuitError::Empty { what: "the list of parts" })?;
         Ok(scheme.restore_unit(&raised, m))
     }
     /// Chen–Han 2018, Fig. 1: the n coefficients as d ciphertexts, one after the other, with a digit removal for each.
@@ -226,21 +236,43 @@ impl<S: Raise> Bootstrapper<S> {
         let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
 
+        if self.axes.is_some() {
+            let parts = self.parts(scheme, u, watch)?;
+            let m = apply_groups(scheme, &self.slot_to_coeff, parts, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
+            return Ok(scheme.restore_unit(&raised, m));
+        }
         let mut parts = Repacking::new();
         Unpacking::new(&self.shape).unpack(scheme, u, |j, part| {
             let part = scheme.prepare(&part, NextUse::LinearMap)?;
             watch.done(Stage::Trace, 0, None, &part);
             let m = self.high_digits(scheme, part, watch)?;
-            let m = apply_groups(scheme, &self.slot_to_coeff, m, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
+            let m = apply_groups(scheme, &self.slot_to_coeff, vec![m], NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
             parts.add(scheme, j, &m)
         })?;
         let out = scheme.restore_unit(&raised, parts.finish()?);
         watch.done(Stage::Assemble, 0, Some(&out), &out);
         Ok(out)
     }
+    /// The coefficients of u in slots, as many as the mode moves, and their low digits removed: one ciphertext, or d for whole slots over an odd index.
+    fn parts(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let Some(axes) = &self.axes else {
+            let u = self.traced(scheme, u, watch)?;
+            return Ok(vec![self.high_digits(scheme, u, watch)?]);
+        };
+        let z = apply_groups(scheme, &self.coeff_to_slot, vec![u], NextUse::LinearMap, Stage::CoeffToSlot, watch)?.0;
+        let mut parts = Vec::new();
+        axes.each(scheme, &z, watch, |u, watch| {
+            parts.push(self.removed(scheme, u, watch)?);
+            Ok(())
+        })?;
+        Ok(parts)
+    }
     /// Coefficients of Z\[X^d\] (d times what they should be) to slots, and their low digits removed.
     fn high_digits(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
-        let u = apply_groups(scheme, &self.coeff_to_slot, u, NextUse::Product, Stage::CoeffToSlot, watch)?.0;
+        let u = apply_groups(scheme, &self.coeff_to_slot, vec![u], NextUse::Product, Stage::CoeffToSlot, watch)?.0;
+        self.removed(scheme, u, watch)
+    }
+    fn removed(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
         let (form, digit_form) = (scheme.form(&u), self.plan.digit_form);
         let out = self.digits.remove(scheme, &scheme.convert(&u, digit_form), NextUse::LinearMap)?;
         let out = scheme.convert(&out, form);
@@ -255,7 +287,7 @@ impl<S: Raise> Bootstrapper<S> {
             let blank = scheme.blank(entry)?;
             let mut silent = ();
             let mut watch = Watch::new(scheme, &mut silent);
-            let result = apply_groups(scheme, &self.slot_to_coeff, blank, NextUse::Keep, Stage::SlotToCoeff, &mut watch);
+            let result = apply_groups(scheme, &self.slot_to_coeff, vec![blank], NextUse::Keep, Stage::SlotToCoeff, &mut watch);
             match result {
                 Ok((y, _)) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
                 Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) if entry < needed + LONGEST_ENTRY => {

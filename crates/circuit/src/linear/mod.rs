@@ -1,12 +1,17 @@
 //! Linear maps on slots: sparse sums of diagonals, their composition, and their evaluation by baby and giant steps.
 //!
-//! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products) on vectors over the base ring, a Gaussian integer modulo
-//! p^e for each column of slots ([`GaussianRing`]): two residues, or one element of GR(p^e, 2). [`LinearMap`] is the mathematics,
-//! [`LinearMapPlan`] fixes the split into baby and giant steps, [`PreparedLinearMap`] holds the diagonals as one scheme
+//! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products). Where the index is a power of two it acts on vectors over the base ring, a
+//! Gaussian integer modulo p^e for each column of slots ([`GaussianRing`]): two residues, or one element of GR(p^e, 2); that is
+//! a [`LinearMap`]. Where the index is odd it acts on whole slots, and its diagonals vary along the last dimension only: an [`AxisMap`]. These are
+//! the mathematics; [`LinearMapPlan`] fixes the split into baby and giant steps, [`PreparedLinearMap`] holds the diagonals as one scheme
 //! wants them.
 
+mod axis_map;
+mod columns;
+mod last_dimension;
 mod plan;
 mod prepared;
+mod spans;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +22,9 @@ use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::slots::{SlotMove, moved, product, shrunk, sum};
 
-pub use plan::{LinearMapPlan, StepCosts};
+pub use axis_map::{AxisMap, Direction, Span};
+pub(crate) use last_dimension::LastDimension;
+pub use plan::{GiantSteps, LinearMapPlan, StepCosts};
 pub use prepared::PreparedLinearMap;
 
 /// A Z-linear map on vectors of slots of the base ring modulo p^e, as its non-zero diagonals.

@@ -1,19 +1,23 @@
 //! A linear map as one scheme wants it, and its evaluation.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, NextUse, Scheme};
+use everlevel_scheme::{Level, NextUse, Scheme, SchemeError};
 
-use super::LinearMapPlan;
+use super::{GiantSteps, LinearMapPlan};
 use crate::error::CircuitError;
 
 /// The diagonals of a [`LinearMapPlan`], prepared for ciphertexts at one level.
 pub struct PreparedLinearMap<S: Scheme> {
     exponent: u32,
     level: Level,
+    inputs: usize,
     babies: Vec<GaloisElement>,
-    giants: Vec<GaloisElement>,
+    giants: GiantSteps,
     rows: Vec<Vec<Option<S::Diagonal>>>,
 }
+
+/// How many rows of a chain are computed at a time, from one reading of the babies.
+const ROWS_AT_ONCE: usize = 8;
 
 impl<S: Scheme> PreparedLinearMap<S> {
     /// Prepares the diagonals: one plaintext a diagonal. `level` is that of the ciphertexts to come.
@@ -21,12 +25,8 @@ impl<S: Scheme> PreparedLinearMap<S> {
     /// # Errors
     /// [`CircuitError::PlanMismatch`] if the plan is for other slots or another prime; errors of the scheme.
     pub fn new(scheme: &S, plan: &LinearMapPlan, level: Level) -> Result<Self, CircuitError> {
-        let shape = scheme.slot_shape();
-        if shape.columns() != plan.columns() {
-            return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for another number of slots" });
-        }
-        if scheme.plain_prime() != plan.modulus().prime() {
-            return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for another plaintext prime" });
+        if scheme.slot_shape() != plan.shape() {
+            return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for other slots" });
         }
         let exponent = plan.modulus().exponent();
         let mut rows = Vec::with_capacity(plan.rows().len());
@@ -35,8 +35,8 @@ impl<S: Scheme> PreparedLinearMap<S> {
                 row.iter().map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?)).collect();
             rows.push(prepared?);
         }
-        let elements = |moves: &[crate::slots::SlotMove]| moves.iter().map(|g| g.galois_element(shape)).collect();
-        Ok(PreparedLinearMap { exponent, level, babies: elements(plan.babies()), giants: elements(plan.giants()), rows })
+        let (babies, giants) = (plan.babies().to_vec(), plan.giants().clone());
+        Ok(PreparedLinearMap { exponent, level, inputs: plan.inputs(), babies, giants, rows })
     }
     /// The level for which the diagonals are prepared.
     pub fn level(&self) -> Level {
@@ -47,16 +47,40 @@ impl<S: Scheme> PreparedLinearMap<S> {
     /// # Errors
     /// [`CircuitError::ExponentMismatch`] if `x` has another plaintext exponent; errors of the scheme.
     pub fn apply(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
-        let found = scheme.plain_exponent(x);
-        if found != self.exponent {
-            return Err(CircuitError::ExponentMismatch { expected: self.exponent, found });
+        self.apply_all(scheme, std::slice::from_ref(x), next)
+    }
+    /// The map of several inputs at one level.
+    ///
+    /// # Errors
+    /// [`CircuitError::InputCount`]; else as [`PreparedLinearMap::apply`].
+    pub fn apply_all(&self, scheme: &S, inputs: &[S::Ciphertext], next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+        if inputs.len() != self.inputs {
+            return Err(CircuitError::InputCount { expected: self.inputs, found: inputs.len() });
         }
-        let babies = scheme.galois_many(x, &self.babies)?;
+        let mut babies = Vec::with_capacity(inputs.len() * self.babies.len());
+        for x in inputs {
+            let found = scheme.plain_exponent(x);
+            if found != self.exponent {
+                return Err(CircuitError::ExponentMismatch { expected: self.exponent, found });
+            }
+            babies.extend(scheme.galois_many(x, &self.babies)?);
+        }
         let rows: Vec<Vec<Option<&S::Diagonal>>> = self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();
-        let sums = scheme.combine(&babies, &rows)?;
-        drop(babies);
-        let parts = self.giants.iter().copied().zip(sums).collect();
-        Ok(scheme.galois_sum(parts, next)?)
+        match &self.giants {
+            GiantSteps::Sum(elements) => {
+                let sums = scheme.combine(&babies, &rows)?;
+                drop(babies);
+                Ok(scheme.galois_sum(elements.iter().copied().zip(sums).collect(), next)?)
+            }
+            GiantSteps::Chain(elements) => {
+                let blocks = rows.chunks(ROWS_AT_ONCE).zip(elements.chunks(ROWS_AT_ONCE));
+                let parts = blocks.flat_map(|(rows, elements)| match scheme.combine(&babies, rows) {
+                    Ok(sums) => elements.iter().copied().zip(sums).map(Ok).collect(),
+                    Err(error) => vec![Err::<_, SchemeError>(error)],
+                });
+                Ok(scheme.galois_chain(parts, next)?)
+            }
+        }
     }
 }
 
@@ -84,8 +108,8 @@ mod tests {
                 (by, PeriodicSlots { period, values: vector(period) })
             });
             let map = LinearMap::new(t, columns, diagonals).unwrap();
-            let plan = LinearMapPlan::new(&map, &StepCosts { max_keys: 64, ..StepCosts::default() }).unwrap();
-            assert!(plan.giants().len() > 1 && plan.babies().len() > 1);
+            let plan = LinearMapPlan::new(&map, &scheme.shape, &StepCosts { max_keys: 64, ..StepCosts::default() }).unwrap();
+            assert!(plan.giants().elements().len() > 1 && plan.babies().len() > 1);
             let prepared = PreparedLinearMap::new(&scheme, &plan, Level(0)).unwrap();
             let out = prepared.apply(&scheme, &scheme.encrypt(x.clone(), 2), NextUse::Keep).unwrap();
             assert_eq!(out.slots, map.apply_plain(&x).unwrap());

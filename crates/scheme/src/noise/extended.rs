@@ -1,12 +1,17 @@
 //! Ciphertexts over the extended modulus: bounds embedding by embedding.
 
+use std::f64::consts::PI;
+
+use everlevel_arith::Axes;
+use everlevel_ring::GaloisElement;
+
 use super::{Meta, log_add};
 use crate::error::SchemeError;
 use crate::params::Params;
 use crate::verbs::NextUse;
 
 /// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase (divided by P) is bounded by
-/// 2^(meta.noise) * profile\[i mod len\].
+/// 2^(meta.noise) * profile\[i mod len\]; for an odd index at all embeddings with ζ_c^(γ^i) on the last axis.
 ///
 /// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ |λ_i(ζ)| is what the noise
 /// grows by, a third of what Σ max |λ_i(ζ)| would say.
@@ -14,7 +19,7 @@ use crate::verbs::NextUse;
 pub struct ExtendedMeta {
     /// Level, exponent, factor, and the noise that the profile scales.
     pub meta: Meta,
-    /// Multipliers along a row, periodic.
+    /// Multipliers along a row (the last axis), periodic.
     pub profile: Vec<f64>,
 }
 
@@ -38,18 +43,25 @@ impl ExtendedMeta {
         Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
     }
     /// Σ g(part), each part with the shift of its automorphism along a row; None if there is none.
-    pub fn sum<'a>(parts: impl Iterator<Item = (usize, &'a ExtendedMeta)> + Clone) -> Option<Self> {
-        let top = parts.clone().map(|(_, m)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
-        let first = parts.clone().next()?.1.meta;
-        let len = parts.clone().map(|(_, m)| m.profile.len()).max().unwrap_or(1);
-        let mut profile = vec![0.0; len];
-        for (shift, m) in parts {
-            let scale = (m.meta.noise - top).exp2();
-            for (i, x) in profile.iter_mut().enumerate() {
-                *x += scale * m.profile[(i + shift) % m.profile.len()];
-            }
-        }
-        Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
+    pub fn sum<'a>(parts: impl Iterator<Item = (usize, &'a ExtendedMeta)>) -> Option<Self> {
+        parts.map(|(shift, m)| m.shifted(shift)).reduce(|sum, m| sum.plus(&m))
+    }
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(&self, other: &ExtendedMeta) -> Self {
+        let top = self.meta.noise.max(other.meta.noise);
+        let scales = [(self.meta.noise - top).exp2(), (other.meta.noise - top).exp2()];
+        let (a, b) = (&self.profile, &other.profile);
+        let profile = (0..a.len().max(b.len())).map(|i| scales[0] * a[i % a.len()] + scales[1] * b[i % b.len()]).collect();
+        ExtendedMeta { meta: Meta { noise: top, ..self.meta }, profile }
+    }
+    /// After an automorphism that shifts rows by `shift`.
+    #[must_use]
+    pub fn shifted(&self, shift: usize) -> Self {
+        let mut profile = self.profile.clone();
+        let len = profile.len();
+        profile.rotate_left(shift % len);
+        ExtendedMeta { meta: self.meta, profile }
     }
     /// The bound at all embeddings.
     pub fn flatten(&self) -> Meta {
@@ -73,8 +85,36 @@ pub fn embedding_profile(norm: &everlevel_ring::CanonicalNorm, coefficients: &[f
         .collect()
 }
 
+/// |a(ζ^(γ^i))| for a polynomial in X_c alone, c the last axis of an odd index, with coefficients in the order of the axis. The second
+/// half, conjugate to the first, is left out. O(φ²).
+pub fn last_axis_profile(axes: &Axes, coefficients: &[f64]) -> Vec<f64> {
+    let (axis, last) = (axes.last(), axes.all().len() - 1);
+    let n = axis.index as usize;
+    let powers: Vec<(f64, f64)> = (0..n).map(|k| (2.0 * PI * k as f64 / n as f64).sin_cos()).collect();
+    let exponents: Vec<usize> = (0..axis.degree).map(|j| axes.coefficient_exponent(last, j) as usize).collect();
+    let units = std::iter::successors(Some(1), |u| Some(u * axis.generator as usize % n)).take(axis.degree / 2);
+    units
+        .map(|u| {
+            let (mut im, mut re) = (0.0, 0.0);
+            for (c, e) in coefficients.iter().zip(&exponents) {
+                let (sin, cos) = powers[u * e % n];
+                im += c * sin;
+                re += c * cos;
+            }
+            f64::hypot(re, im) * (1.0 + 1e-9)
+        })
+        .collect()
+}
+
 /// Transitions of ciphertexts over the extended modulus.
 impl Params {
+    /// By how many places of a profile an automorphism moves the embeddings.
+    pub(crate) fn profile_shift(&self, g: GaloisElement) -> usize {
+        match self.slot_shape().axes() {
+            Some(axes) => axes.logarithm(axes.all().len() - 1, g.exponent()).unwrap_or(0),
+            None => g.column_shift(self.ring()),
+        }
+    }
     /// Σ g(part) after the key switches of the `switched` parts that are not under the identity, and the reduction.
     pub fn after_galois_sum(&self, sum: &ExtendedMeta, switched: usize, next: NextUse) -> Result<Meta, SchemeError> {
         let mut meta = sum.flatten();

@@ -158,6 +158,15 @@ impl NoOp {
         let digits: usize = chain.gadget(level).digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
         self.counters.transforms(digits);
     }
+    /// The automorphism of a part of a linear map.
+    fn count_giant(&self, g: GaloisElement, level: Level) {
+        if !g.is_identity() {
+            self.use_galois(g, level);
+            self.counters.transforms(self.params.chain().extended(level).len());
+            self.count_decomposition(level, false);
+            self.count_key_switch(level, 1);
+        }
+    }
     fn count_key_switch(&self, level: Level, count: usize) {
         let chain = self.params.chain();
         let (basis, gadget) = (chain.basis(level), chain.gadget(level));

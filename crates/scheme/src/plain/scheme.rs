@@ -7,8 +7,8 @@ use crate::error::SchemeError;
 use crate::form::Form;
 use crate::noise::{ExtendedMeta, Meta, log_add, raise_digit_ranges};
 use crate::params::Level;
-use crate::rlwe::{periodic_plaintext, same_kind};
-use crate::verbs::{NextUse, PeriodicSlots, Raise, Scheme};
+use crate::rlwe::{diagonal_plaintext, no_parts, same_kind};
+use crate::verbs::{DiagonalValues, NextUse, Raise, Scheme};
 
 impl NoOp {
     fn switch(&self, a: &Open, level: Level) -> Result<Open, SchemeError> {
@@ -238,12 +238,18 @@ impl Scheme for NoOp {
         self.galois_many(a, gs)?.into_iter().zip(gs).map(finish).collect()
     }
 
-    fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
-        let (coefficients, profile) = periodic_plaintext(&self.params, values, e)?;
-        let t = self.params.plain().modulus(e);
-        let mut value = self.zero();
-        let step = (value.len() / coefficients.len()).max(1);
-        value.iter_mut().step_by(step).zip(&coefficients).for_each(|(x, &c)| *x = t.reduce_i64(c));
+    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
+        let (coefficients, profile) = diagonal_plaintext(&self.params, values, e)?;
+        let (plain, mut value) = (self.params.plain(), self.zero());
+        if !value.is_empty() {
+            let residues = coefficients.iter().map(|&c| plain.modulus(e).reduce_i64(c));
+            if self.slot_shape().axes().is_some() {
+                value = plain.embed_last(&residues.collect::<Vec<u64>>(), e)?;
+            } else {
+                let step = value.len() / coefficients.len();
+                value.iter_mut().step_by(step).zip(residues).for_each(|(x, c)| *x = c);
+            }
+        }
         Ok(OpenDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
     }
     fn galois_many(&self, x: &Open, gs: &[GaloisElement]) -> Result<Vec<OpenExtended>, SchemeError> {
@@ -293,25 +299,42 @@ impl Scheme for NoOp {
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, OpenExtended)>, next: NextUse) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let empty =
-            || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
-        let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
-        let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
+        let shifts = parts.iter().map(|(g, x)| (params.profile_shift(*g), &x.meta));
+        let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let meta = params.after_galois_sum(&sum, switched, next)?;
-        let level = sum.meta.level;
         let mut value = self.zero();
         for (g, x) in parts {
-            if !g.is_identity() {
-                self.use_galois(g, level);
-                self.counters.transforms(params.chain().extended(level).len());
-                self.count_decomposition(level, false);
-                self.count_key_switch(level, 1);
-            }
+            self.count_giant(g, sum.meta.level);
             value = self.pairwise(&value, &params.plain().galois(&x.value, g, meta.exponent), meta.exponent, false);
         }
-        self.reduce(level, meta.level);
+        self.reduce(sum.meta.level, meta.level);
         Ok(Open { meta, value })
+    }
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, OpenExtended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Open, SchemeError> {
+        let params = &self.params;
+        let mut sum: Option<OpenExtended> = None;
+        let mut switched = 0;
+        for part in parts {
+            let (g, mut x) = part?;
+            let exponent = x.meta.meta.exponent;
+            if let Some(inner) = sum.take() {
+                let value = self.pairwise(&x.value, &inner.value, exponent, false);
+                x = OpenExtended { meta: x.meta.plus(&inner.meta), value };
+            }
+            switched += usize::from(!g.is_identity());
+            self.count_giant(g, x.meta.meta.level);
+            let value = params.plain().galois(&x.value, g, exponent);
+            sum = Some(OpenExtended { meta: x.meta.shifted(params.profile_shift(g)), value });
+        }
+        let sum = sum.ok_or_else(no_parts)?;
+        let meta = params.after_galois_sum(&sum.meta, switched, next)?;
+        self.reduce(sum.meta.meta.level, meta.level);
+        Ok(Open { meta, value: sum.value })
     }
 }
 

@@ -18,7 +18,7 @@ use crate::keys::EvalKeys;
 use crate::noise::{Meta, log_add};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
-use crate::verbs::{NextUse, PeriodicSlots, Scheme};
+use crate::verbs::{DiagonalValues, NextUse, Scheme};
 
 impl<K: EvalKeys> Evaluator<K> {
     /// Switches to a lower level (or stays).
@@ -378,7 +378,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         self.rotated(a, gs)
     }
 
-    fn diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
+    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
         self.make_diagonal(values, e, level)
     }
     fn galois_many(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
@@ -389,5 +389,12 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.summed(parts, next)
+    }
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Extended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.chained(parts, next)
     }
 }

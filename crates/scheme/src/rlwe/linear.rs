@@ -3,23 +3,21 @@
 //! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of plaintext products and of
 //! automorphisms need one division by P in all.
 
-use everlevel_arith::{NttTable, kernels};
+use everlevel_arith::kernels;
 use everlevel_ring::{
-    Basis, CanonicalNorm, Eval, GaloisElement, Limb, Poly,
+    Basis, Eval, GaloisElement, Limb, Poly,
     convert::{RoundingScale, divide_round, divide_round_produced},
 };
 use rayon::prelude::*;
 
+use super::diagonal::Diagonal;
 use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within};
 use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
-use crate::noise::{ExtendedMeta, Meta, embedding_profile};
-use crate::params::{Level, Params};
-use crate::verbs::{NextUse, PeriodicSlots};
-
-/// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
-const SHORTEST_PERIOD: usize = 1024;
+use crate::noise::{ExtendedMeta, Meta};
+use crate::params::Level;
+use crate::verbs::NextUse;
 
 /// A ciphertext before the division by P.
 pub struct Extended {
@@ -39,68 +37,11 @@ fn assembled(basis: Basis, columns: Vec<Vec<(Limb, Limb)>>, metas: impl Iterator
         .collect()
 }
 
-/// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from.
-pub struct Diagonal {
-    exponent: u32,
-    period: usize,
-    basis: Basis,
-    limbs: Vec<Vec<u64>>,
-    profile: Vec<f64>,
-}
-
-impl Diagonal {
-    /// Bytes in memory.
-    pub fn memory_bytes(&self) -> u64 {
-        self.limbs.iter().map(|l| l.len() as u64 * 8).sum()
-    }
-    fn limb(&self, position: usize) -> &[u64] {
-        &self.limbs[self.basis.limb_of(position).expect("checked by the caller")]
-    }
-    /// The evaluations for `len` positions from `start` (which do not cross a period), rows of `half` columns.
-    fn piece(&self, position: usize, start: usize, len: usize, half: usize) -> &[u64] {
-        let at = start / half * self.period + start % half % self.period;
-        &self.limb(position)[at..at + len]
-    }
-}
-
-/// Coefficients (natural order, centered) of a polynomial in a power of X that holds `values`, with its embedding profile: 2 period of
-/// them, or 16 where that is less, as transforms have at least so many points.
-pub(crate) fn periodic_plaintext(params: &Params, values: &PeriodicSlots, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
-    let inner = params.plain().encode_periodic(&values.values, values.period, e)?;
-    let spread = (16 / inner.len()).max(1);
-    let mut coefficients = vec![0; inner.len() * spread];
-    coefficients.iter_mut().step_by(spread).zip(params.plain().centered(&inner, e)).for_each(|(x, c)| *x = c);
-    let real: Vec<f64> = coefficients.iter().map(|&x| x as f64).collect();
-    let profile = embedding_profile(&CanonicalNorm::new(real.len()), &real);
-    Ok((coefficients, profile))
+pub(crate) fn no_parts() -> SchemeError {
+    SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() }
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    pub(super) fn make_diagonal(&self, values: &PeriodicSlots, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
-        let params = self.params();
-        let ring = params.ring();
-        let (coefficients, profile) = periodic_plaintext(params, values, e)?;
-        let len = coefficients.len();
-        let half = ring.degree() / 2;
-        let period = (len / 2).max(SHORTEST_PERIOD).min(half);
-        let basis = params.chain().extended(level);
-        let log = len.trailing_zeros();
-        let mut stored = vec![0i64; len];
-        everlevel_arith::scatter_natural(log, &coefficients, &mut stored);
-        let limbs = basis
-            .iter()
-            .map(|i| {
-                let q = ring.modulus(i);
-                let mut small = vec![0; len];
-                kernels::from_signed(q, &mut small, &stored);
-                let root = q.pow(ring.root(i), (ring.degree() / len) as u64);
-                NttTable::new(q, log, root).map_err(everlevel_ring::RingError::from)?.forward(&mut small);
-                Ok((0..2 * period).map(|k| small[k / period * (len / 2) + k % period % (len / 2)]).collect())
-            })
-            .collect::<Result<_, SchemeError>>()?;
-        Ok(Diagonal { exponent: e, period, basis, limbs, profile })
-    }
-
     /// P / t modulo the prime at `position`, which is not a special one.
     pub(super) fn raise_factor(&self, special: Basis, position: usize, t: u64) -> u64 {
         let ring = self.params().ring();
@@ -238,7 +179,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let basis = first.e0.basis();
         let mut metas = Vec::with_capacity(rows.len());
         for row in rows {
-            let fits = |d: &Diagonal| d.exponent == first.meta.meta.exponent && basis.is_subset(d.basis);
+            let fits = |d: &Diagonal| d.fits(first.meta.meta.exponent, basis);
             if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
                 return Err(shape_error(format!(
                     "a row of {} entries for {} inputs, or of other diagonals",
@@ -246,29 +187,30 @@ impl<K: EvalKeys> Evaluator<K> {
                     inputs.len()
                 )));
             }
-            let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, &d.profile[..])));
+            let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, d.profile())));
             metas.push(ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?);
         }
         self.counters.limbs(basis.len() * 2 * (inputs.len() + rows.len()), ring.degree());
-        let half = ring.degree() / 2;
         let positions: Vec<usize> = basis.iter().collect();
         let columns: Vec<Vec<(Limb, Limb)>> = positions
             .par_iter()
             .map(|&i| {
                 let q = ring.modulus(i);
                 let mut outs: Vec<(Limb, Limb)> = rows.iter().map(|_| (ring.limb(), ring.limb())).collect();
-                let shortest = rows.iter().flatten().flatten().map(|d| d.period).min().unwrap_or(half);
-                let chunk = shortest.min(CHUNK);
+                let shortest = rows.iter().flatten().flatten().map(|d| d.period()).min().unwrap_or(ring.degree());
                 let (mut a, mut b0, mut b1) = (Vec::new(), Vec::new(), Vec::new());
-                for start in (0..ring.degree()).step_by(chunk) {
-                    let range = start..start + chunk;
+                let mut end = 0;
+                while end < ring.degree() {
+                    let start = end;
+                    end += CHUNK.min(shortest - start % shortest);
+                    let range = start..end;
                     for (row, (o0, o1)) in rows.iter().zip(&mut outs) {
                         a.clear();
                         b0.clear();
                         b1.clear();
                         for (x, d) in inputs.iter().zip(row) {
                             if let Some(d) = d {
-                                a.push(d.piece(i, start, chunk, half));
+                                a.push(d.piece(i, range.clone()));
                                 b0.push(&x.e0.limb(i)[range.clone()]);
                                 b1.push(&x.e1.limb(i)[range.clone()]);
                             }
@@ -285,52 +227,78 @@ impl<K: EvalKeys> Evaluator<K> {
     pub(super) fn summed(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let empty =
-            || SchemeError::BadArgument { what: "linear map", expected: "at least one part".into(), found: "none".into() };
-        let shifts = parts.iter().map(|(g, x)| (g.column_shift(ring), &x.meta));
-        let sum = ExtendedMeta::sum(shifts).ok_or_else(empty)?;
+        let shifts = parts.iter().map(|(g, x)| (params.profile_shift(*g), &x.meta));
+        let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let out = params.after_galois_sum(&sum, switched, next)?;
-        let level = sum.meta.level;
-        let basis = params.chain().basis(level);
-        let gadget = params.chain().gadget(level);
-        let extended = basis.union(gadget.special());
-        let t = params.divisor(&sum.meta);
-
-        let mut acc: Option<(Poly<Eval>, Poly<Eval>)> = None;
+        let extended = params.chain().extended(sum.meta.level);
         let (identity, moved): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(g, _)| g.is_identity());
-        for (_, x) in identity {
-            match &mut acc {
-                None => acc = Some((x.e0, x.e1)),
-                Some((a0, a1)) => {
-                    a0.add_assign(ring, &x.e0);
-                    a1.add_assign(ring, &x.e1);
-                }
-            }
-        }
-        let (mut acc0, mut acc1) = acc.unwrap_or_else(|| (Poly::zero(ring, extended), Poly::zero(ring, extended)));
+        let mut identity = identity.into_iter().map(|(_, x)| [x.e0, x.e1]);
+        let mut acc = identity.next().unwrap_or_else(|| [Poly::zero(ring, extended), Poly::zero(ring, extended)]);
+        identity.for_each(|x| acc.iter_mut().zip(&x).for_each(|(a, x)| a.add_assign(ring, x)));
         for (g, x) in moved {
-            let name = || format!("Galois key for X^{}", g.exponent());
-            let key = usable(self.keys.galois(g, params.chain().gadget_id(level)), basis, level, "linear map", name)?;
-            let cut = Decomposition::of_quotient(params, gadget, x.e1, basis);
-            self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
-            let shift = g.evaluation_shift(ring);
-            let positions: Vec<usize> = extended.iter().collect();
-            acc0.limbs_mut().into_par_iter().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
-                let q = ring.modulus(i);
-                let digits = cut.evaluate(ring, i, None);
-                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                let (b, a) = cut.key_limbs(key, i);
-                let (mut s0, mut s1) = (ring.limb(), ring.limb());
-                kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
-                kernels::add_assign(q, &mut s0, x.e0.limb(i));
-                for (target, source, len) in shift.pieces() {
-                    kernels::add_assign(q, &mut a0[target..target + len], &s0[source..source + len]);
-                    kernels::add_assign(q, &mut a1[target..target + len], &s1[source..source + len]);
-                }
-            });
+            self.add_moved(&mut acc, g, [x.e0, x.e1], sum.meta.level)?;
         }
-        Ok(self.reduced(acc0, acc1, out, t))
+        let [e0, e1] = acc;
+        Ok(self.reduced(e0, e1, out, params.divisor(&sum.meta)))
+    }
+    pub(super) fn chained(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Extended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let mut sum: Option<Extended> = None;
+        let mut switched = 0;
+        for part in parts {
+            let (g, mut x) = part?;
+            if let Some(inner) = sum.take() {
+                x.meta = x.meta.plus(&inner.meta);
+                x.e0.add_assign(ring, &inner.e0);
+                x.e1.add_assign(ring, &inner.e1);
+            }
+            if !g.is_identity() {
+                switched += 1;
+                let (meta, basis) = (x.meta.shifted(params.profile_shift(g)), x.e0.basis());
+                let mut acc = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
+                self.add_moved(&mut acc, g, [x.e0, x.e1], meta.meta.level)?;
+                let [e0, e1] = acc;
+                x = Extended { meta, e0, e1 };
+            }
+            sum = Some(x);
+        }
+        let sum = sum.ok_or_else(no_parts)?;
+        let out = params.after_galois_sum(&sum.meta, switched, next)?;
+        Ok(self.reduced(sum.e0, sum.e1, out, params.divisor(&sum.meta.meta)))
+    }
+    /// Adds g(x), x over the extended modulus of `level`, after its key switch.
+    fn add_moved(&self, acc: &mut [Poly<Eval>; 2], g: GaloisElement, x: [Poly<Eval>; 2], level: Level) -> Result<(), SchemeError> {
+        let params = self.params();
+        let ring = params.ring();
+        let (basis, gadget) = (params.chain().basis(level), params.chain().gadget(level));
+        let name = || format!("Galois key for X^{}", g.exponent());
+        let key = usable(self.keys.galois(g, params.chain().gadget_id(level)), basis, level, "linear map", name)?;
+        let [e0, e1] = x;
+        let positions: Vec<usize> = e0.basis().iter().collect();
+        let cut = Decomposition::of_quotient(params, gadget, e1, basis);
+        self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
+        let shift = g.evaluation_shift(ring);
+        let [acc0, acc1] = acc;
+        acc0.limbs_mut().into_par_iter().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
+            let q = ring.modulus(i);
+            let digits = cut.evaluate(ring, i, None);
+            let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+            let (b, a) = cut.key_limbs(key, i);
+            let (mut s0, mut s1) = (ring.limb(), ring.limb());
+            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
+            kernels::add_assign(q, &mut s0, e0.limb(i));
+            for (target, source, len) in shift.pieces() {
+                kernels::add_assign(q, &mut a0[target..target + len], &s0[source..source + len]);
+                kernels::add_assign(q, &mut a1[target..target + len], &s1[source..source + len]);
+            }
+        });
+        Ok(())
     }
 
     /// Division by P and by the primes that `out` does not have, and multiplication by t.

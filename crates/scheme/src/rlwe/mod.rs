@@ -5,6 +5,7 @@
 //! all plaintext moduli: BGV ciphertexts are divided by t on the way in and multiplied by t on the way out.
 
 mod arithmetic;
+mod diagonal;
 mod encrypt;
 mod keyswitch;
 mod linear;
@@ -13,7 +14,9 @@ mod raise;
 mod relinearize;
 
 use std::fmt;
+use std::sync::OnceLock;
 
+use everlevel_arith::{ArithError, TensorTable};
 use everlevel_ring::{Basis, Coeff, Eval, Poly};
 
 use crate::counters::{Cost, Counters};
@@ -25,8 +28,10 @@ use crate::plaintext::Plaintext;
 
 pub(crate) use arithmetic::{divide, same_kind, same_modulus};
 pub(crate) use encrypt::noisy_message;
-pub(crate) use linear::periodic_plaintext;
-pub use linear::{Diagonal, Extended};
+pub use diagonal::Diagonal;
+pub(crate) use diagonal::diagonal_plaintext;
+pub use linear::Extended;
+pub(crate) use linear::no_parts;
 use product::Tensor;
 pub use raise::Raised;
 
@@ -82,6 +87,8 @@ pub struct Evaluator<K: EvalKeys = ServerKeys> {
     keys: K,
     counters: Counters,
     transforms_before: u64,
+    /// The transforms along the last axis of an odd index, prime by prime: diagonals have values there only. Computed at their first use.
+    last_axis: Vec<OnceLock<Result<TensorTable, ArithError>>>,
 }
 
 impl<K: EvalKeys> Evaluator<K> {
@@ -89,7 +96,8 @@ impl<K: EvalKeys> Evaluator<K> {
     pub fn new(keys: K) -> Self {
         let params = keys.params().clone();
         let transforms_before = params.ring().transform_count();
-        Evaluator { params, keys, counters: Counters::default(), transforms_before }
+        let last_axis = (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect();
+        Evaluator { params, keys, counters: Counters::default(), transforms_before, last_axis }
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {
