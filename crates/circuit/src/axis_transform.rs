@@ -92,7 +92,7 @@ impl AxisTransform {
     }
     /// The maps from coefficients to slots, in the order of application, merged as above: the last axis comes last. The result is, with φ being
     /// Frobenius, an element whose trace is the coefficient with f = 0 ([`Packing::Thin`]), or the sum of φ^f(ν) a_f ([`Packing::Whole`], see
-    /// [`AxisTransform::unpacking`]).
+    /// [`AxisTransform::dual_basis`]).
     ///
     /// # Errors
     /// As [`AxisTransform::slot_to_coeff`].
@@ -123,7 +123,7 @@ impl AxisTransform {
     ///
     /// # Errors
     /// As [`AxisTransform::coeff_to_slot`].
-    pub(crate) fn unpacking(&self) -> Result<Vec<Vec<u64>>, CircuitError> {
+    pub fn dual_basis(&self) -> Result<Vec<Vec<u64>>, CircuitError> {
         let (ring, basis) = (self.last.ring(), NormalBasis::new(self.last.ring())?);
         Ok((0..ring.degree()).map(|g| self.last.masked(&ring.frobenius(&basis.dual, g), |_| true)).collect())
     }
@@ -162,7 +162,8 @@ impl Powers {
         let l = axes.all()[axis].index;
         let powers = std::iter::successors(Some(ring.one()), |x| Some(ring.mul(x, &root))).take(l as usize).collect();
         let generator = shape.dimensions()[axis].generator.exponent() % l;
-        let units = std::iter::successors(Some(1), |u| Some(u * generator % l)).take(l as usize - 1).map(|u| u as usize).collect();
+        let units =
+            std::iter::successors(Some(1), |u| Some(u * generator % l)).take(l as usize - 1).map(|u| u as usize).collect();
         Ok(Powers { powers, units, scale: ring.modulus().inv(l)? })
     }
     /// g^k modulo l; the order of g divides l - 1.

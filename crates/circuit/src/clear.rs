@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
-use everlevel_scheme::{Level, NextUse, PeriodicSlots, Raise, Scheme, SchemeError};
+use everlevel_scheme::{DiagonalValues, Level, NextUse, PeriodicSlots, Raise, Scheme, SchemeError};
 
 use crate::modular::PrimePower;
 use crate::slots::{SlotMove, moved, periodic, product};
@@ -207,7 +207,8 @@ impl Scheme for Clear {
         self.count_galois([g].into_iter());
         Ok(self.moved(a, g))
     }
-    fn diagonal(&self, d: &PeriodicSlots, _: u32, _: Level) -> Result<Vec<u64>, SchemeError> {
+    fn diagonal(&self, d: &DiagonalValues, _: u32, _: Level) -> Result<Vec<u64>, SchemeError> {
+        let DiagonalValues::Periodic(d) = d else { panic!("the index is a power of two") };
         let columns = self.shape.columns();
         Ok((0..2).flat_map(|r| (0..columns).map(move |i| d.values[r * d.period + i % d.period])).collect())
     }
@@ -230,6 +231,23 @@ impl Scheme for Clear {
         let mut moved = parts.iter().map(|(g, x)| self.moved(x, *g));
         let first = moved.next().unwrap();
         moved.try_fold(first, |sum, x| self.add(&sum, &x))
+    }
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Value), SchemeError>>,
+        _: NextUse,
+    ) -> Result<Value, SchemeError> {
+        let mut sum: Option<Value> = None;
+        for part in parts {
+            let (g, x) = part?;
+            self.count_galois(std::iter::once(g));
+            let x = match &sum {
+                None => x,
+                Some(inner) => self.add(&x, inner)?,
+            };
+            sum = Some(self.moved(&x, g));
+        }
+        Ok(sum.unwrap())
     }
 }
 

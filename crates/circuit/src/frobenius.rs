@@ -61,7 +61,7 @@ impl<S: Scheme> Coordinates<S> {
     /// # Errors
     /// Those of [`AxisTransform::new`] and of the scheme.
     pub fn new(scheme: &S, exponent: u32, level: Level) -> Result<Self, CircuitError> {
-        let duals = AxisTransform::new(scheme.slot_shape(), exponent)?.unpacking()?;
+        let duals = AxisTransform::new(scheme.slot_shape(), exponent)?.dual_basis()?;
         let prepared: Result<Vec<_>, _> =
             duals.into_iter().map(|values| scheme.diagonal(&DiagonalValues::LastDimension(values), exponent, level)).collect();
         Ok(Coordinates { images: Self::images(scheme.slot_shape()), duals: prepared? })

@@ -36,7 +36,8 @@ impl NormalBasis {
                 row.chain([u64::from(i == 0)]).collect()
             });
             if let Some(solution) = solved(t, rows.collect()) {
-                let dual = solution.iter().zip(&images).fold(vec![0; d], |sum, (h, image)| ring.add(&sum, &ring.scale(*h, image)));
+                let dual =
+                    solution.iter().zip(&images).fold(vec![0; d], |sum, (h, image)| ring.add(&sum, &ring.scale(*h, image)));
                 return Ok(NormalBasis { element, dual });
             }
         }

@@ -34,7 +34,7 @@ fn there_and_back<S: Scheme>(scheme: &S, x: &S::Ciphertext, splits: &[usize]) ->
     let transform = SlotTransform::new(scheme.slot_shape(), 1).unwrap();
     let apply = |maps: Vec<LinearMap>, x: &S::Ciphertext| {
         maps.iter().fold(x.clone(), |x, map| {
-            let plan = LinearMapPlan::new(map, &StepCosts { max_keys: 32, ..StepCosts::default() }).unwrap();
+            let plan = LinearMapPlan::new(map, scheme.slot_shape(), &StepCosts { max_keys: 32, ..StepCosts::default() }).unwrap();
             let prepared = PreparedLinearMap::new(scheme, &plan, scheme.level(&x)).unwrap();
             prepared.apply(scheme, &x, NextUse::LinearMap).unwrap()
         })

@@ -3,8 +3,8 @@
 use everlevel_ring::sample;
 use everlevel_scheme::params::{BootstrapMode, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme,
-    SchemeError, SecretKey, ServerKeys,
+    Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise,
+    Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -160,7 +160,8 @@ fn diagonals_and_double_hoisting() {
             let values: Vec<u64> = (0..2 * period).map(|_| f.rng.next_u64() % t.value()).collect();
             diagonals.push(PeriodicSlots { period, values });
         }
-        let prepared: Vec<_> = diagonals.iter().map(|d| f.bgv.diagonal(d, 1, level).unwrap()).collect();
+        let prepared: Vec<_> =
+            diagonals.iter().map(|d| f.bgv.diagonal(&DiagonalValues::Periodic(d.clone()), 1, level).unwrap()).collect();
         let babies = f.bgv.galois_many(&a, &elements).unwrap();
         let rows = vec![
             vec![Some(&prepared[0]), Some(&prepared[1]), Some(&prepared[2])],

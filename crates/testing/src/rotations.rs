@@ -1,7 +1,7 @@
 //! Laws of the automorphisms.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{NextUse, PeriodicSlots, Scheme, SchemeError};
+use everlevel_scheme::{DiagonalValues, NextUse, PeriodicSlots, Scheme, SchemeError};
 
 use crate::Subject;
 
@@ -75,8 +75,10 @@ impl<S: Scheme> Subject<'_, S> {
                 PeriodicSlots { period, values }
             })
             .collect();
-        let diagonals: Vec<S::Diagonal> =
-            slots.iter().map(|d| s.diagonal(d, self.exponent, s.level(&a)).expect("a diagonal")).collect();
+        let diagonals: Vec<S::Diagonal> = slots
+            .iter()
+            .map(|d| s.diagonal(&DiagonalValues::Periodic(d.clone()), self.exponent, s.level(&a)).expect("a diagonal"))
+            .collect();
         let babies = s.galois_many(&a, &elements).expect("room and keys for rotations");
         let second = (0..diagonals.len()).map(|j| (j == 0).then_some(&diagonals[0])).collect();
         let rows = vec![diagonals.iter().map(Some).collect(), second];

@@ -87,9 +87,13 @@ impl<S: Raise> Bootstrapper<S> {
                 (1, if whole { degree } else { 1 }, axes.costs(shape))
             }
             // The overflow and the message are traced.
-            (None, BootstrapMode::Bypass) => (1, 1, BootstrapCosts { key_switches: 2 * trace.len(), ..BootstrapCosts::default() }),
+            (None, BootstrapMode::Bypass) => {
+                (1, 1, BootstrapCosts { key_switches: 2 * trace.len(), ..BootstrapCosts::default() })
+            }
             (None, BootstrapMode::Slim) => (1, 1, BootstrapCosts { key_switches: trace.len(), ..BootstrapCosts::default() }),
-            (None, BootstrapMode::Full) => (degree, degree, BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() }),
+            (None, BootstrapMode::Full) => {
+                (degree, degree, BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() })
+            }
         };
         let costs = BootstrapCosts {
             key_switches: other.key_switches + maps * linear.key_switches + removals * digits.costs().relinearizations,

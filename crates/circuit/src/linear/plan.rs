@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::DiagonalValues;
 
-use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
 /// What the steps of a linear map and their keys cost, relative to each other, and how many keys they may use.

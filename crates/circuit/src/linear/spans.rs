@@ -77,7 +77,8 @@ struct Counts {
 
 impl Counts {
     fn new(map: &AxisMap, widths: &[usize]) -> Self {
-        let babies = points(&short(map.spans(), widths)).iter().map(|b| map.galois_element(b)).filter(|g| !g.is_identity()).count();
+        let babies =
+            points(&short(map.spans(), widths)).iter().map(|b| map.galois_element(b)).filter(|g| !g.is_identity()).count();
         let giants = descending(map.spans(), widths);
         let spans = map.spans().iter().zip(widths).filter(|(s, w)| s.count > **w).count();
         Counts { babies, giants: giants.len() - 1, keys: babies + spans }
@@ -103,8 +104,7 @@ fn all_widths(spans: &[Span]) -> Vec<Vec<usize>> {
 /// The giants in the order of a chain, the identity last: from one to the next, a span goes down by its width and those after it start
 /// again at their ends, so that there is one automorphism for each span.
 fn descending(spans: &[Span], widths: &[usize]) -> Vec<Vec<i64>> {
-    let coarse: Vec<Span> =
-        spans.iter().zip(widths).map(|(s, w)| Span { from: 0, count: s.count.div_ceil(*w), ..*s }).collect();
+    let coarse: Vec<Span> = spans.iter().zip(widths).map(|(s, w)| Span { from: 0, count: s.count.div_ceil(*w), ..*s }).collect();
     let giant = |k: Vec<i64>| k.iter().zip(widths).map(|(k, w)| k * *w as i64).collect();
     points(&coarse).into_iter().rev().map(giant).collect()
 }

@@ -52,11 +52,7 @@ impl Diagonal {
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for powers of two in a power of X, in
 /// natural order (2 period of them, or 16 where that is less, as transforms have at least so many points); for odd indices in X_c, in the order of
 /// the last axis.
-pub(crate) fn diagonal_plaintext(
-    params: &Params,
-    values: &DiagonalValues,
-    e: u32,
-) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
+pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
     let plain = params.plain();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
     match (values, plain.shape().axes()) {

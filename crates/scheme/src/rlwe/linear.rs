@@ -273,7 +273,13 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok(self.reduced(sum.e0, sum.e1, out, params.divisor(&sum.meta.meta)))
     }
     /// Adds g(x), x over the extended modulus of `level`, after its key switch.
-    fn add_moved(&self, acc: &mut [Poly<Eval>; 2], g: GaloisElement, x: [Poly<Eval>; 2], level: Level) -> Result<(), SchemeError> {
+    fn add_moved(
+        &self,
+        acc: &mut [Poly<Eval>; 2],
+        g: GaloisElement,
+        x: [Poly<Eval>; 2],
+        level: Level,
+    ) -> Result<(), SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let (basis, gadget) = (params.chain().basis(level), params.chain().gadget(level));

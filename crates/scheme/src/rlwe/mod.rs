@@ -27,9 +27,9 @@ use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
 pub(crate) use arithmetic::{divide, same_kind, same_modulus};
-pub(crate) use encrypt::noisy_message;
 pub use diagonal::Diagonal;
 pub(crate) use diagonal::diagonal_plaintext;
+pub(crate) use encrypt::noisy_message;
 pub use linear::Extended;
 pub(crate) use linear::no_parts;
 use product::Tensor;
