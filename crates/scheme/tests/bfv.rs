@@ -1,7 +1,6 @@
 //! BFV and large plaintext moduli on small rings: the modulus-switching lemma of Chen–Han 2018, measured noise against its bounds, and whole
 //! slots.
 
-use everlevel_arith::gather_natural;
 use everlevel_ring::convert::{RoundingScale, divide_round};
 use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
 use everlevel_scheme::params::{BootstrapSpec, SecretKind};

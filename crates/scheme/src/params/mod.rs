@@ -1,6 +1,7 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
 mod chain;
+mod ma;
 mod security;
 mod sets;
 mod spec;
@@ -14,6 +15,7 @@ use crate::error::SchemeError;
 use crate::noise::{NoiseModel, raise_digit_count};
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
+pub use ma::{PaperSet, Variant, paper_sets};
 pub use security::{KeySecurity, SecurityReport};
 pub use sets::{names, spec};
 pub use spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
