@@ -20,6 +20,9 @@ impl PlainRing {
     /// Another number of residues than n, one of p^e or more, or an exponent that the shape does not have.
     pub fn encode_elements(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.check(values, self.degree(), e)?;
+        if self.shape().odd().is_some() {
+            return Ok(self.axes(e)?.encode(values));
+        }
         let slots = SlotCoordinates::new(self, e)?;
         let (degree, stride, columns) = (self.shape().degree_of_slot(), self.stride(), self.shape().columns());
         let mut out = vec![0; self.degree()];
@@ -41,6 +44,9 @@ impl PlainRing {
     /// A plaintext of another degree, or an exponent that the shape does not have.
     pub fn decode_elements(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.check(coefficients, self.degree(), e)?;
+        if self.shape().odd().is_some() {
+            return Ok(self.axes(e)?.decode(coefficients));
+        }
         let slots = SlotCoordinates::new(self, e)?;
         let (degree, stride) = (self.shape().degree_of_slot(), self.stride());
         let mut out = vec![0; self.degree()];
@@ -63,18 +69,7 @@ impl PlainRing {
     /// # Panics
     /// As [`PlainRing::modulus`].
     pub fn modulus_polynomial(&self, e: u32) -> Vec<u64> {
-        let (t, ring, root) = (self.modulus(e), self.base_ring(e), self.shape().root(e));
-        let degree = self.shape().degree_of_slot();
-        let mut f = vec![0; degree + 1];
-        f[degree] = 1;
-        if ring.is_split() {
-            f[0] = t.neg(root[0]);
-        } else {
-            let conjugate = ring.conjugate(root);
-            f[degree / 2] = t.neg(ring.add(root, conjugate)[0]);
-            f[0] = ring.mul(root, conjugate)[0];
-        }
-        f
+        self.galois_ring(e).expect("an exponent of the shape").polynomial().to_vec()
     }
     /// The product of two elements of GR(p^e, d), by the schoolbook: for checks and small tables.
     ///
@@ -82,24 +77,9 @@ impl PlainRing {
     /// Operands without d residues below p^e, or an exponent that the shape does not have.
     pub fn element_mul(&self, a: &[u64], b: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let degree = self.shape().degree_of_slot();
-        let t = self.check(a, degree, e)?;
+        self.check(a, degree, e)?;
         self.check(b, degree, e)?;
-        let mut product = vec![0; 2 * degree - 1];
-        for (i, &x) in a.iter().enumerate() {
-            for (j, &y) in b.iter().enumerate() {
-                product[i + j] = t.add(product[i + j], t.mul(x, y));
-            }
-        }
-        let low = self.modulus_polynomial(e);
-        let terms: Vec<(usize, u64)> = low[..degree].iter().copied().enumerate().filter(|term| term.1 != 0).collect();
-        for top in (degree..product.len()).rev() {
-            for (place, c) in &terms {
-                let to = top - degree + place;
-                product[to] = t.sub(product[to], t.mul(*c, product[top]));
-            }
-        }
-        product.truncate(degree);
-        Ok(product)
+        Ok(self.galois_ring(e)?.mul(a, b))
     }
 }
 
@@ -120,7 +100,7 @@ struct SlotCoordinates {
 
 impl SlotCoordinates {
     fn new(plain: &PlainRing, e: u32) -> Result<Self, RingError> {
-        let (shape, ring, t) = (plain.shape(), plain.base_ring(e), plain.modulus(e));
+        let (shape, ring, t) = (plain.shape(), plain.base_ring(e)?, plain.modulus(e));
         let root = shape.root(e);
         let order = 4 * shape.columns();
         let powers = std::iter::successors(Some(ring.one()), |x| Some(ring.mul(*x, root))).take(order).collect();

@@ -62,6 +62,48 @@ pub enum RingError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// Not all of the slots' degree comes from the largest prime-power factor of an odd index.
+    #[error(
+        "index {index} does not fit p = {p}: p has order {degree} modulo the index and must have it modulo the largest prime-power factor {last}, too, but has order {carried} there"
+    )]
+    NoCarrier {
+        /// The prime p.
+        p: u64,
+        /// The index of the ring.
+        index: u64,
+        /// The order of p modulo the index.
+        degree: usize,
+        /// The largest prime-power factor.
+        last: u64,
+        /// The order of p modulo that factor.
+        carried: usize,
+    },
+    /// The ring's index has no such axis.
+    #[error("index {index} has no axis {axis}: an odd index has one for each of its primes, a power of two none")]
+    NoAxis {
+        /// The axis, counted from 0.
+        axis: usize,
+        /// The index of the ring.
+        index: u64,
+    },
+    /// An operation of the other kind of rings.
+    #[error("{operation} needs a ring whose index is {expected}, found index {index}")]
+    WrongFamily {
+        /// What was asked for.
+        operation: &'static str,
+        /// The kind of index that has it.
+        expected: &'static str,
+        /// The index of the ring.
+        index: u64,
+    },
+    /// A polynomial that defines no Galois ring.
+    #[error(
+        "modulus polynomial of degree {degree}: expected a monic one of degree 1 at least, with coefficients below the modulus"
+    )]
+    ModulusPolynomial {
+        /// Its degree.
+        degree: usize,
+    },
     /// More values than slots.
     #[error("{found} values for {slots} slots: give at most {slots} values")]
     TooManyValues {

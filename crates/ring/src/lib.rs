@@ -7,18 +7,24 @@
 //! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`] multiplies.
 //! * [`convert`]: exact centered lifts between bases, and division with rounding.
 //! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i adjoined.
+//! * [`GaloisRing`]: GR(p^e, d), what a whole slot holds.
 //! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their automorphisms.
 //! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
 
+mod axis_transform;
 mod basis;
 mod columns;
 pub mod convert;
 mod elements;
 mod error;
+mod exponents;
+mod factor;
 mod galois;
+mod galois_ring;
 mod gaussian;
 mod limb;
 mod norm;
+mod odd_slots;
 mod plain;
 mod poly;
 mod prime_power;
@@ -30,6 +36,7 @@ mod slot_shape;
 pub use basis::{Basis, MAX_PRIMES};
 pub use error::RingError;
 pub use galois::GaloisElement;
+pub use galois_ring::GaloisRing;
 pub use gaussian::GaussianRing;
 pub use limb::Limb;
 pub use norm::CanonicalNorm;
@@ -37,4 +44,4 @@ pub use plain::PlainRing;
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use prime_power::PrimePower;
 pub use ring::{Residues, Ring};
-pub use slot_shape::SlotShape;
+pub use slot_shape::{SlotDimension, SlotShape};

@@ -1,12 +1,15 @@
-//! The plaintext ring (Z/p^e)\[X\]/(X^n + 1) and its slots.
+//! The plaintext ring (Z/p^e)\[X\]/Φ_m(X) and its slots.
 
 use std::sync::OnceLock;
 
 use everlevel_arith::{NttTable, gather_natural, scatter_natural};
 
+use crate::axis_transform::SlotTransform;
 use crate::columns::ColumnTransform;
 use crate::error::RingError;
+use crate::exponents::{embed_last, map_exponents};
 use crate::galois::GaloisElement;
+use crate::galois_ring::GaloisRing;
 use crate::gaussian::GaussianRing;
 use crate::prime_power::PrimePower;
 use crate::product::ExactProduct;
@@ -14,14 +17,17 @@ use crate::slot_shape::SlotShape;
 
 /// Plaintext arithmetic and slot encoding modulo p^e, for every e up to the shape's largest exponent.
 ///
-/// Plaintexts are vectors of n coefficients in natural order, reduced to 0..p^e. Slot values come in three kinds:
+/// Plaintexts are vectors of n coefficients, reduced to 0..p^e, in natural order if the index is a power of two and in the coefficient order of
+/// its [axes](everlevel_arith::axes) if it is odd. Slot values come in three kinds:
 ///
 /// * *thin* values, one residue a slot, row by row ([`PlainRing::encode`], [`PlainRing::decode`]);
-/// * *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real parts and then all imaginary
+/// * whole *elements* of GR(p^e, d), d residues a slot ([`PlainRing::encode_elements`], [`PlainRing::decode_elements`]);
+/// * powers of two only: *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real parts and then all imaginary
 ///   parts where f = 2 ([`PlainRing::encode_base`], [`PlainRing::decode_base`]);
-/// * whole *elements* of GR(p^e, d), d residues a slot ([`PlainRing::encode_elements`], [`PlainRing::decode_elements`]).
+/// * odd indices only: elements that are the same in all rows ([`PlainRing::encode_last`], [`PlainRing::embed_last`]).
 ///
-/// All of these are n/(2 columns) transforms of the columns at most: O(n log n).
+/// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an odd index they take n φ(N_c) word products, N_c the largest
+/// prime-power factor, and fewer for the other axes; the last kind takes φ(N_c)^2.
 #[derive(Debug)]
 pub struct PlainRing {
     shape: SlotShape,
@@ -32,10 +38,13 @@ pub struct PlainRing {
 /// What belongs to one exponent; tables are computed at their first use.
 #[derive(Debug)]
 struct Power {
-    ring: GaussianRing,
+    modulus: PrimePower,
+    elements: OnceLock<Result<GaloisRing, RingError>>,
     columns: OnceLock<Result<ColumnTransform, RingError>>,
     /// The transform of all columns in vector code, where p^e and their number allow it.
     fast: OnceLock<Option<NttTable>>,
+    /// The transform of all axes of an odd index.
+    axes: OnceLock<Result<SlotTransform, RingError>>,
 }
 
 impl PlainRing {
@@ -43,11 +52,12 @@ impl PlainRing {
     pub fn new(shape: SlotShape) -> Result<Self, RingError> {
         let powers = (1..=shape.max_exponent())
             .map(|e| {
-                let ring = GaussianRing::new(PrimePower::new(shape.plain_prime(), e)?)?;
-                Ok(Power { ring, columns: OnceLock::new(), fast: OnceLock::new() })
+                let modulus = PrimePower::new(shape.plain_prime(), e)?;
+                let (elements, columns, fast, axes) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+                Ok(Power { modulus, elements, columns, fast, axes })
             })
             .collect::<Result<_, RingError>>()?;
-        let product = ExactProduct::new((shape.ring_index() / 2).trailing_zeros());
+        let product = ExactProduct::new(&shape);
         Ok(PlainRing { shape, powers, product })
     }
     /// The shape of the slots.
@@ -59,14 +69,24 @@ impl PlainRing {
     /// # Panics
     /// If e is 0 or above the shape's largest exponent, as all methods do that return no error.
     pub fn modulus(&self, e: u32) -> PrimePower {
-        self.base_ring(e).modulus()
+        self.powers[e as usize - 1].modulus
     }
     /// Arithmetic in a column of the base ring modulo p^e.
     ///
-    /// # Panics
-    /// As [`PlainRing::modulus`].
-    pub fn base_ring(&self, e: u32) -> GaussianRing {
-        self.powers[e as usize - 1].ring
+    /// # Errors
+    /// An odd index, or an exponent that the shape does not have.
+    pub fn base_ring(&self, e: u32) -> Result<GaussianRing, RingError> {
+        if self.shape.odd().is_some() {
+            return Err(self.wrong_family("the base ring", "a power of two"));
+        }
+        GaussianRing::new(self.power(e)?.modulus)
+    }
+    /// GR(p^e, d), what a slot holds.
+    ///
+    /// # Errors
+    /// An exponent that the shape does not have.
+    pub fn galois_ring(&self, e: u32) -> Result<&GaloisRing, RingError> {
+        self.power(e)?.elements.get_or_init(|| self.shape.galois_ring(e)).as_ref().map_err(RingError::clone)
     }
     /// The degree n of the ring.
     pub fn degree(&self) -> usize {
@@ -85,6 +105,12 @@ impl PlainRing {
         if values.len() > self.shape.slots() {
             return Err(RingError::TooManyValues { found: values.len(), slots: self.shape.slots() });
         }
+        if self.shape.odd().is_some() {
+            let d = self.shape.degree_of_slot();
+            let mut elements = vec![0; self.degree()];
+            elements.iter_mut().step_by(d).zip(values).for_each(|(x, &value)| *x = value);
+            return self.encode_elements(&elements, e);
+        }
         // The imaginary parts, if any, are 0.
         let mut padded = values.to_vec();
         padded.resize(2 * self.shape.columns(), 0);
@@ -102,6 +128,9 @@ impl PlainRing {
                 return Err(RingError::NotThin { coefficient });
             }
         }
+        if self.shape.odd().is_some() {
+            return Ok(self.decode_elements(coefficients, e)?.into_iter().step_by(self.shape.degree_of_slot()).collect());
+        }
         let mut values = self.decode_base(coefficients, e)?;
         values.truncate(self.shape.slots());
         Ok(values)
@@ -109,7 +138,7 @@ impl PlainRing {
     /// `2 * columns` residues, an element of GR(p^e, f) for each slot, to coefficients modulo p^e.
     ///
     /// # Errors
-    /// Another number of values, a value of p^e or more, or an exponent that the shape does not have.
+    /// An odd index, another number of values, a value of p^e or more, or an exponent that the shape does not have.
     pub fn encode_base(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let inner = self.encode_periodic(values, self.shape.columns(), e)?;
         let mut out = vec![0; self.degree()];
@@ -119,8 +148,9 @@ impl PlainRing {
     /// The inverse of [`PlainRing::encode_base`].
     ///
     /// # Errors
-    /// A plaintext outside of the base ring, of another degree, or an exponent that the shape does not have.
+    /// An odd index, a plaintext outside of the base ring, of another degree, or an exponent that the shape does not have.
     pub fn decode_base(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        self.base_ring(e)?;
         self.check(coefficients, self.degree(), e)?;
         let stride = self.stride();
         if let Some(coefficient) = coefficients.iter().enumerate().position(|(i, &c)| i % stride != 0 && c != 0) {
@@ -133,14 +163,47 @@ impl PlainRing {
     /// polynomial in X^(n / (2 period)) that holds them.
     ///
     /// # Errors
-    /// A period that does not divide the columns, another number of values, a value of p^e or more, or an exponent that the shape does
+    /// An odd index, a period that does not divide the columns, another number of values, a value of p^e or more, or an exponent that the shape does
     /// not have.
     pub fn encode_periodic(&self, values: &[u64], period: usize, e: u32) -> Result<Vec<u64>, RingError> {
+        self.base_ring(e)?;
         if period == 0 || !self.shape.columns().is_multiple_of(period) {
             return Err(RingError::BadPeriod { period, columns: self.shape.columns() });
         }
         self.check(values, 2 * period, e)?;
         self.interpolate(values, e)
+    }
+
+    /// Elements of GR(p^e, d) along the last dimension, `columns` times d residues, to the φ(N_c) coefficients of the polynomial in X_c alone that
+    /// has them in every row of slots. About φ(N_c)^2 word products.
+    ///
+    /// # Errors
+    /// A power of two as index, another number of residues, one of p^e or more, or an exponent that the shape does not have.
+    pub fn encode_last(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        let transform = self.axes(e)?;
+        self.check(values, self.last_degree(), e)?;
+        Ok(transform.encode_last(values))
+    }
+    /// The inverse of [`PlainRing::encode_last`].
+    ///
+    /// # Errors
+    /// As [`PlainRing::encode_last`].
+    pub fn decode_last(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        let transform = self.axes(e)?;
+        self.check(coefficients, self.last_degree(), e)?;
+        Ok(transform.decode_last(coefficients))
+    }
+    /// φ(N_c) coefficients of a polynomial in X_c alone to its n coefficients in the ring.
+    ///
+    /// # Errors
+    /// As [`PlainRing::encode_last`].
+    pub fn embed_last(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
+        let axes = self.shape.axes().ok_or_else(|| self.wrong_family("a polynomial in X_c", "odd"))?;
+        let t = self.check(coefficients, self.last_degree(), e)?;
+        Ok(embed_last(axes, coefficients, t))
+    }
+    fn last_degree(&self) -> usize {
+        self.shape.columns() * self.shape.degree_of_slot()
     }
 
     /// The product of two plaintexts modulo p^e: at most 9 transforms of length n.
@@ -150,12 +213,16 @@ impl PlainRing {
     pub fn mul(&self, a: &[u64], b: &[u64], e: u32) -> Vec<u64> {
         self.product.mul(a, b, self.modulus(e))
     }
-    /// The product with X^k, for any integer k: coefficients moved, with their signs.
+    /// The product with X^k, for any integer k: coefficients moved, with their signs. O(n), for an odd index for each axis.
     ///
     /// # Panics
     /// As [`PlainRing::modulus`].
     pub fn mul_monomial(&self, a: &[u64], k: i64, e: u32) -> Vec<u64> {
         let (n, q) = (a.len(), self.modulus(e));
+        if let Some(axes) = self.shape.axes() {
+            let k = k.rem_euclid(axes.index() as i64) as u64;
+            return map_exponents(axes, a, q, |_, exponent| exponent + k);
+        }
         let mut out = vec![0; n];
         for (c, &x) in a.iter().enumerate() {
             let target = (c as i64 + k.rem_euclid(2 * n as i64)) as usize % (2 * n);
@@ -163,12 +230,15 @@ impl PlainRing {
         }
         out
     }
-    /// X -> X^g on n coefficients modulo p^e.
+    /// X -> X^g on n coefficients modulo p^e. O(n), for an odd index for each axis.
     ///
     /// # Panics
     /// As [`PlainRing::modulus`].
     pub fn galois(&self, a: &[u64], g: GaloisElement, e: u32) -> Vec<u64> {
         let (n, m, q) = (a.len(), self.shape.ring_index() as usize, self.modulus(e));
+        if let Some(axes) = self.shape.axes() {
+            return map_exponents(axes, a, q, |_, exponent| exponent * g.exponent());
+        }
         let mut out = vec![0; n];
         let mut target = 0;
         for &x in a {
@@ -177,7 +247,7 @@ impl PlainRing {
         }
         out
     }
-    /// The coefficients as centered integers, in natural order.
+    /// The coefficients as centered integers, in their order.
     ///
     /// # Panics
     /// As [`PlainRing::modulus`].
@@ -186,12 +256,16 @@ impl PlainRing {
         a.iter().map(|&x| q.centered(x)).collect()
     }
 
+    fn power(&self, e: u32) -> Result<&Power, RingError> {
+        let unknown = RingError::UnknownExponent { exponent: e, highest: self.shape.max_exponent() };
+        (e as usize).checked_sub(1).and_then(|i| self.powers.get(i)).ok_or(unknown)
+    }
+    fn wrong_family(&self, operation: &'static str, expected: &'static str) -> RingError {
+        RingError::WrongFamily { operation, expected, index: self.shape.ring_index() }
+    }
     /// Refuses exponents that are not at hand, and residues of the wrong number or size.
     pub(crate) fn check(&self, residues: &[u64], expected: usize, e: u32) -> Result<PrimePower, RingError> {
-        let Some(power) = (e as usize).checked_sub(1).and_then(|i| self.powers.get(i)) else {
-            return Err(RingError::UnknownExponent { exponent: e, highest: self.shape.max_exponent() });
-        };
-        let t = power.ring.modulus();
+        let t = self.power(e)?.modulus;
         if residues.len() != expected {
             return Err(RingError::ResidueCount { found: residues.len(), expected });
         }
@@ -221,16 +295,24 @@ impl PlainRing {
         Ok(self.columns(e)?.interpolate(values))
     }
     fn columns(&self, e: u32) -> Result<&ColumnTransform, RingError> {
-        let power = &self.powers[e as usize - 1];
-        let table = || ColumnTransform::new(power.ring, self.shape.columns(), self.shape.root(e));
-        power.columns.get_or_init(table).as_ref().map_err(RingError::clone)
+        let table = || ColumnTransform::new(self.base_ring(e)?, self.shape.columns(), self.shape.root(e));
+        self.power(e)?.columns.get_or_init(table).as_ref().map_err(RingError::clone)
     }
     fn fast(&self, e: u32) -> Option<&NttTable> {
-        let power = &self.powers[e as usize - 1];
         let table = || {
-            let word = power.ring.modulus().word().filter(|_| power.ring.is_split())?;
-            NttTable::new(word, (2 * self.shape.columns()).trailing_zeros(), self.shape.root(e)[0]).ok()
+            let ring = self.base_ring(e).ok().filter(GaussianRing::is_split)?;
+            NttTable::new(ring.modulus().word()?, (2 * self.shape.columns()).trailing_zeros(), self.shape.root(e)[0]).ok()
         };
-        power.fast.get_or_init(table).as_ref()
+        self.power(e).ok()?.fast.get_or_init(table).as_ref()
+    }
+    /// The transform of an odd index.
+    pub(crate) fn axes(&self, e: u32) -> Result<&SlotTransform, RingError> {
+        let odd = self.shape.odd().ok_or_else(|| self.wrong_family("a transform along axes", "odd"))?;
+        let table = || {
+            let (n, units) = (odd.axes.last().index, self.shape.representatives());
+            let columns = units.into_iter().take(self.shape.columns()).map(|u| (u % n) as usize).collect();
+            SlotTransform::new(odd, self.galois_ring(e)?.clone(), columns)
+        };
+        self.power(e)?.axes.get_or_init(table).as_ref().map_err(RingError::clone)
     }
 }

@@ -2,30 +2,44 @@
 
 use std::sync::OnceLock;
 
-use everlevel_arith::{NttTable, gather_natural, kernels, primes, scatter_natural};
+use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, gather_natural, kernels, primes, scatter_natural};
 
 use crate::prime_power::PrimePower;
+use crate::slot_shape::SlotShape;
 
-/// Products modulo X^n + 1 and any p^e below 2^62: as integers, through up to three primes just below 2^50.
+/// Products in Z\[X\]/Φ_m(X) modulo any p^e below 2^62: as integers, through up to three primes just below 2^50.
 #[derive(Debug)]
 pub(crate) struct ExactProduct {
-    log_degree: u32,
-    tables: OnceLock<Vec<NttTable>>,
+    family: Family,
+    /// log2 of how many products of coefficients make up a coefficient of a product at most.
+    log_terms: f64,
+    tables: OnceLock<Vec<Table>>,
+}
+
+#[derive(Debug)]
+enum Family {
+    /// log2 of the degree.
+    PowerOfTwo(u32),
+    Odd(Axes),
 }
 
 impl ExactProduct {
     /// Nothing is computed before the first product.
-    pub(crate) fn new(log_degree: u32) -> Self {
-        ExactProduct { log_degree, tables: OnceLock::new() }
+    ///
+    /// An axis of odd index adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or that of the one power for which it is
+    /// subtracted.
+    pub(crate) fn new(shape: &SlotShape) -> Self {
+        let (family, terms) = match shape.axes() {
+            None => (Family::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()), shape.ring_index() as f64 / 2.0),
+            Some(axes) => (Family::Odd(axes.clone()), axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product()),
+        };
+        ExactProduct { family, log_terms: terms.log2(), tables: OnceLock::new() }
     }
-    /// a b modulo p^e, natural order in and out: 3 transforms for each prime that the integers need.
+    /// a b modulo p^e, coefficients in the order of plaintexts: 3 transforms for each prime that the integers need.
     pub(crate) fn mul(&self, a: &[u64], b: &[u64], t: PrimePower) -> Vec<u64> {
-        let tables = self.tables.get_or_init(|| {
-            let below = primes::primes_congruent_one(2 << self.log_degree, 1 << 50);
-            below.filter_map(|q| NttTable::for_prime(q, self.log_degree).ok()).take(3).collect()
-        });
-        // Sums of n products of centered residues, with room for the sign and a bit more.
-        let need = f64::from(self.log_degree) + 2.0 * (t.value() as f64).log2() - 2.0 + 1.0 + 0.5;
+        let tables = self.tables.get_or_init(|| self.family.tables());
+        // Centered residues, with room for the sign and a bit more.
+        let need = self.log_terms + 2.0 * (t.value() as f64).log2() - 2.0 + 1.0 + 0.5;
         let mut bits = 0.0;
         let count = 1 + tables
             .iter()
@@ -39,25 +53,85 @@ impl ExactProduct {
             .iter()
             .map(|table| {
                 let q = table.modulus();
-                let [mut x, y] = [a, b].map(|input| {
-                    let reduced: Vec<u64> = input.iter().map(|&x| q.reduce_i64(t.centered(x))).collect();
-                    let mut stored = vec![0; reduced.len()];
-                    scatter_natural(self.log_degree, &reduced, &mut stored);
-                    table.forward(&mut stored);
-                    stored
-                });
+                let [mut x, y] = [a, b].map(|input| table.forward(input.iter().map(|&x| q.reduce_i64(t.centered(x))).collect()));
                 kernels::mul_assign(q, &mut x, &y);
-                table.inverse(&mut x);
-                gather_natural(self.log_degree, &x)
+                table.inverse(x)
             })
             .collect();
         centered_remainders(tables, &residues, t)
     }
 }
 
+impl Family {
+    fn tables(&self) -> Vec<Table> {
+        match self {
+            Family::PowerOfTwo(log_degree) => primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
+                .filter_map(|q| NttTable::for_prime(q, *log_degree).ok())
+                .map(Table::PowerOfTwo)
+                .take(3)
+                .collect(),
+            Family::Odd(axes) => primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
+                .filter_map(|q| {
+                    let root = primes::primitive_root_of_unity(q, axes.index())?;
+                    TensorTable::new(Modulus::new(q).ok()?, axes, root).ok()
+                })
+                .map(Table::Odd)
+                .take(3)
+                .collect(),
+        }
+    }
+}
+
+/// A transform modulo one prime, from and to the coefficient order of plaintexts.
+enum Table {
+    PowerOfTwo(NttTable),
+    Odd(TensorTable),
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Table(modulus {})", self.modulus().value())
+    }
+}
+
+impl Table {
+    fn modulus(&self) -> Modulus {
+        match self {
+            Table::PowerOfTwo(table) => table.modulus(),
+            Table::Odd(table) => table.modulus(),
+        }
+    }
+    fn forward(&self, mut coefficients: Vec<u64>) -> Vec<u64> {
+        match self {
+            Table::PowerOfTwo(table) => {
+                let mut stored = vec![0; coefficients.len()];
+                scatter_natural(coefficients.len().trailing_zeros(), &coefficients, &mut stored);
+                table.forward(&mut stored);
+                stored
+            }
+            Table::Odd(table) => {
+                table.forward(&mut coefficients);
+                coefficients
+            }
+        }
+    }
+    fn inverse(&self, mut values: Vec<u64>) -> Vec<u64> {
+        match self {
+            Table::PowerOfTwo(table) => {
+                table.inverse(&mut values);
+                gather_natural(values.len().trailing_zeros(), &values)
+            }
+            Table::Odd(table) => {
+                table.inverse(&mut values);
+                values
+            }
+        }
+    }
+}
+
 /// The integers of least absolute value with the given residues, modulo p^e.
-fn centered_remainders(tables: &[NttTable], residues: &[Vec<u64>], t: PrimePower) -> Vec<u64> {
-    let moduli: Vec<_> = tables.iter().map(NttTable::modulus).collect();
+fn centered_remainders(tables: &[Table], residues: &[Vec<u64>], t: PrimePower) -> Vec<u64> {
+    let moduli: Vec<_> = tables.iter().map(Table::modulus).collect();
     // Mixed radix: v = v0 + q0 (v1 + q1 v2); the sign shows in the last digit.
     let inverse = |i: usize, j: usize| moduli[j].inv(moduli[j].reduce_u64(moduli[i].value())).unwrap_or(0);
     let inverses: Vec<Vec<u64>> = (0..moduli.len()).map(|j| (0..j).map(|i| inverse(i, j)).collect()).collect();

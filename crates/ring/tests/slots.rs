@@ -224,7 +224,7 @@ fn automorphisms_rotate_slots_and_conjugate_them() {
 fn base_slots_rotate_cyclically_and_thin_ones_are_fixed_by_frobenius() {
     let mut rng = ChaCha20Rng::from_seed([5; 32]);
     for (plain, e, [rows, slots, _]) in rings() {
-        let (shape, t, ring) = (plain.shape(), plain.modulus(e), plain.base_ring(e));
+        let (shape, t, ring) = (plain.shape(), plain.modulus(e), plain.base_ring(e).unwrap());
         let columns = shape.columns();
         let x = random(&mut rng, 2 * columns, t.value());
         let a = plain.encode_base(&x, e).unwrap();

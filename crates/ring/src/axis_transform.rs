@@ -1,0 +1,192 @@
+//! The transform between coefficients and slots of rings of odd index, axis by axis.
+
+use crate::error::RingError;
+use crate::exponents::{exponents, units};
+use crate::galois_ring::{GaloisRing, dot};
+use crate::odd_slots::OddSlots;
+use crate::prime_power::PrimePower;
+
+/// All axes modulo one p^e. With C the number of coefficients of the last axis: n C word products, and n d_a N_a for every other
+/// axis a, d_a the degree of its root.
+#[derive(Debug)]
+pub(crate) struct SlotTransform {
+    last: LastAxis,
+    /// The other axes with the lengths of what lies between neighbours along them, in elements of slots.
+    others: Vec<(OtherAxis, usize)>,
+    ring: GaloisRing,
+}
+
+impl SlotTransform {
+    /// The tables of `odd` in `ring`, GR(p^e, d); `representatives` are those of slots along the last axis modulo N_c.
+    pub(crate) fn new(odd: &OddSlots, ring: GaloisRing, representatives: Vec<usize>) -> Result<Self, RingError> {
+        let axes = odd.axes.all();
+        let mut inner = representatives.len();
+        let mut others = Vec::new();
+        for place in (0..axes.len() - 1).rev() {
+            others.push((OtherAxis::new(odd, place, ring.modulus())?, inner));
+            inner *= axes[place].degree;
+        }
+        Ok(SlotTransform { last: LastAxis::new(odd, &ring, representatives)?, others, ring })
+    }
+    /// n coefficients to elements, slot by slot.
+    pub(crate) fn decode(&self, coefficients: &[u64]) -> Vec<u64> {
+        let mut elements: Vec<u64> =
+            coefficients.chunks_exact(self.last.exponents.len()).flat_map(|line| self.last.decode(&self.ring, line)).collect();
+        for (axis, inner) in &self.others {
+            axis.apply(&self.ring, &mut elements, *inner, &axis.forward);
+        }
+        elements
+    }
+    /// The inverse of [`SlotTransform::decode`].
+    pub(crate) fn encode(&self, elements: &[u64]) -> Vec<u64> {
+        let mut elements = elements.to_vec();
+        for (axis, inner) in &self.others {
+            axis.apply(&self.ring, &mut elements, *inner, &axis.inverse);
+        }
+        elements.chunks_exact(self.last.exponents.len()).flat_map(|line| self.last.encode(self.ring.modulus(), line)).collect()
+    }
+    /// The last axis alone.
+    pub(crate) fn decode_last(&self, coefficients: &[u64]) -> Vec<u64> {
+        self.last.decode(&self.ring, coefficients)
+    }
+    /// The inverse of [`SlotTransform::decode_last`].
+    pub(crate) fn encode_last(&self, elements: &[u64]) -> Vec<u64> {
+        self.last.encode(self.ring.modulus(), elements)
+    }
+}
+
+/// Between the φ(N) coefficients of a polynomial in X_c over Z/p^e and its values at x^u, u the representatives, by traces.
+///
+/// * From the dual basis y_0, .., y_(d-1) of 1, x, .., x^(d-1), v = Σ Tr(v x^s) y_s, and Tr(a(x^u) x^s) = Σ a_k Tr(x^(u k + s)).
+/// * The coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots η, f being k reduced modulo N / l: the trace of the same
+///   sum over the representatives.
+///
+/// All that is needed of x are the traces of its powers.
+#[derive(Debug)]
+struct LastAxis {
+    index: usize,
+    /// N / l.
+    low: usize,
+    /// The exponents of the coefficients.
+    exponents: Vec<usize>,
+    representatives: Vec<usize>,
+    /// Tr(x^s) for s < N + d.
+    traces: Vec<u64>,
+    /// Row j: the coefficient of x^j in y_0, .., y_(d-1).
+    dual: Vec<u64>,
+    /// 1/N.
+    scale: u64,
+}
+
+impl LastAxis {
+    fn new(odd: &OddSlots, ring: &GaloisRing, representatives: Vec<usize>) -> Result<Self, RingError> {
+        let (axis, t, d) = (odd.axes.last(), ring.modulus(), ring.degree());
+        let index = axis.index as usize;
+        let powers = std::iter::successors(Some(ring.one()), |power| Some(ring.times_x(power)));
+        let traces = powers.take(index + d).map(|power| ring.trace(&power)).collect();
+        // F(X) / (X - x) = Σ b_s X^s, and y_s = b_s / F'(x).
+        let polynomial = ring.polynomial();
+        let derivative = (1..=d)
+            .rev()
+            .fold(ring.scalar(0), |sum, i| ring.add(&ring.times_x(&sum), &ring.scalar(t.mul(i as u64, polynomial[i]))));
+        let inverse = ring.inv(&derivative)?;
+        let mut b = ring.one();
+        let mut dual = vec![0; d * d];
+        for s in (0..d).rev() {
+            ring.mul(&b, &inverse).iter().enumerate().for_each(|(j, &c)| dual[j * d + s] = c);
+            b = ring.add(&ring.times_x(&b), &ring.scalar(polynomial[s]));
+        }
+        Ok(LastAxis {
+            index,
+            low: index / axis.prime as usize,
+            exponents: exponents(&odd.axes, odd.axes.all().len() - 1),
+            representatives,
+            traces,
+            dual,
+            scale: t.inv(axis.index)?,
+        })
+    }
+    fn decode(&self, ring: &GaloisRing, coefficients: &[u64]) -> Vec<u64> {
+        let (t, d) = (ring.modulus(), ring.degree());
+        let mut powers = vec![0; self.index];
+        let mut out = Vec::with_capacity(coefficients.len());
+        for u in &self.representatives {
+            powers.fill(0);
+            coefficients.iter().zip(&self.exponents).for_each(|(&c, k)| powers[u * k % self.index] = c);
+            let traces: Vec<u64> = (0..d).map(|s| dot(t, &powers, &self.traces[s..])).collect();
+            out.extend(self.dual.chunks_exact(d).map(|row| dot(t, row, &traces)));
+        }
+        out
+    }
+    fn encode(&self, t: PrimePower, elements: &[u64]) -> Vec<u64> {
+        let d = elements.len() / self.representatives.len();
+        let mut out = vec![0; self.exponents.len()];
+        for (element, u) in elements.chunks_exact(d).zip(&self.representatives) {
+            // Tr(element x^-k).
+            let traces: Vec<u64> = (0..self.index).map(|k| dot(t, element, &self.traces[self.index - k..])).collect();
+            for (x, k) in out.iter_mut().zip(&self.exponents) {
+                *x = t.add(*x, t.sub(traces[u * k % self.index], traces[u * (k % self.low) % self.index]));
+            }
+        }
+        out.iter().map(|&x| t.mul(self.scale, x)).collect()
+    }
+}
+
+/// Between coefficients and values, both in GR(p^e, d), along any other axis: matrices of powers of its root ζ, which are combinations of the
+/// first d_a of them over Z/p^e.
+#[derive(Debug)]
+struct OtherAxis {
+    degree: usize,
+    root: Vec<u64>,
+    forward: Vec<u64>,
+    inverse: Vec<u64>,
+}
+
+impl OtherAxis {
+    fn new(odd: &OddSlots, place: usize, t: PrimePower) -> Result<Self, RingError> {
+        let axis = &odd.axes.all()[place];
+        let reduced = |a: &[u64]| -> Vec<u64> { a.iter().map(|&x| t.reduce_u64(x)).collect() };
+        let subring = GaloisRing::new(t, &reduced(&odd.factors[place]))?;
+        let next = |power: &Vec<u64>| Some(subring.times_x(power));
+        let powers: Vec<Vec<u64>> = std::iter::successors(Some(subring.one()), next).take(axis.index as usize).collect();
+        let (index, low) = (axis.index as usize, (axis.index / axis.prime) as usize);
+        let (units, exponents) = (units(axis), exponents(&odd.axes, place));
+        let scale = t.inv(axis.index)?;
+        let forward = matrix(&units, &exponents, &subring, |u, k| powers[u * k % index].clone());
+        let inverse = matrix(&exponents, &units, &subring, |k, u| {
+            let at = |k: usize| &powers[(index - u * k % index) % index];
+            subring.scale(scale, &subring.sub(at(k), at(k % low)))
+        });
+        Ok(OtherAxis { degree: axis.degree, root: reduced(&odd.roots[place]), forward, inverse })
+    }
+    /// Applies a matrix along the axis, neighbours `inner` elements apart, in place.
+    fn apply(&self, ring: &GaloisRing, elements: &mut [u64], inner: usize, matrix: &[u64]) {
+        let (t, d) = (ring.modulus(), ring.degree());
+        let (words, parts) = (inner * d, matrix.len() / self.degree / self.degree);
+        for block in elements.chunks_exact_mut(self.degree * words) {
+            let mut sums = vec![vec![0; block.len()]; parts];
+            for w in 0..words {
+                let column: Vec<u64> = block.iter().copied().skip(w).step_by(words).collect();
+                for (i, row) in matrix.chunks_exact(self.degree).enumerate() {
+                    sums[i % parts][i / parts * words + w] = dot(t, row, &column);
+                }
+            }
+            // Σ sums_r ζ^r, by Horner.
+            block.copy_from_slice(&sums[parts - 1]);
+            for sum in sums[..parts - 1].iter().rev() {
+                for (element, part) in block.chunks_exact_mut(d).zip(sum.chunks_exact(d)) {
+                    element.copy_from_slice(&ring.add(part, &ring.mul(&self.root, element)));
+                }
+            }
+        }
+    }
+}
+
+/// The entries of a matrix over `ring`, one row of residues for each output and coefficient of an entry.
+fn matrix(outputs: &[usize], inputs: &[usize], ring: &GaloisRing, entry: impl Fn(usize, usize) -> Vec<u64>) -> Vec<u64> {
+    let row = |&o: &usize| {
+        let entries: Vec<Vec<u64>> = inputs.iter().map(|&i| entry(o, i)).collect();
+        (0..ring.degree()).flat_map(move |r| entries.iter().map(|entry| entry[r]).collect::<Vec<_>>())
+    };
+    outputs.iter().flat_map(row).collect()
+}

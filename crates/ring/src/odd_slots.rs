@@ -1,0 +1,89 @@
+//! The slots of rings of odd index: orders, dimensions, and the roots of unity of every axis.
+
+use everlevel_arith::{Axes, Axis};
+
+use crate::error::RingError;
+use crate::factor::{element_of_order, irreducible, lift_factor, lift_root, minimal_polynomial};
+use crate::galois::GaloisElement;
+use crate::galois_ring::GaloisRing;
+use crate::prime_power::PrimePower;
+use crate::slot_shape::SlotDimension;
+
+/// The largest degree of a slot of a ring of odd index.
+const MAX_DEGREE: usize = 256;
+
+/// What a shape of odd index has besides its dimensions, modulo the highest power of p.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OddSlots {
+    pub(crate) axes: Axes,
+    /// For each axis the minimal polynomial of its root over Z/p^e; the last one is F.
+    pub(crate) factors: Vec<Vec<u64>>,
+    /// For each axis ζ_a in (Z/p^e)\[x\]/F; the last one is x.
+    pub(crate) roots: Vec<Vec<u64>>,
+}
+
+impl OddSlots {
+    /// The axes of the odd index m and the degree d of the slots.
+    pub(crate) fn degree(index: u64, modulus: PrimePower) -> Result<(Axes, usize), RingError> {
+        let axes = Axes::new(index)?;
+        let p = modulus.prime();
+        let bad = |reason| RingError::BadPlainModulus { p, exponent: modulus.exponent(), index, reason };
+        if axes.all().iter().any(|axis| axis.prime == p) {
+            return Err(bad("p divides the index"));
+        }
+        let orders: Vec<usize> = axes.all().iter().map(|axis| order(p, axis.index)).collect();
+        let (degree, carried) = (order(p, index), orders[orders.len() - 1]);
+        if degree != carried {
+            return Err(RingError::NoCarrier { p, index, degree, last: axes.last().index, carried });
+        }
+        if degree > MAX_DEGREE {
+            return Err(bad("the degree of a slot, the order of p modulo the index, is above 256"));
+        }
+        Ok((axes, degree))
+    }
+    /// One dimension for each axis.
+    pub(crate) fn dimensions(axes: &Axes, degree: usize) -> Vec<SlotDimension> {
+        let (last, others) = (axes.last(), &axes.all()[..axes.all().len() - 1]);
+        // γ modulo N_a, 1 modulo the other factors.
+        let unit = |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % axes.index());
+        let size = last.degree / degree;
+        let good = gcd(size, degree) == 1;
+        let step = (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
+        let other = |axis: &Axis| SlotDimension { size: axis.degree, generator: unit(axis, axis.generator), good: true };
+        others.iter().map(other).chain([SlotDimension { size, generator: unit(last, step), good }]).collect()
+    }
+    /// The roots and their minimal polynomials: first over the field of p^d elements, then lifted.
+    pub(crate) fn new(axes: Axes, degree: usize, modulus: PrimePower) -> Result<Self, RingError> {
+        let prime = modulus.reduced(1)?;
+        let any = irreducible(prime, degree)?;
+        let last = axes.last().index;
+        let low = minimal_polynomial(&any, &element_of_order(&any, last), degree)?;
+        let (field, factor) = (GaloisRing::new(prime, &low)?, lift_factor(modulus, &low, last)?);
+        let ring = GaloisRing::new(modulus, &factor)?;
+        let (mut factors, mut roots) = (Vec::new(), Vec::new());
+        for axis in &axes.all()[..axes.all().len() - 1] {
+            let root = element_of_order(&field, axis.index);
+            let low = minimal_polynomial(&field, &root, order(prime.prime(), axis.index))?;
+            factors.push(lift_factor(modulus, &low, axis.index)?);
+            roots.push(lift_root(&ring, &root, axis.index)?);
+        }
+        roots.push(ring.x());
+        factors.push(factor);
+        Ok(OddSlots { axes, factors, roots })
+    }
+}
+
+/// The order of the unit p modulo m.
+pub(crate) fn order(p: u64, m: u64) -> usize {
+    let mut power = p % m;
+    let mut order = 1;
+    while power != 1 {
+        power = (u128::from(power) * u128::from(p) % u128::from(m)) as u64;
+        order += 1;
+    }
+    order
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

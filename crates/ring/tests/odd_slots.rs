@@ -1,0 +1,265 @@
+//! Slots of rings of odd index, against evaluation at roots of unity by the definition.
+
+use everlevel_ring::{GaloisElement, GaloisRing, PlainRing, RingError, SlotShape};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// Index, prime, the exponents to look at (the largest one is built), the sizes of the dimensions, d, and whether the last dimension is good.
+type Facts = (u64, u64, &'static [u32], &'static [usize], usize, bool);
+
+const RINGS: [Facts; 24] = [
+    (7, 2, &[1, 61], &[2], 3, true),
+    (7, 4_611_686_018_427_387_847, &[1], &[1], 6, true),
+    (9, 17, &[2], &[3], 2, true),
+    (15, 2, &[1, 5, 61], &[2, 1], 4, true),
+    (21, 13, &[1, 16], &[2, 3], 2, true),
+    (23, 2, &[3], &[2], 11, true),
+    (23, 3, &[39], &[2], 11, true),
+    (25, 7, &[1, 4, 22], &[5], 4, true),
+    (27, 17, &[3], &[3], 6, false),
+    (33, 2, &[4], &[2, 1], 10, true),
+    (35, 11, &[2], &[4, 2], 3, true),
+    (45, 11, &[2], &[4, 1], 6, true),
+    (45, 31, &[1, 12], &[4, 2], 3, true),
+    (45, 8191, &[4], &[4, 6], 1, true),
+    (51, 65537, &[1, 3], &[2, 2], 8, false),
+    (63, 127, &[8], &[6, 6], 1, true),
+    (75, 257, &[2], &[2, 5], 4, true),
+    (85, 2, &[2], &[4, 2], 8, false),
+    (85, 127, &[3], &[4, 2], 8, false),
+    (217, 17, &[3], &[6, 1], 30, true),
+    (217, 8191, &[2], &[6, 2], 15, true),
+    (255, 2, &[1, 30], &[2, 4, 2], 8, false),
+    (255, 257, &[7], &[2, 4, 2], 8, false),
+    (441, 31, &[2], &[6, 7], 6, true),
+];
+
+fn rings() -> impl Iterator<Item = (PlainRing, u32, Facts)> {
+    RINGS.iter().flat_map(|&facts| {
+        let (index, p, exponents, ..) = facts;
+        exponents.iter().map(move |&e| {
+            let shape = SlotShape::new(index, p, exponents[exponents.len() - 1]).unwrap();
+            (PlainRing::new(shape).unwrap(), e, facts)
+        })
+    })
+}
+
+fn random(rng: &mut ChaCha20Rng, count: usize, below: u64) -> Vec<u64> {
+    (0..count).map(|_| rng.next_u64() % below).collect()
+}
+
+/// The exponents of the basis along all axes, in coefficient order, as exponents of X.
+fn exponents(shape: &SlotShape) -> Vec<u64> {
+    let axes = shape.axes().unwrap();
+    axes.all().iter().enumerate().fold(vec![0], |all, (a, axis)| {
+        let own: Vec<u64> = (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) * axis.exponent).collect();
+        all.iter().flat_map(|x| own.iter().map(move |e| (x + e) % axes.index())).collect()
+    })
+}
+
+/// The powers of ζ, the product of the roots of all axes.
+fn powers(shape: &SlotShape, ring: &GaloisRing, e: u32) -> Vec<Vec<u64>> {
+    let axes = shape.axes().unwrap().all().len();
+    let zeta = (0..axes).fold(ring.one(), |zeta, a| ring.mul(&zeta, &shape.axis_root(a, e).unwrap()));
+    std::iter::successors(Some(ring.one()), |x| Some(ring.mul(x, &zeta))).take(shape.ring_index() as usize).collect()
+}
+
+/// The elements a(ζ^u) for the representatives u of all slots, term by term.
+fn by_definition(plain: &PlainRing, a: &[u64], e: u32) -> Vec<u64> {
+    let (shape, ring) = (plain.shape(), plain.shape().galois_ring(e).unwrap());
+    let (powers, exponents) = (powers(shape, &ring, e), exponents(shape));
+    let value = |u: u64| {
+        a.iter()
+            .zip(&exponents)
+            .fold(ring.scalar(0), |sum, (&c, k)| ring.add(&sum, &ring.scale(c, &powers[(u * k % shape.ring_index()) as usize])))
+    };
+    shape.representatives().into_iter().flat_map(value).collect()
+}
+
+#[test]
+fn shapes_are_the_ones_of_the_group() {
+    for (plain, e, (index, p, _, sizes, degree, good)) in rings() {
+        let shape = plain.shape();
+        let found: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        assert_eq!((&found[..], shape.degree_of_slot()), (sizes, degree), "{index} {p}");
+        assert_eq!((shape.slots() * degree, shape.columns()), (plain.degree(), sizes[sizes.len() - 1]));
+        let order = |g: u64| 1 + std::iter::successors(Some(g), |x| Some(x * g % index)).position(|x| x == 1).unwrap();
+        for (i, dimension) in shape.dimensions().iter().enumerate() {
+            let last = i + 1 == sizes.len();
+            assert_eq!(dimension.good, !last || good);
+            assert_eq!(order(dimension.generator.exponent()) == dimension.size, dimension.good);
+            let there = shape.rotation_along(i, 5);
+            assert!(shape.is_identity(shape.compose(there, shape.rotation_along(i, -5))));
+        }
+        // The representatives and the powers of p make up the group.
+        let mut units: Vec<u64> = shape.representatives();
+        for k in 0..(degree - 1) * shape.slots() {
+            units.push(units[k] * (p % index) % index);
+        }
+        units.sort_unstable();
+        units.dedup();
+        assert_eq!(units.len(), plain.degree());
+        // Roots of the right orders, the same ones for all exponents.
+        let powers = powers(shape, &shape.galois_ring(e).unwrap(), e);
+        let t = shape.plain_modulus(1);
+        let low = shape.galois_ring(1).unwrap();
+        for a in 0..sizes.len() {
+            let axis = shape.axes().unwrap().all()[a];
+            assert_eq!(powers[axis.exponent as usize], shape.axis_root(a, e).unwrap());
+            assert_eq!(low.reduce(&shape.axis_root(a, e).unwrap()), shape.axis_root(a, 1).unwrap());
+            assert!(powers.iter().skip(1).all(|x| low.reduce(x) != low.one()), "order below {index} modulo {t}");
+        }
+        assert_eq!(shape.axis_root(sizes.len() - 1, e).unwrap(), shape.galois_ring(e).unwrap().x());
+    }
+}
+
+#[test]
+fn decoding_is_evaluation_and_encoding_its_inverse() {
+    let mut rng = ChaCha20Rng::from_seed([1; 32]);
+    for (plain, e, (index, p, ..)) in rings() {
+        let (shape, t, d) = (plain.shape(), plain.modulus(e), plain.shape().degree_of_slot());
+        let a = random(&mut rng, plain.degree(), t.value());
+        let elements = plain.decode_elements(&a, e).unwrap();
+        assert_eq!(elements, by_definition(&plain, &a, e), "index {index}, {p}^{e}");
+        assert_eq!(plain.encode_elements(&elements, e).unwrap(), a);
+        let thin = random(&mut rng, shape.slots(), t.value());
+        let b = plain.encode(&thin, e).unwrap();
+        assert_eq!(plain.decode(&b, e).unwrap(), thin);
+        let lifted: Vec<u64> = thin.iter().flat_map(|&x| std::iter::once(x).chain(std::iter::repeat_n(0, d - 1))).collect();
+        assert_eq!(plain.decode_elements(&b, e).unwrap(), lifted);
+        assert_eq!(plain.galois(&b, shape.frobenius(), e), b);
+        if d > 1 {
+            assert!(matches!(plain.decode(&a, e), Err(RingError::NotThin { .. })));
+        }
+    }
+}
+
+#[test]
+fn encoding_is_a_ring_homomorphism() {
+    let mut rng = ChaCha20Rng::from_seed([2; 32]);
+    for (plain, e, (index, p, ..)) in rings() {
+        let (t, ring) = (plain.modulus(e), plain.galois_ring(e).unwrap());
+        let (a, mut b) = (random(&mut rng, plain.degree(), t.value()), random(&mut rng, plain.degree(), t.value()));
+        // The second time with the largest sums there are.
+        for _ in 0..2 {
+            let [x, y, z] = [&a, &b, &plain.mul(&a, &b, e)].map(|a| plain.decode_elements(a, e).unwrap());
+            let slots = x.chunks_exact(ring.degree()).zip(y.chunks_exact(ring.degree()));
+            assert_eq!(z, slots.flat_map(|(x, y)| ring.mul(x, y)).collect::<Vec<_>>(), "index {index}, {p}^{e}");
+            b = a.iter().map(|_| t.value() / 2).collect();
+        }
+        for k in [0, 1, -2, 3, 5, 7, index as i64 - 1, i64::MIN] {
+            let monomial = plain.mul_monomial(&plain.encode(&vec![1; plain.shape().slots()], e).unwrap(), k, e);
+            assert_eq!(plain.mul_monomial(&a, k, e), plain.mul(&a, &monomial, e), "X^{k}");
+        }
+        // X itself holds the power of ζ by every representative.
+        let x = plain.mul_monomial(&plain.encode(&vec![1; plain.shape().slots()], e).unwrap(), 1, e);
+        let powers = powers(plain.shape(), ring, e);
+        let want: Vec<u64> = plain.shape().representatives().into_iter().flat_map(|u| powers[u as usize].clone()).collect();
+        assert_eq!(plain.decode_elements(&x, e).unwrap(), want);
+    }
+}
+
+#[test]
+fn automorphisms_permute_slots_along_their_dimensions() {
+    let mut rng = ChaCha20Rng::from_seed([3; 32]);
+    for (plain, e, (index, p, _, sizes, d, _)) in rings() {
+        let (shape, ring) = (plain.shape(), plain.galois_ring(e).unwrap());
+        let x = random(&mut rng, plain.degree(), plain.modulus(e).value());
+        let a = plain.encode_elements(&x, e).unwrap();
+        let moved = |g| plain.decode_elements(&plain.galois(&a, g, e), e).unwrap();
+        let slot = |s: usize| &x[s * d..][..d];
+        let frobenius: Vec<u64> = (0..shape.slots()).flat_map(|s| ring.frobenius(slot(s), 1)).collect();
+        assert_eq!(moved(shape.frobenius()), frobenius);
+
+        let axes = shape.axes().unwrap();
+        // p^-wrap along the other axes.
+        let back = (0..d * shape.slots() - shape.column_wrap()).fold(1, |u, _| u * (p % index) % index);
+        let place = |coordinates: &[usize]| coordinates.iter().zip(sizes).fold(0, |s, (c, size)| s * size + c);
+        for (i, dimension) in shape.dimensions().iter().enumerate() {
+            for k in [1, -1, 2].into_iter().filter(|k: &i64| k.unsigned_abs() < dimension.size as u64 || dimension.good) {
+                let rotated = moved(shape.rotation_along(i, k));
+                for s in 0..shape.slots() {
+                    let mut rest = s;
+                    let mut coordinates: Vec<usize> = sizes.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
+                    coordinates.reverse();
+                    let target = coordinates[i] as i64 + k;
+                    let turns = target.div_euclid(dimension.size as i64);
+                    coordinates[i] = target.rem_euclid(dimension.size as i64) as usize;
+                    let want = if dimension.good || turns == 0 {
+                        slot(place(&coordinates)).to_vec()
+                    } else {
+                        // The other dimensions are moved by p^-wrap, or by its inverse on the way back.
+                        for (b, axis) in axes.all()[..axes.all().len() - 1].iter().enumerate() {
+                            let shift = axes.logarithm(b, back).unwrap();
+                            let shift = if turns == 1 { shift } else { axis.degree - shift };
+                            coordinates[b] = (coordinates[b] + shift) % axis.degree;
+                        }
+                        let conjugate = if turns == 1 { shape.column_wrap() } else { d - shape.column_wrap() };
+                        ring.frobenius(slot(place(&coordinates)), conjugate)
+                    };
+                    assert_eq!(rotated[s * d..][..d], want, "index {index}, {p}^{e}, dimension {i} by {k}, slot {s}");
+                }
+            }
+        }
+        assert_eq!(shape.rotation(2), shape.rotation_along(sizes.len() - 1, 2));
+        assert_eq!((shape.swap_rows(), shape.conjugation()), (GaloisElement::IDENTITY, GaloisElement::IDENTITY));
+        assert!(shape.projection().is_empty());
+    }
+}
+
+#[test]
+fn the_last_axis_alone_fills_all_rows() {
+    let mut rng = ChaCha20Rng::from_seed([4; 32]);
+    for (plain, e, _) in rings() {
+        let shape = plain.shape();
+        let row = random(&mut rng, shape.columns() * shape.degree_of_slot(), plain.modulus(e).value());
+        let last = plain.encode_last(&row, e).unwrap();
+        assert_eq!(plain.decode_last(&last, e).unwrap(), row);
+        assert_eq!(plain.embed_last(&last, e).unwrap(), plain.encode_elements(&row.repeat(shape.rows()), e).unwrap());
+    }
+}
+
+#[test]
+fn rings_for_bootstrapping_have_their_slots() {
+    let rings: [(u64, u64, usize, &[usize], usize, bool); 8] = [
+        (38309, 17, 36960, &[28, 55], 24, true),
+        (56647, 127, 55080, &[36, 34], 45, true),
+        (55427, 257, 54096, &[42, 46], 28, false),
+        (45193, 8191, 44100, &[42, 75], 14, true),
+        (50731, 65537, 50112, &[96, 29], 18, true),
+        (21845, 2, 16384, &[4, 16, 16], 16, false),
+        (32767, 2, 27000, &[6, 30, 10], 15, false),
+        (15709, 2, 15004, &[22, 31], 22, true),
+    ];
+    for (index, p, n, sizes, d, good) in rings {
+        let shape = SlotShape::new(index, p, 2).unwrap();
+        let found: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        assert_eq!((&found[..], shape.degree_of_slot(), shape.slots() * d), (sizes, d, n), "{index} {p}");
+        assert!(shape.dimensions().iter().enumerate().all(|(i, dimension)| dimension.good == (good || i + 1 < sizes.len())));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let no_carrier = RingError::NoCarrier { p: 2, index: 21, degree: 6, last: 7, carried: 3 };
+    assert_eq!(SlotShape::new(21, 2, 1), Err(no_carrier));
+    for (index, p, e) in [(15, 5, 1), (15, 4, 1), (15, 7, 0), (15, 7, 23), (1009, 11, 1)] {
+        assert!(matches!(SlotShape::new(index, p, e), Err(RingError::BadPlainModulus { .. })), "{index}");
+    }
+    for index in [0, 1, 2, 16, 30, (1 << 18) + 1] {
+        assert_eq!(SlotShape::new(index, 7, 1), Err(RingError::UnsupportedIndex { index }));
+    }
+    let odd = PlainRing::new(SlotShape::new(85, 2, 3).unwrap()).unwrap();
+    assert!(matches!(odd.encode_base(&[0; 4], 1), Err(RingError::WrongFamily { .. })));
+    assert!(matches!(odd.decode_base(&[0; 64], 1), Err(RingError::WrongFamily { .. })));
+    assert!(matches!(odd.encode_periodic(&[0; 2], 1, 1), Err(RingError::WrongFamily { .. })));
+    assert!(matches!(odd.base_ring(1), Err(RingError::WrongFamily { .. })));
+    assert_eq!(odd.shape().axis_root(2, 1), Err(RingError::NoAxis { axis: 2, index: 85 }));
+    assert_eq!(odd.encode_last(&[0; 15], 1), Err(RingError::ResidueCount { found: 15, expected: 16 }));
+    assert_eq!(odd.embed_last(&[8; 16], 3), Err(RingError::ValueOutOfRange { value: 8, position: 0, modulus: 8 }));
+    assert_eq!(odd.decode_last(&[0; 16], 4), Err(RingError::UnknownExponent { exponent: 4, highest: 3 }));
+    let power_of_two = PlainRing::new(SlotShape::new(512, 257, 2).unwrap()).unwrap();
+    assert!(matches!(power_of_two.encode_last(&[0], 1), Err(RingError::WrongFamily { .. })));
+    assert!(matches!(power_of_two.embed_last(&[0], 1), Err(RingError::WrongFamily { .. })));
+    assert!(power_of_two.shape().axes().is_none());
+}
