@@ -2,7 +2,8 @@
 
 use std::cell::RefCell;
 
-use everlevel::{Evaluator, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel::scheme::params::{ParamsSpec, SecretKind};
+use everlevel::{Evaluator, Form, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -64,6 +65,80 @@ fn bgv_and_bfv() {
         };
         subject.check_all();
         subject.missing_key(5);
+    }
+}
+
+/// (m, p, r): two primes with p = 2; two and three primes; a prime; a square factor; last dimensions that are bad.
+const ODD: [(u64, u64, u32); 8] = [
+    (7 * 73, 2, 3),
+    (7 * 43, 127, 1),
+    (3 * 5 * 29, 17, 2),
+    (137, 127, 1),
+    (9 * 29, 17, 1),
+    (7 * 37, 8191, 1),
+    (11 * 61, 3, 4),
+    (3 * 331, 65537, 1),
+];
+
+fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), form: Form) -> Params {
+    let spec = ParamsSpec {
+        name: format!("insecure_{plain_prime}-m{index}"),
+        index,
+        plain_prime,
+        plain_exponent,
+        words: 9,
+        bootstrap: None,
+        secret: SecretKind::UniformTernary,
+        form,
+        ..everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap()
+    };
+    Params::new(spec, OptIn::InsecureResearch).unwrap()
+}
+
+/// Rotations by 1 and by -2 along every good dimension.
+fn odd_steps(params: &Params) -> Vec<(usize, i64)> {
+    let dimensions = params.slot_shape().dimensions().iter().enumerate().filter(|(_, d)| d.good && d.size > 1);
+    dimensions.flat_map(|(i, _)| [(i, 1), (i, -2)]).collect()
+}
+
+#[test]
+fn rings_of_odd_index() {
+    let sets = ODD.into_iter().flat_map(|row| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, form)));
+    for params in sets {
+        let open = NoOp::new(&params, 1);
+        let (steps, name) = (odd_steps(&params), params.name());
+        let subject = Subject {
+            scheme: &open,
+            encrypt: &|values| open.encrypt(&Plaintext::encode(&params, values).unwrap()).unwrap(),
+            decrypt: &|x| open.decrypt(x).unwrap().decode(&params).unwrap(),
+            rotations: &[],
+            exponent: params.plain_exponent(),
+            seed: 1,
+        };
+        subject.check_slotwise();
+        subject.dimension_laws(&steps);
+
+        let rng = RefCell::new(ChaCha20Rng::seed_from_u64(2));
+        let secret = SecretKey::generate(&params, &mut *rng.borrow_mut());
+        let mut plan = KeyPlan::relinearization(&params);
+        let (shape, top) = (params.slot_shape(), params.chain().top());
+        steps.iter().for_each(|&(dimension, k)| plan.add_galois(&params, shape.rotation_along(dimension, k), top));
+        plan.add_galois(&params, shape.frobenius(), top);
+        let scheme = Evaluator::new(ServerKeys::generate(&secret, &plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap());
+        let subject = Subject {
+            scheme: &scheme,
+            encrypt: &|values| secret.encrypt(&Plaintext::encode(&params, values).unwrap(), &mut *rng.borrow_mut()).unwrap(),
+            decrypt: &|x| {
+                let (measured, bound) = (secret.measure_noise(x).unwrap(), x.noise_bound_bits());
+                assert!(measured <= bound, "{name}: measured noise 2^{measured:.2} above its bound 2^{bound:.2}");
+                secret.decrypt(x).unwrap().decode(&params).unwrap()
+            },
+            rotations: &[],
+            exponent: params.plain_exponent(),
+            seed: 3,
+        };
+        subject.check_slotwise();
+        subject.dimension_laws(&steps);
     }
 }
 

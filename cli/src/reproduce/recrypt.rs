@@ -142,7 +142,7 @@ fn one(
         n: params.degree(),
         log_q: params.modulus_bits(top),
         log_p: params.ring().log2(params.chain().special()),
-        security_ternary_limit: params.security().ternary_limit(params.ring().log_degree()),
+        security_ternary_limit: params.security().ternary_limit(params.degree()),
         p: row.p,
         r: row.r,
         slots: params.slots(),

@@ -313,7 +313,7 @@ impl Raise for Clear {
         let m: Vec<u64> = r.overflow.iter().zip(&r.message).map(|((i, _), m)| t.add(*m, t.reduce_i64(BASE * i))).collect();
         Ok(self.slots_of_coefficients(&m, 1))
     }
-    fn base_modulus_mod_p(&self, _: &Raised) -> i64 {
+    fn base_modulus_mod_t(&self, _: &Raised) -> i64 {
         BASE
     }
     fn message_exponent(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use everlevel_arith::{coefficient_position, evaluation_index};
+use everlevel_arith::evaluation_index;
 
 use crate::error::RingError;
 use crate::ring::Ring;
@@ -38,63 +38,88 @@ impl GaloisElement {
     }
     /// The inverse automorphism.
     pub fn inverse(self, ring: &Ring) -> Self {
-        // The group has exponent dividing m/4 (or 2 for tiny m): g^(m/4 - 1) inverts g.
-        let m = ring.index();
-        let (mut r, mut base, mut e) = (1u64, self.0, m / 4 - 1);
-        while e > 0 {
-            if e & 1 == 1 {
-                r = (r as u128 * base as u128 % m as u128) as u64;
-            }
-            base = (base as u128 * base as u128 % m as u128) as u64;
-            e >>= 1;
+        // Extended Euclid: r = x g modulo m throughout.
+        let m = ring.index() as i64;
+        let (mut r, mut x) = ((m, self.0 as i64), (0, 1));
+        while r.1 > 1 {
+            let quotient = r.0 / r.1;
+            r = (r.1, r.0 - quotient * r.1);
+            x = (x.1, x.0 - quotient * x.1);
         }
-        GaloisElement(r)
+        GaloisElement(x.1.rem_euclid(m) as u64)
     }
     /// What the automorphism does to a limb of evaluations.
     pub fn evaluation_shift(self, ring: &Ring) -> EvaluationShift {
-        let half = ring.degree() / 2;
-        let index = evaluation_index(ring.log_degree(), self.0);
-        EvaluationShift { swap: index >= half, shift: index % half, half }
-    }
-    /// The column shift of [`GaloisElement::evaluation_shift`].
-    pub fn column_shift(self, ring: &Ring) -> usize {
-        self.evaluation_shift(ring).shift
-    }
-    /// For each stored coefficient: where it goes, and whether it changes sign.
-    pub(crate) fn coefficient_map(self, ring: &Ring) -> Vec<(u32, bool)> {
-        let (n, m) = (ring.degree(), ring.index());
-        let mut map = vec![(0, false); n];
-        for c in 0..n {
-            let target = (c as u128 * self.0 as u128 % m as u128) as usize;
-            let from = coefficient_position(ring.log_degree(), c);
-            map[from] = (coefficient_position(ring.log_degree(), target % n) as u32, target >= n);
+        let lengths = ring.lengths();
+        let mut axes = [(1, 0); MAX_AXES];
+        let first = MAX_AXES - lengths.len();
+        match ring.axes() {
+            None => {
+                let index = evaluation_index(ring.degree().trailing_zeros(), self.0);
+                axes[first] = (2, index / lengths[1]);
+                axes[first + 1] = (lengths[1], index % lengths[1]);
+            }
+            Some(all) => {
+                for (a, &length) in lengths.iter().enumerate() {
+                    // Every automorphism is a unit modulo all factors.
+                    axes[first + a] = (length, all.logarithm(a, self.0).unwrap_or(0));
+                }
+            }
         }
-        map
+        EvaluationShift { axes }
+    }
+    /// The shift along the last axis of [`GaloisElement::evaluation_shift`].
+    pub fn column_shift(self, ring: &Ring) -> usize {
+        self.evaluation_shift(ring).axes[MAX_AXES - 1].1
     }
 }
 
-/// An automorphism on evaluations in slot order: rows shifted left by `shift`, and exchanged if `swap`.
+/// 3 5 7 11 13 17 is the largest product of distinct odd primes below 2^18.
+const MAX_AXES: usize = 6;
+
+/// An automorphism on evaluations in slot order: a cyclic shift to the left along every axis, the last one contiguous. Powers of two have two: rows
+/// and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationShift {
-    swap: bool,
-    shift: usize,
-    half: usize,
+    /// (length, shift), the last axis last; unused ones first.
+    axes: [(usize, usize); MAX_AXES],
 }
 
 impl EvaluationShift {
+    fn columns(&self) -> (usize, usize) {
+        self.axes[MAX_AXES - 1]
+    }
+    /// The row that goes to `row` (`backward`), or where `row` goes.
+    fn row(&self, row: usize, backward: bool) -> usize {
+        let (mut rest, mut weight, mut out) = (row, 1, 0);
+        for &(length, shift) in self.axes[..MAX_AXES - 1].iter().rev().filter(|(length, _)| *length > 1) {
+            let place = rest % length + if backward { shift } else { length - shift };
+            out += weight * (place % length);
+            weight *= length;
+            rest /= length;
+        }
+        out
+    }
     /// The contiguous pieces of the shift as (target, source, length).
     pub fn pieces(self) -> impl Iterator<Item = (usize, usize, usize)> {
-        let EvaluationShift { swap, shift, half } = self;
-        (0..2).flat_map(move |row| {
-            let source = if swap { 1 - row } else { row };
-            [(row * half, source * half + shift, half - shift), (row * half + half - shift, source * half, shift)]
+        let (columns, shift) = self.columns();
+        let rows: usize = self.axes[..MAX_AXES - 1].iter().map(|axis| axis.0).product();
+        (0..rows).flat_map(move |target| {
+            let (target, source) = (target * columns, self.row(target, true) * columns);
+            [(target, source + shift, columns - shift), (target + columns - shift, source, shift)]
         })
     }
     /// Where the places of `sources` go, as contiguous pieces (target, source).
     pub fn pieces_of(self, sources: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-        self.pieces().filter_map(move |(target, source, len)| {
-            let (low, high) = (source.max(sources.start), (source + len).min(sources.end));
-            (low < high).then(|| (target + low - source..target + high - source, low..high))
+        let (columns, shift) = self.columns();
+        (sources.start / columns..sources.end.div_ceil(columns)).flat_map(move |row| {
+            let (source, target) = (row * columns, self.row(row, false) * columns);
+            let pieces = [(target, source + shift, columns - shift), (target + columns - shift, source, shift)];
+            let sources = sources.clone();
+            pieces.into_iter().filter_map(move |(target, source, len)| {
+                let (low, high) = (source.max(sources.start), (source + len).min(sources.end));
+                (low < high).then(|| (target + low - source..target + high - source, low..high))
+            })
         })
     }
     /// Copies `from` to `to`, shifted.

@@ -2,31 +2,84 @@
 
 use std::sync::Arc;
 
+use everlevel_arith::Axes;
 use rustfft::{Fft, FftPlanner, num_complex::Complex64};
 
 /// Computes ‖a‖ = max over the primitive m-th complex roots of unity ζ of |a(ζ)|, for real coefficients.
 ///
-/// The norm is sub-additive and sub-multiplicative, invariant under automorphisms, and in a ring of power-of-two
-/// index it bounds every coefficient.
+/// The norm is sub-additive and sub-multiplicative, invariant under automorphisms, and bounds every coefficient, up to the small factor of
+/// [`Ring::coefficient_bits`](crate::Ring::coefficient_bits).
 pub struct CanonicalNorm {
     degree: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    PowerOfTwo { fft: Arc<dyn Fft<f64>>, twist: Vec<Complex64> },
+    Odd(Vec<ComplexAxis>),
+}
+
+/// The complex transform along one axis of an odd index N: the places of a full transform that coefficients come from and values go to.
+struct ComplexAxis {
     fft: Arc<dyn Fft<f64>>,
-    twist: Vec<Complex64>,
+    exponents: Vec<usize>,
+    values: Vec<usize>,
 }
 
 impl CanonicalNorm {
-    /// For polynomials of degree below `degree`, a power of two.
+    /// For polynomials of degree below `degree`, a power of two, in the ring of index 2 `degree`.
     pub fn new(degree: usize) -> Self {
         let twist = (0..degree).map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64)).collect();
-        CanonicalNorm { degree, fft: FftPlanner::new().plan_fft_forward(degree), twist }
+        CanonicalNorm { degree, kind: Kind::PowerOfTwo { fft: FftPlanner::new().plan_fft_forward(degree), twist } }
+    }
+    /// For polynomials of odd index.
+    pub fn of_axes(axes: &Axes) -> Self {
+        let axis = |(a, axis): (usize, &everlevel_arith::Axis)| {
+            let n = axis.index as usize;
+            // ζ_a = ζ^e is exp(2πi c / N) for c = e N / m; a transform takes its powers to minus the frequency.
+            let turn = (axis.exponent / (axes.index() / axis.index)) as usize;
+            let mut unit = 1;
+            let values = (0..axis.degree)
+                .map(|_| {
+                    let place = (n - unit * turn % n) % n;
+                    unit = unit * axis.generator as usize % n;
+                    place
+                })
+                .collect();
+            let exponents = (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) as usize).collect();
+            ComplexAxis { fft: FftPlanner::new().plan_fft_forward(n), exponents, values }
+        };
+        CanonicalNorm { degree: axes.degree(), kind: Kind::Odd(axes.all().iter().enumerate().map(axis).collect()) }
     }
 
-    /// The moduli |a(ζ)| at all n embeddings, for coefficients in natural order (`coefficients.len()` = degree).
+    /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an odd index they come in evaluation order.
     pub fn embeddings(&self, coefficients: &[f64]) -> Vec<f64> {
-        let mut buffer: Vec<Complex64> = coefficients.iter().zip(&self.twist).map(|(&c, w)| w * c).collect();
-        buffer.resize(self.degree, Complex64::default());
-        self.fft.process(&mut buffer);
-        buffer.iter().map(|z| z.norm()).collect()
+        let values = match &self.kind {
+            Kind::PowerOfTwo { fft, twist } => {
+                let mut buffer: Vec<Complex64> = coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect();
+                buffer.resize(self.degree, Complex64::default());
+                fft.process(&mut buffer);
+                buffer
+            }
+            Kind::Odd(axes) => {
+                let mut buffer: Vec<Complex64> = coefficients.iter().map(|&c| c.into()).collect();
+                buffer.resize(self.degree, Complex64::default());
+                let mut inner = self.degree;
+                for axis in axes {
+                    let length = axis.values.len();
+                    inner /= length;
+                    let mut line = vec![Complex64::default(); axis.fft.len()];
+                    for start in (0..self.degree).filter(|x| x / inner % length == 0) {
+                        line.fill(Complex64::default());
+                        axis.exponents.iter().enumerate().for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
+                        axis.fft.process(&mut line);
+                        axis.values.iter().enumerate().for_each(|(j, &v)| buffer[start + j * inner] = line[v]);
+                    }
+                }
+                buffer
+            }
+        };
+        values.iter().map(|z| z.norm()).collect()
     }
 
     /// max |a(ζ)|, for coefficients in natural order.
@@ -50,5 +103,24 @@ mod tests {
         });
         let want = naive.fold(0.0, f64::max);
         assert!((CanonicalNorm::new(n).max(&a) - want).abs() < 1e-9 * want);
+    }
+
+    #[test]
+    fn odd_indices_agree_with_the_definition() {
+        for index in [7, 9, 15, 45, 105] {
+            let axes = Axes::new(index).unwrap();
+            let a: Vec<f64> = (0..axes.degree()).map(|i| ((i * i * 7 + 3) % 11) as f64 - 5.0).collect();
+            let mut exponents = vec![0];
+            for (i, axis) in axes.all().iter().enumerate() {
+                let own: Vec<u64> = (0..axis.degree).map(|j| axes.coefficient_exponent(i, j) * axis.exponent).collect();
+                exponents = exponents.iter().flat_map(|x| own.iter().map(move |e| (x + e) % index)).collect();
+            }
+            let found = CanonicalNorm::of_axes(&axes).embeddings(&a);
+            for (u, got) in axes.units().into_iter().zip(found) {
+                let angle = |e: u64| std::f64::consts::TAU * (u * e % index) as f64 / index as f64;
+                let z: Complex64 = a.iter().zip(&exponents).map(|(&c, &e)| Complex64::from_polar(c, angle(e))).sum();
+                assert!((z.norm() - got).abs() < 1e-9 * (1.0 + got), "index {index}, unit {u}");
+            }
+        }
     }
 }

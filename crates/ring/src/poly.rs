@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use everlevel_arith::{coefficient_position, kernels, scatter_natural};
+use everlevel_arith::{coefficient_position, kernels};
 use rayon::prelude::*;
 
 use crate::basis::Basis;
@@ -11,7 +11,7 @@ use crate::galois::GaloisElement;
 use crate::limb::Limb;
 use crate::ring::Ring;
 
-/// Marker: coefficients (in the storage order of the transform, see [`everlevel_arith::coefficient_position`]).
+/// Marker: coefficients (in the storage order of the transform, see [`everlevel_arith::order`] and [`everlevel_arith::axes`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coeff;
 /// Marker: evaluations at the primitive m-th roots of unity, in slot order.
@@ -170,7 +170,7 @@ impl Poly<Coeff> {
     /// From signed coefficients in natural order. Branch-free in the values.
     pub fn from_signed(ring: &Ring, basis: Basis, natural: &[i64]) -> Self {
         let mut stored = vec![0i64; ring.degree()];
-        scatter_natural(ring.log_degree(), natural, &mut stored);
+        ring.storage_order(natural, &mut stored);
         let out = Self::from_stored_signed(ring, basis, &stored);
         zeroize::Zeroize::zeroize(&mut stored);
         out
@@ -186,29 +186,26 @@ impl Poly<Coeff> {
         self.for_each(|i, limb| ring.forward_limb(i, limb));
         Poly::from_shared(self.basis, self.limbs)
     }
-    /// Applies X -> X^g.
-    pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
-        let map = g.coefficient_map(ring);
-        let mut out = Self::uninit(ring, self.basis);
-        let positions: Vec<usize> = self.basis.iter().collect();
-        out.limbs_mut().into_par_iter().zip(&self.limbs).zip(positions).for_each(|((to, from), i)| {
-            let q = ring.modulus(i).value();
-            for (&(target, negate), &x) in map.iter().zip(from.iter()) {
-                to[target as usize] = if negate && x != 0 { q - x } else { x };
-            }
-        });
-        out
-    }
 }
 
 impl Poly<Eval> {
-    /// X^k, for any integer k: one transform a limb.
+    /// X^k, for any integer k: one transform a limb for a power of two, n products for an odd index.
     pub fn monomial(ring: &Ring, basis: Basis, k: i64) -> Self {
-        let (n, k) = (ring.degree(), k.rem_euclid(ring.index() as i64) as usize);
-        let place = coefficient_position(ring.log_degree(), k % n);
-        let mut out = Poly::<Coeff>::zero(ring, basis);
-        out.for_each(|i, limb| limb[place] = if k < n { 1 } else { ring.modulus(i).neg(1) });
-        out.into_eval(ring)
+        let (n, m, k) = (ring.degree(), ring.index(), k.rem_euclid(ring.index() as i64) as u64);
+        let Some(axes) = ring.axes() else {
+            let place = coefficient_position(n.trailing_zeros(), k as usize % n);
+            let mut out = Poly::<Coeff>::zero(ring, basis);
+            out.for_each(|i, limb| limb[place] = if (k as usize) < n { 1 } else { ring.modulus(i).neg(1) });
+            return out.into_eval(ring);
+        };
+        let exponents: Vec<usize> = axes.units().iter().map(|u| (u * k % m) as usize).collect();
+        let mut out = Self::uninit(ring, basis);
+        out.for_each(|i, limb| {
+            let (q, root) = (ring.modulus(i), ring.root(i));
+            let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(q.mul(*x, root))).take(m as usize).collect();
+            limb.iter_mut().zip(&exponents).for_each(|(x, &e)| *x = powers[e]);
+        });
+        out
     }
     /// To coefficients: one transform a limb.
     pub fn into_coeff(mut self, ring: &Ring) -> Poly<Coeff> {
@@ -249,7 +246,7 @@ impl Poly<Eval> {
             limb.iter_mut().for_each(|x| *x = q.add(*x, c));
         });
     }
-    /// Applies X -> X^g: a cyclic shift of the rows, perhaps their exchange.
+    /// Applies X -> X^g: cyclic shifts along the axes of the evaluations.
     pub fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
         let mut out = Self::uninit(ring, self.basis);
         let shift = g.evaluation_shift(ring);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use everlevel_arith::{Modulus, NttTable, primes};
+use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural};
 
 use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
@@ -49,16 +49,48 @@ impl Residues for PrimePower {
 pub(crate) struct Prime {
     pub(crate) modulus: Modulus,
     pub(crate) root: u64,
-    pub(crate) table: NttTable,
+    table: Table,
+}
+
+/// The transform modulo one prime, by the family of the index.
+enum Table {
+    PowerOfTwo(NttTable),
+    Odd(TensorTable),
+}
+
+/// The two families of rings: they differ in the order in which buffers hold coefficients and evaluations.
+#[derive(Clone, Debug)]
+enum Family {
+    /// Index 2n: orders of [`everlevel_arith::order`].
+    PowerOfTwo { log_degree: u32 },
+    /// An odd index: orders of [`everlevel_arith::axes`].
+    Odd(Axes),
+}
+
+impl Family {
+    fn new(index: u64) -> Result<Self, RingError> {
+        if index.is_power_of_two() && (32..=1 << 18).contains(&index) {
+            return Ok(Family::PowerOfTwo { log_degree: index.trailing_zeros() - 1 });
+        }
+        Axes::new(index).map(Family::Odd).map_err(|_| RingError::UnsupportedIndex { index })
+    }
+    /// What the ring's primes are 1 modulo.
+    fn prime_step(&self) -> u64 {
+        match self {
+            Family::PowerOfTwo { log_degree } => 2 << log_degree,
+            Family::Odd(axes) => axes.transform_order(),
+        }
+    }
 }
 
 /// Z\[X\]/Φ_m(X) together with every prime that is used over it. Cheap to share (`Arc`), immutable.
 ///
-/// Index m = 2n a power of two is the only family so far; composite indices come behind the same interface.
+/// The index m is a power of two or odd. Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two, and for an odd m of the
+/// basis of [`everlevel_arith::axes`]: the powers X^k with k prime to m, if m has no square factor.
 pub struct Ring {
     index: u64,
     degree: usize,
-    log_degree: u32,
+    family: Family,
     primes: Vec<Prime>,
     /// `inverses[i][j]`: the inverse of prime i modulo prime j (0 where i = j).
     inverses: Vec<Vec<u64>>,
@@ -71,20 +103,21 @@ impl Ring {
     /// Builds the ring of index `m` over `moduli`.
     ///
     /// # Errors
-    /// An index that is no power of two in 32..=2^18, a modulus that is no prime 1 mod m below 2^50, or a repetition.
+    /// An index that is neither odd from 3 nor a power of two from 32, up to 2^18; a modulus that is no prime below 2^50 that is 1
+    /// modulo [`Ring::prime_step`]; or a repetition.
     pub fn new(index: u64, moduli: &[u64]) -> Result<Self, RingError> {
-        if !index.is_power_of_two() || !(32..=1 << 18).contains(&index) {
-            return Err(RingError::UnsupportedIndex { index });
-        }
+        let family = Family::new(index)?;
         if moduli.len() > MAX_PRIMES {
             return Err(RingError::TooManyPrimes { count: moduli.len() });
         }
-        let degree = (index / 2) as usize;
-        let log_degree = degree.trailing_zeros();
+        let (degree, norm) = match &family {
+            Family::PowerOfTwo { log_degree } => (1 << log_degree, CanonicalNorm::new(1 << log_degree)),
+            Family::Odd(axes) => (axes.degree(), CanonicalNorm::of_axes(axes)),
+        };
         let mut list: Vec<Prime> = Vec::with_capacity(moduli.len());
         for &value in moduli {
             let bad = RingError::BadPrime { value, index };
-            if value % index != 1 || value >> Modulus::MAX_BITS != 0 || !primes::is_prime(value) {
+            if value % family.prime_step() != 1 || value >> Modulus::MAX_BITS != 0 || !primes::is_prime(value) {
                 return Err(bad);
             }
             if list.iter().any(|p| p.modulus.value() == value) {
@@ -92,7 +125,11 @@ impl Ring {
             }
             let root = primes::primitive_root_of_unity(value, index).ok_or(bad)?;
             let modulus = Modulus::new(value)?;
-            list.push(Prime { modulus, root, table: NttTable::new(modulus, log_degree, root)? });
+            let table = match &family {
+                Family::PowerOfTwo { log_degree } => Table::PowerOfTwo(NttTable::new(modulus, *log_degree, root)?),
+                Family::Odd(axes) => Table::Odd(TensorTable::new(modulus, axes, root)?),
+            };
+            list.push(Prime { modulus, root, table });
         }
         let inverses = list
             .iter()
@@ -101,11 +138,11 @@ impl Ring {
         Ok(Ring {
             index,
             degree,
-            log_degree,
+            family,
             primes: list,
             inverses,
             pool: Arc::new(Pool::default()),
-            norm: CanonicalNorm::new(degree),
+            norm,
             transforms: AtomicU64::new(0),
         })
     }
@@ -118,9 +155,60 @@ impl Ring {
     pub fn degree(&self) -> usize {
         self.degree
     }
-    /// log2 of the degree.
-    pub fn log_degree(&self) -> u32 {
-        self.log_degree
+    /// What primes of the ring of index `index` must be 1 modulo: m for a power of two, for an odd m also every l - 1 (see [`Axes::transform_order`]).
+    ///
+    /// # Errors
+    /// An index that [`Ring::new`] refuses.
+    pub fn prime_step(index: u64) -> Result<u64, RingError> {
+        Ok(Family::new(index)?.prime_step())
+    }
+    /// The degree φ(m) of the ring of index `index`.
+    ///
+    /// # Errors
+    /// An index that [`Ring::new`] refuses.
+    pub fn degree_of(index: u64) -> Result<usize, RingError> {
+        Ok(match Family::new(index)? {
+            Family::PowerOfTwo { log_degree } => 1 << log_degree,
+            Family::Odd(axes) => axes.degree(),
+        })
+    }
+    /// The axes of an odd index; none for a power of two.
+    pub fn axes(&self) -> Option<&Axes> {
+        match &self.family {
+            Family::PowerOfTwo { .. } => None,
+            Family::Odd(axes) => Some(axes),
+        }
+    }
+    /// The lengths of the axes along which automorphisms shift evaluations, the last one contiguous: rows and columns of a power of two.
+    pub(crate) fn lengths(&self) -> Vec<usize> {
+        match &self.family {
+            Family::PowerOfTwo { log_degree } => vec![2, 1 << (log_degree - 1)],
+            Family::Odd(axes) => axes.all().iter().map(|axis| axis.degree).collect(),
+        }
+    }
+    /// Stored coefficients in natural order: ascending powers for a power of two, the stored order itself for an odd index.
+    pub fn natural_order<T: Copy>(&self, stored: &[T]) -> Vec<T> {
+        match &self.family {
+            Family::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
+            Family::Odd(_) => stored.to_vec(),
+        }
+    }
+    /// The inverse of [`Ring::natural_order`], into a buffer of n places.
+    pub fn storage_order<T: Copy>(&self, natural: &[T], stored: &mut [T]) {
+        match &self.family {
+            Family::PowerOfTwo { log_degree } => scatter_natural(*log_degree, natural, stored),
+            Family::Odd(_) => stored.copy_from_slice(natural),
+        }
+    }
+    /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum of: 1 for a power of two, 2 for each prime factor of an
+    /// odd index.
+    pub fn overlap(&self) -> usize {
+        self.axes().map_or(1, |axes| 1 << axes.all().len())
+    }
+    /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two. On an axis of prime l the coefficient of
+    /// X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most (4/π) max |a(ζ^u)|.
+    pub fn coefficient_bits(&self) -> f64 {
+        self.axes().map_or(0.0, |axes| axes.all().len() as f64 * (4.0 / std::f64::consts::PI).log2())
     }
     /// How many primes the ring holds.
     pub fn prime_count(&self) -> usize {
@@ -167,12 +255,18 @@ impl Ring {
     /// Coefficients to evaluations modulo the prime at `position`; inputs below four times the prime.
     pub fn forward_limb(&self, position: usize, limb: &mut [u64]) {
         self.transforms.fetch_add(1, Ordering::Relaxed);
-        self.primes[position].table.forward(limb);
+        match &self.primes[position].table {
+            Table::PowerOfTwo(table) => table.forward(limb),
+            Table::Odd(table) => table.forward(limb),
+        }
     }
     /// Evaluations to coefficients modulo the prime at `position`.
     pub fn inverse_limb(&self, position: usize, limb: &mut [u64]) {
         self.transforms.fetch_add(1, Ordering::Relaxed);
-        self.primes[position].table.inverse(limb);
+        match &self.primes[position].table {
+            Table::PowerOfTwo(table) => table.inverse(limb),
+            Table::Odd(table) => table.inverse(limb),
+        }
     }
     /// How many transforms of one limb the ring has done since it was built.
     pub fn transform_count(&self) -> u64 {

@@ -70,11 +70,11 @@ pub fn ternary(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
 }
 
 /// A uniform vector of {-1, 0, 1} with exactly `weight` non-zero values, by a constant-time shuffle: values travel with
-/// random 62-bit keys through a sorting network. `degree` is a power of two, `weight` at most `degree`.
+/// random 62-bit keys through a sorting network. `weight` is at most `degree`.
 ///
 /// Two keys coincide with probability below n^2 / 2^63; the order of such a pair is then fixed instead of random.
 pub fn fixed_weight(degree: usize, weight: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
-    assert!(degree.is_power_of_two() && weight <= degree, "a weight up to a power-of-two degree");
+    assert!(weight <= degree, "a weight up to the degree");
     // Low two bits: 0 for 0, 1 for +1, 2 for -1. The first `weight` entries are non-zero with random signs.
     let mut keys: Vec<u64> = (0..degree)
         .map(|i| {
@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn the_network_sorts() {
         let mut rng = rng();
-        for log in 1..=10 {
-            let mut a: Vec<u64> = (0..1 << log).map(|_| rng.next_u64() % 97).collect();
+        for len in (1..=10).map(|log| 1 << log).chain([3, 6, 96, 100, 1001]) {
+            let mut a: Vec<u64> = (0..len).map(|_| rng.next_u64() % 97).collect();
             let mut want = a.clone();
             want.sort_unstable();
             odd_even_merge_sort(&mut a);

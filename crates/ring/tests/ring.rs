@@ -36,7 +36,7 @@ fn integers(ring: &Ring, poly: Poly<Coeff>) -> Vec<i128> {
             if 2 * value > modulus { value - modulus } else { value }
         })
         .collect();
-    everlevel_arith::gather_natural(ring.log_degree(), &stored)
+    ring.natural_order(&stored)
 }
 
 #[test]
@@ -79,22 +79,58 @@ fn products_with_monomials_move_coefficients() {
 }
 
 #[test]
-fn automorphisms_agree_in_both_representations() {
-    let ring = ring();
-    let mut rng = rng(2);
-    let a = random(&mut rng, ring.degree(), 1 << 20);
-    let poly = Poly::<Coeff>::from_signed(&ring, Basis::of([1, 3]), &a);
-    for exponent in (1..INDEX).step_by(2) {
-        let g = GaloisElement::new(INDEX, exponent).unwrap();
-        let by_coefficients = poly.galois(&ring, g).into_eval(&ring);
-        let by_evaluations = poly.clone().into_eval(&ring).galois(&ring, g);
-        for (x, y) in by_coefficients.limbs().iter().zip(by_evaluations.limbs()) {
-            assert_eq!(x[..], y[..], "X^{exponent}");
+fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
+    // Two rows; a prime; two, three primes; prime powers.
+    for index in [INDEX, 7, 15, 105, 9, 45] {
+        let primes: Vec<u64> =
+            everlevel_arith::primes::primes_congruent_one(Ring::prime_step(index).unwrap(), 1 << 45).take(2).collect();
+        let ring = Ring::new(index, &primes).unwrap();
+        let (n, basis) = (ring.degree(), Basis::of([0, 1]));
+        assert_eq!(Ring::degree_of(index).unwrap(), n);
+        let a = random(&mut rng(2), n, 1 << 20);
+        let poly = Poly::<Coeff>::from_signed(&ring, basis, &a).into_eval(&ring);
+        // The exponents of the basis, by where the powers of X have their one coefficient 1.
+        let exponents: Vec<i64> = (0..n)
+            .map(|c| {
+                let mut unit = vec![0; n];
+                unit[c] = 1;
+                (0..index as i64)
+                    .find(|&k| integers(&ring, Poly::monomial(&ring, basis, k).into_coeff(&ring)).iter().eq(unit.iter()))
+                    .expect("every basis element is a power of X")
+            })
+            .collect();
+        for g in (1..index).filter_map(|g| GaloisElement::new(index, g).ok()) {
+            let mut want = Poly::zero(&ring, basis);
+            for (&x, &e) in a.iter().zip(&exponents) {
+                want.scale_add_assign(&ring, &Poly::monomial(&ring, basis, e * g.exponent() as i64), x.into());
+            }
+            let image = poly.galois(&ring, g);
+            assert_eq!(image.limbs()[1][..], want.limbs()[1][..], "index {index}, X^{}", g.exponent());
+            assert_eq!(image.galois(&ring, g.inverse(&ring)).limbs()[0][..], poly.limbs()[0][..]);
+            // Piece by piece as well as at once.
+            let (from, mut to) = (&poly.limbs()[1], vec![u64::MAX; n]);
+            for start in (0..n).step_by(5) {
+                for (target, source) in g.evaluation_shift(&ring).pieces_of(start..(start + 5).min(n)) {
+                    to[target].copy_from_slice(&from[source]);
+                }
+            }
+            assert_eq!(to[..], want.limbs()[1][..]);
         }
-        let back = by_evaluations.galois(&ring, g.inverse(&ring));
-        assert_eq!(back.limbs()[0][..], poly.clone().into_eval(&ring).limbs()[0][..]);
     }
     assert!(matches!(GaloisElement::new(INDEX, 6), Err(RingError::NotAnAutomorphism { element: 6, .. })));
+}
+
+#[test]
+fn coefficients_are_not_much_larger_than_the_norm() {
+    for index in [64, 7, 35, 105] {
+        let ring = Ring::new(index, &[]).unwrap();
+        for seed in 0..50 {
+            // Large at one coefficient, whatever the norm allows at the others.
+            let a: Vec<f64> = random(&mut rng(seed), ring.degree(), 3).into_iter().map(|x| x as f64).collect();
+            let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            assert!(largest <= ring.norm().max(&a) * ring.coefficient_bits().exp2() * (1.0 + 1e-9));
+        }
+    }
 }
 
 #[test]
@@ -112,7 +148,7 @@ fn lifts_are_exact_and_centered() {
     let q = ring.modulus(4);
     let mut out = vec![0; ring.degree()];
     lift.reduce(&ring, PrimePower::new(q.value(), 1).unwrap(), 7, &mut out);
-    let natural = everlevel_arith::gather_natural(ring.log_degree(), &out);
+    let natural = ring.natural_order(&out);
     for (k, (&x, &got)) in a.iter().zip(&natural).enumerate() {
         let exact = q.mul(7, q.reduce_i64(x));
         // within rounding of half the modulus the lift may choose the other representative
@@ -122,7 +158,7 @@ fn lifts_are_exact_and_centered() {
     // a modulus that the kernels are too narrow for
     let t = PrimePower::new(3, 39).unwrap();
     lift.reduce(&ring, t, 7, &mut out);
-    for (&x, &got) in a.iter().zip(&everlevel_arith::gather_natural(ring.log_degree(), &out)).skip(2) {
+    for (&x, &got) in a.iter().zip(&ring.natural_order(&out)).skip(2) {
         assert_eq!(got, t.mul(7, t.reduce_i64(x)));
     }
 }

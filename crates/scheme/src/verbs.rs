@@ -169,7 +169,7 @@ pub trait Scheme: Send + Sync {
 ///
 /// A worn-out ciphertext modulo q0 under the sparse key s0 has phase w = κ m + p^r ε + q0 I over the integers, |I| <= B. Two ways lead on:
 /// * *through* the digit removal (Chen–Han 2018): [`Raise::raise_scaled`] gives p^v m + I, of which v digits are removed;
-/// * *round* it (message bypass, docs/adr/0003): [`Raise::raise_overflow`] gives the overflow part u, whose removal gives h = -I modulo p, and q0 h
+/// * *round* it (message bypass, docs/adr/0003): [`Raise::raise_overflow`] gives the overflow part u, whose removal gives h = -I modulo p^r, and q0 h
 ///   is added to [`Raise::raise_message`].
 pub trait Raise: Scheme {
     /// What the first step leaves for the others.
@@ -185,14 +185,14 @@ pub trait Raise: Scheme {
     fn minimum_capacity(&self) -> f64;
     /// Switches `x` to q0 and to the sparse key. Errors if the phase could be too large for an exact bootstrapping.
     fn begin_raise(&self, x: &Self::Ciphertext) -> Result<Self::Raised, SchemeError>;
-    /// u = I' - Δ*I at the top level, |I|, |I'| <= B in every coefficient: one plaintext product for each digit. For Δ = p
-    /// (type A) modulo p^2, for any other Δ below p (type B) modulo p.
+    /// u = I' - Δ*I at the top level, |I|, |I'| <= B in every coefficient: one plaintext product for each digit. For Δ = p^v
+    /// (type A) modulo p^(r+v), for any other Δ below that (type B) modulo p^r.
     fn raise_overflow(&self, r: &Self::Raised, delta: u64) -> Result<Self::Ciphertext, SchemeError>;
-    /// The message m + q0*I modulo p, ready to be added to a ciphertext like `like`: one plaintext product for each digit.
+    /// The message m + q0*I modulo p^r, ready to be added to a ciphertext like `like`: one plaintext product for each digit.
     fn raise_message(&self, r: &Self::Raised, like: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
-    /// The constant by which h must be multiplied before it is added to the message: q0 mod p, centered, divided by the unit that the
-    /// message carried. 1 for sets whose primes are 1 modulo p, in BGV form.
-    fn base_modulus_mod_p(&self, r: &Self::Raised) -> i64;
+    /// The constant by which h must be multiplied before it is added to the message: q0 mod p^r, centered, divided by the unit that the
+    /// message carried. 1 for sets whose primes are 1 modulo p^r, in BGV form.
+    fn base_modulus_mod_t(&self, r: &Self::Raised) -> i64;
     /// p^v u m + I modulo p^(r+v) at the top level, |I| <= B in every coefficient, u being a unit that [`Raise::restore_unit`] takes away.
     fn raise_scaled(&self, r: &Self::Raised) -> Result<Self::Ciphertext, SchemeError>;
     /// A transparent encryption of zero as [`Raise::enter`] would leave a ciphertext: for rehearsals.

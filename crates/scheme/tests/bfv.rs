@@ -1,7 +1,6 @@
 //! BFV and large plaintext moduli on small rings: the modulus-switching lemma of Chen–Han 2018, measured noise against its bounds, and whole
 //! slots.
 
-use everlevel_arith::gather_natural;
 use everlevel_ring::convert::{RoundingScale, divide_round};
 use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
 use everlevel_scheme::params::{BootstrapSpec, SecretKind};
@@ -54,7 +53,7 @@ fn decrypt_fv(ring: &Ring, basis: Basis, [c0, c1]: [&Poly<everlevel_ring::Eval>;
     let q = u128::from(ring.modulus(position).value());
     let stored = phase.into_coeff(ring);
     let rounded = |x: u64| ((2 * u128::from(t) * u128::from(x) + q) / (2 * q) % u128::from(t)) as u64;
-    gather_natural(ring.log_degree(), stored.limb(position)).into_iter().map(rounded).collect()
+    ring.natural_order(stored.limb(position)).into_iter().map(rounded).collect()
 }
 
 /// (p, r, w, bits of q0): the largest primes of so many bits exceed 4 t (1 + w) by less than a factor of 2.

@@ -213,7 +213,7 @@ fn the_overflow_has_the_promised_shape() {
         assert!(f.secret.measure_noise(&message).unwrap() <= message.noise_bound_bits());
         let raw = f.secret.decrypt(&message).unwrap();
         let t = params.plain().modulus(1);
-        let unit = t.reduce_i64(f.bgv.base_modulus_mod_p(&raised));
+        let unit = t.reduce_i64(f.bgv.base_modulus_mod_t(&raised));
         let recovered: Vec<u64> =
             raw.coefficients().iter().zip(&inner).map(|(&m, &i)| t.sub(m, t.mul(unit, t.reduce_i64(i)))).collect();
         assert_eq!(params.plain().decode(&recovered, 1).unwrap(), x, "{name}");

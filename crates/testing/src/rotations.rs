@@ -53,6 +53,55 @@ impl<S: Scheme> Subject<'_, S> {
         self.expect("rotation by all columns", &rotate(&a, shape.columns() as i64), x);
         self.expect("the identity", &s.apply_galois(&a, shape.identity()).expect("no key needed"), x);
     }
+    /// Rotations along the good dimensions of the hypercube of slots are cyclic and commute, and Frobenius fixes integers, as the slot shape
+    /// says. `steps` are (dimension, rotation) for which there are keys, as there are for Frobenius.
+    ///
+    /// # Panics
+    /// If a law does not hold.
+    pub fn dimension_laws(&self, steps: &[(usize, i64)]) {
+        let s = self.scheme;
+        let shape = s.slot_shape();
+        let v = self.vectors(8, 2);
+        let [x, y] = [&v[0], &v[1]];
+        let [a, b] = [(self.encrypt)(x), (self.encrypt)(y)];
+        let rotate = |a: &S::Ciphertext, dimension: usize, k: i64| {
+            s.apply_galois(a, shape.rotation_along(dimension, k)).expect("room and a key for a rotation")
+        };
+        for &(dimension, k) in steps {
+            assert!(shape.dimensions()[dimension].good, "rotations along good dimensions");
+            let turned = rotate(&a, dimension, k);
+            self.expect("rotation along a dimension", &turned, &self.turned(x, dimension, k));
+            for &(other, l) in steps {
+                self.expect(
+                    "rotations along dimensions commute",
+                    &rotate(&turned, other, l),
+                    &self.turned(&self.turned(x, other, l), dimension, k),
+                );
+            }
+            let sum = s.add(&a, &b).expect("room for a sum");
+            self.same(
+                "a rotation of a sum",
+                &rotate(&sum, dimension, k),
+                &s.add(&turned, &rotate(&b, dimension, k)).expect("room"),
+            );
+            let product = s.mul(&a, &b, NextUse::LinearMap).expect("room for a product");
+            let rotated = s.mul(&turned, &rotate(&b, dimension, k), NextUse::LinearMap).expect("room for a product");
+            self.same("a rotation of a product", &rotate(&product, dimension, k), &rotated);
+        }
+        self.expect("Frobenius fixes integers", &s.apply_galois(&a, shape.frobenius()).expect("a key for Frobenius"), x);
+    }
+    /// What a rotation along a dimension makes of slot values.
+    fn turned(&self, x: &[u64], dimension: usize, k: i64) -> Vec<u64> {
+        let sizes: Vec<usize> = self.scheme.slot_shape().dimensions().iter().map(|d| d.size).collect();
+        let inner: usize = sizes[dimension + 1..].iter().product();
+        let size = sizes[dimension];
+        let shift = k.rem_euclid(size as i64) as usize;
+        let source = |i: usize| {
+            let place = i / inner % size;
+            i - place * inner + (place + shift) % size * inner
+        };
+        (0..x.len()).map(|i| x[source(i)]).collect()
+    }
     /// Hoisted rotations with diagonals are the linear map that they stand for.
     ///
     /// # Panics

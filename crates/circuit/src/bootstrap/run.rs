@@ -216,7 +216,7 @@ impl<S: Raise> Bootstrapper<S> {
         // 1/d is a large constant: one group higher there is room for its noise.
         let like = before.as_ref().filter(|_| !self.trace.is_empty()).unwrap_or(&h);
         let message = self.trace(scheme, scheme.raise_message(&raised, like)?)?;
-        let q0 = scheme.base_modulus_mod_p(&raised);
+        let q0 = scheme.base_modulus_mod_t(&raised);
         let out = scheme.linear_combination(&[(&message, self.inverse_degree), (&h, q0)], 0)?;
         watch.done(Stage::Assemble, 0, Some(&h), &out);
         Ok(out)

@@ -3,6 +3,7 @@
 //! Security rests on ring-LWE with the secrets of the parameter set and on circular security: relinearization, Galois and bootstrapping
 //! keys encrypt functions of the secret under the secret itself, as in every scheme that bootstraps.
 
+mod overlap;
 mod plan;
 mod public;
 mod secret;

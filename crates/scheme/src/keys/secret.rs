@@ -4,13 +4,15 @@ use everlevel_ring::{Eval, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use super::overlap;
 use crate::error::SchemeError;
 use crate::params::{Params, SecretKind};
 
 /// The owner's key: the main secret s and, for sets that bootstrap, the sparse secret s0 of encapsulation.
 ///
 /// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number of re-draws of a secret whose
-/// canonical norm is above the model's limit (see [`crate::noise`]), which is independent of the one kept.
+/// canonical norm is above the model's limit (see [`crate::noise`]), which is independent of the one kept, and, for odd indices, of the check of a
+/// sparse secret for coinciding terms (see [`crate::noise::NoiseModel::overlap_slack`]).
 pub struct SecretKey {
     params: Params,
     main: Poly<Eval>,
@@ -37,7 +39,14 @@ impl SecretKey {
         };
         let sparse = params.spec().bootstrap.as_ref().map(|b| match b.under_main_key {
             true => coefficients,
-            false => Zeroizing::new(sample::fixed_weight(ring.degree(), b.sparse_weight, rng)),
+            false => loop {
+                let s = Zeroizing::new(sample::fixed_weight(ring.degree(), b.sparse_weight, rng));
+                let coincides = |axes| overlap::excess(axes, &s) > noise.overlap_slack();
+                let certain = noise.overflow_tail(b.bound()) == f64::NEG_INFINITY;
+                if certain || !ring.axes().is_some_and(coincides) {
+                    break s;
+                }
+            },
         });
         SecretKey { params: params.clone(), main, sparse }
     }

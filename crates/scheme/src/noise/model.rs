@@ -11,6 +11,8 @@ use crate::params::{Chain, Level, Params, ParamsSpec, SecretKind};
 #[derive(Clone, Debug)]
 pub struct NoiseModel {
     degree: f64,
+    /// How many coefficients a coefficient of X^k a is the sum of, see [`Ring::overlap`].
+    overlap: f64,
     key_norm: f64,
     key_square: f64,
     error_norm: f64,
@@ -35,6 +37,7 @@ impl NoiseModel {
         let bits = |i: usize| (ring.modulus(i).value() as f64).log2();
         NoiseModel {
             degree: n,
+            overlap: ring.overlap() as f64,
             key_norm,
             key_square,
             error_norm: 4.0 * (sample::ERROR_VARIANCE * n).sqrt(),
@@ -111,13 +114,13 @@ impl NoiseModel {
     /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.
     pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
         let t = t as f64;
-        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.key_square) / 12.0).sqrt();
+        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.overlap * self.key_square) / 12.0).sqrt();
         if self.under_main_key {
             return log_add(prior, switch.log2());
         }
         let squares: f64 = self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
-        let key = t * COEFFICIENT_TAIL * (self.error_square / 12.0 * squares).sqrt();
-        let round = t * (1.0 + self.sparse_weight) / 2.0;
+        let key = t * COEFFICIENT_TAIL * (self.overlap * self.error_square / 12.0 * squares).sqrt();
+        let round = t * (1.0 + self.overlap * self.sparse_weight) / 2.0;
         log_add(prior, (switch + key + round).log2())
     }
     /// The largest `prior` for which bootstrapping is exact: p^v |phase| < q0 / 2 in every coefficient.
@@ -130,11 +133,19 @@ impl NoiseModel {
     pub fn minimum_capacity(&self, t: u64) -> f64 {
         self.base_bits - self.encapsulation_limit(t) - 1.0
     }
-    /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of h + 1 independent uniforms on (-1/2, 1/2), by
-    /// Chernoff's bound min over λ of e^(-λ (B + 1/2)) (sinh(λ/2) / (λ/2))^(h+1), on both sides. Minus infinity where it cannot happen.
+    /// By how much the squared weights of the uniforms in a coefficient of the overflow may exceed their number: twice the ring's overlap, 0 for
+    /// indices that are powers of two.
+    pub fn overlap_slack(&self) -> u64 {
+        if self.overlap > 1.0 { 2 * self.overlap as u64 } else { 0 }
+    }
+    /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of N = c h + 1 independent uniforms on (-1/2, 1/2), by
+    /// Chernoff's bound min over λ of e^(-λ (B + 1/2)) (sinh(λ/2) / (λ/2))^N, on both sides. Minus infinity where it cannot happen.
+    ///
+    /// c is the ring's overlap ([`Ring::overlap`]). In rings of odd index some of the terms coincide, depending on the sparse secret; it is drawn such that their
+    /// squared weights exceed N by at most [`NoiseModel::overlap_slack`], and as log(sinh(√y)/√y) is concave in y, N equal weights of the same total bound them all.
     pub fn overflow_tail(&self, bound: u64) -> f64 {
-        let terms = self.sparse_weight + 1.0;
-        let x = bound as f64 + 0.5;
+        let terms = self.overlap * self.sparse_weight + 1.0;
+        let x = (bound as f64 + 0.5) / (1.0 + self.overlap_slack() as f64 / terms).sqrt();
         if 2.0 * x >= terms {
             return f64::NEG_INFINITY;
         }

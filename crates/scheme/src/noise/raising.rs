@@ -42,7 +42,8 @@ impl Params {
     pub fn overflow_digits(&self) -> u32 {
         self.slot_shape().max_exponent() - self.plain_exponent()
     }
-    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms, the phase being small) or what the set says.
+    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms in
+    /// a ring of power-of-two index, the phase being small) or what the set says.
     pub fn overflow_bound(&self) -> u64 {
         self.spec().bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
     }
@@ -61,7 +62,7 @@ impl Params {
                 right: self.plain_exponent(),
             });
         }
-        let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0)));
+        let prior = m.noise - (self.modulus_bits(m.level) - self.modulus_bits(Level(0))) + self.ring().coefficient_bits();
         if prior > self.noise().encapsulation_limit(self.plain_modulus()) {
             return Err(self.too_noisy(m, "bootstrapping"));
         }
@@ -77,7 +78,7 @@ impl Params {
     /// What [`crate::Raise::enter`] leaves of a ciphertext.
     pub(crate) fn entrance(&self, capacity: f64) -> Meta {
         let level = self.chain().at_least(self.noise().floor(self.plain_modulus()) + 2.0 + capacity);
-        self.fresh(level, self.plain_exponent(), self.modulus_bits(level) - 1.0 - capacity)
+        self.fresh(level, self.plain_exponent(), self.noise_at(level, capacity))
     }
     /// `m` at the level and with the noise bound of [`Params::entrance`].
     pub(crate) fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {
@@ -91,13 +92,13 @@ impl Params {
         }
         Ok(Meta { noise: entrance.noise, ..switched })
     }
-    /// u = I' - Δ I at the top: modulo p^(r+1) for Δ = p, modulo p^r otherwise.
+    /// u = I' - Δ I at the top: modulo p^(r+v) for Δ = p^v, modulo p^r otherwise.
     pub fn raised_overflow(&self, delta: u64) -> Result<Meta, SchemeError> {
-        let p = self.spec().plain_prime;
+        let p = self.spec().plain_prime.pow(self.overflow_digits());
         if delta == 0 || delta > p {
             return Err(SchemeError::BadArgument {
                 what: "overflow multiplier",
-                expected: format!("1 to p = {p}"),
+                expected: format!("1 to p^v = {p}"),
                 found: delta.to_string(),
             });
         }

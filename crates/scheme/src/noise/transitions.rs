@@ -41,9 +41,13 @@ impl Params {
     fn t(&self, m: &Meta) -> u64 {
         self.slot_shape().plain_modulus(m.exponent)
     }
-    /// log2(modulus / (2 noise bound)).
+    /// log2(modulus / (2 times the largest coefficient that the noise bound allows)).
     pub fn capacity(&self, m: &Meta) -> f64 {
-        self.modulus_bits(m.level) - m.noise - 1.0
+        self.modulus_bits(m.level) - m.noise - 1.0 - self.ring().coefficient_bits()
+    }
+    /// The noise bound at `level` that leaves `capacity` bits.
+    pub(crate) fn noise_at(&self, level: Level, capacity: f64) -> f64 {
+        self.modulus_bits(level) - 1.0 - self.ring().coefficient_bits() - capacity
     }
     /// Passes `m` if decryption is exact, with a hair to spare for floating point.
     pub fn checked(&self, m: Meta, operation: &'static str) -> Result<Meta, SchemeError> {

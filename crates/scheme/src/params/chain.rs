@@ -8,7 +8,7 @@
 use std::fmt;
 
 use everlevel_arith::primes;
-use everlevel_ring::Basis;
+use everlevel_ring::{Basis, Ring};
 
 use super::spec::ParamsSpec;
 use crate::error::SchemeError;
@@ -73,27 +73,25 @@ impl Chain {
     /// Chooses the primes and builds the ladder. Returns it with the primes in ring order: q0, words, fine, special.
     pub(crate) fn build(spec: &ParamsSpec) -> Result<(Chain, Vec<u64>), SchemeError> {
         let taken = std::cell::RefCell::new(Vec::<u64>::new());
+        let step = Ring::prime_step(spec.index)?;
         let pick = |bits: u32| -> Result<u64, SchemeError> {
-            // 1 mod p as well, so that correction factors vanish: the largest such prime of that size, else any that is 1
-            // mod m.
+            // 1 mod p as well, so that correction factors vanish: the largest such prime of that size, else any that the
+            // transform can use.
             let below = 1u64 << bits;
             let near = below / 2;
             let free = |q: &u64| !taken.borrow().contains(q) && *q != spec.plain_prime;
-            let both = spec.index.checked_mul(spec.plain_prime).filter(|&step| step < below);
+            let both = step.checked_mul(spec.plain_prime).filter(|&step| step < below);
             let found = both
                 .and_then(|step| primes::primes_congruent_one(step, below).take_while(|&q| q >= near).find(free))
-                .or_else(|| primes::primes_congruent_one(spec.index, below).take_while(|&q| q >= near).find(free));
+                .or_else(|| primes::primes_congruent_one(step, below).take_while(|&q| q >= near).find(free));
             let q = found.ok_or_else(|| SchemeError::BadParams {
                 name: spec.name.clone(),
-                problem: format!(
-                    "no unused prime of {bits} bits that is 1 modulo {}: ask for larger or fewer primes",
-                    spec.index
-                ),
+                problem: format!("no unused prime of {bits} bits that is 1 modulo {step}: ask for larger or fewer primes"),
             })?;
             taken.borrow_mut().push(q);
             Ok(q)
         };
-        let base = if spec.base_bits <= 50 { vec![pick(spec.base_bits)?] } else { base_pair(spec)? };
+        let base = if spec.base_bits <= 50 { vec![pick(spec.base_bits)?] } else { base_pair(spec, step)? };
         taken.borrow_mut().extend(&base);
         let special: Vec<u64> = (0..spec.special).map(|_| pick(spec.word_bits)).collect::<Result<_, _>>()?;
         let words: Vec<u64> = (0..spec.words).map(|_| pick(spec.word_bits)).collect::<Result<_, _>>()?;
@@ -232,8 +230,9 @@ fn product_primes(
     pick: impl Fn(u32) -> Result<u64, SchemeError>,
 ) -> Result<Vec<Basis>, SchemeError> {
     let largest = (spec.plain_prime as f64).log2() * spec.largest_exponent() as f64;
-    // |t (product) / q| is at most t n q / 2.
-    let room = largest + (spec.index as f64).log2() + 2.0;
+    // |t (product) / q| is at most t n q / 2 for a power of two, and twice that for each prime factor of an odd index: 6 at most.
+    let overlap = if spec.index.is_power_of_two() { 0.0 } else { 6.0 };
+    let room = largest + (spec.index as f64).log2() + 2.0 + overlap;
     let mut auxiliary = Vec::with_capacity(rungs.len());
     for &(bits, basis) in rungs {
         let mut chosen = Basis::EMPTY;
@@ -257,10 +256,10 @@ fn product_primes(
 /// How many first primes a search for a pair tries.
 const FIRST_PRIMES: usize = 1 << 15;
 
-/// q0 as a product of two primes that are 1 modulo m, the product being 1 modulo p and the largest below 2^base_bits found.
+/// q0 as a product of two primes that are 1 modulo `transform_step`, the product being 1 modulo p and the largest below 2^base_bits found.
 ///
-/// A single prime below 2^50 is too small for large p. For each first prime q, the second one is fixed modulo m p.
-fn base_pair(spec: &ParamsSpec) -> Result<Vec<u64>, SchemeError> {
+/// A single prime below 2^50 is too small for large p. For each first prime q, the second one is fixed modulo p times that.
+fn base_pair(spec: &ParamsSpec, transform_step: u64) -> Result<Vec<u64>, SchemeError> {
     let none = || SchemeError::BadParams {
         name: spec.name.clone(),
         problem: format!(
@@ -268,15 +267,15 @@ fn base_pair(spec: &ParamsSpec) -> Result<Vec<u64>, SchemeError> {
             spec.base_bits, spec.plain_prime
         ),
     };
-    let (m, p) = (spec.index as u128, spec.plain_prime as u128);
-    let step = spec.index.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;
+    let (m, p) = (transform_step as u128, spec.plain_prime as u128);
+    let step = transform_step.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;
     let modulus = everlevel_arith::Modulus::new(spec.plain_prime).map_err(|_| none())?;
-    let m_inverse = modulus.inv(modulus.reduce_u64(spec.index)).ok_or_else(none)? as u128;
+    let m_inverse = modulus.inv(modulus.reduce_u64(transform_step)).ok_or_else(none)? as u128;
     let limit = 1u128 << spec.base_bits;
     let half = spec.base_bits / 2;
     let mut best: Option<(u128, u64, u64)> = None;
     // A prime p or an index that leaves no pair must not search for ever.
-    let firsts = primes::primes_congruent_one(spec.index, 1 << (half + 1)).take(FIRST_PRIMES);
+    let firsts = primes::primes_congruent_one(transform_step, 1 << (half + 1)).take(FIRST_PRIMES);
     for first in firsts.take_while(|&q| q >> (half - 3) != 0) {
         // second = 1 mod m and first^-1 mod p, from the largest down
         let Some(inverse) = modulus.inv(modulus.reduce_u64(first)) else { continue };

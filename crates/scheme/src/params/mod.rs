@@ -1,6 +1,7 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
 mod chain;
+mod ma;
 mod security;
 mod sets;
 mod spec;
@@ -11,9 +12,10 @@ use std::sync::Arc;
 use everlevel_ring::{PlainRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
-use crate::noise::NoiseModel;
+use crate::noise::{NoiseModel, raise_digit_count};
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
+pub use ma::{PaperSet, Variant, paper_sets};
 pub use security::{KeySecurity, SecurityReport};
 pub use sets::{names, spec};
 pub use spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
@@ -83,11 +85,10 @@ impl Params {
                 ),
             });
         }
-        let removed = spec.bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
-        if params.bootstrap_mode() == BootstrapMode::Bypass && !(params.bypass_applies() && removed == 1) {
+        if params.bootstrap_mode() == BootstrapMode::Bypass && !params.bypass_applies() {
             return Err(SchemeError::BadParams {
                 name: spec.name.clone(),
-                problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit; take slim".into(),
+                problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit, or an odd index; take slim".into(),
             });
         }
         Ok(params)
@@ -151,17 +152,18 @@ impl Params {
     }
     /// How bootstrapping of the set goes round or through the digit removal.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
-        let removed = self.spec().bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
-        let bypasses = self.bypass_applies() && removed == 1 && self.slot_shape().degree_of_slot() <= 2;
+        let bypasses = self.bypass_applies() && self.slot_shape().degree_of_slot() <= 2;
         let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
         mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Slim })
     }
     fn bypass_applies(&self) -> bool {
-        self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1
+        let removed = self.spec().bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
+        self.ring().axes().is_some() || self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1 && removed == 1
     }
-    /// How many digits of about √p each raised polynomials are cut into at most: enough for coefficients modulo p^(r+v), whatever the mode.
+    /// How many digits raised polynomials are cut into at most: enough for coefficients modulo p^(r+v), whatever the mode.
     pub fn raise_digits(&self) -> usize {
-        2 * self.slot_shape().max_exponent() as usize
+        let shape = self.slot_shape();
+        raise_digit_count(shape.plain_prime(), shape.max_exponent())
     }
     /// log2 of the modulus at `level`.
     pub fn modulus_bits(&self, level: Level) -> f64 {

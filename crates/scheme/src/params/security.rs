@@ -56,8 +56,8 @@ impl SecurityReport {
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
         let (key, bits) = match spec.secret {
-            SecretKind::UniformTernary => ("main secret at QP", ternary(ring.log_degree(), main)),
-            SecretKind::Sparse(weight) => ("sparse main secret at QP", sparse(ring.log_degree(), weight, main)),
+            SecretKind::UniformTernary => ("main secret at QP", ternary(ring.degree(), main)),
+            SecretKind::Sparse(weight) => ("sparse main secret at QP", sparse(ring.degree(), weight, main)),
         };
         let mut keys = vec![KeySecurity { key, modulus_bits: main, bits }];
         if let Some(b) = spec.bootstrap.as_ref().filter(|b| !b.under_main_key) {
@@ -65,7 +65,7 @@ impl SecurityReport {
             keys.push(KeySecurity {
                 key: "encapsulated sparse secret at q0 R",
                 modulus_bits: low,
-                bits: sparse(ring.log_degree(), b.sparse_weight, low),
+                bits: sparse(ring.degree(), b.sparse_weight, low),
             });
         }
         SecurityReport { keys }
@@ -75,8 +75,8 @@ impl SecurityReport {
         &self.keys
     }
     /// What a uniform ternary secret would hold at the main key's modulus: an upper limit for sparse main secrets, for which nothing is tabulated.
-    pub fn ternary_limit(&self, log_degree: u32) -> f64 {
-        ternary(log_degree, self.keys[0].modulus_bits)
+    pub fn ternary_limit(&self, degree: usize) -> f64 {
+        ternary(degree, self.keys[0].modulus_bits)
     }
     /// The weakest key.
     pub fn weakest(&self) -> &KeySecurity {
@@ -91,14 +91,18 @@ impl SecurityReport {
 /// bits * log2 QP / n is 3.33 to 3.42 over the whole table; below 100 bits, where nothing is tabulated, the figure is taken to be this.
 const TERNARY_SLOPE: f64 = 3.3;
 
-fn ternary(log_degree: u32, modulus_bits: f64) -> f64 {
-    let row = TERNARY.iter().find(|r| r.0 == log_degree).map_or(&[][..], |r| r.1);
-    let extrapolated = (TERNARY_SLOPE * (log_degree as f64).exp2() / modulus_bits).min(100.0);
+/// At equal log QP / n the figures grow slowly with n, so a degree between two powers of two gets that of the smaller one at this ratio.
+fn ternary(degree: usize, modulus_bits: f64) -> f64 {
+    let row = TERNARY.iter().find(|r| r.0 == degree.ilog2()).map_or(&[][..], |r| r.1);
+    let modulus_bits = modulus_bits * (1usize << degree.ilog2()) as f64 / degree as f64;
+    let extrapolated = (TERNARY_SLOPE * (1usize << degree.ilog2()) as f64 / modulus_bits).min(100.0);
     row.iter().find(|(bits, _)| modulus_bits <= *bits).map_or(extrapolated, |r| r.1)
 }
 
-fn sparse(log_degree: u32, weight: usize, modulus_bits: f64) -> f64 {
-    let row = SPARSE.iter().find(|r| r.0 == log_degree).map_or(&[][..], |r| r.1);
+/// A degree between two powers of two gets the figure of the smaller one. Rings of odd index have no rotations that keep secrets sparse, so the
+/// attack behind these figures is weaker there.
+fn sparse(degree: usize, weight: usize, modulus_bits: f64) -> f64 {
+    let row = SPARSE.iter().find(|r| r.0 == degree.ilog2()).map_or(&[][..], |r| r.1);
     // the largest tabulated weight that the key reaches
     let limit = row.iter().rev().find(|r| r.0 <= weight).map_or(0.0, |r| r.1);
     if modulus_bits <= limit { 128.0 } else { 0.0 }
@@ -110,13 +114,19 @@ mod tests {
 
     #[test]
     fn lookups_are_never_optimistic() {
-        assert_eq!(ternary(15, 854.9), 129.8);
-        assert_eq!(ternary(15, 868.0), 128.03);
-        assert!((ternary(15, 2000.0) - 54.07).abs() < 0.01);
-        assert_eq!(ternary(9, 10.0), 100.0);
-        assert_eq!(sparse(15, 28, 98.0), 128.0);
-        assert_eq!(sparse(15, 28, 98.1), 0.0);
-        assert_eq!(sparse(15, 30, 98.0), 128.0);
-        assert_eq!(sparse(16, 24, 131.0), 128.0);
+        let [n15, n16] = [1 << 15, 1 << 16];
+        assert_eq!(ternary(n15, 854.9), 129.8);
+        assert_eq!(ternary(n15, 868.0), 128.03);
+        assert!((ternary(n15, 2000.0) - 54.07).abs() < 0.01);
+        assert_eq!(ternary(1 << 9, 10.0), 100.0);
+        assert_eq!(sparse(n15, 28, 98.0), 128.0);
+        assert_eq!(sparse(n15, 28, 98.1), 0.0);
+        assert_eq!(sparse(n15, 30, 98.0), 128.0);
+        assert_eq!(sparse(n16, 24, 131.0), 128.0);
+        // Between the powers of two: the ratio of the smaller one.
+        assert_eq!(ternary(55080, 855.0 * 55080.0 / 32768.0 - 0.1), 129.8);
+        assert!(ternary(55080, 868.0 * 55080.0 / 32768.0 + 0.1) < 128.0);
+        assert!(ternary(55080, 1720.0) < 128.0 && ternary(n16, 1720.0) > 128.0);
+        assert_eq!(sparse(55080, 28, 98.0), sparse(n15, 28, 98.0));
     }
 }

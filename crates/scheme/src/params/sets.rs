@@ -1,5 +1,6 @@
 //! The named parameter sets.
 
+use super::ma;
 use super::spec::{BootstrapSpec, ParamsSpec, SecretKind};
 use crate::error::SchemeError;
 use crate::form::Form;
@@ -8,7 +9,7 @@ struct Set {
     name: &'static str,
     form: Form,
     through_bgv: bool,
-    log_degree: u32,
+    index: u64,
     p: u64,
     r: u32,
     base: u32,
@@ -18,13 +19,16 @@ struct Set {
     special: usize,
     digit: usize,
     weight: usize,
+    /// B and v, where they are not the worst case and 1.
+    bound: Option<u64>,
+    removed: Option<u32>,
 }
 
 const BGV: Set = Set {
     name: "",
     form: Form::Bgv,
     through_bgv: false,
-    log_degree: 15,
+    index: 1 << 16,
     p: 65537,
     r: 1,
     base: 47,
@@ -34,18 +38,23 @@ const BGV: Set = Set {
     special: 2,
     digit: 2,
     weight: 28,
+    bound: None,
+    removed: None,
 };
 const BFV: Set = Set { form: Form::Bfv, ..BGV };
 
 /// The plaintext spaces of Chen–Han 2018 at 128 bits: few slots of large degree, thin by default.
 const N14: Set =
-    Set { log_degree: 14, p: 257, base: 34, word: 45, words: 6, fine: &[28, 25, 22], special: 1, digit: 1, weight: 40, ..BGV };
+    Set { index: 1 << 15, p: 257, base: 34, word: 45, words: 6, fine: &[28, 25, 22], special: 1, digit: 1, weight: 40, ..BGV };
 const N15: Set = Set { p: 257, base: 40, words: 11, fine: &[44, 38, 32], special: 3, digit: 3, ..BGV };
 const N15_SQUARE: Set = Set { r: 2, base: 46, fine: &[42, 38, 28], ..N15 };
 const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, fine: &[38, 34, 28], weight: 32, ..N15 };
 
+/// Rings of odd index: h = 28 keeps |I| <= 41 in all coefficients with probability 1 - 2^-135 for two prime factors.
+const ODD: Set = Set { base: 45, special: 4, digit: 4, bound: Some(41), ..BGV };
+
 const TOY_257: Set =
-    Set { log_degree: 8, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
+    Set { index: 1 << 9, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
 
 /// 128 bits for every key: log2 QP at most 855 at n = 2^15 and 1720 at 2^16, encapsulation within the tables of `security`.
 /// The `insecure_` sets have the same shape at toy degrees.
@@ -53,7 +62,7 @@ const SETS: &[Set] = &[
     Set { name: "bgv-65537-n15", ..BGV },
     Set {
         name: "bgv-65537-n16",
-        log_degree: 16,
+        index: 1 << 17,
         words: 24,
         fine: &[47, 44, 40, 40, 40],
         special: 5,
@@ -63,7 +72,7 @@ const SETS: &[Set] = &[
     },
     Set {
         name: "bgv-786433-n16",
-        log_degree: 16,
+        index: 1 << 17,
         p: 786433,
         base: 60,
         words: 23,
@@ -85,10 +94,10 @@ const SETS: &[Set] = &[
     Set { name: "bgv-257e2-n15", ..N15_SQUARE },
     Set { name: "bfv-127e3-n15", form: Form::Bfv, ..N15_CUBE },
     Set { name: "bgv-127e3-n15", ..N15_CUBE },
-    Set { name: "insecure_bgv-65537-n11", log_degree: 11, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BGV },
+    Set { name: "insecure_bgv-65537-n11", index: 1 << 12, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BGV },
     Set {
         name: "insecure_bgv-786433-n11",
-        log_degree: 11,
+        index: 1 << 12,
         p: 786433,
         base: 55,
         words: 9,
@@ -98,30 +107,37 @@ const SETS: &[Set] = &[
         weight: 8,
         ..BGV
     },
+    Set { name: "bgv-65537-m50731", index: 50731, words: 17, fine: &[47, 44, 40, 40], ..ODD },
+    Set { name: "bgv-8191-m45193", index: 45193, p: 8191, base: 42, words: 14, fine: &[47, 44, 40, 39], ..ODD },
+    Set { name: "bgv-17e4-m38309", index: 38309, p: 17, r: 4, removed: Some(2), base: 42, words: 11, fine: &[47, 42, 38], ..ODD },
+    Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
     Set { name: "insecure_bgv-257-n8", ..TOY_257 },
     Set { name: "insecure_bfv-257-n8", form: Form::Bfv, ..TOY_257 },
     Set { name: "insecure_bgv-127-n8", p: 127, ..TOY_257 },
     Set { name: "insecure_bfv-127e2-n8", form: Form::Bfv, p: 127, r: 2, base: 44, words: 9, ..TOY_257 },
-    Set { name: "insecure_bfv-65537-n11", log_degree: 11, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BFV },
+    Set { name: "insecure_bfv-65537-n11", index: 1 << 12, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BFV },
 ];
 
-/// The names of all sets.
+/// The names of all sets, those of papers' chapters left out.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
-/// The specification of a named set.
+/// The specification of a named set, or of one of a paper's chapter ([`paper_sets`](super::paper_sets)).
 ///
 /// # Errors
 /// An unknown name; the error lists the known ones.
 pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
+    if let Some(set) = ma::paper_sets().find(|set| set.name() == name) {
+        return Ok(set.spec());
+    }
     let set = SETS
         .iter()
         .find(|s| s.name == name)
         .ok_or_else(|| SchemeError::UnknownParams { name: name.into(), known: names().collect::<Vec<_>>().join(", ") })?;
     Ok(ParamsSpec {
         name: set.name.into(),
-        index: 2 << set.log_degree,
+        index: set.index,
         plain_prime: set.p,
         plain_exponent: set.r,
         base_bits: set.base,
@@ -133,6 +149,10 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         form: set.form,
         through_bgv: set.through_bgv,
         secret: SecretKind::UniformTernary,
-        bootstrap: Some(BootstrapSpec::encapsulated(set.weight)),
+        bootstrap: Some(BootstrapSpec {
+            overflow_bound: set.bound,
+            digits: set.removed,
+            ..BootstrapSpec::encapsulated(set.weight)
+        }),
     })
 }

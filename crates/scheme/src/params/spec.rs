@@ -31,10 +31,11 @@ pub enum BootstrapMode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BootstrapSpec {
-    /// Hamming weight h of the sparse secret that raising runs under, even. The overflow is at most h/2 in absolute value, always.
+    /// Hamming weight h of the sparse secret that raising runs under, even. In rings of power-of-two index the overflow is at most h/2 in
+    /// absolute value, always.
     pub sparse_weight: usize,
     /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a probability of failure (see
-    /// [`crate::noise::NoiseModel::overflow_tail`]).
+    /// [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow_bound: Option<u64>,
     /// v: how many base-p digits hold the overflow and are removed (absent: 1).
@@ -87,8 +88,8 @@ impl BootstrapSpec {
 
 /// A parameter set as plain, unchecked data. `Params::new` validates it.
 ///
-/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m, and 1 modulo p too where there are
-/// enough of those, taken in the order base, special, words, fine.
+/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (for an odd m, 1 modulo
+/// [`Ring::prime_step`](everlevel_ring::Ring::prime_step)), and 1 modulo p too where there are enough of those, taken in the order base, special, words, fine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParamsSpec {
@@ -136,7 +137,7 @@ impl ParamsSpec {
     }
     /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or with the name of a paper's chapter.
     pub fn is_insecure_by_name(&self) -> bool {
-        self.name.starts_with("insecure_") || self.name.starts_with("chen-han-")
+        ["insecure_", "chen-han-", "ma-"].iter().any(|prefix| self.name.starts_with(prefix))
     }
     /// The checks that need no tables.
     pub(crate) fn check(&self) -> Result<(), SchemeError> {
@@ -147,11 +148,17 @@ impl ParamsSpec {
         {
             return bad("expected a name of 1 to 64 letters, digits, '-', '_' or '.'".into());
         }
-        if !self.index.is_power_of_two() || !(32..=1 << 18).contains(&self.index) {
-            return bad(format!("index = {}: expected a power of two from 32 to 262144", self.index));
-        }
-        if self.plain_prime < 3 || self.plain_prime >> 50 != 0 || !everlevel_arith::primes::is_prime(self.plain_prime) {
-            return bad(format!("plain_prime = {}: expected an odd prime below 2^50", self.plain_prime));
+        let Ok(degree) = everlevel_ring::Ring::degree_of(self.index) else {
+            return bad(format!("index = {}: expected a power of two from 32 or an odd number, up to 262144", self.index));
+        };
+        if self.plain_prime >> 50 != 0
+            || !everlevel_arith::primes::is_prime(self.plain_prime)
+            || self.index.is_multiple_of(self.plain_prime)
+        {
+            return bad(format!(
+                "plain_prime = {}: expected a prime below 2^50 that does not divide the index {}",
+                self.plain_prime, self.index
+            ));
         }
         if self.plain_exponent == 0 {
             return bad("plain_exponent = 0: expected at least 1".into());
@@ -164,12 +171,9 @@ impl ParamsSpec {
             ));
         }
         if let SecretKind::Sparse(weight) = self.secret
-            && (weight < 2 || weight % 2 == 1 || weight as u64 > self.index / 2)
+            && (weight < 2 || weight % 2 == 1 || weight > degree)
         {
-            return bad(format!(
-                "secret: a sparse weight of {weight}: expected an even weight from 2 to the degree {}",
-                self.index / 2
-            ));
+            return bad(format!("secret: a sparse weight of {weight}: expected an even weight from 2 to the degree {degree}"));
         }
         if !(20..=62).contains(&self.base_bits) {
             return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
@@ -192,8 +196,18 @@ impl ParamsSpec {
             return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
         }
         if let Some(b) = &self.bootstrap {
-            let degree = self.index / 2;
-            if b.sparse_weight < 2 || b.sparse_weight % 2 == 1 || b.sparse_weight as u64 > degree {
+            if b.overflow_bound.is_none() && !self.index.is_power_of_two() {
+                return bad(
+                    "overflow_bound: expected a value, as the overflow in rings of odd index has no useful worst case".into()
+                );
+            }
+            if !self.index.is_power_of_two() && b.sparse_weight * b.sparse_weight > degree / 4 {
+                return bad(format!(
+                    "sparse_weight = {}: expected at most the root of a quarter of the degree {degree}, so that few terms of the overflow coincide",
+                    b.sparse_weight
+                ));
+            }
+            if b.sparse_weight < 2 || b.sparse_weight % 2 == 1 || b.sparse_weight > degree {
                 return bad(format!(
                     "sparse_weight = {}: expected an even weight from 2 to the degree {degree}",
                     b.sparse_weight

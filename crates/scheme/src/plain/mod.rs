@@ -100,7 +100,7 @@ impl NoOp {
     /// If there is no such ciphertext.
     pub fn encrypt_worn(&self, plaintext: &Plaintext, level: Level, capacity: f64) -> Result<Open, SchemeError> {
         let mut out = self.encrypt_at(plaintext, level)?;
-        out.meta.noise = self.params.modulus_bits(level) - 1.0 - capacity;
+        out.meta.noise = self.params.noise_at(level, capacity);
         self.params.checked(out.meta, "encryption")?;
         Ok(out)
     }

@@ -402,14 +402,14 @@ impl Raise for NoOp {
         let params = &self.params;
         let meta = params.checked(params.raised_message(&like.meta)?, "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
-        let q0 = t.reduce_i64(self.base_modulus_mod_p(r));
+        let q0 = t.reduce_i64(self.base_modulus_mod_t(r));
         self.count_raising(&meta, self.params.plain_modulus());
         let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
         self.switch(&Open { meta, value }, like.meta.level)
     }
-    fn base_modulus_mod_p(&self, r: &OpenRaised) -> i64 {
-        let t = self.params.plain().modulus(1);
-        let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
+    fn base_modulus_mod_t(&self, r: &OpenRaised) -> i64 {
+        let t = self.params.plain().modulus(self.params.plain_exponent());
+        let unit = t.inv(r.factor).expect("factors are units");
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
     fn raise_scaled(&self, r: &OpenRaised) -> Result<Open, SchemeError> {

@@ -1,6 +1,5 @@
 //! Encryption under the secret key, decryption, and the measurement of noise.
 
-use everlevel_arith::gather_natural;
 use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, convert::CenteredLift, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -78,7 +77,7 @@ impl SecretKey {
         let unit = t.inv(meta.factor).expect("factors are units");
         let mut stored = vec![0u64; ring.degree()];
         lift.reduce(ring, t, unit, &mut stored);
-        let coefficients = gather_natural(ring.log_degree(), &stored);
+        let coefficients = ring.natural_order(&stored);
         zeroize::Zeroize::zeroize(&mut stored);
         Ok(Plaintext { coefficients, exponent: meta.exponent })
     }
@@ -112,7 +111,7 @@ impl SecretKey {
                 value
             })
             .collect();
-        Ok(ring.norm().max(&gather_natural(ring.log_degree(), &stored)).max(1.0).log2())
+        Ok(ring.norm().max(&ring.natural_order(&stored)).max(1.0).log2())
     }
 
     /// The phase w = κ m + t ε modulo enough primes to hold it, in coefficients.

@@ -6,7 +6,7 @@
 //! b' + a' s0 = p^v κ m + p^(r+v) ε' + q0 I. *Round* it: with Δ c = c' + q0 O (c' centered, O the integer quotient) the overflow
 //! u = -(O_b + O_a s0) = I' - Δ I; the coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, as rebuilt in docs/adr/0003).
 
-use everlevel_arith::{gather_natural, kernels};
+use everlevel_arith::kernels;
 use everlevel_ring::{
     Coeff, Eval, Poly,
     convert::{RoundingScale, divide_round, divide_round_produced},
@@ -88,7 +88,7 @@ impl<K: EvalKeys> Evaluator<K> {
                 (if 2 * value > q0 { value - q0 } else { value }) as i64
             })
             .collect();
-        gather_natural(ring.log_degree(), &stored)
+        ring.natural_order(&stored)
     }
     /// The key switch from s to s0 modulo q0, of a ciphertext in BGV form.
     fn to_sparse_key(&self, c0: Poly<Eval>, c1: Poly<Eval>, t: u64, key: &SwitchKey) -> [Poly<Eval>; 2] {
@@ -184,8 +184,8 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         self.mod_switch_to(&raised, low)
     }
 
-    fn base_modulus_mod_p(&self, r: &Raised) -> i64 {
-        let t = self.params.plain().modulus(1);
+    fn base_modulus_mod_t(&self, r: &Raised) -> i64 {
+        let t = self.params.plain().modulus(self.params.plain_exponent());
         let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
