@@ -1,5 +1,6 @@
 //! What can be chosen about a bootstrapping.
 
+use everlevel_ring::SlotShape;
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{Form, Params};
 
@@ -12,7 +13,8 @@ use crate::linear::StepCosts;
 pub struct BootstrapPlan {
     /// How messages get past the digit removal.
     pub mode: BootstrapMode,
-    /// How many butterfly stages each merged group of coefficient-to-slot holds, in the order of application.
+    /// How many stages each merged group of coefficient-to-slot holds, in the order of application: butterflies where the index is a power of two, axes
+    /// where it is odd.
     pub coeff_to_slot: Vec<usize>,
     /// The same for slot-to-coefficient.
     pub slot_to_coeff: Vec<usize>,
@@ -84,8 +86,10 @@ impl BootstrapPlan {
     /// # Errors
     /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
     pub fn for_set(params: &Params) -> Result<Self, CircuitError> {
-        let mut plan = Self::recommended(params.degree(), params.slots()).in_mode(params.bootstrap_mode());
-        if plan.mode != BootstrapMode::Bypass && params.slots() <= DENSE {
+        let odd = params.slot_shape().axes().is_some();
+        let plan = if odd { Self::along_axes(params.slot_shape()) } else { Self::recommended(params.degree(), params.slots()) };
+        let mut plan = plan.in_mode(params.bootstrap_mode());
+        if !odd && plan.mode != BootstrapMode::Bypass && params.slots() <= DENSE {
             // So few slots that the whole transform is one sparse map.
             let stages = params.slots().max(2).ilog2() as usize;
             plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
@@ -106,15 +110,30 @@ impl BootstrapPlan {
     fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
         Self::recommended(slots, slots).overridden(spec)
     }
-    fn overridden(self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
-        let digits = spec.digit_removal.as_deref().map(str::parse).transpose()?;
-        let mode = spec.mode.unwrap_or(self.mode);
-        let plan = Self::with_groups(
-            spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot),
-            spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff),
-            digits.unwrap_or(self.digits),
-        );
-        Ok(BootstrapPlan { mode, digit_form: spec.digit_form, ..plan })
+    fn overridden(mut self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
+        self.coeff_to_slot = spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot);
+        self.slot_to_coeff = spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff);
+        self.digits = spec.digit_removal.as_deref().map(str::parse).transpose()?.unwrap_or(self.digits);
+        self.mode = spec.mode.unwrap_or(self.mode);
+        self.digit_form = spec.digit_form;
+        self.steps.max_keys = self.steps.max_keys.max(self.keys_wanted());
+        Ok(self)
+    }
+    /// A sound plan for an odd index: a stage for each axis, the last one by itself, the others merged up to 64 diagonals.
+    pub fn along_axes(shape: &SlotShape) -> Self {
+        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        let mut groups: Vec<(usize, usize)> = Vec::new();
+        for &size in &sizes[..sizes.len() - 1] {
+            match groups.last_mut().filter(|(_, diagonals)| diagonals * size <= MERGED) {
+                Some((axes, diagonals)) => (*axes, *diagonals) = (*axes + 1, *diagonals * size),
+                None => groups.push((1, size)),
+            }
+        }
+        let coeff_to_slot: Vec<usize> = groups.iter().map(|group| group.0).chain([1]).collect();
+        let slot_to_coeff = coeff_to_slot.iter().rev().copied().collect();
+        let mut plan = Self::with_groups(coeff_to_slot, slot_to_coeff, DigitMethod::ProductTree { group: 2 });
+        plan.steps.max_keys = AXIS_KEYS;
+        plan
     }
     /// A plan with these group sizes, and as many keys as they need, for the bypass.
     pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
@@ -131,30 +150,41 @@ impl BootstrapPlan {
         let (giants, babies) = (1usize << (log_diagonals / 2), 1usize << log_diagonals.div_ceil(2));
         StepCosts::default().max_keys.max(babies + giants - 2)
     }
-    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of [`BootstrapPlan::candidates`], otherwise all stages in one map or in two,
-    /// and every digit removal that solves the set's problem in either form.
+    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of [`BootstrapPlan::candidates`], otherwise all stages in one map or in two
+    /// (over odd indices neighboring axes merged in all ways), and every digit removal that solves the set's problem in either form.
     ///
     /// # Errors
     /// As [`DigitMethod::candidates`].
     pub fn candidates_for(params: &Params, max_group: usize) -> Result<Vec<BootstrapPlan>, CircuitError> {
-        let mode = params.bootstrap_mode();
-        if mode == BootstrapMode::Bypass {
+        let (mode, odd) = (params.bootstrap_mode(), params.slot_shape().axes().is_some());
+        if mode == BootstrapMode::Bypass && !odd {
             return Ok(Self::candidates(params.slots(), max_group));
         }
-        let stages = params.slots().max(2).ilog2() as usize;
         let mut sizes = Vec::new();
-        for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
-            compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
+        if odd {
+            let axes = params.slot_shape().dimensions().len();
+            (1..=axes).for_each(|groups| compositions(axes, groups, axes, &mut Vec::new(), &mut sizes));
+        } else {
+            let stages = params.slots().max(2).ilog2() as usize;
+            for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
+                compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
+            }
+            sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
         }
-        sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
         let (e, v) = (params.slot_shape().max_exponent(), params.overflow_digits());
         let problem = DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
-        let methods = DigitMethod::candidates(&problem)?;
+        let mut methods = DigitMethod::candidates(&problem)?;
+        if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
+            methods.push(DigitMethod::Global { extra_depth: 0 });
+        }
         let mut plans = Vec::new();
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
                 for digits in &methods {
-                    let plan = Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits).in_mode(mode);
+                    let mut plan = Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits).in_mode(mode);
+                    if odd {
+                        plan.steps.max_keys = AXIS_KEYS;
+                    }
                     if params.spec().form == Form::Bfv {
                         plans.push(BootstrapPlan { digit_form: Form::Bfv, ..plan.clone() });
                     }
@@ -186,6 +216,10 @@ impl BootstrapPlan {
     }
 }
 
+/// So many diagonals of merged axes are cheaper than another level.
+const MERGED: usize = 64;
+/// The keys of one map over an odd index: its babies, and one for each chain of giants.
+const AXIS_KEYS: usize = 64;
 /// Up to so many slots, one map for all stages is cheaper than several.
 const DENSE: usize = 128;
 

@@ -1,10 +1,5 @@
 //! Ciphertexts over the extended modulus: bounds embedding by embedding.
 
-use std::f64::consts::PI;
-
-use everlevel_arith::Axes;
-use everlevel_ring::GaloisElement;
-
 use super::{Meta, log_add};
 use crate::error::SchemeError;
 use crate::params::Params;
@@ -85,36 +80,8 @@ pub fn embedding_profile(norm: &everlevel_ring::CanonicalNorm, coefficients: &[f
         .collect()
 }
 
-/// |a(ζ^(γ^i))| for a polynomial in X_c alone, c the last axis of an odd index, with coefficients in the order of the axis. The second
-/// half, conjugate to the first, is left out. O(φ²).
-pub fn last_axis_profile(axes: &Axes, coefficients: &[f64]) -> Vec<f64> {
-    let (axis, last) = (axes.last(), axes.all().len() - 1);
-    let n = axis.index as usize;
-    let powers: Vec<(f64, f64)> = (0..n).map(|k| (2.0 * PI * k as f64 / n as f64).sin_cos()).collect();
-    let exponents: Vec<usize> = (0..axis.degree).map(|j| axes.coefficient_exponent(last, j) as usize).collect();
-    let units = std::iter::successors(Some(1), |u| Some(u * axis.generator as usize % n)).take(axis.degree / 2);
-    units
-        .map(|u| {
-            let (mut im, mut re) = (0.0, 0.0);
-            for (c, e) in coefficients.iter().zip(&exponents) {
-                let (sin, cos) = powers[u * e % n];
-                im += c * sin;
-                re += c * cos;
-            }
-            f64::hypot(re, im) * (1.0 + 1e-9)
-        })
-        .collect()
-}
-
 /// Transitions of ciphertexts over the extended modulus.
 impl Params {
-    /// By how many places of a profile an automorphism moves the embeddings.
-    pub(crate) fn profile_shift(&self, g: GaloisElement) -> usize {
-        match self.slot_shape().axes() {
-            Some(axes) => axes.logarithm(axes.all().len() - 1, g.exponent()).unwrap_or(0),
-            None => g.column_shift(self.ring()),
-        }
-    }
     /// Σ g(part) after the key switches of the `switched` parts that are not under the identity, and the reduction.
     pub fn after_galois_sum(&self, sum: &ExtendedMeta, switched: usize, next: NextUse) -> Result<Meta, SchemeError> {
         let mut meta = sum.flatten();

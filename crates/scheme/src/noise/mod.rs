@@ -30,7 +30,7 @@ mod transitions;
 use crate::form::Form;
 use crate::params::Level;
 
-pub use extended::{ExtendedMeta, embedding_profile, last_axis_profile};
+pub use extended::{ExtendedMeta, embedding_profile};
 pub use model::NoiseModel;
 
 /// log2 of the probability that one modelled event exceeds its bound.

@@ -9,7 +9,7 @@ use super::Evaluator;
 use super::keyswitch::CHUNK;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
-use crate::noise::{embedding_profile, last_axis_profile};
+use crate::noise::embedding_profile;
 use crate::params::{Level, Params};
 use crate::verbs::{DiagonalValues, PeriodicSlots};
 
@@ -66,7 +66,8 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
         }
         (DiagonalValues::LastDimension(elements), Some(axes)) => {
             let coefficients = plain.centered(&plain.encode_last(elements, e)?, e);
-            let profile = last_axis_profile(axes, &real(&coefficients));
+            let norm = CanonicalNorm::of_axes(&Axes::new(axes.last().index).map_err(RingError::from)?);
+            let profile = norm.embeddings(&real(&coefficients)).into_iter().map(|x| x * (1.0 + 1e-9)).collect();
             Ok((coefficients, profile))
         }
         (_, axes) => Err(SchemeError::BadArgument {

@@ -227,7 +227,7 @@ impl<K: EvalKeys> Evaluator<K> {
     pub(super) fn summed(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let shifts = parts.iter().map(|(g, x)| (params.profile_shift(*g), &x.meta));
+        let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let out = params.after_galois_sum(&sum, switched, next)?;
@@ -260,7 +260,7 @@ impl<K: EvalKeys> Evaluator<K> {
             }
             if !g.is_identity() {
                 switched += 1;
-                let (meta, basis) = (x.meta.shifted(params.profile_shift(g)), x.e0.basis());
+                let (meta, basis) = (x.meta.shifted(g.column_shift(params.ring())), x.e0.basis());
                 let mut acc = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
                 self.add_moved(&mut acc, g, [x.e0, x.e1], meta.meta.level)?;
                 let [e0, e1] = acc;

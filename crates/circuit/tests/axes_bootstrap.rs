@@ -1,0 +1,147 @@
+//! Bootstrapping over rings of odd index, on the no-op scheme and with cryptography.
+
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
+use everlevel_circuit::digits::DigitMethod;
+use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::{Evaluator, Form, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+/// (m, p, r, v, B).
+type Ring = (u64, u64, u32, u32, u64);
+
+fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight: usize) -> Params {
+    let bootstrap = BootstrapSpec {
+        overflow_bound: Some(bound),
+        digits: Some(v),
+        mode: Some(mode),
+        digit_removal: Some(
+            if p == 2 {
+                "geelen"
+            } else if 2 * bound < p {
+                "product_tree_2"
+            } else {
+                "local"
+            }
+            .into(),
+        ),
+        ..BootstrapSpec::encapsulated(weight)
+    };
+    let spec = ParamsSpec {
+        name: format!("insecure_axes-{p}-m{index}"),
+        index,
+        plain_prime: p,
+        plain_exponent: r,
+        base_bits: 50,
+        word_bits: 50,
+        words: 26,
+        fine_bits: vec![46, 42, 38],
+        special: 4,
+        digit_size: 4,
+        secret: SecretKind::UniformTernary,
+        form,
+        through_bgv: false,
+        bootstrap: Some(bootstrap),
+    };
+    Params::new(spec, OptIn::InsecureResearch).unwrap()
+}
+
+/// Thin for the slim mode, else any polynomial.
+fn message(params: &Params) -> Plaintext {
+    let value = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) % params.plain_modulus();
+    if params.bootstrap_mode() == BootstrapMode::Slim {
+        return Plaintext::encode(params, &(0..params.slots()).map(value).collect::<Vec<_>>()).unwrap();
+    }
+    Plaintext::from_coefficients(params, (0..params.degree()).map(value).collect(), params.plain_exponent()).unwrap()
+}
+
+const MODES: [BootstrapMode; 3] = [BootstrapMode::Slim, BootstrapMode::Full, BootstrapMode::Bypass];
+
+#[test]
+fn bootstrapping_is_exact_on_the_no_op_scheme() {
+    // One, two and three axes; good and bad last dimensions; d = 1; p = 2; prime powers; two digits.
+    let rings: [Ring; 8] = [
+        (11 * 23, 1013, 1, 1, 8),
+        (5 * 11, 31, 1, 1, 8),
+        (7 * 13, 127, 1, 1, 20),
+        (7 * 13, 17, 2, 2, 20),
+        (3 * 7 * 31, 67, 1, 1, 12),
+        (3 * 5 * 17, 2, 1, 4, 4),
+        (31, 2, 3, 4, 5),
+        (17 * 3, 2, 1, 3, 3),
+    ];
+    for ring in rings {
+        for (mode, form) in MODES.into_iter().flat_map(|mode| [(mode, Form::Bgv), (mode, Form::Bfv)]) {
+            let params = params(ring, mode, form, 8);
+            let name = format!("{ring:?}, {mode:?}, {form:?}");
+            let scheme = NoOp::new(&params, 1);
+            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+            let plain = message(&params);
+            let x = scheme.encrypt(&plain).unwrap();
+            let before = scheme.cost();
+            let mut reports: Vec<StageReport> = Vec::new();
+            let fresh = bootstrapper.bootstrap_observed(&scheme, &x, &mut reports).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let cost = scheme.cost() - before;
+            assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
+            // The key switch to the sparse key is no part of the circuit.
+            let expected = bootstrapper.costs();
+            let found = (cost.key_switches, cost.products);
+            assert_eq!(found, (expected.key_switches as u64 + 1, expected.products as u64), "{name}");
+            let used: std::collections::BTreeSet<_> = scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
+            assert!(used.iter().eq(bootstrapper.galois_elements()), "{name}");
+            assert!(scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme), "{name}");
+            let removals = reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count();
+            assert_eq!(removals, if mode == BootstrapMode::Slim { 1 } else { params.slot_shape().degree_of_slot() }, "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_grouping_and_the_grid_are_exact() {
+    let set = params((3 * 7 * 31, 67, 1, 1, 3), BootstrapMode::Bypass, Form::Bgv, 8);
+    let candidates = BootstrapPlan::candidates_for(&set, 6).unwrap();
+    let tried = candidates.iter().filter(|plan| {
+        let grid = matches!(plan.digits, DigitMethod::Global { .. });
+        grid || plan.digits == (DigitMethod::ProductTree { group: 2 })
+    });
+    let mut count = 0;
+    for plan in tried {
+        let scheme = NoOp::new(&set, 2);
+        let bootstrapper = Bootstrapper::new(&scheme, plan.clone()).unwrap();
+        let plain = message(&set);
+        let fresh = bootstrapper.bootstrap(&scheme, &scheme.encrypt_at(&plain, Level(1)).unwrap()).unwrap();
+        assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{plan:?}");
+        count += 1;
+    }
+    // Four ways to merge three axes, for each map.
+    assert_eq!(count, 2 * 4 * 4);
+}
+
+#[test]
+fn bootstrapping_is_exact_with_cryptography() {
+    // Overflows of a weight of 2 stay within 3/2 times the terms that a coefficient of a product has: 4.
+    for (ring, mode, form) in [
+        ((5 * 11, 31, 1, 1, 12), BootstrapMode::Slim, Form::Bgv),
+        ((7 * 13, 127, 1, 1, 12), BootstrapMode::Bypass, Form::Bgv),
+        ((7 * 13, 127, 1, 1, 12), BootstrapMode::Full, Form::Bfv),
+        ((3 * 17, 2, 1, 5, 12), BootstrapMode::Bypass, Form::Bgv),
+    ] {
+        let params = params(ring, mode, form, 2);
+        let plain = message(&params);
+        let dry = NoOp::new(&params, 1);
+        let bootstrapper = Bootstrapper::new(&dry, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+        let foretold = bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
+
+        let mut rng = ChaCha20Rng::from_seed([9; 32]);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+        let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+        let mut x = secret.encrypt(&plain, &mut rng).unwrap();
+        for _ in 0..2 {
+            x = bootstrapper.bootstrap(&scheme, &x).unwrap();
+            assert_eq!(secret.decrypt(&x).unwrap(), plain, "{ring:?}, {mode:?}");
+            assert!(secret.measure_noise(&x).unwrap() <= scheme.noise_bound_bits(&x));
+        }
+        assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{ring:?}, {mode:?}");
+    }
+}
