@@ -50,7 +50,7 @@ pub enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// Run the tables of a paper (Chen, Han 2018) at its parameters, and print them beside the paper's figures
+    /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024) at its parameters, and print them beside the paper's figures
     Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
     Selftest(SelftestArgs),
@@ -212,6 +212,12 @@ pub enum Paper {
         #[arg(value_enum)]
         table: ChenHanTable,
     },
+    /// Ma, Huang, Wang, Wang: Accelerating BGV bootstrapping for large p using null polynomials over Z/p^e (2024)
+    MaEtAl {
+        /// Which table
+        #[arg(value_enum)]
+        table: MaEtAlTable,
+    },
 }
 
 /// The tables of Chen–Han.
@@ -245,6 +251,13 @@ impl ChenHanTable {
             ChenHanTable::Table5 => "table-5",
         }
     }
+}
+
+/// The tables of Ma et al.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MaEtAlTable {
+    /// Degrees of the polynomials that remove digits
+    Degrees,
 }
 
 /// The secret key under which messages are raised.

@@ -1,25 +1,31 @@
 //! `everlevel reproduce`: the tables of the papers, run by this library and printed beside what the papers report.
 
 mod chen_han;
+mod degrees;
 mod formulas;
+mod ma_et_al;
 mod record;
 mod recrypt;
 mod removal;
 
-use crate::args::{ChenHanTable, Common, Paper, ReproduceArgs};
+use crate::args::{ChenHanTable, Common, MaEtAlTable, Paper, ReproduceArgs};
 use crate::error::CliError;
 
 /// Runs a table, or some rows of it.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
-    let Paper::ChenHan { table } = &args.paper;
     if let Some(directory) = &args.out {
         // Before hours of work, not after.
         record::make_directory(directory)?;
     }
-    match table {
-        ChenHanTable::Table1 | ChenHanTable::Table2 => formulas::run(*table, args, common),
-        ChenHanTable::Table3 => removal::run(args, common),
-        ChenHanTable::Table4 | ChenHanTable::Table5 => recrypt::run(*table, args, common),
+    match args.paper {
+        Paper::ChenHan { table } => match table {
+            ChenHanTable::Table1 | ChenHanTable::Table2 => formulas::run(table, args, common),
+            ChenHanTable::Table3 => removal::run(args, common),
+            ChenHanTable::Table4 | ChenHanTable::Table5 => recrypt::run(table, args, common),
+        },
+        Paper::MaEtAl { table } => match table {
+            MaEtAlTable::Degrees => degrees::run(args, common),
+        },
     }
 }
 

@@ -83,6 +83,12 @@ impl Modulus {
         self.bits
     }
 
+    /// 1/q modulo 2^64.
+    #[inline(always)]
+    pub(crate) const fn word_inverse(self) -> u64 {
+        self.word_inverse
+    }
+
     /// a + b mod q, for a, b < q.
     #[inline(always)]
     pub const fn add(self, a: u64, b: u64) -> u64 {

@@ -34,7 +34,17 @@ pub(crate) fn map_exponents(axes: &Axes, a: &[u64], t: PrimePower, f: impl Fn(&A
 
 /// A polynomial in X_c alone, the coefficients of its last axis, as one of the ring: times 1 in all other X_a.
 pub(crate) fn embed_last(axes: &Axes, last: &[u64], t: PrimePower) -> Vec<u64> {
-    (0..axes.all().len() - 1).rev().fold(last.to_vec(), |inner, place| {
+    embed(axes, axes.all().len() - 1, last, t)
+}
+
+/// The coefficients of a constant.
+pub(crate) fn constant(axes: &Axes, c: u64, t: PrimePower) -> Vec<u64> {
+    embed(axes, axes.all().len(), &[c], t)
+}
+
+/// Coefficients on the axes from `count` on as those of a polynomial that is constant in the X_a of the others.
+fn embed(axes: &Axes, count: usize, inner: &[u64], t: PrimePower) -> Vec<u64> {
+    (0..count).rev().fold(inner.to_vec(), |inner, place| {
         let low = (axes.all()[place].index / axes.all()[place].prime) as usize;
         let negative: Vec<u64> = inner.iter().map(|&x| t.neg(x)).collect();
         let zero = vec![0; inner.len()];

@@ -7,7 +7,7 @@ use everlevel_arith::{NttTable, gather_natural, scatter_natural};
 use crate::axis_transform::SlotTransform;
 use crate::columns::ColumnTransform;
 use crate::error::RingError;
-use crate::exponents::{embed_last, map_exponents};
+use crate::exponents::{constant, embed_last, map_exponents};
 use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::gaussian::GaussianRing;
@@ -246,6 +246,17 @@ impl PlainRing {
             target = (target + g.exponent() as usize) % m;
         }
         out
+    }
+    /// The coefficients of the constant `c`, reduced modulo p^e.
+    ///
+    /// # Panics
+    /// As [`PlainRing::modulus`].
+    pub fn constant(&self, c: u64, e: u32) -> Vec<u64> {
+        let t = self.modulus(e);
+        match self.shape.axes() {
+            Some(axes) => constant(axes, t.reduce_u64(c), t),
+            None => std::iter::once(t.reduce_u64(c)).chain(std::iter::repeat_n(0, self.degree() - 1)).collect(),
+        }
     }
     /// The coefficients as centered integers, in their order.
     ///

@@ -182,6 +182,11 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
+    fn transpose_square(self, v: &mut [__m256d; 8]) {
+        let square = transpose_square(self, [v[0], v[1], v[2], v[3]]);
+        v[..4].copy_from_slice(&square);
+    }
+    #[inline(always)]
     fn factor(self, x: __m256i) -> __m256d {
         self.widen(x)
     }

@@ -155,8 +155,15 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn transpose(self, g: &mut [[__m512d; 8]; 2]) {
-        let v = g[0];
-        g[0] = vouched!(self, {
+        self.transpose_square(&mut g[0]);
+    }
+    #[inline(always)]
+    fn transpose_back(self, g: &mut [[__m512d; 8]; 2]) {
+        self.transpose_square(&mut g[0]);
+    }
+    #[inline(always)]
+    fn transpose_square(self, v: &mut [__m512d; 8]) {
+        *v = vouched!(self, {
             // Pairs of neighbours, then pairs of pairs, then halves.
             let (a0, a1) = (_mm512_unpacklo_pd(v[0], v[1]), _mm512_unpackhi_pd(v[0], v[1]));
             let (a2, a3) = (_mm512_unpacklo_pd(v[2], v[3]), _mm512_unpackhi_pd(v[2], v[3]));
@@ -182,10 +189,6 @@ impl Lanes for Avx512 {
                 _mm512_shuffle_f64x2::<0xDD>(b3, b7),
             ]
         });
-    }
-    #[inline(always)]
-    fn transpose_back(self, g: &mut [[__m512d; 8]; 2]) {
-        self.transpose(g);
     }
     #[inline(always)]
     fn factor(self, x: __m512i) -> __m512i {

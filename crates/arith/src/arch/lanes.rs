@@ -94,6 +94,9 @@ pub(crate) trait Lanes: Copy {
     /// The inverse of [`transpose`](Self::transpose).
     fn transpose_back(self, g: &mut [[Self::F; 8]; 2]);
 
+    /// Transposes the square of the first `WIDTH` vectors.
+    fn transpose_square(self, v: &mut [Self::F; 8]);
+
     /// Prepares words below 2^52 for [`sum_add`](Self::sum_add).
     fn factor(self, x: Self::U) -> Self::Factor;
     /// The empty sum.

@@ -69,6 +69,14 @@ macro_rules! compile_kernels {
             pub(crate) fn forward(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);
             pub(crate) fn inverse(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);
         }
+        $crate::arch::compile_for! { $features, $token, crate::ntt::tensor::sweep;
+            pub(crate) fn tensor(
+                plan: &crate::ntt::tensor::sweep::Plan<<$token as Lanes>::Transform>,
+                direction: usize,
+                scratch: &mut [crate::ntt::tensor::sweep::Chunk],
+                a: &mut [u64]
+            );
+        }
     };
 }
 

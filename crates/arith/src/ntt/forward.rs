@@ -5,7 +5,8 @@
 
 use super::butterfly::Butterflies;
 use super::twiddles::VectorTwiddles;
-use super::vector::{passes, radix, unrolled};
+use super::unrolled;
+use super::vector::{passes, radix};
 
 /// The stages with distances 2^from to 2^(to - 1); the last pass makes values canonical if asked.
 #[inline(always)]
@@ -114,7 +115,7 @@ pub(super) fn first_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, t
                     });
                 });
             }
-            m.transpose(&mut g);
+            m.transpose_group(&mut g);
             for part in 0..8 / B::WIDTH {
                 for a in 0..8 {
                     // SAFETY: (8 part + a + 1) WIDTH <= 64.

@@ -1,6 +1,7 @@
 //! Butterflies on the 52-bit multiply-add of AVX-512.
 
 use super::butterfly::Butterflies;
+use super::residues::Residues;
 use crate::Modulus;
 use crate::arch::avx512::{Avx512, vouched};
 use crate::arch::lanes::Lanes;
@@ -26,11 +27,18 @@ pub(crate) struct IfmaModulus {
     q: __m512i,
     twice: __m512i,
     mask: __m512i,
+    /// 1/q modulo 2^52.
+    inverse: __m512i,
+    /// What [`Sum`]s are reduced by: [`OFFSET`] q, a shift that takes numbers below 2^12 q to 2^51, and floor(2^(52 + shift) / q).
+    offset: __m512i,
+    shift: __m512i,
+    sum_ratio: __m512i,
 }
 
 impl IfmaModulus {
     #[inline(always)]
     pub(crate) fn new(token: Avx512, q: Modulus) -> Self {
+        let shift = (q.bits() + 12).saturating_sub(51);
         Self {
             token,
             zero: token.splat(0),
@@ -39,25 +47,31 @@ impl IfmaModulus {
             q: token.splat(q.value()),
             twice: token.splat(2 * q.value()),
             mask: token.splat((1 << 52) - 1),
+            inverse: token.splat(q.word_inverse()),
+            offset: token.splat(OFFSET * q.value()),
+            shift: token.splat(u64::from(shift)),
+            sum_ratio: token.splat((1 << (52 + shift)) / q.value()),
         }
     }
 
-    /// From below 2^52 to below 2q.
+    /// From below 2^12 q to below 2q.
     #[inline(always)]
-    fn reduce(self, x: __m512i) -> __m512i {
+    fn reduce_sum(self, x: __m512i) -> __m512i {
+        // The quotient loses less than 1 by its floor, 1/2 by the rounding of the ratio and 2^shift / q by the shift.
         vouched!(self.token, {
-            let quotient = _mm512_madd52hi_epu64(self.zero, x, self.ratio);
+            let quotient = _mm512_madd52hi_epu64(self.zero, _mm512_srlv_epi64(x, self.shift), self.sum_ratio);
             _mm512_madd52lo_epu64(x, quotient, self.minus_q)
         })
     }
 
-    /// w x, below 2q, for any x.
+    /// A sum divided by 2^52: above -q, below high + 2^-52 low.
     #[inline(always)]
-    fn mul(self, x: __m512i, w: [__m512i; 2]) -> __m512i {
+    fn montgomery(self, sum: Sum) -> __m512i {
+        // m q has the same low bits as the sum, so that their difference is one of high parts.
         vouched!(self.token, {
-            let quotient = _mm512_madd52hi_epu64(self.zero, x, w[1]);
-            let product = _mm512_madd52lo_epu64(self.zero, x, w[0]);
-            _mm512_madd52lo_epu64(product, quotient, self.minus_q)
+            let m = _mm512_madd52lo_epu64(self.zero, sum.low, self.inverse);
+            let carried = _mm512_add_epi64(sum.high, _mm512_srli_epi64::<52>(sum.low));
+            _mm512_sub_epi64(carried, _mm512_madd52hi_epu64(self.zero, m, self.q))
         })
     }
 
@@ -69,53 +83,18 @@ impl IfmaModulus {
 }
 
 impl Butterflies for IfmaModulus {
-    const WIDTH: usize = 8;
     const WORDS: usize = 2;
     const LAZY: bool = false;
-    type V = __m512i;
-    type W = [__m512i; 2];
 
-    #[inline]
-    fn encode(q: Modulus, w: u64) -> [u64; 2] {
-        [w, q.scaled_quotient(w, 52)]
-    }
-    #[inline(always)]
-    fn everywhere(self, encoded: [u64; 2]) -> [__m512i; 2] {
-        [self.token.splat(encoded[0]), self.token.splat(encoded[1])]
-    }
-    #[inline(always)]
-    fn zero(self) -> __m512i {
-        self.zero
-    }
     #[inline(always)]
     unsafe fn twiddle(self, table: *const u64, place: usize) -> [__m512i; 2] {
         // SAFETY: the caller promises that the table covers eight places from `place` on, two words each.
         unsafe { [self.token.load(table.add(2 * place)), self.token.load(table.add(2 * place + 8))] }
     }
     #[inline(always)]
-    unsafe fn load(self, source: *const u64) -> __m512i {
-        // SAFETY: the caller promises readable words.
-        unsafe { self.token.load(source) }
-    }
-    #[inline(always)]
-    unsafe fn store(self, target: *mut u64, x: __m512i) {
-        // SAFETY: the caller promises writable words.
-        unsafe { self.token.store(target, x) }
-    }
-    #[inline(always)]
-    unsafe fn load_words(self, source: *const u64) -> __m512i {
-        // SAFETY: the caller promises readable words.
-        unsafe { self.token.load(source) }
-    }
-    #[inline(always)]
     unsafe fn store_words(self, target: *mut u64, x: __m512i) {
         // SAFETY: the caller promises writable words.
         unsafe { self.token.store(target, x) }
-    }
-    #[inline(always)]
-    unsafe fn store_canonical(self, target: *mut u64, x: __m512i) {
-        // SAFETY: the caller promises writable words.
-        unsafe { self.token.store(target, self.canonical(self.reduce(x))) }
     }
     #[inline(always)]
     fn forward(self, _reduce: bool, x: __m512i, y: __m512i, w: [__m512i; 2]) -> (__m512i, __m512i) {
@@ -136,18 +115,125 @@ impl Butterflies for IfmaModulus {
         (self.canonical(sum), self.canonical(difference))
     }
     #[inline(always)]
-    fn transpose(self, g: &mut [[__m512i; 8]; 2]) {
-        let mut doubles = [[vouched!(self.token, _mm512_castsi512_pd(self.zero)); 8]; 2];
-        for a in 0..8 {
-            doubles[0][a] = vouched!(self.token, _mm512_castsi512_pd(g[0][a]));
-        }
-        self.token.transpose(&mut doubles);
-        for a in 0..8 {
-            g[0][a] = vouched!(self.token, _mm512_castpd_si512(doubles[0][a]));
-        }
+    fn transpose_group(self, g: &mut [[__m512i; 8]; 2]) {
+        self.transpose(&mut g[0]);
     }
     #[inline(always)]
-    fn transpose_back(self, g: &mut [[__m512i; 8]; 2]) {
-        self.transpose(g);
+    fn transpose_group_back(self, g: &mut [[__m512i; 8]; 2]) {
+        self.transpose(&mut g[0]);
+    }
+}
+
+/// A sum of products is low + 2^52 high, in units of 2^-52: weights carry a factor 2^52, and Montgomery's reduction takes it off.
+#[derive(Clone, Copy)]
+pub(crate) struct Sum {
+    low: __m512i,
+    high: __m512i,
+}
+
+/// A bound of sums, in units of q: of up to TERMS products below q each and of what they began with.
+const OFFSET: u64 = 1024;
+
+/// Reduced residues are below 2q, wide ones below 4q.
+impl Residues for IfmaModulus {
+    const WIDTH: usize = 8;
+    const LOG_RADIX: u32 = 4;
+    const TERMS: usize = 512;
+    type V = __m512i;
+    type W = [__m512i; 2];
+    type Sum = Sum;
+
+    #[inline]
+    fn encode(q: Modulus, w: u64) -> [u64; 2] {
+        [w, q.scaled_quotient(w, 52)]
+    }
+    #[inline]
+    fn encode_weight(q: Modulus, w: u64) -> u64 {
+        q.reduce_u128(u128::from(w) << 52)
+    }
+    #[inline(always)]
+    fn everywhere(self, encoded: [u64; 2]) -> [__m512i; 2] {
+        [self.token.splat(encoded[0]), self.token.splat(encoded[1])]
+    }
+    #[inline(always)]
+    fn zero(self) -> __m512i {
+        self.zero
+    }
+    #[inline(always)]
+    unsafe fn load(self, source: *const u64) -> __m512i {
+        // SAFETY: the caller promises readable words.
+        unsafe { self.token.load(source) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, target: *mut u64, x: __m512i) {
+        // SAFETY: the caller promises writable words.
+        unsafe { self.token.store(target, x) }
+    }
+    #[inline(always)]
+    unsafe fn load_words(self, source: *const u64) -> __m512i {
+        // SAFETY: the caller promises readable words.
+        unsafe { self.token.load(source) }
+    }
+    #[inline(always)]
+    unsafe fn store_canonical(self, target: *mut u64, x: __m512i) {
+        // SAFETY: the caller promises writable words.
+        unsafe { self.token.store(target, self.canonical(self.reduce(x))) }
+    }
+    #[inline(always)]
+    fn reduce(self, x: __m512i) -> __m512i {
+        vouched!(self.token, {
+            let quotient = _mm512_madd52hi_epu64(self.zero, x, self.ratio);
+            _mm512_madd52lo_epu64(x, quotient, self.minus_q)
+        })
+    }
+    #[inline(always)]
+    fn plus_minus(self, x: __m512i, y: __m512i) -> (__m512i, __m512i) {
+        let l = self.token;
+        (l.add(x, y), l.sub(l.add(x, self.twice), y))
+    }
+    #[inline(always)]
+    fn mul(self, x: __m512i, w: [__m512i; 2]) -> __m512i {
+        vouched!(self.token, {
+            let quotient = _mm512_madd52hi_epu64(self.zero, x, w[1]);
+            let product = _mm512_madd52lo_epu64(self.zero, x, w[0]);
+            _mm512_madd52lo_epu64(product, quotient, self.minus_q)
+        })
+    }
+    #[inline(always)]
+    fn sum_from(self, x: __m512i) -> Sum {
+        let l = self.token;
+        Sum { low: self.zero, high: l.add(l.and(x, self.mask), self.offset) }
+    }
+    #[inline(always)]
+    fn sum_zero(self) -> Sum {
+        Sum { low: self.zero, high: self.zero }
+    }
+    #[inline(always)]
+    fn sum_add(self, sum: Sum, x: __m512i, weight: u64) -> Sum {
+        let w = self.token.splat(weight);
+        vouched!(self.token, Sum { low: _mm512_madd52lo_epu64(sum.low, x, w), high: _mm512_madd52hi_epu64(sum.high, x, w) })
+    }
+    #[inline(always)]
+    fn sum_settle(self, sum: Sum) -> Sum {
+        let l = self.token;
+        let x = l.add(self.montgomery(sum), self.q);
+        Sum { low: self.zero, high: l.and(self.reduce_sum(x), self.mask) }
+    }
+    #[inline(always)]
+    fn sum_plus_minus(self, x: Sum, y: Sum) -> (__m512i, __m512i) {
+        let l = self.token;
+        let (x, y) = (l.add(self.montgomery(x), self.offset), self.montgomery(y));
+        (self.reduce_sum(l.add(x, y)), self.reduce_sum(l.sub(x, y)))
+    }
+    #[inline(always)]
+    fn transpose(self, v: &mut [__m512i; 8]) {
+        let mut doubles = [vouched!(self.token, _mm512_castsi512_pd(self.zero)); 8];
+        for a in 0..8 {
+            doubles[a] = vouched!(self.token, _mm512_castsi512_pd(v[a]));
+        }
+        self.token.transpose_square(&mut doubles);
+        for a in 0..8 {
+            v[a] = vouched!(self.token, _mm512_castpd_si512(doubles[a]));
+        }
     }
 }

@@ -5,7 +5,8 @@
 
 use super::butterfly::Butterflies;
 use super::twiddles::VectorTwiddles;
-use super::vector::{passes, radix, unrolled};
+use super::unrolled;
+use super::vector::{passes, radix};
 
 /// The stages with distances 2^(to - 1) down to 2^from; the first pass reads canonical words if told so.
 #[inline(always)]
@@ -89,7 +90,7 @@ pub(super) fn last_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, to
                     g[part][a] = unsafe { m.load(sources[r].add((8 * part + a) * B::WIDTH)) };
                 }
             }
-            m.transpose_back(&mut g);
+            m.transpose_group_back(&mut g);
             for part in 0..8 / B::WIDTH {
                 let v = &mut g[part];
                 unrolled!(for t in 2..=0 {

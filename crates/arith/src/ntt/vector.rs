@@ -17,19 +17,6 @@ fn log_piece(log_half: u32) -> u32 {
     if log_half <= 12 { log_half } else { log_half - 3 }
 }
 
-/// Writes a body out for each number: a loop that cannot fail to unroll, so that register arrays stay in registers.
-macro_rules! unrolled {
-    ($i:ident in [$($value:literal)*] $body:block) => {
-        $({
-            let $i: usize = $value;
-            $body
-        })*
-    };
-    (for $i:ident in 0..3 $body:block) => { unrolled!($i in [0 1 2] $body) };
-    (for $i:ident in 2..=0 $body:block) => { unrolled!($i in [2 1 0] $body) };
-    (for $i:ident in 0..8 $body:block) => { unrolled!($i in [0 1 2 3 4 5 6 7] $body) };
-}
-
 /// Calls the pass compiled for a number of stages, a phase and the presence of canonical words at the far end.
 macro_rules! passes {
     ($pass:ident $arguments:tt; $key:expr; $(($log:literal $phase:literal))*) => {
@@ -43,7 +30,7 @@ macro_rules! passes {
     };
 }
 
-pub(super) use {passes, unrolled};
+pub(super) use passes;
 
 /// How many of the next `remaining` stages to do in one pass: at most three, in equal shares.
 #[inline(always)]

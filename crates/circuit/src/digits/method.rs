@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::doubling::MOST_BITS;
 use super::problem::DigitProblem;
 use crate::error::CircuitError;
 
@@ -54,6 +55,9 @@ pub enum DigitMethod {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
+    /// For p = 2 and e <= 24: chains of products each of which doubles the precision of a bit. Fewest products, at the depth of
+    /// [`DigitMethod::Geelen`].
+    Doubling,
 }
 
 impl DigitMethod {
@@ -76,9 +80,10 @@ impl DigitMethod {
         let mut methods = vec![DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 }];
         methods.extend((0..2).map(|extra_depth| DigitMethod::Geelen { extra_depth }));
         methods.push(DigitMethod::GeelenComposed { extra_depth: 0 });
-        if !problem.is_full() {
+        if !problem.is_full() && problem.p > 2 {
             methods.extend((0..2).map(|extra_depth| DigitMethod::Local { extra_depth }));
         }
+        methods.push(DigitMethod::Doubling);
         methods.extend(&Self::CANDIDATES[..4]);
         methods.retain(|method| method.check(problem).is_ok());
         Ok(methods)
@@ -98,6 +103,8 @@ impl DigitMethod {
                 };
             }
             DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
+            DigitMethod::Doubling if p == 2 && e <= MOST_BITS => return Ok(()),
+            DigitMethod::Doubling => return Err(problem.refused("precision is doubled for p = 2 and e <= 24 only")),
             DigitMethod::HaleviShoup { .. } => p,
             DigitMethod::ChenHan { .. } => (p - 1).saturating_mul(u64::from(e - 1)) + 1,
             DigitMethod::Local { .. } if 2 * u128::from(bound) < u128::from(p) => (2 * bound + 1).saturating_mul(u64::from(e)),
@@ -113,7 +120,7 @@ pub(crate) const MOST_POINTS: u64 = 1 << 13;
 /// A method by its name and a small number, and the number that is not shown.
 type Named = (&'static str, usize, fn(usize) -> DigitMethod);
 
-const NAMES: [Named; 8] = [
+const NAMES: [Named; 9] = [
     ("product_tree", 1, |group| DigitMethod::ProductTree { group }),
     ("paterson_stockmeyer", 0, |n| DigitMethod::PatersonStockmeyer { extra_depth: n as u32 }),
     ("global", 0, |n| DigitMethod::Global { extra_depth: n as u32 }),
@@ -122,11 +129,12 @@ const NAMES: [Named; 8] = [
     ("geelen", 0, |n| DigitMethod::Geelen { extra_depth: n as u32 }),
     ("geelen_composed", 0, |n| DigitMethod::GeelenComposed { extra_depth: n as u32 }),
     ("local", 0, |n| DigitMethod::Local { extra_depth: n as u32 }),
+    ("doubling", 0, |_| DigitMethod::Doubling),
 ];
 
 impl fmt::Display for DigitMethod {
     /// `product_tree`, `product_tree_2` (factors in groups of 2), `paterson_stockmeyer`, `paterson_stockmeyer_1` (one extra
-    /// level), and so on with `global`, `halevi_shoup`, `chen_han`, `geelen`, `geelen_composed`, `local`.
+    /// level), and so on with `global`, `halevi_shoup`, `chen_han`, `geelen`, `geelen_composed`, `local`; `doubling` has no number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, number) = match *self {
             DigitMethod::ProductTree { group } => (0, group),
@@ -137,6 +145,7 @@ impl fmt::Display for DigitMethod {
             DigitMethod::Geelen { extra_depth } => (5, extra_depth as usize),
             DigitMethod::GeelenComposed { extra_depth } => (6, extra_depth as usize),
             DigitMethod::Local { extra_depth } => (7, extra_depth as usize),
+            DigitMethod::Doubling => (8, 0),
         };
         let (name, usual, _) = NAMES[place];
         if number == usual { f.write_str(name) } else { write!(f, "{name}_{number}") }
@@ -153,8 +162,9 @@ impl FromStr for DigitMethod {
                 "" => *usual,
                 rest => usize::from(rest.strip_prefix('_')?.parse::<u8>().ok()?),
             };
-            // A tree has no groups of nothing.
-            (number >= usize::from(*usual > 0)).then(|| method(number))
+            let found = method(number);
+            // A tree has no groups of nothing, and doubling no number.
+            (number >= usize::from(*usual > 0) && (number == *usual || found != DigitMethod::Doubling)).then_some(found)
         });
         found.ok_or_else(|| CircuitError::UnknownMethod { name: name.chars().take(64).collect() })
     }
@@ -167,7 +177,8 @@ mod tests {
     #[test]
     fn methods_have_names() {
         let small = DigitProblem { p: 257, e: 3, v: 1, bound: 20 };
-        for method in DigitMethod::candidates(&small).unwrap().into_iter().chain(DigitMethod::CANDIDATES) {
+        let others = [&DigitMethod::CANDIDATES[..], &[DigitMethod::Doubling]].concat();
+        for method in DigitMethod::candidates(&small).unwrap().into_iter().chain(others) {
             assert_eq!(method.to_string().parse(), Ok(method));
         }
         let names = DigitMethod::CANDIDATES.map(|m| m.to_string());
@@ -194,6 +205,7 @@ mod tests {
             "globals",
             "global_x",
             "geelen_",
+            "doubling_1",
         ] {
             assert_eq!(bad.parse::<DigitMethod>(), Err(CircuitError::UnknownMethod { name: bad.into() }));
         }
@@ -213,7 +225,10 @@ mod tests {
         assert_eq!(stems(127, 2, 1, 63), [&all[..], &closed].concat());
         assert_eq!(stems(127, 2, 1, 20), [&all[..], &["local"], &closed].concat());
         assert_eq!(stems(17, 6, 2, 23), [&all[..], &["local"]].concat());
-        assert_eq!(stems(2, 11, 5, 16), all);
+        assert_eq!(stems(2, 11, 5, 16), [&all[..], &["doubling"]].concat());
+        // No bit is always zero: B makes no difference.
+        assert_eq!(stems(2, 24, 8, 100), stems(2, 11, 5, 16));
+        assert_eq!(stems(2, 25, 8, 128), all);
         // A degree of 65537 is out of reach, that of the local methods is not.
         assert_eq!(stems(65537, 2, 1, 23), [&["local"], &closed[..]].concat());
     }

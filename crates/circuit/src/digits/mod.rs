@@ -7,6 +7,7 @@
 //! all values: more products, but the plaintext modulus stays p. [`DigitRemoval`] holds any of them.
 
 mod closed_form;
+mod doubling;
 mod grid;
 mod method;
 mod polynomials;

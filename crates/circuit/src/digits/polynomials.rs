@@ -97,7 +97,7 @@ pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
 /// part and z is a bit, the even one of least degree). O(n^2) operations for n = (2B + 1) ceil(e/w).
 ///
 /// Null polynomials modulo p^e make the choice free: reduced modulo those that vanish on all integers, this is the digit polynomial
-/// of Geelen–Iliashenko–Kang–Vercauteren 2023 (ia.cr/2023/1304); for B < (p - 1)/2 modulo those that vanish on the reachable set,
+/// of Geelen–Iliashenko–Kang–Vercauteren 2023 (ia.cr/2022/1364); for B < (p - 1)/2 modulo those that vanish on the reachable set,
 /// the local one of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), of degree below (2B + 1) k for the least k with
 /// e <= k w + v_p(k!); for w > 1 the second step of an extraction in two.
 ///

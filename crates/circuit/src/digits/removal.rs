@@ -4,7 +4,7 @@ use everlevel_scheme::{NextUse, Scheme};
 
 use super::closed_form::{self, NullPolynomial};
 use super::grid::GridPolynomial;
-use super::{DigitMethod, DigitProblem, rows, triangle};
+use super::{DigitMethod, DigitProblem, doubling, rows, triangle};
 use crate::error::CircuitError;
 use crate::poly::DepthGoal;
 use crate::program::{Program, ProgramCosts, check_prime};
@@ -65,6 +65,7 @@ impl DigitRemoval {
             DigitMethod::Local { extra_depth } => {
                 triangle::program(&problem, |task| rows::direct(task, DepthGoal::Extra(extra_depth)))?
             }
+            DigitMethod::Doubling => triangle::program(&problem, doubling::row)?,
         };
         let multiplier = problem.p.pow(problem.v);
         Ok(DigitRemoval { prime: problem.p, bound: problem.bound, method, multiplier, program, degrees })

@@ -16,7 +16,7 @@ fn values(problem: &DigitProblem) -> Vec<(u64, u64)> {
     let highest = if p == 2 && problem.is_full() { bound - 1 } else { bound };
     let pair = |m: u64, i: i64| (t.add(t.mul(m, step), t.reduce_i64(i)), m);
     let lows = (highest + bound + 1) as u64;
-    if lows * count <= 1 << 17 {
+    if lows * count <= if p == 2 { 1 << 20 } else { 1 << 17 } {
         return (0..count).flat_map(|m| (-bound..=highest).map(move |i| (m, i))).map(|(m, i)| pair(m, i)).collect();
     }
     let mut rng = Rng(step);
@@ -43,8 +43,12 @@ fn every_method_is_exact_on_every_value() {
     for (p, e, v) in [
         (2, 2, 1),
         (2, 5, 4),
+        (2, 9, 8),
         (2, 11, 5),
         (2, 16, 8),
+        (2, 20, 9),
+        (2, 24, 8),
+        (2, 40, 8),
         (3, 2, 1),
         (3, 6, 2),
         (3, 7, 6),
@@ -68,7 +72,10 @@ fn every_method_is_exact_on_every_value() {
 #[test]
 fn small_low_parts_are_exact_by_every_method() {
     for (p, e, v, bound) in [
-        (2, 8, 4, 3),
+        (2, 7, 6, 23),
+        (2, 8, 7, 40),
+        (2, 15, 7, 40),
+        (2, 23, 7, 63),
         (3, 6, 2, 1),
         (3, 6, 2, 2),
         (5, 6, 3, 20),
@@ -118,7 +125,6 @@ fn costs_of_the_methods() {
     let several = [
         ((17, 4, 2, 144), [(15, 30, 30), (11, 27, 23), (11, 22, 20), (12, 20, 20)]),
         ((5, 6, 3, 62), [(15, 36, 36), (10, 22, 21), (10, 21, 19), (11, 19, 19)]),
-        ((2, 11, 5, 16), [(10, 40, 40), (7, 27, 27), (7, 18, 18), (7, 18, 18)]),
         ((17, 6, 2, 23), [(25, 54, 54), (12, 36, 31), (12, 29, 26), (13, 27, 26)]),
     ];
     for ((p, e, v, bound), expected) in several {
@@ -126,6 +132,7 @@ fn costs_of_the_methods() {
         assert_eq!(["halevi_shoup", "chen_han", "geelen", "geelen_1"].map(|m| costs(&problem, m)), expected, "({p}, {e}, {v})");
     }
     assert_eq!(costs(&DigitProblem { p: 17, e: 6, v: 2, bound: 23 }, "local"), (9, 22, 19));
+    assert_eq!(costs(&DigitProblem { p: 17, e: 6, v: 2, bound: 23 }, "local_1"), (10, 20, 19));
     // All values of a digit: b is the constant -1 (Wilson), and the closed form costs no more than the digit polynomial.
     assert_eq!(costs(&DigitProblem::all_digits(127, 2, 1), "paterson_stockmeyer"), (7, 21, 18));
     // Composed: fewer products for many digits to a small base, deeper; no level deeper where lifts are all that is composed.
@@ -135,6 +142,32 @@ fn costs_of_the_methods() {
         ["geelen", "geelen_composed"].map(|m| costs(&problem, m))
     });
     assert_eq!(many, [[(6, 9, 8), (7, 7, 7)], [(6, 15, 12), (9, 10, 10)], [(7, 15, 13), (9, 14, 12)]]);
+}
+
+#[test]
+fn bits_are_cheapest_by_doubling() {
+    // Bootstrapping with r = 1, 8 and 16, and table 3 of Chen-Han: products by each method, and the depth of the last two. The depth is
+    // v for r = 1: bit k of x has degree 2^k modulo 2.
+    let methods = ["halevi_shoup", "chen_han", "geelen", "doubling"];
+    for ((e, v), products, depth) in [
+        ((7, 6), [21, 18, 15, 14], 6),
+        ((8, 7), [28, 23, 19, 17], 7),
+        ((9, 8), [36, 29, 24, 21], 8),
+        ((15, 7), [77, 49, 31, 28], 10),
+        ((16, 8), [92, 58, 36, 32], 11),
+        ((23, 7), [133, 68, 40, 35], 11),
+        ((24, 8), [156, 80, 46, 40], 12),
+        ((11, 5), [40, 27, 18, 18], 7),
+        ((21, 13), [182, 111, 70, 57], 16),
+    ] {
+        let problem = DigitProblem::all_digits(2, e, v);
+        let reports = methods.map(|m| MethodReport::of(m.parse().unwrap(), &problem).unwrap());
+        assert_eq!(reports.each_ref().map(|r| r.costs.products), products, "({e}, {v})");
+        assert_eq!([&reports[2], &reports[3]].map(|r| r.costs.depth), [depth; 2], "({e}, {v})");
+        // Its large constants are all hidden.
+        assert!(reports[3].bits <= reports[2].bits + 1e-9, "({e}, {v})");
+        assert_eq!(reports[3].costs.relinearizations, reports[3].costs.products);
+    }
 }
 
 #[test]
@@ -194,6 +227,8 @@ fn impossible_combinations_are_refused() {
     assert!(matches!(refused(127, 2, 1, 20, "global"), Problem { .. }));
     assert!(matches!(refused(17, 6, 2, 23, "product_tree"), OverflowBound { .. }));
     assert!(matches!(refused(2, 6, 2, 1, "paterson_stockmeyer"), OverflowBound { .. }));
+    assert!(matches!(refused(2, 25, 2, 1, "doubling"), Problem { .. }));
+    assert!(matches!(refused(3, 4, 2, 1, "doubling"), Problem { .. }));
     assert!(matches!(refused(65537, 2, 1, 23, "chen_han"), Problem { .. }));
     assert!(matches!(refused(17, 2, 2, 1, "local"), Problem { .. }));
     assert!(matches!(refused(16, 2, 1, 1, "geelen"), Ring(PlainModulus { .. })));

@@ -100,11 +100,8 @@ impl Scheme for NoOp {
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let noise = log_add(a.meta.noise, (carried.unsigned_abs().max(1) as f64).log2());
         let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
-        let mut value = a.value.clone();
-        if let Some(constant) = value.first_mut() {
-            *constant = t.add(*constant, t.reduce_i64(k));
-        }
-        Ok(Open { meta, value })
+        let constant = if self.values { self.params.plain().constant(t.reduce_i64(k), meta.exponent) } else { Vec::new() };
+        Ok(Open { meta, value: self.pairwise(&a.value, &constant, meta.exponent, false) })
     }
     fn mul_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
