@@ -1,5 +1,7 @@
 //! The transform between coefficients and slots of rings of odd index, axis by axis.
 
+use everlevel_arith::{Modulus, kernels};
+
 use crate::error::RingError;
 use crate::exponents::{exponents, units};
 use crate::galois_ring::{GaloisRing, dot};
@@ -65,13 +67,13 @@ impl SlotTransform {
 #[derive(Debug)]
 struct LastAxis {
     index: usize,
-    /// N / l.
-    low: usize,
-    /// The exponents of the coefficients.
+    /// The exponents of the coefficients, and the same modulo N / l.
     exponents: Vec<usize>,
+    reduced: Vec<usize>,
     representatives: Vec<usize>,
-    /// Tr(x^s) for s < N + d.
+    /// Tr(x^s) for s < N + d, and the same from the end.
     traces: Vec<u64>,
+    reversed: Vec<u64>,
     /// Row j: the coefficient of x^j in y_0, .., y_(d-1).
     dual: Vec<u64>,
     /// 1/N.
@@ -83,7 +85,7 @@ impl LastAxis {
         let (axis, t, d) = (odd.axes.last(), ring.modulus(), ring.degree());
         let index = axis.index as usize;
         let powers = std::iter::successors(Some(ring.one()), |power| Some(ring.times_x(power)));
-        let traces = powers.take(index + d).map(|power| ring.trace(&power)).collect();
+        let traces: Vec<u64> = powers.take(index + d).map(|power| ring.trace(&power)).collect();
         // F(X) / (X - x) = Σ b_s X^s, and y_s = b_s / F'(x).
         let polynomial = ring.polynomial();
         let derivative = (1..=d)
@@ -96,11 +98,13 @@ impl LastAxis {
             ring.mul(&b, &inverse).iter().enumerate().for_each(|(j, &c)| dual[j * d + s] = c);
             b = ring.add(&ring.times_x(&b), &ring.scalar(polynomial[s]));
         }
+        let exponents = exponents(&odd.axes, odd.axes.all().len() - 1);
         Ok(LastAxis {
             index,
-            low: index / axis.prime as usize,
-            exponents: exponents(&odd.axes, odd.axes.all().len() - 1),
+            reduced: exponents.iter().map(|k| k % (index / axis.prime as usize)).collect(),
+            exponents,
             representatives,
+            reversed: traces.iter().rev().copied().collect(),
             traces,
             dual,
             scale: t.inv(axis.index)?,
@@ -110,26 +114,55 @@ impl LastAxis {
         let (t, d) = (ring.modulus(), ring.degree());
         let mut powers = vec![0; self.index];
         let mut out = Vec::with_capacity(coefficients.len());
-        for u in &self.representatives {
+        for &u in &self.representatives {
+            let multiples = self.multiples(u);
             powers.fill(0);
-            coefficients.iter().zip(&self.exponents).for_each(|(&c, k)| powers[u * k % self.index] = c);
-            let traces: Vec<u64> = (0..d).map(|s| dot(t, &powers, &self.traces[s..])).collect();
+            coefficients.iter().zip(&self.exponents).for_each(|(&c, &k)| powers[multiples[k]] = c);
+            let traces = correlation(t, &powers, &self.traces, d);
             out.extend(self.dual.chunks_exact(d).map(|row| dot(t, row, &traces)));
         }
         out
     }
     fn encode(&self, t: PrimePower, elements: &[u64]) -> Vec<u64> {
         let d = elements.len() / self.representatives.len();
-        let mut out = vec![0; self.exponents.len()];
-        for (element, u) in elements.chunks_exact(d).zip(&self.representatives) {
+        let mut sums = vec![0i128; self.exponents.len()];
+        for (element, &u) in elements.chunks_exact(d).zip(&self.representatives) {
+            let multiples = self.multiples(u);
+            let backwards: Vec<u64> = element.iter().rev().copied().collect();
             // Tr(element x^-k).
-            let traces: Vec<u64> = (0..self.index).map(|k| dot(t, element, &self.traces[self.index - k..])).collect();
-            for (x, k) in out.iter_mut().zip(&self.exponents) {
-                *x = t.add(*x, t.sub(traces[u * k % self.index], traces[u * (k % self.low) % self.index]));
+            let traces = correlation(t, &backwards, &self.reversed, self.index);
+            for ((sum, &k), &f) in sums.iter_mut().zip(&self.exponents).zip(&self.reduced) {
+                *sum += i128::from(traces[multiples[k]]) - i128::from(traces[multiples[f]]);
             }
         }
-        out.iter().map(|&x| t.mul(self.scale, x)).collect()
+        sums.iter().map(|&sum| t.mul(self.scale, t.reduce_i128(sum))).collect()
     }
+    /// u k modulo N for all k.
+    fn multiples(&self, u: usize) -> Vec<usize> {
+        let next = |k: &usize| Some(if k + u >= self.index { k + u - self.index } else { k + u });
+        std::iter::successors(Some(0), next).take(self.index).collect()
+    }
+}
+
+/// Σ_j weights_j sequence_(i + j) modulo p^e for i < `count`: in vector code where an odd modulus below 2^50 gives the same sums.
+fn correlation(t: PrimePower, weights: &[u64], sequence: &[u64], count: usize) -> Vec<u64> {
+    const WIDE: u64 = (1 << Modulus::MAX_BITS) - 1;
+    let largest = u128::from(t.value() - 1).pow(2) * weights.len() as u128;
+    let modulus = t.word().or_else(|| Modulus::new(WIDE).ok().filter(|_| largest < u128::from(WIDE)));
+    let Some(q) = modulus else {
+        return (0..count).map(|i| dot(t, weights, &sequence[i..])).collect();
+    };
+    let (mut out, mut sum) = (vec![0; count], vec![0; count]);
+    for (chunk, weights) in weights.chunks(kernels::MAX_TERMS).enumerate() {
+        let start = chunk * kernels::MAX_TERMS;
+        let windows: Vec<&[u64]> = (start..start + weights.len()).map(|j| &sequence[j..j + count]).collect();
+        kernels::weighted_sum(q, &mut sum, &windows, weights);
+        kernels::add_assign(q, &mut out, &sum);
+    }
+    if q.value() != t.value() {
+        out.iter_mut().for_each(|x| *x = t.reduce_u64(*x));
+    }
+    out
 }
 
 /// Between coefficients and values, both in GR(p^e, d), along any other axis: matrices of powers of its root ζ, which are combinations of the
@@ -189,4 +222,27 @@ fn matrix(outputs: &[usize], inputs: &[usize], ring: &GaloisRing, entry: impl Fn
         (0..ring.degree()).flat_map(move |r| entries.iter().map(|entry| entry[r]).collect::<Vec<_>>())
     };
     outputs.iter().flat_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn correlations_are_their_sums_with_and_without_vectors() {
+        // A word, an even modulus with short sums, one with long sums, and one above a word.
+        for (p, e) in [(127, 3), (2, 10), (2, 20), (2, 24), (3, 31), (3, 39), (2, 61)] {
+            let t = PrimePower::new(p, e).unwrap();
+            let entry = |i: u64| t.reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3);
+            for (length, count) in [(1, 40), (45, 300), (2 * kernels::MAX_TERMS + 5, 3)] {
+                // The second time with the largest sums there are.
+                for top in [0, t.value() - 1] {
+                    let weights: Vec<u64> = (0..length as u64).map(|i| entry(i).max(top)).collect();
+                    let sequence: Vec<u64> = (0..(length + count) as u64).map(|i| entry(i + 7).max(top)).collect();
+                    let sum = |i: usize| (0..length).fold(0, |s, j| t.add(s, t.mul(weights[j], sequence[i + j])));
+                    assert_eq!(correlation(t, &weights, &sequence, count), (0..count).map(sum).collect::<Vec<_>>(), "{p}^{e}");
+                }
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@
 pub enum RingError {
     /// The index of the cyclotomic ring is not supported.
     #[error(
-        "ring index m = {index} is not supported: expected a power of two from 32 to 262144 (composite indices are not available yet)"
+        "ring index m = {index} is not supported: expected a power of two from 32 to 262144 or an odd number from 3 to 262144"
     )]
     UnsupportedIndex {
         /// The index found.

@@ -16,6 +16,7 @@ pub(crate) fn map_exponents(axes: &Axes, a: &[u64], t: PrimePower, f: impl Fn(&A
         let from = exponents(axes, place);
         let to: Vec<usize> = from.iter().map(|&k| (f(axis, k as u64) % axis.index) as usize).collect();
         let low = (axis.index / axis.prime) as usize;
+        let stays = to.iter().all(|&k| k >= low);
         // All powers of X_a, `inner` words each.
         let mut powers = vec![0; axis.index as usize * inner];
         for block in out.chunks_exact_mut(axis.degree * inner) {
@@ -25,6 +26,10 @@ pub(crate) fn map_exponents(axes: &Axes, a: &[u64], t: PrimePower, f: impl Fn(&A
             }
             for (line, &k) in block.chunks_exact_mut(inner).zip(&from) {
                 let (left, kept) = (&powers[k % low * inner..][..inner], &powers[k * inner..][..inner]);
+                if stays {
+                    line.copy_from_slice(kept);
+                    continue;
+                }
                 line.iter_mut().zip(kept).zip(left).for_each(|((x, &kept), &left)| *x = t.sub(kept, left));
             }
         }

@@ -140,3 +140,42 @@ impl Words {
         x ^ x >> 31
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn irreducible_polynomials_are_as_many_as_gauss_counted() {
+        // (1/d) Σ μ(d/k) p^k over the divisors k of d.
+        for (p, degree, count) in [(2, 1, 2), (2, 4, 3), (2, 6, 9), (3, 2, 3), (3, 4, 18), (3, 5, 48), (5, 3, 40), (7, 2, 21)] {
+            let field = PrimePower::new(p, 1).unwrap();
+            let digits = |c: u64| (0..degree).map(move |i| c / p.pow(i) % p).chain([1]).collect::<Vec<u64>>();
+            let passes = |c: &u64| is_irreducible(&GaloisRing::new(field, &digits(*c)).unwrap()).unwrap();
+            assert_eq!((0..p.pow(degree)).filter(passes).count(), count, "degree {degree} over {p} elements");
+        }
+    }
+
+    #[test]
+    fn minimal_polynomials_vanish_at_their_roots_before_and_after_lifting() {
+        for (p, e, degree, order, own) in
+            [(2, 61, 12, 13, 12), (2, 10, 12, 5, 4), (3, 39, 6, 7, 6), (17, 3, 4, 5, 4), (127, 8, 3, 9, 1), (31, 2, 1, 5, 1)]
+        {
+            let t = PrimePower::new(p, e).unwrap();
+            let any = irreducible(t.reduced(1).unwrap(), degree).unwrap();
+            let root = element_of_order(&any, order);
+            let low = minimal_polynomial(&any, &root, own).unwrap();
+            let value = |ring: &GaloisRing, f: &[u64], x: &[u64]| {
+                f.iter().rev().fold(ring.scalar(0), |sum, &c| ring.add(&ring.mul(&sum, x), &ring.scalar(c)))
+            };
+            assert_eq!((low.len(), value(&any, &low, &root)), (own + 1, any.scalar(0)));
+            let lifted = lift_factor(t, &low, order).unwrap();
+            let ring = GaloisRing::new(t, &lifted).unwrap();
+            assert_eq!(ring.reduced(1).unwrap().polynomial(), low);
+            assert_eq!(ring.pow(&ring.x(), u128::from(order)), ring.one());
+            let large = GaloisRing::new(t, any.polynomial()).unwrap();
+            let root = lift_root(&large, &root, order).unwrap();
+            assert_eq!(value(&large, &lifted, &root), large.scalar(0), "order {order}, {p}^{e}");
+        }
+    }
+}

@@ -199,8 +199,9 @@ fn times_x(t: PrimePower, a: &[u64], low: &[u64]) -> Vec<u64> {
 
 /// The sum of the products of two vectors of residues, up to the length of the shorter one: reduced as rarely as double words allow.
 pub(crate) fn dot(t: PrimePower, a: &[u64], b: &[u64]) -> u64 {
-    let largest = u128::from(t.value() - 1).pow(2);
-    let terms = (u128::MAX / largest - 1).min(1 << 32) as usize;
+    // The products and a residue stay below 2^128.
+    let bits = u64::BITS - t.value().leading_zeros();
+    let terms = (1 << (128 - 2 * bits).min(32)) - 1;
     let len = a.len().min(b.len());
     let chunks = a[..len].chunks(terms).zip(b[..len].chunks(terms));
     chunks.fold(0, |sum, (a, b)| {

@@ -23,53 +23,49 @@ pub(crate) struct OddSlots {
 }
 
 impl OddSlots {
-    /// The axes of the odd index m and the degree d of the slots.
-    pub(crate) fn degree(index: u64, modulus: PrimePower) -> Result<(Axes, usize), RingError> {
-        let axes = Axes::new(index)?;
-        let p = modulus.prime();
-        let bad = |reason| RingError::BadPlainModulus { p, exponent: modulus.exponent(), index, reason };
-        if axes.all().iter().any(|axis| axis.prime == p) {
-            return Err(bad("p divides the index"));
-        }
-        let orders: Vec<usize> = axes.all().iter().map(|axis| order(p, axis.index)).collect();
-        let (degree, carried) = (order(p, index), orders[orders.len() - 1]);
+    /// The roots and their minimal polynomials, first over the field of p^d elements, then lifted; d = `degree` is the order of p modulo the index.
+    ///
+    /// # Errors
+    /// [`RingError::NoCarrier`] if p has another order modulo the largest factor, [`RingError::BadPlainModulus`] if d is above 256.
+    pub(crate) fn new(axes: Axes, degree: usize, modulus: PrimePower) -> Result<Self, RingError> {
+        let (p, index, last) = (modulus.prime(), axes.index(), axes.last().index);
+        let carried = order(p, last);
         if degree != carried {
-            return Err(RingError::NoCarrier { p, index, degree, last: axes.last().index, carried });
+            return Err(RingError::NoCarrier { p, index, degree, last, carried });
         }
         if degree > MAX_DEGREE {
-            return Err(bad("the degree of a slot, the order of p modulo the index, is above 256"));
+            let reason = "the degree of a slot, the order of p modulo the index, is above 256";
+            return Err(RingError::BadPlainModulus { p, exponent: modulus.exponent(), index, reason });
         }
-        Ok((axes, degree))
-    }
-    /// One dimension for each axis.
-    pub(crate) fn dimensions(axes: &Axes, degree: usize) -> Vec<SlotDimension> {
-        let (last, others) = (axes.last(), &axes.all()[..axes.all().len() - 1]);
-        // γ modulo N_a, 1 modulo the other factors.
-        let unit = |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % axes.index());
-        let size = last.degree / degree;
-        let good = gcd(size, degree) == 1;
-        let step = (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
-        let other = |axis: &Axis| SlotDimension { size: axis.degree, generator: unit(axis, axis.generator), good: true };
-        others.iter().map(other).chain([SlotDimension { size, generator: unit(last, step), good }]).collect()
-    }
-    /// The roots and their minimal polynomials: first over the field of p^d elements, then lifted.
-    pub(crate) fn new(axes: Axes, degree: usize, modulus: PrimePower) -> Result<Self, RingError> {
         let prime = modulus.reduced(1)?;
         let any = irreducible(prime, degree)?;
-        let last = axes.last().index;
         let low = minimal_polynomial(&any, &element_of_order(&any, last), degree)?;
         let (field, factor) = (GaloisRing::new(prime, &low)?, lift_factor(modulus, &low, last)?);
         let ring = GaloisRing::new(modulus, &factor)?;
         let (mut factors, mut roots) = (Vec::new(), Vec::new());
         for axis in &axes.all()[..axes.all().len() - 1] {
             let root = element_of_order(&field, axis.index);
-            let low = minimal_polynomial(&field, &root, order(prime.prime(), axis.index))?;
+            let low = minimal_polynomial(&field, &root, order(p, axis.index))?;
             factors.push(lift_factor(modulus, &low, axis.index)?);
             roots.push(lift_root(&ring, &root, axis.index)?);
         }
         roots.push(ring.x());
         factors.push(factor);
         Ok(OddSlots { axes, factors, roots })
+    }
+    /// One dimension for each axis.
+    pub(crate) fn dimensions(&self, degree: usize) -> Vec<SlotDimension> {
+        let (axes, last) = (self.axes.all(), self.axes.last());
+        // g modulo N_a, 1 modulo the other factors.
+        let unit = |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % self.axes.index());
+        let size = last.degree / degree;
+        let good = gcd(size, degree) == 1;
+        let step = (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
+        axes[..axes.len() - 1]
+            .iter()
+            .map(|axis| SlotDimension { size: axis.degree, generator: unit(axis, axis.generator), good: true })
+            .chain([SlotDimension { size, generator: unit(last, step), good }])
+            .collect()
     }
 }
 

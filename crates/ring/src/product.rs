@@ -67,7 +67,7 @@ impl Family {
         match self {
             Family::PowerOfTwo(log_degree) => primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
                 .filter_map(|q| NttTable::for_prime(q, *log_degree).ok())
-                .map(Table::PowerOfTwo)
+                .map(|table| Table::PowerOfTwo(Box::new(table)))
                 .take(3)
                 .collect(),
             Family::Odd(axes) => primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
@@ -84,7 +84,7 @@ impl Family {
 
 /// A transform modulo one prime, from and to the coefficient order of plaintexts.
 enum Table {
-    PowerOfTwo(NttTable),
+    PowerOfTwo(Box<NttTable>),
     Odd(TensorTable),
 }
 

@@ -72,10 +72,8 @@ impl SlotShape {
     /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides the index, p^max_exponent is 2^62 or more, or d is
     /// above 256 for an odd index; [`RingError::NoCarrier`] if p has a smaller order modulo the largest factor of an odd index.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
-        let power_of_two = index.is_power_of_two();
-        if !(if power_of_two { 32..=1 << 18 } else { 3..=Axes::MAX_INDEX }).contains(&index)
-            || (!power_of_two && index.is_multiple_of(2))
-        {
+        let range = if index.is_power_of_two() { 32..=1 << 18 } else { 3..=Axes::MAX_INDEX };
+        if !range.contains(&index) || !(index.is_power_of_two() || index % 2 == 1) {
             return Err(RingError::UnsupportedIndex { index });
         }
         let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
@@ -84,21 +82,14 @@ impl SlotShape {
         }
         let modulus = PrimePower::new(p, max_exponent)
             .map_err(|_| bad("the exponent must be at least 1 and the plaintext modulus below 2^62"))?;
-        if !power_of_two {
-            let (axes, degree) = OddSlots::degree(index, modulus)?;
-            let dimensions = OddSlots::dimensions(&axes, degree);
-            return Ok(SlotShape {
-                index,
-                modulus,
-                degree,
-                dimensions,
-                family: Family::Odd(OddSlots::new(axes, degree, modulus)?),
-            });
-        }
-        if p == 2 {
-            return Err(bad("p must be odd, the index being a power of two"));
+        if index.is_multiple_of(p) {
+            return Err(bad("p divides the index"));
         }
         let degree = order(p, index);
+        if !index.is_power_of_two() {
+            let odd = OddSlots::new(Axes::new(index)?, degree, modulus)?;
+            return Ok(SlotShape { index, modulus, degree, dimensions: odd.dimensions(degree), family: Family::Odd(odd) });
+        }
         let slots = (index / 2) as usize / degree;
         let ring = GaussianRing::new(modulus)?;
         let root = if ring.is_split() { split_root(modulus, slots) } else { inert_root(ring, slots) };

@@ -221,7 +221,8 @@ fn the_last_axis_alone_fills_all_rows() {
 
 #[test]
 fn rings_for_bootstrapping_have_their_slots() {
-    let rings: [(u64, u64, usize, &[usize], usize, bool); 8] = [
+    type Expected = (u64, u64, usize, &'static [usize], usize, bool);
+    let rings: [Expected; 8] = [
         (38309, 17, 36960, &[28, 55], 24, true),
         (56647, 127, 55080, &[36, 34], 45, true),
         (55427, 257, 54096, &[42, 46], 28, false),

@@ -88,6 +88,12 @@ fn shapes_are_the_ones_of_the_group() {
         let shape = plain.shape();
         assert_eq!((shape.rows(), shape.slots(), shape.column_wrap()), (rows, slots, wrap), "p = {}", shape.plain_prime());
         assert_eq!(shape.rows() * shape.base_degree(), 2);
+        let dimensions = shape.dimensions();
+        let sizes: Vec<usize> = dimensions.iter().map(|dimension| dimension.size).collect();
+        assert_eq!(sizes, if rows == 2 { vec![2, slots / 2] } else { vec![slots] });
+        assert_eq!((dimensions[0].good, dimensions[rows - 1].good), (rows == 2 || wrap == 0, wrap == 0));
+        assert_eq!(shape.rotation_along(rows - 1, (shape.columns() - 1) as i64), shape.rotation(-1));
+        assert!(rows == 1 || shape.rotation_along(0, -1) == shape.swap_rows());
         // φ_i sends X^(2^i) to its negative.
         let n = shape.ring_index() / 2;
         assert_eq!(1 << shape.projection().len(), shape.degree_of_slot());
