@@ -72,7 +72,7 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
     ];
     for ring in rings {
         for (mode, form) in MODES.into_iter().flat_map(|mode| [(mode, Form::Bgv), (mode, Form::Bfv)]) {
-            let params = params(ring, mode, form, 8);
+            let params = params(ring, mode, form, 2);
             let name = format!("{ring:?}, {mode:?}, {form:?}");
             let scheme = NoOp::new(&params, 1);
             let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
@@ -98,7 +98,7 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
 
 #[test]
 fn every_grouping_and_the_grid_are_exact() {
-    let set = params((3 * 7 * 31, 67, 1, 1, 3), BootstrapMode::Bypass, Form::Bgv, 8);
+    let set = params((3 * 7 * 31, 67, 1, 1, 3), BootstrapMode::Bypass, Form::Bgv, 2);
     let candidates = BootstrapPlan::candidates_for(&set, 6).unwrap();
     let tried = candidates.iter().filter(|plan| {
         let grid = matches!(plan.digits, DigitMethod::Global { .. });

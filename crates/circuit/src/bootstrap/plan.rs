@@ -94,7 +94,9 @@ impl BootstrapPlan {
             let stages = params.slots().max(2).ilog2() as usize;
             plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
         }
-        if 2 * params.overflow_bound() >= params.spec().plain_prime {
+        if params.spec().plain_prime == 2 {
+            plan.digits = DigitMethod::Doubling;
+        } else if 2 * params.overflow_bound() >= params.spec().plain_prime {
             // Several digits: closed forms are for one.
             plan.digits = DigitMethod::Local { extra_depth: 0 };
         }
