@@ -14,7 +14,7 @@ use crate::error::SchemeError;
 use crate::noise::NoiseModel;
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
-pub use security::{KeySecurity, SecurityReport};
+pub use security::{KeySecurity, SecurityReport, largest_modulus};
 pub use sets::{names, spec};
 pub use spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
 

@@ -97,6 +97,24 @@ fn ternary(log_degree: u32, modulus_bits: f64) -> f64 {
     row.iter().find(|(bits, _)| modulus_bits <= *bits).map_or(extrapolated, |r| r.1)
 }
 
+/// log2 of the largest modulus in the table with at least `bits` bits of security for a uniform ternary secret in a ring of this degree. Between the
+/// degrees of the table it is in proportion to the degree from the next smaller one, which is low: log2 QP / n grows slowly with n at constant
+/// security. `None` if that one is not tabulated with so many bits.
+///
+/// ```
+/// use everlevel_scheme::params::largest_modulus;
+///
+/// assert_eq!(largest_modulus(1 << 15, 128.0), Some(868.0));
+/// // Three quarters as long.
+/// assert_eq!(largest_modulus(3 << 13, 128.0), Some(645.0));
+/// assert_eq!(largest_modulus(1000, 128.0), None);
+/// ```
+pub fn largest_modulus(degree: usize, bits: f64) -> Option<f64> {
+    let (log_degree, row) = TERNARY.iter().rfind(|row| 1 << row.0 <= degree)?;
+    let (limit, _) = row.iter().rfind(|(_, security)| *security >= bits)?;
+    Some(limit * degree as f64 / f64::from(*log_degree).exp2())
+}
+
 fn sparse(log_degree: u32, weight: usize, modulus_bits: f64) -> f64 {
     let row = SPARSE.iter().find(|r| r.0 == log_degree).map_or(&[][..], |r| r.1);
     // the largest tabulated weight that the key reaches
@@ -114,6 +132,12 @@ mod tests {
         assert_eq!(ternary(15, 868.0), 128.03);
         assert!((ternary(15, 2000.0) - 54.07).abs() < 0.01);
         assert_eq!(ternary(9, 10.0), 100.0);
+        // Whatever is found has the security asked for, and all of it that is tabulated.
+        for (log_degree, row) in TERNARY {
+            let limit = largest_modulus(1 << log_degree, 128.0).unwrap();
+            assert!(ternary(*log_degree, limit) >= 128.0 && row.iter().all(|r| r.0 <= limit || r.1 < 128.0), "2^{log_degree}");
+        }
+        assert_eq!(largest_modulus(1 << 15, 300.0), None);
         assert_eq!(sparse(15, 28, 98.0), 128.0);
         assert_eq!(sparse(15, 28, 98.1), 0.0);
         assert_eq!(sparse(15, 30, 98.0), 128.0);
