@@ -109,6 +109,31 @@ pub enum ParamsCommand {
         #[arg(long, value_enum, default_value = "throughput")]
         by: By,
     },
+    /// Search for rings by their slots: degree, dimensions, and the modulus that their security allows
+    Rings(RingsArgs),
+}
+
+/// Arguments of `params rings`.
+#[derive(Args)]
+pub struct RingsArgs {
+    /// The prime of the plaintext modulus
+    #[arg(long, value_name = "P")]
+    pub p: u64,
+    /// Only rings with so many slots
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub slots_at_least: usize,
+    /// Only slots whose degree is a multiple of this
+    #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub degree_of: u32,
+    /// The security in bits that the modulus is for
+    #[arg(long, value_name = "BITS", default_value_t = 128.0)]
+    pub security: f64,
+    /// Only indices below this
+    #[arg(long, value_name = "M", default_value_t = 1 << 16, value_parser = clap::value_parser!(u64).range(..=1 << 18))]
+    pub index_below: u64,
+    /// Print no more rings than this
+    #[arg(long, value_name = "K", default_value_t = 20)]
+    pub max_rows: usize,
 }
 
 /// What a bootstrapping plan is chosen by.
@@ -176,6 +201,9 @@ pub struct ReproduceArgs {
     /// Only this row of the table, from 1
     #[arg(long, global = true, value_name = "K")]
     pub row: Option<usize>,
+    /// Only this set of Ma et al.: I, I-A, .. V-B, or I-80 and so on for those in braces
+    #[arg(long, global = true, value_name = "SET")]
+    pub set: Option<String>,
     /// A small ring instead of the paper's: minutes become seconds
     #[arg(long, global = true)]
     pub quick: bool,
@@ -258,6 +286,26 @@ impl ChenHanTable {
 pub enum MaEtAlTable {
     /// Degrees of the polynomials that remove digits
     Degrees,
+    /// The parameter sets
+    #[value(name = "table-4")]
+    Table4,
+    /// General bootstrapping
+    #[value(name = "table-6")]
+    Table6,
+    /// Thin bootstrapping of the same sets
+    Thin,
+}
+
+impl MaEtAlTable {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            MaEtAlTable::Degrees => "degrees",
+            MaEtAlTable::Table4 => "table-4",
+            MaEtAlTable::Table6 => "table-6",
+            MaEtAlTable::Thin => "thin",
+        }
+    }
 }
 
 /// The secret key under which messages are raised.

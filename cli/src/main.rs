@@ -10,6 +10,7 @@ mod demo;
 mod error;
 mod params;
 mod reproduce;
+mod rings;
 mod selftest;
 mod version;
 

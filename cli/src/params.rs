@@ -8,6 +8,7 @@ use crate::bench::machine;
 use crate::card::{Card, power};
 use crate::common::{emit, emit_json, find_params, find_planner, find_spec, progress, table};
 use crate::error::CliError;
+use crate::rings;
 
 #[derive(Serialize)]
 struct Listed {
@@ -38,6 +39,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
             if common.json { emit_json(&card) } else { emit(&card.text()) }
         }
         ParamsCommand::Plan { name, by } => plan(name, *by, common),
+        ParamsCommand::Rings(args) => rings::run(args, common),
     }
 }
 

@@ -151,3 +151,17 @@ fn documented_sets_are_the_real_ones() {
         assert_eq!(table, printed, "docs/parameters.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1");
     }
 }
+
+#[test]
+fn rings_are_searched() {
+    let found =
+        json(&"params rings --p 2 --slots-at-least 1000 --degree-of 8 --index-below 30000".split(' ').collect::<Vec<_>>());
+    let rings = found.as_array().unwrap();
+    assert_eq!(rings.len(), 1);
+    assert_eq!(
+        (rings[0]["m"].as_u64(), rings[0]["slots"].as_u64(), rings[0]["log_qp"].as_f64()),
+        (Some(21845), Some(1024), Some(430.0))
+    );
+    let text = success(&["params", "rings", "--p", "2", "--slots-at-least", "50", "--index-below", "10000", "--max-rows", "3"]);
+    assert!(text.contains("3 of ") && text.lines().count() == 6, "{text}");
+}

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use everlevel::scheme::params::BootstrapMode;
 use everlevel::{
-    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Scheme, SecretKey, ServerKeys,
+    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Scheme, SecretKey, ServerKeys, Stage,
     StageReport,
 };
 use rand_core::CryptoRng;
@@ -22,6 +22,8 @@ pub struct Outcome {
     pub cost: everlevel::Cost,
     /// Capacity before, in bits.
     pub before: f64,
+    /// Capacity of what was raised, and before and after the digit removal, in bits.
+    pub capacities: [f64; 3],
     /// Capacity after, in bits.
     pub after: f64,
     /// Squarings in a row after which the result can still be bootstrapped.
@@ -56,8 +58,13 @@ impl Bench {
     pub fn planner(&self) -> &KeyPlanner {
         &self.planner
     }
+    /// Whether only integers in the slots survive: round the digit removal of rings of odd index go whole slots.
     fn thin(&self) -> bool {
-        self.planner.bootstrap_plan().mode != BootstrapMode::Full
+        match self.planner.bootstrap_plan().mode {
+            BootstrapMode::Slim => true,
+            BootstrapMode::Full => false,
+            BootstrapMode::Bypass => self.params.ring().axes().is_none(),
+        }
     }
     /// One run with keys and values from `rng`; `tick` is called after each of its four parts.
     pub fn run(&mut self, rng: &mut impl CryptoRng, tick: &dyn Fn()) -> Result<Outcome, CliError> {
@@ -95,6 +102,9 @@ impl Bench {
         for r in &reports {
             *stages.entry(r.stage.name()).or_insert(0.0) += r.elapsed.as_secs_f64();
         }
+        let first = |stage: Stage| reports.iter().position(|r| r.stage == stage).unwrap_or(0);
+        let (raise, removal) = (first(Stage::Raise), first(Stage::DigitRemoval));
+        let capacities = [raise, removal.saturating_sub(1), removal].map(|i| reports.get(i).map_or(0.0, |r| r.capacity_bits));
         let measured = secret.measure_noise(&fresh)?;
         let wrong = self.wrong_slots(&secret, &fresh, &value)?;
         let (multiplications, depth_after) = self.multiply_on(&evaluator, &secret, fresh.clone(), value.clone(), needed)?;
@@ -106,6 +116,7 @@ impl Bench {
             stages,
             cost,
             before: evaluator.capacity_bits(&worn),
+            capacities,
             after: evaluator.capacity_bits(&fresh),
             multiplications,
             depth: [depth_fresh, depth_after],

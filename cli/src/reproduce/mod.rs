@@ -3,6 +3,7 @@
 mod chen_han;
 mod degrees;
 mod formulas;
+mod general;
 mod ma_et_al;
 mod record;
 mod recrypt;
@@ -25,6 +26,8 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
         },
         Paper::MaEtAl { table } => match table {
             MaEtAlTable::Degrees => degrees::run(args, common),
+            MaEtAlTable::Table4 => general::table_4(args, common),
+            MaEtAlTable::Table6 | MaEtAlTable::Thin => general::bootstrappings(table, args, common),
         },
     }
 }

@@ -3,7 +3,7 @@
 //! One thread, the least of several runs, microseconds a call. "Hot" repeats one transform with one table; "cold" goes
 //! round 18 tables and 18 polynomials, as a product over a chain of primes does.
 
-use everlevel_arith::{Backend, Modulus, NttTable, kernels, primes};
+use everlevel_arith::{Axes, Backend, Modulus, NttTable, TensorTable, kernels, primes};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -64,6 +64,52 @@ fn transforms(backend: Backend) {
     }
 }
 
+/// Rings of odd index beside the power-of-two ring that is nearest in use; the median of rounds that alternate.
+fn odd_indices(backend: Backend) {
+    println!("{:>10} {:>6} {:>7} {:>22} {:>12}", backend.name(), "m", "n", "forward / inverse", "to 2^15 or 16");
+    for (index, log_n) in
+        [(65535, 15), (38309, 16), (56647, 16), (55427, 16), (45193, 16), (50731, 16), (21845, 14), (32767, 15), (15709, 14)]
+    {
+        let axes = Axes::new(index).expect("an odd index in range");
+        let q = primes::primes_congruent_one(axes.transform_order(), 1 << 50).next().expect("there is such a prime");
+        let root = primes::primitive_root_of_unity(q, index).expect("q is 1 modulo the index");
+        let modulus = Modulus::new(q).expect("an odd prime");
+        let table = TensorTable::new(modulus, &axes, root).expect("the prime was chosen for this index");
+        let q = primes::primes_congruent_one(2 << log_n, 1 << 50).next().expect("there is such a prime");
+        let other = NttTable::for_prime(q, log_n).expect("the prime was chosen for this length");
+        let mut a = residues(modulus.value(), axes.degree(), index);
+        let mut b = residues(q, other.degree(), index);
+        let mut times: [Vec<f64>; 3] = Default::default();
+        for _ in 0..41 {
+            times[0].push(once(4, || table.forward_with(backend, black_box(&mut a))));
+            times[1].push(once(4, || table.inverse_with(backend, black_box(&mut a))));
+            times[2].push(once(4, || other.forward_with(backend, black_box(&mut b))));
+        }
+        let [forward, inverse, near] = times.map(|mut t| {
+            t.sort_by(f64::total_cmp);
+            t[t.len() / 2]
+        });
+        println!(
+            "{:>10} {:>6} {:>7} {:>10.1} / {:>9.1} {:>6.2} of 2^{log_n} = {near:.1}",
+            "",
+            index,
+            axes.degree(),
+            forward,
+            inverse,
+            forward / near
+        );
+    }
+}
+
+/// Microseconds a call, over a few calls.
+fn once(calls: usize, mut work: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    for _ in 0..calls {
+        work();
+    }
+    start.elapsed().as_secs_f64() * 1e6 / calls as f64
+}
+
 fn element_wise(backend: Backend) {
     const N: usize = 1 << 15;
     let k = kernels::on(backend).expect("only available backends are timed");
@@ -100,6 +146,7 @@ fn element_wise(backend: Backend) {
 fn main() {
     println!("active {}, processor has {}", Backend::active(), Backend::cpu_flags());
     for backend in Backend::available().into_iter().rev() {
+        odd_indices(backend);
         transforms(backend);
         element_wise(backend);
     }

@@ -60,8 +60,8 @@ impl SlotTransform {
 /// Between the φ(N) coefficients of a polynomial in X_c over Z/p^e and its values at x^u, u the representatives, by traces.
 ///
 /// * From the dual basis y_0, .., y_(d-1) of 1, x, .., x^(d-1), v = Σ Tr(v x^s) y_s, and Tr(a(x^u) x^s) = Σ a_k Tr(x^(u k + s)).
-/// * The coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots η, f being k reduced modulo N / l: the trace of the same
-///   sum over the representatives.
+/// * The coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots η, f being k reduced modulo N / l: the trace
+///   of the same sum over the representatives.
 ///
 /// All that is needed of x are the traces of its powers.
 #[derive(Debug)]
@@ -165,8 +165,8 @@ fn correlation(t: PrimePower, weights: &[u64], sequence: &[u64], count: usize) -
     out
 }
 
-/// Between coefficients and values, both in GR(p^e, d), along any other axis: matrices of powers of its root ζ, which are combinations of the
-/// first d_a of them over Z/p^e.
+/// Between coefficients and values, both in GR(p^e, d), along any other axis: matrices of powers of its root ζ, which are
+/// combinations of the first d_a of them over Z/p^e.
 #[derive(Debug)]
 struct OtherAxis {
     degree: usize,

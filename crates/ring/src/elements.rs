@@ -1,11 +1,11 @@
-//! Whole slots: elements of the Galois ring GR(p^e, d).
+//! Whole slots: elements of the Galois ring GR(p^e, d). Odd indices have them from their axes, powers of two from the columns.
 
 use crate::error::RingError;
 use crate::gaussian::GaussianRing;
 use crate::plain::PlainRing;
 use crate::prime_power::PrimePower;
 
-/// Elements of GR(p^e, d) = (Z/p^e)\[ξ\]/F are d residues, the coefficients of 1, ξ, .., ξ^(d-1).
+/// Of a power of two: elements of GR(p^e, d) = (Z/p^e)\[ξ\]/F are d residues, the coefficients of 1, ξ, .., ξ^(d-1).
 ///
 /// ξ is a primitive m-th root of unity with ξ^D = ζ or ω, the root of the base ring (D = d/f), so F has two or three terms:
 /// x^d - ζ where f = 1, x^d - (ω + ω') x^(d/2) + ω ω' where f = 2, ω' the conjugate of ω. Slot (r, j) of a holds a(ξ^g),

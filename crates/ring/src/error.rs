@@ -64,7 +64,7 @@ pub enum RingError {
     },
     /// Not all of the slots' degree comes from the largest prime-power factor of an odd index.
     #[error(
-        "index {index} does not fit p = {p}: p has order {degree} modulo the index and must have it modulo the largest prime-power factor {last}, too, but has order {carried} there"
+        "index {index} does not fit p = {p}: modulo its largest prime-power factor {last} the order of p must be {degree}, as it is modulo the index, not {carried}"
     )]
     NoCarrier {
         /// The prime p.

@@ -4,8 +4,8 @@ use everlevel_arith::{Axes, Axis};
 
 use crate::prime_power::PrimePower;
 
-/// Replaces X_a^k by X_a^(f(a, k)) on every axis, f(a, .) injective modulo N_a: automorphisms and products with monomials. Coefficients in the order of
-/// the [`Axes`], O(n) for each axis.
+/// Replaces X_a^k by X_a^(f(a, k)) on every axis, f(a, .) injective modulo N_a: automorphisms and products with monomials.
+/// Coefficients in the order of the [`Axes`], O(n) for each axis.
 ///
 /// A power that is not in the basis is X_a^k = -Σ X_a^(k + i N / l), i = 1, .., l - 1, k reduced modulo N / l.
 pub(crate) fn map_exponents(axes: &Axes, a: &[u64], t: PrimePower, f: impl Fn(&Axis, u64) -> u64) -> Vec<u64> {

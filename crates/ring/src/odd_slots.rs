@@ -23,7 +23,8 @@ pub(crate) struct OddSlots {
 }
 
 impl OddSlots {
-    /// The roots and their minimal polynomials, first over the field of p^d elements, then lifted; d = `degree` is the order of p modulo the index.
+    /// The roots and their minimal polynomials, first over the field of p^d elements, then lifted; d = `degree` is the order of p
+    /// modulo the index.
     ///
     /// # Errors
     /// [`RingError::NoCarrier`] if p has another order modulo the largest factor, [`RingError::BadPlainModulus`] if d is above 256.

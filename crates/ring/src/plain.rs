@@ -17,17 +17,17 @@ use crate::slot_shape::SlotShape;
 
 /// Plaintext arithmetic and slot encoding modulo p^e, for every e up to the shape's largest exponent.
 ///
-/// Plaintexts are vectors of n coefficients, reduced to 0..p^e, in natural order if the index is a power of two and in the coefficient order of
-/// its [axes](everlevel_arith::axes) if it is odd. Slot values come in three kinds:
+/// Plaintexts are vectors of n coefficients, reduced to 0..p^e, in natural order if the index is a power of two and in the
+/// coefficient order of its [axes](everlevel_arith::axes) if it is odd. Slot values are:
 ///
 /// * *thin* values, one residue a slot, row by row ([`PlainRing::encode`], [`PlainRing::decode`]);
 /// * whole *elements* of GR(p^e, d), d residues a slot ([`PlainRing::encode_elements`], [`PlainRing::decode_elements`]);
-/// * powers of two only: *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real parts and then all imaginary
-///   parts where f = 2 ([`PlainRing::encode_base`], [`PlainRing::decode_base`]);
+/// * powers of two only: *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real
+///   parts and then all imaginary parts where f = 2 ([`PlainRing::encode_base`], [`PlainRing::decode_base`]);
 /// * odd indices only: elements that are the same in all rows ([`PlainRing::encode_last`], [`PlainRing::embed_last`]).
 ///
-/// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an odd index they take n φ(N_c) word products, N_c the largest
-/// prime-power factor, and fewer for the other axes; the last kind takes φ(N_c)^2.
+/// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an odd index they take n φ(N_c)
+/// word products, N_c the largest prime-power factor, and fewer for the other axes; the last kind takes φ(N_c)^2.
 #[derive(Debug)]
 pub struct PlainRing {
     shape: SlotShape,
@@ -163,8 +163,8 @@ impl PlainRing {
     /// polynomial in X^(n / (2 period)) that holds them.
     ///
     /// # Errors
-    /// An odd index, a period that does not divide the columns, another number of values, a value of p^e or more, or an exponent that the shape does
-    /// not have.
+    /// An odd index, a period that does not divide the columns, another number of values, a value of p^e or more, or an exponent
+    /// that the shape does not have.
     pub fn encode_periodic(&self, values: &[u64], period: usize, e: u32) -> Result<Vec<u64>, RingError> {
         self.base_ring(e)?;
         if period == 0 || !self.shape.columns().is_multiple_of(period) {
@@ -174,8 +174,8 @@ impl PlainRing {
         self.interpolate(values, e)
     }
 
-    /// Elements of GR(p^e, d) along the last dimension, `columns` times d residues, to the φ(N_c) coefficients of the polynomial in X_c alone that
-    /// has them in every row of slots. About φ(N_c)^2 word products.
+    /// Elements of GR(p^e, d) along the last dimension, `columns` times d residues, to the φ(N_c) coefficients of the polynomial in
+    /// X_c alone that has them in every row of slots. About φ(N_c)^2 word products.
     ///
     /// # Errors
     /// A power of two as index, another number of residues, one of p^e or more, or an exponent that the shape does not have.

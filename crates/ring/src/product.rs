@@ -26,8 +26,8 @@ enum Family {
 impl ExactProduct {
     /// Nothing is computed before the first product.
     ///
-    /// An axis of odd index adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or that of the one power for which it is
-    /// subtracted.
+    /// An axis of odd index adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or
+    /// that of the one power for which it is subtracted.
     pub(crate) fn new(shape: &SlotShape) -> Self {
         let (family, terms) = match shape.axes() {
             None => (Family::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()), shape.ring_index() as f64 / 2.0),

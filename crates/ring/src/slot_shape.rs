@@ -22,9 +22,10 @@ pub struct SlotDimension {
 
 /// The slots of the plaintext ring (Z/p^e)\[X\]/Φ_m(X): k = n/d Galois rings GR(p^e, d), d the order of p modulo m.
 ///
-/// Slots lie in a hypercube ([`SlotShape::dimensions`]), row-major. Slot s stands for the unit u = Π g_i^(s_i) modulo m, its *representative*, s_i its
-/// coordinates and g_i the generators; it holds the value of the polynomial at ζ^u, ζ a primitive m-th root of unity in GR(p^e, d). The
-/// last dimension is that of the *columns*. Automorphisms X -> X^(g_i) move to the left: slots take the value of the one that is next in dimension i.
+/// Slots lie in a hypercube ([`SlotShape::dimensions`]), row-major. Slot s stands for the unit u = Π g_i^(s_i) modulo m, its
+/// *representative*, s_i its coordinates and g_i the generators; it holds the value of the polynomial at ζ^u, ζ a primitive m-th
+/// root of unity in GR(p^e, d). The last dimension is that of the *columns*. Automorphisms X -> X^(g_i) move to the left: slots
+/// take the value of the one that is next in dimension i.
 ///
 /// # Index a power of two, p odd
 /// Z\[X\]/(X^n + 1), m = 2n. With ξ for ζ,
@@ -37,17 +38,18 @@ pub struct SlotDimension {
 /// column ([`GaussianRing`]). *Thin* plaintexts have slots in Z/p^e: the polynomials in X^d if f = 1, those fixed by
 /// W -> W^p if f = 2.
 ///
-/// On base and thin slots a rotation is cyclic. On whole slots it is so up to Frobenius: elements that pass the end of a row arrive as their p^s-th
-/// conjugates, s = [`SlotShape::column_wrap`].
+/// On base and thin slots a rotation is cyclic. On whole slots it is so up to Frobenius: elements that pass the end of a row arrive
+/// as their p^s-th conjugates, s = [`SlotShape::column_wrap`].
 ///
 /// # Odd index
-/// One dimension for each of the [`Axes`] of m, in their order. ζ is the product of roots ζ_a of order N_a, the values of X_a. The last axis, of
-/// the largest factor N_c, must carry Frobenius: p has order d modulo N_c, too. ζ_c is the class of x in
-/// GR(p^e, d) = (Z/p^e)\[x\]/F, F a factor of Φ_(N_c).
+/// One dimension for each of the [`Axes`] of m, in their order. ζ is the product of roots ζ_a of order N_a, the values of X_a. The
+/// last axis, of the largest factor N_c, must carry Frobenius: p has order d modulo N_c, too. ζ_c is the class of x in GR(p^e, d) =
+/// (Z/p^e)\[x\]/F, F a factor of Φ_(N_c).
 ///
 /// * All dimensions but the last have size φ(N_a) and the generator γ_a modulo N_a, 1 modulo the others: always good.
-/// * The last one has size D = φ(N_c)/d and a generator that is 1 modulo the other factors: γ_c^d if D and d are coprime, good, and else γ_c, bad. γ_c^D is a power
-///   p^s modulo N_c: a slot that passes the end arrives as the p^s-th conjugate of the one at the place moved by p^-s along all *other* dimensions.
+/// * The last one has size D = φ(N_c)/d and a generator that is 1 modulo the other factors: γ_c^d if D and d are coprime, good, and
+///   else γ_c, bad. γ_c^D is a power p^s modulo N_c: a slot that passes the end arrives as the p^s-th conjugate of the one at the
+///   place moved by p^-s along all *other* dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotShape {
     index: u64,
@@ -66,11 +68,13 @@ enum Family {
 }
 
 impl SlotShape {
-    /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or an odd number from 3 to 2^18, modulo powers of `p` up to `p^max_exponent`.
+    /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or an odd number from 3 to 2^18, modulo powers of `p`
+    /// up to `p^max_exponent`.
     ///
     /// # Errors
-    /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides the index, p^max_exponent is 2^62 or more, or d is
-    /// above 256 for an odd index; [`RingError::NoCarrier`] if p has a smaller order modulo the largest factor of an odd index.
+    /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides the index, p^max_exponent is
+    /// 2^62 or more, or d is above 256 for an odd index; [`RingError::NoCarrier`] if p has a smaller order modulo the largest
+    /// factor of an odd index.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
         let range = if index.is_power_of_two() { 32..=1 << 18 } else { 3..=Axes::MAX_INDEX };
         if !range.contains(&index) || !(index.is_power_of_two() || index % 2 == 1) {
@@ -135,7 +139,8 @@ impl SlotShape {
     pub fn degree_of_slot(&self) -> usize {
         self.degree
     }
-    /// f: the degree over Z/p^e of the values in the slots of the base ring, 1 if p is 1 modulo 4, else 2; 1 for odd indices, which have no base ring.
+    /// f: the degree over Z/p^e of the values in the slots of the base ring, 1 if p is 1 modulo 4, else 2; 1 for odd indices, which
+    /// have no base ring.
     pub fn base_degree(&self) -> usize {
         if self.odd().is_some() || self.modulus.prime() % 4 == 1 { 1 } else { 2 }
     }
@@ -189,7 +194,8 @@ impl SlotShape {
         Ok(root.iter().map(|&x| t.reduce_u64(x)).collect())
     }
 
-    /// The automorphism that moves slots by `k` to the left along a dimension (to the right for negative k): the k-th power of its generator.
+    /// The automorphism that moves slots by `k` to the left along a dimension (to the right for negative k): the k-th power of its
+    /// generator.
     ///
     /// # Panics
     /// If there is no such dimension.
@@ -214,8 +220,9 @@ impl SlotShape {
         let k = if self.odd().is_some() { k } else { k.rem_euclid(self.columns() as i64) };
         self.rotation_along(self.dimensions.len() - 1, k)
     }
-    /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole slots is Frobenius to the power s. With
-    /// s = 0 the columns are a good dimension of the hypercube of slots. For an odd index s is that of γ_c^D = p^s modulo N_c. O(d + columns).
+    /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole slots is Frobenius to the power s.
+    /// With s = 0 the columns are a good dimension of the hypercube of slots. For an odd index it is the
+    /// last generator that has this power modulo N_c. O(d + columns).
     pub fn column_wrap(&self) -> usize {
         let n = self.axes().map_or(self.index, |axes| axes.last().index);
         let round = self.rotation_along(self.dimensions.len() - 1, self.columns() as i64).0 % n;
@@ -226,7 +233,8 @@ impl SlotShape {
     pub fn swap_rows(&self) -> GaloisElement {
         if self.rows() == 2 && self.odd().is_none() { GaloisElement(self.index - 1) } else { GaloisElement::IDENTITY }
     }
-    /// The automorphism that conjugates i in every column of the base ring: the exchange of two rows, Frobenius on one; the identity for odd indices.
+    /// The automorphism that conjugates i in every column of the base ring: the exchange of two rows, Frobenius on one; the
+    /// identity for odd indices.
     pub fn conjugation(&self) -> GaloisElement {
         if self.base_degree() == 1 { self.swap_rows() } else { self.frobenius() }
     }

@@ -4,7 +4,8 @@ use everlevel_ring::{GaloisElement, GaloisRing, PlainRing, RingError, SlotShape}
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Index, prime, the exponents to look at (the largest one is built), the sizes of the dimensions, d, and whether the last dimension is good.
+/// Index, prime, the exponents to look at (the largest one is built), the sizes of the dimensions, d, and whether the last
+/// dimension is good.
 type Facts = (u64, u64, &'static [u32], &'static [usize], usize, bool);
 
 const RINGS: [Facts; 24] = [
@@ -221,6 +222,7 @@ fn the_last_axis_alone_fills_all_rows() {
 
 #[test]
 fn rings_for_bootstrapping_have_their_slots() {
+    let mut rng = ChaCha20Rng::from_seed([5; 32]);
     type Expected = (u64, u64, usize, &'static [usize], usize, bool);
     let rings: [Expected; 8] = [
         (38309, 17, 36960, &[28, 55], 24, true),
@@ -237,6 +239,14 @@ fn rings_for_bootstrapping_have_their_slots() {
         let found: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
         assert_eq!((&found[..], shape.degree_of_slot(), shape.slots() * d), (sizes, d, n), "{index} {p}");
         assert!(shape.dimensions().iter().enumerate().all(|(i, dimension)| dimension.good == (good || i + 1 < sizes.len())));
+        let plain = PlainRing::new(shape).unwrap();
+        let thin = random(&mut rng, plain.shape().slots(), plain.modulus(2).value());
+        let coefficients = plain.encode(&thin, 2).unwrap();
+        assert_eq!(plain.decode(&coefficients, 2).unwrap(), thin);
+        let rotated = plain.galois(&coefficients, plain.shape().rotation_along(0, -3), 2);
+        let mut want = thin;
+        want.rotate_right(3 * plain.shape().slots() / sizes[0]);
+        assert_eq!(plain.decode(&rotated, 2).unwrap(), want);
     }
 }
 

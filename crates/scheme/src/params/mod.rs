@@ -16,7 +16,7 @@ use crate::noise::{NoiseModel, raise_digit_count};
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
 pub use ma::{PaperSet, Variant, paper_sets};
-pub use security::{KeySecurity, SecurityReport};
+pub use security::{KeySecurity, SecurityReport, largest_modulus};
 pub use sets::{names, spec};
 pub use spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
 

@@ -99,6 +99,24 @@ fn ternary(degree: usize, modulus_bits: f64) -> f64 {
     row.iter().find(|(bits, _)| modulus_bits <= *bits).map_or(extrapolated, |r| r.1)
 }
 
+/// log2 of the largest modulus in the table with at least `bits` bits of security for a uniform ternary secret in a ring of this degree. Between the
+/// degrees of the table it is in proportion to the degree from the next smaller one, which is low: log2 QP / n grows slowly with n at constant
+/// security. `None` if that one is not tabulated with so many bits.
+///
+/// ```
+/// use everlevel_scheme::params::largest_modulus;
+///
+/// assert_eq!(largest_modulus(1 << 15, 128.0), Some(868.0));
+/// // Three quarters as long.
+/// assert_eq!(largest_modulus(3 << 13, 128.0), Some(645.0));
+/// assert_eq!(largest_modulus(1000, 128.0), None);
+/// ```
+pub fn largest_modulus(degree: usize, bits: f64) -> Option<f64> {
+    let (log_degree, row) = TERNARY.iter().rfind(|row| 1 << row.0 <= degree)?;
+    let (limit, _) = row.iter().rfind(|(_, security)| *security >= bits)?;
+    Some(limit * degree as f64 / f64::from(*log_degree).exp2())
+}
+
 /// A degree between two powers of two gets the figure of the smaller one. Rings of odd index have no rotations that keep secrets sparse, so the
 /// attack behind these figures is weaker there.
 fn sparse(degree: usize, weight: usize, modulus_bits: f64) -> f64 {
@@ -128,5 +146,14 @@ mod tests {
         assert!(ternary(55080, 868.0 * 55080.0 / 32768.0 + 0.1) < 128.0);
         assert!(ternary(55080, 1720.0) < 128.0 && ternary(n16, 1720.0) > 128.0);
         assert_eq!(sparse(55080, 28, 98.0), sparse(n15, 28, 98.0));
+        // Whatever is found has the security asked for, and all of it that is tabulated.
+        for (log_degree, row) in TERNARY {
+            let limit = largest_modulus(1 << log_degree, 128.0).unwrap();
+            assert!(
+                ternary(1 << log_degree, limit) >= 128.0 && row.iter().all(|r| r.0 <= limit || r.1 < 128.0),
+                "2^{log_degree}"
+            );
+        }
+        assert_eq!(largest_modulus(1 << 15, 300.0), None);
     }
 }

@@ -3,127 +3,126 @@
 use super::super::residues::Residues;
 use super::plan::Stage;
 
-/// A transform of prime length r on `v`, a symmetric matrix, from reduced residues to reduced ones.
+/// A stage of a prime r on all blocks of a piece: forward from reduced residues, `back` from wide ones, to reduced ones either way.
 ///
-/// With s_j = x_j + x_(r-j) and d_j = x_j - x_(r-j), value ±k is x_0 + Σ s_j cos(j k) ± Σ d_j sin(j k), j up to h = (r - 1) / 2: 2 h² products,
-/// two reductions for every two values. `halves` has room for s and d.
+/// With s_u = x_u + x_-u and d_u = x_u - x_-u, the values ±v are x_0 + Σ s_u cos(u v) ± Σ d_u sin(u v), u over the units modulo ±1: 2 h² products for
+/// h = (r - 1) / 2, and two reductions for two values. Units are taken as powers of a generator, so that the weights of one value follow one another
+/// and those of the next value begin one later. `work` has room for s and d.
 #[inline(always)]
-fn transform<A: Residues>(m: A, weights: &[[u64; 2]], v: &mut [A::V], halves: &mut [A::V]) {
-    let r = v.len();
-    let h = r / 2;
-    let (sums, differences) = halves[..2 * h].split_at_mut(h);
-    let mut total = m.sum_from(v[0]);
-    for j in 0..h {
-        (sums[j], differences[j]) = m.plus_minus(v[1 + j], v[r - 1 - j]);
-        total = m.sum_add(total, sums[j], weights[0][0]);
-        if (j + 1) % A::TERMS == 0 {
-            total = m.sum_settle(total);
+pub(super) fn prime<A: Residues>(m: A, stage: &Stage, units: &[u32], back: bool, piece: &mut [A::V], work: &mut [A::V]) {
+    let h = stage.radix / 2;
+    let (sums, differences) = work[..2 * h].split_at_mut(h);
+    for block in piece.chunks_exact_mut(stage.block()) {
+        for j in 0..stage.distance() {
+            let t = j / stage.inner;
+            let mut places = Places { m, stage, t, j, block: &mut *block };
+            let first = places.read(0, back);
+            let mut total = m.sum_from(first);
+            for e in 0..h {
+                let (x, y) = (places.read(units[e] as usize, back), places.read(units[e + h] as usize, back));
+                (sums[e], differences[e]) = m.plus_minus(x, y);
+                if e > 0 && e % A::TERMS == 0 {
+                    total = m.sum_settle(total);
+                }
+                total = m.sum_add(total, sums[e], stage.unit);
+            }
+            places.write(0, back, m.sum_plus_minus(total, m.sum_zero()).0);
+            let mut e = 0;
+            while e < h {
+                // Several values at once share what they read.
+                e += match h - e {
+                    1 => values::<A, 1>(&mut places, units, back, first, sums, differences, e),
+                    2 => values::<A, 2>(&mut places, units, back, first, sums, differences, e),
+                    3 => values::<A, 3>(&mut places, units, back, first, sums, differences, e),
+                    _ => values::<A, 4>(&mut places, units, back, first, sums, differences, e),
+                };
+            }
         }
-    }
-    let first = v[0];
-    v[0] = m.sum_plus_minus(total, m.sum_zero()).0;
-    let mut k = 1;
-    while k <= h {
-        // Several values at once share what they read.
-        k += match h + 1 - k {
-            1 => values::<A, 1>(m, weights, first, sums, differences, k, v),
-            2 => values::<A, 2>(m, weights, first, sums, differences, k, v),
-            3 => values::<A, 3>(m, weights, first, sums, differences, k, v),
-            _ => values::<A, 4>(m, weights, first, sums, differences, k, v),
-        };
     }
 }
 
-/// The values ±k, ..., ±(k + C - 1); gives C.
+/// The values at plus and minus the units number e to e + C - 1; gives C.
 #[inline(always)]
 fn values<A: Residues, const C: usize>(
-    m: A,
-    weights: &[[u64; 2]],
+    places: &mut Places<A>,
+    units: &[u32],
+    back: bool,
     first: A::V,
     sums: &[A::V],
     differences: &[A::V],
-    k: usize,
-    v: &mut [A::V],
+    e: usize,
 ) -> usize {
-    let r = weights.len();
-    let (mut even, mut odd, mut turns) = ([m.sum_from(first); C], [m.sum_zero(); C], [0; C]);
-    for (j, (&s, &d)) in sums.iter().zip(differences).enumerate() {
-        for i in 0..C {
-            turns[i] += k + i;
-            if turns[i] >= r {
-                turns[i] -= r;
+    let (m, h) = (places.m, sums.len());
+    let (mut even, mut odd) = ([m.sum_from(first); C], [m.sum_zero(); C]);
+    let weights = &places.stage.constants[e..][..h + C - 1];
+    for (i, ((&s, &d), weights)) in sums.iter().zip(differences).zip(weights.windows(C)).enumerate() {
+        if i > 0 && i % A::TERMS == 0 {
+            for c in 0..C {
+                (even[c], odd[c]) = (m.sum_settle(even[c]), m.sum_settle(odd[c]));
             }
-            let [cosine, sine] = weights[turns[i]];
-            even[i] = m.sum_add(even[i], s, cosine);
-            odd[i] = m.sum_add(odd[i], d, sine);
         }
-        if (j + 1) % A::TERMS == 0 {
-            for i in 0..C {
-                (even[i], odd[i]) = (m.sum_settle(even[i]), m.sum_settle(odd[i]));
-            }
+        for c in 0..C {
+            even[c] = m.sum_add(even[c], s, weights[c][0]);
+            odd[c] = m.sum_add(odd[c], d, weights[c][1]);
         }
     }
-    for i in 0..C {
-        (v[k + i], v[r - k - i]) = m.sum_plus_minus(even[i], odd[i]);
+    for c in 0..C {
+        let (plus, minus) = m.sum_plus_minus(even[c], odd[c]);
+        places.write(units[e + c] as usize, back, plus);
+        places.write(units[e + c + h] as usize, back, minus);
     }
     C
 }
 
-/// A stage of a prime on one block, from reduced residues to reduced ones.
-#[inline(always)]
-pub(super) fn forward<A: Residues>(m: A, stage: &Stage, weights: &[[u64; 2]], block: &mut [A::V], work: &mut [A::V]) {
-    let (r, distance) = (stage.radix, stage.distance());
-    let (v, halves) = work.split_at_mut(r);
-    for t in 0..stage.lower {
-        for j in t * stage.inner..(t + 1) * stage.inner {
-            for k in 0..r {
-                v[k] = block[k * distance + j];
-            }
-            transform(m, weights, v, halves);
-            for k in 0..r {
-                let x = if k > 0 && t > 0 { m.mul(v[k], m.everywhere(stage.twiddles[t * r + k])) } else { v[k] };
-                block[k * distance + j] = x;
-            }
+/// The places of one transform of a block: twiddles come after it, or before it on the way back.
+struct Places<'a, A: Residues> {
+    m: A,
+    stage: &'a Stage,
+    t: usize,
+    j: usize,
+    block: &'a mut [A::V],
+}
+
+impl<A: Residues> Places<'_, A> {
+    #[inline(always)]
+    fn twiddled(&self, k: usize, x: A::V) -> A::V {
+        self.m.mul(x, self.m.everywhere(self.stage.twiddles[self.t * self.stage.radix + k]))
+    }
+    #[inline(always)]
+    fn read(&self, k: usize, back: bool) -> A::V {
+        let x = self.block[k * self.stage.distance() + self.j];
+        match (back, self.t > 0) {
+            (true, true) => self.twiddled(k, x),
+            (true, false) => self.m.reduce(x),
+            (false, _) => x,
         }
+    }
+    #[inline(always)]
+    fn write(&mut self, k: usize, back: bool, x: A::V) {
+        let x = if self.t > 0 && !back { self.twiddled(k, x) } else { x };
+        self.block[k * self.stage.distance() + self.j] = x;
     }
 }
 
-/// The transpose of [`forward`], from wide residues to reduced ones.
+/// The product by a matrix in all blocks of a piece, from reduced residues to reduced ones.
 #[inline(always)]
-pub(super) fn back<A: Residues>(m: A, stage: &Stage, weights: &[[u64; 2]], block: &mut [A::V], work: &mut [A::V]) {
-    let (r, distance) = (stage.radix, stage.distance());
-    let (v, halves) = work.split_at_mut(r);
-    for t in 0..stage.lower {
-        for j in t * stage.inner..(t + 1) * stage.inner {
-            for k in 0..r {
-                let x = block[k * distance + j];
-                v[k] = if k > 0 && t > 0 { m.mul(x, m.everywhere(stage.twiddles[t * r + k])) } else { m.reduce(x) };
-            }
-            transform(m, weights, v, halves);
-            for k in 0..r {
-                block[k * distance + j] = v[k];
-            }
-        }
-    }
-}
-
-/// The product by a matrix along one block, from reduced residues to reduced ones.
-#[inline(always)]
-pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], block: &mut [A::V], work: &mut [A::V]) {
+pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], piece: &mut [A::V], work: &mut [A::V]) {
     let (n, distance) = (stage.radix, stage.distance());
-    for j in 0..distance {
-        for k in 0..n {
-            work[k] = block[k * distance + j];
-        }
-        for (k, row) in matrix.chunks_exact(n).enumerate() {
-            let mut sum = m.sum_from(m.zero());
-            for (i, (&x, &w)) in work[..n].iter().zip(row).enumerate() {
-                sum = m.sum_add(sum, x, w);
-                if (i + 1) % A::TERMS == 0 {
-                    sum = m.sum_settle(sum);
-                }
+    for block in piece.chunks_exact_mut(stage.block()) {
+        for j in 0..distance {
+            for k in 0..n {
+                work[k] = block[k * distance + j];
             }
-            block[k * distance + j] = m.sum_plus_minus(sum, m.sum_zero()).0;
+            for (k, row) in matrix.chunks_exact(n).enumerate() {
+                let mut sum = m.sum_from(m.zero());
+                for (i, (&x, &w)) in work[..n].iter().zip(row).enumerate() {
+                    if i > 0 && i % A::TERMS == 0 {
+                        sum = m.sum_settle(sum);
+                    }
+                    sum = m.sum_add(sum, x, w);
+                }
+                block[k * distance + j] = m.sum_plus_minus(sum, m.sum_zero()).0;
+            }
         }
     }
 }

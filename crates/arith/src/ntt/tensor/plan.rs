@@ -25,8 +25,10 @@ pub(super) enum Kind {
     Network,
     /// Three, with the cosine and the sine of a third in `constants`.
     Three,
-    /// Another prime r: cosines and sines of all multiples of 1/r, as weights.
-    Prime(Vec<[u64; 2]>),
+    /// A prime from 5 to 13: cosines and sines of e/r, as weights, in `constants`.
+    Short,
+    /// A larger prime with a generator g of its units: cosines and sines of g^e / r, as weights, in `constants`, and here g^e, e < r - 1.
+    Long(Vec<u32>),
     /// A matrix, row-major, as weights, and its inverse.
     Dense([Vec<u64>; 2]),
 }
@@ -41,8 +43,29 @@ pub(super) struct Stage {
     pub(super) inner: usize,
     /// ω^(t k), k the frequency at place k of `radix`, t < `lower`; empty if `lower` is 1.
     pub(super) twiddles: Vec<[u64; 2]>,
-    pub(super) constants: [[u64; 2]; 8],
+    pub(super) constants: Vec<[u64; 2]>,
+    /// 1, as a weight.
+    pub(super) unit: u64,
 }
+
+/// What to do with a stage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Forward,
+    /// Forward, the product by the spectrum, and back.
+    Turn,
+    Back,
+}
+
+/// One sweep over a part of a line.
+pub(super) struct Step {
+    pub(super) stage: usize,
+    pub(super) way: Way,
+    pub(super) range: std::ops::Range<usize>,
+}
+
+/// How many vectors stay in the nearest cache.
+const PIECE: usize = 512;
 
 /// The transform along a line.
 pub(super) struct Line {
@@ -50,6 +73,8 @@ pub(super) struct Line {
     pub(super) positions: Vec<u32>,
     /// The stages on the way there; the last one is a network if there is a prime axis.
     pub(super) stages: Vec<Stage>,
+    /// What to do in which order.
+    pub(super) steps: Vec<Step>,
     /// D' and E', by position.
     pub(super) spectra: [Vec<[u64; 2]>; 2],
 }
@@ -83,8 +108,16 @@ impl Line {
             if f.prime == 0 {
                 let dense =
                     matrices(q, root, axes, range.start + f.axis).map(|m| m.iter().map(|&w| A::encode_weight(q, w)).collect());
-                let (twiddles, constants) = (Vec::new(), [[0; 2]; 8]);
-                stages.push(Stage { kind: Kind::Dense(dense), radix: f.order, lower: 1, inner, twiddles, constants });
+                let (twiddles, constants) = (Vec::new(), Vec::new());
+                stages.push(Stage {
+                    kind: Kind::Dense(dense),
+                    radix: f.order,
+                    lower: 1,
+                    inner,
+                    twiddles,
+                    constants,
+                    unit: A::encode_weight(q, 1),
+                });
                 continue;
             }
             let mut root = primes::primitive_root_of_unity(q.value(), f.order as u64).unwrap_or(1);
@@ -123,7 +156,8 @@ impl Line {
         cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
         inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
         let spectra = [forward, inverse].map(|d| d.into_iter().map(|x| A::encode(q, q.mul(x, scale))).collect());
-        Line { positions, stages, spectra }
+        let steps = steps(&stages, length);
+        Line { positions, stages, steps, spectra }
     }
     /// The number of places.
     pub(super) fn length(&self) -> usize {
@@ -131,7 +165,7 @@ impl Line {
     }
     /// How many vectors a stage needs to work in.
     pub(super) fn workspace(&self) -> usize {
-        let need = |s: &Stage| if matches!(s.kind, Kind::Prime(_) | Kind::Dense(_)) { 2 * s.radix } else { 0 };
+        let need = |s: &Stage| if matches!(s.kind, Kind::Long(_) | Kind::Dense(_)) { 2 * s.radix } else { 0 };
         self.stages.iter().map(need).max().unwrap_or(0)
     }
 }
@@ -161,24 +195,22 @@ impl Cyclic {
         let half = q.value().div_ceil(2) % q.value();
         let cosine = |e: usize| q.mul(half, q.add(q.pow(root, e as u64), q.pow(root, (r - e) as u64)));
         let sine = |e: usize| q.mul(half, q.sub(q.pow(root, e as u64), q.pow(root, (r - e) as u64)));
-        let mut constants = [[0; 2]; 8];
-        let kind = if r.is_power_of_two() {
-            for (b, c) in constants.iter_mut().enumerate().take(r / 2) {
-                // Block b of a level is modulo X^2h - c², of the next one modulo X^h - c and X^h + c.
-                let e = if b == 0 { 0 } else { b.reverse_bits() >> (usize::BITS + 1 - r.trailing_zeros()) };
-                *c = A::encode(q, q.pow(root, e as u64));
-            }
-            Kind::Network
+        let (kind, constants) = if r.is_power_of_two() {
+            // Block b of a level is modulo X^2h - c², of the next one modulo X^h - c and X^h + c.
+            let exponent = |b: usize| if b == 0 { 0 } else { b.reverse_bits() >> (usize::BITS + 1 - r.trailing_zeros()) };
+            (Kind::Network, (0..r / 2).map(|b| A::encode(q, q.pow(root, exponent(b) as u64))).collect())
         } else if r == 3 {
-            constants[..2].copy_from_slice(&[A::encode(q, cosine(1)), A::encode(q, sine(1))]);
-            Kind::Three
+            (Kind::Three, vec![A::encode(q, cosine(1)), A::encode(q, sine(1))])
         } else {
-            Kind::Prime((0..r).map(|e| [cosine(e), sine(e)].map(|w| A::encode_weight(q, w))).collect())
+            let short = r <= 13;
+            let units: Vec<usize> = if short { (0..r).collect() } else { powers(generator(r), r).take(r - 1).collect() };
+            let weights = units.iter().map(|&e| [cosine(e), sine(e)].map(|w| A::encode_weight(q, w))).collect();
+            (if short { Kind::Short } else { Kind::Long(units.into_iter().map(|u| u as u32).collect()) }, weights)
         };
         let twiddle = |t: usize, k: usize| A::encode(q, q.pow(self.root, (t * self.frequency(k)) as u64));
         let rows = if self.lower == 1 { 0 } else { self.lower };
         let twiddles = (0..rows).flat_map(|t| (0..r).map(move |k| (t, k))).map(|(t, k)| twiddle(t, k)).collect();
-        Stage { kind, radix: r, lower: self.lower, inner: self.inner, twiddles, constants }
+        Stage { kind, radix: r, lower: self.lower, inner: self.inner, twiddles, constants, unit: A::encode_weight(q, 1) }
     }
     /// The stage by its definition.
     fn apply(&self, q: Modulus, x: &mut [u64]) {
@@ -196,6 +228,36 @@ impl Cyclic {
             }
         }
     }
+}
+
+/// The powers of g modulo r.
+fn powers(g: usize, r: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(1), move |x| Some(x * g % r))
+}
+
+/// The least generator of the units modulo the prime r.
+fn generator(r: usize) -> usize {
+    (2..r).find(|&g| powers(g, r).skip(1).position(|x| x == 1) == Some(r - 2)).unwrap_or(1)
+}
+
+/// Stages forward, piece by piece once pieces are short, and back.
+fn steps(stages: &[Stage], length: usize) -> Vec<Step> {
+    let Some((leaf, rest)) = stages.split_last() else { return Vec::new() };
+    let long = rest.iter().take_while(|s| s.block() > PIECE).count();
+    let piece = stages[long].block();
+    let dense = |stage: usize| matches!(stages[stage].kind, Kind::Dense(_));
+    let mut steps = Vec::new();
+    let mut push = |stage, way, range: &std::ops::Range<usize>| steps.push(Step { stage, way, range: range.clone() });
+    (0..long).for_each(|stage| push(stage, Way::Forward, &(0..length)));
+    for start in (0..length).step_by(piece) {
+        let piece = start..start + piece;
+        (long..rest.len()).for_each(|stage| push(stage, Way::Forward, &piece));
+        push(rest.len(), if dense(rest.len()) { Way::Forward } else { Way::Turn }, &piece);
+        (long..rest.len()).rev().filter(|&stage| !dense(stage)).for_each(|stage| push(stage, Way::Back, &piece));
+    }
+    (0..long).rev().filter(|&stage| !dense(stage)).for_each(|stage| push(stage, Way::Back, &(0..length)));
+    debug_assert_eq!(leaf.distance(), 1);
+    steps
 }
 
 /// Whether the transform along an axis is a correlation.

@@ -7,14 +7,9 @@ use super::super::residues::Residues;
 use super::super::unrolled;
 use super::plan::Stage;
 
-type Constants = [[u64; 2]; 8];
-
-/// A transform of length R, from reduced residues to wide ones.
+/// A transform of length R, a power of two, from reduced residues to wide ones.
 #[inline(always)]
-fn transform<A: Residues, const R: usize>(m: A, constants: &Constants, v: &mut [A::V; 16]) {
-    if R == 3 {
-        return three(m, constants, v);
-    }
+fn transform<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
     unrolled!(for t in 0..4 {
         if 1 << t < R {
             let reach = R >> (t + 1);
@@ -36,10 +31,7 @@ fn transform<A: Residues, const R: usize>(m: A, constants: &Constants, v: &mut [
 
 /// The transpose of [`transform`], from reduced residues to wide ones.
 #[inline(always)]
-fn transpose<A: Residues, const R: usize>(m: A, constants: &Constants, v: &mut [A::V; 16]) {
-    if R == 3 {
-        return three(m, constants, v);
-    }
+fn transpose<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
     unrolled!(for t in 3..=0 {
         if 1 << t < R {
             let reach = R >> (t + 1);
@@ -61,7 +53,7 @@ fn transpose<A: Residues, const R: usize>(m: A, constants: &Constants, v: &mut [
 
 /// The transform of length three, a symmetric matrix.
 #[inline(always)]
-fn three<A: Residues>(m: A, constants: &Constants, v: &mut [A::V; 16]) {
+fn three<A: Residues>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
     let (sum, difference) = m.plus_minus(v[1], v[2]);
     let (cosine, sine) = (m.mul(sum, m.everywhere(constants[0])), m.mul(difference, m.everywhere(constants[1])));
     let even = m.reduce(m.plus_minus(v[0], cosine).0);
@@ -69,52 +61,126 @@ fn three<A: Residues>(m: A, constants: &Constants, v: &mut [A::V; 16]) {
     (v[1], v[2]) = m.plus_minus(even, sine);
 }
 
-/// The stage on one block, from reduced residues to reduced ones.
+/// The transform of length 5 to 13, a symmetric matrix, from reduced residues to reduced ones; see [`super::large::prime`].
 #[inline(always)]
-pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, block: &mut [A::V]) {
+fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
+    let weights = &constants[..R];
+    let (mut sums, mut differences) = ([m.zero(); 8], [m.zero(); 8]);
+    let mut total = m.sum_from(v[0]);
+    unrolled!(for j in 0..8 {
+        if j < R / 2 {
+            (sums[j], differences[j]) = m.plus_minus(v[1 + j], v[R - 1 - j]);
+            if j > 0 && j % A::TERMS == 0 {
+                total = m.sum_settle(total);
+            }
+            total = m.sum_add(total, sums[j], weights[0][0]);
+        }
+    });
+    let first = v[0];
+    v[0] = m.sum_plus_minus(total, m.sum_zero()).0;
+    unrolled!(for i in 0..8 {
+        if i < R / 2 {
+            let (mut even, mut odd) = (m.sum_from(first), m.sum_zero());
+            unrolled!(for j in 0..8 {
+                if j < R / 2 {
+                    let [cosine, sine] = weights[(i + 1) * (j + 1) % R];
+                    if j > 0 && j % A::TERMS == 0 {
+                        (even, odd) = (m.sum_settle(even), m.sum_settle(odd));
+                    }
+                    even = m.sum_add(even, sums[j], cosine);
+                    odd = m.sum_add(odd, differences[j], sine);
+                }
+            });
+            (v[1 + i], v[R - 1 - i]) = m.sum_plus_minus(even, odd);
+        }
+    });
+}
+
+/// The stage on all blocks of a piece, from reduced residues to reduced ones.
+#[inline(always)]
+pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut [A::V]) {
     let distance = stage.distance();
-    let block = &mut block[..R * distance];
-    for t in 0..stage.lower {
-        let twiddles = if stage.lower > 1 { &stage.twiddles[t * R..][..R] } else { &[] };
-        for j in t * stage.inner..(t + 1) * stage.inner {
-            let mut v = [m.zero(); 16];
-            unrolled!(for k in 0..16 {
-                if k < R {
-                    v[k] = block[k * distance + j];
-                }
-            });
-            transform::<A, R>(m, &stage.constants, &mut v);
-            unrolled!(for k in 0..16 {
-                if k < R {
-                    let twiddled = k > 0 && t > 0;
-                    block[k * distance + j] = if twiddled { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
-                }
-            });
+    for block in piece.chunks_exact_mut(R * distance) {
+        for t in 0..stage.lower {
+            let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
+            for j in t * stage.inner..(t + 1) * stage.inner {
+                let mut v = [m.zero(); 16];
+                unrolled!(for k in 0..16 {
+                    if k < R {
+                        v[k] = block[k * distance + j];
+                    }
+                });
+                transform::<A, R>(m, &stage.constants, &mut v);
+                unrolled!(for k in 0..16 {
+                    if k < R {
+                        let twiddled = k > 0 && t > 0;
+                        block[k * distance + j] = if twiddled { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
+                    }
+                });
+            }
         }
     }
 }
 
-/// The transpose of the stage, from wide residues to wide ones.
+/// The transpose of the stage on all blocks of a piece, from wide residues to wide ones.
 #[inline(always)]
-pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, block: &mut [A::V]) {
+pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut [A::V]) {
     let distance = stage.distance();
-    let block = &mut block[..R * distance];
-    for t in 0..stage.lower {
-        let twiddles = if stage.lower > 1 { &stage.twiddles[t * R..][..R] } else { &[] };
-        for j in t * stage.inner..(t + 1) * stage.inner {
-            let mut v = [m.zero(); 16];
-            unrolled!(for k in 0..16 {
-                if k < R {
-                    let (x, twiddled) = (block[k * distance + j], k > 0 && t > 0);
-                    v[k] = if twiddled { m.mul(x, m.everywhere(twiddles[k])) } else { m.reduce(x) };
+    for block in piece.chunks_exact_mut(R * distance) {
+        for t in 0..stage.lower {
+            let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
+            for j in t * stage.inner..(t + 1) * stage.inner {
+                let mut v = [m.zero(); 16];
+                unrolled!(for k in 0..16 {
+                    if k < R {
+                        let (x, twiddled) = (block[k * distance + j], k > 0 && t > 0);
+                        v[k] = if twiddled { m.mul(x, m.everywhere(twiddles[k])) } else { m.reduce(x) };
+                    }
+                });
+                transpose::<A, R>(m, &stage.constants, &mut v);
+                unrolled!(for k in 0..16 {
+                    if k < R {
+                        block[k * distance + j] = v[k];
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// The stage of a small odd prime on all blocks of a piece: forward from reduced residues to reduced ones, `back` from wide residues to wide ones.
+#[inline(always)]
+pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: bool, piece: &mut [A::V]) {
+    let distance = stage.distance();
+    for block in piece.chunks_exact_mut(R * distance) {
+        for t in 0..stage.lower {
+            let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
+            for j in t * stage.inner..(t + 1) * stage.inner {
+                let mut v = [m.zero(); 16];
+                unrolled!(for k in 0..16 {
+                    if k < R {
+                        v[k] = block[k * distance + j];
+                        if back {
+                            v[k] = if k > 0 && t > 0 { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
+                        }
+                    }
+                });
+                if R == 3 {
+                    three(m, &stage.constants, &mut v)
+                } else {
+                    short::<A, R>(m, &stage.constants, &mut v)
                 }
-            });
-            transpose::<A, R>(m, &stage.constants, &mut v);
-            unrolled!(for k in 0..16 {
-                if k < R {
-                    block[k * distance + j] = v[k];
-                }
-            });
+                unrolled!(for k in 0..16 {
+                    if k < R {
+                        if !back && k > 0 && t > 0 {
+                            v[k] = m.mul(v[k], m.everywhere(twiddles[k]));
+                        } else if !back && R == 3 {
+                            v[k] = m.reduce(v[k]);
+                        }
+                        block[k * distance + j] = v[k];
+                    }
+                });
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The transform of a buffer: first along its last axis, then along the line of all other axes, both times with one line in each lane.
 
 use super::super::residues::Residues;
-use super::plan::{Kind, Line, Stage};
+use super::plan::{Kind, Line, Step, Way};
 use super::{large, small};
 use crate::Modulus;
 use crate::axes::Axes;
@@ -18,9 +18,6 @@ pub(crate) struct Chunk([u64; 8]);
 impl Chunk {
     pub(super) const ZERO: Chunk = Chunk([0; 8]);
 }
-
-/// How many vectors stay in the nearest cache.
-const PIECE: usize = 512;
 
 /// The lines of a ring in the words of the arithmetic A.
 pub(crate) struct Plan<A> {
@@ -60,51 +57,80 @@ pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scr
     let vectors = scratch.len() * 8 / A::WIDTH;
     // SAFETY: vectors are words without padding, at most as aligned as a `Chunk`, and any bits are words.
     let scratch = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<A::V>(), vectors) };
-    let (line, work) = scratch.split_at_mut(columns);
-    for row in (0..rows).step_by(A::WIDTH) {
-        let count = A::WIDTH.min(rows - row);
-        let block = &mut a[row * columns..][..count * columns];
-        for column in (0..columns).step_by(A::WIDTH) {
-            let mut v = [m.zero(); 8];
-            let width = A::WIDTH.min(columns - column);
-            for i in 0..count {
-                v[i] = fetch(m, &block[i * columns + column..][..width], true);
+    let passes = if rows == 1 { 1 } else { 2 };
+    for pass in 0..passes {
+        let (plan, lanes) = if pass == 0 { (&plan.last, rows) } else { (&plan.outer, columns) };
+        let (line, work) = scratch.split_at_mut(plan.length());
+        for first in (0..lanes).step_by(A::WIDTH) {
+            let count = A::WIDTH.min(lanes - first);
+            if pass == 0 {
+                read_rows(m, &a[first * columns..][..count * columns], &plan.positions, line);
+            } else {
+                read_columns(m, a, columns, first, &plan.positions, line);
             }
-            m.transpose(&mut v);
-            for (x, &position) in v.iter().zip(&plan.last.positions[column..][..width]) {
-                line[position as usize] = m.reduce(*x);
+            correlate(m, plan, direction, line, work);
+            if pass == 0 {
+                write_rows(m, &mut a[first * columns..][..count * columns], &plan.positions, line, rows == 1);
+            } else {
+                write_columns(m, a, columns, first, &plan.positions, line);
             }
-        }
-        correlate(m, &plan.last, direction, line, work);
-        for column in (0..columns).step_by(A::WIDTH) {
-            let mut v = [m.zero(); 8];
-            let width = A::WIDTH.min(columns - column);
-            for (x, &position) in v.iter_mut().zip(&plan.last.positions[column..][..width]) {
-                *x = line[position as usize];
-            }
-            m.transpose(&mut v);
-            for i in 0..count {
-                put(m, &mut block[i * columns + column..][..width], v[i], rows == 1);
-            }
-        }
-    }
-    if rows == 1 {
-        return;
-    }
-    let (line, work) = scratch.split_at_mut(rows);
-    for column in (0..columns).step_by(A::WIDTH) {
-        let width = A::WIDTH.min(columns - column);
-        for (row, &position) in plan.outer.positions.iter().enumerate() {
-            line[position as usize] = m.reduce(fetch(m, &a[row * columns + column..][..width], false));
-        }
-        correlate(m, &plan.outer, direction, line, work);
-        for (row, &position) in plan.outer.positions.iter().enumerate() {
-            put(m, &mut a[row * columns + column..][..width], line[position as usize], true);
         }
     }
 }
 
-/// Reads up to `WIDTH` words: words below 4q, or what [`put`] wrote.
+/// Reads up to `WIDTH` rows of words below 4q, one into each lane.
+#[inline(always)]
+fn read_rows<A: Residues>(m: A, rows: &[u64], positions: &[u32], line: &mut [A::V]) {
+    let (columns, count) = (positions.len(), rows.len() / positions.len());
+    for (column, positions) in (0..columns).step_by(A::WIDTH).zip(positions.chunks(A::WIDTH)) {
+        let mut v = [m.zero(); 8];
+        for i in 0..A::WIDTH {
+            // A lane without a row of its own repeats the last one.
+            let row = &rows[i.min(count - 1) * columns..][..columns];
+            v[i] = fetch(m, &row[column..], true);
+        }
+        m.transpose(&mut v);
+        for (i, &position) in positions.iter().enumerate() {
+            line[position as usize] = m.reduce(v[i]);
+        }
+    }
+}
+
+/// Writes the lanes to rows: canonical words, or for [`read_columns`].
+#[inline(always)]
+fn write_rows<A: Residues>(m: A, rows: &mut [u64], positions: &[u32], line: &[A::V], canonical: bool) {
+    let (columns, count) = (positions.len(), rows.len() / positions.len());
+    for (column, positions) in (0..columns).step_by(A::WIDTH).zip(positions.chunks(A::WIDTH)) {
+        let mut v = [m.zero(); 8];
+        for (i, &position) in positions.iter().enumerate() {
+            v[i] = line[position as usize];
+        }
+        m.transpose(&mut v);
+        for i in 0..A::WIDTH {
+            if i < count {
+                put(m, &mut rows[i * columns..][..columns][column..], v[i], canonical);
+            }
+        }
+    }
+}
+
+/// Reads the columns from `first` on that [`write_rows`] wrote, one into each lane.
+#[inline(always)]
+fn read_columns<A: Residues>(m: A, a: &[u64], columns: usize, first: usize, positions: &[u32], line: &mut [A::V]) {
+    for (row, &position) in a.chunks_exact(columns).zip(positions) {
+        line[position as usize] = m.reduce(fetch(m, &row[first..], false));
+    }
+}
+
+/// Writes the lanes to columns, as canonical words.
+#[inline(always)]
+fn write_columns<A: Residues>(m: A, a: &mut [u64], columns: usize, first: usize, positions: &[u32], line: &[A::V]) {
+    for (row, &position) in a.chunks_exact_mut(columns).zip(positions) {
+        put(m, &mut row[first..], line[position as usize], true);
+    }
+}
+
+/// Reads `WIDTH` words, fewer at the end of a row: words below 4q, or what [`put`] wrote.
 #[inline(always)]
 fn fetch<A: Residues>(m: A, source: &[u64], words: bool) -> A::V {
     let mut part = [0; 8];
@@ -117,7 +143,7 @@ fn fetch<A: Residues>(m: A, source: &[u64], words: bool) -> A::V {
     unsafe { if words { m.load_words(source.as_ptr()) } else { m.load(source.as_ptr()) } }
 }
 
-/// Writes up to `WIDTH` words, canonical ones or for [`fetch`].
+/// Writes `WIDTH` words, fewer at the end of a row: canonical ones, or for [`fetch`].
 #[inline(always)]
 fn put<A: Residues>(m: A, target: &mut [u64], x: A::V, canonical: bool) {
     let mut part = [0; 8];
@@ -130,63 +156,33 @@ fn put<A: Residues>(m: A, target: &mut [u64], x: A::V, canonical: bool) {
     }
 }
 
-/// The transform along a line, from reduced residues to wide ones: stages forward, piece by piece once pieces are short, and back.
+/// The transform along a line, from reduced residues to wide ones.
 #[inline(always)]
 fn correlate<A: Residues>(m: A, plan: &Line, direction: usize, line: &mut [A::V], work: &mut [A::V]) {
-    let Some((leaf, stages)) = plan.stages.split_last() else { return };
-    let (long, short) = stages.split_at(stages.iter().take_while(|s| s.block() > PIECE).count());
-    let piece = short.first().map_or(leaf.block(), Stage::block);
-    for stage in long {
-        forward(m, stage, direction, line, work);
-    }
-    for (piece, spectrum) in line.chunks_exact_mut(piece).zip(plan.spectra[direction].chunks_exact(piece)) {
-        for stage in short {
-            forward(m, stage, direction, piece, work);
-        }
-        match (&leaf.kind, leaf.radix) {
-            (Kind::Network, 2) => small::correlate::<A, 2>(m, leaf, spectrum, piece),
-            (Kind::Network, 4) => small::correlate::<A, 4>(m, leaf, spectrum, piece),
-            (Kind::Network, 8) => small::correlate::<A, 8>(m, leaf, spectrum, piece),
-            (Kind::Network, _) => small::correlate::<A, 16>(m, leaf, spectrum, piece),
-            _ => forward(m, leaf, direction, piece, work),
-        }
-        for stage in short.iter().rev() {
-            back(m, stage, piece, work);
-        }
-    }
-    for stage in long.iter().rev() {
-        back(m, stage, line, work);
-    }
-}
-
-/// A stage on all blocks of a piece.
-#[inline(always)]
-fn forward<A: Residues>(m: A, stage: &Stage, direction: usize, piece: &mut [A::V], work: &mut [A::V]) {
-    for block in piece.chunks_exact_mut(stage.block()) {
-        match (&stage.kind, stage.radix) {
-            (Kind::Network, 2) => small::forward::<A, 2>(m, stage, block),
-            (Kind::Network, 4) => small::forward::<A, 4>(m, stage, block),
-            (Kind::Network, 8) => small::forward::<A, 8>(m, stage, block),
-            (Kind::Network, _) => small::forward::<A, 16>(m, stage, block),
-            (Kind::Three, _) => small::forward::<A, 3>(m, stage, block),
-            (Kind::Prime(weights), _) => large::forward(m, stage, weights, block, work),
-            (Kind::Dense(matrices), _) => large::multiply(m, stage, &matrices[direction], block, work),
-        }
-    }
-}
-
-/// The transpose of a stage on all blocks of a piece.
-#[inline(always)]
-fn back<A: Residues>(m: A, stage: &Stage, piece: &mut [A::V], work: &mut [A::V]) {
-    for block in piece.chunks_exact_mut(stage.block()) {
-        match (&stage.kind, stage.radix) {
-            (Kind::Network, 2) => small::back::<A, 2>(m, stage, block),
-            (Kind::Network, 4) => small::back::<A, 4>(m, stage, block),
-            (Kind::Network, 8) => small::back::<A, 8>(m, stage, block),
-            (Kind::Network, _) => small::back::<A, 16>(m, stage, block),
-            (Kind::Three, _) => small::back::<A, 3>(m, stage, block),
-            (Kind::Prime(weights), _) => large::back(m, stage, weights, block, work),
-            (Kind::Dense(_), _) => {}
+    for Step { stage, way, range } in &plan.steps {
+        let (stage, way) = (&plan.stages[*stage], *way);
+        let (piece, spectrum) = (&mut line[range.clone()], &plan.spectra[direction][range.clone()]);
+        match (&stage.kind, stage.radix, way) {
+            (Kind::Network, 2, Way::Forward) => small::forward::<A, 2>(m, stage, piece),
+            (Kind::Network, 4, Way::Forward) => small::forward::<A, 4>(m, stage, piece),
+            (Kind::Network, 8, Way::Forward) => small::forward::<A, 8>(m, stage, piece),
+            (Kind::Network, 16, Way::Forward) if A::LOG_RADIX > 3 => small::forward::<A, 16>(m, stage, piece),
+            (Kind::Network, 2, Way::Back) => small::back::<A, 2>(m, stage, piece),
+            (Kind::Network, 4, Way::Back) => small::back::<A, 4>(m, stage, piece),
+            (Kind::Network, 8, Way::Back) => small::back::<A, 8>(m, stage, piece),
+            (Kind::Network, 16, Way::Back) if A::LOG_RADIX > 3 => small::back::<A, 16>(m, stage, piece),
+            (Kind::Network, 2, Way::Turn) => small::correlate::<A, 2>(m, stage, spectrum, piece),
+            (Kind::Network, 4, Way::Turn) => small::correlate::<A, 4>(m, stage, spectrum, piece),
+            (Kind::Network, 8, Way::Turn) => small::correlate::<A, 8>(m, stage, spectrum, piece),
+            (Kind::Network, 16, Way::Turn) if A::LOG_RADIX > 3 => small::correlate::<A, 16>(m, stage, spectrum, piece),
+            (Kind::Three, ..) => small::symmetric::<A, 3>(m, stage, way == Way::Back, piece),
+            (Kind::Short, 5, _) => small::symmetric::<A, 5>(m, stage, way == Way::Back, piece),
+            (Kind::Short, 7, _) => small::symmetric::<A, 7>(m, stage, way == Way::Back, piece),
+            (Kind::Short, 11, _) => small::symmetric::<A, 11>(m, stage, way == Way::Back, piece),
+            (Kind::Short, 13, _) => small::symmetric::<A, 13>(m, stage, way == Way::Back, piece),
+            (Kind::Long(units), ..) => large::prime(m, stage, units, way == Way::Back, piece, work),
+            (Kind::Dense(matrices), ..) => large::multiply(m, stage, &matrices[direction], piece, work),
+            _ => unreachable!("plans have no other stages"),
         }
     }
 }
