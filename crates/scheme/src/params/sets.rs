@@ -107,8 +107,8 @@ const SETS: &[Set] = &[
         weight: 8,
         ..BGV
     },
-    Set { name: "bgv-65537-m50731", index: 50731, words: 17, fine: &[47, 44, 40, 40], ..ODD },
-    Set { name: "bgv-8191-m45193", index: 45193, p: 8191, base: 42, words: 14, fine: &[47, 44, 40, 39], ..ODD },
+    Set { name: "bgv-65537-m50731", index: 50731, words: 17, fine: &[47, 44, 40, 40, 40], ..ODD },
+    Set { name: "bgv-8191-m45193", index: 45193, p: 8191, base: 42, words: 14, fine: &[47, 44, 40, 39, 38], ..ODD },
     Set { name: "bgv-17e4-m38309", index: 38309, p: 17, r: 4, removed: Some(2), base: 42, words: 11, fine: &[47, 42, 38], ..ODD },
     Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
     Set { name: "insecure_bgv-257-n8", ..TOY_257 },
