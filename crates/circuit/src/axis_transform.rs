@@ -109,7 +109,7 @@ impl AxisTransform {
             Packing::Whole => {
                 let ring = self.last.ring();
                 let (span, basis) = (AxisMap::around(&self.shape, axis)?, NormalBasis::new(ring)?);
-                let frobenius = Span { direction: Direction::Frobenius, from: 0, count: ring.degree() };
+                let frobenius = Span { direction: Direction::Frobenius, from: 0, step: 1, count: ring.degree() };
                 AxisMap::new(&self.shape, e, 1, vec![span, frobenius], |_, point| {
                     let kappa = ring.frobenius(&powers.dual(ring, point[0]), point[1] as usize);
                     let constant = ring.scalar(ring.trace(&ring.mul(&basis.element, &kappa)));

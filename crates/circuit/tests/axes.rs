@@ -1,5 +1,6 @@
 //! The maps along the axes of odd indices against their definitions, on plaintexts.
 
+use everlevel_circuit::CircuitError;
 use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, StepCosts};
 use everlevel_ring::{GaloisElement, PlainRing, SlotShape};
@@ -165,5 +166,60 @@ fn baby_and_giant_steps_are_the_map() {
                 assert_eq!(plain.plan(&plan, &inputs), want, "m = {index}, p = {p}, d = {d}");
             }
         }
+    }
+}
+
+#[test]
+fn maps_along_a_dimension_are_what_they_say() {
+    for (index, p, e) in RINGS {
+        let plain = Plain::new(index, p, e);
+        let (shape, galois) = (plain.shape().clone(), plain.shape().galois_ring(e).unwrap());
+        let (d, x) = (shape.degree_of_slot(), plain.random(3));
+        let elements = plain.ring.decode_elements(&x, e).unwrap();
+        let slot = |s: usize| &elements[s * d..(s + 1) * d];
+        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        for (a, &size) in sizes.iter().enumerate() {
+            let inner: usize = sizes[a + 1..].iter().product();
+            let place = |s: usize| s / inner % size;
+            let at = |s: usize, i: usize| s - place(s) * inner + i % size * inner;
+            let encoded = |value: &dyn Fn(usize) -> Vec<u64>| -> Vec<u64> {
+                plain.ring.encode_elements(&(0..shape.slots()).flat_map(value).collect::<Vec<_>>(), e).unwrap()
+            };
+            for k in [0, 1, -1, size as i64 / 2] {
+                let map = AxisMap::rotation(&shape, e, a, k).unwrap();
+                let want = encoded(&|s| slot(at(s, place(s) + k.rem_euclid(size as i64) as usize)).to_vec());
+                assert_eq!(plain.map(&map, std::slice::from_ref(&x)), want, "m = {index}, p = {p}, rotation by {k} along {a}");
+                assert_eq!(map.points().len(), if shape.dimensions()[a].good || map.points()[0] == [0] { 1 } else { 2 });
+            }
+            let constants = random(7, size * d, plain.ring.modulus(e).value());
+            let constant = |k: i64| constants[k.rem_euclid(size as i64) as usize * d..][..d].to_vec();
+            let map = AxisMap::convolution(&shape, e, a, constant).unwrap();
+            let sum = |s: usize, term: &dyn Fn(usize) -> Vec<u64>| {
+                (0..size).fold(vec![0; d], |sum, j| galois.add(&sum, &galois.mul(&term(j), slot(at(s, j)))))
+            };
+            let want = encoded(&|s| sum(s, &|j| constant(j as i64 - place(s) as i64)));
+            assert_eq!(plain.map(&map, std::slice::from_ref(&x)), want, "m = {index}, p = {p}, convolution along {a}");
+            if a + 1 == sizes.len() {
+                let entry = |i: usize, j: usize| galois.add(&constant(i as i64), &galois.mul(&constant(j as i64), &galois.x()));
+                let map = AxisMap::matrix(&shape, e, entry).unwrap();
+                let want = encoded(&|s| sum(s, &|j| entry(place(s), j)));
+                assert_eq!(plain.map(&map, std::slice::from_ref(&x)), want, "m = {index}, p = {p}, matrix");
+            }
+        }
+        let missing = AxisMap::rotation(&shape, e, sizes.len(), 1);
+        assert!(matches!(missing, Err(CircuitError::UnknownDimension { .. })));
+    }
+}
+
+#[test]
+fn other_indices_are_refused() {
+    for (index, p) in [(64, 17), (9 * 29, 17)] {
+        let shape = SlotShape::new(index, p, 1).unwrap();
+        assert!(matches!(AxisTransform::new(&shape, 1), Err(CircuitError::UnsupportedIndex { .. })));
+        assert!(matches!(AxisMap::rotation(&shape, 1, 0, 1), Err(CircuitError::UnsupportedIndex { .. })));
+    }
+    let transform = AxisTransform::new(&SlotShape::new(7 * 13, 17, 1).unwrap(), 1).unwrap();
+    for sizes in [&[][..], &[1], &[0, 2], &[3], &[usize::MAX, 3]] {
+        assert!(matches!(transform.slot_to_coeff(sizes, Packing::Thin), Err(CircuitError::BadSizes { stages: 2, .. })));
     }
 }

@@ -2,8 +2,12 @@
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::digits::DigitMethod;
+use everlevel_circuit::rotate_along;
+use everlevel_circuit::sums::total_sum;
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
-use everlevel_scheme::{Evaluator, Form, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys};
+use everlevel_scheme::{
+    Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -143,5 +147,33 @@ fn bootstrapping_is_exact_with_cryptography() {
             assert!(secret.measure_noise(&x).unwrap() <= scheme.noise_bound_bits(&x));
         }
         assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{ring:?}, {mode:?}");
+    }
+}
+
+#[test]
+fn slots_are_rotated_and_summed_along_dimensions() {
+    // A good last dimension and two bad ones.
+    for ring in [(5 * 11, 31, 1, 1, 8), (7 * 13, 17, 2, 2, 20), (3 * 5 * 17, 2, 1, 4, 4)] {
+        let params = params(ring, BootstrapMode::Slim, Form::Bgv, 2);
+        let (shape, t) = (params.slot_shape(), params.plain_modulus());
+        let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 1) % t).collect();
+        let scheme = NoOp::new(&params, 1);
+        let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
+        let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
+        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        for (a, &size) in sizes.iter().enumerate() {
+            let inner: usize = sizes[a + 1..].iter().product();
+            for k in [0, 1, -1] {
+                let moved = rotate_along(&scheme, &x, a, k, NextUse::Keep).unwrap();
+                let from = |s: usize| {
+                    let place = s / inner % size;
+                    s - place * inner + (place as i64 + k).rem_euclid(size as i64) as usize * inner
+                };
+                assert_eq!(open(&moved), (0..values.len()).map(|s| values[from(s)]).collect::<Vec<_>>(), "{ring:?}, {a}, {k}");
+            }
+        }
+        let total = values.iter().sum::<u64>() % t;
+        assert_eq!(open(&total_sum(&scheme, &x).unwrap()), vec![total; values.len()], "{ring:?}");
+        assert!(rotate_along(&scheme, &x, sizes.len(), 1, NextUse::Keep).is_err());
     }
 }

@@ -7,20 +7,21 @@ use super::groups::AtLevel;
 use super::observe::{Stage, Watch};
 use super::plan::BootstrapCosts;
 use crate::axis_transform::Packing;
+use crate::coordinates::Coordinates;
 use crate::error::CircuitError;
-use crate::frobenius::{Coordinates, FrobeniusTrace};
+use crate::sums::PowerSum;
 
 /// What follows coefficient-to-slot.
 pub(super) struct AxisPath<S: Scheme> {
     packing: Packing,
     exponent: u32,
-    trace: FrobeniusTrace,
+    trace: PowerSum,
     coordinates: AtLevel<Coordinates<S>>,
 }
 
 impl<S: Scheme> AxisPath<S> {
     pub(super) fn new(shape: &SlotShape, packing: Packing, exponent: u32) -> Self {
-        AxisPath { packing, exponent, trace: FrobeniusTrace::new(shape), coordinates: AtLevel::new() }
+        AxisPath { packing, exponent, trace: PowerSum::trace(shape), coordinates: AtLevel::new() }
     }
     pub(super) fn galois_elements(&self, shape: &SlotShape) -> Vec<GaloisElement> {
         match self.packing {

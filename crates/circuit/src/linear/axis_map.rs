@@ -15,13 +15,15 @@ pub enum Direction {
     Frobenius,
 }
 
-/// The powers `from`, `from` + 1, .. of a direction, `count` of them.
+/// The powers `from`, `from` + `step`, .. of a direction, `count` of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The direction.
     pub direction: Direction,
     /// The first power.
     pub from: i64,
+    /// From one power to the next, positive.
+    pub step: i64,
     /// How many powers.
     pub count: usize,
 }
@@ -89,12 +91,42 @@ impl AxisMap {
         let last = LastDimension::new(shape, exponent)?;
         Self::new(shape, exponent, 1, vec![span], |_, k| last.masked(&constant(k[0]), Self::within(shape, span, k[0])))
     }
+    /// The cyclic rotation to the left by `k` along a dimension. Along a bad one it has two terms: for the slots that stay within the
+    /// ends, and for those that pass one.
+    ///
+    /// # Errors
+    /// As [`AxisMap::convolution`].
+    pub fn rotation(shape: &SlotShape, exponent: u32, dimension: usize, k: i64) -> Result<Self, CircuitError> {
+        let around = Self::around(shape, dimension)?;
+        let size = shape.dimensions()[dimension].size as i64;
+        let k = k.rem_euclid(size);
+        let (from, count) = if around.from == 0 || k == 0 { (k, 1) } else { (k - size, 2) };
+        let (span, last) = (Span { from, step: size, count, ..around }, LastDimension::new(shape, exponent)?);
+        let one = last.ring().one();
+        Self::new(shape, exponent, 1, vec![span], |_, k| last.masked(&one, Self::within(shape, span, k[0])))
+    }
+    /// Any GR(p^e, d)-linear map along the last dimension: out_i = Σ_j entry(i, j) x_j, the same at all places of the other dimensions.
+    ///
+    /// # Errors
+    /// As [`AxisMap::new`].
+    pub fn matrix(shape: &SlotShape, exponent: u32, entry: impl Fn(usize, usize) -> Vec<u64>) -> Result<Self, CircuitError> {
+        let span = Self::around(shape, shape.dimensions().len() - 1)?;
+        let size = shape.columns() as i64;
+        Self::new(shape, exponent, 1, vec![span], |_, k| {
+            let within = Self::within(shape, span, k[0]);
+            let element = |i: i64| match within(i as usize) {
+                true => entry(i as usize, (i + k[0]).rem_euclid(size) as usize),
+                false => vec![0; shape.degree_of_slot()],
+            };
+            (0..size).flat_map(element).collect()
+        })
+    }
     /// The powers of a direction that reach every place from every place.
     pub(crate) fn around(shape: &SlotShape, dimension: usize) -> Result<Span, CircuitError> {
         let found = shape.dimensions().get(dimension);
         let all = found.ok_or(CircuitError::UnknownDimension { dimension, dimensions: shape.dimensions().len() })?;
         let (from, count) = if all.good { (0, all.size) } else { (1 - all.size as i64, 2 * all.size - 1) };
-        Ok(Span { direction: Direction::Dimension(dimension), from, count })
+        Ok(Span { direction: Direction::Dimension(dimension), from, step: 1, count })
     }
     /// The places of the last dimension for which power `k` of the span stays within the ends; all of them along a good dimension.
     pub(crate) fn within(shape: &SlotShape, span: Span, k: i64) -> impl Fn(usize) -> bool {
@@ -163,7 +195,7 @@ impl AxisMap {
 /// All points of a box.
 pub(super) fn points(spans: &[Span]) -> Vec<Vec<i64>> {
     spans.iter().fold(vec![Vec::new()], |points, span| {
-        let powers = span.from..span.from + span.count as i64;
+        let powers = (0..span.count as i64).map(|i| span.from + span.step * i);
         points.iter().flat_map(|point| powers.clone().map(move |k| [&point[..], &[k]].concat())).collect()
     })
 }

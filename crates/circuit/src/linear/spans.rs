@@ -104,7 +104,10 @@ fn all_widths(spans: &[Span]) -> Vec<Vec<usize>> {
 /// The giants in the order of a chain, the identity last: from one to the next, a span goes down by its width and those after it start
 /// again at their ends, so that there is one automorphism for each span.
 fn descending(spans: &[Span], widths: &[usize]) -> Vec<Vec<i64>> {
-    let coarse: Vec<Span> = spans.iter().zip(widths).map(|(s, w)| Span { from: 0, count: s.count.div_ceil(*w), ..*s }).collect();
-    let giant = |k: Vec<i64>| k.iter().zip(widths).map(|(k, w)| k * *w as i64).collect();
-    points(&coarse).into_iter().rev().map(giant).collect()
+    let coarse: Vec<Span> = spans
+        .iter()
+        .zip(widths)
+        .map(|(s, w)| Span { from: 0, step: s.step * *w as i64, count: s.count.div_ceil(*w), ..*s })
+        .collect();
+    points(&coarse).into_iter().rev().collect()
 }

@@ -1,51 +1,10 @@
-//! What Frobenius makes of slots: their traces, and their coordinates in a normal basis.
+//! The coordinates of whole slots of an odd index in a normal basis.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
 
 use crate::axis_transform::AxisTransform;
 use crate::error::CircuitError;
-
-/// The trace of GR(p^e, d) over Z/p^e in every slot: Σ φ^k over k < d, by doubling.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FrobeniusTrace {
-    frobenius: GaloisElement,
-    /// φ^k where the sum of k images is doubled, and whether one more is added then.
-    steps: Vec<(GaloisElement, bool)>,
-}
-
-impl FrobeniusTrace {
-    /// For the slots of `shape`.
-    pub fn new(shape: &SlotShape) -> Self {
-        let d = shape.degree_of_slot();
-        let power = |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
-        let steps = (0..d.ilog2()).rev().map(|bit| (power(d >> (bit + 1)), d >> bit & 1 == 1)).collect();
-        FrobeniusTrace { frobenius: shape.frobenius(), steps }
-    }
-    /// The number of key switches: log2 d, and one for each other bit of d that is set.
-    pub fn key_switches(&self) -> usize {
-        self.steps.iter().map(|(_, odd)| 1 + usize::from(*odd)).sum()
-    }
-    /// The automorphisms that need keys.
-    pub fn galois_elements(&self) -> Vec<GaloisElement> {
-        let odd = self.steps.iter().any(|(_, odd)| *odd).then_some(self.frobenius);
-        self.steps.iter().map(|(g, _)| *g).chain(odd).collect()
-    }
-    /// The traces. No level; the noise grows by d, and that of the key switches is added.
-    ///
-    /// # Errors
-    /// Errors of the scheme.
-    pub fn apply<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let mut sum = x.clone();
-        for (g, odd) in &self.steps {
-            sum = scheme.add(&sum, &scheme.apply_galois(&sum, *g)?)?;
-            if *odd {
-                sum = scheme.add(x, &scheme.apply_galois(&sum, self.frobenius)?)?;
-            }
-        }
-        Ok(sum)
-    }
-}
 
 /// The coordinates of whole slots in the normal basis of [`AxisTransform::coeff_to_slot`], as d thin ciphertexts: prepared for one level.
 pub struct Coordinates<S: Scheme> {

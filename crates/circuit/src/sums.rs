@@ -1,0 +1,73 @@
+//! Sums of images under the powers of an automorphism: traces, and sums along the dimensions of the slots.
+
+use std::collections::BTreeSet;
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::Scheme;
+
+use crate::error::CircuitError;
+
+/// x -> Σ g^k(x) over 0 <= k < n, by doubling.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PowerSum {
+    element: GaloisElement,
+    /// g^k where the sum of k images is doubled, and whether one more is added then.
+    steps: Vec<(GaloisElement, bool)>,
+}
+
+impl PowerSum {
+    /// The trace of GR(p^e, d) over Z/p^e in every slot: the sum of the powers of Frobenius.
+    pub fn trace(shape: &SlotShape) -> Self {
+        Self::of(shape, shape.frobenius(), shape.degree_of_slot())
+    }
+    /// The sum along a dimension, in every slot: exact along good dimensions, and along any one for thin slots that are constant along all
+    /// others.
+    ///
+    /// # Errors
+    /// [`CircuitError::UnknownDimension`].
+    pub fn along(shape: &SlotShape, dimension: usize) -> Result<Self, CircuitError> {
+        let found = shape.dimensions().get(dimension);
+        let found = found.ok_or(CircuitError::UnknownDimension { dimension, dimensions: shape.dimensions().len() })?;
+        Ok(Self::of(shape, found.generator, found.size))
+    }
+    /// The sum of `count` images, one at least.
+    fn of(shape: &SlotShape, element: GaloisElement, count: usize) -> Self {
+        let power = |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, element));
+        let bits = count.checked_ilog2().unwrap_or(0);
+        let steps = (0..bits).rev().map(|bit| (power(count >> (bit + 1)), count >> bit & 1 == 1)).collect();
+        PowerSum { element, steps }
+    }
+    /// The number of key switches: log2 n, and one for each other bit of n that is set.
+    pub fn key_switches(&self) -> usize {
+        self.steps.iter().map(|(_, odd)| 1 + usize::from(*odd)).sum()
+    }
+    /// The automorphisms that need keys, each once.
+    pub fn galois_elements(&self) -> Vec<GaloisElement> {
+        let odd = self.steps.iter().any(|(_, odd)| *odd).then_some(self.element);
+        self.steps.iter().map(|(g, _)| *g).chain(odd).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+    /// The sum. No level; the noise grows by n, and that of the key switches is added.
+    ///
+    /// # Errors
+    /// Errors of the scheme.
+    pub fn apply<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let mut sum = x.clone();
+        for (g, odd) in &self.steps {
+            sum = scheme.add(&sum, &scheme.apply_galois(&sum, *g)?)?;
+            if *odd {
+                sum = scheme.add(x, &scheme.apply_galois(&sum, self.element)?)?;
+            }
+        }
+        Ok(sum)
+    }
+}
+
+/// The sum of all slots of a thin ciphertext, in every slot: one [`PowerSum`] a dimension.
+///
+/// # Errors
+/// Errors of the scheme.
+pub fn total_sum<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    let shape = scheme.slot_shape();
+    // The last dimension, which may be bad, comes last: by then slots are constant along the others.
+    (0..shape.dimensions().len()).try_fold(x.clone(), |x, dimension| PowerSum::along(shape, dimension)?.apply(scheme, &x))
+}
