@@ -129,7 +129,7 @@ pub struct RingsArgs {
     #[arg(long, value_name = "BITS", default_value_t = 128.0)]
     pub security: f64,
     /// Only indices below this
-    #[arg(long, value_name = "M", default_value_t = 1 << 16, value_parser = clap::value_parser!(u64).range(..=1 << 18))]
+    #[arg(long, value_name = "M", default_value_t = (1 << 16) + 1, value_parser = clap::value_parser!(u64).range(..=(1 << 18) + 1))]
     pub index_below: u64,
     /// Print no more rings than this
     #[arg(long, value_name = "K", default_value_t = 20)]

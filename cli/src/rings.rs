@@ -71,7 +71,7 @@ fn odd_index(m: u64, args: &RingsArgs) -> Option<Found> {
     factors.sort_by_key(|(l, k)| l.pow(*k));
     let units = |(l, k): (u64, u32)| l.pow(k - 1) * (l - 1);
     let n = factors.iter().map(|f| units(*f)).product::<u64>();
-    let (l, k) = *factors.last()?;
+    let &(l, k) = factors.last()?;
     if m.is_multiple_of(p) || n < args.slots_at_least as u64 {
         return None;
     }
@@ -108,6 +108,7 @@ fn power_of_two(m: u64, args: &RingsArgs) -> Option<Found> {
     let shape = SlotShape::new(m, args.p, 1).ok()?;
     let (n, d) = (m as usize / 2, shape.degree_of_slot());
     let log_qp = allowed(n, d, args)?;
+    // The rotation of columns is X -> X^5, of order n/2.
     let sizes = [(shape.rows(), true), (shape.columns(), shape.columns() == n / 2)];
     Some(Found {
         m,

@@ -49,7 +49,7 @@ fn arguments() {
     refused(&["params", "rings", "--p", "15"], &["--p 15", "prime"]);
     refused(&["params", "rings", "--p", "2", "--security", "0"], &["--security 0"]);
     refused(&["params", "rings", "--p", "2", "--degree-of", "0"], &["--degree-of"]);
-    refused(&["params", "rings", "--p", "2", "--index-below", "300000"], &["--index-below", "262144"]);
+    refused(&["params", "rings", "--p", "2", "--index-below", "300000"], &["--index-below", "262145"]);
 }
 
 #[test]

@@ -103,9 +103,6 @@ pub const TABLE_3: [RemovalRow; 6] = [
     removal(31, 3, 1, (26.3, 32, 8), (12.13, 32, 18), Some((5.1, 2.4))),
     removal(127, 3, 1, (73.2, 42, 3), (38.0, 42, 20), Some((9.4, 5.9))),
 ];
-/// Rows of table 3, from 1, that need rings which parameter sets cannot have yet.
-pub const WAITING_3: &[usize] = &[1, 2];
-
 /// log2 of the modulus of table 3 here: that of the HElib runs.
 pub const REMOVAL_LOG_Q: u32 = 910;
 /// log2 of the degree of quick runs of tables 4 and 5.

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
-use super::chen_han::{RemovalRow, TABLE_3, WAITING_3, removal_spec};
+use super::chen_han::{RemovalRow, TABLE_3, removal_spec};
 use super::record::{self, Circumstances};
 use crate::args::{Common, ReproduceArgs};
 use crate::common::{emit, emit_json, median, progress, table};
@@ -45,13 +45,8 @@ struct Measured {
 /// Runs the rows.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let mut records = Vec::new();
-    let mut skipped = Vec::new();
     let method = args.digit_removal.as_deref().map(str::parse::<DigitMethod>).transpose().map_err(CliError::usage)?;
     for i in super::rows(args, TABLE_3.len())? {
-        if WAITING_3.contains(&(i + 1)) {
-            skipped.push(i + 1);
-            continue;
-        }
         let record = one(i, method, args, common)?;
         if let Some(directory) = &args.out {
             record::write(directory, &format!("chen-han-table-3-row-{}{}", i + 1, super::suffix(args)), &record)?;
@@ -61,7 +56,7 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     if common.json {
         emit_json(&records)?
     } else {
-        emit(&text(&records, &skipped))?
+        emit(&text(&records))?
     }
     match records.iter().flat_map(|r| &r.methods).find(|m| m.wrong_slots > 0) {
         Some(m) => Err(CliError::failure(format!("{}: {} slots are wrong: please report this", m.method, m.wrong_slots))),
@@ -146,7 +141,7 @@ fn depth(evaluator: &Evaluator, x: &Ciphertext) -> usize {
     std::iter::successors(Some(x.clone()), |x| evaluator.mul(x, x, NextUse::Product).ok()).count() - 1
 }
 
-fn text(records: &[Record], skipped: &[usize]) -> String {
+fn text(records: &[Record]) -> String {
     let head = [
         "row",
         "(p, e, v)",
@@ -198,9 +193,6 @@ fn text(records: &[Record], skipped: &[usize]) -> String {
             true => "; quick: a smaller ring, with which the others do not compare",
             false => "; in the paper: a laptop at 2.6 GHz; HElib: CPU seconds of an AMD EPYC (Zen 4), n = 2^14, log Q = 910",
         });
-    }
-    for row in skipped {
-        out.push_str(&format!("\nrow {row} needs a ring of odd index: not available yet"));
     }
     out
 }

@@ -1,11 +1,10 @@
 //! Bits with as few products as can be: each product doubles the precision.
 //!
-//! On a number x the functions x^2, x^4 and those below are its lowest bit modulo 2^2, 2^4, 2^8, 2^16 and 2^24: one product of two
-//! linear forms in the earlier ones for each, so a row of the triangle takes ceil(log2 e) products for all its lifts and its digit together, where
-//! polynomials of least degree share no more than the powers of x^2. The digit polynomial modulo 2^(2^k) has degree 2^k and an odd leading
-//! coefficient, which is why such products may exist.
+//! The values of a chain are x^2, x^4 and products of two linear forms in the values before. Some forms in them are the lowest bit of x modulo 2^2,
+//! 2^4, 2^8, 2^16 and 2^24, each with one product more than the one before. So a row of the triangle takes ceil(log2 e) products for its digit
+//! and all its lifts, where polynomials of least degree share no more than the powers of x^2.
 //!
-//! What lies deepest has small factors; the large ones belong to what is levels above, and are lost in its noise.
+//! What lies deepest has small factors; the large ones belong to values levels above, and are lost in the noise of the deepest.
 //!
 //! Geelen–Iliashenko–Kang–Vercauteren 2023 (ia.cr/2022/1364) compose polynomials to the same end. These constants are by a search of our
 //! own, which lifts solutions bit by bit from modulo 2 with Newton's coefficients of the wanted function as equations; a test tries all numbers.

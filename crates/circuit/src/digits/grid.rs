@@ -125,7 +125,9 @@ mod tests {
 
     #[test]
     fn all_values_of_the_grid_are_exact() {
-        for (p, bound) in [(257, 1i64), (257, 2), (257, 7), (8191, 12), (12289, 12), (65537, 4), (65537, 14), (786433, 8)] {
+        let sets_iv_and_v = [(8191, 22), (8191, 23), (65537, 22), (65537, 23)];
+        let others = [(257, 1i64), (257, 2), (257, 7), (8191, 12), (12289, 12), (65537, 4), (65537, 14), (786433, 8)];
+        for (p, bound) in others.into_iter().chain(sets_iv_and_v) {
             let t = PrimePower::new(p, 1).unwrap();
             let step = 2 * bound + 1;
             for grid in [GridPolynomial::new(p, bound as u64).unwrap(), GridPolynomial::with_integers(p, bound as u64).unwrap()] {

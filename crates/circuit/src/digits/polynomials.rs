@@ -266,6 +266,21 @@ mod tests {
     }
 
     #[test]
+    fn no_polynomial_finds_two_digits() {
+        for (p, e, v, bound) in [(3u64, 4u32, 2u32, 4i64), (3, 5, 2, 2), (5, 4, 2, 3), (17, 6, 2, 9)] {
+            let t = PrimePower::new(p, e).unwrap();
+            // What decides: i, i - p and i + p^v.
+            let values = [(bound, 0), (bound - p as i64, 0), (bound, 1)];
+            let pairs = values.map(|(i, m)| (t.add(t.reduce_i64(i), t.mul(m, p.pow(v))), t.reduce_i64(i)));
+            let refused = Polynomial::interpolate_ordering(t, pairs);
+            assert!(
+                matches!(refused, Err(CircuitError::Ring(everlevel_ring::RingError::NotInvertible { .. }))),
+                "p = {p}, e = {e}"
+            );
+        }
+    }
+
+    #[test]
     fn squares_tell_bits_apart_at_every_precision() {
         for (e, w) in [(2, 1), (8, 1), (8, 3), (13, 5), (16, 2), (16, 15)] {
             let t = PrimePower::new(2, e).unwrap();

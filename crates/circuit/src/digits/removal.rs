@@ -192,6 +192,25 @@ mod tests {
     }
 
     #[test]
+    fn counts_on_the_grids_of_ma_et_al() {
+        // Sets IV and V: a square root of -1 saves a quarter of the products; 8191 has none.
+        for (p, bound, multiplier, degree, expected) in [
+            (8191, 22, 45, 2023, [(11, 78, 63), (12, 68, 53)]),
+            (8191, 23, 47, 2207, [(12, 74, 57), (13, 71, 54)]),
+            (65537, 22, 256, 2023, [(11, 60, 45), (12, 53, 46)]),
+            (65537, 23, 256, 2207, [(12, 57, 48), (13, 52, 41)]),
+        ] {
+            let found = [0, 1].map(|extra_depth| {
+                let removal = DigitRemoval::new(p, bound, DigitMethod::Global { extra_depth }).unwrap();
+                assert_eq!((removal.multiplier(), removal.degrees()), (multiplier, &[vec![degree]][..]));
+                let costs = removal.costs();
+                (costs.depth, costs.products, costs.relinearizations)
+            });
+            assert_eq!(found, expected, "p = {p}, B = {bound}");
+        }
+    }
+
+    #[test]
     fn impossible_bounds_are_refused() {
         for (p, bound) in [(17, 0), (17, 9), (17, 8), (786433, 2000)] {
             let result = DigitRemoval::new(p, bound, METHODS[0]);
