@@ -49,7 +49,7 @@ impl NormalBasis {
 fn solved(t: PrimePower, mut rows: Vec<Vec<u64>>) -> Option<Vec<u64>> {
     let n = rows.len();
     for column in 0..n {
-        let pivot = (column..n).find(|&i| rows[i][column] % t.prime() != 0)?;
+        let pivot = (column..n).find(|&i| !rows[i][column].is_multiple_of(t.prime()))?;
         rows.swap(column, pivot);
         let inverse = t.inv(rows[column][column]).ok()?;
         rows[column].iter_mut().for_each(|x| *x = t.mul(*x, inverse));

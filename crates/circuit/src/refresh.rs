@@ -7,6 +7,7 @@ use everlevel_scheme::{NextUse, Raise, SchemeError};
 
 use crate::bootstrap::Bootstrapper;
 use crate::error::CircuitError;
+use crate::rotate::rotate_along;
 
 /// A ciphertext that an [`AutoRefresh`] may replace by a fresher one with the same message.
 ///
@@ -116,12 +117,25 @@ impl<S: Raise> AutoRefresh<S> {
     pub fn mul_scalar(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
     }
-    /// Rotates the columns of every row by `k` to the left.
+    /// Rotates the columns of every row by `k` to the left, by one automorphism: along a bad last dimension of an odd index take
+    /// [`AutoRefresh::rotate_along`].
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].
     pub fn rotate_columns(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.rotate_columns(a, k)?))
+    }
+    /// Rotates the slots along a dimension by `k` to the left, cyclically, whether it is good or bad: see [`rotate_along`].
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply`], and [`CircuitError::UnknownDimension`].
+    pub fn rotate_along(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        dimension: usize,
+        k: i64,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| rotate_along(s, a, dimension, k, NextUse::LinearMap))
     }
     /// Exchanges the two rows; the identity where there is one row.
     ///

@@ -1,13 +1,14 @@
 //! Bootstrapping over rings of odd index, on the no-op scheme and with cryptography.
 
-use everlevel_circuit::CircuitError;
+use std::sync::Arc;
+
 use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
 use everlevel_circuit::digits::DigitMethod;
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
-use everlevel_circuit::rotate_along;
 use everlevel_circuit::sums::total_sum;
+use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
     Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys,
@@ -152,6 +153,26 @@ fn bootstrapping_is_exact_with_cryptography() {
         }
         assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{ring:?}, {mode:?}");
     }
+}
+
+#[test]
+fn circuits_of_any_depth_run_over_odd_indices() {
+    let params = params((7 * 13, 127, 1, 1, 12), BootstrapMode::Slim, Form::Bgv, 2);
+    let scheme = Arc::new(NoOp::new(&params, 1));
+    let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
+    let auto = AutoRefresh::new(scheme.clone(), bootstrapper);
+    let (columns, p) = (params.slot_shape().columns(), params.plain_modulus());
+    let mut values: Vec<u64> = (1..=params.slots() as u64).collect();
+    let mut x = auto.share(scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap());
+    for _ in 0..150 {
+        // The last dimension is a bad one.
+        x = auto.rotate_along(&auto.mul(&x, &x).unwrap(), 1, 1).unwrap();
+        x = auto.add_scalar(&x, 3).unwrap();
+        values = values.iter().map(|v| (v * v + 3) % p).collect();
+        values.chunks_exact_mut(columns).for_each(|row| row.rotate_left(1));
+    }
+    assert_eq!(scheme.decrypt(&x.get()).unwrap().decode(&params).unwrap(), values);
+    assert!(auto.bootstraps() > 1);
 }
 
 #[test]

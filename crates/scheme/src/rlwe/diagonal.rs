@@ -147,6 +147,6 @@ impl<K: EvalKeys> Evaluator<K> {
             let (q, last) = (ring.modulus(position), axes.last());
             TensorTable::new(q, &Axes::new(last.index)?, q.pow(ring.root(position), last.exponent))
         };
-        self.last_axis[position].get_or_init(table).as_ref().map_err(|error| RingError::from(error.clone()).into())
+        self.last_axis[position].get_or_init(table).as_ref().map_err(|error| RingError::from(*error).into())
     }
 }
