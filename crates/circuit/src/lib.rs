@@ -6,8 +6,10 @@
 //! its keys before it meets a ciphertext, and its evaluation.
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
-//! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps.
-//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again.
+//! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps; [`axis_transform`]: the same for odd
+//!   indices, axis by axis.
+//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again; [`coordinates`]: over odd indices d coordinates of the slots.
+//! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
 //! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is good for.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
@@ -31,7 +33,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Slot-shape-specific knowledge (power-of-two rings) is confined to `slots.rs` and `transform.rs`.
+//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform.rs` (powers of two) and to `linear/axis_map.rs` and `axis_transform.rs` (odd indices).
 #![forbid(unsafe_code)]
 
 pub mod axis_transform;

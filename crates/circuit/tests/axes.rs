@@ -159,12 +159,18 @@ fn baby_and_giant_steps_are_the_map() {
             let want = plain.map(&map, &inputs);
             let costs = StepCosts { max_keys: 64, ..StepCosts::default() };
             let cheap =
-                [costs, StepCosts { baby: 4.0, ..costs }, StepCosts { giant: 50.0, ..costs }, StepCosts { key: 20.0, ..costs }];
+                [costs, StepCosts { baby: 4.0, ..costs }, StepCosts { giant: 50.0, ..costs }, StepCosts { key: 1000.0, ..costs }];
+            let mut keys = Vec::new();
             for costs in cheap {
                 let plan = LinearMapPlan::along_axes(&map, &costs).unwrap();
+                keys.push(plan.galois_elements().len());
                 assert_eq!(plan.plain_products(), map.inputs() * map.points().len());
                 assert_eq!(plain.plan(&plan, &inputs), want, "m = {index}, p = {p}, d = {d}");
             }
+            // Where keys are dear, one for each span is enough, and one to where a box begins.
+            assert!(keys[3] <= map.spans().len() + 1, "{keys:?}");
+            let refused = LinearMapPlan::along_axes(&map, &StepCosts { max_keys: 0, ..costs });
+            assert!(map.points().len() == 1 || matches!(refused, Err(CircuitError::TooManyKeys { .. })));
         }
     }
 }

@@ -1,7 +1,11 @@
 //! Bootstrapping over rings of odd index, on the no-op scheme and with cryptography.
 
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
+use everlevel_circuit::coordinates::Coordinates;
 use everlevel_circuit::digits::DigitMethod;
+use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::rotate_along;
 use everlevel_circuit::sums::total_sum;
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
@@ -175,5 +179,58 @@ fn slots_are_rotated_and_summed_along_dimensions() {
         let total = values.iter().sum::<u64>() % t;
         assert_eq!(open(&total_sum(&scheme, &x).unwrap()), vec![total; values.len()], "{ring:?}");
         assert!(rotate_along(&scheme, &x, sizes.len(), 1, NextUse::Keep).is_err());
+    }
+}
+
+/// Coefficients to coordinates of slots and back: the results of both ways.
+fn there_and_back<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Vec<S::Ciphertext> {
+    let e = scheme.plain_exponent(x);
+    let transform = AxisTransform::new(scheme.slot_shape(), e).unwrap();
+    let sizes = vec![1; transform.stages()];
+    let prepared = |map: &AxisMap, level: Level| {
+        let plan = LinearMapPlan::along_axes(map, &StepCosts { max_keys: 64, ..StepCosts::default() }).unwrap();
+        PreparedLinearMap::new(scheme, &plan, level).unwrap()
+    };
+    let maps = transform.coeff_to_slot(&sizes, Packing::Whole).unwrap();
+    let z = maps.iter().fold(x.clone(), |x, map| prepared(map, scheme.level(&x)).apply(scheme, &x, NextUse::LinearMap).unwrap());
+    let mut parts = Vec::new();
+    let coordinates = Coordinates::new(scheme, e, scheme.level(&z)).unwrap();
+    let keep = |f, part| {
+        assert_eq!(parts.len(), f);
+        parts.push(part);
+        Ok(())
+    };
+    coordinates.each(scheme, &z, NextUse::LinearMap, keep).unwrap();
+    let maps = transform.slot_to_coeff(&sizes, Packing::Whole).unwrap();
+    let back = maps.iter().fold(parts.clone(), |inputs, map| {
+        vec![prepared(map, scheme.level(&inputs[0])).apply_all(scheme, &inputs, NextUse::LinearMap).unwrap()]
+    });
+    let short = prepared(&maps[0], scheme.level(&parts[0])).apply_all(scheme, &parts[1..], NextUse::Keep);
+    assert!(matches!(short, Err(CircuitError::InputCount { .. })));
+    [parts, back].concat()
+}
+
+#[test]
+fn transforms_are_exact_with_cryptography_and_within_their_noise() {
+    for (ring, form) in
+        [((3 * 7 * 31, 67, 1, 1, 12), Form::Bgv), ((7 * 13, 127, 1, 1, 20), Form::Bfv), ((23, 2, 3, 4, 5), Form::Bgv)]
+    {
+        let params = params(ring, BootstrapMode::Full, form, 2);
+        let plain = message(&params);
+        let dry = NoOp::new(&params, 1);
+        let foretold = there_and_back(&dry, &dry.encrypt(&plain).unwrap());
+
+        let mut rng = ChaCha20Rng::from_seed([6; 32]);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+        let found = there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
+        for (x, like) in found.iter().zip(&foretold) {
+            assert_eq!(secret.decrypt(x).unwrap(), dry.decrypt(like).unwrap(), "{ring:?}");
+            let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
+            assert!(measured <= bound && measured > bound - 30.0, "{ring:?}: noise 2^{measured:.1}, bound 2^{bound:.1}");
+            assert_eq!(bound, dry.noise_bound_bits(like), "{ring:?}");
+        }
+        assert_eq!(dry.decrypt(&foretold[foretold.len() - 1]).unwrap(), plain);
+        assert!(foretold.len() == params.slot_shape().degree_of_slot() + 1);
     }
 }

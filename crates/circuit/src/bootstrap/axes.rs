@@ -1,7 +1,9 @@
 //! Between the slots of an odd index and the digit removal: traces, or the coordinates of whole slots.
 
+use std::sync::Arc;
+
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{Level, NextUse, Scheme};
 
 use super::groups::AtLevel;
 use super::observe::{Stage, Watch};
@@ -16,12 +18,12 @@ pub(super) struct AxisPath<S: Scheme> {
     packing: Packing,
     exponent: u32,
     trace: PowerSum,
-    coordinates: AtLevel<Coordinates<S>>,
+    prepared: AtLevel<Coordinates<S>>,
 }
 
 impl<S: Scheme> AxisPath<S> {
     pub(super) fn new(shape: &SlotShape, packing: Packing, exponent: u32) -> Self {
-        AxisPath { packing, exponent, trace: PowerSum::trace(shape), coordinates: AtLevel::new() }
+        AxisPath { packing, exponent, trace: PowerSum::trace(shape), prepared: AtLevel::new() }
     }
     pub(super) fn galois_elements(&self, shape: &SlotShape) -> Vec<GaloisElement> {
         match self.packing {
@@ -37,6 +39,16 @@ impl<S: Scheme> AxisPath<S> {
         };
         BootstrapCosts { key_switches, plain_products, depth, ..BootstrapCosts::default() }
     }
+    /// Prepares the plaintexts for one level, if there are any.
+    pub(super) fn prepare(&self, scheme: &S, level: Level) -> Result<(), CircuitError> {
+        if self.packing == Packing::Whole {
+            self.coordinates(scheme, level)?;
+        }
+        Ok(())
+    }
+    fn coordinates(&self, scheme: &S, level: Level) -> Result<Arc<Coordinates<S>>, CircuitError> {
+        self.prepared.get(level, || Coordinates::new(scheme, self.exponent, level))
+    }
     /// Calls `visit` with each vector of coefficients that `z` stands for.
     pub(super) fn each(
         &self,
@@ -50,9 +62,7 @@ impl<S: Scheme> AxisPath<S> {
             watch.done(Stage::Trace, 0, Some(z), &traced);
             return visit(traced, watch);
         }
-        let level = scheme.level(z);
-        let coordinates = self.coordinates.get(level, || Coordinates::new(scheme, self.exponent, level))?;
-        coordinates.each(scheme, z, NextUse::Product, |_, part| {
+        self.coordinates(scheme, scheme.level(z))?.each(scheme, z, NextUse::Product, |_, part| {
             watch.done(Stage::Trace, 0, Some(z), &part);
             visit(part, watch)
         })

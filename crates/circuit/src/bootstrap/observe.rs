@@ -12,7 +12,7 @@ pub enum Stage {
     Encapsulate,
     /// The overflow part at the top level.
     Raise,
-    /// Summing the conjugates, which leaves the thin part (slots of degree 1 need none).
+    /// Summing the conjugates, which leaves the thin part (slots of degree 1 need none); or one coordinate of whole slots.
     Trace,
     /// One merged group of coefficient-to-slot.
     CoeffToSlot,

@@ -16,7 +16,8 @@ use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::unpack::{Repacking, Unpacking};
 
-/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode.
+/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode and, over odd indices, by the
+/// bypass.
 ///
 /// The diagonals of the linear maps are prepared when they are first used (or by [`Bootstrapper::prepare`]), for the levels
 /// that are then met: these are the same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
@@ -150,6 +151,12 @@ impl<S: Raise> Bootstrapper<S> {
             let groups = match report.stage {
                 Stage::CoeffToSlot => &self.coeff_to_slot,
                 Stage::SlotToCoeff => &self.slot_to_coeff,
+                Stage::Trace => {
+                    if let (Some(axes), Some(level)) = (&self.axes, report.level_before) {
+                        axes.prepare(scheme, level)?;
+                    }
+                    continue;
+                }
                 _ => continue,
             };
             if let (Some(group), Some(level)) = (groups.get(report.group), report.level_before) {

@@ -65,7 +65,13 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
             Ok((coefficients, profile))
         }
         (DiagonalValues::LastDimension(elements), Some(axes)) => {
-            let coefficients = plain.centered(&plain.encode_last(elements, e)?, e);
+            let (axis, degree) = (axes.last(), plain.shape().degree_of_slot());
+            let inner = match constant(elements, degree).filter(|_| elements.len() == axis.degree && axis.index == axis.prime) {
+                // 1 is minus the sum of all powers by units.
+                Some(c) => vec![plain.modulus(e).neg(c); axis.degree],
+                None => plain.encode_last(elements, e)?,
+            };
+            let coefficients = plain.centered(&inner, e);
             let norm = CanonicalNorm::of_axes(&Axes::new(axes.last().index).map_err(RingError::from)?);
             let profile = norm.embeddings(&real(&coefficients)).into_iter().map(|x| x * (1.0 + 1e-9)).collect();
             Ok((coefficients, profile))
@@ -76,6 +82,13 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
             found: "the values of another kind of ring".into(),
         }),
     }
+}
+
+/// The integer that all `elements` of so many residues are, if there is one.
+fn constant(elements: &[u64], degree: usize) -> Option<u64> {
+    let c = *elements.first()?;
+    let wanted = |(i, x): (usize, &u64)| *x == if i % degree == 0 { c } else { 0 };
+    elements.iter().enumerate().all(wanted).then_some(c)
 }
 
 impl<K: EvalKeys> Evaluator<K> {
