@@ -10,6 +10,7 @@ use super::plan::Stage;
 /// A transform of length R, a power of two, from reduced residues to wide ones.
 #[inline(always)]
 fn transform<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
+    let constants = &constants[..R / 2];
     unrolled!(for t in 0..4 {
         if 1 << t < R {
             let reach = R >> (t + 1);
@@ -32,6 +33,7 @@ fn transform<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut 
 /// The transpose of [`transform`], from reduced residues to wide ones.
 #[inline(always)]
 fn transpose<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
+    let constants = &constants[..R / 2];
     unrolled!(for t in 3..=0 {
         if 1 << t < R {
             let reach = R >> (t + 1);
@@ -99,22 +101,27 @@ fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::
 /// The stage on all blocks of a piece, from reduced residues to reduced ones.
 #[inline(always)]
 pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut [A::V]) {
-    let distance = stage.distance();
+    let distance = stage.lower * stage.inner;
     for block in piece.chunks_exact_mut(R * distance) {
         for t in 0..stage.lower {
             let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
             for j in t * stage.inner..(t + 1) * stage.inner {
+                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R distance, the length of the block.
+                let places = unsafe { block.as_mut_ptr().add(j) };
                 let mut v = [m.zero(); 16];
                 unrolled!(for k in 0..16 {
                     if k < R {
-                        v[k] = block[k * distance + j];
+                        // SAFETY: as above.
+                        v[k] = unsafe { *places.add(k * distance) };
                     }
                 });
                 transform::<A, R>(m, &stage.constants, &mut v);
                 unrolled!(for k in 0..16 {
                     if k < R {
                         let twiddled = k > 0 && t > 0;
-                        block[k * distance + j] = if twiddled { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
+                        let x = if twiddled { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
+                        // SAFETY: as above.
+                        unsafe { *places.add(k * distance) = x };
                     }
                 });
             }
@@ -125,22 +132,27 @@ pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &
 /// The transpose of the stage on all blocks of a piece, from wide residues to wide ones.
 #[inline(always)]
 pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut [A::V]) {
-    let distance = stage.distance();
+    let distance = stage.lower * stage.inner;
     for block in piece.chunks_exact_mut(R * distance) {
         for t in 0..stage.lower {
             let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
             for j in t * stage.inner..(t + 1) * stage.inner {
+                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R distance, the length of the block.
+                let places = unsafe { block.as_mut_ptr().add(j) };
                 let mut v = [m.zero(); 16];
                 unrolled!(for k in 0..16 {
                     if k < R {
-                        let (x, twiddled) = (block[k * distance + j], k > 0 && t > 0);
+                        // SAFETY: as above.
+                        let x = unsafe { *places.add(k * distance) };
+                        let twiddled = k > 0 && t > 0;
                         v[k] = if twiddled { m.mul(x, m.everywhere(twiddles[k])) } else { m.reduce(x) };
                     }
                 });
                 transpose::<A, R>(m, &stage.constants, &mut v);
                 unrolled!(for k in 0..16 {
                     if k < R {
-                        block[k * distance + j] = v[k];
+                        // SAFETY: as above.
+                        unsafe { *places.add(k * distance) = v[k] };
                     }
                 });
             }
@@ -151,15 +163,18 @@ pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut
 /// The stage of a small odd prime on all blocks of a piece: forward from reduced residues to reduced ones, `back` from wide residues to wide ones.
 #[inline(always)]
 pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: bool, piece: &mut [A::V]) {
-    let distance = stage.distance();
+    let distance = stage.lower * stage.inner;
     for block in piece.chunks_exact_mut(R * distance) {
         for t in 0..stage.lower {
             let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
             for j in t * stage.inner..(t + 1) * stage.inner {
+                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R distance, the length of the block.
+                let places = unsafe { block.as_mut_ptr().add(j) };
                 let mut v = [m.zero(); 16];
                 unrolled!(for k in 0..16 {
                     if k < R {
-                        v[k] = block[k * distance + j];
+                        // SAFETY: as above.
+                        v[k] = unsafe { *places.add(k * distance) };
                         if back {
                             v[k] = if k > 0 && t > 0 { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
                         }
@@ -177,7 +192,8 @@ pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: 
                         } else if !back && R == 3 {
                             v[k] = m.reduce(v[k]);
                         }
-                        block[k * distance + j] = v[k];
+                        // SAFETY: as above.
+                        unsafe { *places.add(k * distance) = v[k] };
                     }
                 });
             }
