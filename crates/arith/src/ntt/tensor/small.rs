@@ -1,4 +1,4 @@
-//! Stages whose transforms fit the registers: powers of two and three.
+//! Stages whose transforms fit the registers.
 
 // Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no array behind.
 #![allow(clippy::needless_range_loop)]
@@ -7,10 +7,32 @@ use super::super::residues::Residues;
 use super::super::unrolled;
 use super::plan::Stage;
 
-/// A transform of length R, a power of two, from reduced residues to wide ones.
+/// How many constants a transform of length `radix` has.
+pub(super) const fn count(radix: usize) -> usize {
+    match radix {
+        3 => 2,
+        9 => 5,
+        _ => radix / 2,
+    }
+}
+
+/// A transform of length R, a power of two, 3 or 9, from reduced residues to wide ones.
 #[inline(always)]
 fn transform<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
-    let constants = &constants[..R / 2];
+    let constants = &constants[..count(R)];
+    if R == 3 {
+        return three(m, constants, v, [0, 1, 2]);
+    }
+    if R == 9 {
+        unrolled!(for j in 0..3 {
+            three(m, constants, v, [j, j + 3, j + 6]);
+        });
+        nine(m, constants, v);
+        unrolled!(for k in 0..3 {
+            three(m, constants, v, [3 * k, 3 * k + 1, 3 * k + 2]);
+        });
+        return;
+    }
     unrolled!(for t in 0..4 {
         if 1 << t < R {
             let reach = R >> (t + 1);
@@ -33,7 +55,20 @@ fn transform<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut 
 /// The transpose of [`transform`], from reduced residues to wide ones.
 #[inline(always)]
 fn transpose<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
-    let constants = &constants[..R / 2];
+    let constants = &constants[..count(R)];
+    if R == 3 {
+        return three(m, constants, v, [0, 1, 2]);
+    }
+    if R == 9 {
+        unrolled!(for k in 0..3 {
+            three(m, constants, v, [3 * k, 3 * k + 1, 3 * k + 2]);
+        });
+        nine(m, constants, v);
+        unrolled!(for j in 0..3 {
+            three(m, constants, v, [j, j + 3, j + 6]);
+        });
+        return;
+    }
     unrolled!(for t in 3..=0 {
         if 1 << t < R {
             let reach = R >> (t + 1);
@@ -53,14 +88,25 @@ fn transpose<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut 
     });
 }
 
-/// The transform of length three, a symmetric matrix.
+/// The transform of length three, a symmetric matrix, on the given places.
 #[inline(always)]
-fn three<A: Residues>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
-    let (sum, difference) = m.plus_minus(v[1], v[2]);
+fn three<A: Residues>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16], [x, y, z]: [usize; 3]) {
+    let (sum, difference) = m.plus_minus(v[y], v[z]);
     let (cosine, sine) = (m.mul(sum, m.everywhere(constants[0])), m.mul(difference, m.everywhere(constants[1])));
-    let even = m.reduce(m.plus_minus(v[0], cosine).0);
-    v[0] = m.plus_minus(v[0], m.reduce(sum)).0;
-    (v[1], v[2]) = m.plus_minus(even, sine);
+    let even = m.reduce(m.plus_minus(v[x], cosine).0);
+    v[x] = m.plus_minus(v[x], m.reduce(sum)).0;
+    (v[y], v[z]) = m.plus_minus(even, sine);
+}
+
+/// The twiddles inside of a transform of length nine.
+#[inline(always)]
+fn nine<A: Residues>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
+    unrolled!(for k in 0..3 {
+        unrolled!(for j in 0..3 {
+            let x = &mut v[3 * k + j];
+            *x = if k * j > 0 { m.mul(*x, m.everywhere(constants[2 + k * j / 2])) } else { m.reduce(*x) };
+        });
+    });
 }
 
 /// The transform of length 5 to 13, a symmetric matrix, from reduced residues to reduced ones; see [`super::large::prime`].
@@ -160,7 +206,7 @@ pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut
     }
 }
 
-/// The stage of a small odd prime on all blocks of a piece: forward from reduced residues to reduced ones, `back` from wide residues to wide ones.
+/// A stage of length 5 to 13 on all blocks of a piece: forward from reduced residues, `back` from wide ones, to reduced ones either way.
 #[inline(always)]
 pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: bool, piece: &mut [A::V]) {
     let distance = stage.lower * stage.inner;
@@ -180,17 +226,11 @@ pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: 
                         }
                     }
                 });
-                if R == 3 {
-                    three(m, &stage.constants, &mut v)
-                } else {
-                    short::<A, R>(m, &stage.constants, &mut v)
-                }
+                short::<A, R>(m, &stage.constants, &mut v);
                 unrolled!(for k in 0..16 {
                     if k < R {
                         if !back && k > 0 && t > 0 {
                             v[k] = m.mul(v[k], m.everywhere(twiddles[k]));
-                        } else if !back && R == 3 {
-                            v[k] = m.reduce(v[k]);
                         }
                         // SAFETY: as above.
                         unsafe { *places.add(k * distance) = v[k] };
