@@ -45,6 +45,8 @@ pub(super) struct Stage {
     pub(super) constants: Vec<[u64; 2]>,
     /// 1, as a weight.
     pub(super) unit: u64,
+    /// Whether the way back finds wide residues: the next stage leaves them there.
+    pub(super) wide: bool,
 }
 
 /// What to do with a stage.
@@ -116,6 +118,7 @@ impl Line {
                     twiddles,
                     constants,
                     unit: A::encode_weight(q, 1),
+                    wide: true,
                 });
                 continue;
             }
@@ -155,12 +158,19 @@ impl Line {
         cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
         inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
         let spectra = [forward, inverse].map(|d| d.into_iter().map(|x| A::encode(q, q.mul(x, scale))).collect());
+        let reduced: Vec<bool> = stages.iter().map(|s: &Stage| !matches!(s.kind, Kind::Network)).collect();
+        stages.iter_mut().zip(reduced.iter().skip(1)).for_each(|(stage, reduced)| stage.wide = !reduced);
         let steps = steps(&stages, length);
         Line { positions, stages, steps, spectra }
     }
     /// The number of places.
     pub(super) fn length(&self) -> usize {
         self.positions.len()
+    }
+    /// Whether the transform leaves wide residues.
+    pub(super) fn is_wide(&self) -> bool {
+        let outermost = self.stages.iter().find(|s| !matches!(s.kind, Kind::Dense(_)));
+        outermost.is_some_and(|s| matches!(s.kind, Kind::Network))
     }
     /// How many vectors a stage needs to work in.
     pub(super) fn workspace(&self) -> usize {
@@ -215,7 +225,16 @@ impl Cyclic {
         let twiddle = |t: usize, k: usize| A::encode(q, q.pow(self.root, (t * self.frequency(k)) as u64));
         let rows = if self.lower == 1 { 0 } else { self.lower };
         let twiddles = (0..rows).flat_map(|t| (0..r).map(move |k| (t, k))).map(|(t, k)| twiddle(t, k)).collect();
-        Stage { kind, radix: r, lower: self.lower, inner: self.inner, twiddles, constants, unit: A::encode_weight(q, 1) }
+        Stage {
+            kind,
+            radix: r,
+            lower: self.lower,
+            inner: self.inner,
+            twiddles,
+            constants,
+            unit: A::encode_weight(q, 1),
+            wide: true,
+        }
     }
     /// The stage by its definition.
     fn apply(&self, q: Modulus, x: &mut [u64]) {

@@ -119,7 +119,7 @@ fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::
         if j < R / 2 {
             (sums[j], differences[j]) = m.plus_minus(v[1 + j], v[R - 1 - j]);
             if j > 0 && j % A::TERMS == 0 {
-                total = m.sum_settle(total);
+                total = m.sum_settle(total, m.sum_zero()).0;
             }
             total = m.sum_add(total, sums[j], weights[0][0]);
         }
@@ -133,7 +133,7 @@ fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::
                 if j < R / 2 {
                     let [cosine, sine] = weights[(i + 1) * (j + 1) % R];
                     if j > 0 && j % A::TERMS == 0 {
-                        (even, odd) = (m.sum_settle(even), m.sum_settle(odd));
+                        (even, odd) = m.sum_settle(even, odd);
                     }
                     even = m.sum_add(even, sums[j], cosine);
                     odd = m.sum_add(odd, differences[j], sine);
@@ -206,7 +206,7 @@ pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut
     }
 }
 
-/// A stage of length 5 to 13 on all blocks of a piece: forward from reduced residues, `back` from wide ones, to reduced ones either way.
+/// A stage of length 5 to 13 on all blocks of a piece: to reduced residues, forward from reduced ones, too.
 #[inline(always)]
 pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: bool, piece: &mut [A::V]) {
     let distance = stage.lower * stage.inner;
@@ -221,8 +221,10 @@ pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: 
                     if k < R {
                         // SAFETY: as above.
                         v[k] = unsafe { *places.add(k * distance) };
-                        if back {
-                            v[k] = if k > 0 && t > 0 { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
+                        if back && k > 0 && t > 0 {
+                            v[k] = m.mul(v[k], m.everywhere(twiddles[k]));
+                        } else if back && stage.wide {
+                            v[k] = m.reduce(v[k]);
                         }
                     }
                 });

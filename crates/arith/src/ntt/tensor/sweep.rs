@@ -58,6 +58,7 @@ pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scr
     // SAFETY: vectors are words without padding, at most as aligned as a `Chunk`, and any bits are words.
     let scratch = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<A::V>(), vectors) };
     let passes = if rows == 1 { 1 } else { 2 };
+    let last = &plan.last;
     for pass in 0..passes {
         let (plan, lanes) = if pass == 0 { (&plan.last, rows) } else { (&plan.outer, columns) };
         let (line, work) = scratch.split_at_mut(plan.length());
@@ -66,7 +67,7 @@ pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scr
             if pass == 0 {
                 read_rows(m, &a[first * columns..][..count * columns], &plan.positions, line);
             } else {
-                read_columns(m, a, columns, first, &plan.positions, line);
+                read_columns(m, a, last, first, &plan.positions, line);
             }
             correlate(m, plan, direction, line, work);
             if pass == 0 {
@@ -116,9 +117,11 @@ fn write_rows<A: Residues>(m: A, rows: &mut [u64], positions: &[u32], line: &[A:
 
 /// Reads the columns from `first` on that [`write_rows`] wrote, one into each lane.
 #[inline(always)]
-fn read_columns<A: Residues>(m: A, a: &[u64], columns: usize, first: usize, positions: &[u32], line: &mut [A::V]) {
-    for (row, &position) in a.chunks_exact(columns).zip(positions) {
-        line[position as usize] = m.reduce(fetch(m, &row[first..], false));
+fn read_columns<A: Residues>(m: A, a: &[u64], columns: &Line, first: usize, positions: &[u32], line: &mut [A::V]) {
+    let wide = columns.is_wide();
+    for (row, &position) in a.chunks_exact(columns.length()).zip(positions) {
+        let x = fetch(m, &row[first..], false);
+        line[position as usize] = if wide { m.reduce(x) } else { x };
     }
 }
 
