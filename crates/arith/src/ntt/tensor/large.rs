@@ -21,7 +21,7 @@ pub(super) fn prime<A: Residues>(m: A, stage: &Stage, units: &[u32], back: bool,
             for e in 0..h {
                 let (x, y) = (places.read(units[e] as usize, back), places.read(units[e + h] as usize, back));
                 (sums[e], differences[e]) = m.plus_minus(x, y);
-                if e > 0 && e % A::TERMS == 0 {
+                if e > 0 && e.is_multiple_of(A::TERMS) {
                     total = m.sum_settle(total, m.sum_zero()).0;
                 }
                 total = m.sum_add(total, sums[e], stage.unit);
@@ -56,7 +56,7 @@ fn values<A: Residues, const C: usize>(
     let (mut even, mut odd) = ([m.sum_from(first); C], [m.sum_zero(); C]);
     let weights = &places.stage.constants[e..][..h + C - 1];
     for (i, ((&s, &d), weights)) in sums.iter().zip(differences).zip(weights.windows(C)).enumerate() {
-        if i > 0 && i % A::TERMS == 0 {
+        if i > 0 && i.is_multiple_of(A::TERMS) {
             for c in 0..C {
                 (even[c], odd[c]) = m.sum_settle(even[c], odd[c]);
             }
@@ -116,7 +116,7 @@ pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], piece: 
             for (k, row) in matrix.chunks_exact(n).enumerate() {
                 let mut sum = m.sum_from(m.zero());
                 for (i, (&x, &w)) in work[..n].iter().zip(row).enumerate() {
-                    if i > 0 && i % A::TERMS == 0 {
+                    if i > 0 && i.is_multiple_of(A::TERMS) {
                         sum = m.sum_settle(sum, m.sum_zero()).0;
                     }
                     sum = m.sum_add(sum, x, w);

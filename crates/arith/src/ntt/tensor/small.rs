@@ -118,7 +118,7 @@ fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::
     unrolled!(for j in 0..8 {
         if j < R / 2 {
             (sums[j], differences[j]) = m.plus_minus(v[1 + j], v[R - 1 - j]);
-            if j > 0 && j % A::TERMS == 0 {
+            if j > 0 && j.is_multiple_of(A::TERMS) {
                 total = m.sum_settle(total, m.sum_zero()).0;
             }
             total = m.sum_add(total, sums[j], weights[0][0]);
@@ -132,7 +132,7 @@ fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::
             unrolled!(for j in 0..8 {
                 if j < R / 2 {
                     let [cosine, sine] = weights[(i + 1) * (j + 1) % R];
-                    if j > 0 && j % A::TERMS == 0 {
+                    if j > 0 && j.is_multiple_of(A::TERMS) {
                         (even, odd) = m.sum_settle(even, odd);
                     }
                     even = m.sum_add(even, sums[j], cosine);

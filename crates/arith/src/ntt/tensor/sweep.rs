@@ -5,19 +5,11 @@ use super::plan::{Kind, Line, Step, Way};
 use super::{large, small};
 use crate::Modulus;
 use crate::axes::Axes;
+use crate::memory::CacheLine;
 use std::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]
 use crate::arch::lanes::Lanes;
-
-/// Eight words on a cache line of their own.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-pub(crate) struct Chunk([u64; 8]);
-
-impl Chunk {
-    pub(super) const ZERO: Chunk = Chunk([0; 8]);
-}
 
 /// The lines of a ring in the words of the arithmetic A.
 pub(crate) struct Plan<A> {
@@ -35,7 +27,7 @@ impl<A: Residues> Plan<A> {
         let line = |range| Line::new::<A>(modulus, root, axes, range);
         Plan { modulus, last: line(count - 1..count), outer: line(0..count - 1), arithmetic: PhantomData }
     }
-    /// The scratch that a transform needs.
+    /// The cache lines of scratch that a transform needs.
     pub(super) fn scratch(&self) -> usize {
         let vectors = [&self.last, &self.outer].map(|line| line.length() + line.workspace());
         (vectors[0].max(vectors[1]) * A::WIDTH).div_ceil(8)
@@ -45,17 +37,17 @@ impl<A: Residues> Plan<A> {
 /// [`transform`] with the arithmetic of an instruction set.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(crate) fn tensor<L: Lanes>(l: L, plan: &Plan<L::Transform>, direction: usize, scratch: &mut [Chunk], a: &mut [u64]) {
+pub(crate) fn tensor<L: Lanes>(l: L, plan: &Plan<L::Transform>, direction: usize, scratch: &mut [CacheLine], a: &mut [u64]) {
     transform(l.transform(plan.modulus), plan, direction, scratch, a);
 }
 
 /// From coefficients below 4q to canonical values (`direction` 0), or from values to coefficients (1).
 #[inline(always)]
-pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scratch: &mut [Chunk], a: &mut [u64]) {
+pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scratch: &mut [CacheLine], a: &mut [u64]) {
     let (columns, rows) = (plan.last.length(), plan.outer.length());
     assert!(a.len() == rows * columns && scratch.len() >= plan.scratch() && size_of::<A::V>() == 8 * A::WIDTH);
     let vectors = scratch.len() * 8 / A::WIDTH;
-    // SAFETY: vectors are words without padding, at most as aligned as a `Chunk`, and any bits are words.
+    // SAFETY: vectors are words without padding, at most as aligned as a `CacheLine`, and any bits are words.
     let scratch = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<A::V>(), vectors) };
     let passes = if rows == 1 { 1 } else { 2 };
     let last = &plan.last;
