@@ -8,6 +8,12 @@ use memmap2::{MmapMut, MmapOptions};
 
 /// A cache line, in words.
 const LINE: usize = 8;
+
+/// Eight words on a cache line of their own.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub(crate) struct CacheLine(pub(crate) [u64; LINE]);
+
 /// Words between the end of a block and the start of the next: a page and a line. Streams that start at the same offset of
 /// their pages would compete for the same sets of the caches, and the inner products of key switching read dozens.
 const GAP: usize = 512 + LINE;

@@ -56,7 +56,7 @@ fn check(axes: &Axes, table: &TensorTable, a: &[u64], places: impl Iterator<Item
 
 #[test]
 fn values_are_those_of_the_polynomial_and_come_back() {
-    let single = [3, 5, 7, 17, 19, 23, 31, 37, 59, 83, 97, 101, 163, 257, 353];
+    let single = [3, 5, 7, 17, 19, 23, 31, 37, 53, 59, 79, 83, 97, 101, 163, 257, 353];
     let powers = [9, 25, 27, 45, 9 * 25, 63, 9 * 17, 7 * 121];
     let several = [15, 91, 105, 255, 341, 23 * 29, 7 * 11 * 13, 3 * 5 * 7 * 11, 3 * 5 * 17, 13 * 97];
     for index in single.into_iter().chain(powers).chain(several) {
@@ -73,7 +73,7 @@ fn values_are_those_of_the_polynomial_and_come_back() {
 
 #[test]
 fn large_rings_agree_with_the_definition_at_some_places() {
-    for index in [65535, 38309, 56647, 55427, 45193, 50731, 21845, 32767, 15709, 1031, 4 * 1031 - 3] {
+    for index in [65535, 38309, 56647, 55427, 45193, 50731, 21845, 32767, 15709, 2063, 7 * 1031] {
         let (axes, table) = table(index, 50);
         let n = axes.degree();
         check(&axes, &table, &words(4 * table.modulus().value(), n, index), (0..n).step_by(n / 5));

@@ -73,7 +73,7 @@ macro_rules! compile_kernels {
             pub(crate) fn tensor(
                 plan: &crate::ntt::tensor::sweep::Plan<<$token as Lanes>::Transform>,
                 direction: usize,
-                scratch: &mut [crate::ntt::tensor::sweep::Chunk],
+                scratch: &mut [crate::memory::CacheLine],
                 a: &mut [u64]
             );
         }

@@ -166,8 +166,8 @@ impl<L: Lanes> Residues for FloatModulus<L> {
         self.lanes.add_f(sum, FloatModulus::mul(&self, x, weight))
     }
     #[inline(always)]
-    fn sum_settle(self, sum: L::F) -> L::F {
-        FloatModulus::reduce(&self, sum)
+    fn sum_settle(self, x: L::F, y: L::F) -> (L::F, L::F) {
+        (FloatModulus::reduce(&self, x), FloatModulus::reduce(&self, y))
     }
     #[inline(always)]
     fn sum_plus_minus(self, x: L::F, y: L::F) -> (L::F, L::F) {

@@ -29,7 +29,7 @@ pub(crate) struct IfmaModulus {
     mask: __m512i,
     /// 1/q modulo 2^52.
     inverse: __m512i,
-    /// What [`Sum`]s are reduced by: [`OFFSET`] q, a shift that takes numbers below 2^12 q to 2^51, and floor(2^(52 + shift) / q).
+    /// [`OFFSET`] q, and what reduces sums: a shift that takes numbers below 2^12 q to 2^51, and floor(2^(52 + shift) / q).
     offset: __m512i,
     shift: __m512i,
     sum_ratio: __m512i,
@@ -124,14 +124,15 @@ impl Butterflies for IfmaModulus {
     }
 }
 
-/// A sum of products is low + 2^52 high, in units of 2^-52: weights carry a factor 2^52, and Montgomery's reduction takes it off.
+/// A sum of products is low + 2^52 high, in units of 2^-52: weights carry a factor 2^52, and Montgomery's reduction takes it off. Sums that begin
+/// with a residue begin with [`OFFSET`] q, too, so that others may be subtracted from them.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
     low: __m512i,
     high: __m512i,
 }
 
-/// A bound of sums, in units of q: of up to TERMS products below q each and of what they began with.
+/// A bound of sums, in units of q: of up to TERMS products below q each, of 2q where they begin, and of q for Montgomery's reduction.
 const OFFSET: u64 = 1024;
 
 /// Reduced residues are below 2q, wide ones below 4q.
@@ -214,15 +215,15 @@ impl Residues for IfmaModulus {
         vouched!(self.token, Sum { low: _mm512_madd52lo_epu64(sum.low, x, w), high: _mm512_madd52hi_epu64(sum.high, x, w) })
     }
     #[inline(always)]
-    fn sum_settle(self, sum: Sum) -> Sum {
+    fn sum_settle(self, x: Sum, y: Sum) -> (Sum, Sum) {
         let l = self.token;
-        let x = l.add(self.montgomery(sum), self.q);
-        Sum { low: self.zero, high: l.and(self.reduce_sum(x), self.mask) }
+        let (x, y) = (self.reduce_sum(self.montgomery(x)), self.reduce_sum(l.add(self.montgomery(y), self.q)));
+        (self.sum_from(x), Sum { low: self.zero, high: l.and(y, self.mask) })
     }
     #[inline(always)]
     fn sum_plus_minus(self, x: Sum, y: Sum) -> (__m512i, __m512i) {
         let l = self.token;
-        let (x, y) = (l.add(self.montgomery(x), self.offset), self.montgomery(y));
+        let (x, y) = (self.montgomery(x), self.montgomery(y));
         (self.reduce_sum(l.add(x, y)), self.reduce_sum(l.sub(x, y)))
     }
     #[inline(always)]

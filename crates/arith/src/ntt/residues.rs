@@ -61,9 +61,10 @@ pub(crate) trait Residues: Copy {
     fn sum_zero(self) -> Self::Sum;
     /// sum + w x for wide x and the word of a weight.
     fn sum_add(self, sum: Self::Sum, x: Self::V, weight: u64) -> Self::Sum;
-    /// The same residue as a sum that takes [`TERMS`](Self::TERMS) more products.
-    fn sum_settle(self, sum: Self::Sum) -> Self::Sum;
-    /// (x + y, x - y), reduced, for x begun by [`sum_from`](Self::sum_from) and y by [`sum_zero`](Self::sum_zero).
+    /// The same residues as sums that take [`TERMS`](Self::TERMS) more products; x was begun by [`sum_from`](Self::sum_from), y by
+    /// [`sum_zero`](Self::sum_zero).
+    fn sum_settle(self, x: Self::Sum, y: Self::Sum) -> (Self::Sum, Self::Sum);
+    /// (x + y, x - y), reduced, of such x and y.
     fn sum_plus_minus(self, x: Self::Sum, y: Self::Sum) -> (Self::V, Self::V);
 
     /// Transposes the square of the first `WIDTH` vectors.

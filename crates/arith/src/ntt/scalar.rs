@@ -83,8 +83,8 @@ impl Residues for Scalar {
         sum + u128::from(x) * u128::from(weight)
     }
     #[inline(always)]
-    fn sum_settle(self, sum: u128) -> u128 {
-        u128::from(self.0.reduce_u128(sum))
+    fn sum_settle(self, x: u128, y: u128) -> (u128, u128) {
+        (u128::from(self.0.reduce_u128(x)), u128::from(self.0.reduce_u128(y)))
     }
     #[inline(always)]
     fn sum_plus_minus(self, x: u128, y: u128) -> (u64, u64) {

@@ -4,18 +4,14 @@ use super::Powers;
 use super::butterfly::Butterflies;
 use crate::Modulus;
 use crate::arch::lanes::Lanes;
+use crate::memory::CacheLine;
 use std::marker::PhantomData;
-
-/// Eight words on a cache line of their own.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Line([u64; 8]);
 
 /// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`] but in groups of eight
 /// places: first the first words of eight twiddles, then, if there are any, the second words.
 pub(crate) struct VectorTwiddles<B> {
     pub(super) modulus: Modulus,
-    rows: [Vec<Line>; 2],
+    rows: [Vec<CacheLine>; 2],
     /// zeta_4, the constant of the row stage.
     pub(super) quarter: [u64; 2],
     /// 1/n and 1/(n zeta_4), the constants of the last inverse stage.
@@ -32,7 +28,7 @@ impl<B: Butterflies> VectorTwiddles<B> {
             for places in row.chunks_exact(8) {
                 let encoded: [[u64; 2]; 8] = std::array::from_fn(|j| encode(places[j]));
                 for word in 0..B::WORDS {
-                    lines.push(Line(encoded.map(|e| e[word])));
+                    lines.push(CacheLine(encoded.map(|e| e[word])));
                 }
             }
             lines
@@ -50,7 +46,7 @@ impl<B: Butterflies> VectorTwiddles<B> {
     #[inline(always)]
     pub(super) fn row(&self, r: usize) -> &[u64] {
         let lines = &self.rows[r];
-        // SAFETY: a `Line` is eight words without padding.
+        // SAFETY: a `CacheLine` is eight words without padding.
         unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), 8 * lines.len()) }
     }
 

@@ -3,7 +3,7 @@
 use super::super::residues::Residues;
 use super::plan::Stage;
 
-/// A stage of a prime r on all blocks of a piece: forward from reduced residues, `back` from wide ones, to reduced ones either way.
+/// A stage of a prime r on all blocks of a piece: to reduced residues, forward from reduced ones, too.
 ///
 /// With s_u = x_u + x_-u and d_u = x_u - x_-u, the values ±v are x_0 + Σ s_u cos(u v) ± Σ d_u sin(u v), u over the units modulo ±1: 2 h² products for
 /// h = (r - 1) / 2, and two reductions for two values. Units are taken as powers of a generator, so that the weights of one value follow one another
@@ -21,8 +21,8 @@ pub(super) fn prime<A: Residues>(m: A, stage: &Stage, units: &[u32], back: bool,
             for e in 0..h {
                 let (x, y) = (places.read(units[e] as usize, back), places.read(units[e + h] as usize, back));
                 (sums[e], differences[e]) = m.plus_minus(x, y);
-                if e > 0 && e % A::TERMS == 0 {
-                    total = m.sum_settle(total);
+                if e > 0 && e.is_multiple_of(A::TERMS) {
+                    total = m.sum_settle(total, m.sum_zero()).0;
                 }
                 total = m.sum_add(total, sums[e], stage.unit);
             }
@@ -56,9 +56,9 @@ fn values<A: Residues, const C: usize>(
     let (mut even, mut odd) = ([m.sum_from(first); C], [m.sum_zero(); C]);
     let weights = &places.stage.constants[e..][..h + C - 1];
     for (i, ((&s, &d), weights)) in sums.iter().zip(differences).zip(weights.windows(C)).enumerate() {
-        if i > 0 && i % A::TERMS == 0 {
+        if i > 0 && i.is_multiple_of(A::TERMS) {
             for c in 0..C {
-                (even[c], odd[c]) = (m.sum_settle(even[c]), m.sum_settle(odd[c]));
+                (even[c], odd[c]) = m.sum_settle(even[c], odd[c]);
             }
         }
         for c in 0..C {
@@ -93,8 +93,8 @@ impl<A: Residues> Places<'_, A> {
         let x = self.block[k * self.stage.distance() + self.j];
         match (back, self.t > 0) {
             (true, true) => self.twiddled(k, x),
-            (true, false) => self.m.reduce(x),
-            (false, _) => x,
+            (true, false) if self.stage.wide => self.m.reduce(x),
+            _ => x,
         }
     }
     #[inline(always)]
@@ -116,8 +116,8 @@ pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], piece: 
             for (k, row) in matrix.chunks_exact(n).enumerate() {
                 let mut sum = m.sum_from(m.zero());
                 for (i, (&x, &w)) in work[..n].iter().zip(row).enumerate() {
-                    if i > 0 && i % A::TERMS == 0 {
-                        sum = m.sum_settle(sum);
+                    if i > 0 && i.is_multiple_of(A::TERMS) {
+                        sum = m.sum_settle(sum, m.sum_zero()).0;
                     }
                     sum = m.sum_add(sum, x, w);
                 }

@@ -1,20 +1,29 @@
 //! The transform of rings of odd index: a correlation over the group of units modulo m.
+//!
+//! [`plan`] says why, and what the transform along a line consists of; [`small`] and [`large`] hold its stages, and [`sweep`] takes the lines of a
+//! buffer through them.
 
 mod large;
 mod plan;
 mod small;
 pub(crate) mod sweep;
 
+use super::residues::Residues;
 use super::scalar::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{self, avx2::Avx2, avx512::Avx512, lanes::Lanes};
 use crate::axes::Axes;
+use crate::memory::CacheLine;
 use crate::{ArithError, Backend, Modulus, primes};
 use std::cell::RefCell;
 use std::sync::OnceLock;
-use sweep::{Chunk, Plan};
+use sweep::Plan;
 
 /// The transform of Z\[X\]/Φ_m(X), m odd, modulo one prime, in the orders of [`crate::axes`].
+///
+/// For square-free m a transform costs two Fourier transforms over the group of units, of length φ(m) and with radices the prime factors of l - 1 for all
+/// primes l of m (Rader 1968, Good and Thomas), and one product per axis. An axis of a prime power N costs φ(N) products a word. The tables take a few
+/// words for every place of every axis; the matrix of an axis N, 2 φ(N)².
 pub struct TensorTable {
     modulus: Modulus,
     axes: Axes,
@@ -28,7 +37,7 @@ pub struct TensorTable {
 
 thread_local! {
     /// Lines on their way through a transform.
-    static SCRATCH: RefCell<Vec<Chunk>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<CacheLine>> = const { RefCell::new(Vec::new()) };
 }
 
 impl TensorTable {
@@ -53,11 +62,16 @@ impl TensorTable {
             #[cfg(target_arch = "x86_64")]
             avx512: OnceLock::new(),
         };
+        table.prepare(Backend::active());
         Ok(table)
     }
     /// The modulus q.
     pub fn modulus(&self) -> Modulus {
         self.modulus
+    }
+    /// The axes of the index m.
+    pub fn axes(&self) -> &Axes {
+        &self.axes
     }
     /// ζ.
     pub fn root(&self) -> u64 {
@@ -93,30 +107,62 @@ impl TensorTable {
         debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
         self.apply(backend, a, 1);
     }
+    /// Computes the tables of a backend now rather than at its first use.
+    fn prepare(&self, backend: Backend) {
+        match backend {
+            Backend::Portable => _ = self.plan(&self.portable),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => _ = self.plan(&self.avx2),
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => _ = self.plan(&self.avx512),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("no other backend is available"),
+        }
+    }
+    fn plan<'a, A: Residues>(&self, cell: &'a OnceLock<Plan<A>>) -> &'a Plan<A> {
+        cell.get_or_init(|| Plan::new(self.modulus, self.root, &self.axes))
+    }
     fn apply(&self, backend: Backend, a: &mut [u64], direction: usize) {
         assert_eq!(a.len(), self.axes.degree(), "one word for each unit");
         assert!(backend.is_available(), "this processor does not have the backend {backend}");
-        let (q, root, axes) = (self.modulus, self.root, &self.axes);
-        SCRATCH.with_borrow_mut(|scratch| {
-            macro_rules! run {
-                ($plans:expr, |$plan:ident| $transform:expr) => {{
-                    let $plan = $plans.get_or_init(|| Plan::new(q, root, axes));
-                    scratch.resize(scratch.len().max($plan.scratch()), Chunk::ZERO);
-                    $transform;
-                    $plan.scratch()
-                }};
+        match backend {
+            Backend::Portable => {
+                let plan = self.plan(&self.portable);
+                with_scratch(plan.scratch(), |scratch| sweep::transform(Scalar(self.modulus), plan, direction, scratch, a));
             }
-            let used = match backend {
-                Backend::Portable => run!(self.portable, |plan| sweep::transform(Scalar(q), plan, direction, scratch, a)),
-                #[cfg(target_arch = "x86_64")]
-                Backend::Avx2 => run!(self.avx2, |plan| arch::avx2::tensor(plan, direction, scratch, a)),
-                #[cfg(target_arch = "x86_64")]
-                Backend::Avx512 => run!(self.avx512, |plan| arch::avx512::tensor(plan, direction, scratch, a)),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ => unreachable!("no other backend is available"),
-            };
-            // What was transformed may be secret.
-            scratch[..used].fill(Chunk::ZERO);
-        });
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx2 => {
+                let plan = self.plan(&self.avx2);
+                with_scratch(plan.scratch(), |scratch| arch::avx2::tensor(plan, direction, scratch, a));
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Avx512 => {
+                let plan = self.plan(&self.avx512);
+                with_scratch(plan.scratch(), |scratch| arch::avx512::tensor(plan, direction, scratch, a));
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("no other backend is available"),
+        }
+    }
+}
+
+/// Lends so many cache lines of this thread's scratch, and wipes them afterwards: what was transformed may be secret.
+fn with_scratch(lines: usize, work: impl FnOnce(&mut [CacheLine])) {
+    SCRATCH.with_borrow_mut(|scratch| {
+        let empty = CacheLine([0; 8]);
+        scratch.resize(scratch.len().max(lines), empty);
+        let scratch = &mut scratch[..lines];
+        work(scratch);
+        scratch.fill(empty);
+    });
+}
+
+impl std::fmt::Debug for TensorTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TensorTable")
+            .field("modulus", &self.modulus.value())
+            .field("index", &self.axes.index())
+            .field("root", &self.root)
+            .finish_non_exhaustive()
     }
 }

@@ -21,10 +21,9 @@ use crate::{Modulus, primes};
 
 /// How a stage computes its transforms of length `radix`.
 pub(super) enum Kind {
-    /// A power of two, at most 16, frequencies in bit-reversed order: the levels x ± c y, a block b of each with c = `constants[b]`.
+    /// A power of two, at most 16, frequencies in bit-reversed order: the levels x ± c y, a block b of each with c = `constants[b]`. Or 3, with
+    /// the cosine and the sine of a third of a turn, or 9, as 3 by 3, with these and the powers 1, 2 and 4 of a ninth.
     Network,
-    /// Three, with the cosine and the sine of a third in `constants`.
-    Three,
     /// A prime from 5 to 13: cosines and sines of e/r, as weights, in `constants`.
     Short,
     /// A larger prime with a generator g of its units: cosines and sines of g^e / r, as weights, in `constants`, and here g^e, e < r - 1.
@@ -46,6 +45,8 @@ pub(super) struct Stage {
     pub(super) constants: Vec<[u64; 2]>,
     /// 1, as a weight.
     pub(super) unit: u64,
+    /// Whether the way back finds wide residues: the next stage leaves them there.
+    pub(super) wide: bool,
 }
 
 /// What to do with a stage.
@@ -117,6 +118,7 @@ impl Line {
                     twiddles,
                     constants,
                     unit: A::encode_weight(q, 1),
+                    wide: true,
                 });
                 continue;
             }
@@ -156,12 +158,19 @@ impl Line {
         cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
         inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
         let spectra = [forward, inverse].map(|d| d.into_iter().map(|x| A::encode(q, q.mul(x, scale))).collect());
+        let reduced: Vec<bool> = stages.iter().map(|s: &Stage| !matches!(s.kind, Kind::Network)).collect();
+        stages.iter_mut().zip(reduced.iter().skip(1)).for_each(|(stage, reduced)| stage.wide = !reduced);
         let steps = steps(&stages, length);
         Line { positions, stages, steps, spectra }
     }
     /// The number of places.
     pub(super) fn length(&self) -> usize {
         self.positions.len()
+    }
+    /// Whether the transform leaves wide residues.
+    pub(super) fn is_wide(&self) -> bool {
+        let outermost = self.stages.iter().find(|s| !matches!(s.kind, Kind::Dense(_)));
+        outermost.is_some_and(|s| matches!(s.kind, Kind::Network))
     }
     /// How many vectors a stage needs to work in.
     pub(super) fn workspace(&self) -> usize {
@@ -184,7 +193,11 @@ impl Stage {
 impl Cyclic {
     /// The frequency at place k of the transform.
     fn frequency(&self, k: usize) -> usize {
-        if self.radix.is_power_of_two() { k.reverse_bits() >> (usize::BITS - self.radix.trailing_zeros()) } else { k }
+        match self.radix {
+            9 => k / 3 + k % 3 * 3,
+            r if r.is_power_of_two() => k.reverse_bits() >> (usize::BITS - r.trailing_zeros()),
+            _ => k,
+        }
     }
     /// The primitive root of order `radix`.
     fn short_root(&self, q: Modulus) -> u64 {
@@ -199,8 +212,10 @@ impl Cyclic {
             // Block b of a level is modulo X^2h - c², of the next one modulo X^h - c and X^h + c.
             let exponent = |b: usize| if b == 0 { 0 } else { b.reverse_bits() >> (usize::BITS + 1 - r.trailing_zeros()) };
             (Kind::Network, (0..r / 2).map(|b| A::encode(q, q.pow(root, exponent(b) as u64))).collect())
-        } else if r == 3 {
-            (Kind::Three, vec![A::encode(q, cosine(1)), A::encode(q, sine(1))])
+        } else if r == 3 || r == 9 {
+            let (third, powers) = (r / 3, if r == 9 { &[1, 2, 4][..] } else { &[] });
+            let constants = [cosine(third), sine(third)].into_iter().chain(powers.iter().map(|&e| q.pow(root, e)));
+            (Kind::Network, constants.map(|c| A::encode(q, c)).collect())
         } else {
             let short = r <= 13;
             let units: Vec<usize> = if short { (0..r).collect() } else { powers(generator(r), r).take(r - 1).collect() };
@@ -210,7 +225,16 @@ impl Cyclic {
         let twiddle = |t: usize, k: usize| A::encode(q, q.pow(self.root, (t * self.frequency(k)) as u64));
         let rows = if self.lower == 1 { 0 } else { self.lower };
         let twiddles = (0..rows).flat_map(|t| (0..r).map(move |k| (t, k))).map(|(t, k)| twiddle(t, k)).collect();
-        Stage { kind, radix: r, lower: self.lower, inner: self.inner, twiddles, constants, unit: A::encode_weight(q, 1) }
+        Stage {
+            kind,
+            radix: r,
+            lower: self.lower,
+            inner: self.inner,
+            twiddles,
+            constants,
+            unit: A::encode_weight(q, 1),
+            wide: true,
+        }
     }
     /// The stage by its definition.
     fn apply(&self, q: Modulus, x: &mut [u64]) {
@@ -265,8 +289,8 @@ fn is_cyclic(axis: &Axis) -> bool {
     axis.index == axis.prime
 }
 
-/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early; the longest power of
-/// two is last.
+/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early, and last the longest
+/// power of two or three.
 fn factors(axes: &[Axis]) -> Vec<Factor> {
     let mut all = Vec::new();
     for (axis, a) in axes.iter().enumerate() {
@@ -277,26 +301,22 @@ fn factors(axes: &[Axis]) -> Vec<Factor> {
             all.push(Factor { axis, prime: 0, order: a.degree });
         }
     }
-    all.sort_by_key(|f| (f.prime != 0, std::cmp::Reverse(f.prime), f.order));
+    all.sort_by_key(|f| (f.prime != 0, std::cmp::Reverse(f.prime.max(3)), f.order));
     all
 }
 
-/// The lengths of the stages of a cyclic group: powers of two in equal shares, other primes one by one.
+/// The lengths of the stages of a cyclic group: powers of two in equal shares, threes in pairs, other primes one by one.
 fn radices(f: &Factor, log_radix: u32) -> Vec<usize> {
-    if f.prime != 2 {
-        let mut count = 0;
-        let mut order = f.order;
-        while order > 1 {
-            order /= f.prime as usize;
-            count += 1;
-        }
-        return vec![f.prime as usize; count];
-    }
-    let mut rest = f.order.trailing_zeros();
+    let most = match f.prime {
+        2 => log_radix,
+        3 => 2,
+        _ => 1,
+    };
+    let mut rest = f.order.ilog(f.prime as usize);
     let mut all = Vec::new();
     while rest > 0 {
-        let log = rest.div_ceil(rest.div_ceil(log_radix));
-        all.push(1 << log);
+        let log = rest.div_ceil(rest.div_ceil(most));
+        all.push((f.prime as usize).pow(log));
         rest -= log;
     }
     all

@@ -5,19 +5,11 @@ use super::plan::{Kind, Line, Step, Way};
 use super::{large, small};
 use crate::Modulus;
 use crate::axes::Axes;
+use crate::memory::CacheLine;
 use std::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]
 use crate::arch::lanes::Lanes;
-
-/// Eight words on a cache line of their own.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-pub(crate) struct Chunk([u64; 8]);
-
-impl Chunk {
-    pub(super) const ZERO: Chunk = Chunk([0; 8]);
-}
 
 /// The lines of a ring in the words of the arithmetic A.
 pub(crate) struct Plan<A> {
@@ -35,7 +27,7 @@ impl<A: Residues> Plan<A> {
         let line = |range| Line::new::<A>(modulus, root, axes, range);
         Plan { modulus, last: line(count - 1..count), outer: line(0..count - 1), arithmetic: PhantomData }
     }
-    /// The scratch that a transform needs.
+    /// The cache lines of scratch that a transform needs.
     pub(super) fn scratch(&self) -> usize {
         let vectors = [&self.last, &self.outer].map(|line| line.length() + line.workspace());
         (vectors[0].max(vectors[1]) * A::WIDTH).div_ceil(8)
@@ -45,19 +37,20 @@ impl<A: Residues> Plan<A> {
 /// [`transform`] with the arithmetic of an instruction set.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(crate) fn tensor<L: Lanes>(l: L, plan: &Plan<L::Transform>, direction: usize, scratch: &mut [Chunk], a: &mut [u64]) {
+pub(crate) fn tensor<L: Lanes>(l: L, plan: &Plan<L::Transform>, direction: usize, scratch: &mut [CacheLine], a: &mut [u64]) {
     transform(l.transform(plan.modulus), plan, direction, scratch, a);
 }
 
 /// From coefficients below 4q to canonical values (`direction` 0), or from values to coefficients (1).
 #[inline(always)]
-pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scratch: &mut [Chunk], a: &mut [u64]) {
+pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scratch: &mut [CacheLine], a: &mut [u64]) {
     let (columns, rows) = (plan.last.length(), plan.outer.length());
     assert!(a.len() == rows * columns && scratch.len() >= plan.scratch() && size_of::<A::V>() == 8 * A::WIDTH);
     let vectors = scratch.len() * 8 / A::WIDTH;
-    // SAFETY: vectors are words without padding, at most as aligned as a `Chunk`, and any bits are words.
+    // SAFETY: vectors are words without padding, at most as aligned as a `CacheLine`, and any bits are words.
     let scratch = unsafe { std::slice::from_raw_parts_mut(scratch.as_mut_ptr().cast::<A::V>(), vectors) };
     let passes = if rows == 1 { 1 } else { 2 };
+    let last = &plan.last;
     for pass in 0..passes {
         let (plan, lanes) = if pass == 0 { (&plan.last, rows) } else { (&plan.outer, columns) };
         let (line, work) = scratch.split_at_mut(plan.length());
@@ -66,7 +59,7 @@ pub(super) fn transform<A: Residues>(m: A, plan: &Plan<A>, direction: usize, scr
             if pass == 0 {
                 read_rows(m, &a[first * columns..][..count * columns], &plan.positions, line);
             } else {
-                read_columns(m, a, columns, first, &plan.positions, line);
+                read_columns(m, a, last, first, &plan.positions, line);
             }
             correlate(m, plan, direction, line, work);
             if pass == 0 {
@@ -116,9 +109,11 @@ fn write_rows<A: Residues>(m: A, rows: &mut [u64], positions: &[u32], line: &[A:
 
 /// Reads the columns from `first` on that [`write_rows`] wrote, one into each lane.
 #[inline(always)]
-fn read_columns<A: Residues>(m: A, a: &[u64], columns: usize, first: usize, positions: &[u32], line: &mut [A::V]) {
-    for (row, &position) in a.chunks_exact(columns).zip(positions) {
-        line[position as usize] = m.reduce(fetch(m, &row[first..], false));
+fn read_columns<A: Residues>(m: A, a: &[u64], columns: &Line, first: usize, positions: &[u32], line: &mut [A::V]) {
+    let wide = columns.is_wide();
+    for (row, &position) in a.chunks_exact(columns.length()).zip(positions) {
+        let x = fetch(m, &row[first..], false);
+        line[position as usize] = if wide { m.reduce(x) } else { x };
     }
 }
 
@@ -164,18 +159,23 @@ fn correlate<A: Residues>(m: A, plan: &Line, direction: usize, line: &mut [A::V]
         let (piece, spectrum) = (&mut line[range.clone()], &plan.spectra[direction][range.clone()]);
         match (&stage.kind, stage.radix, way) {
             (Kind::Network, 2, Way::Forward) => small::forward::<A, 2>(m, stage, piece),
+            (Kind::Network, 3, Way::Forward) => small::forward::<A, 3>(m, stage, piece),
             (Kind::Network, 4, Way::Forward) => small::forward::<A, 4>(m, stage, piece),
             (Kind::Network, 8, Way::Forward) => small::forward::<A, 8>(m, stage, piece),
+            (Kind::Network, 9, Way::Forward) => small::forward::<A, 9>(m, stage, piece),
             (Kind::Network, 16, Way::Forward) if A::LOG_RADIX > 3 => small::forward::<A, 16>(m, stage, piece),
             (Kind::Network, 2, Way::Back) => small::back::<A, 2>(m, stage, piece),
+            (Kind::Network, 3, Way::Back) => small::back::<A, 3>(m, stage, piece),
             (Kind::Network, 4, Way::Back) => small::back::<A, 4>(m, stage, piece),
             (Kind::Network, 8, Way::Back) => small::back::<A, 8>(m, stage, piece),
+            (Kind::Network, 9, Way::Back) => small::back::<A, 9>(m, stage, piece),
             (Kind::Network, 16, Way::Back) if A::LOG_RADIX > 3 => small::back::<A, 16>(m, stage, piece),
             (Kind::Network, 2, Way::Turn) => small::correlate::<A, 2>(m, stage, spectrum, piece),
+            (Kind::Network, 3, Way::Turn) => small::correlate::<A, 3>(m, stage, spectrum, piece),
             (Kind::Network, 4, Way::Turn) => small::correlate::<A, 4>(m, stage, spectrum, piece),
             (Kind::Network, 8, Way::Turn) => small::correlate::<A, 8>(m, stage, spectrum, piece),
+            (Kind::Network, 9, Way::Turn) => small::correlate::<A, 9>(m, stage, spectrum, piece),
             (Kind::Network, 16, Way::Turn) if A::LOG_RADIX > 3 => small::correlate::<A, 16>(m, stage, spectrum, piece),
-            (Kind::Three, ..) => small::symmetric::<A, 3>(m, stage, way == Way::Back, piece),
             (Kind::Short, 5, _) => small::symmetric::<A, 5>(m, stage, way == Way::Back, piece),
             (Kind::Short, 7, _) => small::symmetric::<A, 7>(m, stage, way == Way::Back, piece),
             (Kind::Short, 11, _) => small::symmetric::<A, 11>(m, stage, way == Way::Back, piece),
