@@ -138,7 +138,7 @@ impl Axes {
     /// The exponent of X_a at place `i` of axis `axis` in coefficient order.
     pub fn coefficient_exponent(&self, axis: usize, i: usize) -> u64 {
         let a = &self.axes[axis];
-        if a.index == a.prime { (0..i).fold(1, |u, _| u * a.generator % a.index) } else { a.index / a.prime + i as u64 }
+        if a.index == a.prime { primes::pow_mod(a.generator, i as u64, a.index) } else { a.index / a.prime + i as u64 }
     }
 }
 
