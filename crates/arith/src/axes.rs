@@ -66,10 +66,8 @@ impl Axes {
             .collect();
         axes.sort_by_key(|axis| axis.index);
         let next = |axis: &Axis, u: u64| Some(u * axis.generator % axis.index);
-        let powers: Vec<Vec<u64>> = axes
-            .iter()
-            .map(|axis| std::iter::successors(Some(1), |&u| next(axis, u)).take(axis.degree).collect())
-            .collect();
+        let powers: Vec<Vec<u64>> =
+            axes.iter().map(|axis| std::iter::successors(Some(1), |&u| next(axis, u)).take(axis.degree).collect()).collect();
         let logarithms = axes
             .iter()
             .zip(&powers)
