@@ -72,11 +72,12 @@ const PIECE: usize = 512;
 pub(super) struct Line {
     /// Where each place of the line is stored.
     pub(super) positions: Vec<u32>,
-    /// The stages on the way there; the last one is a network if there is a prime axis.
+    /// The stages on the way there; dense ones come first.
     pub(super) stages: Vec<Stage>,
     /// What to do in which order.
     pub(super) steps: Vec<Step>,
-    /// D' and E', by position.
+    /// D' and E', by position. If the last stage is of a prime r > 3, it is not needed: every r places are correlated with the transform of their part
+    /// of D', and its r weights are here twice.
     pub(super) spectra: [Vec<[u64; 2]>; 2],
 }
 
@@ -157,7 +158,19 @@ impl Line {
         let [mut forward, mut inverse] = kernels;
         cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
         inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
-        let spectra = [forward, inverse].map(|d| d.into_iter().map(|x| A::encode(q, q.mul(x, scale))).collect());
+        let spectra = [forward, inverse].map(|mut d| {
+            d.iter_mut().for_each(|x| *x = q.mul(*x, scale));
+            match (stages.last(), cyclic.last()) {
+                (Some(Stage { kind: Kind::Short | Kind::Long(_), .. }), Some(leaf)) => {
+                    // (F D F)(i, j) = (F D)(i + j) for the last group by itself.
+                    leaf.apply(q, &mut d);
+                    let weights: Vec<u64> = d.into_iter().map(|x| A::encode_weight(q, x)).collect();
+                    let twice = weights.chunks_exact(leaf.radix).flat_map(|w| w.iter().chain(w).copied());
+                    twice.collect::<Vec<u64>>().chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
+                }
+                _ => d.into_iter().map(|x| A::encode(q, x)).collect(),
+            }
+        });
         let reduced: Vec<bool> = stages.iter().map(|s: &Stage| !matches!(s.kind, Kind::Network)).collect();
         stages.iter_mut().zip(reduced.iter().skip(1)).for_each(|(stage, reduced)| stage.wide = !reduced);
         let steps = steps(&stages, length);
@@ -174,8 +187,7 @@ impl Line {
     }
     /// How many vectors a stage needs to work in.
     pub(super) fn workspace(&self) -> usize {
-        let need = |s: &Stage| if matches!(s.kind, Kind::Long(_) | Kind::Dense(_)) { 2 * s.radix } else { 0 };
-        self.stages.iter().map(need).max().unwrap_or(0)
+        self.stages.iter().map(|s| 2 * s.radix).max().unwrap_or(0)
     }
 }
 
@@ -289,8 +301,8 @@ fn is_cyclic(axis: &Axis) -> bool {
     axis.index == axis.prime
 }
 
-/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early, and last the longest
-/// power of two or three.
+/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early. Last is the one that turns:
+/// the largest prime, because a correlation by its definition costs less than two transforms and their reductions; or the longest power of two or three.
 fn factors(axes: &[Axis]) -> Vec<Factor> {
     let mut all = Vec::new();
     for (axis, a) in axes.iter().enumerate() {
@@ -302,6 +314,10 @@ fn factors(axes: &[Axis]) -> Vec<Factor> {
         }
     }
     all.sort_by_key(|f| (f.prime != 0, std::cmp::Reverse(f.prime.max(3)), f.order));
+    let dense = all.iter().take_while(|f| f.prime == 0).count();
+    if all.get(dense).is_some_and(|f| f.prime > 3) {
+        all[dense..].rotate_left(1);
+    }
     all
 }
 
