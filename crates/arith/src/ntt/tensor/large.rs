@@ -134,8 +134,8 @@ fn correlations<A: Residues, const C: usize>(m: A, weights: &[u64], x: &[A::V], 
     let mut sums = [m.sum_from(m.zero()); C];
     for (j, (&x, weights)) in x.iter().zip(weights.windows(C)).enumerate() {
         if j > 0 && j.is_multiple_of(A::TERMS) {
-            for c in 0..C {
-                sums[c] = m.sum_settle(sums[c], m.sum_zero()).0;
+            for sum in &mut sums {
+                *sum = m.sum_settle(*sum, m.sum_zero()).0;
             }
         }
         for c in 0..C {
