@@ -35,6 +35,8 @@ pub struct Axes {
     index: u64,
     degree: usize,
     axes: Vec<Axis>,
+    /// The powers of the generators, axis by axis.
+    powers: Vec<Vec<u64>>,
     /// The discrete logarithm of every residue, axis by axis; `u32::MAX` for those that are no units.
     logarithms: Vec<Vec<u32>>,
 }
@@ -63,19 +65,19 @@ impl Axes {
             })
             .collect();
         axes.sort_by_key(|axis| axis.index);
+        let next = |axis: &Axis, u: u64| Some(u * axis.generator % axis.index);
+        let powers: Vec<Vec<u64>> =
+            axes.iter().map(|axis| std::iter::successors(Some(1), |&u| next(axis, u)).take(axis.degree).collect()).collect();
         let logarithms = axes
             .iter()
-            .map(|axis| {
+            .zip(&powers)
+            .map(|(axis, powers)| {
                 let mut table = vec![u32::MAX; axis.index as usize];
-                let mut unit = 1;
-                for i in 0..axis.degree {
-                    table[unit as usize] = i as u32;
-                    unit = unit * axis.generator % axis.index;
-                }
+                powers.iter().enumerate().for_each(|(i, &unit)| table[unit as usize] = i as u32);
                 table
             })
             .collect();
-        Ok(Axes { index, degree: axes.iter().map(|a| a.degree).product(), axes, logarithms })
+        Ok(Axes { index, degree: axes.iter().map(|a| a.degree).product(), axes, powers, logarithms })
     }
     /// m.
     pub fn index(&self) -> u64 {
@@ -118,9 +120,8 @@ impl Axes {
     pub fn unit(&self, position: usize) -> u64 {
         let mut rest = position;
         let mut unit = 0;
-        for axis in self.axes.iter().rev() {
-            let power = (0..rest % axis.degree).fold(1, |u, _| u * axis.generator % axis.index);
-            unit = (unit + power * axis.exponent) % self.index;
+        for (axis, powers) in self.axes.iter().zip(&self.powers).rev() {
+            unit = (unit + powers[rest % axis.degree] * axis.exponent) % self.index;
             rest /= axis.degree;
         }
         unit
@@ -128,9 +129,7 @@ impl Axes {
     /// All units in evaluation order.
     pub fn units(&self) -> Vec<u64> {
         let mut units = vec![0];
-        for axis in &self.axes {
-            let powers: Vec<u64> =
-                std::iter::successors(Some(1), |u| Some(u * axis.generator % axis.index)).take(axis.degree).collect();
+        for (axis, powers) in self.axes.iter().zip(&self.powers) {
             units = units.iter().flat_map(|u| powers.iter().map(move |p| (u + p * axis.exponent) % self.index)).collect();
         }
         units
@@ -138,7 +137,7 @@ impl Axes {
     /// The exponent of X_a at place `i` of axis `axis` in coefficient order.
     pub fn coefficient_exponent(&self, axis: usize, i: usize) -> u64 {
         let a = &self.axes[axis];
-        if a.index == a.prime { primes::pow_mod(a.generator, i as u64, a.index) } else { a.index / a.prime + i as u64 }
+        if a.index == a.prime { self.powers[axis][i] } else { a.index / a.prime + i as u64 }
     }
 }
 

@@ -57,7 +57,7 @@ fn check(axes: &Axes, table: &TensorTable, a: &[u64], places: impl Iterator<Item
 #[test]
 fn values_are_those_of_the_polynomial_and_come_back() {
     let single = [3, 5, 7, 17, 19, 23, 31, 37, 53, 59, 79, 83, 97, 101, 163, 257, 353];
-    let powers = [9, 25, 27, 45, 9 * 25, 63, 9 * 17, 7 * 121];
+    let powers = [9, 25, 27, 45, 9 * 25, 63, 9 * 17, 7 * 121, 5 * 9 * 17, 9 * 11 * 23];
     let several = [15, 91, 105, 255, 341, 23 * 29, 7 * 11 * 13, 3 * 5 * 7 * 11, 3 * 5 * 17, 13 * 97];
     for index in single.into_iter().chain(powers).chain(several) {
         for bits in [50, 49, 36] {

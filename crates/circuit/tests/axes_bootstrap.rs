@@ -20,22 +20,8 @@ use rand_core::SeedableRng;
 type Ring = (u64, u64, u32, u32, u64);
 
 fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight: usize) -> Params {
-    let bootstrap = BootstrapSpec {
-        overflow_bound: Some(bound),
-        digits: Some(v),
-        mode: Some(mode),
-        digit_removal: Some(
-            if p == 2 {
-                "geelen"
-            } else if 2 * bound < p {
-                "product_tree_2"
-            } else {
-                "local"
-            }
-            .into(),
-        ),
-        ..BootstrapSpec::encapsulated(weight)
-    };
+    let bootstrap =
+        BootstrapSpec { overflow_bound: Some(bound), digits: Some(v), mode: Some(mode), ..BootstrapSpec::encapsulated(weight) };
     let spec = ParamsSpec {
         name: format!("insecure_axes-{p}-m{index}"),
         index,

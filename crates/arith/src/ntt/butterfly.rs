@@ -170,6 +170,10 @@ impl<L: Lanes> Residues for FloatModulus<L> {
         (FloatModulus::reduce(&self, x), FloatModulus::reduce(&self, y))
     }
     #[inline(always)]
+    fn sum_end(self, x: L::F) -> L::F {
+        FloatModulus::reduce(&self, x)
+    }
+    #[inline(always)]
     fn sum_plus_minus(self, x: L::F, y: L::F) -> (L::F, L::F) {
         let (sum, difference) = self.plus_minus(x, y);
         (FloatModulus::reduce(&self, sum), FloatModulus::reduce(&self, difference))

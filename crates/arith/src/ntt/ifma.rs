@@ -221,6 +221,10 @@ impl Residues for IfmaModulus {
         (self.sum_from(x), Sum { low: self.zero, high: l.and(y, self.mask) })
     }
     #[inline(always)]
+    fn sum_end(self, x: Sum) -> __m512i {
+        self.reduce_sum(self.montgomery(x))
+    }
+    #[inline(always)]
     fn sum_plus_minus(self, x: Sum, y: Sum) -> (__m512i, __m512i) {
         let l = self.token;
         let (x, y) = (self.montgomery(x), self.montgomery(y));

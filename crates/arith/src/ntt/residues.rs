@@ -64,7 +64,9 @@ pub(crate) trait Residues: Copy {
     /// The same residues as sums that take [`TERMS`](Self::TERMS) more products; x was begun by [`sum_from`](Self::sum_from), y by
     /// [`sum_zero`](Self::sum_zero).
     fn sum_settle(self, x: Self::Sum, y: Self::Sum) -> (Self::Sum, Self::Sum);
-    /// (x + y, x - y), reduced, of such x and y.
+    /// A sum begun by [`sum_from`](Self::sum_from), reduced.
+    fn sum_end(self, x: Self::Sum) -> Self::V;
+    /// (x + y, x - y), reduced, of x and y as for [`sum_settle`](Self::sum_settle).
     fn sum_plus_minus(self, x: Self::Sum, y: Self::Sum) -> (Self::V, Self::V);
 
     /// Transposes the square of the first `WIDTH` vectors.

@@ -87,6 +87,10 @@ impl Residues for Scalar {
         (u128::from(self.0.reduce_u128(x)), u128::from(self.0.reduce_u128(y)))
     }
     #[inline(always)]
+    fn sum_end(self, x: u128) -> u64 {
+        self.0.reduce_u128(x)
+    }
+    #[inline(always)]
     fn sum_plus_minus(self, x: u128, y: u128) -> (u64, u64) {
         let (x, y) = (self.0.reduce_u128(x), self.0.reduce_u128(y));
         (self.0.add(x, y), self.0.sub(x, y))

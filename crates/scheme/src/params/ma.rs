@@ -130,22 +130,22 @@ impl PaperSet {
     /// The set, for general bootstrapping.
     pub fn spec(&self) -> ParamsSpec {
         const WORD: u32 = 50;
+        const SHORTEST: u32 = 36;
         let total = self.modulus_bits as u32;
         let special = (self.modulus_bits / 4.0 / f64::from(WORD)).round() as u32;
         let mut fine_bits = vec![40, 41, 44, 47];
-        let mut base_bits = if self.p > 1000 { 45 } else { 40 };
+        let base_bits = if self.p > 1000 { 45 } else { 40 };
         let rest = total - special * WORD - base_bits - fine_bits.iter().sum::<u32>();
-        let words = rest / WORD;
-        // What is less than a word becomes one more fine prime if it is long enough, or lengthens the others.
-        let mut left = rest % WORD;
-        if left >= 36 {
-            fine_bits.push(left);
-        } else {
-            for bits in fine_bits.iter_mut().chain([&mut base_bits]) {
-                let more = left.min(WORD - *bits);
-                *bits += more;
-                left -= more;
+        let mut words = rest / WORD;
+        // What is less than a word becomes one more fine prime, or two with a word, if that is long enough: longer ones would spread
+        // the levels.
+        match rest % WORD {
+            left @ SHORTEST.. => fine_bits.push(left),
+            left if left + WORD >= 2 * SHORTEST => {
+                words -= 1;
+                fine_bits.extend([(left + WORD) / 2, (left + WORD).div_ceil(2)]);
             }
+            _ => {}
         }
         let digit_removal = match self.variant {
             Variant::Baseline => Some("chen_han".into()),
@@ -191,7 +191,7 @@ mod tests {
             let spec = set.spec();
             spec.check().unwrap();
             let bits = spec.base_bits + spec.fine_bits.iter().sum::<u32>() + 50 * (spec.words + spec.special) as u32;
-            assert!(f64::from(bits) <= set.modulus_bits && f64::from(bits) > set.modulus_bits - 4.0, "{}", set.name());
+            assert!(f64::from(bits) <= set.modulus_bits && f64::from(bits) > set.modulus_bits - 24.0, "{}", set.name());
         }
     }
 }

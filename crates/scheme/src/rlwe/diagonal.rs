@@ -72,8 +72,9 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
                 None => plain.encode_last(elements, e)?,
             };
             let coefficients = plain.centered(&inner, e);
-            let norm = CanonicalNorm::of_axes(&Axes::new(axes.last().index).map_err(RingError::from)?);
-            let profile = norm.embeddings(&real(&coefficients)).into_iter().map(|x| x * (1.0 + 1e-9)).collect();
+            let norm = params.ring().last_norm();
+            let embeddings = norm.map_or_else(Vec::new, |norm| norm.embeddings(&real(&coefficients)));
+            let profile = embeddings.into_iter().map(|x| x * (1.0 + 1e-9)).collect();
             Ok((coefficients, profile))
         }
         (_, axes) => Err(SchemeError::BadArgument {

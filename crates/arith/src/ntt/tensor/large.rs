@@ -26,7 +26,7 @@ pub(super) fn prime<A: Residues>(m: A, stage: &Stage, units: &[u32], back: bool,
                 }
                 total = m.sum_add(total, sums[e], stage.unit);
             }
-            places.write(0, back, m.sum_plus_minus(total, m.sum_zero()).0);
+            places.write(0, back, m.sum_end(total));
             let mut e = 0;
             while e < h {
                 // Several values at once share what they read.
@@ -104,6 +104,50 @@ impl<A: Residues> Places<'_, A> {
     }
 }
 
+/// The correlation of every `radix` places with their weights, from reduced residues to reduced ones.
+#[inline(always)]
+pub(super) fn correlate<A: Residues>(m: A, radix: usize, weights: &[[u64; 2]], piece: &mut [A::V], work: &mut [A::V]) {
+    let work = &mut work[..radix];
+    for (block, weights) in piece.chunks_exact_mut(radix).zip(weights.chunks_exact(radix)) {
+        let mut place = 0;
+        while place < radix {
+            let (rest, weights) = (radix - place, &weights.as_flattened()[place..]);
+            let values = &mut work[place..];
+            place += match rest.div_ceil(rest.div_ceil(8)) {
+                1 => correlations::<A, 1>(m, weights, block, values),
+                2 => correlations::<A, 2>(m, weights, block, values),
+                3 => correlations::<A, 3>(m, weights, block, values),
+                4 => correlations::<A, 4>(m, weights, block, values),
+                5 => correlations::<A, 5>(m, weights, block, values),
+                6 => correlations::<A, 6>(m, weights, block, values),
+                7 => correlations::<A, 7>(m, weights, block, values),
+                _ => correlations::<A, 8>(m, weights, block, values),
+            };
+        }
+        block.copy_from_slice(work);
+    }
+}
+
+/// The values Σ_j x_j w_(i+j) for i < C; gives C.
+#[inline(always)]
+fn correlations<A: Residues, const C: usize>(m: A, weights: &[u64], x: &[A::V], values: &mut [A::V]) -> usize {
+    let mut sums = [m.sum_from(m.zero()); C];
+    for (j, (&x, weights)) in x.iter().zip(weights.windows(C)).enumerate() {
+        if j > 0 && j.is_multiple_of(A::TERMS) {
+            for sum in &mut sums {
+                *sum = m.sum_settle(*sum, m.sum_zero()).0;
+            }
+        }
+        for c in 0..C {
+            sums[c] = m.sum_add(sums[c], x, weights[c]);
+        }
+    }
+    for c in 0..C {
+        values[c] = m.sum_end(sums[c]);
+    }
+    C
+}
+
 /// The product by a matrix in all blocks of a piece, from reduced residues to reduced ones.
 #[inline(always)]
 pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], piece: &mut [A::V], work: &mut [A::V]) {
@@ -121,7 +165,7 @@ pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], piece: 
                     }
                     sum = m.sum_add(sum, x, w);
                 }
-                block[k * distance + j] = m.sum_plus_minus(sum, m.sum_zero()).0;
+                block[k * distance + j] = m.sum_end(sum);
             }
         }
     }

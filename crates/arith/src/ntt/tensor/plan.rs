@@ -11,7 +11,7 @@
 //! the entries of F K are Gauss sums, units modulo q. All of this holds for the product of several such groups, which is a product of cyclic groups
 //! of prime-power order: places are stored by their residues modulo these orders (Good and Thomas), so that only stages of one prime have
 //! twiddles between them. Half of a correlation is B, the stages of F without the permutation that makes their output natural; F D F is Bᵀ D' B
-//! with D' = B(K reversed) / n, and nothing is ever permuted back.
+//! with D' = B(K reversed) / n, and nothing is ever permuted back. E' is 1 / (n B K).
 //!
 //! An axis of a prime power l^k, k > 1, is a dense matrix, one more stage that has no way back.
 
@@ -42,6 +42,7 @@ pub(super) struct Stage {
     pub(super) inner: usize,
     /// ω^(t k), k the frequency at place k of `radix`, t < `lower`; empty if `lower` is 1.
     pub(super) twiddles: Vec<[u64; 2]>,
+    /// What [`Kind`] says.
     pub(super) constants: Vec<[u64; 2]>,
     /// 1, as a weight.
     pub(super) unit: u64,
@@ -72,11 +73,12 @@ const PIECE: usize = 512;
 pub(super) struct Line {
     /// Where each place of the line is stored.
     pub(super) positions: Vec<u32>,
-    /// The stages on the way there; the last one is a network if there is a prime axis.
+    /// The stages on the way there; dense ones come first.
     pub(super) stages: Vec<Stage>,
     /// What to do in which order.
     pub(super) steps: Vec<Step>,
-    /// D' and E', by position.
+    /// D' and E', by position. If the last stage is of a prime r > 3, it is not needed: every r places are correlated with the transform of their part
+    /// of D', and its r weights are here twice.
     pub(super) spectra: [Vec<[u64; 2]>; 2],
 }
 
@@ -135,29 +137,9 @@ impl Line {
         let place = |indices: &[usize]| -> usize {
             factors.iter().zip(&strides).map(|(f, stride)| indices[f.axis] % f.order * stride).sum()
         };
-        let mut positions = vec![0; length];
-        let mut kernels = [vec![0; length], vec![0; length]];
-        let roots: Vec<Vec<u64>> = own.iter().map(|a| kernel(q, root, a)).collect();
-        for (i, position) in positions.iter_mut().enumerate() {
-            let mut rest = i;
-            let mut indices = vec![0; own.len()];
-            for (index, axis) in indices.iter_mut().zip(own).rev() {
-                *index = rest % axis.degree;
-                rest /= axis.degree;
-            }
-            let reversed: Vec<usize> =
-                indices.iter().zip(own).map(|(i, a)| if is_cyclic(a) { (a.degree - i) % a.degree } else { *i }).collect();
-            let value = indices.iter().zip(&roots).fold(1, |x, (&i, powers)| q.mul(x, powers[i]));
-            *position = place(&indices) as u32;
-            kernels[0][place(&reversed)] = value;
-            kernels[1][*position as usize] = value;
-        }
-        let group: usize = own.iter().filter(|a| is_cyclic(a)).map(|a| a.degree).product();
-        let scale = q.inv(q.reduce_u64(group as u64)).unwrap_or(0);
-        let [mut forward, mut inverse] = kernels;
-        cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
-        inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
-        let spectra = [forward, inverse].map(|d| d.into_iter().map(|x| A::encode(q, q.mul(x, scale))).collect());
+        let (positions, kernels) = kernels(q, root, own, place);
+        let direct = stages.last().is_some_and(|s: &Stage| matches!(s.kind, Kind::Short | Kind::Long(_)));
+        let spectra = spectra::<A>(q, own, kernels, &cyclic, direct);
         let reduced: Vec<bool> = stages.iter().map(|s: &Stage| !matches!(s.kind, Kind::Network)).collect();
         stages.iter_mut().zip(reduced.iter().skip(1)).for_each(|(stage, reduced)| stage.wide = !reduced);
         let steps = steps(&stages, length);
@@ -174,8 +156,7 @@ impl Line {
     }
     /// How many vectors a stage needs to work in.
     pub(super) fn workspace(&self) -> usize {
-        let need = |s: &Stage| if matches!(s.kind, Kind::Long(_) | Kind::Dense(_)) { 2 * s.radix } else { 0 };
-        self.stages.iter().map(need).max().unwrap_or(0)
+        self.stages.iter().map(|s| 2 * s.radix).max().unwrap_or(0)
     }
 }
 
@@ -289,8 +270,8 @@ fn is_cyclic(axis: &Axis) -> bool {
     axis.index == axis.prime
 }
 
-/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early, and last the longest
-/// power of two or three.
+/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early. Last is the one that turns:
+/// the largest prime, because a correlation by its definition costs less than two transforms and their reductions; or the longest power of two or three.
 fn factors(axes: &[Axis]) -> Vec<Factor> {
     let mut all = Vec::new();
     for (axis, a) in axes.iter().enumerate() {
@@ -302,6 +283,10 @@ fn factors(axes: &[Axis]) -> Vec<Factor> {
         }
     }
     all.sort_by_key(|f| (f.prime != 0, std::cmp::Reverse(f.prime.max(3)), f.order));
+    let dense = all.iter().take_while(|f| f.prime == 0).count();
+    if all.get(dense).is_some_and(|f| f.prime > 3) {
+        all[dense..].rotate_left(1);
+    }
     all
 }
 
@@ -320,6 +305,51 @@ fn radices(f: &Factor, log_radix: u32) -> Vec<usize> {
         rest -= log;
     }
     all
+}
+
+/// Where the places of a line are stored, and its kernel K in that order: first with all indices reversed, then as it is.
+fn kernels(q: Modulus, root: u64, own: &[Axis], place: impl Fn(&[usize]) -> usize) -> (Vec<u32>, [Vec<u64>; 2]) {
+    let length = own.iter().map(|a| a.degree).product();
+    let mut positions = vec![0; length];
+    let mut kernels = [vec![0; length], vec![0; length]];
+    let roots: Vec<Vec<u64>> = own.iter().map(|a| kernel(q, root, a)).collect();
+    for (i, position) in positions.iter_mut().enumerate() {
+        let mut rest = i;
+        let mut indices = vec![0; own.len()];
+        for (index, axis) in indices.iter_mut().zip(own).rev() {
+            *index = rest % axis.degree;
+            rest /= axis.degree;
+        }
+        let reversed: Vec<usize> =
+            indices.iter().zip(own).map(|(i, a)| if is_cyclic(a) { (a.degree - i) % a.degree } else { *i }).collect();
+        let value = indices.iter().zip(&roots).fold(1, |x, (&i, powers)| q.mul(x, powers[i]));
+        *position = place(&indices) as u32;
+        kernels[0][place(&reversed)] = value;
+        kernels[1][*position as usize] = value;
+    }
+    (positions, kernels)
+}
+
+/// D' and E' in the words of the arithmetic A; `direct` if the last group is correlated directly.
+fn spectra<A: Residues>(q: Modulus, own: &[Axis], kernels: [Vec<u64>; 2], cyclic: &[Cyclic], direct: bool) -> [Vec<[u64; 2]>; 2] {
+    let group: usize = own.iter().filter(|a| is_cyclic(a)).map(|a| a.degree).product();
+    let scale = q.inv(q.reduce_u64(group as u64)).unwrap_or(0);
+    let [mut forward, mut inverse] = kernels;
+    cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
+    inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
+    [forward, inverse].map(|mut d| {
+        d.iter_mut().for_each(|x| *x = q.mul(*x, scale));
+        match cyclic.last() {
+            Some(leaf) if direct => {
+                // (F D F)(i, j) = (F D)(i + j) for the last group by itself.
+                leaf.apply(q, &mut d);
+                let weights: Vec<u64> = d.into_iter().map(|x| A::encode_weight(q, x)).collect();
+                let twice = weights.chunks_exact(leaf.radix).flat_map(|w| w.iter().chain(w).copied());
+                twice.collect::<Vec<u64>>().chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
+            }
+            _ => d.into_iter().map(|x| A::encode(q, x)).collect(),
+        }
+    })
 }
 
 /// The powers ζ_a^(γ^i) of an axis, or ones if it is dense.

@@ -125,7 +125,7 @@ fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::
         }
     });
     let first = v[0];
-    v[0] = m.sum_plus_minus(total, m.sum_zero()).0;
+    v[0] = m.sum_end(total);
     unrolled!(for i in 0..8 {
         if i < R / 2 {
             let (mut even, mut odd) = (m.sum_from(first), m.sum_zero());
@@ -175,7 +175,7 @@ pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &
     }
 }
 
-/// The transpose of the stage on all blocks of a piece, from wide residues to wide ones.
+/// The transpose of the stage on all blocks of a piece, to wide residues.
 #[inline(always)]
 pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut [A::V]) {
     let distance = stage.lower * stage.inner;
@@ -191,7 +191,11 @@ pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut
                         // SAFETY: as above.
                         let x = unsafe { *places.add(k * distance) };
                         let twiddled = k > 0 && t > 0;
-                        v[k] = if twiddled { m.mul(x, m.everywhere(twiddles[k])) } else { m.reduce(x) };
+                        v[k] = match twiddled {
+                            true => m.mul(x, m.everywhere(twiddles[k])),
+                            false if stage.wide => m.reduce(x),
+                            false => x,
+                        };
                     }
                 });
                 transpose::<A, R>(m, &stage.constants, &mut v);

@@ -176,6 +176,7 @@ fn correlate<A: Residues>(m: A, plan: &Line, direction: usize, line: &mut [A::V]
             (Kind::Network, 8, Way::Turn) => small::correlate::<A, 8>(m, stage, spectrum, piece),
             (Kind::Network, 9, Way::Turn) => small::correlate::<A, 9>(m, stage, spectrum, piece),
             (Kind::Network, 16, Way::Turn) if A::LOG_RADIX > 3 => small::correlate::<A, 16>(m, stage, spectrum, piece),
+            (Kind::Short | Kind::Long(_), radix, Way::Turn) => large::correlate(m, radix, spectrum, piece, work),
             (Kind::Short, 5, _) => small::symmetric::<A, 5>(m, stage, way == Way::Back, piece),
             (Kind::Short, 7, _) => small::symmetric::<A, 7>(m, stage, way == Way::Back, piece),
             (Kind::Short, 11, _) => small::symmetric::<A, 11>(m, stage, way == Way::Back, piece),
