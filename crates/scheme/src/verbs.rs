@@ -134,8 +134,21 @@ pub trait Scheme: Send + Sync {
     }
     /// Rotates the columns of every row by `k` to the left (to the right for negative k), cyclically; whole slots up to Frobenius, see
     /// [`SlotShape`].
+    ///
+    /// Refused where an odd index has a bad last dimension: what passes the end of a row would arrive in another row. Rotations along
+    /// any dimension, by masks where need be, are in `everlevel-circuit`.
     fn rotate_columns(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        self.apply_galois(a, self.slot_shape().rotation(k))
+        let shape = self.slot_shape();
+        let bad =
+            shape.axes().is_some() && shape.dimensions().last().is_some_and(|d| !d.good && k.rem_euclid(d.size as i64) != 0);
+        if bad {
+            return Err(SchemeError::BadArgument {
+                what: "rotation of the columns",
+                expected: "slots whose last dimension is good".into(),
+                found: format!("m = {}, where one automorphism does not rotate it: use rotate_along", shape.ring_index()),
+            });
+        }
+        self.apply_galois(a, shape.rotation(k))
     }
     /// Exchanges the two rows; the identity where there is one row.
     fn swap_rows(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {

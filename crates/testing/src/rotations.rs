@@ -88,6 +88,10 @@ impl<S: Scheme> Subject<'_, S> {
             let rotated = s.mul(&turned, &rotate(&b, dimension, k), NextUse::LinearMap).expect("room for a product");
             self.same("a rotation of a product", &rotate(&product, dimension, k), &rotated);
         }
+        if shape.axes().is_some() && shape.dimensions().last().is_some_and(|d| !d.good) {
+            let refused = s.rotate_columns(&a, 1);
+            assert!(matches!(refused, Err(SchemeError::BadArgument { .. })), "a bad dimension is no cycle");
+        }
         self.expect("Frobenius fixes integers", &s.apply_galois(&a, shape.frobenius()).expect("a key for Frobenius"), x);
     }
     /// What a rotation along a dimension makes of slot values.
