@@ -1,8 +1,8 @@
 //! The parameter sets of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), Table 4.
 //!
 //! Names are `ma-` and the paper's, with `-80` for the variants in braces, whose encapsulated key was meant to hold 80 bits. The main secret
-//! has weight 120, which the paper counts as about 82 bits. The moduli have the paper's total size, log2 QP, divided into a
-//! quarter or so for P and the rest.
+//! has weight 120, which the paper counts as about 82 bits. The moduli have the paper's total size, log2 QP, a quarter to a
+//! third of it for P.
 
 use super::spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
 use crate::form::Form;
@@ -51,16 +51,18 @@ pub struct PaperSet {
     pub delta: u64,
     /// log2(q0 R) as printed.
     pub encapsulation_bits: f64,
+    /// How many special primes of 50 bits the set has here: as few as give three digits, or four for ring V.
+    pub special: usize,
 }
 
-/// (ring, p, r, m, d, log2 Q, λ', log2 Q of type B).
-type RingRow = (&'static str, u64, u32, u64, usize, f64, f64, Option<f64>);
+/// (ring, p, r, m, d, log2 Q, λ', log2 Q of type B, special primes here).
+type RingRow = (&'static str, u64, u32, u64, usize, f64, f64, Option<f64>, usize);
 const RINGS: [RingRow; 5] = [
-    ("I", 17, 4, 38309, 24, 1462.0, 82.5, None),
-    ("II", 127, 2, 56647, 45, 2253.0, 82.0, None),
-    ("III", 257, 2, 55427, 28, 2176.0, 82.8, None),
-    ("IV", 8191, 1, 45193, 14, 1803.0, 82.3, Some(1787.0)),
-    ("V", 65537, 1, 50731, 18, 2036.0, 82.3, Some(2018.0)),
+    ("I", 17, 4, 38309, 24, 1462.0, 82.5, None, 8),
+    ("II", 127, 2, 56647, 45, 2253.0, 82.0, None, 12),
+    ("III", 257, 2, 55427, 28, 2176.0, 82.8, None, 11),
+    ("IV", 8191, 1, 45193, 14, 1803.0, 82.3, Some(1787.0), 9),
+    ("V", 65537, 1, 50731, 18, 2036.0, 82.3, Some(2018.0), 10),
 ];
 
 /// (ring, variant, braced, h, λ, B, log2(q0 R)). The paper prints no B for the baseline, and gives B = 18 and 17 (I and the others) with its braced sets.
@@ -95,7 +97,7 @@ const KEYS: [KeyRow; 24] = [
 /// Every set of the paper.
 pub fn paper_sets() -> impl Iterator<Item = PaperSet> {
     KEYS.iter().filter_map(|&(ring, variant, braced, weight, sparse_security, bound, encapsulation_bits)| {
-        let &(_, p, r, index, degree_of_slot, type_a, main_security, type_b) = RINGS.iter().find(|row| row.0 == ring)?;
+        let &(_, p, r, index, degree_of_slot, type_a, main_security, type_b, special) = RINGS.iter().find(|row| row.0 == ring)?;
         let digits = if 2 * bound < p { 1 } else { 2 };
         Some(PaperSet {
             ring,
@@ -113,6 +115,7 @@ pub fn paper_sets() -> impl Iterator<Item = PaperSet> {
             digits,
             delta: if variant == Variant::B { 2 * bound + 1 } else { p.pow(digits) },
             encapsulation_bits,
+            special,
         })
     })
 }
@@ -132,7 +135,7 @@ impl PaperSet {
         const WORD: u32 = 50;
         const SHORTEST: u32 = 36;
         let total = self.modulus_bits as u32;
-        let special = (self.modulus_bits / 4.0 / f64::from(WORD)).round() as u32;
+        let special = self.special as u32;
         let mut fine_bits = vec![40, 41, 44, 47];
         let base_bits = if self.p > 1000 { 45 } else { 40 };
         let rest = total - special * WORD - base_bits - fine_bits.iter().sum::<u32>();
@@ -161,8 +164,8 @@ impl PaperSet {
             word_bits: WORD,
             words: words as usize,
             fine_bits,
-            special: special as usize,
-            digit_size: special as usize,
+            special: self.special,
+            digit_size: self.special,
             form: Form::Bgv,
             through_bgv: false,
             secret: SecretKind::Sparse(120),
