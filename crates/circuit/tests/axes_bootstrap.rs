@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
-use everlevel_circuit::digits::DigitMethod;
+use everlevel_circuit::digits::{DigitMethod, DigitProblem};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
@@ -110,6 +110,44 @@ fn every_grouping_and_the_grid_are_exact() {
     }
     // Four ways to merge three axes, for each map.
     assert_eq!(count, 2 * 4 * 4);
+}
+
+/// Thin and general, by every method that a user can name: bits, one digit, prime powers and two digits.
+#[test]
+fn every_digit_removal_bootstraps() {
+    let rings: [Ring; 4] = [(3 * 5 * 17, 2, 1, 4, 4), (7 * 13, 127, 1, 1, 3), (7 * 43, 127, 2, 1, 20), (7 * 13, 17, 2, 2, 20)];
+    let mut seen = std::collections::BTreeSet::new();
+    for (ring, mode) in rings.into_iter().flat_map(|ring| MODES.map(|mode| (ring, mode))) {
+        let (_, p, r, v, bound) = ring;
+        let set = params(ring, mode, Form::Bgv, 2);
+        let problem = DigitProblem { p, e: r + v, v, bound };
+        let mut methods = DigitMethod::candidates(&problem).unwrap();
+        methods.extend(
+            ["halevi_shoup", "chen_han", "geelen", "geelen_composed", "local"].map(|name| name.parse::<DigitMethod>().unwrap()),
+        );
+        if mode == BootstrapMode::Bypass && v == 1 && r == 1 {
+            methods.push("global".parse().unwrap());
+        }
+        for digits in methods {
+            // Overflow on a grid is what only the bypass has, for one digit and r = 1.
+            let grid = matches!(digits, DigitMethod::Global { .. });
+            if grid && (mode != BootstrapMode::Bypass || v > 1 || r > 1 || p == 2) {
+                continue;
+            }
+            let plan = BootstrapPlan { digits, ..BootstrapPlan::for_set(&set).unwrap() };
+            let scheme = NoOp::new(&set, 3);
+            let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap_or_else(|e| panic!("{p}^{r}, {mode:?}, {digits}: {e}"));
+            let plain = message(&set);
+            let fresh = bootstrapper.bootstrap(&scheme, &scheme.encrypt(&plain).unwrap()).unwrap();
+            assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{p}^{r}, {mode:?}, {digits}");
+            seen.insert((format!("{mode:?}"), digits.to_string().split('_').next().unwrap_or_default().to_string()));
+        }
+    }
+    let families = ["halevi", "chen", "geelen", "local", "doubling", "product", "paterson"];
+    for family in families {
+        assert!(MODES.iter().all(|mode| seen.contains(&(format!("{mode:?}"), family.into()))), "{family}");
+    }
+    assert!(seen.contains(&("Bypass".into(), "global".into())));
 }
 
 #[test]
