@@ -4,6 +4,7 @@
 //! polynomials are missing. Circuits are proved on it in milliseconds, planned on it (what would it cost, which keys does it need, what
 //! is left), and then run with cryptography.
 
+mod raise;
 mod scheme;
 
 use std::sync::{Mutex, PoisonError};
