@@ -15,12 +15,10 @@ use crate::common::{emit, emit_json, find_planner, median, progress, table};
 use crate::error::CliError;
 
 /// The sets that are run unless `--set` asks for another one: those at 128 bits for the encapsulated key. The baseline of ring V has a polynomial of
-/// degree 65537 for every digit, half a day in the paper; thin bootstrapping goes through the digit removal, whose input is never on a
-/// grid.
-fn usual(which: MaEtAlTable) -> Vec<PaperSet> {
+/// degree 65537 for every digit, half a day in the paper.
+fn usual() -> Vec<PaperSet> {
     let endless = |set: &PaperSet| set.ring == "V" && set.variant == Variant::Baseline;
-    let fits = |set: &PaperSet| which != MaEtAlTable::Thin || set.variant != Variant::B;
-    paper_sets().filter(|set| !set.braced && !endless(set) && fits(set)).collect()
+    paper_sets().filter(|set| !set.braced && !endless(set)).collect()
 }
 
 /// The sets that `--set` or `--row` asks for.
@@ -230,10 +228,7 @@ struct Run {
 /// Table 6, or the same sets with thin bootstrapping.
 pub fn bootstrappings(which: MaEtAlTable, args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let mut runs: Vec<Run> = Vec::new();
-    for set in chosen(args, usual(which))? {
-        if which == MaEtAlTable::Thin && set.variant == Variant::B {
-            return Err(CliError::usage(format!("--set {}: type B is for general bootstrapping", set.name())));
-        }
+    for set in chosen(args, usual())? {
         let mut run = one(which, &set, args, common)?;
         let baseline = runs.iter().find(|r| r.set == format!("ma-{}", set.ring) && set.variant != Variant::Baseline);
         run.speedup = baseline.map(|b| run.throughput / b.throughput);

@@ -49,6 +49,12 @@ impl<S: Scheme> AxisPath<S> {
     fn coordinates(&self, scheme: &S, level: Level) -> Result<Arc<Coordinates<S>>, CircuitError> {
         self.prepared.get(level, || Coordinates::new(scheme, self.exponent, level))
     }
+    /// The sum of the conjugates of `z`: the coefficients that thin slots stand for.
+    pub(super) fn traced(&self, scheme: &S, z: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+        let traced = scheme.prepare(&self.trace.apply(scheme, z)?, NextUse::Product)?;
+        watch.done(Stage::Trace, 0, Some(z), &traced);
+        Ok(traced)
+    }
     /// Calls `visit` with each vector of coefficients that `z` stands for.
     pub(super) fn each(
         &self,
@@ -58,8 +64,7 @@ impl<S: Scheme> AxisPath<S> {
         mut visit: impl FnMut(S::Ciphertext, &mut Watch<'_, S>) -> Result<(), CircuitError>,
     ) -> Result<(), CircuitError> {
         if self.packing == Packing::Thin {
-            let traced = scheme.prepare(&self.trace.apply(scheme, z)?, NextUse::Product)?;
-            watch.done(Stage::Trace, 0, Some(z), &traced);
+            let traced = self.traced(scheme, z, watch)?;
             return visit(traced, watch);
         }
         self.coordinates(scheme, scheme.level(z))?.each(scheme, z, NextUse::Product, |_, part| {

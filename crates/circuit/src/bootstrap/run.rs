@@ -61,10 +61,10 @@ impl<S: Raise> Bootstrapper<S> {
                 reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one digit, or for an odd index: take the slim mode",
             });
         }
+        // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part in the removal.
+        let on_grid = matches!(plan.digits, DigitMethod::Global { .. }) && plan.mode != BootstrapMode::Full && r == 1;
         let digits = match plan.digits {
-            DigitMethod::Global { .. } if plan.mode == BootstrapMode::Bypass && r == 1 => {
-                DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
-            }
+            DigitMethod::Global { .. } if on_grid => DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?,
             _ => DigitRemoval::for_problem(DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound }, plan.digits)?,
         };
         let whole = odd && degree > 1 && plan.mode != BootstrapMode::Slim;
@@ -75,34 +75,37 @@ impl<S: Raise> Bootstrapper<S> {
 
         let trace = shape.projection();
         let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
-        let mut linear = BootstrapCosts::default();
-        for group in coeff_to_slot.iter().chain(slot_to_coeff.iter()) {
-            elements.extend(group.plan.galois_elements());
-            linear.key_switches += group.plan.key_switches();
-            linear.plain_products += group.plan.plain_products();
-        }
-        // How often the linear maps and the digit removal are run, and what else is done.
+        let tracing = |times: usize| BootstrapCosts { key_switches: times * trace.len(), ..BootstrapCosts::default() };
+        // How often the linear maps and the digit removal are run, what else is done on the way to the slots, and how often.
         let (maps, removals, other) = match (&axes, plan.mode) {
             (Some(axes), _) => {
                 elements.extend(axes.galois_elements(shape));
                 (1, if whole { degree } else { 1 }, axes.costs(shape))
             }
             // The overflow and the message are traced.
-            (None, BootstrapMode::Bypass) => {
-                (1, 1, BootstrapCosts { key_switches: 2 * trace.len(), ..BootstrapCosts::default() })
-            }
-            (None, BootstrapMode::Slim) => (1, 1, BootstrapCosts { key_switches: trace.len(), ..BootstrapCosts::default() }),
+            (None, BootstrapMode::Bypass) => (1, 1, tracing(2)),
+            (None, BootstrapMode::Slim) => (1, 1, tracing(1)),
             (None, BootstrapMode::Full) => {
                 (degree, degree, BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() })
             }
         };
-        let costs = BootstrapCosts {
-            key_switches: other.key_switches + maps * linear.key_switches + removals * digits.costs().relinearizations,
+        // Thin and on a grid, the message goes to the slots by itself.
+        let to_slots = if on_grid && plan.mode == BootstrapMode::Slim { 2 } else { 1 };
+        let mut costs = BootstrapCosts {
+            key_switches: to_slots * other.key_switches + removals * digits.costs().relinearizations,
             products: removals * digits.costs().products,
-            plain_products: other.plain_products + maps * linear.plain_products,
-            galois_keys: elements.len(),
+            plain_products: to_slots * other.plain_products,
             depth: other.depth + digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
+            ..BootstrapCosts::default()
         };
+        for (groups, times) in [(&coeff_to_slot, to_slots * maps), (&slot_to_coeff, maps)] {
+            for group in groups.iter() {
+                elements.extend(group.plan.galois_elements());
+                costs.key_switches += times * group.plan.key_switches();
+                costs.plain_products += times * group.plan.plain_products();
+            }
+        }
+        costs.galois_keys = elements.len();
         let p = PrimePower::new(scheme.plain_prime(), 1)?;
         let inverse_degree = if odd { 1 } else { p.centered(p.inv(degree as u64)?) };
         let galois_elements = elements.into_iter().collect();
@@ -228,17 +231,39 @@ impl<S: Raise> Bootstrapper<S> {
         watch.done(Stage::Assemble, 0, Some(&h), &out);
         Ok(out)
     }
-    /// Chen–Han 2018, Fig. 2: slots to coefficients of Z\[X^d\] while the modulus is small, and one digit removal.
+    /// Chen–Han 2018, Fig. 2: slots to coefficients of Z\[X^d\] while the modulus is small, and one digit removal. On a grid the overflow alone
+    /// goes through the removal, and the message to the slots beside it.
     fn slim(&self, scheme: &S, x: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
         let x = scheme.enter(x, self.entry)?;
         let x = apply_groups(scheme, &self.slot_to_coeff, vec![x], NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
         let raised = scheme.begin_raise(&x)?;
         watch.done(Stage::Encapsulate, 0, None, &x);
 
+        if matches!(self.plan.digits, DigitMethod::Global { .. }) {
+            let u = scheme.prepare(&scheme.raise_overflow(&raised, self.digits.multiplier())?, NextUse::LinearMap)?;
+            watch.done(Stage::Raise, 0, None, &u);
+            let message = scheme.raise_message(&raised, &u)?;
+            let message = self.thin_slots(scheme, message, watch)?;
+            let u = self.thin_slots(scheme, u, watch)?;
+            let h = self.removed(scheme, u, watch)?;
+            let out = scheme.linear_combination(&[(&message, 1), (&h, scheme.base_modulus_mod_t(&raised))], 0)?;
+            watch.done(Stage::Assemble, 0, Some(&h), &out);
+            return Ok(out);
+        }
         let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
-        let m = self.parts(scheme, u, watch)?.pop().ok_or(CircuitError::Empty { what: "the list of parts" })?;
+        let u = self.thin_slots(scheme, u, watch)?;
+        let m = self.removed(scheme, u, watch)?;
         Ok(scheme.restore_unit(&raised, m))
+    }
+    /// The coefficients of u that thin slots stand for, in the slots.
+    fn thin_slots(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+        let Some(axes) = &self.axes else {
+            let u = self.traced(scheme, u, watch)?;
+            return Ok(apply_groups(scheme, &self.coeff_to_slot, vec![u], NextUse::Product, Stage::CoeffToSlot, watch)?.0);
+        };
+        let z = apply_groups(scheme, &self.coeff_to_slot, vec![u], NextUse::LinearMap, Stage::CoeffToSlot, watch)?.0;
+        axes.traced(scheme, &z, watch)
     }
     /// Chen–Han 2018, Fig. 1: the n coefficients as d ciphertexts, one after the other, with a digit removal for each.
     fn full(&self, scheme: &S, x: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
@@ -267,8 +292,8 @@ impl<S: Raise> Bootstrapper<S> {
     /// The coefficients of u in slots, as many as the mode moves, and their low digits removed: one ciphertext, or d for whole slots over an odd index.
     fn parts(&self, scheme: &S, u: S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<Vec<S::Ciphertext>, CircuitError> {
         let Some(axes) = &self.axes else {
-            let u = self.traced(scheme, u, watch)?;
-            return Ok(vec![self.high_digits(scheme, u, watch)?]);
+            let u = self.thin_slots(scheme, u, watch)?;
+            return Ok(vec![self.removed(scheme, u, watch)?]);
         };
         let z = apply_groups(scheme, &self.coeff_to_slot, vec![u], NextUse::LinearMap, Stage::CoeffToSlot, watch)?.0;
         let mut parts = Vec::new();

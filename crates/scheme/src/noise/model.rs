@@ -114,12 +114,12 @@ impl NoiseModel {
     /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.
     pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
         let t = t as f64;
-        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.overlap * self.key_square) / 12.0).sqrt();
+        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.mixed(self.key_square)) / 12.0).sqrt();
         if self.under_main_key {
             return log_add(prior, switch.log2());
         }
         let squares: f64 = self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
-        let key = t * COEFFICIENT_TAIL * (self.overlap * self.error_square / 12.0 * squares).sqrt();
+        let key = t * COEFFICIENT_TAIL * (self.mixed(self.error_square) / 12.0 * squares).sqrt();
         let round = t * (1.0 + self.overlap * self.sparse_weight) / 2.0;
         log_add(prior, (switch + key + round).log2())
     }
@@ -132,6 +132,11 @@ impl NoiseModel {
     /// The capacity that a ciphertext must have to be bootstrapped.
     pub fn minimum_capacity(&self, t: u64) -> f64 {
         self.base_bits - self.encapsulation_limit(t) - 1.0
+    }
+    /// The sum of the squared weights of the coefficients of a in a coefficient of s a, Σ s_i² being `square`: that times the overlap, and a tenth
+    /// more for the coincidences of terms in rings of odd index, which the many terms of s all but cancel.
+    fn mixed(&self, square: f64) -> f64 {
+        if self.overlap > 1.0 { 1.1 * self.overlap * square } else { square }
     }
     /// By how much the squared weights of the uniforms in a coefficient of the overflow may exceed their number: twice the ring's overlap, 0 for
     /// indices that are powers of two.
