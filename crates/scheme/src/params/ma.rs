@@ -51,18 +51,19 @@ pub struct PaperSet {
     pub delta: u64,
     /// log2(q0 R) as printed.
     pub encapsulation_bits: f64,
-    /// How many special primes of 50 bits the set has here: as few as give three digits, or four for ring V.
+    /// How many special primes of 50 bits the set has here: as few as give three digits, or fewer where the
+    /// paper's remaining bits need that.
     pub special: usize,
 }
 
-/// (ring, p, r, m, d, log2 Q, λ', log2 Q of type B, special primes here).
-type RingRow = (&'static str, u64, u32, u64, usize, f64, f64, Option<f64>, usize);
+/// (ring, p, r, m, d, λ', log2 Q and special primes here, the same for type B).
+type RingRow = (&'static str, u64, u32, u64, usize, f64, (f64, usize), Option<(f64, usize)>);
 const RINGS: [RingRow; 5] = [
-    ("I", 17, 4, 38309, 24, 1462.0, 82.5, None, 8),
-    ("II", 127, 2, 56647, 45, 2253.0, 82.0, None, 12),
-    ("III", 257, 2, 55427, 28, 2176.0, 82.8, None, 11),
-    ("IV", 8191, 1, 45193, 14, 1803.0, 82.3, Some(1787.0), 9),
-    ("V", 65537, 1, 50731, 18, 2036.0, 82.3, Some(2018.0), 10),
+    ("I", 17, 4, 38309, 24, 82.5, (1462.0, 8), None),
+    ("II", 127, 2, 56647, 45, 82.0, (2253.0, 12), None),
+    ("III", 257, 2, 55427, 28, 82.8, (2176.0, 11), None),
+    ("IV", 8191, 1, 45193, 14, 82.3, (1803.0, 9), Some((1787.0, 8))),
+    ("V", 65537, 1, 50731, 18, 82.3, (2036.0, 10), Some((2018.0, 10))),
 ];
 
 /// (ring, variant, braced, h, λ, B, log2(q0 R)). The paper prints no B for the baseline, and gives B = 18 and 17 (I and the others) with its braced sets.
@@ -97,8 +98,9 @@ const KEYS: [KeyRow; 24] = [
 /// Every set of the paper.
 pub fn paper_sets() -> impl Iterator<Item = PaperSet> {
     KEYS.iter().filter_map(|&(ring, variant, braced, weight, sparse_security, bound, encapsulation_bits)| {
-        let &(_, p, r, index, degree_of_slot, type_a, main_security, type_b, special) = RINGS.iter().find(|row| row.0 == ring)?;
+        let &(_, p, r, index, degree_of_slot, main_security, type_a, type_b) = RINGS.iter().find(|row| row.0 == ring)?;
         let digits = if 2 * bound < p { 1 } else { 2 };
+        let (modulus_bits, special) = if variant == Variant::B { type_b? } else { type_a };
         Some(PaperSet {
             ring,
             variant,
@@ -107,7 +109,7 @@ pub fn paper_sets() -> impl Iterator<Item = PaperSet> {
             r,
             index,
             degree_of_slot,
-            modulus_bits: if variant == Variant::B { type_b? } else { type_a },
+            modulus_bits,
             main_security,
             weight,
             sparse_security,
