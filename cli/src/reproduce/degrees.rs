@@ -3,7 +3,7 @@
 use everlevel::circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use serde::Serialize;
 
-use super::ma_et_al::{SETS, Set};
+use super::ma_et_al::{Set, sets};
 use super::record;
 use crate::args::{Common, ReproduceArgs};
 use crate::common::{emit, emit_json, table};
@@ -35,8 +35,9 @@ struct Line {
 /// Prints the table.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let mut lines = Vec::new();
-    for i in super::rows(args, SETS.len())? {
-        let row = of_set(i)?;
+    let sets = sets();
+    for i in super::rows(args, sets.len())? {
+        let row = of_set(i, &sets[i])?;
         if let Some(directory) = &args.out {
             record::write(directory, &format!("ma-et-al-degrees-row-{}", i + 1), &row)?;
         }
@@ -46,38 +47,39 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
 }
 
 /// HElib's way, types A and B of the paper, and for a single digit the closed form, which the paper does not have.
-fn of_set(i: usize) -> Result<Vec<Line>, CliError> {
-    let set = &SETS[i];
+fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
+    let line = |bound, method, paper, formula, removal| line(i, set, bound, method, paper, formula, removal);
     let problem = DigitProblem { p: set.p, e: set.r + set.v, v: set.v, bound: set.bound };
     let removal = |method| DigitRemoval::for_problem(problem, method);
     let (whole, part) = (DigitMethod::ChenHan { extra_depth: 0 }, DigitMethod::Local { extra_depth: 0 });
     let mut lines = vec![
         // Degrees of tens of thousands are refused: that is the point of the paper.
-        line(i, set.bound, whole, set.degrees[0], Some(formula(set, &vec![set.p / 2; set.v as usize])), removal(whole).ok()),
-        line(i, set.bound, part, set.degrees[1], Some(formula(set, &digits(set, set.bound))), Some(removal(part)?)),
+        line(set.bound, whole, set.degrees[0], Some(formula(set, &vec![set.p / 2; set.v as usize])), removal(whole).ok()),
+        line(set.bound, part, set.degrees[1], Some(formula(set, &digits(set, set.bound))), Some(removal(part)?)),
     ];
     if set.v == 1 {
         let closed = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
-        lines.push(line(i, set.bound, closed, None, None, Some(removal(closed)?)));
+        lines.push(line(set.bound, closed, None, None, Some(removal(closed)?)));
     }
     if let Some(bound) = set.bound_on_grid {
         let grid = DigitMethod::Global { extra_depth: 0 };
         // One less than the number of points.
         let degree = (2 * bound + 1).pow(2) - 1;
-        lines.push(line(i, bound, grid, set.degrees[2], Some(degree.to_string()), Some(DigitRemoval::new(set.p, bound, grid)?)));
+        lines.push(line(bound, grid, set.degrees[2], Some(degree.to_string()), Some(DigitRemoval::new(set.p, bound, grid)?)));
     }
     Ok(lines)
 }
 
 fn line(
     i: usize,
+    set: &Set,
     bound: u64,
     method: DigitMethod,
     degrees_paper: Option<&'static str>,
     degrees_formula: Option<String>,
     removal: Option<DigitRemoval>,
 ) -> Line {
-    let Set { id, p, r, v, .. } = SETS[i];
+    let Set { id, p, r, v, .. } = *set;
     let costs = removal.as_ref().map(DigitRemoval::costs);
     Line {
         row: i + 1,
@@ -186,8 +188,8 @@ mod tests {
     #[test]
     fn formulas_and_polynomials_have_the_degrees_of_the_paper() {
         let mut here = Vec::new();
-        for i in 0..SETS.len() {
-            for l in of_set(i).unwrap().into_iter().filter(|l| l.degrees_paper.is_some()) {
+        for (i, set) in sets().iter().enumerate() {
+            for l in of_set(i, set).unwrap().into_iter().filter(|l| l.degrees_paper.is_some()) {
                 let paper = l.degrees_paper.map(|d| if d == "65536" { "65537" } else { d });
                 assert_eq!(l.degrees_formula.as_deref(), paper, "set {} by {}", l.set, l.method);
                 here.push((l.set, l.degrees));

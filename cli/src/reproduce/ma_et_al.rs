@@ -1,8 +1,9 @@
 //! Ma, Huang, Wang, Wang 2024: the parameter sets, and what the paper says of them.
 
+use everlevel::scheme::params::{PaperSet, Variant, paper_sets};
 use serde::Serialize;
 
-/// A parameter set of table 4, with its row of the table of degrees.
+/// A ring of table 4, with its row of the table of degrees.
 #[derive(Clone, Copy)]
 pub struct Set {
     /// The Roman number.
@@ -21,14 +22,24 @@ pub struct Set {
     pub degrees: [Option<&'static str>; 3],
 }
 
-/// Table 4 and the table of degrees. The paper prints 65536 for the degree 65537.
-pub const SETS: [Set; 5] = [
-    Set { id: "I", p: 17, r: 4, v: 2, bound: 23, bound_on_grid: None, degrees: [Some("17,81;65"), Some("17,81;14"), None] },
-    Set { id: "II", p: 127, r: 2, v: 1, bound: 22, bound_on_grid: None, degrees: [Some("253"), Some("134"), None] },
-    Set { id: "III", p: 257, r: 2, v: 1, bound: 22, bound_on_grid: None, degrees: [Some("513"), Some("134"), None] },
-    Set { id: "IV", p: 8191, r: 1, v: 1, bound: 23, bound_on_grid: Some(22), degrees: [Some("8191"), Some("93"), Some("2024")] },
-    Set { id: "V", p: 65537, r: 1, v: 1, bound: 23, bound_on_grid: Some(23), degrees: [Some("65536"), Some("93"), Some("2208")] },
+/// The table of degrees. The paper prints 65536 for the degree 65537.
+const DEGREES: [(&str, [Option<&str>; 3]); 5] = [
+    ("I", [Some("17,81;65"), Some("17,81;14"), None]),
+    ("II", [Some("253"), Some("134"), None]),
+    ("III", [Some("513"), Some("134"), None]),
+    ("IV", [Some("8191"), Some("93"), Some("2024")]),
+    ("V", [Some("65536"), Some("93"), Some("2208")]),
 ];
+
+/// The rings, in the order of the table of degrees.
+pub fn sets() -> Vec<Set> {
+    let of = |id: &str, variant| paper_sets().find(|set| set.ring == id && set.variant == variant && !set.braced);
+    let ring = |(id, degrees)| {
+        let PaperSet { p, r, digits, bound, .. } = of(id, Variant::A)?;
+        Some(Set { id, p, r, v: digits, bound, bound_on_grid: of(id, Variant::B).map(|set| set.bound), degrees })
+    };
+    DEGREES.into_iter().filter_map(ring).collect()
+}
 
 /// A row of table 6.
 #[derive(Clone, Copy, Serialize)]

@@ -69,7 +69,7 @@ impl CanonicalNorm {
                     let length = axis.values.len();
                     inner /= length;
                     let mut line = vec![Complex64::default(); axis.fft.len()];
-                    for start in (0..self.degree).filter(|x| x / inner % length == 0) {
+                    for start in (0..self.degree).filter(|x| (x / inner).is_multiple_of(length)) {
                         line.fill(Complex64::default());
                         axis.exponents.iter().enumerate().for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
                         axis.fft.process(&mut line);

@@ -75,7 +75,7 @@ impl Family {
                     let root = primes::primitive_root_of_unity(q, axes.index())?;
                     TensorTable::new(Modulus::new(q).ok()?, axes, root).ok()
                 })
-                .map(Table::Odd)
+                .map(|table| Table::Odd(Box::new(table)))
                 .take(3)
                 .collect(),
         }
@@ -85,7 +85,7 @@ impl Family {
 /// A transform modulo one prime, from and to the coefficient order of plaintexts.
 enum Table {
     PowerOfTwo(Box<NttTable>),
-    Odd(TensorTable),
+    Odd(Box<TensorTable>),
 }
 
 impl std::fmt::Debug for Table {

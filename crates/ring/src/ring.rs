@@ -54,8 +54,8 @@ pub(crate) struct Prime {
 
 /// The transform modulo one prime, by the family of the index.
 enum Table {
-    PowerOfTwo(NttTable),
-    Odd(TensorTable),
+    PowerOfTwo(Box<NttTable>),
+    Odd(Box<TensorTable>),
 }
 
 /// The two families of rings: they differ in the order in which buffers hold coefficients and evaluations.
@@ -131,8 +131,8 @@ impl Ring {
             let root = primes::primitive_root_of_unity(value, index).ok_or(bad)?;
             let modulus = Modulus::new(value)?;
             let table = match &family {
-                Family::PowerOfTwo { log_degree } => Table::PowerOfTwo(NttTable::new(modulus, *log_degree, root)?),
-                Family::Odd(axes) => Table::Odd(TensorTable::new(modulus, axes, root)?),
+                Family::PowerOfTwo { log_degree } => Table::PowerOfTwo(Box::new(NttTable::new(modulus, *log_degree, root)?)),
+                Family::Odd(axes) => Table::Odd(Box::new(TensorTable::new(modulus, axes, root)?)),
             };
             list.push(Prime { modulus, root, table });
         }
