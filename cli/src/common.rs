@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use everlevel::circuit::CircuitError;
 use everlevel::scheme::params::BootstrapMode;
-use everlevel::{Error, KeyPlanner, OptIn, Params, ParamsSpec, SchemeError, bootstrap_plan};
+use everlevel::{BootstrapPlan, Error, KeyPlanner, OptIn, Params, ParamsSpec, SchemeError, bootstrap_plan};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::Common;
@@ -61,9 +61,9 @@ pub fn find_params(name: &str, common: &Common) -> Result<Params, CliError> {
 
 /// Plans the keys and the bootstrapping of a set, in the mode that the set names or in another. What does not fit is the parameter set's fault, hence a usage error.
 pub fn find_planner(params: &Params, mode: Option<BootstrapMode>) -> Result<KeyPlanner, CliError> {
-    let plan = bootstrap_plan(params).map(|plan| match mode {
-        Some(mode) => plan.in_mode(mode),
-        None => plan,
+    let plan = bootstrap_plan(params).and_then(|plan| match mode {
+        Some(mode) => Ok(BootstrapPlan::for_mode(params, mode)?),
+        None => Ok(plan),
     });
     plan.and_then(|plan| KeyPlanner::with_plan(params, plan)).map_err(|e| match e {
         Error::Scheme(SchemeError::NoiseOverflow { .. })

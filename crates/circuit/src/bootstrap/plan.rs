@@ -86,21 +86,35 @@ impl BootstrapPlan {
     /// # Errors
     /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
     pub fn for_set(params: &Params) -> Result<Self, CircuitError> {
+        Self::for_mode(params, params.bootstrap_mode())
+    }
+    /// As [`BootstrapPlan::for_set`], in a mode that need not be the set's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn for_mode(params: &Params, mode: BootstrapMode) -> Result<Self, CircuitError> {
         let odd = params.slot_shape().axes().is_some();
         let plan = if odd { Self::along_axes(params.slot_shape()) } else { Self::recommended(params.degree(), params.slots()) };
-        let mut plan = plan.in_mode(params.bootstrap_mode());
+        let mut plan = plan.in_mode(mode);
         if !odd && plan.mode != BootstrapMode::Bypass && params.slots() <= DENSE {
             // So few slots that the whole transform is one sparse map.
             let stages = params.slots().max(2).ilog2() as usize;
             plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
         }
         if params.spec().plain_prime == 2 {
-            plan.digits = DigitMethod::Doubling;
+            plan.digits = match params.slot_shape().max_exponent() {
+                ..=24 => DigitMethod::Doubling,
+                _ => DigitMethod::Geelen { extra_depth: 0 },
+            };
         } else if 2 * params.overflow_bound() >= params.spec().plain_prime {
             // Several digits: closed forms are for one.
             plan.digits = DigitMethod::Local { extra_depth: 0 };
+        } else if odd && plan.mode != BootstrapMode::Slim {
+            // d removals: a fourth fewer key switches are worth the bits that constants cost.
+            plan.digits = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
         }
-        params.spec().bootstrap.as_ref().map_or_else(|| Ok(plan.clone()), |b| plan.clone().overridden(b))
+        let plan = params.spec().bootstrap.as_ref().map_or_else(|| Ok(plan.clone()), |b| plan.clone().overridden(b))?;
+        Ok(plan.in_mode(mode))
     }
     /// The same plan in another mode.
     #[must_use]
