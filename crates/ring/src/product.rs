@@ -26,7 +26,7 @@ enum Family {
 impl ExactProduct {
     /// Nothing is computed before the first product.
     ///
-    /// An axis of odd index adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or
+    /// An axis adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or
     /// that of the one power for which it is subtracted.
     pub(crate) fn new(shape: &SlotShape) -> Self {
         let (family, terms) = match shape.axes() {
@@ -75,7 +75,7 @@ impl Family {
                     let root = primes::primitive_root_of_unity(q, axes.index())?;
                     TensorTable::new(Modulus::new(q).ok()?, axes, root).ok()
                 })
-                .map(Table::Odd)
+                .map(|table| Table::Odd(Box::new(table)))
                 .take(3)
                 .collect(),
         }
@@ -85,7 +85,7 @@ impl Family {
 /// A transform modulo one prime, from and to the coefficient order of plaintexts.
 enum Table {
     PowerOfTwo(Box<NttTable>),
-    Odd(TensorTable),
+    Odd(Box<TensorTable>),
 }
 
 impl std::fmt::Debug for Table {
