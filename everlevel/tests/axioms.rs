@@ -68,8 +68,8 @@ fn bgv_and_bfv() {
     }
 }
 
-/// (m, p, r): two primes with p = 2; two and three primes; a prime; a square factor; last dimensions that are bad.
-const ODD: [(u64, u64, u32); 8] = [
+/// (m, p, r): two primes with p = 2; two and three primes; a prime; a square factor; last dimensions that are bad; powers of two times odd numbers.
+const ODD: [(u64, u64, u32); 12] = [
     (7 * 73, 2, 3),
     (7 * 43, 127, 1),
     (3 * 5 * 29, 17, 2),
@@ -78,6 +78,10 @@ const ODD: [(u64, u64, u32); 8] = [
     (7 * 37, 8191, 1),
     (11 * 61, 3, 4),
     (3 * 331, 65537, 1),
+    (4 * 37, 31, 2),
+    (8 * 41, 3, 4),
+    (16 * 17, 127, 1),
+    (4 * 3 * 29, 17, 1),
 ];
 
 fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), form: Form) -> Params {

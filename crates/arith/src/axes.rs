@@ -1,14 +1,15 @@
-//! The storage order of rings of odd index: the group of units modulo m, axis by axis.
+//! The storage order of rings whose index is no power of two, but odd or 2^k times an odd number: the group of units modulo m, axis by axis.
 //!
-//! For m = Π N_a, the N_a powers of distinct odd primes, Z\[X\]/Φ_m(X) is the tensor product of the rings Z\[X_a\]/Φ_{N_a}(X_a), with X = Π X_a
+//! For m = Π N_a, the N_a powers of distinct primes, Z\[X\]/Φ_m(X) is the tensor product of the rings Z\[X_a\]/Φ_{N_a}(X_a), with X = Π X_a
 //! and X_a = X^(e_a), e_a being 1 modulo N_a and 0 modulo the other factors. A buffer of φ(m) words is a row-major array with one
-//! axis a of length φ(N_a) for each factor, the largest factor last.
+//! axis a of length φ(N_a) for each factor: a power of two first, the odd ones ascending, the largest last.
 //!
-//! **Evaluation order.** Place i on axis a stands for the unit γ_a^i modulo N_a, γ_a the least generator; a place of the array stands for
-//! the unit u modulo m with these remainders, and holds the value at ζ^u. The automorphism X -> X^g is a cyclic left shift along every axis.
+//! **Evaluation order.** Place i on an odd axis a stands for the unit γ_a^i modulo N_a, γ_a the least generator. The units modulo 2^k, k > 2, are the product
+//! of two cycles, the powers of -1 and of 5: there place i 2^(k-2) + j stands for (-1)^i 5^j. A place of the array stands for
+//! the unit u modulo m with these remainders, and holds the value at ζ^u. The automorphism X -> X^g is a cyclic left shift along every cycle.
 //!
 //! **Coefficient order.** Place i on an axis of prime N_a holds the coefficient of X_a^(γ_a^i): the powers by units are a basis, a normal one, so
-//! that an automorphism shifts coefficients cyclically, too (to the right). On an axis N_a = l^k, k > 1, it holds the coefficient of X_a^(N_a / l + i). Either is
+//! that an automorphism shifts coefficients cyclically, too (to the right). On an axis N_a = l^k, k > 1, l = 2 included, it holds the coefficient of X_a^(N_a / l + i). Either is
 //! X_a^(N_a / l) times the powerful basis of Lyubashevsky, Peikert and Regev, up to order.
 
 use crate::error::ArithError;
@@ -23,34 +24,63 @@ pub struct Axis {
     pub prime: u64,
     /// φ(N).
     pub degree: usize,
-    /// γ, the least generator of the units modulo N.
+    /// γ, the least generator of the units modulo N; 5 for N = 2^k, k > 2, where it generates the last cycle.
     pub generator: u64,
     /// e: X_a = X^e.
     pub exponent: u64,
 }
 
-/// The axes of an odd index, see the [module](self).
+/// A cyclic factor of the units modulo N.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// Its generator modulo N.
+    pub generator: u64,
+    /// Its order.
+    pub length: usize,
+}
+
+impl Axis {
+    /// The cycles that the units modulo N are the product of, the one of neighbouring places last: that of γ, for N = 2^k, k > 2, after that of -1.
+    pub fn cycles(&self) -> Vec<Cycle> {
+        let signs = (self.prime == 2 && self.index > 4).then_some(Cycle { generator: self.index - 1, length: 2 });
+        let length = self.degree / signs.map_or(1, |cycle| cycle.length);
+        signs.into_iter().chain([Cycle { generator: self.generator, length }]).collect()
+    }
+    /// The units modulo N in evaluation order.
+    fn units(&self) -> Vec<u64> {
+        self.cycles().into_iter().fold(vec![1], |units, cycle| {
+            let next = |u: &u64| Some(u * cycle.generator % self.index);
+            units.into_iter().flat_map(|u| std::iter::successors(Some(u), next).take(cycle.length)).collect()
+        })
+    }
+}
+
+/// The axes of an index that is no power of two, see the [module](self).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axes {
     index: u64,
     degree: usize,
     axes: Vec<Axis>,
-    /// The powers of the generators, axis by axis.
-    powers: Vec<Vec<u64>>,
-    /// The discrete logarithm of every residue, axis by axis; `u32::MAX` for those that are no units.
+    /// The units modulo the factors in evaluation order, axis by axis.
+    units: Vec<Vec<u64>>,
+    /// The place of every residue, axis by axis; `u32::MAX` for those that are no units.
     logarithms: Vec<Vec<u32>>,
 }
 
 impl Axes {
     /// The largest index.
     pub const MAX_INDEX: u64 = 1 << 18;
+    /// The largest power of two in an index: its transform and the way back are matrices, 2 φ(N)² words for each prime of the modulus, here 64 MiB.
+    pub const MAX_POWER_OF_TWO: u64 = 1 << 12;
 
-    /// The axes of an odd index from 3 to 2^18. O(m).
+    /// The axes of an index from 3 to 2^18 that is odd, or the product of a power of two from 4 to 2^12 and an odd number from 3 (2 modulo 4 has the ring
+    /// of half the index). O(m).
     ///
     /// # Errors
     /// [`ArithError::InvalidIndex`].
     pub fn new(index: u64) -> Result<Self, ArithError> {
-        if index.is_multiple_of(2) || !(3..=Self::MAX_INDEX).contains(&index) {
+        let even = index & index.wrapping_neg();
+        if index.is_power_of_two() || even == 2 || even > Self::MAX_POWER_OF_TWO || !(3..=Self::MAX_INDEX).contains(&index) {
             return Err(ArithError::InvalidIndex { found: index });
         }
         let mut axes: Vec<Axis> = primes::factor(index)
@@ -58,26 +88,26 @@ impl Axes {
             .map(|(prime, k)| {
                 let n = prime.pow(k);
                 let degree = n / prime * (prime - 1);
-                let generator = (1..n).find(|&g| g % prime != 0 && order(g, n, degree) == degree).unwrap_or(1);
+                let generates = |&g: &u64| g % prime != 0 && order(g, n, degree) == degree;
+                // The units modulo 2^k, k > 2, have no generator.
+                let generator = (1..n).find(generates).unwrap_or(5);
                 let rest = index / n;
                 let exponent = (0..n).map(|k| k * rest).find(|e| e % n == 1 % n).unwrap_or(1);
                 Axis { index: n, prime, degree: degree as usize, generator, exponent }
             })
             .collect();
-        axes.sort_by_key(|axis| axis.index);
-        let next = |axis: &Axis, u: u64| Some(u * axis.generator % axis.index);
-        let powers: Vec<Vec<u64>> =
-            axes.iter().map(|axis| std::iter::successors(Some(1), |&u| next(axis, u)).take(axis.degree).collect()).collect();
+        axes.sort_by_key(|axis| (axis.prime != 2, axis.index));
+        let units: Vec<Vec<u64>> = axes.iter().map(Axis::units).collect();
         let logarithms = axes
             .iter()
-            .zip(&powers)
-            .map(|(axis, powers)| {
+            .zip(&units)
+            .map(|(axis, units)| {
                 let mut table = vec![u32::MAX; axis.index as usize];
-                powers.iter().enumerate().for_each(|(i, &unit)| table[unit as usize] = i as u32);
+                units.iter().enumerate().for_each(|(i, &unit)| table[unit as usize] = i as u32);
                 table
             })
             .collect();
-        Ok(Axes { index, degree: axes.iter().map(|a| a.degree).product(), axes, powers, logarithms })
+        Ok(Axes { index, degree: axes.iter().map(|a| a.degree).product(), axes, units, logarithms })
     }
     /// m.
     pub fn index(&self) -> u64 {
@@ -87,11 +117,11 @@ impl Axes {
     pub fn degree(&self) -> usize {
         self.degree
     }
-    /// The axes, the largest factor last.
+    /// The axes: a power of two first, the largest odd factor last.
     pub fn all(&self) -> &[Axis] {
         &self.axes
     }
-    /// The last axis, along which neighbours are neighbours in memory.
+    /// The last axis, of the largest odd factor, along which neighbours are neighbours in memory.
     pub fn last(&self) -> &Axis {
         &self.axes[self.axes.len() - 1]
     }
@@ -99,11 +129,11 @@ impl Axes {
     pub fn is_squarefree(&self) -> bool {
         self.axes.iter().all(|axis| axis.index == axis.prime)
     }
-    /// The number that primes must be 1 modulo for the transform: the least common multiple of m and of l - 1 for all axes l.
+    /// The number that primes must be 1 modulo for the transform: the least common multiple of m and of l - 1 for all axes of a prime l.
     pub fn transform_order(&self) -> u64 {
         self.axes.iter().filter(|a| a.index == a.prime).fold(self.index, |s, axis| s / gcd(s, axis.prime - 1) * (axis.prime - 1))
     }
-    /// The discrete logarithm of `unit` along axis `axis`; `None` if it is no unit there.
+    /// The place of `unit` on axis `axis`, its discrete logarithm if that has one cycle; `None` if it is no unit there.
     pub fn logarithm(&self, axis: usize, unit: u64) -> Option<usize> {
         let log = self.logarithms[axis][(unit % self.axes[axis].index) as usize];
         (log != u32::MAX).then_some(log as usize)
@@ -120,8 +150,8 @@ impl Axes {
     pub fn unit(&self, position: usize) -> u64 {
         let mut rest = position;
         let mut unit = 0;
-        for (axis, powers) in self.axes.iter().zip(&self.powers).rev() {
-            unit = (unit + powers[rest % axis.degree] * axis.exponent) % self.index;
+        for (axis, units) in self.axes.iter().zip(&self.units).rev() {
+            unit = (unit + units[rest % axis.degree] * axis.exponent) % self.index;
             rest /= axis.degree;
         }
         unit
@@ -129,15 +159,19 @@ impl Axes {
     /// All units in evaluation order.
     pub fn units(&self) -> Vec<u64> {
         let mut units = vec![0];
-        for (axis, powers) in self.axes.iter().zip(&self.powers) {
-            units = units.iter().flat_map(|u| powers.iter().map(move |p| (u + p * axis.exponent) % self.index)).collect();
+        for (axis, own) in self.axes.iter().zip(&self.units) {
+            units = units.iter().flat_map(|u| own.iter().map(move |v| (u + v * axis.exponent) % self.index)).collect();
         }
         units
+    }
+    /// The units modulo N_a in evaluation order.
+    pub fn units_along(&self, axis: usize) -> &[u64] {
+        &self.units[axis]
     }
     /// The exponent of X_a at place `i` of axis `axis` in coefficient order.
     pub fn coefficient_exponent(&self, axis: usize, i: usize) -> u64 {
         let a = &self.axes[axis];
-        if a.index == a.prime { self.powers[axis][i] } else { a.index / a.prime + i as u64 }
+        if a.index == a.prime { self.units[axis][i] } else { a.index / a.prime + i as u64 }
     }
 }
 
@@ -161,7 +195,7 @@ mod tests {
 
     #[test]
     fn places_and_units_are_inverse() {
-        for index in [3, 9, 45, 105, 255, 343, 1155, 3 * 25 * 7] {
+        for index in [3, 9, 45, 105, 255, 343, 1155, 3 * 25 * 7, 12, 24, 16 * 15, 32 * 9, 1024 * 3] {
             let axes = Axes::new(index).unwrap();
             let units = axes.units();
             assert_eq!(units.len(), axes.degree());
@@ -173,8 +207,38 @@ mod tests {
         assert_eq!(Axes::new(38309).unwrap().transform_order(), 38309 * 9240);
         assert_eq!(Axes::new(65535).unwrap().transform_order(), 65535 * 256);
         assert!(Axes::new(38309).unwrap().is_squarefree() && !Axes::new(45).unwrap().is_squarefree());
-        for bad in [0, 1, 2, 64, (1 << 18) + 1] {
+        assert!(!Axes::new(60).unwrap().is_squarefree());
+        assert_eq!(Axes::new(8 * 37).unwrap().transform_order(), 8 * 37 * 9);
+        for bad in [0, 1, 2, 6, 30, 64, 3 << 13, (1 << 18) + 1, (1 << 18) + 4] {
             assert_eq!(Axes::new(bad), Err(ArithError::InvalidIndex { found: bad }));
+        }
+    }
+
+    #[test]
+    fn products_with_a_unit_shift_every_cycle() {
+        for index in [12, 24, 16 * 15, 32 * 9, 105] {
+            let axes = Axes::new(index).unwrap();
+            let cycles: Vec<(u64, usize)> = axes.all().iter().flat_map(Axis::cycles).map(|c| (c.generator, c.length)).collect();
+            let first = axes.all()[0];
+            match first.index {
+                4 => assert_eq!(cycles[0], (3, 2)),
+                n if first.prime == 2 => assert_eq!(cycles[..2], [(n - 1, 2), (5, n as usize / 4)]),
+                _ => assert_eq!(cycles.len(), axes.all().len()),
+            }
+            let coordinates = |place: usize| {
+                let mut rest = place;
+                cycles.iter().rev().map(|&(_, n)| (rest % n, rest /= n).0).collect::<Vec<_>>()
+            };
+            let units = axes.units();
+            for &g in &units {
+                let shift = coordinates(axes.position(g).unwrap());
+                for (place, u) in units.iter().enumerate() {
+                    let moved = coordinates(axes.position(u * g % index).unwrap());
+                    let lengths = cycles.iter().rev().map(|cycle| cycle.1);
+                    let want = coordinates(place).into_iter().zip(&shift).zip(lengths).map(|((x, s), n)| (x + s) % n);
+                    assert!(moved.into_iter().eq(want), "index {index}, {u} by {g}");
+                }
+            }
         }
     }
 }

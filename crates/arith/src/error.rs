@@ -43,13 +43,16 @@ pub enum ArithError {
         /// Binary logarithm of the required order, 2n.
         log_order: u32,
     },
-    /// The index of a cyclotomic ring is even, or outside of the supported range.
-    #[error("index {found} has no axes; choose an odd index between 3 and 262144")]
+    /// The index of a cyclotomic ring is a power of two, 2 modulo 4, or outside of the supported range.
+    #[error(
+        "index {found} has no axes; choose one from 3 to 262144 that is odd, or 4 to 4096 times an odd number from 3 \
+         (2 modulo 4 has the ring of half the index)"
+    )]
     InvalidIndex {
         /// The rejected index.
         found: u64,
     },
-    /// The modulus lacks the roots of unity that the transform of an odd index needs.
+    /// The modulus lacks the roots of unity that the transform of an index with axes needs.
     #[error("{modulus} is not a prime that is 1 modulo {order}; choose one with primes::primes_congruent_one")]
     NoGroupRoot {
         /// The modulus.

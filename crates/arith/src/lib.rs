@@ -7,7 +7,7 @@
 //! * find primes and roots of unity ([`primes`]);
 //! * evaluate a polynomial modulo X^n + 1 at all primitive 2n-th roots of unity and come back ([`NttTable`]), in the
 //!   storage orders described in [`order`];
-//! * do the same modulo the cyclotomic polynomial of an odd index ([`TensorTable`]), in the orders described in [`axes`];
+//! * do the same modulo the cyclotomic polynomial of an index that is no power of two ([`TensorTable`]), in the orders described in [`axes`];
 //! * run the element-wise loops of homomorphic encryption ([`kernels`]).
 //!
 //! Transforms and kernels exist in a portable body and in bodies for AVX2 and AVX-512; the best one the processor has
@@ -45,7 +45,7 @@ mod ntt;
 pub mod order;
 pub mod primes;
 
-pub use axes::{Axes, Axis};
+pub use axes::{Axes, Axis, Cycle};
 pub use backend::{Backend, Selection};
 pub use error::ArithError;
 pub use memory::Block;

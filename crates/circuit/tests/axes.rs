@@ -219,7 +219,7 @@ fn maps_along_a_dimension_are_what_they_say() {
 
 #[test]
 fn other_indices_are_refused() {
-    for (index, p) in [(64, 17), (9 * 29, 17)] {
+    for (index, p) in [(64, 17), (9 * 29, 17), (16 * 17, 127)] {
         let shape = SlotShape::new(index, p, 1).unwrap();
         assert!(matches!(AxisTransform::new(&shape, 1), Err(CircuitError::UnsupportedIndex { .. })));
         assert!(matches!(AxisMap::rotation(&shape, 1, 0, 1), Err(CircuitError::UnsupportedIndex { .. })));

@@ -1,9 +1,9 @@
-//! The transform between coefficients and slots of rings of odd index, axis by axis.
+//! The transform between coefficients and slots of rings with axes, axis by axis.
 
 use everlevel_arith::{Modulus, kernels};
 
 use crate::error::RingError;
-use crate::exponents::{exponents, units};
+use crate::exponents::exponents;
 use crate::galois_ring::{GaloisRing, dot};
 use crate::odd_slots::OddSlots;
 use crate::prime_power::PrimePower;
@@ -183,7 +183,8 @@ impl OtherAxis {
         let next = |power: &Vec<u64>| Some(subring.times_x(power));
         let powers: Vec<Vec<u64>> = std::iter::successors(Some(subring.one()), next).take(axis.index as usize).collect();
         let (index, low) = (axis.index as usize, (axis.index / axis.prime) as usize);
-        let (units, exponents) = (units(axis), exponents(&odd.axes, place));
+        let units: Vec<usize> = odd.axes.units_along(place).iter().map(|&u| u as usize).collect();
+        let exponents = exponents(&odd.axes, place);
         let scale = t.inv(axis.index)?;
         let forward = matrix(&units, &exponents, &subring, |u, k| powers[u * k % index].clone());
         let inverse = matrix(&exponents, &units, &subring, |k, u| {

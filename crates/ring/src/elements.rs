@@ -1,4 +1,4 @@
-//! Whole slots: elements of the Galois ring GR(p^e, d). Odd indices have them from their axes, powers of two from the columns.
+//! Whole slots: elements of the Galois ring GR(p^e, d). Indices with axes have them from their axes, powers of two from the columns.
 
 use crate::error::RingError;
 use crate::gaussian::GaussianRing;

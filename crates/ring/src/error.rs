@@ -6,7 +6,7 @@
 pub enum RingError {
     /// The index of the cyclotomic ring is not supported.
     #[error(
-        "ring index m = {index} is not supported: expected a power of two from 32 to 262144 or an odd number from 3 to 262144"
+        "ring index m = {index} is not supported: expected a power of two from 32 to 262144, an odd number from 3 to 262144, or 4 to 4096 times one (2 modulo 4 has the ring of m / 2)"
     )]
     UnsupportedIndex {
         /// The index found.
@@ -62,9 +62,9 @@ pub enum RingError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// Not all of the slots' degree comes from the largest prime-power factor of an odd index.
+    /// Not all of the slots' degree comes from the largest odd prime-power factor of an index with axes.
     #[error(
-        "index {index} does not fit p = {p}: modulo its largest prime-power factor {last} the order of p must be {degree}, as it is modulo the index, not {carried}"
+        "index {index} does not fit p = {p}: modulo its largest odd prime-power factor {last} the order of p must be {degree}, as it is modulo the index, not {carried}"
     )]
     NoCarrier {
         /// The prime p.
@@ -73,13 +73,13 @@ pub enum RingError {
         index: u64,
         /// The order of p modulo the index.
         degree: usize,
-        /// The largest prime-power factor.
+        /// The largest odd prime-power factor.
         last: u64,
         /// The order of p modulo that factor.
         carried: usize,
     },
     /// The ring's index has no such axis.
-    #[error("index {index} has no axis {axis}: an odd index has one for each of its primes, a power of two none")]
+    #[error("index {index} has no axis {axis}: there is one for each prime factor, for a power of two none")]
     NoAxis {
         /// The axis, counted from 0.
         axis: usize,

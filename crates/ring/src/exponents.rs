@@ -1,4 +1,4 @@
-//! Monomials of rings of odd index: what permutes the powers of every X_a.
+//! Monomials of rings with axes: what permutes the powers of every X_a.
 
 use everlevel_arith::{Axes, Axis};
 
@@ -59,15 +59,5 @@ fn embed(axes: &Axes, count: usize, inner: &[u64], t: PrimePower) -> Vec<u64> {
 
 /// The exponents of the basis along an axis, in coefficient order.
 pub(crate) fn exponents(axes: &Axes, axis: usize) -> Vec<usize> {
-    let a = &axes.all()[axis];
-    if a.index == a.prime {
-        return units(a);
-    }
-    (0..a.degree).map(|i| axes.coefficient_exponent(axis, i) as usize).collect()
-}
-
-/// The units modulo N_a, in evaluation order.
-pub(crate) fn units(axis: &Axis) -> Vec<usize> {
-    let next = |u: &usize| Some((*u as u64 * axis.generator % axis.index) as usize);
-    std::iter::successors(Some(1), next).take(axis.degree).collect()
+    (0..axes.all()[axis].degree).map(|i| axes.coefficient_exponent(axis, i) as usize).collect()
 }

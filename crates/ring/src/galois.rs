@@ -51,48 +51,43 @@ impl GaloisElement {
     /// What the automorphism does to a limb of evaluations.
     pub fn evaluation_shift(self, ring: &Ring) -> EvaluationShift {
         let lengths = ring.lengths();
-        let mut axes = [(1, 0); MAX_AXES];
-        let first = MAX_AXES - lengths.len();
-        match ring.axes() {
-            None => {
-                let index = evaluation_index(ring.degree().trailing_zeros(), self.0);
-                axes[first] = (2, index / lengths[1]);
-                axes[first + 1] = (lengths[1], index % lengths[1]);
-            }
-            Some(all) => {
-                for (a, &length) in lengths.iter().enumerate() {
-                    // Every automorphism is a unit modulo all factors.
-                    axes[first + a] = (length, all.logarithm(a, self.0).unwrap_or(0));
-                }
-            }
+        let mut place = match ring.axes() {
+            None => evaluation_index(ring.degree().trailing_zeros(), self.0),
+            // Every automorphism is a unit modulo the index.
+            Some(axes) => axes.position(self.0).unwrap_or(0),
+        };
+        let mut cycles = [(1, 0); MAX_CYCLES];
+        for (cycle, &length) in cycles[MAX_CYCLES - lengths.len()..].iter_mut().zip(&lengths).rev() {
+            *cycle = (length, place % length);
+            place /= length;
         }
-        EvaluationShift { axes }
+        EvaluationShift { cycles }
     }
-    /// The shift along the last axis of [`GaloisElement::evaluation_shift`].
+    /// The shift along the last cycle of [`GaloisElement::evaluation_shift`].
     pub fn column_shift(self, ring: &Ring) -> usize {
-        self.evaluation_shift(ring).axes[MAX_AXES - 1].1
+        self.evaluation_shift(ring).cycles[MAX_CYCLES - 1].1
     }
 }
 
-/// 3 5 7 11 13 17 is the largest product of distinct odd primes below 2^18.
-const MAX_AXES: usize = 6;
+/// 8 3 5 7 11 13 and 3 5 7 11 13 17 are below 2^18, but with one more prime they are not; 8 has two cycles.
+const MAX_CYCLES: usize = 7;
 
-/// An automorphism on evaluations in slot order: a cyclic shift to the left along every axis, the last one contiguous. Powers of two have two: rows
-/// and columns.
+/// An automorphism on evaluations in slot order: a cyclic shift to the left along every cycle of the axes, the last one contiguous. Powers of two have two:
+/// rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationShift {
-    /// (length, shift), the last axis last; unused ones first.
-    axes: [(usize, usize); MAX_AXES],
+    /// (length, shift), the last cycle last; unused ones first.
+    cycles: [(usize, usize); MAX_CYCLES],
 }
 
 impl EvaluationShift {
     fn columns(&self) -> (usize, usize) {
-        self.axes[MAX_AXES - 1]
+        self.cycles[MAX_CYCLES - 1]
     }
     /// The row that goes to `row` (`backward`), or where `row` goes.
     fn row(&self, row: usize, backward: bool) -> usize {
         let (mut rest, mut weight, mut out) = (row, 1, 0);
-        for &(length, shift) in self.axes[..MAX_AXES - 1].iter().rev().filter(|(length, _)| *length > 1) {
+        for &(length, shift) in self.cycles[..MAX_CYCLES - 1].iter().rev().filter(|(length, _)| *length > 1) {
             let place = rest % length + if backward { shift } else { length - shift };
             out += weight * (place % length);
             weight *= length;
@@ -103,7 +98,7 @@ impl EvaluationShift {
     /// The contiguous pieces of the shift as (target, source, length).
     pub fn pieces(self) -> impl Iterator<Item = (usize, usize, usize)> {
         let (columns, shift) = self.columns();
-        let rows: usize = self.axes[..MAX_AXES - 1].iter().map(|axis| axis.0).product();
+        let rows: usize = self.cycles[..MAX_CYCLES - 1].iter().map(|cycle| cycle.0).product();
         (0..rows).flat_map(move |target| {
             let (target, source) = (target * columns, self.row(target, true) * columns);
             [(target, source + shift, columns - shift), (target + columns - shift, source, shift)]

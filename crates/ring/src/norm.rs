@@ -19,7 +19,7 @@ enum Kind {
     Odd(Vec<ComplexAxis>),
 }
 
-/// The complex transform along one axis of an odd index N: the places of a full transform that coefficients come from and values go to.
+/// The complex transform along one axis of index N: the places of a full transform that coefficients come from and values go to.
 struct ComplexAxis {
     fft: Arc<dyn Fft<f64>>,
     exponents: Vec<usize>,
@@ -32,27 +32,20 @@ impl CanonicalNorm {
         let twist = (0..degree).map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64)).collect();
         CanonicalNorm { degree, kind: Kind::PowerOfTwo { fft: FftPlanner::new().plan_fft_forward(degree), twist } }
     }
-    /// For polynomials of odd index.
+    /// For polynomials over an index with axes.
     pub fn of_axes(axes: &Axes) -> Self {
         let axis = |(a, axis): (usize, &everlevel_arith::Axis)| {
             let n = axis.index as usize;
             // ζ_a = ζ^e is exp(2πi c / N) for c = e N / m; a transform takes its powers to minus the frequency.
             let turn = (axis.exponent / (axes.index() / axis.index)) as usize;
-            let mut unit = 1;
-            let values = (0..axis.degree)
-                .map(|_| {
-                    let place = (n - unit * turn % n) % n;
-                    unit = unit * axis.generator as usize % n;
-                    place
-                })
-                .collect();
+            let values = axes.units_along(a).iter().map(|&u| (n - u as usize * turn % n) % n).collect();
             let exponents = (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) as usize).collect();
             ComplexAxis { fft: FftPlanner::new().plan_fft_forward(n), exponents, values }
         };
         CanonicalNorm { degree: axes.degree(), kind: Kind::Odd(axes.all().iter().enumerate().map(axis).collect()) }
     }
 
-    /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an odd index they come in evaluation order.
+    /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an index with axes they come in evaluation order.
     pub fn embeddings(&self, coefficients: &[f64]) -> Vec<f64> {
         let values = match &self.kind {
             Kind::PowerOfTwo { fft, twist } => {
@@ -106,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn odd_indices_agree_with_the_definition() {
-        for index in [7, 9, 15, 45, 105] {
+    fn indices_with_axes_agree_with_the_definition() {
+        for index in [7, 9, 15, 45, 105, 12, 40, 16 * 15] {
             let axes = Axes::new(index).unwrap();
             let a: Vec<f64> = (0..axes.degree()).map(|i| ((i * i * 7 + 3) % 11) as f64 - 5.0).collect();
             let mut exponents = vec![0];

@@ -1,4 +1,4 @@
-//! The slots of rings of odd index: orders, dimensions, and the roots of unity of every axis.
+//! The slots of rings with axes, of an index that is odd or 2^k times an odd number: orders, dimensions, and the roots of unity of every axis.
 
 use everlevel_arith::{Axes, Axis};
 
@@ -9,10 +9,10 @@ use crate::galois_ring::GaloisRing;
 use crate::prime_power::PrimePower;
 use crate::slot_shape::SlotDimension;
 
-/// The largest degree of a slot of a ring of odd index.
+/// The largest degree of a slot of a ring with axes.
 const MAX_DEGREE: usize = 256;
 
-/// What a shape of odd index has besides its dimensions, modulo the highest power of p.
+/// What a shape with axes has besides its dimensions, modulo the highest power of p.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OddSlots {
     pub(crate) axes: Axes,
@@ -54,7 +54,7 @@ impl OddSlots {
         factors.push(factor);
         Ok(OddSlots { axes, factors, roots })
     }
-    /// One dimension for each axis.
+    /// One dimension for each cycle of the axes.
     pub(crate) fn dimensions(&self, degree: usize) -> Vec<SlotDimension> {
         let (axes, last) = (self.axes.all(), self.axes.last());
         // g modulo N_a, 1 modulo the other factors.
@@ -64,7 +64,8 @@ impl OddSlots {
         let step = (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
         axes[..axes.len() - 1]
             .iter()
-            .map(|axis| SlotDimension { size: axis.degree, generator: unit(axis, axis.generator), good: true })
+            .flat_map(|axis| axis.cycles().into_iter().map(move |cycle| (axis, cycle)))
+            .map(|(axis, cycle)| SlotDimension { size: cycle.length, generator: unit(axis, cycle.generator), good: true })
             .chain([SlotDimension { size, generator: unit(last, step), good }])
             .collect()
     }

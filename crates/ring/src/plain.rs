@@ -18,15 +18,15 @@ use crate::slot_shape::SlotShape;
 /// Plaintext arithmetic and slot encoding modulo p^e, for every e up to the shape's largest exponent.
 ///
 /// Plaintexts are vectors of n coefficients, reduced to 0..p^e, in natural order if the index is a power of two and in the
-/// coefficient order of its [axes](everlevel_arith::axes) if it is odd. Slot values are:
+/// coefficient order of its [axes](everlevel_arith::axes) if it has those. Slot values are:
 ///
 /// * *thin* values, one residue a slot, row by row ([`PlainRing::encode`], [`PlainRing::decode`]);
 /// * whole *elements* of GR(p^e, d), d residues a slot ([`PlainRing::encode_elements`], [`PlainRing::decode_elements`]);
 /// * powers of two only: *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real
 ///   parts and then all imaginary parts where f = 2 ([`PlainRing::encode_base`], [`PlainRing::decode_base`]);
-/// * odd indices only: elements that are the same in all rows ([`PlainRing::encode_last`], [`PlainRing::embed_last`]).
+/// * indices with axes only: elements that are the same in all rows ([`PlainRing::encode_last`], [`PlainRing::embed_last`]).
 ///
-/// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an odd index they take n φ(N_c)
+/// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an index with axes they take n φ(N_c)
 /// word products, N_c the largest prime-power factor, and fewer for the other axes; the last kind takes φ(N_c)^2.
 #[derive(Debug)]
 pub struct PlainRing {
@@ -43,7 +43,7 @@ struct Power {
     columns: OnceLock<Result<ColumnTransform, RingError>>,
     /// The transform of all columns in vector code, where p^e and their number allow it.
     fast: OnceLock<Option<NttTable>>,
-    /// The transform of all axes of an odd index.
+    /// The transform of all axes.
     axes: OnceLock<Result<SlotTransform, RingError>>,
 }
 
@@ -74,7 +74,7 @@ impl PlainRing {
     /// Arithmetic in a column of the base ring modulo p^e.
     ///
     /// # Errors
-    /// An odd index, or an exponent that the shape does not have.
+    /// An index with axes, or an exponent that the shape does not have.
     pub fn base_ring(&self, e: u32) -> Result<GaussianRing, RingError> {
         if self.shape.odd().is_some() {
             return Err(self.wrong_family("the base ring", "a power of two"));
@@ -138,7 +138,7 @@ impl PlainRing {
     /// `2 * columns` residues, an element of GR(p^e, f) for each slot, to coefficients modulo p^e.
     ///
     /// # Errors
-    /// An odd index, another number of values, a value of p^e or more, or an exponent that the shape does not have.
+    /// An index with axes, another number of values, a value of p^e or more, or an exponent that the shape does not have.
     pub fn encode_base(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let inner = self.encode_periodic(values, self.shape.columns(), e)?;
         let mut out = vec![0; self.degree()];
@@ -148,7 +148,7 @@ impl PlainRing {
     /// The inverse of [`PlainRing::encode_base`].
     ///
     /// # Errors
-    /// An odd index, a plaintext outside of the base ring, of another degree, or an exponent that the shape does not have.
+    /// An index with axes, a plaintext outside of the base ring, of another degree, or an exponent that the shape does not have.
     pub fn decode_base(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.base_ring(e)?;
         self.check(coefficients, self.degree(), e)?;
@@ -163,7 +163,7 @@ impl PlainRing {
     /// polynomial in X^(n / (2 period)) that holds them.
     ///
     /// # Errors
-    /// An odd index, a period that does not divide the columns, another number of values, a value of p^e or more, or an exponent
+    /// An index with axes, a period that does not divide the columns, another number of values, a value of p^e or more, or an exponent
     /// that the shape does not have.
     pub fn encode_periodic(&self, values: &[u64], period: usize, e: u32) -> Result<Vec<u64>, RingError> {
         self.base_ring(e)?;
@@ -198,7 +198,7 @@ impl PlainRing {
     /// # Errors
     /// As [`PlainRing::encode_last`].
     pub fn embed_last(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
-        let axes = self.shape.axes().ok_or_else(|| self.wrong_family("a polynomial in X_c", "odd"))?;
+        let axes = self.shape.axes().ok_or_else(|| self.wrong_family("a polynomial in X_c", "no power of two"))?;
         let t = self.check(coefficients, self.last_degree(), e)?;
         Ok(embed_last(axes, coefficients, t))
     }
@@ -213,7 +213,7 @@ impl PlainRing {
     pub fn mul(&self, a: &[u64], b: &[u64], e: u32) -> Vec<u64> {
         self.product.mul(a, b, self.modulus(e))
     }
-    /// The product with X^k, for any integer k: coefficients moved, with their signs. O(n), for an odd index for each axis.
+    /// The product with X^k, for any integer k: coefficients moved, with their signs. O(n), where there are axes for each of them.
     ///
     /// # Panics
     /// As [`PlainRing::modulus`].
@@ -230,7 +230,7 @@ impl PlainRing {
         }
         out
     }
-    /// X -> X^g on n coefficients modulo p^e. O(n), for an odd index for each axis.
+    /// X -> X^g on n coefficients modulo p^e. O(n), where there are axes for each of them.
     ///
     /// # Panics
     /// As [`PlainRing::modulus`].
@@ -316,9 +316,9 @@ impl PlainRing {
         };
         self.power(e).ok()?.fast.get_or_init(table).as_ref()
     }
-    /// The transform of an odd index.
+    /// The transform along axes.
     pub(crate) fn axes(&self, e: u32) -> Result<&SlotTransform, RingError> {
-        let odd = self.shape.odd().ok_or_else(|| self.wrong_family("a transform along axes", "odd"))?;
+        let odd = self.shape.odd().ok_or_else(|| self.wrong_family("a transform along axes", "no power of two"))?;
         let table = || {
             let (n, units) = (odd.axes.last().index, self.shape.representatives());
             let columns = units.into_iter().take(self.shape.columns()).map(|u| (u % n) as usize).collect();

@@ -189,7 +189,7 @@ impl Poly<Coeff> {
 }
 
 impl Poly<Eval> {
-    /// X^k, for any integer k: one transform a limb for a power of two, n products for an odd index.
+    /// X^k, for any integer k: one transform a limb for a power of two, n products for an index with axes.
     pub fn monomial(ring: &Ring, basis: Basis, k: i64) -> Self {
         let (n, m, k) = (ring.degree(), ring.index(), k.rem_euclid(ring.index() as i64) as u64);
         let Some(axes) = ring.axes() else {

@@ -26,7 +26,7 @@ enum Family {
 impl ExactProduct {
     /// Nothing is computed before the first product.
     ///
-    /// An axis of odd index adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or
+    /// An axis adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or
     /// that of the one power for which it is subtracted.
     pub(crate) fn new(shape: &SlotShape) -> Self {
         let (family, terms) = match shape.axes() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural};
+use everlevel_arith::{Axes, Axis, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural};
 
 use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
@@ -63,7 +63,7 @@ enum Table {
 enum Family {
     /// Index 2n: orders of [`everlevel_arith::order`].
     PowerOfTwo { log_degree: u32 },
-    /// An odd index: orders of [`everlevel_arith::axes`].
+    /// Any other index: orders of [`everlevel_arith::axes`].
     Odd(Axes),
 }
 
@@ -85,8 +85,8 @@ impl Family {
 
 /// Z\[X\]/Φ_m(X) together with every prime that is used over it. Cheap to share (`Arc`), immutable.
 ///
-/// The index m is a power of two or odd. Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two, and for an odd m of the
-/// basis of [`everlevel_arith::axes`]: the powers X^k with k prime to m, if m has no square factor.
+/// The index m is a power of two, or one with [`Axes`]: odd, or 2^k times an odd number. Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two,
+/// and else of the basis of [`everlevel_arith::axes`]: the powers X^k with k prime to m, if m has no square factor.
 pub struct Ring {
     index: u64,
     degree: usize,
@@ -104,7 +104,7 @@ impl Ring {
     /// Builds the ring of index `m` over `moduli`.
     ///
     /// # Errors
-    /// An index that is neither odd from 3 nor a power of two from 32, up to 2^18; a modulus that is no prime below 2^50 that is 1
+    /// An index that is neither a power of two from 32 to 2^18 nor one of [`Axes::new`]; a modulus that is no prime below 2^50 that is 1
     /// modulo [`Ring::prime_step`]; or a repetition.
     pub fn new(index: u64, moduli: &[u64]) -> Result<Self, RingError> {
         let family = Family::new(index)?;
@@ -161,7 +161,7 @@ impl Ring {
     pub fn degree(&self) -> usize {
         self.degree
     }
-    /// What primes of the ring of index `index` must be 1 modulo: m for a power of two, for an odd m also every l - 1 (see [`Axes::transform_order`]).
+    /// What primes of the ring of index `index` must be 1 modulo: m for a power of two, for an index with axes also every l - 1 (see [`Axes::transform_order`]).
     ///
     /// # Errors
     /// An index that [`Ring::new`] refuses.
@@ -178,21 +178,21 @@ impl Ring {
             Family::Odd(axes) => axes.degree(),
         })
     }
-    /// The axes of an odd index; none for a power of two.
+    /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
         match &self.family {
             Family::PowerOfTwo { .. } => None,
             Family::Odd(axes) => Some(axes),
         }
     }
-    /// The lengths of the axes along which automorphisms shift evaluations, the last one contiguous: rows and columns of a power of two.
+    /// The lengths of the cycles along which automorphisms shift evaluations, the last one contiguous: rows and columns of a power of two.
     pub(crate) fn lengths(&self) -> Vec<usize> {
         match &self.family {
             Family::PowerOfTwo { log_degree } => vec![2, 1 << (log_degree - 1)],
-            Family::Odd(axes) => axes.all().iter().map(|axis| axis.degree).collect(),
+            Family::Odd(axes) => axes.all().iter().flat_map(Axis::cycles).map(|cycle| cycle.length).collect(),
         }
     }
-    /// Stored coefficients in natural order: ascending powers for a power of two, the stored order itself for an odd index.
+    /// Stored coefficients in natural order: ascending powers for a power of two, the stored order itself for an index with axes.
     pub fn natural_order<T: Copy>(&self, stored: &[T]) -> Vec<T> {
         match &self.family {
             Family::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
@@ -206,15 +206,19 @@ impl Ring {
             Family::Odd(_) => stored.copy_from_slice(natural),
         }
     }
-    /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum of: 1 for a power of two, 2 for each prime factor of an
-    /// odd index.
+    /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum of: 2 for each odd prime factor of the
+    /// index. X only moves coefficients on the axis of a power of two.
     pub fn overlap(&self) -> usize {
-        self.axes().map_or(1, |axes| 1 << axes.all().len())
+        1 << self.odd_primes()
     }
-    /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two. On an axis of prime l the coefficient of
-    /// X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most (4/π) max |a(ζ^u)|.
+    /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two. On an axis of odd prime l the coefficient of
+    /// X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
     pub fn coefficient_bits(&self) -> f64 {
-        self.axes().map_or(0.0, |axes| axes.all().len() as f64 * (4.0 / std::f64::consts::PI).log2())
+        self.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
+    }
+    /// The number of odd prime factors of the index.
+    fn odd_primes(&self) -> usize {
+        self.axes().map_or(0, |axes| axes.all().iter().filter(|axis| axis.prime != 2).count())
     }
     /// How many primes the ring holds.
     pub fn prime_count(&self) -> usize {
@@ -253,7 +257,7 @@ impl Ring {
         let q = self.modulus(position);
         q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
     }
-    /// The canonical norm of polynomials in X_c alone, the variable of the last axis of an odd index.
+    /// The canonical norm of polynomials in X_c alone, the variable of the last axis.
     pub fn last_norm(&self) -> Option<&CanonicalNorm> {
         self.last_norm.as_ref()
     }

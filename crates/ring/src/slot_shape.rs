@@ -41,12 +41,14 @@ pub struct SlotDimension {
 /// On base and thin slots a rotation is cyclic. On whole slots it is so up to Frobenius: elements that pass the end of a row arrive
 /// as their p^s-th conjugates, s = [`SlotShape::column_wrap`].
 ///
-/// # Odd index
-/// One dimension for each of the [`Axes`] of m, in their order. ζ is the product of roots ζ_a of order N_a, the values of X_a. The
-/// last axis, of the largest factor N_c, must carry Frobenius: p has order d modulo N_c, too. ζ_c is the class of x in GR(p^e, d) =
+/// # Any other index: odd, or 2^k times an odd number
+/// One dimension for each cycle of the [`Axes`] of m, in their order: one an axis, two for a power of two from 8. ζ is the product of
+/// roots ζ_a of order N_a, the values of X_a. The last axis, of the largest odd factor N_c, must carry Frobenius: p has order d modulo
+/// N_c, too. ζ_c is the class of x in GR(p^e, d) =
 /// (Z/p^e)\[x\]/F, F a factor of Φ_(N_c).
 ///
-/// * All dimensions but the last have size φ(N_a) and the generator γ_a modulo N_a, 1 modulo the others: always good.
+/// * All dimensions but the last have the lengths of the cycles (of odd axes φ(N_a)) and their generators modulo N_a, 1 modulo the
+///   others: always good.
 /// * The last one has size D = φ(N_c)/d and a generator that is 1 modulo the other factors: γ_c^d if D and d are coprime, good, and
 ///   else γ_c, bad. γ_c^D is a power p^s modulo N_c: a slot that passes the end arrives as the p^s-th conjugate of the one at the
 ///   place moved by p^-s along all *other* dimensions.
@@ -68,18 +70,16 @@ enum Family {
 }
 
 impl SlotShape {
-    /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or an odd number from 3 to 2^18, modulo powers of `p`
+    /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or one of [`Axes::new`], modulo powers of `p`
     /// up to `p^max_exponent`.
     ///
     /// # Errors
     /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides the index, p^max_exponent is
-    /// 2^62 or more, or d is above 256 for an odd index; [`RingError::NoCarrier`] if p has a smaller order modulo the largest
-    /// factor of an odd index.
+    /// 2^62 or more, or d is above 256 for an index with axes; [`RingError::NoCarrier`] if p has a smaller order modulo
+    /// the largest odd factor of one.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
-        let range = if index.is_power_of_two() { 32..=1 << 18 } else { 3..=Axes::MAX_INDEX };
-        if !range.contains(&index) || !(index.is_power_of_two() || index % 2 == 1) {
-            return Err(RingError::UnsupportedIndex { index });
-        }
+        let power_of_two = index.is_power_of_two() && (32..=1 << 18).contains(&index);
+        let axes = (!power_of_two).then(|| Axes::new(index)).transpose().map_err(|_| RingError::UnsupportedIndex { index })?;
         let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
         if !primes::is_prime(p) {
             return Err(bad("p must be a prime"));
@@ -90,8 +90,8 @@ impl SlotShape {
             return Err(bad("p divides the index"));
         }
         let degree = order(p, index);
-        if !index.is_power_of_two() {
-            let odd = OddSlots::new(Axes::new(index)?, degree, modulus)?;
+        if let Some(axes) = axes {
+            let odd = OddSlots::new(axes, degree, modulus)?;
             return Ok(SlotShape { index, modulus, degree, dimensions: odd.dimensions(degree), family: Family::Odd(odd) });
         }
         let slots = (index / 2) as usize / degree;
@@ -109,11 +109,12 @@ impl SlotShape {
     pub fn ring_index(&self) -> u64 {
         self.index
     }
-    /// The dimensions of the hypercube of slots, the last one contiguous: rows, if there are two, and columns; or one for each axis.
+    /// The dimensions of the hypercube of slots, the last one contiguous: rows, if there are two, and columns; or one for each cycle of
+    /// the axes.
     pub fn dimensions(&self) -> &[SlotDimension] {
         &self.dimensions
     }
-    /// The axes of an odd index.
+    /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
         self.odd().map(|odd| &odd.axes)
     }
@@ -139,7 +140,7 @@ impl SlotShape {
     pub fn degree_of_slot(&self) -> usize {
         self.degree
     }
-    /// f: the degree over Z/p^e of the values in the slots of the base ring, 1 if p is 1 modulo 4, else 2; 1 for odd indices, which
+    /// f: the degree over Z/p^e of the values in the slots of the base ring, 1 if p is 1 modulo 4, else 2; 1 for indices with axes, which
     /// have no base ring.
     pub fn base_degree(&self) -> usize {
         if self.odd().is_some() || self.modulus.prime() % 4 == 1 { 1 } else { 2 }
@@ -161,7 +162,7 @@ impl SlotShape {
         self.modulus.prime().pow(e)
     }
     /// The value of W in column 0 modulo p^e, an element of [`GaussianRing`] of order 4 columns: (ζ, 1/ζ) for two rows, ω in the basis
-    /// 1, i for one, with ω^columns = i. The roots for different e agree modulo the smaller power. (1, 1) for odd indices.
+    /// 1, i for one, with ω^columns = i. The roots for different e agree modulo the smaller power. (1, 1) for indices with axes.
     ///
     /// # Panics
     /// If e is 0 or above [`SlotShape::max_exponent`].
@@ -184,7 +185,7 @@ impl SlotShape {
         };
         GaloisRing::new(t, &polynomial)
     }
-    /// ζ_a in GR(p^e, d): the value of X_a in slot 0, for axis a of an odd index. The roots for different e agree modulo the smaller power.
+    /// ζ_a in GR(p^e, d): the value of X_a in slot 0, for axis a. The roots for different e agree modulo the smaller power.
     ///
     /// # Errors
     /// [`RingError::NoAxis`] if the ring has no such axis, [`RingError::PlainModulus`] if e is 0 or above [`SlotShape::max_exponent`].
@@ -221,7 +222,7 @@ impl SlotShape {
         self.rotation_along(self.dimensions.len() - 1, k)
     }
     /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole slots is Frobenius to the power s.
-    /// With s = 0 the columns are a good dimension of the hypercube of slots. For an odd index it is the
+    /// With s = 0 the columns are a good dimension of the hypercube of slots. For an index with axes it is the
     /// last generator that has this power modulo N_c. O(d + columns).
     pub fn column_wrap(&self) -> usize {
         let n = self.axes().map_or(self.index, |axes| axes.last().index);
@@ -229,12 +230,12 @@ impl SlotShape {
         let p = self.modulus.prime() % n;
         std::iter::successors(Some(1), |g| Some(g * p % n)).take(self.degree).position(|g| g == round).unwrap_or(0)
     }
-    /// The automorphism that exchanges the rows, X -> 1/X; the identity where there is one row, and for odd indices.
+    /// The automorphism that exchanges the rows, X -> 1/X; the identity where there is one row, and for indices with axes.
     pub fn swap_rows(&self) -> GaloisElement {
         if self.rows() == 2 && self.odd().is_none() { GaloisElement(self.index - 1) } else { GaloisElement::IDENTITY }
     }
     /// The automorphism that conjugates i in every column of the base ring: the exchange of two rows, Frobenius on one; the
-    /// identity for odd indices.
+    /// identity for indices with axes.
     pub fn conjugation(&self) -> GaloisElement {
         if self.base_degree() == 1 { self.swap_rows() } else { self.frobenius() }
     }
@@ -245,7 +246,7 @@ impl SlotShape {
     /// The log2 d automorphisms φ_i: X -> X^(1 + n/2^i), i = 0, 1, .., that send X^(2^i) to its negative. In this order, a <- a +
     /// φ_i(a) makes of a polynomial a d times its part in Z\[X^d\]. With two rows they generate the same group as Frobenius.
     /// Source: Chen–Han 2018, appendix A (whose range ends one step too late).
-    /// None for odd indices.
+    /// None for indices with axes.
     pub fn projection(&self) -> Vec<GaloisElement> {
         let count = if self.odd().is_some() { 0 } else { self.degree.trailing_zeros() };
         (0..count).map(|i| GaloisElement(1 + ((self.index / 2) >> i))).collect()

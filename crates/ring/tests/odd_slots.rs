@@ -1,4 +1,4 @@
-//! Slots of rings of odd index, against evaluation at roots of unity by the definition.
+//! Slots of rings with axes, of odd index or 2^k times an odd number, against evaluation at roots of unity by the definition.
 
 use everlevel_ring::{GaloisElement, GaloisRing, PlainRing, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 /// dimension is good.
 type Facts = (u64, u64, &'static [u32], &'static [usize], usize, bool);
 
-const RINGS: [Facts; 24] = [
+const RINGS: [Facts; 34] = [
     (7, 2, &[1, 61], &[2], 3, true),
     (7, 4_611_686_018_427_387_847, &[1], &[1], 6, true),
     (9, 17, &[2], &[3], 2, true),
@@ -33,6 +33,16 @@ const RINGS: [Facts; 24] = [
     (255, 2, &[1, 30], &[2, 4, 2], 8, false),
     (255, 257, &[7], &[2, 4, 2], 8, false),
     (441, 31, &[2], &[6, 7], 6, true),
+    (12, 13, &[1, 16], &[2, 2], 1, true),
+    (36, 17, &[2], &[2, 3], 2, true),
+    (40, 3, &[1, 39], &[2, 2, 1], 4, true),
+    (68, 127, &[3], &[2, 2], 8, false),
+    (80, 13, &[4], &[2, 4, 1], 4, true),
+    (104, 17, &[2], &[2, 2, 2], 6, false),
+    (104, 31, &[2], &[2, 2, 3], 4, true),
+    (216, 17, &[2], &[2, 2, 3], 6, false),
+    (240, 7, &[2], &[2, 4, 2, 1], 4, true),
+    (272, 127, &[2], &[2, 4, 2], 8, false),
 ];
 
 fn rings() -> impl Iterator<Item = (PlainRing, u32, Facts)> {
@@ -104,13 +114,13 @@ fn shapes_are_the_ones_of_the_group() {
         let powers = powers(shape, &shape.galois_ring(e).unwrap(), e);
         let t = shape.plain_modulus(1);
         let low = shape.galois_ring(1).unwrap();
-        for a in 0..sizes.len() {
-            let axis = shape.axes().unwrap().all()[a];
+        let axes = shape.axes().unwrap().all();
+        for (a, axis) in axes.iter().enumerate() {
             assert_eq!(powers[axis.exponent as usize], shape.axis_root(a, e).unwrap());
             assert_eq!(low.reduce(&shape.axis_root(a, e).unwrap()), shape.axis_root(a, 1).unwrap());
             assert!(powers.iter().skip(1).all(|x| low.reduce(x) != low.one()), "order below {index} modulo {t}");
         }
-        assert_eq!(shape.axis_root(sizes.len() - 1, e).unwrap(), shape.galois_ring(e).unwrap().x());
+        assert_eq!(shape.axis_root(axes.len() - 1, e).unwrap(), shape.galois_ring(e).unwrap().x());
     }
 }
 
@@ -173,8 +183,18 @@ fn automorphisms_permute_slots_along_their_dimensions() {
         assert_eq!(moved(shape.frobenius()), frobenius);
 
         let axes = shape.axes().unwrap();
-        // p^-wrap along the other axes.
+        // p^-wrap along the other dimensions.
         let back = (0..d * shape.slots() - shape.column_wrap()).fold(1, |u, _| u * (p % index) % index);
+        let others = axes.all()[..axes.all().len() - 1].iter().enumerate();
+        let shifts: Vec<usize> = others
+            .flat_map(|(a, axis)| {
+                let (mut place, mut inner) = (axes.logarithm(a, back).unwrap(), axis.degree);
+                axis.cycles().into_iter().map(move |cycle| {
+                    inner /= cycle.length;
+                    (place / inner, place %= inner).0
+                })
+            })
+            .collect();
         let place = |coordinates: &[usize]| coordinates.iter().zip(sizes).fold(0, |s, (c, size)| s * size + c);
         for (i, dimension) in shape.dimensions().iter().enumerate() {
             for k in [1, -1, 2].into_iter().filter(|k: &i64| k.unsigned_abs() < dimension.size as u64 || dimension.good) {
@@ -190,10 +210,8 @@ fn automorphisms_permute_slots_along_their_dimensions() {
                         slot(place(&coordinates)).to_vec()
                     } else {
                         // The other dimensions are moved by p^-wrap, or by its inverse on the way back.
-                        for (b, axis) in axes.all()[..axes.all().len() - 1].iter().enumerate() {
-                            let shift = axes.logarithm(b, back).unwrap();
-                            let shift = if turns == 1 { shift } else { axis.degree - shift };
-                            coordinates[b] = (coordinates[b] + shift) % axis.degree;
+                        for ((coordinate, &shift), &size) in coordinates.iter_mut().zip(&shifts).zip(sizes) {
+                            *coordinate = (*coordinate + if turns == 1 { shift } else { size - shift }) % size;
                         }
                         let conjugate = if turns == 1 { shape.column_wrap() } else { d - shape.column_wrap() };
                         ring.frobenius(slot(place(&coordinates)), conjugate)
@@ -254,10 +272,12 @@ fn rings_for_bootstrapping_have_their_slots() {
 fn what_does_not_fit_is_refused() {
     let no_carrier = RingError::NoCarrier { p: 2, index: 21, degree: 6, last: 7, carried: 3 };
     assert_eq!(SlotShape::new(21, 2, 1), Err(no_carrier));
-    for (index, p, e) in [(15, 5, 1), (15, 4, 1), (15, 7, 0), (15, 7, 23), (1009, 11, 1)] {
+    let carrier_needed = RingError::NoCarrier { p: 7, index: 24, degree: 2, last: 3, carried: 1 };
+    assert_eq!(SlotShape::new(24, 7, 1), Err(carrier_needed));
+    for (index, p, e) in [(12, 2, 1), (40, 5, 1), (15, 5, 1), (15, 4, 1), (15, 7, 0), (15, 7, 23), (1009, 11, 1)] {
         assert!(matches!(SlotShape::new(index, p, e), Err(RingError::BadPlainModulus { .. })), "{index}");
     }
-    for index in [0, 1, 2, 16, 30, (1 << 18) + 1] {
+    for index in [0, 1, 2, 16, 30, 3 << 13, (1 << 18) + 1] {
         assert_eq!(SlotShape::new(index, 7, 1), Err(RingError::UnsupportedIndex { index }));
     }
     let odd = PlainRing::new(SlotShape::new(85, 2, 3).unwrap()).unwrap();

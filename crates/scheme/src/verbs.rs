@@ -45,7 +45,7 @@ pub struct PeriodicSlots {
 pub enum DiagonalValues {
     /// Indices that are powers of two: values of the base ring that repeat along the columns.
     Periodic(PeriodicSlots),
-    /// Odd indices: D elements of GR(p^e, d), d residues each, along the last dimension of the slots, D its size; the same ones at all
+    /// Indices with axes: D elements of GR(p^e, d), d residues each, along the last dimension of the slots, D its size; the same ones at all
     /// places of the other dimensions. These are the polynomials in X_c alone, c being the last axis.
     LastDimension(Vec<u64>),
 }
@@ -135,7 +135,7 @@ pub trait Scheme: Send + Sync {
     /// Rotates the columns of every row by `k` to the left (to the right for negative k), cyclically; whole slots up to Frobenius, see
     /// [`SlotShape`].
     ///
-    /// Refused where an odd index has a bad last dimension: what passes the end of a row would arrive in another row. Rotations along
+    /// Refused where an index with axes has a bad last dimension: what passes the end of a row would arrive in another row. Rotations along
     /// any dimension, by masks where need be, are in `everlevel-circuit`.
     fn rotate_columns(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
         let shape = self.slot_shape();

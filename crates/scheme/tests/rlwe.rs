@@ -366,7 +366,13 @@ fn specifications_are_checked() {
     refused(&|s| s.bootstrap.as_mut().unwrap().overflow_bound = Some(0), "overflow");
     refused(&|s| s.bootstrap.as_mut().unwrap().overflow_bound = Some(40000), "remove more digits");
     refused(&|s| s.bootstrap.as_mut().unwrap().digits = Some(0), "digits");
-    refused(&|s| s.index = 1000, "index");
+    refused(&|s| s.index = 1002, "index");
+    for index in [8 * 25, 9 * 29] {
+        refused(&|s| s.index = index, "without square factors");
+        let spec = everlevel_scheme::ParamsSpec { index, plain_prime: 17, bootstrap: None, ..good() };
+        let refusal = Params::new(spec, OptIn::InsecureResearch).err().map(|error| error.to_string());
+        assert!(refusal.is_none(), "{refusal:?}");
+    }
     refused(&|s| s.index = 1 << 40, "index");
     refused(&|s| s.bootstrap.as_mut().unwrap().sparse_weight = 1 << 20, "sparse_weight");
     refused(&|s| s.bootstrap.as_mut().unwrap().sparse_weight = 7, "sparse_weight");

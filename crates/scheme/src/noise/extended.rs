@@ -6,7 +6,7 @@ use crate::params::Params;
 use crate::verbs::NextUse;
 
 /// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase (divided by P) is bounded by
-/// 2^(meta.noise) * profile\[i mod len\]; for an odd index at all embeddings with ζ_c^(γ^i) on the last axis.
+/// 2^(meta.noise) * profile\[i mod len\]; for an index with axes at all embeddings with ζ_c^(γ^i) on the last axis.
 ///
 /// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ |λ_i(ζ)| is what the noise
 /// grows by, a third of what Σ max |λ_i(ζ)| would say.

@@ -230,7 +230,7 @@ fn product_primes(
     pick: impl Fn(u32) -> Result<u64, SchemeError>,
 ) -> Result<Vec<Basis>, SchemeError> {
     let largest = (spec.plain_prime as f64).log2() * spec.largest_exponent() as f64;
-    // |t (product) / q| is at most t n q / 2 for a power of two, and twice that for each prime factor of an odd index: 6 at most.
+    // |t (product) / q| is at most t n q / 2 for a power of two, and twice that for each odd prime factor of another index: 6 at most.
     let overlap = if spec.index.is_power_of_two() { 0.0 } else { 6.0 };
     let room = largest + (spec.index as f64).log2() + 2.0 + overlap;
     let mut auxiliary = Vec::with_capacity(rungs.len());

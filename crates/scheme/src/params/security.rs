@@ -117,8 +117,8 @@ pub fn largest_modulus(degree: usize, bits: f64) -> Option<f64> {
     Some(limit * degree as f64 / f64::from(*log_degree).exp2())
 }
 
-/// A degree between two powers of two gets the figure of the smaller one. Rings of odd index have no rotations that keep secrets sparse, so the
-/// attack behind these figures is weaker there.
+/// A degree between two powers of two gets the figure of the smaller one. Rings of other indices have fewer rotations that keep secrets sparse (none where the
+/// index is odd), so the attack behind these figures is weaker there.
 fn sparse(degree: usize, weight: usize, modulus_bits: f64) -> f64 {
     let row = SPARSE.iter().find(|r| r.0 == degree.ilog2()).map_or(&[][..], |r| r.1);
     // the largest tabulated weight that the key reaches

@@ -1,5 +1,6 @@
 //! Parameters as plain data: what a JSON file holds.
 
+use everlevel_arith::Axes;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SchemeError;
@@ -88,7 +89,7 @@ impl BootstrapSpec {
 
 /// A parameter set as plain, unchecked data. `Params::new` validates it.
 ///
-/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (for an odd m, 1 modulo
+/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (unless m is a power of two, 1 modulo
 /// [`Ring::prime_step`](everlevel_ring::Ring::prime_step)), and 1 modulo p too where there are enough of those, taken in the order base, special, words, fine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,7 +150,10 @@ impl ParamsSpec {
             return bad("expected a name of 1 to 64 letters, digits, '-', '_' or '.'".into());
         }
         let Ok(degree) = everlevel_ring::Ring::degree_of(self.index) else {
-            return bad(format!("index = {}: expected a power of two from 32 or an odd number, up to 262144", self.index));
+            return bad(format!(
+                "index = {}: expected a power of two from 32, an odd number, or 4 to 4096 times one, up to 262144",
+                self.index
+            ));
         };
         if self.plain_prime >> 50 != 0
             || !everlevel_arith::primes::is_prime(self.plain_prime)
@@ -196,6 +200,12 @@ impl ParamsSpec {
             return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
         }
         if let Some(b) = &self.bootstrap {
+            if Axes::new(self.index).is_ok_and(|axes| !axes.is_squarefree()) {
+                return bad(format!(
+                    "index = {}: expected a power of two or an odd number without square factors, as others are not bootstrapped",
+                    self.index
+                ));
+            }
             if b.overflow_bound.is_none() && !self.index.is_power_of_two() {
                 return bad(
                     "overflow_bound: expected a value, as the overflow in rings of odd index has no useful worst case".into()

@@ -16,7 +16,7 @@ use crate::verbs::{DiagonalValues, PeriodicSlots};
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
 const SHORTEST_PERIOD: usize = 1024;
 
-/// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from. For odd indices all places are one row.
+/// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from. For indices with axes all places are one row.
 pub struct Diagonal {
     exponent: u32,
     row: usize,
@@ -50,7 +50,7 @@ impl Diagonal {
 }
 
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for powers of two in a power of X, in
-/// natural order (2 period of them, or 16 where that is less, as transforms have at least so many points); for odd indices in X_c, in the order of
+/// natural order (2 period of them, or 16 where that is less, as transforms have at least so many points); for indices with axes in X_c, in the order of
 /// the last axis.
 pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
     let plain = params.plain();

@@ -87,7 +87,7 @@ pub struct Evaluator<K: EvalKeys = ServerKeys> {
     keys: K,
     counters: Counters,
     transforms_before: u64,
-    /// The transforms along the last axis of an odd index, prime by prime: diagonals have values there only. Computed at their first use.
+    /// The transforms along the last axis, prime by prime: diagonals have values there only. Computed at their first use.
     last_axis: Vec<OnceLock<Result<TensorTable, ArithError>>>,
 }
 

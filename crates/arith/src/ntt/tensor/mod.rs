@@ -1,4 +1,4 @@
-//! The transform of rings of odd index: a correlation over the group of units modulo m.
+//! The transform of rings whose index is no power of two: a correlation over the group of units modulo m.
 //!
 //! [`plan`] says why, and what the transform along a line consists of; [`small`] and [`large`] hold its stages, and [`sweep`] takes the lines of a
 //! buffer through them.
@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 use sweep::Plan;
 
-/// The transform of Z\[X\]/Φ_m(X), m odd, modulo one prime, in the orders of [`crate::axes`].
+/// The transform of Z\[X\]/Φ_m(X), m no power of two, modulo one prime, in the orders of [`crate::axes`].
 ///
 /// For square-free m a transform costs two Fourier transforms over the group of units, of length φ(m) and with radices the prime factors of l - 1 for all
 /// primes l of m (Rader 1968, Good and Thomas), and one product per axis. An axis of a prime power N costs φ(N) products a word. The tables take a few

@@ -13,7 +13,7 @@
 //! twiddles between them. Half of a correlation is B, the stages of F without the permutation that makes their output natural; F D F is Bᵀ D' B
 //! with D' = B(K reversed) / n, and nothing is ever permuted back. E' is 1 / (n B K).
 //!
-//! An axis of a prime power l^k, k > 1, is a dense matrix, one more stage that has no way back.
+//! An axis of a prime power l^k, k > 1, l = 2 included, is a dense matrix, one more stage that has no way back.
 
 use super::super::residues::Residues;
 use crate::axes::{Axes, Axis};
@@ -373,7 +373,7 @@ fn matrices(modulus: Modulus, root: u64, axes: &Axes, a: usize) -> [Vec<u64>; 2]
     let axis = &axes.all()[a];
     let zeta = modulus.pow(root, axis.exponent);
     let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(modulus.mul(*x, zeta))).take(axis.index as usize).collect();
-    let units: Vec<u64> = std::iter::successors(Some(1), |u| Some(u * axis.generator % axis.index)).take(axis.degree).collect();
+    let units = axes.units_along(a);
     let exponents: Vec<u64> = (0..axis.degree).map(|j| axes.coefficient_exponent(a, j)).collect();
     let at = |e: u64| powers[(e % axis.index) as usize];
     let forward = units.iter().flat_map(|u| exponents.iter().map(move |e| at(u * e))).collect();
