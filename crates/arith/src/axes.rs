@@ -70,20 +70,30 @@ pub struct Axes {
 impl Axes {
     /// The largest index.
     pub const MAX_INDEX: u64 = 1 << 18;
-    /// The largest power of two in an index: its transform and the way back are matrices, 2 φ(N)² words for each prime of the modulus, here 64 MiB.
-    pub const MAX_POWER_OF_TWO: u64 = 1 << 12;
+    /// The largest prime power with an exponent above 1 in an index: its transform and the way back are matrices, 2 φ(N)² words for each prime
+    /// of the modulus, here up to 256 MiB.
+    pub const MAX_PRIME_POWER: u64 = 1 << 12;
 
-    /// The axes of an index from 3 to 2^18 that is odd, or the product of a power of two from 4 to 2^12 and an odd number from 3 (2 modulo 4 has the ring
-    /// of half the index). O(m).
+    /// The largest prime factor that l - 1 may have for a prime l of the index: transforms take as many products a word.
+    pub const MAX_RADIX: u64 = 1 << 12;
+
+    /// The axes of an index from 3 to 2^18 that is odd, or the product of a power of two from 4 and an odd number from 3 (2 modulo 4 has the ring
+    /// of half the index), within the two limits above. O(m).
     ///
     /// # Errors
     /// [`ArithError::InvalidIndex`].
     pub fn new(index: u64) -> Result<Self, ArithError> {
         let even = index & index.wrapping_neg();
-        if index.is_power_of_two() || even == 2 || even > Self::MAX_POWER_OF_TWO || !(3..=Self::MAX_INDEX).contains(&index) {
-            return Err(ArithError::InvalidIndex { found: index });
+        let refused = ArithError::InvalidIndex { found: index };
+        if index.is_power_of_two() || even == 2 || !(3..=Self::MAX_INDEX).contains(&index) {
+            return Err(refused);
         }
-        let mut axes: Vec<Axis> = primes::factor(index)
+        let factors = primes::factor(index);
+        let rough = |l: u64| primes::factor(l - 1).into_iter().any(|(q, _)| q > Self::MAX_RADIX);
+        if factors.iter().any(|&(prime, k)| if k > 1 { prime.pow(k) > Self::MAX_PRIME_POWER } else { rough(prime) }) {
+            return Err(refused);
+        }
+        let mut axes: Vec<Axis> = factors
             .into_iter()
             .map(|(prime, k)| {
                 let n = prime.pow(k);
@@ -209,7 +219,7 @@ mod tests {
         assert!(Axes::new(38309).unwrap().is_squarefree() && !Axes::new(45).unwrap().is_squarefree());
         assert!(!Axes::new(60).unwrap().is_squarefree());
         assert_eq!(Axes::new(8 * 37).unwrap().transform_order(), 8 * 37 * 9);
-        for bad in [0, 1, 2, 6, 30, 64, 3 << 13, (1 << 18) + 1, (1 << 18) + 4] {
+        for bad in [0, 1, 2, 6, 30, 64, 3 << 13, 177147, 200087, (1 << 18) + 1, (1 << 18) + 4] {
             assert_eq!(Axes::new(bad), Err(ArithError::InvalidIndex { found: bad }));
         }
     }

@@ -45,8 +45,9 @@ pub enum ArithError {
     },
     /// The index of a cyclotomic ring is a power of two, 2 modulo 4, or outside of the supported range.
     #[error(
-        "index {found} has no axes; choose one from 3 to 262144 that is odd, or 4 to 4096 times an odd number from 3 \
-         (2 modulo 4 has the ring of half the index)"
+        "index {found} has no axes; choose one from 3 to 262144 that is odd, or a multiple of 4 and no power of 2, \
+         whose prime powers with exponents above 1 are at most 4096 and whose other primes l have no prime factor \
+         above 4096 in l - 1 (2 modulo 4 has the ring of half the index)"
     )]
     InvalidIndex {
         /// The rejected index.
