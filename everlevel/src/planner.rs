@@ -3,6 +3,7 @@
 use everlevel_circuit::bootstrap::{
     BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, StageReport, TimeModel,
 };
+use everlevel_circuit::rotation_elements;
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::noise::{EVENT_LOG2, Meta, log_add};
 use everlevel_scheme::plain::Open;
@@ -90,6 +91,17 @@ impl KeyPlanner {
     pub fn rotations(mut self, steps: impl IntoIterator<Item = i64>) -> Self {
         self.keys = self.keys.merge(&KeyPlan::column_rotations(&self.params, steps));
         self
+    }
+    /// Rotations along a dimension of the slots by `steps`, at every level: two keys a step where the dimension is a bad one.
+    ///
+    /// # Errors
+    /// An unknown dimension.
+    pub fn rotations_along(self, dimension: usize, steps: impl IntoIterator<Item = i64>) -> Result<Self, Error> {
+        let mut elements = Vec::new();
+        for k in steps {
+            elements.extend(rotation_elements(self.params.slot_shape(), dimension, k)?);
+        }
+        Ok(self.automorphisms(elements))
     }
     /// The exchange of the rows, at every level; no key where there is one row.
     #[must_use]

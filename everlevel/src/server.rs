@@ -136,6 +136,14 @@ impl Server {
     pub fn rotate_columns(&self, a: &Value, k: i64) -> Result<Value, Error> {
         Ok(self.auto.rotate_columns(a, k)?)
     }
+    /// Rotates the slots along a dimension of their hypercube (see [`crate::SlotShape`]) by `k` to the left, cyclically. The keys must have been
+    /// planned ([`crate::KeyPlanner::rotations_along`]). Where the dimension is a bad one, two automorphisms and two masks: a level.
+    ///
+    /// # Errors
+    /// An unknown dimension, a missing key, a ciphertext of other parameters.
+    pub fn rotate_along(&self, a: &Value, dimension: usize, k: i64) -> Result<Value, Error> {
+        Ok(self.auto.rotate_along(a, dimension, k)?)
+    }
     /// Exchanges the two rows; where there is one row (p = 3 modulo 4), the identity. The key must have been planned
     /// ([`crate::KeyPlanner::row_swap`]).
     ///

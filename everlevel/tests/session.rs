@@ -1,5 +1,6 @@
 //! The facade: client and server.
 
+use everlevel::scheme::params::{BootstrapSpec, ParamsSpec};
 use everlevel::{
     BootstrapMode, Client, Error, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme, SchemeError, bootstrap_plan,
     failure_log2, multiplications_left,
@@ -40,6 +41,41 @@ fn a_circuit_of_any_depth() {
     assert!(server.bootstraps() >= 3);
     assert!(client.secret().measure_noise(&x.get()).unwrap() <= x.get().noise_bound_bits());
     assert!(failure_log2(&params, &server.evaluator().cost()) < -128.0);
+}
+
+/// A ring of odd index whose last dimension is a bad one: products, rotations along both dimensions, bootstrapping.
+#[test]
+fn composite_rings_of_any_depth() {
+    let spec = ParamsSpec {
+        name: "insecure_bgv-8191-m259".into(),
+        index: 7 * 37,
+        plain_prime: 8191,
+        words: 12,
+        bootstrap: Some(BootstrapSpec { overflow_bound: Some(9), ..BootstrapSpec::encapsulated(4) }),
+        ..everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap()
+    };
+    let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
+    let t = params.plain_modulus();
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let client = Client::new(&params, &mut rng);
+    let planner = KeyPlanner::new(&params).unwrap().rotations_along(0, [1]).unwrap().rotations_along(1, [2]).unwrap();
+    assert!(matches!(planner.rotations_along(2, [1]), Err(Error::Circuit(_))));
+    let planner = KeyPlanner::new(&params).unwrap().rotations_along(0, [1]).unwrap().rotations_along(1, [2]).unwrap();
+    let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
+    let dimensions = params.slot_shape().dimensions();
+    assert_eq!(dimensions.iter().map(|d| (d.size, d.good)).collect::<Vec<_>>(), [(6, true), (3, false)]);
+    let (rows, columns) = (dimensions[0].size, dimensions[1].size);
+    let mut values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i + 5).collect();
+    let mut x = server.load(client.encrypt(&values, &mut rng).unwrap());
+    for step in 0..60 {
+        let square = server.mul(&x, &x).unwrap();
+        let turned = server.rotate_along(&server.rotate_along(&x, 0, 1).unwrap(), 1, 2).unwrap();
+        x = server.add(&square, &turned).unwrap();
+        let source = |i: usize| (i / columns + 1) % rows * columns + (i + 2) % columns;
+        values = (0..values.len()).map(|i| (values[i] * values[i] + values[source(i)]) % t).collect();
+        assert_eq!(client.decrypt(&x.get()).unwrap(), values, "step {step}");
+    }
+    assert!(server.bootstraps() >= 2);
 }
 
 /// Slots that hold elements of GR(p^r, d), over several bootstrappings: one row and BFV modulo p^2, two rows and BGV.

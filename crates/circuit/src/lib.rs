@@ -59,6 +59,6 @@ pub mod unpack;
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};
-pub use rotate::rotate_along;
+pub use rotate::{rotate_along, rotation_elements};
 pub use slots::SlotMove;
 pub use truncate::{ClearLowestDigit, Comparison, Truncation};
