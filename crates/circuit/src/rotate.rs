@@ -40,7 +40,7 @@ enum Rotation {
     /// By one automorphism.
     Whole(GaloisElement),
     /// By two, each for the slots that it moves right.
-    Masked(LinearMapPlan),
+    Masked(Box<LinearMapPlan>),
 }
 
 impl Rotation {
@@ -52,6 +52,6 @@ impl Rotation {
             return Ok(Rotation::Whole(shape.rotation_along(dimension, k)));
         }
         let map = AxisMap::rotation(shape, exponent, dimension, k)?;
-        Ok(Rotation::Masked(LinearMapPlan::along_axes(&map, &StepCosts::default())?))
+        Ok(Rotation::Masked(Box::new(LinearMapPlan::along_axes(&map, &StepCosts::default())?)))
     }
 }
