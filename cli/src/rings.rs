@@ -5,7 +5,7 @@
 //! rings are of use: Frobenius then belongs to one axis.
 
 use everlevel::SlotShape;
-use everlevel::arith::primes;
+use everlevel::arith::{Axes, primes};
 use everlevel::scheme::params::largest_modulus;
 use serde::Serialize;
 
@@ -75,17 +75,19 @@ fn odd_index(m: u64, args: &RingsArgs) -> Option<Found> {
     if m.is_multiple_of(p) || n < args.slots_at_least as u64 {
         return None;
     }
-    let d = order(p, l.pow(k), units((l, k)));
-    if power(p, d, m) != 1 {
+    let d = primes::order(p, l.pow(k), units((l, k)));
+    if primes::order(p, m, n) != d {
         return None;
     }
     let (n, d) = (n as usize, d as usize);
     let log_qp = allowed(n, d, args)?;
+    // Its transform must be within the limits of rings.
+    Axes::new(m).ok()?;
     let mut dimensions: Vec<Dimension> = factors.iter().map(|f| Dimension { size: units(*f) as usize, good: true }).collect();
     if let Some(last) = dimensions.last_mut() {
         last.size /= d;
         // Then the d-th power of a generator generates what Frobenius leaves, and has no larger order.
-        last.good = gcd(last.size, d) == 1;
+        last.good = primes::gcd(last.size as u64, d as u64) == 1;
     }
     dimensions.retain(|dimension| dimension.size > 1);
     let radices = |(l, k): &(u64, u32)| {
@@ -122,33 +124,6 @@ fn power_of_two(m: u64, args: &RingsArgs) -> Option<Found> {
     })
 }
 
-/// The order of p modulo N with a group of `units` units.
-fn order(p: u64, n: u64, units: u64) -> u64 {
-    primes::factor(units).into_iter().fold(units, |mut order, (q, _)| {
-        while order.is_multiple_of(q) && power(p, order / q, n) == 1 % n {
-            order /= q;
-        }
-        order
-    })
-}
-
-/// p^e modulo m, m below 2^32.
-fn power(p: u64, e: u64, m: u64) -> u64 {
-    let (mut result, mut square, mut e) = (1 % m, p % m, e);
-    while e > 0 {
-        if e & 1 == 1 {
-            result = result * square % m;
-        }
-        square = square * square % m;
-        e >>= 1;
-    }
-    result
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
-}
-
 fn text(found: &[Found], count: usize, args: &RingsArgs) -> String {
     let head = ["m", "factors", "n", "d", "slots", "dimensions", "log2 QP", "radices"].map(String::from).to_vec();
     let join = |parts: Vec<String>, by: &str| parts.join(by);
@@ -178,6 +153,11 @@ fn text(found: &[Found], count: usize, args: &RingsArgs) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// p^e modulo m, m below 2^32.
+    fn power(p: u64, e: u64, m: u64) -> u64 {
+        (0..e).fold(1 % m, |result, _| result * (p % m) % m)
+    }
 
     fn args(p: u64, slots_at_least: usize, degree_of: u32) -> RingsArgs {
         RingsArgs { p, slots_at_least, degree_of, security: 128.0, index_below: 1 << 16, max_rows: usize::MAX }

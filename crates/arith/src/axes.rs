@@ -98,7 +98,7 @@ impl Axes {
             .map(|(prime, k)| {
                 let n = prime.pow(k);
                 let degree = n / prime * (prime - 1);
-                let generates = |&g: &u64| g % prime != 0 && order(g, n, degree) == degree;
+                let generates = |&g: &u64| g % prime != 0 && primes::order(g, n, degree) == degree;
                 // The units modulo 2^k, k > 2, have no generator.
                 let generator = (1..n).find(generates).unwrap_or(5);
                 let rest = index / n;
@@ -141,7 +141,10 @@ impl Axes {
     }
     /// The number that primes must be 1 modulo for the transform: the least common multiple of m and of l - 1 for all axes of a prime l.
     pub fn transform_order(&self) -> u64 {
-        self.axes.iter().filter(|a| a.index == a.prime).fold(self.index, |s, axis| s / gcd(s, axis.prime - 1) * (axis.prime - 1))
+        self.axes
+            .iter()
+            .filter(|a| a.index == a.prime)
+            .fold(self.index, |s, axis| s / primes::gcd(s, axis.prime - 1) * (axis.prime - 1))
     }
     /// The place of `unit` on axis `axis`, its discrete logarithm if that has one cycle; `None` if it is no unit there.
     pub fn logarithm(&self, axis: usize, unit: u64) -> Option<usize> {
@@ -183,20 +186,6 @@ impl Axes {
         let a = &self.axes[axis];
         if a.index == a.prime { self.units[axis][i] } else { a.index / a.prime + i as u64 }
     }
-}
-
-fn order(g: u64, n: u64, group: u64) -> u64 {
-    let power = |e: u64| primes::pow_mod(g, e, n);
-    primes::factor(group).into_iter().fold(group, |mut order, (p, _)| {
-        while order.is_multiple_of(p) && power(order / p) == 1 {
-            order /= p;
-        }
-        order
-    })
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -21,11 +21,27 @@ pub(crate) fn pow_mod(base: u64, mut exponent: u64, m: u64) -> u64 {
     result
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+/// The greatest common divisor; that of 0 and b is b.
+pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+/// The order of g in a group of units modulo n, g prime to n, `group` being a multiple of it: the size of the group, say. O(log² group)
+/// products besides the factorisation of `group`.
+///
+/// ```
+/// assert_eq!(everlevel_arith::primes::order(2, 7, 6), 3);
+/// ```
+pub fn order(g: u64, n: u64, group: u64) -> u64 {
+    factor(group).into_iter().fold(group, |mut order, (p, _)| {
+        while order.is_multiple_of(p) && pow_mod(g, order / p, n) == 1 % n {
+            order /= p;
+        }
+        order
+    })
 }
 
 /// The first twelve primes: Miller-Rabin to these bases is a proof below 3.3 * 10^24.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use everlevel_arith::evaluation_index;
+use everlevel_arith::{evaluation_index, primes};
 
 use crate::error::RingError;
 use crate::ring::Ring;
@@ -18,11 +18,7 @@ impl GaloisElement {
     /// Checks that `exponent` is a unit modulo the ring's index.
     pub fn new(ring_index: u64, exponent: u64) -> Result<Self, RingError> {
         let reduced = exponent % ring_index;
-        let (mut a, mut b) = (reduced, ring_index);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        if a == 1 {
+        if primes::gcd(reduced, ring_index) == 1 {
             Ok(GaloisElement(reduced))
         } else {
             Err(RingError::NotAnAutomorphism { element: exponent, index: ring_index })

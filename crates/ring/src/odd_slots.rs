@@ -1,6 +1,6 @@
 //! The slots of rings with axes, of an index that is odd or 2^k times an odd number: orders, dimensions, and the roots of unity of every axis.
 
-use everlevel_arith::{Axes, Axis};
+use everlevel_arith::{Axes, Axis, primes};
 
 use crate::error::RingError;
 use crate::factor::{element_of_order, irreducible, lift_factor, lift_root, minimal_polynomial};
@@ -60,7 +60,7 @@ impl OddSlots {
         // g modulo N_a, 1 modulo the other factors.
         let unit = |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % self.axes.index());
         let size = last.degree / degree;
-        let good = gcd(size, degree) == 1;
+        let good = primes::gcd(size as u64, degree as u64) == 1;
         let step = (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
         axes[..axes.len() - 1]
             .iter()
@@ -80,8 +80,4 @@ pub(crate) fn order(p: u64, m: u64) -> usize {
         order += 1;
     }
     order
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

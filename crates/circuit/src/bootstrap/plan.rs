@@ -113,7 +113,10 @@ impl BootstrapPlan {
             // d removals: a fourth fewer key switches are worth the bits that constants cost.
             plan.digits = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
         }
-        let plan = params.spec().bootstrap.as_ref().map_or_else(|| Ok(plan.clone()), |b| plan.clone().overridden(b))?;
+        let plan = match &params.spec().bootstrap {
+            Some(spec) => plan.overridden(spec)?,
+            None => plan,
+        };
         Ok(plan.in_mode(mode))
     }
     /// The same plan in another mode.
