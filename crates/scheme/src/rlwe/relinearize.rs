@@ -15,6 +15,7 @@ use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;
+use crate::params::Level;
 use crate::verbs::NextUse;
 
 /// The d2 of a product.
@@ -25,14 +26,14 @@ pub(super) enum Square<'a> {
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// The operands of a product at its level, and what the product will be.
+    /// The operands of a product at a level, and what the product will be.
     pub(super) fn factors<'c>(
         &self,
         a: &'c Ciphertext,
         b: &'c Ciphertext,
+        level: Level,
     ) -> Result<(Meta, Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
         same_kind(&a.meta, &b.meta, "multiplication")?;
-        let level = self.params.product_level(&a.meta, &b.meta);
         let square = std::ptr::eq(a, b);
         let a = self.at_level(Cow::Borrowed(a), level)?;
         let b = if square { a.clone() } else { self.at_level(Cow::Borrowed(b), level)? };
