@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use everlevel::arith::{NttTable, primes};
-use everlevel::scheme::params::SecretKind;
+use everlevel::scheme::params::{Family, SecretKind};
 use everlevel::{
     Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme,
     SecretKey, ServerKeys,
@@ -55,6 +55,7 @@ fn peer_specs() -> [ParamsSpec; 3] {
         digit_size,
         form,
         through_bgv: false,
+        family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };

@@ -70,12 +70,12 @@ impl Counters {
         // result is written.
         self.limbs(polynomials * (2 * from.minus(to).len() + 4 * to.len()), degree);
     }
-    /// `count` key switches from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
-    pub(crate) fn key_switch(&self, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
+    /// `count` key switches of so many `components` from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
+    pub(crate) fn key_switch(&self, components: usize, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
         self.key_switches.fetch_add(count as u64, Relaxed);
-        // Digits are written once and read by each inner product with two key limbs each; two limbs are written.
+        // Digits are written once and read by each inner product with a key limb for each component, one limb of which is written.
         let extended = limbs + special;
         self.limbs(digits * extended + 2 * limbs, degree);
-        self.limbs(count * (3 * digits + 2) * extended, degree);
+        self.limbs(count * ((components + 1) * digits + components) * extended, degree);
     }
 }

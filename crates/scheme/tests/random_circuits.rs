@@ -1,6 +1,6 @@
 //! Random circuits on the no-op scheme and with cryptography: the same values, the same public data, the same refusals.
 
-use everlevel_scheme::params::SecretKind;
+use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
@@ -78,6 +78,7 @@ fn params(p: u64, (form, through_bgv): (Form, bool)) -> Params {
         secret: SecretKind::UniformTernary,
         form,
         through_bgv,
+        family: Family::Rlwe,
         bootstrap: None,
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()

@@ -4,15 +4,14 @@ use everlevel_arith::kernels;
 use everlevel_ring::{Basis, Eval, Poly, sample};
 use rand_core::CryptoRng;
 
-use super::secret::SecretKey;
+use super::secret::MainSecret;
 use crate::params::{Gadget, Params};
 
-/// One digit of a switching key: (b, a) with b + a s' = e + P δ s over the primes of the key and P, where δ is 1 modulo the digit's
-/// primes and 0 modulo the others.
+/// One digit of a switching key, over the primes of the key and P: (b, a) with b + a s' = e + P δ s, where δ is 1 modulo the digit's primes and
+/// 0 modulo the others. Over NTRU: ζ with ζ s' = g s_i + s' e_i + P δ s for small s_i and e_i.
 pub(crate) struct SwitchDigit {
     pub(crate) group: usize,
-    pub(crate) b: Poly<Eval>,
-    pub(crate) a: Poly<Eval>,
+    pub(crate) components: Vec<Poly<Eval>>,
 }
 
 /// A key from a secret s to a secret s', for one gadget and over some of the primes.
@@ -22,7 +21,7 @@ pub(crate) struct SwitchDigit {
 /// level whose primes it holds.
 pub struct SwitchKey {
     basis: Basis,
-    seed: sample::Seed,
+    seed: Option<sample::Seed>,
     pub(crate) digits: Vec<SwitchDigit>,
 }
 
@@ -34,41 +33,37 @@ impl SwitchKey {
         gadget: &Gadget,
         basis: Basis,
         source: &Poly<Eval>,
-        destination: &Poly<Eval>,
+        destination: &MainSecret,
         rng: &mut impl CryptoRng,
     ) -> Self {
         let ring = params.ring();
         let special = gadget.special();
         let full = basis.union(special);
         let seed = sample::seed(rng);
+        let hidden = destination.quotient_of(ring, source);
         let digits = gadget
             .digits(basis)
             .map(|(group, primes)| {
-                let a = sample::expand(ring, &seed, group as u32, full);
-                let e = SecretKey::key_error(params, rng);
-                let mut b = sample::secret_poly(ring, full, &e);
-                b.for_each(|i, limb| {
+                let mut components = destination.zero(params, full, (&seed, group as u32), rng);
+                components[0].for_each(|i, limb| {
                     let q = ring.modulus(i);
                     if primes.contains(i) {
-                        kernels::scalar_mul_add_assign(q, limb, source.limb(i), ring.product_mod(special, q));
+                        kernels::scalar_mul_add_assign(q, limb, hidden.limb(i), ring.product_mod(special, q));
                     }
-                    let mut product = ring.limb();
-                    product.wipe_on_drop();
-                    kernels::mul(q, &mut product, a.limb(i), destination.limb(i));
-                    kernels::sub_assign(q, limb, &product);
                 });
-                SwitchDigit { group, b, a }
+                SwitchDigit { group, components }
             })
             .collect();
+        let seed = (params.components() > 1).then_some(seed);
         SwitchKey { basis, seed, digits }
     }
     /// The primes that ciphertexts to be switched may have.
     pub fn basis(&self) -> Basis {
         self.basis
     }
-    /// The seed of the uniform halves.
-    pub fn seed(&self) -> &sample::Seed {
-        &self.seed
+    /// The seed of the uniform halves; NTRU has none.
+    pub fn seed(&self) -> Option<&sample::Seed> {
+        self.seed.as_ref()
     }
     /// The digit for a group of primes.
     pub(crate) fn digit(&self, group: usize) -> Option<&SwitchDigit> {
@@ -76,6 +71,6 @@ impl SwitchKey {
     }
     /// Bytes in memory, both halves expanded.
     pub fn memory_bytes(&self) -> u64 {
-        self.digits.iter().flat_map(|d| d.b.limbs().iter().chain(d.a.limbs())).map(|l| l.len() as u64 * 8).sum()
+        self.digits.iter().flat_map(|d| &d.components).flat_map(|c| c.limbs()).map(|l| l.len() as u64 * 8).sum()
     }
 }

@@ -120,6 +120,10 @@ impl Params {
     pub fn after_add(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
         self.checked(Meta { noise: log_add(a.noise, b.noise), depth: a.depth.max(b.depth), ..*a }, "addition")
     }
+    /// The sum with a plaintext polynomial whose norm is at most 2^`bits`, its factor included.
+    pub fn after_add_plain(&self, m: &Meta, bits: f64) -> Result<Meta, SchemeError> {
+        self.checked(Meta { noise: log_add(m.noise, self.noise().added(bits)), ..*m }, "addition of a plaintext")
+    }
     /// The product of two ciphertexts at one level, before relinearization.
     pub fn after_product(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
         let t = self.plain_arithmetic(a);
@@ -143,7 +147,7 @@ impl Params {
     ///
     /// BGV: their product. BFV: over the integers the phases are (w + q K) / t, where K is t (c0 + c1 s) / q up to rounding and so within the
     /// floor of modulus switching; t/q times their product is, modulo q and times t, K w' + K' w + w w' / q; the rounding is that of
-    /// three polynomials.
+    /// all polynomials of the product. Over NTRU the same with one polynomial, f for s.
     fn product_noise(&self, form: Form, t: u64, level: Level, a: f64, b: f64) -> f64 {
         if self.product_form(form) == Form::Bgv {
             return a + b;
