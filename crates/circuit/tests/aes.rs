@@ -1,34 +1,31 @@
-//! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV.
+//! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV and on LTV over NTRU.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, KeySchedule, KeySize};
-use everlevel_scheme::params::SecretKind;
+use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Evaluator, Form, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
+    Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Index 255: degree 128, 16 slots of degree 8.
-fn params(p: u64, words: usize) -> Params {
+/// 16 slots of degree 8, and levels for the whole cipher.
+fn ntru() -> Params {
+    Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch).unwrap()
+}
+/// The same ring for BGV, with so many words.
+fn bgv(p: u64, words: usize) -> Params {
+    let name = format!("insecure_aes-{p}");
     let spec = ParamsSpec {
-        name: format!("insecure_aes-{p}"),
-        index: 255,
+        name,
         plain_prime: p,
-        plain_exponent: 1,
-        base_bits: 45,
-        word_bits: 50,
         words,
-        fine_bits: vec![46, 42, 38],
-        special: 3,
-        digit_size: 3,
+        family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
-        form: Form::Bgv,
-        through_bgv: false,
-        bootstrap: None,
+        ..ntru().spec().clone()
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
@@ -124,6 +121,7 @@ fn check_cipher<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, relineariza
             assert_eq!(out, expected[i..i + 16], "keys of {length} bytes");
             let (cost, rounds) = (scheme.cost() - before, KeySchedule::new(&keys[0]).unwrap().size().rounds() as u64);
             assert_eq!(cost.products, rounds * products);
+            assert_eq!(cost.relinearizations, rounds * relinearizations);
             assert_eq!(cost.key_switches, rounds * (relinearizations + automorphisms));
             assert_eq!(reached, rounds as u32 * depth);
             assert_eq!(aes.depth_of_round(), depth);
@@ -162,7 +160,7 @@ fn sub_byte(x: u8) -> u8 {
 
 #[test]
 fn both_s_boxes_on_all_bytes() {
-    let scheme = NoOp::new(&params(2, 6), 1);
+    let scheme = NoOp::new(&bgv(2, 6), 1);
     let bytes: Vec<[u8; 16]> = (0..16).map(|slot| std::array::from_fn(|i| 16 * slot + i as u8)).collect();
     let expected: Vec<_> = bytes.iter().map(|block| block.map(sub_byte)).collect();
 
@@ -171,7 +169,7 @@ fn both_s_boxes_on_all_bytes() {
     let out = aes.sub_bytes(&scheme, &state).unwrap();
     assert_eq!(close(&scheme, &aes, &out), expected);
     let cost = scheme.cost();
-    assert_eq!((cost.products, cost.key_switches), (16 * 36, 16 * 18));
+    assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (16 * 36, 16 * 18, 16 * 18));
     assert!(out.iter().all(|x| x.meta().depth == 4));
 
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
@@ -180,8 +178,8 @@ fn both_s_boxes_on_all_bytes() {
     let found = close(&scheme, &aes, &out);
     assert!(found.iter().zip(&expected).all(|(a, b)| a.iter().zip(b).all(|(a, b)| a ^ 0x63 == *b)));
     let cost = scheme.cost() - cost;
-    // Four relinearizations, three automorphisms for the powers and seven for the affine map.
-    assert_eq!((cost.products, cost.key_switches), (16 * 4, 16 * (4 + 3 + 7)));
+    // Three automorphisms for the powers and seven for the affine map.
+    assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (16 * 4, 16 * 4, 16 * (4 + 3 + 7)));
     assert!(out.iter().all(|x| x.meta().depth == 3));
 }
 
@@ -254,7 +252,7 @@ const STEPS: [[&str; 5]; 9] = [
 
 #[test]
 fn every_step_of_fips_197() {
-    let scheme = NoOp::new(&params(2, 6), 1);
+    let scheme = NoOp::new(&bgv(2, 6), 1);
     let (bits, bytes) = (BitSliced::new(8), ByteSliced::new(&scheme, top(&scheme)).unwrap());
     let (shift_rows, mix_columns) = (AffineMap::shift_rows(), AffineMap::mix_columns());
     let schedule = KeySchedule::new(&hex("000102030405060708090a0b0c0d0e0f")).unwrap();
@@ -319,7 +317,7 @@ fn bytes_are_a_subfield_of_the_slots() {
 
 #[test]
 fn bit_sliced_aes_on_the_no_op_scheme() {
-    let params = params(2, 32);
+    let params = bgv(2, 32);
     let scheme = NoOp::new(&params, 1);
     // 2,880 relinearizations at depth 40 for AES-128.
     check_cipher(&scheme, &BitSliced::new(8), 16 * 36, 16 * 18, 0, 4);
@@ -327,7 +325,7 @@ fn bit_sliced_aes_on_the_no_op_scheme() {
 
 #[test]
 fn byte_sliced_aes_on_the_no_op_scheme() {
-    let params = params(2, 32);
+    let params = bgv(2, 32);
     let scheme = NoOp::new(&params, 1);
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
     check_cipher(&scheme, &aes, 16 * 4, 16 * 4, 16 * (3 + 7), 3);
@@ -335,7 +333,7 @@ fn byte_sliced_aes_on_the_no_op_scheme() {
 
 #[test]
 fn misuse_is_refused() {
-    let scheme = NoOp::new(&params(2, 2), 1);
+    let scheme = NoOp::new(&bgv(2, 2), 1);
     let aes = BitSliced::new(8);
     let state = open(&scheme, &aes, &[[0; 16]; 16], top(&scheme)).unwrap();
     let mut keys = |_: usize, level: Level| Ok(open(&scheme, &aes, &[[0; 16]; 16], level)?);
@@ -351,12 +349,12 @@ fn misuse_is_refused() {
     let mut short = |_: usize, _: Level| Ok(Vec::new());
     let refused = aes.encrypt(&scheme, state, KeySize::Aes128, 0, &mut short, &mut |_, _| Ok(())).err();
     assert_eq!(refused, Some(AesError::Width { what: "a round key", found: 0, expected: 128 }.into()));
-    let odd = NoOp::new(&params(7, 2), 1);
+    let odd = NoOp::new(&bgv(7, 2), 1);
     assert_eq!(ByteSliced::new(&odd, top(&odd)).err(), Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }));
 }
 
 /// Two rounds with cryptography: planned on the no-op scheme, the round keys encrypted at the levels foretold there, every block checked after each round.
-fn two_rounds_on_bgv<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&NoOp) -> P, aes: impl Fn(&Evaluator) -> A) {
+fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&NoOp) -> P, aes: impl Fn(&Evaluator) -> A) {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
     let planner = NoOp::blank(params);
     let start = params.chain().top();
@@ -401,13 +399,17 @@ fn two_rounds_on_bgv<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: imp
     let before = scheme.cost();
     aes.encrypt(&scheme, state, KeySize::Aes128, 2, &mut keys, &mut check).unwrap();
     let (real, foretold) = (scheme.cost() - before, planner.cost());
-    assert_eq!((real.products, real.key_switches), (foretold.products, foretold.key_switches));
+    assert_eq!(
+        (real.products, real.relinearizations, real.key_switches),
+        (foretold.products, foretold.relinearizations, foretold.key_switches)
+    );
 }
 
 #[test]
-fn two_rounds_with_bgv() {
-    two_rounds_on_bgv(&params(2, 9), |_| BitSliced::new(8), |_| BitSliced::new(8));
-    let params = params(2, 9);
-    let top = params.chain().top();
-    two_rounds_on_bgv(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
+fn two_rounds_with_bgv_and_ltv() {
+    for params in [bgv(2, 9), ntru()] {
+        two_rounds(&params, |_| BitSliced::new(8), |_| BitSliced::new(8));
+        let top = params.chain().top();
+        two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
+    }
 }

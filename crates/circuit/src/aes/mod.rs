@@ -9,16 +9,10 @@
 //!
 //! ```
 //! use everlevel_circuit::aes::{Aes, BitSliced, KeySchedule};
-//! use everlevel_scheme::params::SecretKind;
-//! use everlevel_scheme::{Form, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext};
+//! use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext};
 //!
 //! // Insecure: a toy ring.
-//! let spec = ParamsSpec {
-//!     name: "insecure_aes".into(), index: 255, plain_prime: 2, plain_exponent: 1, base_bits: 45, word_bits: 50, words: 20,
-//!     fine_bits: vec![46, 42, 38], special: 3, digit_size: 3, form: Form::Bgv, through_bgv: false,
-//!     secret: SecretKind::UniformTernary, bootstrap: None,
-//! };
-//! let params = Params::new(spec, OptIn::InsecureResearch)?;
+//! let params = Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch)?;
 //! let scheme = NoOp::new(&params, 1);
 //! let aes = BitSliced::new(params.slot_shape().degree_of_slot());
 //! let encrypt = |blocks: &[[u8; 16]], level: Level| {

@@ -186,6 +186,7 @@ impl Scheme for NoOp {
             self.counters.transforms(basis.len());
         }
         self.count_decomposition(a.meta.level, known);
+        self.counters.relinearization();
         self.count_key_switch(a.meta.level, 1);
         self.reduce(a.meta.level, meta.level);
         Ok(Open { meta, value: a.value.clone() })

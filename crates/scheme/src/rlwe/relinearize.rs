@@ -66,6 +66,7 @@ impl<K: EvalKeys> Evaluator<K> {
             Square::Coeff(d) => (Decomposition::of_coefficients(params, gadget, d, t), None),
         };
         let count = params.components();
+        self.counters.relinearization();
         self.counters.key_switch(count, 1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         let extended = basis.union(gadget.special());
         let target = params.chain().basis(out.level);
