@@ -74,3 +74,54 @@ impl SwitchKey {
         self.digits.iter().flat_map(|d| &d.components).flat_map(|c| c.limbs()).map(|l| l.len() as u64 * 8).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::SecretKey;
+    use crate::params::{GadgetId, Level, OptIn};
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+
+    /// ζ^(i) = ζ^(0) modulo q_i P (Doröz–Hu–Sunar 2014, section 4): over the primes of any level of the gadget, ζ f - P δ f² is the same small
+    /// polynomial g s + f e, and so the top key, with primes left out, is a key of that level.
+    #[test]
+    fn an_ntru_key_of_a_lower_level_is_the_top_one_reduced() {
+        for name in ["insecure_ltv-257-n8", "insecure_ltv-2-m255"] {
+            let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+            let (ring, chain) = (params.ring(), params.chain());
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let secret = SecretKey::generate(&params, &mut rng);
+            let f = secret.main().poly();
+            let square = f.mul(ring, f);
+            let gadget = &chain.gadgets()[0];
+            let top = chain.basis(chain.top());
+            let key = SwitchKey::generate(&params, gadget, top, &square, secret.main(), &mut rng);
+            let limit = params.noise().error_norm_limit() * (params.noise().drawn_norm_limit() + params.noise().key_norm_limit());
+            let levels: Vec<Level> = (0..=chain.top().0).map(Level).filter(|l| chain.gadget_id(*l) == GadgetId(0)).collect();
+            assert!(levels.len() > 3 && chain.basis(levels[0]).len() < top.len());
+            for level in levels {
+                let basis = chain.basis(level);
+                let full = basis.union(gadget.special());
+                for (group, primes) in gadget.digits(basis) {
+                    let digit = key.digit(group).unwrap();
+                    let mut error = digit.components[0].restricted(full).mul(ring, &f.restricted(full));
+                    error.for_each(|i, limb| {
+                        let q = ring.modulus(i);
+                        if primes.contains(i) {
+                            kernels::scalar_mul_add_assign(q, limb, square.limb(i), q.neg(ring.product_mod(gadget.special(), q)));
+                        }
+                    });
+                    let error = error.into_coeff(ring);
+                    let centered = |i: usize| -> Vec<i64> {
+                        ring.natural_order(error.limb(i)).into_iter().map(|x| ring.modulus(i).centered(x)).collect()
+                    };
+                    let first = centered(full.iter().next().unwrap());
+                    assert!(full.iter().all(|i| centered(i) == first), "{name}, level {level}, digit {group}");
+                    let real: Vec<f64> = first.iter().map(|&x| x as f64).collect();
+                    assert!(ring.norm().max(&real) <= limit, "{name}, level {level}, digit {group}");
+                }
+            }
+        }
+    }
+}
