@@ -83,6 +83,9 @@ fn rows_are_added_negated_and_divided() {
         let q = p.pow(3);
         assert!(value(&adic.sum(&[&a, &b, &c])).into_iter().eq((0..n).map(|i| centered(x[i] + y[i] + z[i], q))));
         assert!(value(&adic.neg(&a)).into_iter().eq(x.iter().map(|x| -x)));
+        for c in [0, 1, 2, 1 << 16, (1 << 31) - 1] {
+            assert!(value(&adic.scale(&a, c)).into_iter().eq(x.iter().map(|x| centered(x * i128::from(c), q))));
+        }
         assert!(value(&a.truncated(2)).into_iter().eq(x.iter().map(|&x| centered(x, p * p))));
         for places in 1..3 {
             let (d, rest) = (p.pow(places), p.pow(3 - places));

@@ -46,7 +46,7 @@ impl<S: Scheme> Subject<'_, S> {
         (0..count)
             .map(|k| {
                 let mut v: Vec<u64> = (0..self.scheme.slot_shape().slots()).map(|_| rng.next_u64() % t).collect();
-                extremes.iter().cycle().skip(k).zip(&mut v).take(25).for_each(|(x, slot)| *slot = *x);
+                extremes.iter().cycle().skip(k).zip(&mut v).take(25).for_each(|(x, slot)| *slot = *x % t);
                 v
             })
             .collect()

@@ -80,6 +80,22 @@ impl AdicRing {
         let top = 2 * self.half();
         AdicPoly { rows: x.rows.iter().map(|row| Arc::new(row.iter().map(|&d| top - d).collect())).collect() }
     }
+    /// c x, for c < 2^31.
+    ///
+    /// # Panics
+    /// For a larger c.
+    pub fn scale(&self, x: &AdicPoly, c: u32) -> AdicPoly {
+        assert!(c >> 31 == 0, "a factor below 2^31");
+        let excess = i128::from(self.half()) * (i128::from(c) - 1);
+        let constants = integer::carried(self.prime(), (0..x.rows()).map(|_| -excess));
+        self.carried(
+            &constants,
+            |_, _| (),
+            |_, row, tile, sum| {
+                sum.iter_mut().zip(&x.rows[row][tile]).for_each(|(s, &d)| *s = u64::from(d) * u64::from(c));
+            },
+        )
+    }
     /// p^`places` x modulo p^`rows`.
     pub fn shifted(&self, x: &AdicPoly, places: usize, rows: usize) -> AdicPoly {
         let zero = self.zero(1).rows.remove(0);
