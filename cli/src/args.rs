@@ -210,6 +210,25 @@ impl AesScheme {
     }
 }
 
+/// What moduli are made of.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Chain {
+    /// Distinct primes
+    Rns,
+    /// Powers of one prime, as Doröz, Hu and Sunar have them; LTV only
+    PrimePower,
+}
+
+impl Chain {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Chain::Rns => "rns",
+            Chain::PrimePower => "prime-power",
+        }
+    }
+}
+
 /// What a ciphertext holds of a block.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Slicing {
@@ -238,6 +257,9 @@ pub struct AesBenchArgs {
     /// A parameter set with plaintext modulus 2, by name (see `params list`) or as a JSON file; ltv-32768 and ltv-27000 are those of Doröz, Hu and Sunar
     #[arg(long, value_name = "NAME|FILE.json")]
     pub params: String,
+    /// What moduli are made of
+    #[arg(long, value_enum, default_value = "rns")]
+    pub chain: Chain,
     /// How a state is cut into ciphertexts
     #[arg(long, value_enum, default_value = "bit-sliced")]
     pub method: Slicing,

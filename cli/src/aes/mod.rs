@@ -1,22 +1,26 @@
 //! `everlevel aes bench`: AES-128 on encrypted blocks, over BGV or over LTV, everything checked.
 
 mod party;
+mod prime_power;
 mod run;
 
 use std::time::Instant;
 
 use everlevel::circuit::CircuitError;
 use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, KeySize};
+use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
 use everlevel::scheme::params::Family;
-use everlevel::{Form, KeyPlan, Level, NoOp, Params, Plaintext, SchemeError};
+use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
+use rand_core::CryptoRng;
 use serde::Serialize;
 
-use crate::args::{AesBenchArgs, AesScheme, Common, Slicing};
+use crate::args::{AesBenchArgs, AesScheme, Chain, Common, Slicing};
 use crate::bench::machine;
 use crate::common::{emit, emit_json, find_params, progress, table};
 use crate::error::CliError;
 use crate::reproduce::record::Circumstances;
 use party::{Party, Rns};
+use prime_power::PrimePower;
 use run::Outcome;
 
 #[derive(Serialize)]
@@ -25,7 +29,6 @@ struct Report {
     params: String,
     chain: &'static str,
     method: &'static str,
-    security_bits: f64,
     blocks: usize,
     rounds: usize,
     products: u64,
@@ -48,40 +51,59 @@ struct Report {
 
 /// Runs the measurement.
 pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
-    let params = find_params(&args.params, common)?;
-    let (rounds, method) = (usize::from(args.rounds), args.method);
-    check(&params, args)?;
-    let plan = rehearse(&params, method, rounds).map_err(|e| match e {
-        CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
-            "parameter set {}: too little room for {rounds} rounds of AES: lower --rounds, or raise words ({e})",
-            params.name()
-        )),
-        CircuitError::Aes(AesError::NoBytes { .. }) => CliError::usage(e),
-        e => e.into(),
-    })?;
-
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let bar = progress(common, "rounds", args.rounds.into());
     let started = Instant::now();
-    let party = Rns::new(&params, &plan, &mut rng)?;
-    let seconds_keygen = started.elapsed().as_secs_f64();
-    let shape = params.slot_shape();
+    match args.chain {
+        Chain::Rns => {
+            let params = find_params(&args.params, common)?;
+            check(&params, args)?;
+            let plan = rehearse(&params, args).map_err(|e| refused(params.name(), args, e))?;
+            let started = Instant::now();
+            let party = Rns::new(&params, &plan, &mut rng)?;
+            measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
+        }
+        Chain::PrimePower if args.scheme == AesScheme::Bgv => {
+            Err(CliError::usage("--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes"))
+        }
+        Chain::PrimePower => {
+            let opt_in = if common.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly };
+            let params = LtvParams::named(&args.params, opt_in).map_err(CliError::usage)?;
+            let shape = params.plain().map_err(CliError::usage)?.shape();
+            let powers = match args.method {
+                Slicing::BitSliced => Vec::new(),
+                Slicing::ByteSliced => ByteSliced::<LtvEvaluator>::automorphisms(shape),
+            };
+            let party = PrimePower::new(&params, &powers, &mut rng)?;
+            measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
+        }
+    }
+}
+
+/// Evaluates, checks and reports.
+fn measure<P: Party>(
+    party: &P,
+    seconds_keygen: f64,
+    args: &AesBenchArgs,
+    common: &Common,
+    rng: &mut impl CryptoRng,
+) -> Result<(), CliError> {
+    let (rounds, shape) = (usize::from(args.rounds), party.scheme().slot_shape());
+    let bar = progress(common, "rounds", u64::from(args.rounds) + 1);
     let tick = || bar.inc(1);
-    let outcome = match method {
-        Slicing::BitSliced => run::run(&party, &BitSliced::new(shape.degree_of_slot()), shape.slots(), rounds, &mut rng, &tick)?,
+    let outcome = match args.method {
+        Slicing::BitSliced => run::run(party, &BitSliced::new(shape.degree_of_slot()), shape.slots(), rounds, rng, &tick),
         Slicing::ByteSliced => {
-            let aes = ByteSliced::new(party.scheme(), party.top())?;
-            run::run(&party, &aes, shape.slots(), rounds, &mut rng, &tick)?
+            ByteSliced::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, shape.slots(), rounds, rng, &tick))
         }
     };
+    let outcome = outcome.map_err(|e| refused(party.name(), args, e))?;
     bar.finish_and_clear();
     let each = |f: fn(&run::RoundReport) -> f64| outcome.rounds.iter().map(f).collect();
     let report = Report {
         scheme: args.scheme.name(),
-        params: params.name().into(),
-        chain: "rns",
-        method: method.name(),
-        security_bits: params.security().bits(),
+        params: party.name().into(),
+        chain: args.chain.name(),
+        method: args.method.name(),
         blocks: outcome.blocks,
         rounds,
         products: outcome.cost.products,
@@ -106,6 +128,18 @@ pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
         emit(&text(&report))?
     }
     verdict(&outcome)
+}
+
+/// A set that does not suit is the user's to change.
+fn refused(name: &str, args: &AesBenchArgs, e: CircuitError) -> CliError {
+    match e {
+        CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
+            "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take a larger modulus ({e})",
+            args.rounds
+        )),
+        CircuitError::Aes(AesError::NoBytes { .. }) => CliError::usage(format!("parameter set {name}: {e}")),
+        e => e.into(),
+    }
 }
 
 /// Wrong blocks and noise above its bound are failures.
@@ -135,13 +169,13 @@ fn check(params: &Params, args: &AesBenchArgs) -> Result<(), CliError> {
     }
 }
 
-/// The server keys for so many rounds.
-fn rehearse(params: &Params, method: Slicing, rounds: usize) -> Result<KeyPlan, CircuitError> {
+/// The server keys that the evaluation needs, or why it is refused.
+fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitError> {
     let scheme = NoOp::blank(params);
     let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
-    let (start, size) = (blank(top)?, KeySize::Aes128);
-    match method {
+    let (start, size, rounds) = (blank(top)?, KeySize::Aes128, usize::from(args.rounds));
+    match args.method {
         Slicing::BitSliced => {
             BitSliced::new(params.slot_shape().degree_of_slot()).round_key_levels(&scheme, start, size, rounds, blank)?
         }
@@ -158,10 +192,7 @@ fn text(r: &Report) -> String {
     }));
     let mib = |b: u64| b as f64 / 1048576.0;
     [
-        format!(
-            "{}, {}, {} chain, {}: {} blocks, {} rounds, {:.1} bits of security",
-            r.scheme, r.params, r.chain, r.method, r.blocks, r.rounds, r.security_bits
-        ),
+        format!("{}, {}, {} chain, {}: {} blocks, {} rounds", r.scheme, r.params, r.chain, r.method, r.blocks, r.rounds),
         format!(
             "{:.2} s, {:.2} ms a block; {} (keys made in {:.1} s, round keys encrypted in {:.1} s)",
             r.seconds_total,

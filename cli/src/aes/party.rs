@@ -9,6 +9,8 @@ pub trait Party {
     type Scheme: Scheme;
     /// The server's side.
     fn scheme(&self) -> &Self::Scheme;
+    /// The name of the parameter set.
+    fn name(&self) -> &str;
     /// The level of fresh ciphertexts.
     fn top(&self) -> Level;
     /// log2 of the modulus at a level.
@@ -56,6 +58,9 @@ impl Party for Rns {
     type Scheme = Evaluator;
     fn scheme(&self) -> &Evaluator {
         &self.evaluator
+    }
+    fn name(&self) -> &str {
+        self.params().name()
     }
     fn top(&self) -> Level {
         self.params().chain().top()

@@ -12,7 +12,6 @@ use everlevel::{Cost, Level, Scheme, SchemeError};
 use rand_core::CryptoRng;
 
 use super::party::Party;
-use crate::error::CliError;
 
 type CiphertextOf<P> = <<P as Party>::Scheme as Scheme>::Ciphertext;
 
@@ -87,7 +86,7 @@ pub fn run<P: Party>(
     rounds: usize,
     rng: &mut impl CryptoRng,
     tick: &dyn Fn(),
-) -> Result<Outcome, CliError> {
+) -> Result<Outcome, CircuitError> {
     let scheme = party.scheme();
     let mut random = || {
         let mut bytes = [0; 16];
@@ -96,7 +95,7 @@ pub fn run<P: Party>(
     };
     let key = random();
     let blocks: Vec<[u8; 16]> = (0..slots).map(|_| random()).collect();
-    let schedule = KeySchedule::new(&key).map_err(CircuitError::from)?;
+    let schedule = KeySchedule::new(&key)?;
     let state = encrypted(party, aes, &blocks, party.top(), rng)?;
 
     let (mut key_seconds, mut watched_seconds, mut reports) = (0.0, 0.0, Vec::new());

@@ -1,6 +1,6 @@
 //! AES on bytes in slots that hold them whole.
 
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
 use rayon::prelude::*;
 
@@ -36,9 +36,12 @@ impl<S: Scheme> ByteSliced<S> {
         };
         let multiples = |k: u8| AFFINE.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, _>>();
         let multiples = [multiples(1)?, multiples(2)?, multiples(3)?];
+        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), multiples })
+    }
+    /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
+    pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
         let next = |g: &GaloisElement| Some(shape.compose(*g, shape.frobenius()));
-        let images = std::iter::successors(Some(shape.identity()), next).take(8).collect();
-        Ok(ByteSliced { embedding, images, multiples })
+        std::iter::successors(Some(shape.identity()), next).take(8).collect()
     }
     /// x^254: four products, depth 3, and three automorphisms.
     fn inverse(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
