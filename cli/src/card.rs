@@ -1,6 +1,6 @@
 //! What follows from a parameter set.
 
-use everlevel::scheme::params::{KeySecurity, SecretKind, SecurityReport};
+use everlevel::scheme::params::{Family, KeySecurity, SecretKind, SecurityReport};
 use everlevel::{BootstrapMode, Form, Params, failure_log2, multiplications_left};
 use serde::Serialize;
 
@@ -11,6 +11,7 @@ use crate::error::CliError;
 #[derive(Serialize)]
 pub struct Card {
     name: String,
+    family: Family,
     form: Form,
     through_bgv: bool,
     n: usize,
@@ -92,6 +93,7 @@ impl Card {
         };
         Ok(Card {
             name: params.name().into(),
+            family: spec.family,
             form: spec.form,
             through_bgv: spec.through_bgv,
             n: params.degree(),
@@ -107,6 +109,7 @@ impl Card {
             levels: chain.top().0 + 1,
             secret: match spec.secret {
                 SecretKind::UniformTernary => "uniform ternary".into(),
+                SecretKind::TruncatedGaussian => "truncated discrete Gaussian of deviation 1.55".into(),
                 SecretKind::Sparse(weight) => format!("ternary of weight {weight}"),
             },
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
@@ -132,7 +135,12 @@ impl Card {
         line("set", self.name.clone());
         line("ring", format!("n = {}, m = {}", self.n, self.m));
         let through = if self.form == Form::Bfv && self.through_bgv { ", products through BGV" } else { "" };
-        line("form", format!("{}{through}", self.form.name().to_uppercase()));
+        let family = match (self.family, self.form) {
+            (Family::Rlwe, _) => "",
+            (Family::Ntru, Form::Bgv) => " over NTRU (LTV)",
+            (Family::Ntru, Form::Bfv) => " over NTRU (YASHE')",
+        };
+        line("form", format!("{}{family}{through}", self.form.name().to_uppercase()));
         line("plaintexts", format!("{} slots modulo {}, slot degree d = {}", self.slots, power(self.p, self.r), self.d));
         line("modulus", format!("log2 Q = {:.1}, log2 P = {:.1}, log2 QP = {:.1}", self.log_q, self.log_p, self.log_qp));
         line("key switching", format!("{} digits", self.digits));

@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 
-use everlevel::scheme::params::{ParamsSpec, SecretKind};
+use everlevel::scheme::params::{Family, ParamsSpec, SecretKind};
 use everlevel::{Evaluator, Form, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-/// Two rows of slots and one row; BGV and BFV.
-const SETS: [&str; 7] = [
+/// Two rows of slots and one row; BGV and BFV; over NTRU LTV and YASHE′.
+const SETS: [&str; 9] = [
     "insecure_bgv-257-n8",
     "insecure_bgv-65537-n11",
     "insecure_bgv-786433-n11",
@@ -17,6 +17,8 @@ const SETS: [&str; 7] = [
     "insecure_bfv-257-n8",
     "insecure_bfv-65537-n11",
     "insecure_bfv-127e2-n8",
+    "insecure_ltv-257-n8",
+    "insecure_yashe-257-n8",
 ];
 const STEPS: [i64; 3] = [1, -3, 16];
 
@@ -61,7 +63,7 @@ fn with_cryptography(params: &Params, plan: &KeyPlan, rotations: &[i64], check: 
 }
 
 #[test]
-fn bgv_and_bfv() {
+fn with_cryptography_over_powers_of_two() {
     for name in SETS {
         let params = set(name);
         let plan = KeyPlan::relinearization(&params)
@@ -90,7 +92,14 @@ const ODD: [(u64, u64, u32); 12] = [
     (4 * 3 * 29, 17, 1),
 ];
 
-fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), form: Form) -> Params {
+/// The same over NTRU: the slots of GF(2^8), and a power of 2.
+const ODD_NTRU: [(u64, u64, u32); 2] = [(3 * 5 * 17, 2, 1), (7 * 73, 2, 3)];
+
+fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), family: Family, form: Form) -> Params {
+    let secret = match family {
+        Family::Rlwe => SecretKind::UniformTernary,
+        Family::Ntru => SecretKind::TruncatedGaussian,
+    };
     let spec = ParamsSpec {
         name: format!("insecure_{plain_prime}-m{index}"),
         index,
@@ -98,7 +107,8 @@ fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), form: Form) ->
         plain_exponent,
         words: 9,
         bootstrap: None,
-        secret: SecretKind::UniformTernary,
+        family,
+        secret,
         form,
         ..everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap()
     };
@@ -113,8 +123,8 @@ fn odd_steps(params: &Params) -> Vec<(usize, i64)> {
 
 #[test]
 fn rings_of_odd_index() {
-    let sets = ODD.into_iter().flat_map(|row| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, form)));
-    for params in sets {
+    let rows = ODD.map(|row| (row, Family::Rlwe)).into_iter().chain(ODD_NTRU.map(|row| (row, Family::Ntru)));
+    for params in rows.flat_map(|(row, family)| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, family, form))) {
         let open = NoOp::new(&params, 1);
         let steps = odd_steps(&params);
         let subject = Subject {

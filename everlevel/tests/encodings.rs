@@ -1,6 +1,6 @@
 //! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are from).
 
-use everlevel::scheme::params::SecretKind;
+use everlevel::scheme::params::{Family, SecretKind};
 use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, SlotShape};
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ fn ring(n: u64, t: u64) -> Params {
         digit_size: 1,
         form: Default::default(),
         through_bgv: false,
+        family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };

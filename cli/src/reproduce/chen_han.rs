@@ -1,6 +1,6 @@
 //! Chen–Han 2018: the rows of the tables and the parameter sets that they are run with.
 
-use everlevel::scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel::scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel::{Form, ParamsSpec};
 
 use crate::args::{Arithmetic, Variant};
@@ -152,6 +152,7 @@ pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: B
         digit_size: 3,
         form,
         through_bgv,
+        family: Family::Rlwe,
         secret,
         bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
     }
@@ -180,6 +181,7 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
+        family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }

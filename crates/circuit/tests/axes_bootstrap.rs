@@ -9,7 +9,7 @@ use everlevel_circuit::digits::{DigitMethod, DigitProblem};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys,
 };
@@ -36,6 +36,7 @@ fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight
         secret: SecretKind::UniformTernary,
         form,
         through_bgv: false,
+        family: Family::Rlwe,
         bootstrap: Some(bootstrap),
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()

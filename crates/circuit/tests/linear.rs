@@ -4,7 +4,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
-use everlevel_scheme::params::SecretKind;
+use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::{Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -23,6 +23,7 @@ fn params(log_degree: u32, p: u64) -> Params {
         digit_size: 2,
         form: Form::Bgv,
         through_bgv: false,
+        family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };

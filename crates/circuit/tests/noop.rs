@@ -7,7 +7,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, DryRun, Objectiv
 use everlevel_circuit::digits::{DigitMethod, DigitProblem};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{AutoRefresh, CircuitError, PrimePower};
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{Cost, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme, SchemeError};
 
@@ -28,6 +28,7 @@ fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
         secret: SecretKind::UniformTernary,
         form: Form::Bgv,
         through_bgv: false,
+        family: Family::Rlwe,
         bootstrap: Some(BootstrapSpec::encapsulated(weight)),
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()

@@ -2,7 +2,7 @@
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::DigitMethod;
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
     Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys,
@@ -113,6 +113,7 @@ impl Case {
             secret,
             form,
             through_bgv,
+            family: Family::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 mode: Some(self.mode),
                 digits: Some(self.v),

@@ -1,7 +1,5 @@
 //! Conversion between bases: exact centered lifts, and division with rounding.
 
-use std::array::from_fn;
-
 use everlevel_arith::kernels;
 use rayon::prelude::*;
 
@@ -67,31 +65,33 @@ impl CenteredLift {
     }
     /// `factor` * v modulo each of the primes at the given positions: evaluations if `transform`, else coefficients.
     pub fn spread(&self, ring: &Ring, targets: &[(usize, u64)], transform: bool) -> Vec<Limb> {
-        let [limbs] = Self::spread_each([self], ring, targets, |i, [limb]| {
+        let lifts = std::slice::from_ref(self);
+        let mut limbs = Self::spread_each(lifts, ring, targets, |i, limbs| {
             if transform {
-                ring.forward_limb(i, limb);
+                limbs.iter_mut().for_each(|limb| ring.forward_limb(i, limb));
             }
         });
-        limbs
+        limbs.pop().expect("one polynomial")
     }
     /// v of several polynomials over one basis modulo the primes of `target`, as coefficients.
-    pub fn spread_coeff<const N: usize>(lifts: [&Self; N], ring: &Ring, target: Basis) -> [Poly<Coeff>; N] {
+    pub fn spread_coeff(lifts: &[Self], ring: &Ring, target: Basis) -> Vec<Poly<Coeff>> {
         let targets: Vec<(usize, u64)> = target.iter().map(|i| (i, 1)).collect();
-        Self::spread_each(lifts, ring, &targets, |_, _| {}).map(|limbs| Poly::from_limbs(target, limbs))
+        let polynomials = Self::spread_each(lifts, ring, &targets, |_, _| {});
+        polynomials.into_iter().map(|limbs| Poly::from_limbs(target, limbs)).collect()
     }
     /// [`CenteredLift::spread`] for several polynomials over one basis. `finish(i, limbs)` gets the coefficients of all
     /// of them modulo prime i while these are in cache.
     ///
     /// Several primes at a time go over the terms chunk by chunk, so that those are read from the second-level cache and not
     /// once more from memory for every prime.
-    fn spread_each<const N: usize>(
-        lifts: [&Self; N],
+    fn spread_each(
+        lifts: &[Self],
         ring: &Ring,
         targets: &[(usize, u64)],
-        finish: impl Fn(usize, &mut [Limb; N]) + Sync,
-    ) -> [Vec<Limb>; N] {
+        finish: impl Fn(usize, &mut [Limb]) + Sync,
+    ) -> Vec<Vec<Limb>> {
         let group = |targets: &[(usize, u64)]| {
-            let mut out: Vec<[Limb; N]> = targets.iter().map(|_| from_fn(|_| ring.limb())).collect();
+            let mut out: Vec<Vec<Limb>> = targets.iter().map(|_| lifts.iter().map(|_| ring.limb()).collect()).collect();
             let weights: Vec<_> = targets.iter().map(|&(i, factor)| lifts[0].weights(ring, ring.modulus(i), factor)).collect();
             for start in (0..ring.degree()).step_by(CHUNK) {
                 let range = start..(start + CHUNK).min(ring.degree());
@@ -105,7 +105,7 @@ impl CenteredLift {
             out.par_iter_mut().zip(targets).for_each(|(limbs, &(i, _))| finish(i, limbs));
             out
         };
-        by_polynomial(targets.par_chunks((LIMBS_AT_ONCE / N).max(1)).flat_map(group).collect())
+        by_polynomial(lifts.len(), targets.par_chunks((LIMBS_AT_ONCE / lifts.len()).max(1)).flat_map(group).collect())
     }
     /// What the terms are multiplied by to give `factor` * v modulo `q`.
     fn weights(&self, ring: &Ring, q: impl Residues + Copy, factor: u64) -> Vec<u64> {
@@ -177,67 +177,72 @@ impl RoundingScale {
 /// Exact over the integers when beta alpha = gamma mod D, which the constructors of [`RoundingScale`] ensure. Cost:
 /// |S \ T| inverse transforms and |T| forward ones. The rounding error beta v / D is at most beta/2 in each coefficient.
 pub fn divide_round(ring: &Ring, x: &Poly<Eval>, target: Basis, scale: RoundingScale) -> Poly<Eval> {
-    let [quotient] = divide_round_produced(ring, x.basis(), target, scale, |i, factor, [out]| {
-        kernels::scalar_mul_add_assign(ring.modulus(i), out, x.limb(i), factor);
+    let mut quotient = divide_round_produced(ring, 1, x.basis(), target, scale, |i, factor, out| {
+        kernels::scalar_mul_add_assign(ring.modulus(i), &mut out[0], x.limb(i), factor);
     });
-    quotient
+    quotient.pop().expect("one polynomial")
 }
 
-/// [`divide_round`] for N polynomials over `source` that are made limb by limb, for about as many as fit the caches at a time:
+/// [`divide_round`] for `count` polynomials over `source` that are made limb by limb, for about as many as fit the caches at a time:
 /// `add(i, factor, out)` adds `factor` times their evaluations modulo prime i to `out`, and is called once for each prime of `source`.
-pub fn divide_round_produced<const N: usize>(
+pub fn divide_round_produced(
     ring: &Ring,
+    count: usize,
     source: Basis,
     target: Basis,
     scale: RoundingScale,
-    add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
-) -> [Poly<Eval>; N] {
-    divide_round_sum(ring, source, target, scale, add, |_, _, _| {})
+    add: impl Fn(usize, u64, &mut [Limb]) + Sync,
+) -> Vec<Poly<Eval>> {
+    divide_round_sum(ring, count, source, target, scale, add, |_, _, _| {})
 }
 
 /// [`divide_round_produced`] for sums of two parts: `add` has the evaluations of one, `add_coefficients` the coefficients of the other,
 /// which share the transforms of the remainder.
-pub fn divide_round_sum<const N: usize>(
+pub fn divide_round_sum(
     ring: &Ring,
+    count: usize,
     source: Basis,
     target: Basis,
     scale: RoundingScale,
-    add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
-    add_coefficients: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
-) -> [Poly<Eval>; N] {
+    add: impl Fn(usize, u64, &mut [Limb]) + Sync,
+    add_coefficients: impl Fn(usize, u64, &mut [Limb]) + Sync,
+) -> Vec<Poly<Eval>> {
     let falling = |i: usize, factor: u64| {
-        let mut limbs = evaluated(ring, i, factor, &add);
-        add_coefficients(i, factor, limbs.each_mut());
+        let mut limbs = evaluated(ring, count, i, factor, &add);
+        add_coefficients(i, factor, &mut limbs);
         limbs
     };
-    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb; N]| {
+    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb]| {
         if let Some(factor) = factor {
-            add_coefficients(i, factor, limbs.each_mut());
+            add_coefficients(i, factor, limbs);
         }
         limbs.iter_mut().for_each(|limb| ring.forward_limb(i, limb));
         if let Some(factor) = factor {
-            add(i, factor, limbs.each_mut());
+            add(i, factor, limbs);
         }
     };
-    divided(ring, source, target, scale, falling, staying).map(|limbs| Poly::from_limbs(target, limbs))
+    let quotients = divided(ring, count, source, target, scale, falling, staying);
+    quotients.into_iter().map(|limbs| Poly::from_limbs(target, limbs)).collect()
 }
 
 /// [`divide_round_produced`] to coefficients: one inverse transform for each prime of `source`, no forward ones.
-pub fn divide_round_to_coeff<const N: usize>(
+pub fn divide_round_to_coeff(
     ring: &Ring,
+    count: usize,
     source: Basis,
     target: Basis,
     scale: RoundingScale,
-    add: impl Fn(usize, u64, [&mut Limb; N]) + Sync,
-) -> [Poly<Coeff>; N] {
-    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb; N]| {
+    add: impl Fn(usize, u64, &mut [Limb]) + Sync,
+) -> Vec<Poly<Coeff>> {
+    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb]| {
         let Some(factor) = factor else { return };
-        for (limb, made) in limbs.iter_mut().zip(evaluated(ring, i, factor, &add)) {
+        for (limb, made) in limbs.iter_mut().zip(evaluated(ring, count, i, factor, &add)) {
             kernels::add_assign(ring.modulus(i), limb, &made);
         }
     };
-    divided(ring, source, target, scale, |i, factor| evaluated(ring, i, factor, &add), staying)
-        .map(|limbs| Poly::from_limbs(target, limbs))
+    let falling = |i: usize, factor: u64| evaluated(ring, count, i, factor, &add);
+    let quotients = divided(ring, count, source, target, scale, falling, staying);
+    quotients.into_iter().map(|limbs| Poly::from_limbs(target, limbs)).collect()
 }
 
 /// [`divide_round`] of coefficients: no transforms.
@@ -245,36 +250,37 @@ pub fn divide_round_coeff(ring: &Ring, x: &Poly<Coeff>, target: Basis, scale: Ro
     let falling = |i: usize, factor: u64| {
         let mut limb = ring.limb();
         kernels::scalar_mul(ring.modulus(i), &mut limb, x.limb(i), factor);
-        [limb]
+        vec![limb]
     };
-    let staying = |i: usize, factor: Option<u64>, [limb]: &mut [Limb; 1]| {
+    let staying = |i: usize, factor: Option<u64>, limbs: &mut [Limb]| {
         if let Some(factor) = factor {
-            kernels::scalar_mul_add_assign(ring.modulus(i), limb, x.limb(i), factor);
+            kernels::scalar_mul_add_assign(ring.modulus(i), &mut limbs[0], x.limb(i), factor);
         }
     };
-    let [limbs] = divided(ring, x.basis(), target, scale, falling, staying);
-    Poly::from_limbs(target, limbs)
+    let mut quotient = divided(ring, 1, x.basis(), target, scale, falling, staying);
+    Poly::from_limbs(target, quotient.pop().expect("one polynomial"))
 }
 
-/// The coefficients modulo prime i of what `add` makes the evaluations of.
-fn evaluated<const N: usize>(ring: &Ring, i: usize, factor: u64, add: impl Fn(usize, u64, [&mut Limb; N])) -> [Limb; N] {
-    let mut limbs = from_fn(|_| ring.zero_limb());
-    add(i, factor, limbs.each_mut());
+/// The coefficients modulo prime i of the `count` polynomials that `add` makes the evaluations of.
+fn evaluated(ring: &Ring, count: usize, i: usize, factor: u64, add: impl Fn(usize, u64, &mut [Limb])) -> Vec<Limb> {
+    let mut limbs: Vec<Limb> = (0..count).map(|_| ring.zero_limb()).collect();
+    add(i, factor, &mut limbs);
     limbs.iter_mut().for_each(|limb| ring.inverse_limb(i, limb));
     limbs
 }
 
-/// The limbs of N quotients, see [`divide_round`]. `falling(i, factor)` gives `factor` times the coefficients of the dividends modulo a prime
+/// The limbs of `count` quotients, see [`divide_round`]. `falling(i, factor)` gives `factor` times the coefficients of the dividends modulo a prime
 /// that is dropped; `staying(i, factor, limbs)` adds `factor` times the dividends (None: the prime is a new one) to -beta v / D, of which
 /// it gets the coefficients.
-fn divided<const N: usize>(
+fn divided(
     ring: &Ring,
+    count: usize,
     source: Basis,
     target: Basis,
     scale: RoundingScale,
-    falling: impl Fn(usize, u64) -> [Limb; N] + Sync,
-    staying: impl Fn(usize, Option<u64>, &mut [Limb; N]) + Sync,
-) -> [Vec<Limb>; N] {
+    falling: impl Fn(usize, u64) -> Vec<Limb> + Sync,
+    staying: impl Fn(usize, Option<u64>, &mut [Limb]) + Sync,
+) -> Vec<Vec<Limb>> {
     let (added, dropped) = (target.minus(source), source.minus(target));
     // gamma A / D.
     let factor = |i: usize| {
@@ -287,21 +293,21 @@ fn divided<const N: usize>(
         falling(i, CenteredLift::term_factor(ring, dropped, i, entry))
     };
     let lost: Vec<usize> = dropped.iter().collect();
-    let terms = by_polynomial(lost.into_par_iter().map(term).collect());
-    let lifts = terms.map(|terms| CenteredLift::from_terms(ring, dropped, terms));
+    let terms = by_polynomial(count, lost.into_par_iter().map(term).collect());
+    let lifts: Vec<CenteredLift> = terms.into_iter().map(|terms| CenteredLift::from_terms(ring, dropped, terms)).collect();
     let minus_beta = |i: usize| {
         let q = ring.modulus(i);
         (i, q.neg(q.mul(ring.inverse_product(dropped, i), q.reduce_u64(scale.beta))))
     };
     let targets: Vec<(usize, u64)> = target.iter().map(minus_beta).collect();
-    CenteredLift::spread_each(lifts.each_ref(), ring, &targets, |i, limbs| staying(i, factor(i), limbs))
+    CenteredLift::spread_each(&lifts, ring, &targets, |i, limbs| staying(i, factor(i), limbs))
 }
 
-/// From the limbs of N polynomials prime by prime to those of each.
-fn by_polynomial<const N: usize>(primes: Vec<[Limb; N]>) -> [Vec<Limb>; N] {
-    let mut polynomials = from_fn(|_| Vec::with_capacity(primes.len()));
+/// From the limbs of `count` polynomials prime by prime to those of each.
+fn by_polynomial(count: usize, primes: Vec<Vec<Limb>>) -> Vec<Vec<Limb>> {
+    let mut polynomials: Vec<Vec<Limb>> = (0..count).map(|_| Vec::with_capacity(primes.len())).collect();
     for limbs in primes {
-        polynomials.iter_mut().zip(limbs).for_each(|(polynomial, limb)| polynomial.push(limb));
+        polynomials.iter_mut().zip(limbs).for_each(|(polynomial, limb): (&mut Vec<Limb>, Limb)| polynomial.push(limb));
     }
     polynomials
 }

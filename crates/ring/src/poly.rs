@@ -129,6 +129,9 @@ impl<R: Representation> Poly<R> {
     }
     /// self += c * other, for a signed integer constant.
     pub fn scale_add_assign(&mut self, ring: &Ring, other: &Self, c: i128) {
+        if c == 1 {
+            return self.add_assign(ring, other);
+        }
         self.zip(other, |i, a, b| {
             let q = ring.modulus(i);
             kernels::scalar_mul_add_assign(q, a, b, q.reduce_i128(c));
@@ -237,6 +240,28 @@ impl Poly<Eval> {
             .zip(a.limbs.par_iter().zip(&b.limbs))
             .zip(positions)
             .for_each(|((o, (a, b)), i)| kernels::mul_add_assign(ring.modulus(i), o, a, b));
+    }
+    /// 1 / self; none if an evaluation is 0, as the polynomial is not invertible modulo that prime. Three products an evaluation and one
+    /// power a limb (Montgomery's trick); time depends on the values only by the prime at which it gives up.
+    pub fn inverse(&self, ring: &Ring) -> Option<Self> {
+        let mut out = Self::uninit(ring, self.basis);
+        let positions: Vec<usize> = self.basis.iter().collect();
+        let invertible = out.limbs_mut().into_par_iter().zip(&self.limbs).zip(positions).map(|((out, x), i)| {
+            let q = ring.modulus(i);
+            out.wipe_on_drop();
+            // out holds the products of all that come before.
+            let product = x.iter().zip(out.iter_mut()).fold(1, |product, (&x, out)| {
+                *out = product;
+                q.mul(product, x)
+            });
+            let inverse = q.pow(product, q.value() - 2);
+            x.iter().zip(out.iter_mut()).rev().fold(inverse, |inverse, (&x, out)| {
+                *out = q.mul(*out, inverse);
+                q.mul(inverse, x)
+            });
+            product != 0
+        });
+        invertible.reduce(|| true, |a, b| a && b).then_some(out)
     }
     /// self += c, for a signed integer constant.
     pub fn add_constant(&mut self, ring: &Ring, c: i128) {

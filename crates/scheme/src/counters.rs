@@ -11,6 +11,8 @@ pub struct Cost {
     pub transforms: u64,
     /// Key switches (relinearizations included).
     pub key_switches: u64,
+    /// Relinearizations alone.
+    pub relinearizations: u64,
     /// Products of two ciphertexts.
     pub products: u64,
     /// Words read or written by limb-wise kernels, transforms excluded, times 8.
@@ -25,6 +27,7 @@ impl std::ops::Sub for Cost {
         Cost {
             transforms: self.transforms - earlier.transforms,
             key_switches: self.key_switches - earlier.key_switches,
+            relinearizations: self.relinearizations - earlier.relinearizations,
             products: self.products - earlier.products,
             bytes: self.bytes - earlier.bytes,
             roundings: self.roundings - earlier.roundings,
@@ -37,6 +40,7 @@ impl std::ops::Sub for Cost {
 pub struct Counters {
     transforms: AtomicU64,
     key_switches: AtomicU64,
+    relinearizations: AtomicU64,
     products: AtomicU64,
     bytes: AtomicU64,
     roundings: AtomicU64,
@@ -48,10 +52,15 @@ impl Counters {
         Cost {
             transforms: self.transforms.load(Relaxed),
             key_switches: self.key_switches.load(Relaxed),
+            relinearizations: self.relinearizations.load(Relaxed),
             products: self.products.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
             roundings: self.roundings.load(Relaxed),
         }
+    }
+    /// A relinearization, beside its key switch.
+    pub(crate) fn relinearization(&self) {
+        self.relinearizations.fetch_add(1, Relaxed);
     }
     pub(crate) fn product(&self) {
         self.products.fetch_add(1, Relaxed);
@@ -70,12 +79,12 @@ impl Counters {
         // result is written.
         self.limbs(polynomials * (2 * from.minus(to).len() + 4 * to.len()), degree);
     }
-    /// `count` key switches from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
-    pub(crate) fn key_switch(&self, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
+    /// `count` key switches of so many `components` from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
+    pub(crate) fn key_switch(&self, components: usize, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
         self.key_switches.fetch_add(count as u64, Relaxed);
-        // Digits are written once and read by each inner product with two key limbs each; two limbs are written.
+        // Digits are written once and read by each inner product with a key limb for each component, one limb of which is written.
         let extended = limbs + special;
         self.limbs(digits * extended + 2 * limbs, degree);
-        self.limbs(count * (3 * digits + 2) * extended, degree);
+        self.limbs(count * ((components + 1) * digits + components) * extended, degree);
     }
 }

@@ -3,7 +3,7 @@
 
 use everlevel_ring::convert::{RoundingScale, divide_round};
 use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
-use everlevel_scheme::params::{BootstrapSpec, SecretKind};
+use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme,
     SchemeError, SecretKey, ServerKeys,
@@ -27,6 +27,7 @@ fn small(p: u64, r: u32, form: Form) -> ParamsSpec {
         secret: SecretKind::UniformTernary,
         form,
         through_bgv: false,
+        family: Family::Rlwe,
         bootstrap: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Random circuits on the no-op scheme and with cryptography: the same values, the same public data, the same refusals.
 
-use everlevel_scheme::params::SecretKind;
+use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
@@ -63,7 +63,11 @@ impl Step {
     }
 }
 
-fn params(p: u64, (form, through_bgv): (Form, bool)) -> Params {
+fn params(p: u64, family: Family, (form, through_bgv): (Form, bool)) -> Params {
+    let secret = match family {
+        Family::Rlwe => SecretKind::UniformTernary,
+        Family::Ntru => SecretKind::TruncatedGaussian,
+    };
     let spec = ParamsSpec {
         name: "insecure_random".into(),
         index: 256,
@@ -75,7 +79,8 @@ fn params(p: u64, (form, through_bgv): (Form, bool)) -> Params {
         fine_bits: vec![44, 38, 32],
         special: 2,
         digit_size: 2,
-        secret: SecretKind::UniformTernary,
+        family,
+        secret,
         form,
         through_bgv,
         bootstrap: None,
@@ -89,9 +94,10 @@ const STEPS: usize = 30;
 #[test]
 fn random_circuits_agree() {
     let (mut done, mut refused) = (0, 0);
-    for form in [(Form::Bgv, false), (Form::Bfv, false), (Form::Bfv, true)] {
+    let forms = [(Form::Bgv, false), (Form::Bfv, false), (Form::Bfv, true)];
+    for (family, form) in [Family::Rlwe, Family::Ntru].into_iter().flat_map(|family| forms.map(|form| (family, form))) {
         for p in [257, 127] {
-            let params = params(p, form);
+            let params = params(p, family, form);
             for seed in 0..8 {
                 let mut rng = ChaCha20Rng::seed_from_u64(seed << 32 | p);
                 let t = params.plain_modulus();
@@ -115,7 +121,7 @@ fn random_circuits_agree() {
                 let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
                 let mut made: Vec<Ciphertext> = inputs.iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
                 for (step, outcome) in &steps {
-                    let name = format!("p = {p}, {form:?}, seed {seed}, {step:?}");
+                    let name = format!("p = {p}, {family:?}, {form:?}, seed {seed}, {step:?}");
                     match step.apply(&scheme, &made) {
                         Err(e) => assert_eq!(Err(e.to_string()), *outcome, "{name}"),
                         Ok(x) => {
@@ -134,5 +140,5 @@ fn random_circuits_agree() {
         }
     }
     // Both happen, so that both are compared.
-    assert!(done > 500 && refused > 50, "{done} steps, {refused} refusals");
+    assert!(done > 1000 && refused > 100, "{done} steps, {refused} refusals");
 }

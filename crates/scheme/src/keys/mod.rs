@@ -1,6 +1,7 @@
 //! Keys by role: [`SecretKey`] for the owner, [`PublicKey`] for who encrypts, [`ServerKeys`] for who computes.
 //!
-//! Security rests on ring-LWE with the secrets of the parameter set and on circular security: relinearization, Galois and bootstrapping
+//! Security rests on ring-LWE with the secrets of the parameter set (over NTRU also on small ratios looking uniform, which they do not at the
+//! moduli in use) and on circular security: relinearization, Galois and bootstrapping
 //! keys encrypt functions of the secret under the secret itself, as in every scheme that bootstraps.
 
 mod overlap;
@@ -12,6 +13,8 @@ mod switch;
 
 pub use plan::KeyPlan;
 pub use public::PublicKey;
+pub(crate) use public::hidden;
+pub(crate) use secret::MainSecret;
 pub use secret::SecretKey;
 pub use server::{BootstrapKey, EvalKeys, ServerKeys};
 pub use switch::SwitchKey;

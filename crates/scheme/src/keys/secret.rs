@@ -1,41 +1,132 @@
 //! The secret key.
 
-use everlevel_ring::{Eval, Poly, sample};
+use everlevel_ring::{Basis, Eval, GaloisElement, Poly, Ring, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::overlap;
 use crate::error::SchemeError;
-use crate::params::{Params, SecretKind};
+use crate::params::{Family, Params, SecretKind};
 
-/// The owner's key: the main secret s and, for sets that bootstrap, the sparse secret s0 of encapsulation.
+/// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse secret s0 of encapsulation.
 ///
-/// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number of re-draws of a secret whose
-/// canonical norm is above the model's limit (see [`crate::noise`]), which is independent of the one kept, and, for odd indices, of the check of a
-/// sparse secret for coinciding terms (see [`crate::noise::NoiseModel::overlap_slack`]).
+/// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number of re-draws of a polynomial whose
+/// canonical norm is above the model's limit (see [`crate::noise`]), which is independent of the one kept, the check of f for
+/// being invertible, and, for odd indices, the check of a sparse secret for coinciding terms (see
+/// [`crate::noise::NoiseModel::overlap_slack`]).
 pub struct SecretKey {
     params: Params,
-    main: Poly<Eval>,
+    main: MainSecret,
     /// The coefficients of s0.
     sparse: Option<Zeroizing<Vec<i64>>>,
+}
+
+/// What the last component of a ciphertext is multiplied by, in evaluations over all primes that keys are made for.
+pub(crate) enum MainSecret {
+    /// s.
+    Rlwe(Poly<Eval>),
+    /// f = t u + 1 with its inverse, and g / f, which is public.
+    Ntru { f: Poly<Eval>, inverse: Poly<Eval>, quotient: Poly<Eval> },
+}
+
+impl MainSecret {
+    /// s, or f.
+    pub(crate) fn poly(&self) -> &Poly<Eval> {
+        match self {
+            MainSecret::Rlwe(s) => s,
+            MainSecret::Ntru { f, .. } => f,
+        }
+    }
+    /// Its image under an automorphism.
+    pub(crate) fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
+        let moved = |x: &Poly<Eval>| {
+            let mut out = x.galois(ring, g);
+            out.wipe_on_drop();
+            out
+        };
+        match self {
+            MainSecret::Rlwe(s) => MainSecret::Rlwe(moved(s)),
+            MainSecret::Ntru { f, inverse, quotient } => {
+                MainSecret::Ntru { f: moved(f), inverse: moved(inverse), quotient: moved(quotient) }
+            }
+        }
+    }
+    /// Components whose phase is an error: (e - a s, a) with the uniform half that `uniform` names, or (g / f) s + e with a second error s.
+    pub(crate) fn zero(
+        &self,
+        params: &Params,
+        basis: Basis,
+        uniform: (&sample::Seed, u32),
+        rng: &mut impl CryptoRng,
+    ) -> Vec<Poly<Eval>> {
+        let ring = params.ring();
+        let mut first = sample::secret_poly(ring, basis, &key_error(params, rng));
+        match self {
+            MainSecret::Rlwe(s) => {
+                let a = sample::expand(ring, uniform.0, uniform.1, basis);
+                let mut product = a.mul(ring, &s.restricted(basis));
+                product.wipe_on_drop();
+                first.sub_assign(ring, &product);
+                vec![first, a]
+            }
+            MainSecret::Ntru { quotient, .. } => {
+                let s = sample::secret_poly(ring, basis, &key_error(params, rng));
+                first.mul_add_assign(ring, &quotient.restricted(basis), &s);
+                vec![first]
+            }
+        }
+    }
+    /// What the first component of a ciphertext holds so that its phase is `x`: x itself, or x / f.
+    pub(crate) fn quotient_of(&self, ring: &Ring, x: &Poly<Eval>) -> Poly<Eval> {
+        match self {
+            MainSecret::Rlwe(_) => x.clone(),
+            MainSecret::Ntru { inverse, .. } => {
+                let mut out = x.mul(ring, inverse);
+                out.wipe_on_drop();
+                out
+            }
+        }
+    }
+    /// NTRU's secret from u and g; none if f is not invertible modulo one of the primes.
+    fn ntru(params: &Params, u: &[i64], g: &[i64]) -> Option<Self> {
+        let (ring, all) = (params.ring(), params.chain().keyed());
+        let mut f = sample::secret_poly(ring, all, u);
+        f.scale_assign(ring, i128::from(params.slot_shape().plain_modulus(params.slot_shape().max_exponent())));
+        f.add_constant(ring, 1);
+        let inverse = f.inverse(ring)?;
+        let quotient = inverse.mul(ring, &sample::secret_poly(ring, all, g));
+        Some(MainSecret::Ntru { f, inverse, quotient })
+    }
 }
 
 impl SecretKey {
     /// Draws a secret key.
     pub fn generate(params: &Params, rng: &mut impl CryptoRng) -> Self {
         let ring = params.ring();
-        let all = params.chain().keyed();
         let noise = params.noise();
-        let mut draw = || match params.spec().secret {
-            SecretKind::UniformTernary => sample::ternary(ring.degree(), rng),
-            SecretKind::Sparse(weight) => sample::fixed_weight(ring.degree(), weight, rng),
-        };
-        let (main, coefficients) = loop {
-            let s = Zeroizing::new(sample::bounded(ring, noise.key_norm_limit(), &mut draw));
+        let mut draw = || loop {
+            let one = || match params.spec().secret {
+                SecretKind::UniformTernary => sample::ternary(ring.degree(), rng),
+                SecretKind::Sparse(weight) => sample::fixed_weight(ring.degree(), weight, rng),
+                SecretKind::TruncatedGaussian => sample::truncated_gaussian(ring.degree(), rng),
+            };
+            let s = Zeroizing::new(sample::bounded(ring, noise.drawn_norm_limit(), one));
             let weight: i64 = s.iter().map(|x| x * x).sum();
-            if weight as f64 <= noise.key_square_limit() {
-                break (sample::secret_poly(ring, all, &s), s);
+            if weight as f64 <= noise.drawn_square_limit() {
+                break s;
             }
+        };
+        let (main, coefficients) = match params.spec().family {
+            Family::Rlwe => {
+                let s = draw();
+                (MainSecret::Rlwe(sample::secret_poly(ring, params.chain().keyed(), &s)), s)
+            }
+            Family::Ntru => loop {
+                let (u, g) = (draw(), draw());
+                if let Some(main) = MainSecret::ntru(params, &u, &g) {
+                    break (main, u);
+                }
+            },
         };
         let sparse = params.spec().bootstrap.as_ref().map(|b| match b.under_main_key {
             true => coefficients,
@@ -54,8 +145,8 @@ impl SecretKey {
     pub fn params(&self) -> &Params {
         &self.params
     }
-    /// s in evaluations over every prime of the ring.
-    pub(crate) fn eval(&self) -> &Poly<Eval> {
+    /// The main secret.
+    pub(crate) fn main(&self) -> &MainSecret {
         &self.main
     }
     /// The coefficients of the sparse secret.
@@ -65,15 +156,23 @@ impl SecretKey {
             problem: "the set has no bootstrapping section, so there is no sparse secret".into(),
         })
     }
-    /// An error polynomial for a key: within the limits of the noise model.
-    pub(crate) fn key_error(params: &Params, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
-        let noise = params.noise();
-        loop {
-            let e =
-                Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || sample::error(params.degree(), rng)));
-            if e.iter().map(|x| (x * x) as f64).sum::<f64>() <= noise.error_square_limit() {
-                return e;
-            }
+}
+
+/// An error polynomial of the set's family.
+pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
+    match params.spec().family {
+        Family::Rlwe => sample::error(params.degree(), rng),
+        Family::Ntru => sample::truncated_gaussian(params.degree(), rng),
+    }
+}
+
+/// An error polynomial for a key: within the limits of the noise model.
+pub(crate) fn key_error(params: &Params, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
+    let noise = params.noise();
+    loop {
+        let e = Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || error(params, rng)));
+        if e.iter().map(|x| (x * x) as f64).sum::<f64>() <= noise.error_square_limit() {
+            return e;
         }
     }
 }

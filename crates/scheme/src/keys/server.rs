@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_ring::{Eval, GaloisElement, Poly, sample};
+use everlevel_ring::{GaloisElement, sample};
 use rand_core::CryptoRng;
 
 use super::plan::KeyPlan;
-use super::secret::SecretKey;
+use super::secret::{MainSecret, SecretKey, key_error};
 use super::switch::SwitchKey;
 use crate::error::SchemeError;
 use crate::noise::raise_digit;
@@ -55,7 +55,7 @@ impl ServerKeys {
         let params = secret.params();
         let ring = params.ring();
         let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
-        let s = secret.eval();
+        let main = secret.main();
         let total = plan.len() + plan.bootstrap as usize;
         let mut done = 0;
         let mut step = || {
@@ -64,19 +64,18 @@ impl ServerKeys {
         };
         let mut relin = BTreeMap::new();
         if !plan.relin.is_empty() {
-            let mut square = s.mul(ring, s);
+            let mut square = main.poly().mul(ring, main.poly());
             square.wipe_on_drop();
             for (&id, &basis) in &plan.relin {
-                relin.insert(id, SwitchKey::generate(params, gadget(id), basis, &square, s, rng));
+                relin.insert(id, SwitchKey::generate(params, gadget(id), basis, &square, main, rng));
                 step();
             }
         }
         let mut galois = BTreeMap::new();
         for (&(g, id), &basis) in &plan.galois {
             // Stored so that the inner product comes first and the automorphism last: from s to g^-1(s).
-            let mut rotated: Poly<Eval> = s.galois(ring, g.inverse(ring));
-            rotated.wipe_on_drop();
-            galois.insert((g, id), SwitchKey::generate(params, gadget(id), basis, s, &rotated, rng));
+            let rotated = main.galois(ring, g.inverse(ring));
+            galois.insert((g, id), SwitchKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng));
             step();
         }
         let bootstrap = if plan.bootstrap {
@@ -97,7 +96,7 @@ impl ServerKeys {
         let encapsulation = (!params.raises_under_main_key()).then(|| {
             let mut sparse = sample::secret_poly(ring, low.union(cut.special()), coefficients);
             sparse.wipe_on_drop();
-            SwitchKey::generate(params, cut, low, secret.eval(), &sparse, rng)
+            SwitchKey::generate(params, cut, low, secret.main().poly(), &MainSecret::Rlwe(sparse), rng)
         });
 
         let top = params.chain().top();
@@ -112,14 +111,14 @@ impl ServerKeys {
         for _ in 0..params.raise_digits() {
             // (t e + κ w^i s0) / scale - a s
             let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
-            let mut c0 = noisy_message(ring, basis, None, &SecretKey::key_error(params, rng), t.value());
+            let mut c0 = noisy_message(ring, basis, None, &key_error(params, rng), t.value());
             let mut message = sample::secret_poly(ring, basis, coefficients);
             message.wipe_on_drop();
             message.scale_assign(ring, t.centered(multiplier) as i128);
             c0.add_assign(ring, &message);
             divide(ring, &mut c0, meta.form.scale(t.value()));
-            c0.sub_assign(ring, &c1.mul(ring, &secret.eval().restricted(basis)));
-            sparse.push(Ciphertext::new(params.checked(meta, "key generation")?, c0, c1));
+            c0.sub_assign(ring, &c1.mul(ring, &secret.main().poly().restricted(basis)));
+            sparse.push(Ciphertext::new(params.checked(meta, "key generation")?, vec![c0, c1]));
             multiplier = t.mul(multiplier, t.reduce_u64(w));
         }
         Ok(BootstrapKey { encapsulation, sparse })

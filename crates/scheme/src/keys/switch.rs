@@ -4,15 +4,14 @@ use everlevel_arith::kernels;
 use everlevel_ring::{Basis, Eval, Poly, sample};
 use rand_core::CryptoRng;
 
-use super::secret::SecretKey;
+use super::secret::MainSecret;
 use crate::params::{Gadget, Params};
 
-/// One digit of a switching key: (b, a) with b + a s' = e + P δ s over the primes of the key and P, where δ is 1 modulo the digit's
-/// primes and 0 modulo the others.
+/// One digit of a switching key, over the primes of the key and P: (b, a) with b + a s' = e + P δ s, where δ is 1 modulo the digit's primes and
+/// 0 modulo the others. Over NTRU: ζ with ζ s' = g s_i + s' e_i + P δ s for small s_i and e_i.
 pub(crate) struct SwitchDigit {
     pub(crate) group: usize,
-    pub(crate) b: Poly<Eval>,
-    pub(crate) a: Poly<Eval>,
+    pub(crate) components: Vec<Poly<Eval>>,
 }
 
 /// A key from a secret s to a secret s', for one gadget and over some of the primes.
@@ -22,7 +21,7 @@ pub(crate) struct SwitchDigit {
 /// level whose primes it holds.
 pub struct SwitchKey {
     basis: Basis,
-    seed: sample::Seed,
+    seed: Option<sample::Seed>,
     pub(crate) digits: Vec<SwitchDigit>,
 }
 
@@ -34,41 +33,37 @@ impl SwitchKey {
         gadget: &Gadget,
         basis: Basis,
         source: &Poly<Eval>,
-        destination: &Poly<Eval>,
+        destination: &MainSecret,
         rng: &mut impl CryptoRng,
     ) -> Self {
         let ring = params.ring();
         let special = gadget.special();
         let full = basis.union(special);
         let seed = sample::seed(rng);
+        let hidden = destination.quotient_of(ring, source);
         let digits = gadget
             .digits(basis)
             .map(|(group, primes)| {
-                let a = sample::expand(ring, &seed, group as u32, full);
-                let e = SecretKey::key_error(params, rng);
-                let mut b = sample::secret_poly(ring, full, &e);
-                b.for_each(|i, limb| {
+                let mut components = destination.zero(params, full, (&seed, group as u32), rng);
+                components[0].for_each(|i, limb| {
                     let q = ring.modulus(i);
                     if primes.contains(i) {
-                        kernels::scalar_mul_add_assign(q, limb, source.limb(i), ring.product_mod(special, q));
+                        kernels::scalar_mul_add_assign(q, limb, hidden.limb(i), ring.product_mod(special, q));
                     }
-                    let mut product = ring.limb();
-                    product.wipe_on_drop();
-                    kernels::mul(q, &mut product, a.limb(i), destination.limb(i));
-                    kernels::sub_assign(q, limb, &product);
                 });
-                SwitchDigit { group, b, a }
+                SwitchDigit { group, components }
             })
             .collect();
+        let seed = (params.components() > 1).then_some(seed);
         SwitchKey { basis, seed, digits }
     }
     /// The primes that ciphertexts to be switched may have.
     pub fn basis(&self) -> Basis {
         self.basis
     }
-    /// The seed of the uniform halves.
-    pub fn seed(&self) -> &sample::Seed {
-        &self.seed
+    /// The seed of the uniform halves; NTRU has none.
+    pub fn seed(&self) -> Option<&sample::Seed> {
+        self.seed.as_ref()
     }
     /// The digit for a group of primes.
     pub(crate) fn digit(&self, group: usize) -> Option<&SwitchDigit> {
@@ -76,6 +71,57 @@ impl SwitchKey {
     }
     /// Bytes in memory, both halves expanded.
     pub fn memory_bytes(&self) -> u64 {
-        self.digits.iter().flat_map(|d| d.b.limbs().iter().chain(d.a.limbs())).map(|l| l.len() as u64 * 8).sum()
+        self.digits.iter().flat_map(|d| &d.components).flat_map(|c| c.limbs()).map(|l| l.len() as u64 * 8).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::SecretKey;
+    use crate::params::{GadgetId, Level, OptIn};
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+
+    /// ζ^(i) = ζ^(0) modulo q_i P (Doröz–Hu–Sunar 2014, section 4): over the primes of any level of the gadget, ζ f - P δ f² is the same small
+    /// polynomial g s + f e, and so the top key, with primes left out, is a key of that level.
+    #[test]
+    fn an_ntru_key_of_a_lower_level_is_the_top_one_reduced() {
+        for name in ["insecure_ltv-257-n8", "insecure_ltv-2-m255"] {
+            let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+            let (ring, chain) = (params.ring(), params.chain());
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let secret = SecretKey::generate(&params, &mut rng);
+            let f = secret.main().poly();
+            let square = f.mul(ring, f);
+            let gadget = &chain.gadgets()[0];
+            let top = chain.basis(chain.top());
+            let key = SwitchKey::generate(&params, gadget, top, &square, secret.main(), &mut rng);
+            let limit = params.noise().error_norm_limit() * (params.noise().drawn_norm_limit() + params.noise().key_norm_limit());
+            let levels: Vec<Level> = (0..=chain.top().0).map(Level).filter(|l| chain.gadget_id(*l) == GadgetId(0)).collect();
+            assert!(levels.len() > 3 && chain.basis(levels[0]).len() < top.len());
+            for level in levels {
+                let basis = chain.basis(level);
+                let full = basis.union(gadget.special());
+                for (group, primes) in gadget.digits(basis) {
+                    let digit = key.digit(group).unwrap();
+                    let mut error = digit.components[0].restricted(full).mul(ring, &f.restricted(full));
+                    error.for_each(|i, limb| {
+                        let q = ring.modulus(i);
+                        if primes.contains(i) {
+                            kernels::scalar_mul_add_assign(q, limb, square.limb(i), q.neg(ring.product_mod(gadget.special(), q)));
+                        }
+                    });
+                    let error = error.into_coeff(ring);
+                    let centered = |i: usize| -> Vec<i64> {
+                        ring.natural_order(error.limb(i)).into_iter().map(|x| ring.modulus(i).centered(x)).collect()
+                    };
+                    let first = centered(full.iter().next().unwrap());
+                    assert!(full.iter().all(|i| centered(i) == first), "{name}, level {level}, digit {group}");
+                    let real: Vec<f64> = first.iter().map(|&x| x as f64).collect();
+                    assert!(ring.norm().max(&real) <= limit, "{name}, level {level}, digit {group}");
+                }
+            }
+        }
     }
 }

@@ -118,7 +118,8 @@ impl LtvEvaluator {
         let level = terms.iter().fold(terms[0].level(), |level, x| level.min(x.level()));
         let lowered = terms.iter().map(|x| self.lowered(x, level)).collect::<Result<Vec<_>, _>>()?;
         let noise = lowered.iter().map(|x| x.meta.noise).reduce(log_add).unwrap_or(0.0);
-        let meta = self.checked(Meta { noise, ..lowered[0].meta }, operation)?;
+        let depth = lowered.iter().map(|x| x.meta.depth).max().unwrap_or(0);
+        let meta = self.checked(Meta { noise, depth, ..lowered[0].meta }, operation)?;
         let polys: Vec<_> = lowered.iter().map(|x| &x.poly).collect();
         Ok(LtvCiphertext::new(meta, self.params.ring().sum(&polys)))
     }
@@ -140,7 +141,7 @@ impl LtvEvaluator {
         let level = a.level().min(b.level());
         let (a, b) = (self.lowered(&a, level)?, self.lowered(&b, level)?);
         let noise = self.params.noise().product(a.meta.noise, b.meta.noise);
-        let meta = self.checked(Meta { noise, ..a.meta }, "multiplication")?;
+        let meta = self.checked(Meta { noise, depth: a.meta.depth.max(b.meta.depth) + 1, ..a.meta }, "multiplication")?;
         self.counters.product();
         let ring = self.params.ring();
         let count = ring.blocks(rows(level));
@@ -151,7 +152,8 @@ impl LtvEvaluator {
         let ring = self.params.ring();
         let level = a.meta.level.min(b.meta.level);
         let noise = log_add(a.meta.noise, b.meta.noise);
-        let meta = self.checked(Meta { level, noise, ..a.meta }, "addition of products")?;
+        let depth = a.meta.depth.max(b.meta.depth);
+        let meta = self.checked(Meta { level, noise, depth, ..a.meta }, "addition of products")?;
         let (mut sum, mut other) = (a.clone(), b.clone());
         if sum.terms + other.terms > ring.max_terms() {
             // Brought to digits and back, a sum counts as one product.
@@ -165,6 +167,7 @@ impl LtvEvaluator {
         Ok(LtvProduct { meta, blocks: sum.blocks, terms: sum.terms + other.terms })
     }
     pub(super) fn relinearized(&self, a: &LtvProduct, next: NextUse) -> Result<LtvCiphertext, SchemeError> {
+        self.counters.relinearization();
         let (model, level) = (self.params.noise(), a.meta.level);
         let noise = log_add(a.meta.noise, model.key_switch(self.params.digit_count(level)));
         // One row at least after every product, as in the paper: rounding renews the noise, whose tails products make heavier.
@@ -207,6 +210,7 @@ impl LtvEvaluator {
         let primes = ring.transform_primes().len();
         self.counters.key_switch(
             1,
+            1,
             ring.blocks(rows(level)) * primes,
             params.digit_count(level),
             ring.blocks(special) * primes,
@@ -229,7 +233,8 @@ impl LtvEvaluator {
         let level = terms.iter().fold(terms[0].0.level(), |level, (x, _)| level.min(x.level()));
         let lowered = terms.iter().map(|(x, _)| self.lowered(x, level)).collect::<Result<Vec<_>, _>>()?;
         let noise = lowered.iter().zip(terms).map(|(x, (_, d))| x.meta.noise + d.norm).reduce(log_add).unwrap_or(0.0);
-        let meta = self.checked(Meta { level, noise, ..lowered[0].meta }, "linear map")?;
+        let depth = lowered.iter().map(|x| x.meta.depth).max().unwrap_or(0);
+        let meta = self.checked(Meta { level, noise, depth, ..lowered[0].meta }, "linear map")?;
         let pairs = |o: usize| lowered.iter().zip(terms).map(|(x, (_, d))| (&x.evaluations(ring)[o], &d.poly)).collect();
         Ok(LtvCiphertext::new(meta, ring.digits(ring.inner_products(ring.blocks(rows(level)), pairs), rows(level))))
     }

@@ -73,7 +73,7 @@ impl LtvPublicKey {
         let e = Zeroizing::new(sample::truncated_gaussian(n, rng));
         let ring = params.ring();
         let poly = ring.sum(&[&self.mask(&s, &e, rows(level)), &ring.from_signed(&message, rows(level))]);
-        let meta = Meta { level, exponent: 1, form: Form::Bgv, factor: 1, noise: params.noise().fresh() };
+        let meta = Meta { level, exponent: 1, form: Form::Bgv, factor: 1, depth: 0, noise: params.noise().fresh() };
         Ok(LtvCiphertext::new(meta, poly))
     }
 }

@@ -16,6 +16,10 @@
 //! those enter as bounds, not as tails. Rounding errors and digits are modelled as uniform and independent of the keys,
 //! as they are for uniform c1. Everything after that (sums, products, automorphisms, plaintext constants) is deterministic.
 //!
+//! **NTRU.** The phase is c f, f = t u + 1 with the largest t of the set: ‖u‖, ‖g‖ <= 3.5 σ √n, so ‖f‖ <= 1 + t 3.5 σ √n. A rounding is τ f, the floor t K √(n/12) ‖f‖;
+//! the error of a key is g s + f e, with s and e as the errors above; that of an encryption t (g s + f e) + κ m f, and whatever polynomial is added
+//! to a ciphertext is multiplied by f ([`NoiseModel::added`]).
+//!
 //! **Coefficient law.** For decryption and for the entry of bootstrapping only the coefficients count; there the last
 //! rounding is bounded by the law of its coefficients (15.4 standard deviations: two-sided 2^-170), which is 8 bits
 //! smaller than the floor.
@@ -85,6 +89,8 @@ pub struct Meta {
     pub form: Form,
     /// The unit κ modulo p^e that its message is multiplied by.
     pub factor: u64,
+    /// How many products of ciphertexts lie on the longest path that led here, from a fresh or raised one.
+    pub depth: u32,
     /// log2 of the bound on the canonical norm of its phase w = κ m + t ε (in BFV form: of t times its phase modulo q).
     pub noise: f64,
 }

@@ -5,7 +5,7 @@ use everlevel_ring::{Basis, Ring, sample};
 use super::{COEFFICIENT_TAIL, TAIL, log_add, raise_digit_ranges};
 use crate::error::SchemeError;
 use crate::form::Form;
-use crate::params::{Chain, Level, Params, ParamsSpec, SecretKind};
+use crate::params::{Chain, Family, Level, Params, ParamsSpec, SecretKind};
 
 /// The constants of a parameter set, in bits unless said otherwise.
 #[derive(Clone, Debug)]
@@ -13,10 +13,14 @@ pub struct NoiseModel {
     degree: f64,
     /// How many coefficients a coefficient of X^k a is the sum of, see [`Ring::overlap`].
     overlap: f64,
+    family: Family,
+    drawn_norm: f64,
+    drawn_square: f64,
     key_norm: f64,
-    key_square: f64,
+    error_variance: f64,
     error_norm: f64,
     error_square: f64,
+    key_error_norm: f64,
     floor: f64,
     base_bits: f64,
     base_digits: Vec<f64>,
@@ -30,19 +34,41 @@ pub struct NoiseModel {
 impl NoiseModel {
     pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let n = ring.degree() as f64;
-        let (key_norm, key_square) = match spec.secret {
+        let (drawn_norm, drawn_square) = match spec.secret {
             SecretKind::UniformTernary => (3.5 * (2.0 * n / 3.0).sqrt(), (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n)),
             SecretKind::Sparse(weight) => ((3.5 * (weight as f64).sqrt()).min(weight as f64), weight as f64),
+            // The squares have variance 2.32 each.
+            SecretKind::TruncatedGaussian => {
+                (3.5 * (sample::GAUSSIAN_VARIANCE * n).sqrt(), sample::GAUSSIAN_VARIANCE * n + 4.0 * (2.32 * n).sqrt())
+            }
+        };
+        let error_variance = match spec.family {
+            Family::Rlwe => sample::ERROR_VARIANCE,
+            Family::Ntru => sample::GAUSSIAN_VARIANCE,
+        };
+        let error_norm = 4.0 * (error_variance * n).sqrt();
+        // ‖s‖ or ‖f‖, the norm of e or g s + f e, and of the multipliers of the roundings of a ciphertext's components.
+        let (key_norm, key_error_norm, rounded) = match spec.family {
+            Family::Rlwe => (drawn_norm, error_norm, drawn_norm.hypot(1.0)),
+            Family::Ntru => {
+                let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
+                let key_norm = t * drawn_norm + 1.0;
+                (key_norm, error_norm * (drawn_norm + key_norm), key_norm)
+            }
         };
         let bits = |i: usize| (ring.modulus(i).value() as f64).log2();
         NoiseModel {
             degree: n,
             overlap: ring.overlap() as f64,
+            family: spec.family,
+            drawn_norm,
+            drawn_square,
             key_norm,
-            key_square,
-            error_norm: 4.0 * (sample::ERROR_VARIANCE * n).sqrt(),
-            error_square: 1.2 * sample::ERROR_VARIANCE * n,
-            floor: (TAIL * (n / 12.0).sqrt() * (1.0 + key_norm * key_norm).sqrt()).log2(),
+            error_variance,
+            error_norm,
+            error_square: 1.2 * error_variance * n,
+            key_error_norm,
+            floor: (TAIL * (n / 12.0).sqrt() * rounded).log2(),
             base_bits: chain.bits(Level(0)),
             base_digits: chain.encapsulation().digits(chain.basis(Level(0))).map(|(_, g)| ring.log2(g)).collect(),
             encapsulation_bits: ring.log2(chain.encapsulation().special()),
@@ -53,13 +79,17 @@ impl NoiseModel {
         }
     }
 
-    /// The largest ‖s‖ of a main secret.
+    /// The largest norm of what the owner draws: s, or u and g.
+    pub fn drawn_norm_limit(&self) -> f64 {
+        self.drawn_norm
+    }
+    /// The largest sum of its squared coefficients.
+    pub fn drawn_square_limit(&self) -> f64 {
+        self.drawn_square
+    }
+    /// The largest norm of the main secret: ‖s‖, or ‖f‖ = ‖t u + 1‖.
     pub fn key_norm_limit(&self) -> f64 {
         self.key_norm
-    }
-    /// The largest Σ s_i² of a main secret.
-    pub fn key_square_limit(&self) -> f64 {
-        self.key_square
     }
     /// The largest ‖e‖ of an error inside a key.
     pub fn error_norm_limit(&self) -> f64 {
@@ -79,23 +109,39 @@ impl NoiseModel {
         let special = bits(chain.gadget(level).special());
         let digits = chain.gadget(level).digits(chain.basis(level));
         let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
-        (t as f64).log2() + (TAIL * (self.degree / 12.0).sqrt() * self.error_norm * squares.sqrt()).log2()
+        (t as f64).log2() + (TAIL * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt()).log2()
     }
     /// The bound on any message polynomial: n t / 2, whatever the values.
     pub fn message(&self, t: u64) -> f64 {
         (t as f64 * self.degree / 2.0).log2()
     }
-    /// A fresh encryption under the secret key, with an error that is drawn anew.
-    pub fn fresh_secret(&self, t: u64) -> f64 {
-        let error = TAIL * (sample::ERROR_VARIANCE * self.degree).sqrt();
-        log_add(self.message(t), (t as f64).log2() + error.log2())
+    /// What the addition of a polynomial of norm 2^`bits` to a ciphertext's first component adds to its phase: over NTRU f multiplies that, too.
+    pub fn added(&self, bits: f64) -> f64 {
+        match self.family {
+            Family::Rlwe => bits,
+            Family::Ntru => bits + self.key_norm.log2(),
+        }
     }
-    /// A fresh encryption under the public key.
+    /// A fresh encryption under the secret key, with an error that is drawn anew; over NTRU it is one under the public key.
+    pub fn fresh_secret(&self, t: u64) -> f64 {
+        match self.family {
+            Family::Rlwe => self.fresh(t, TAIL * (self.error_variance * self.degree).sqrt()),
+            Family::Ntru => self.fresh_public(t),
+        }
+    }
+    /// A fresh encryption under the public key: the errors t (e v + e0 + e1 s), or t (g v + f e).
     pub fn fresh_public(&self, t: u64) -> f64 {
         let n = self.degree;
-        let error = TAIL * (sample::ERROR_VARIANCE * n).sqrt();
-        let total = self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm;
-        log_add(self.message(t), (t as f64).log2() + total.log2())
+        let error = TAIL * (self.error_variance * n).sqrt();
+        let total = match self.family {
+            Family::Rlwe => self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm,
+            Family::Ntru => error * self.drawn_norm.hypot(self.key_norm),
+        };
+        self.fresh(t, total)
+    }
+    /// A message and t times an error.
+    fn fresh(&self, t: u64, error: f64) -> f64 {
+        log_add(self.added(self.message(t)), (t as f64).log2() + error.log2())
     }
     /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w of a polynomial with coefficients uniform in
     /// ±range/2.
@@ -114,7 +160,7 @@ impl NoiseModel {
     /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.
     pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
         let t = t as f64;
-        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.mixed(self.key_square)) / 12.0).sqrt();
+        let switch = t * COEFFICIENT_TAIL * ((1.0 + self.mixed(self.drawn_square)) / 12.0).sqrt();
         if self.under_main_key {
             return log_add(prior, switch.log2());
         }

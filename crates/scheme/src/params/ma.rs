@@ -4,7 +4,7 @@
 //! has weight 120, which the paper counts as about 82 bits. The moduli have the paper's total size, log2 QP, a quarter to a
 //! third of it for P.
 
-use super::spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
+use super::spec::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};
 use crate::form::Form;
 
 /// How a set of the paper removes digits.
@@ -170,6 +170,7 @@ impl PaperSet {
             digit_size: self.special,
             form: Form::Bgv,
             through_bgv: false,
+            family: Family::Rlwe,
             secret: SecretKind::Sparse(120),
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(self.bound),

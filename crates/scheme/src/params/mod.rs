@@ -1,6 +1,7 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
 mod chain;
+mod ltv;
 mod ma;
 mod security;
 mod sets;
@@ -15,10 +16,11 @@ use crate::error::SchemeError;
 use crate::noise::{NoiseModel, raise_digit_count};
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
+pub use ltv::ntru_names;
 pub use ma::{PaperSet, Variant, paper_sets};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 pub use sets::{names, spec};
-pub use spec::{BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};
+pub use spec::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};
 
 /// Whether parameter sets below 128 bits are acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +139,14 @@ impl Params {
     /// The number of slots.
     pub fn slots(&self) -> usize {
         self.slot_shape().slots()
+    }
+    /// How many polynomials a ciphertext has: 2, for NTRU 1.
+    pub fn components(&self) -> usize {
+        self.0.spec.family.components()
+    }
+    /// How many limbs of each prime the product of two ciphertexts reads and writes, before relinearization.
+    pub(crate) fn tensor_streams(&self) -> usize {
+        4 * self.components() - 1
     }
     /// The exponent r of the plaintext modulus p^r.
     pub fn plain_exponent(&self) -> u32 {

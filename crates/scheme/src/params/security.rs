@@ -10,7 +10,7 @@ use everlevel_ring::Ring;
 use serde::Serialize;
 
 use super::chain::{Chain, Level};
-use super::spec::{ParamsSpec, SecretKind};
+use super::spec::{Family, ParamsSpec, SecretKind};
 
 /// (log2 n, [(log2 QP, bits)]), ascending moduli: uniform ternary secret, sigma 3.2. The rows at 424, 855, 1720 and 3470
 /// are the unique-SVP condition of the same model (GSA, MATZOV) evaluated there, less 0.3 bits for BDD.
@@ -55,9 +55,12 @@ impl SecurityReport {
 
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
-        let (key, bits) = match spec.secret {
-            SecretKind::UniformTernary => ("main secret at QP", ternary(ring.degree(), main)),
-            SecretKind::Sparse(weight) => ("sparse main secret at QP", sparse(ring.degree(), weight, main)),
+        let (key, bits) = match (spec.family, spec.secret) {
+            // The tables are for ring-LWE; at the moduli of any useful set the dense sublattice of f gives the key away.
+            (Family::Ntru, _) => ("NTRU key f at QP", 0.0),
+            (Family::Rlwe, SecretKind::UniformTernary) => ("main secret at QP", ternary(ring.degree(), main)),
+            (Family::Rlwe, SecretKind::Sparse(weight)) => ("sparse main secret at QP", sparse(ring.degree(), weight, main)),
+            (Family::Rlwe, SecretKind::TruncatedGaussian) => ("Gaussian main secret at QP", 0.0),
         };
         let mut keys = vec![KeySecurity { key, modulus_bits: main, bits }];
         if let Some(b) = spec.bootstrap.as_ref().filter(|b| !b.under_main_key) {

@@ -1,7 +1,7 @@
 //! The named parameter sets.
 
-use super::ma;
-use super::spec::{BootstrapSpec, ParamsSpec, SecretKind};
+use super::spec::{BootstrapSpec, Family, ParamsSpec, SecretKind};
+use super::{ltv, ma};
 use crate::error::SchemeError;
 use crate::form::Form;
 
@@ -145,18 +145,22 @@ const SETS: &[Set] = &[
     Set { name: "insecure_bfv-65537-n11", index: 1 << 12, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BFV },
 ];
 
-/// The names of all sets, those of papers' chapters left out.
+/// The names of all sets, those of papers' chapters and NTRU's ([`ntru_names`](super::ntru_names)) left out.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
-/// The specification of a named set, or of one of a paper's chapter ([`paper_sets`](super::paper_sets)).
+/// The specification of a named set, of one of a paper's chapter ([`paper_sets`](super::paper_sets)), or of one over NTRU
+/// ([`ntru_names`](super::ntru_names)).
 ///
 /// # Errors
 /// An unknown name; the error lists the known ones.
 pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
     if let Some(set) = ma::paper_sets().find(|set| set.name() == name) {
         return Ok(set.spec());
+    }
+    if let Some(spec) = ltv::spec(name) {
+        return Ok(spec);
     }
     let set = SETS
         .iter()
@@ -175,6 +179,7 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         digit_size: set.digit,
         form: set.form,
         through_bgv: set.through_bgv,
+        family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: Some(BootstrapSpec {
             overflow_bound: set.bound,

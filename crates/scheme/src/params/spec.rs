@@ -6,7 +6,30 @@ use serde::{Deserialize, Serialize};
 use crate::error::SchemeError;
 use crate::form::Form;
 
-/// How the main secret key is drawn.
+/// What a ciphertext hides its message behind, and so how many components it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Ring-LWE: (c0, c1) with phase c0 + c1 s.
+    #[default]
+    Rlwe,
+    /// NTRU: c with phase c f, f = t u + 1, t being the largest plaintext modulus of the set; the public key is t g / f. LTV in BGV form,
+    /// YASHE′ in BFV form. All errors are [`everlevel_ring::sample::truncated_gaussian`]. *Overstretched*, and so insecure, wherever q is large enough to
+    /// compute anything (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017, Ducas–van Woerden 2021).
+    Ntru,
+}
+
+impl Family {
+    /// How many polynomials a ciphertext has.
+    pub fn components(self) -> usize {
+        match self {
+            Family::Rlwe => 2,
+            Family::Ntru => 1,
+        }
+    }
+}
+
+/// How the main secret s is drawn; for NTRU, how u and g are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretKind {
@@ -14,6 +37,8 @@ pub enum SecretKind {
     UniformTernary,
     /// So many coefficients 1 or -1, the others 0: what papers before 2022 used.
     Sparse(usize),
+    /// Discrete Gaussian of deviation 1.55, truncated to -2..=2 ([`everlevel_ring::sample::truncated_gaussian`]): what LTV draws.
+    TruncatedGaussian,
 }
 
 /// The shapes of bootstrapping.
@@ -120,6 +145,9 @@ pub struct ParamsSpec {
     /// Products in BFV form go through BGV's (by the free conversion) instead of the scaling of products over the integers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub through_bgv: bool,
+    /// Ring-LWE or NTRU (absent: `rlwe`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub family: Family,
     /// How the main secret is drawn.
     pub secret: SecretKind,
     /// Bootstrapping, if the set can.
@@ -138,7 +166,7 @@ impl ParamsSpec {
     }
     /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or with the name of a paper's chapter.
     pub fn is_insecure_by_name(&self) -> bool {
-        ["insecure_", "chen-han-", "ma-"].iter().any(|prefix| self.name.starts_with(prefix))
+        ["insecure_", "chen-han-", "ma-", "ltv-"].iter().any(|prefix| self.name.starts_with(prefix))
     }
     /// The checks that need no tables.
     pub(crate) fn check(&self) -> Result<(), SchemeError> {
@@ -200,6 +228,9 @@ impl ParamsSpec {
             return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
         }
         if let Some(b) = &self.bootstrap {
+            if self.family == Family::Ntru {
+                return bad("family = ntru: expected no bootstrap section, as bootstrapping is defined over ring-LWE only".into());
+            }
             if Axes::new(self.index).is_ok_and(|axes| !axes.is_squarefree()) {
                 return bad(format!(
                     "index = {}: expected a power of two or an odd number without square factors, as others are not bootstrapped",

@@ -171,6 +171,7 @@ impl NoOp {
     fn count_key_switch(&self, level: Level, count: usize) {
         let chain = self.params.chain();
         let (basis, gadget) = (chain.basis(level), chain.gadget(level));
-        self.counters.key_switch(count, basis.len(), gadget.digits(basis).count(), gadget.special().len(), self.params.degree());
+        let (components, digits, special) = (self.params.components(), gadget.digits(basis).count(), gadget.special().len());
+        self.counters.key_switch(components, count, basis.len(), digits, special, self.params.degree());
     }
 }

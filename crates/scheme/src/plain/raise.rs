@@ -50,7 +50,7 @@ impl Raise for NoOp {
         if !params.raises_under_main_key() {
             // A digit for each prime of q0 over those and one special prime, two divisions by the latter.
             self.counters.transforms(b + b * b + 2 * (1 + b));
-            self.counters.key_switch(1, b, b, 1, params.degree());
+            self.counters.key_switch(2, 1, b, b, 1, params.degree());
             self.counters.rounding(2, low.union(params.chain().encapsulation().special()), low, params.degree());
         }
         let bound = params.overflow_bound();

@@ -17,7 +17,7 @@ impl NoOp {
         }
         let params = &self.params;
         let meta = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        self.count_division(params.chain().basis(a.meta.level), params.chain().basis(level), 2);
+        self.count_division(params.chain().basis(a.meta.level), params.chain().basis(level), params.components());
         Ok(Open { meta, value: a.value.clone() })
     }
     fn scaled_meta(&self, m: &Meta, k: i64) -> Result<Meta, SchemeError> {
@@ -44,9 +44,26 @@ impl NoOp {
         let k = t.reduce_i64(k);
         a.iter().map(|&x| t.mul(x, k)).collect()
     }
+    /// The product at a level.
+    fn product(&self, a: &Open, b: &Open, level: Level) -> Result<Open, SchemeError> {
+        same_kind(&a.meta, &b.meta, "multiplication")?;
+        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
+        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        self.counters.product();
+        let chain = self.params.chain();
+        let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
+        if self.params.product_form(meta.form) == Form::Bfv {
+            // The components of both are lifted and transformed, the product's divided by q.
+            self.counters.transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
+            let products = 2 * self.params.components() - 1;
+            self.counters.rounding(products, basis.union(auxiliary), auxiliary, self.params.degree());
+        }
+        self.counters.limbs(self.params.tensor_streams() * basis.union(auxiliary).len(), self.params.degree());
+        Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
+    }
     fn reduce(&self, level: Level, to: Level) {
         let chain = self.params.chain();
-        self.count_division(chain.extended(level), chain.basis(to), 2);
+        self.count_division(chain.extended(level), chain.basis(to), self.params.components());
     }
 }
 
@@ -98,8 +115,7 @@ impl Scheme for NoOp {
     fn add_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let noise = log_add(a.meta.noise, (carried.unsigned_abs().max(1) as f64).log2());
-        let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
+        let meta = self.params.after_add_plain(&a.meta, (carried.unsigned_abs().max(1) as f64).log2())?;
         let constant = if self.values { self.params.plain().constant(t.reduce_i64(k), meta.exponent) } else { Vec::new() };
         Ok(Open { meta, value: self.pairwise(&a.value, &constant, meta.exponent, false) })
     }
@@ -130,20 +146,10 @@ impl Scheme for NoOp {
     }
 
     fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
-        same_kind(&a.meta, &b.meta, "multiplication")?;
-        let level = self.params.product_level(&a.meta, &b.meta);
-        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
-        let meta = self.params.after_product(&a.meta, &b.meta)?;
-        self.counters.product();
-        let chain = self.params.chain();
-        let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
-        if self.params.product_form(meta.form) == Form::Bfv {
-            // Four polynomials are lifted and transformed, three divided by q.
-            self.counters.transforms(7 * (basis.len() + auxiliary.len()));
-            self.counters.rounding(3, basis.union(auxiliary), auxiliary, self.params.degree());
-        }
-        self.counters.limbs(7 * basis.union(auxiliary).len(), self.params.degree());
-        Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
+        self.product(a, b, self.params.product_level(&a.meta, &b.meta))
+    }
+    fn mul_prepared(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
+        self.product(a, b, a.meta.level.min(b.meta.level))
     }
     fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
@@ -157,7 +163,7 @@ impl Scheme for NoOp {
             if m.level > low {
                 let t = params.plain_arithmetic(&m).value();
                 let floor = params.noise().floor(t) + params.noise().key_norm_limit().log2();
-                self.count_division(params.chain().basis(m.level), params.chain().basis(low), 3);
+                self.count_division(params.chain().basis(m.level), params.chain().basis(low), 2 * params.components() - 1);
                 let switched = params.after_switch(&m, low);
                 m = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
             }
@@ -180,12 +186,17 @@ impl Scheme for NoOp {
             self.counters.transforms(basis.len());
         }
         self.count_decomposition(a.meta.level, known);
+        self.counters.relinearization();
         self.count_key_switch(a.meta.level, 1);
         self.reduce(a.meta.level, meta.level);
         Ok(Open { meta, value: a.value.clone() })
     }
     fn prepare(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
         self.switch(a, self.params.target(&a.meta, next))
+    }
+    fn prepare_together(&self, xs: &[&Open], next: NextUse) -> Result<Vec<Open>, SchemeError> {
+        let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
+        xs.iter().map(|x| self.switch(x, level)).collect()
     }
 
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
@@ -215,7 +226,7 @@ impl Scheme for NoOp {
     fn mul_monomial(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let limbs = self.params.chain().basis(a.meta.level).len();
         self.counters.transforms(limbs);
-        self.counters.limbs(4 * limbs, self.params.degree());
+        self.counters.limbs(2 * self.params.components() * limbs, self.params.degree());
         let value = if a.value.is_empty() { Vec::new() } else { self.params.plain().mul_monomial(&a.value, k, a.meta.exponent) };
         Ok(Open { meta: a.meta, value })
     }
@@ -275,7 +286,7 @@ impl Scheme for NoOp {
         let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
         let basis = self.params.chain().basis(first.level);
         let limbs = self.params.chain().extended(first.level).len();
-        self.counters.limbs(limbs * 2 * (inputs.len() + rows.len()), self.params.degree());
+        self.counters.limbs(limbs * self.params.components() * (inputs.len() + rows.len()), self.params.degree());
         rows.iter()
             .map(|row| {
                 let fits = |d: &OpenDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{
-    Coeff, Eval, GaloisElement, Poly, Ring, SlotShape,
+    Coeff, Eval, GaloisElement, Limb, Poly, Ring, SlotShape,
     convert::{RoundingScale, divide_round},
 };
 
@@ -36,9 +36,9 @@ impl<K: EvalKeys> Evaluator<K> {
         let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
         let t = params.divisor(&a.meta);
         let to = params.chain().basis(level);
-        self.counters.rounding(2, a.c0.basis(), to, params.degree());
+        self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
         let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
-        Ok(Ciphertext::new(out, switch(&a.c0), switch(&a.c1)))
+        Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
     }
 
     /// [`Evaluator::mod_switch_to`] that copies nothing where nothing is to be done.
@@ -72,18 +72,34 @@ impl<K: EvalKeys> Evaluator<K> {
         let ring = self.params.ring();
         let meta = self.params.after_add(&a.meta, &b.meta)?;
         let mut out = Ciphertext { meta, ..a.into_owned() };
-        for (x, y) in [(&mut out.c0, &b.c0), (&mut out.c1, &b.c1)] {
+        for (x, y) in out.components.iter_mut().zip(&b.components) {
             if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
         }
         Ok(out)
     }
 
+    /// The product at a level.
+    fn product(&self, a: &Ciphertext, b: &Ciphertext, level: Level) -> Result<Product, SchemeError> {
+        let square = std::ptr::eq(a, b);
+        let (meta, a, b) = self.factors(a, b, level)?;
+        let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
+        let t = self.params.plain_arithmetic(&meta).value();
+        let tensor = match self.params.product_form(meta.form) {
+            Form::Bgv => {
+                let mut tensor = Tensor::Eval(self.tensor(x, y));
+                // t x * t y is t times the product in BFV form.
+                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
+                tensor
+            }
+            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
+        };
+        Ok(Product { meta, tensor })
+    }
     /// The polynomial times k; the factor stays.
     fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
         let mut out = Ciphertext { meta, ..a.clone() };
-        out.c0.scale_assign(self.params().ring(), k as i128);
-        out.c1.scale_assign(self.params().ring(), k as i128);
+        out.each(|c| c.scale_assign(self.params().ring(), k as i128));
         Ok(out)
     }
 
@@ -94,10 +110,10 @@ impl<K: EvalKeys> Evaluator<K> {
     pub fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let params = self.params();
-        let poly = message_poly(params, b, a.c0.basis())?;
+        let poly = message_poly(params, b, a.basis())?;
         let noise = a.meta.noise + b.norm_bits(params);
         let meta = params.checked(Meta { noise, ..a.meta }, "multiplication by a plaintext")?;
-        Ok(Ciphertext::new(meta, a.c0.mul(params.ring(), &poly), a.c1.mul(params.ring(), &poly)))
+        Ok(Ciphertext::new(meta, a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect()))
     }
     /// Adds the plaintext's slots.
     ///
@@ -108,12 +124,11 @@ impl<K: EvalKeys> Evaluator<K> {
         let params = self.params();
         let t = params.plain_arithmetic(&a.meta);
         let carried = carried_coefficients(params, b, &a.meta)?;
-        let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.c0.basis(), &carried).into_eval(params.ring());
+        let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
         divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
-        let noise = log_add(a.meta.noise, params.noise().message(t.value()));
-        let meta = params.checked(Meta { noise, ..a.meta }, "addition of a plaintext")?;
+        let meta = params.after_add_plain(&a.meta, params.noise().message(t.value()))?;
         let mut out = Ciphertext { meta, ..a.clone() };
-        out.c0.add_assign(params.ring(), &poly);
+        out.components[0].add_assign(params.ring(), &poly);
         Ok(out)
     }
     /// Subtracts the plaintext's slots.
@@ -183,13 +198,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let ring = self.params.ring();
         let t = self.params.plain_arithmetic(&a.meta).value();
         let mut out = Ciphertext { meta: Meta { form, ..a.meta }, ..a.clone() };
-        for c in [&mut out.c0, &mut out.c1] {
-            match (a.meta.form, form) {
-                (Form::Bgv, Form::Bfv) => divide(ring, c, t),
-                (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
-                _ => {}
-            }
-        }
+        out.each(|c| match (a.meta.form, form) {
+            (Form::Bgv, Form::Bfv) => divide(ring, c, t),
+            (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
+            _ => {}
+        });
         out
     }
 
@@ -201,18 +214,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
     fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let mut out = a.clone();
-        out.c0.neg_assign(self.params.ring());
-        out.c1.neg_assign(self.params.ring());
+        out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
     }
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let noise = log_add(a.meta.noise, (constant.unsigned_abs().max(1) as f64).log2());
-        let meta = self.params.checked(Meta { noise, ..a.meta }, "addition of a constant")?;
+        let meta = self.params.after_add_plain(&a.meta, (constant.unsigned_abs().max(1) as f64).log2())?;
         let mut out = Ciphertext { meta, ..a.clone() };
         let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
-        out.c0.for_each(|i, limb| {
+        out.components[0].for_each(|i, limb| {
             let q = ring.modulus(i);
             let c = q.mul(q.reduce_i64(constant), ring.inverse_of(scale, i));
             limb.iter_mut().for_each(|x| *x = q.add(*x, c));
@@ -236,8 +247,9 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
                 Some(above) => {
                     let mut s = self.mod_switch_to(&above, x.meta.level)?;
                     s.meta = params.after_add(&s.meta, &meta)?;
-                    s.c0.scale_add_assign(params.ring(), &x.c0, k as i128);
-                    s.c1.scale_add_assign(params.ring(), &x.c1, k as i128);
+                    for (c, x) in s.components.iter_mut().zip(&x.components) {
+                        c.scale_add_assign(params.ring(), x, k as i128);
+                    }
                     s
                 }
             });
@@ -246,20 +258,10 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
-        let square = std::ptr::eq(a, b);
-        let (meta, a, b) = self.factors(a, b)?;
-        let (x, y) = ([&a.c0, &a.c1], (!square).then_some([&b.c0, &b.c1]));
-        let t = self.params.plain_arithmetic(&meta).value();
-        let tensor = match self.params.product_form(meta.form) {
-            Form::Bgv => {
-                let mut tensor = Tensor::Eval(self.tensor(x, y));
-                // t x * t y is t times the product in BFV form.
-                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
-                tensor
-            }
-            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
-        };
-        Ok(Product { meta, tensor })
+        self.product(a, b, self.params.product_level(&a.meta, &b.meta))
+    }
+    fn mul_prepared(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+        self.product(a, b, a.meta.level.min(b.meta.level))
     }
     fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
@@ -275,12 +277,12 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
                 x.tensor.scale_assign(ring, k as i128);
             }
             if x.meta.level > low {
-                // Three polynomials are rounded: the term in s² adds ‖s‖ times the floor.
+                // All polynomials of the product are rounded: the term in s² adds ‖s‖ times the floor.
                 let switched = params.after_switch(&x.meta, low);
                 let floor = params.noise().floor(t.value()) + params.noise().key_norm_limit().log2();
                 x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
                 let to = params.chain().basis(low);
-                self.counters.rounding(3, x.tensor.basis(), to, params.degree());
+                self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
                 x.tensor = x.tensor.divided(ring, to, RoundingScale::plain_multiple(params.divisor(&x.meta)));
             }
             Ok(x)
@@ -294,19 +296,23 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
     fn relinearize(&self, a: &Product, next: NextUse) -> Result<Ciphertext, SchemeError> {
         match &a.tensor {
-            Tensor::Eval([d0, d1, d2]) => {
-                let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, o0: &mut [u64], o1: &mut [u64]| {
-                    kernels::scalar_mul_add_assign(q, o0, &d0.limb(i)[places.clone()], factor);
-                    kernels::scalar_mul_add_assign(q, o1, &d1.limb(i)[places], factor);
+            Tensor::Eval(d) => {
+                let (square, rest) = d.split_last().expect("a product has a component");
+                let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
+                    for (out, d) in outs.iter_mut().zip(rest) {
+                        kernels::scalar_mul_add_assign(q, &mut out[places.clone()], &d.limb(i)[places.clone()], factor);
+                    }
                 };
-                self.relinearized(&a.meta, Square::Eval(d2), next, add, |_, _, _, _, _| {})
+                self.relinearized(&a.meta, Square::Eval(square), next, add, |_, _, _, _| {})
             }
-            Tensor::Coeff([d0, d1, d2]) => {
-                let add = |i: usize, q: Modulus, factor: u64, o0: &mut [u64], o1: &mut [u64]| {
-                    kernels::scalar_mul_add_assign(q, o0, d0.limb(i), factor);
-                    kernels::scalar_mul_add_assign(q, o1, d1.limb(i), factor);
+            Tensor::Coeff(d) => {
+                let (square, rest) = d.split_last().expect("a product has a component");
+                let add = |i: usize, q: Modulus, factor: u64, outs: &mut [Limb]| {
+                    for (out, d) in outs.iter_mut().zip(rest) {
+                        kernels::scalar_mul_add_assign(q, out, d.limb(i), factor);
+                    }
                 };
-                self.relinearized(&a.meta, Square::Coeff(d2), next, |_, _, _, _, _, _| {}, add)
+                self.relinearized(&a.meta, Square::Coeff(square), next, |_, _, _, _, _| {}, add)
             }
         }
     }
@@ -315,23 +321,28 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             return self.relinearize(&self.mul_no_relin(a, b)?, next);
         }
         let ring = self.params.ring();
-        let (meta, a, b) = self.factors(a, b)?;
-        self.counters.limbs(7 * a.c0.basis().len(), ring.degree());
+        let (meta, a, b) = self.factors(a, b, self.params.product_level(&a.meta, &b.meta))?;
+        self.counters.limbs(self.params.tensor_streams() * a.basis().len(), ring.degree());
         // A product of BFV ciphertexts in BGV, see `mul_no_relin`.
         let scale = meta.form.scale(self.params.plain_arithmetic(&meta).value());
-        let mut d2 = a.c1.mul(ring, &b.c1);
-        d2.scale_assign(ring, scale as i128);
+        let mut square = a.last().mul(ring, b.last());
+        square.scale_assign(ring, scale as i128);
         // d0 and d1 are made where they are needed, a few words at a time, and never travel through memory.
-        let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, o0: &mut [u64], o1: &mut [u64]| {
+        let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
+            let ([a0, a1], [b0, b1], [o0, o1]) = (&a.components[..], &b.components[..], outs) else { return };
             let factor = q.mul(factor, q.reduce_u64(scale));
-            let [a0, a1, b0, b1] = [&a.c0, &a.c1, &b.c0, &b.c1].map(|c| &c.limb(i)[places.clone()]);
-            kernels::inner_product_scale_add(q, o0, &[a0], &[b0], factor);
-            kernels::inner_product_scale_add(q, o1, &[a0, a1], &[b1, b0], factor);
+            let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(|c| &c.limb(i)[places.clone()]);
+            kernels::inner_product_scale_add(q, &mut o0[places.clone()], &[a0], &[b0], factor);
+            kernels::inner_product_scale_add(q, &mut o1[places], &[a0, a1], &[b1, b0], factor);
         };
-        self.relinearized(&meta, Square::Eval(&d2), next, add, |_, _, _, _, _| {})
+        self.relinearized(&meta, Square::Eval(&square), next, add, |_, _, _, _| {})
     }
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.mod_switch_to(a, self.params.target(&a.meta, next))
+    }
+    fn prepare_together(&self, xs: &[&Ciphertext], next: NextUse) -> Result<Vec<Ciphertext>, SchemeError> {
+        let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
+        xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
@@ -339,7 +350,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let mut out = Ciphertext { meta, ..a.clone() };
         if meta.form == Form::Bfv && k < a.meta.exponent {
             let lost = self.plain_prime().pow(a.meta.exponent - k) as i128;
-            [&mut out.c0, &mut out.c1].into_iter().for_each(|c| c.scale_assign(self.params.ring(), lost));
+            out.each(|c| c.scale_assign(self.params.ring(), lost));
         }
         Ok(out)
     }
@@ -349,7 +360,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let meta = params.after_dividing_plain(&a.meta)?;
         let mut out = Ciphertext { meta, ..a.clone() };
         if meta.form == Form::Bgv {
-            [&mut out.c0, &mut out.c1].into_iter().for_each(|c| divide(ring, c, self.plain_prime()));
+            out.each(|c| divide(ring, c, self.plain_prime()));
         }
         Ok(out)
     }
@@ -359,16 +370,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let mut out = Ciphertext { meta, ..a.clone() };
         if meta.form == Form::Bgv {
             let p = self.plain_prime() as i128;
-            [&mut out.c0, &mut out.c1].into_iter().for_each(|c| c.scale_assign(self.params.ring(), p));
+            out.each(|c| c.scale_assign(self.params.ring(), p));
         }
         Ok(out)
     }
 
     fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let ring = self.params.ring();
-        let monomial = Poly::monomial(ring, a.c0.basis(), k);
-        self.counters.limbs(4 * a.c0.basis().len(), ring.degree());
-        Ok(Ciphertext::new(a.meta, a.c0.mul(ring, &monomial), a.c1.mul(ring, &monomial)))
+        let monomial = Poly::monomial(ring, a.basis(), k);
+        self.counters.limbs(2 * a.components.len() * a.basis().len(), ring.degree());
+        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(ring, &monomial)).collect()))
     }
 
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::arithmetic::divide;
 use super::{Ciphertext, carried_coefficients};
 use crate::error::SchemeError;
-use crate::keys::SecretKey;
+use crate::keys::{MainSecret, SecretKey, hidden};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 
@@ -33,7 +33,8 @@ pub(crate) fn noisy_message(ring: &Ring, basis: Basis, message: Option<&[i64]>, 
 }
 
 impl SecretKey {
-    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a), or ((κ m + t e) / t - a s, a).
+    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a), or ((κ m + t e) / t - a s, a); over NTRU as the
+    /// public key does.
     ///
     /// # Errors
     /// A plaintext of another parameter set.
@@ -50,6 +51,10 @@ impl SecretKey {
         if level > params.chain().top() {
             return Err(SchemeError::BadLevel { found: level, highest: params.chain().top() });
         }
+        let s = match self.main() {
+            MainSecret::Rlwe(s) => s,
+            MainSecret::Ntru { quotient, .. } => return hidden(params, std::slice::from_ref(quotient), plaintext, level, rng),
+        };
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = params.fresh(level, plaintext.exponent, params.noise().fresh_secret(t));
@@ -58,8 +63,8 @@ impl SecretKey {
         let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
         divide(ring, &mut c0, meta.form.scale(t));
         let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
-        c0.sub_assign(ring, &c1.mul(ring, &self.eval().restricted(basis)));
-        Ok(Ciphertext::new(params.checked(meta, "encryption")?, c0, c1))
+        c0.sub_assign(ring, &c1.mul(ring, &s.restricted(basis)));
+        Ok(Ciphertext::new(params.checked(meta, "encryption")?, vec![c0, c1]))
     }
     /// Decrypts. Exact, or refused.
     ///
@@ -118,8 +123,8 @@ impl SecretKey {
     fn phase(&self, ciphertext: &Ciphertext) -> Result<(Basis, Poly<Coeff>), SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let full = ciphertext.c0.basis();
-        if ciphertext.c1.basis() != full || full != params.chain().basis(ciphertext.meta.level) {
+        let full = params.chain().basis(ciphertext.meta.level);
+        if ciphertext.components.len() != params.components() || ciphertext.components.iter().any(|c| c.basis() != full) {
             return Err(SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() });
         }
         let need = ciphertext.meta.noise + 1.0 + DECRYPTION_SLACK;
@@ -129,9 +134,11 @@ impl SecretKey {
                 basis = basis.union(Basis::of([i]));
             }
         }
-        let mut phase: Poly<Eval> = ciphertext.c0.restricted(basis);
+        let mut phase = ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
         phase.wipe_on_drop();
-        phase.mul_add_assign(ring, &ciphertext.c1.restricted(basis), &self.eval().restricted(basis));
+        if let Some(c0) = ciphertext.constant() {
+            phase.add_assign(ring, &c0.restricted(basis));
+        }
         let t = params.plain_arithmetic(&ciphertext.meta).value();
         phase.scale_assign(ring, ciphertext.meta.form.scale(t) as i128);
         Ok((basis, phase.into_coeff(ring)))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use everlevel_arith::kernels;
+use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{Basis, Coeff, Eval, Limb, Poly, Ring, convert::CenteredLift};
 use rayon::prelude::*;
 
@@ -103,16 +103,12 @@ impl Decomposition {
             })
             .collect()
     }
-    /// The key's limbs modulo the prime at `position`, digit by digit: (b, a).
-    pub(crate) fn key_limbs<'k>(&self, key: &'k SwitchKey, position: usize) -> (Vec<&'k [u64]>, Vec<&'k [u64]>) {
-        let digit = |group: usize| key.digit(group).expect("the key was checked to cover the basis");
-        self.digits
-            .iter()
-            .map(|cut| {
-                let d = digit(cut.group);
-                (&d.b.limb(position)[..], &d.a.limb(position)[..])
-            })
-            .unzip()
+    /// The key's limbs modulo the prime at `position`: those of each component, digit by digit.
+    pub(crate) fn key_limbs<'k>(&self, key: &'k SwitchKey, position: usize) -> Vec<Vec<&'k [u64]>> {
+        let digit = |cut: &Digit| key.digit(cut.group).expect("the key was checked to cover the basis");
+        let digits: Vec<_> = self.digits.iter().map(digit).collect();
+        let components = digits.first().map_or(0, |digit| digit.components.len());
+        (0..components).map(|k| digits.iter().map(|digit| &digit.components[k].limb(position)[..]).collect()).collect()
     }
 }
 
@@ -123,6 +119,16 @@ pub(crate) const CHUNK: usize = 2048;
 pub(crate) fn chunks(ring: &Ring) -> impl Iterator<Item = Range<usize>> {
     let degree = ring.degree();
     (0..degree).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(degree))
+}
+
+/// Writes Σ digits_j key_kj to the places `to` of every component k; `key` holds those of the same length.
+pub(crate) fn write_inner_products(q: Modulus, outs: &mut [Limb], to: Range<usize>, digits: &[&[u64]], key: &[Vec<&[u64]>]) {
+    match (outs, key) {
+        ([o0, o1], [b, a]) => kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to], digits, b, a),
+        (outs, key) => {
+            outs.iter_mut().zip(key).for_each(|(out, key)| kernels::inner_product(q, &mut out[to.clone()], digits, key));
+        }
+    }
 }
 
 /// The same places of every limb.

@@ -11,7 +11,7 @@ use everlevel_ring::{
 use rayon::prelude::*;
 
 use super::diagonal::Diagonal;
-use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within};
+use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within, write_inner_products};
 use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
@@ -22,17 +22,25 @@ use crate::verbs::NextUse;
 /// A ciphertext before the division by P.
 pub struct Extended {
     pub(crate) meta: ExtendedMeta,
-    pub(crate) e0: Poly<Eval>,
-    pub(crate) e1: Poly<Eval>,
+    pub(crate) components: Vec<Poly<Eval>>,
 }
 
-/// Extended ciphertexts from their pairs of limbs, which come prime by prime.
-fn assembled(basis: Basis, columns: Vec<Vec<(Limb, Limb)>>, metas: impl Iterator<Item = ExtendedMeta>) -> Vec<Extended> {
+impl Extended {
+    fn basis(&self) -> Basis {
+        self.components[0].basis()
+    }
+}
+
+/// Extended ciphertexts from their components' limbs, which come prime by prime.
+fn assembled(basis: Basis, columns: Vec<Vec<Vec<Limb>>>, metas: impl Iterator<Item = ExtendedMeta>) -> Vec<Extended> {
     let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
     metas
         .map(|meta| {
-            let (l0, l1) = columns.iter_mut().map(|column| column.next().expect("a pair for each ciphertext")).unzip();
-            Extended { meta, e0: Poly::from_limbs(basis, l0), e1: Poly::from_limbs(basis, l1) }
+            let next = |column: &mut std::vec::IntoIter<Vec<Limb>>| column.next().expect("limbs for each ciphertext");
+            let mut limbs: Vec<_> = columns.iter_mut().map(|column| next(column).into_iter()).collect();
+            let count = limbs.first().map_or(0, |limbs| limbs.len());
+            let component = |_| Poly::from_limbs(basis, limbs.iter_mut().filter_map(Iterator::next).collect());
+            Extended { meta, components: (0..count).map(component).collect() }
         })
         .collect()
 }
@@ -53,50 +61,51 @@ impl<K: EvalKeys> Evaluator<K> {
     pub(super) fn hoisted(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let basis = x.c0.basis();
+        let (basis, count) = (x.basis(), x.components.len());
         let gadget = params.chain().gadget(x.meta.level);
         let special = gadget.special();
         let extended = basis.union(special);
         let t = params.divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
-        let cut = (switched > 0).then(|| Decomposition::new(params, gadget, &x.c1, t));
+        let cut = (switched > 0).then(|| Decomposition::new(params, gadget, x.last(), t));
         if let Some(cut) = &cut {
-            self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
+            self.counters.key_switch(count, switched, basis.len(), cut.len(), special.len(), ring.degree());
         }
         let positions: Vec<usize> = extended.iter().collect();
-        // For each prime, for each automorphism, the two limbs.
-        let columns: Vec<Vec<(Limb, Limb)>> = positions
+        // For each prime, for each automorphism, the limbs of its components.
+        let columns: Vec<Vec<Vec<Limb>>> = positions
             .par_iter()
             .map(|&i| {
                 let q = ring.modulus(i);
                 let ordinary = basis.contains(i);
                 let factor = if ordinary { self.raise_factor(special, i, t) } else { 0 };
                 let digits = cut.as_ref().map(|cut| (cut, cut.evaluate(ring, i, self.known_digit(x, i, t))));
-                let mut outs: Vec<(Limb, Limb)> = gs.iter().map(|_| (ring.limb(), ring.limb())).collect();
-                for ((o0, o1), _) in outs.iter_mut().zip(&keys).filter(|(_, key)| key.is_none()) {
-                    for (out, c) in [(o0, &x.c0), (o1, &x.c1)] {
+                let mut all: Vec<Vec<Limb>> = gs.iter().map(|_| (0..count).map(|_| ring.limb()).collect()).collect();
+                for (outs, _) in all.iter_mut().zip(&keys).filter(|(_, key)| key.is_none()) {
+                    for (out, c) in outs.iter_mut().zip(&x.components) {
                         if ordinary { kernels::scalar_mul(q, out, c.limb(i), factor) } else { out.fill(0) }
                     }
                 }
-                let Some((cut, digits)) = &digits else { return outs };
+                let Some((cut, digits)) = &digits else { return all };
                 let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                let halves: Vec<_> = keys.iter().map(|key| key.map(|key| cut.key_limbs(key, i))).collect();
+                let keys: Vec<_> = keys.iter().map(|key| key.map(|key| cut.key_limbs(key, i))).collect();
+                let constant = x.constant().filter(|_| ordinary).map(|c0| c0.limb(i));
                 // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream by.
                 for chunk in chunks(ring) {
-                    for ((&g, half), (o0, o1)) in gs.iter().zip(&halves).zip(&mut outs) {
-                        let Some((b, a)) = half else { continue };
+                    for ((&g, key), outs) in gs.iter().zip(&keys).zip(&mut all) {
+                        let Some(key) = key else { continue };
                         // Each contiguous piece goes straight to where the automorphism puts it.
                         for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
-                            let (digits, b, a) = (within(&digits, &from), within(b, &from), within(a, &from));
-                            kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to.clone()], &digits, &b, &a);
-                            if ordinary {
-                                kernels::scalar_mul_add_assign(q, &mut o0[to], &x.c0.limb(i)[from], factor);
+                            let key: Vec<_> = key.iter().map(|limbs| within(limbs, &from)).collect();
+                            write_inner_products(q, outs, to.clone(), &within(&digits, &from), &key);
+                            if let Some(c0) = constant {
+                                kernels::scalar_mul_add_assign(q, &mut outs[0][to], &c0[from], factor);
                             }
                         }
                     }
                 }
-                outs
+                all
             })
             .collect();
         let meta = |key: &Option<_>| if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
@@ -108,7 +117,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let params = self.params();
         let ring = params.ring();
         let gadget = params.chain().gadget(x.meta.level);
-        let (basis, special) = (x.c0.basis(), gadget.special());
+        let (basis, special, count) = (x.basis(), gadget.special(), x.components.len());
         let extended = basis.union(special);
         let t = params.divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
@@ -118,34 +127,37 @@ impl<K: EvalKeys> Evaluator<K> {
         }
         let meta = params.after_reduction(&params.with_key_switch(&x.meta), NextUse::Keep);
         let out = params.checked(meta, "automorphism")?;
-        let cut = Decomposition::new(params, gadget, &x.c1, t);
-        self.counters.key_switch(switched, basis.len(), cut.len(), special.len(), ring.degree());
+        let cut = Decomposition::new(params, gadget, x.last(), t);
+        self.counters.key_switch(count, switched, basis.len(), cut.len(), special.len(), ring.degree());
         let positions: Vec<usize> = extended.iter().collect();
         let digits: Vec<Vec<Limb>> = positions.par_iter().map(|&i| cut.evaluate(ring, i, self.known_digit(x, i, t))).collect();
         let rotate = |(&g, key): (&GaloisElement, &Option<&SwitchKey>)| {
             let Some(key) = key else { return x.clone() };
-            self.counters.rounding(2, extended, basis, ring.degree());
+            self.counters.rounding(count, extended, basis, ring.degree());
             let scale = RoundingScale::times_plain(t);
-            let [c0, c1] = divide_round_produced(ring, extended, basis, scale, |i, factor, [o0, o1]| {
+            let components = divide_round_produced(ring, count, extended, basis, scale, |i, factor, outs| {
                 let q = ring.modulus(i);
                 let digits: Vec<&[u64]> =
                     digits[extended.limb_of(i).expect("a prime of the extended basis")].iter().map(|d| &d[..]).collect();
-                let (b, a) = cut.key_limbs(key, i);
+                let key = cut.key_limbs(key, i);
                 // c0 P / t is one more product.
-                let raise = basis.contains(i).then(|| vec![self.raise_factor(special, i, t); CHUNK]);
+                let raised = x.constant().filter(|_| basis.contains(i));
+                let raised = raised.map(|c0| (c0.limb(i), vec![self.raise_factor(special, i, t); CHUNK]));
                 for chunk in chunks(ring) {
                     for (to, from) in g.evaluation_shift(ring).pieces_of(chunk) {
-                        let (mut digits, mut b) = (within(&digits, &from), within(&b, &from));
-                        kernels::inner_product_scale_add(q, &mut o1[to.clone()], &digits, &within(&a, &from), factor);
-                        if let Some(raise) = &raise {
-                            b.push(&raise[..from.len()]);
-                            digits.push(&x.c0.limb(i)[from]);
+                        let mut digits = within(&digits, &from);
+                        for (k, (out, key)) in outs.iter_mut().zip(&key).enumerate().rev() {
+                            let mut key = within(key, &from);
+                            if let (0, Some((c0, raise))) = (k, &raised) {
+                                key.push(&raise[..from.len()]);
+                                digits.push(&c0[from.clone()]);
+                            }
+                            kernels::inner_product_scale_add(q, &mut out[to.clone()], &digits, &key, factor);
                         }
-                        kernels::inner_product_scale_add(q, &mut o0[to], &digits, &b, factor);
                     }
                 }
             });
-            Ciphertext::new(out, c0, c1)
+            Ciphertext::new(out, components)
         };
         Ok(gs.iter().zip(&keys).map(rotate).collect())
     }
@@ -158,13 +170,13 @@ impl<K: EvalKeys> Evaluator<K> {
                     return Ok(None);
                 }
                 let name = || format!("Galois key for X^{}", g.exponent());
-                usable(self.keys.galois(g, id), x.c0.basis(), x.meta.level, "automorphism", name).map(Some)
+                usable(self.keys.galois(g, id), x.basis(), x.meta.level, "automorphism", name).map(Some)
             })
             .collect()
     }
-    /// What the digit of prime `i` is modulo that prime: c1 / t.
+    /// What the digit of prime `i` is modulo that prime: the last component, divided by t.
     fn known_digit<'c>(&self, x: &'c Ciphertext, i: usize, t: u64) -> Option<(&'c [u64], u64)> {
-        x.c1.basis().contains(i).then(|| (&x.c1.limb(i)[..], self.params().ring().inverse_of(t, i)))
+        x.basis().contains(i).then(|| (&x.last().limb(i)[..], self.params().ring().inverse_of(t, i)))
     }
 
     pub(super) fn combined(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
@@ -176,7 +188,7 @@ impl<K: EvalKeys> Evaluator<K> {
             found,
         };
         let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
-        let basis = first.e0.basis();
+        let (basis, count) = (first.basis(), first.components.len());
         let mut metas = Vec::with_capacity(rows.len());
         for row in rows {
             let fits = |d: &Diagonal| d.fits(first.meta.meta.exponent, basis);
@@ -190,35 +202,34 @@ impl<K: EvalKeys> Evaluator<K> {
             let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, d.profile())));
             metas.push(ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?);
         }
-        self.counters.limbs(basis.len() * 2 * (inputs.len() + rows.len()), ring.degree());
+        self.counters.limbs(basis.len() * count * (inputs.len() + rows.len()), ring.degree());
         let positions: Vec<usize> = basis.iter().collect();
-        let columns: Vec<Vec<(Limb, Limb)>> = positions
+        let columns: Vec<Vec<Vec<Limb>>> = positions
             .par_iter()
             .map(|&i| {
                 let q = ring.modulus(i);
-                let mut outs: Vec<(Limb, Limb)> = rows.iter().map(|_| (ring.limb(), ring.limb())).collect();
+                let mut all: Vec<Vec<Limb>> = rows.iter().map(|_| (0..count).map(|_| ring.limb()).collect()).collect();
                 let shortest = rows.iter().flatten().flatten().map(|d| d.period()).min().unwrap_or(ring.degree());
-                let (mut a, mut b0, mut b1) = (Vec::new(), Vec::new(), Vec::new());
+                let mut diagonals = Vec::new();
+                let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); count];
                 let mut end = 0;
                 while end < ring.degree() {
                     let start = end;
                     end += CHUNK.min(shortest - start % shortest);
                     let range = start..end;
-                    for (row, (o0, o1)) in rows.iter().zip(&mut outs) {
-                        a.clear();
-                        b0.clear();
-                        b1.clear();
+                    for (row, outs) in rows.iter().zip(&mut all) {
+                        diagonals.clear();
+                        pieces.iter_mut().for_each(Vec::clear);
                         for (x, d) in inputs.iter().zip(row) {
                             if let Some(d) = d {
-                                a.push(d.piece(i, range.clone()));
-                                b0.push(&x.e0.limb(i)[range.clone()]);
-                                b1.push(&x.e1.limb(i)[range.clone()]);
+                                diagonals.push(d.piece(i, range.clone()));
+                                pieces.iter_mut().zip(&x.components).for_each(|(piece, c)| piece.push(&c.limb(i)[range.clone()]));
                             }
                         }
-                        kernels::inner_product2(q, &mut o0[range.clone()], &mut o1[range.clone()], &a, &b0, &b1);
+                        write_inner_products(q, outs, range.clone(), &diagonals, &pieces);
                     }
                 }
-                outs
+                all
             })
             .collect();
         Ok(assembled(basis, columns, metas.into_iter()))
@@ -233,14 +244,13 @@ impl<K: EvalKeys> Evaluator<K> {
         let out = params.after_galois_sum(&sum, switched, next)?;
         let extended = params.chain().extended(sum.meta.level);
         let (identity, moved): (Vec<_>, Vec<_>) = parts.into_iter().partition(|(g, _)| g.is_identity());
-        let mut identity = identity.into_iter().map(|(_, x)| [x.e0, x.e1]);
-        let mut acc = identity.next().unwrap_or_else(|| [Poly::zero(ring, extended), Poly::zero(ring, extended)]);
+        let mut identity = identity.into_iter().map(|(_, x)| x.components);
+        let mut acc = identity.next().unwrap_or_else(|| self.zeros(extended));
         identity.for_each(|x| acc.iter_mut().zip(&x).for_each(|(a, x)| a.add_assign(ring, x)));
         for (g, x) in moved {
-            self.add_moved(&mut acc, g, [x.e0, x.e1], sum.meta.level)?;
+            self.add_moved(&mut acc, g, x.components, sum.meta.level)?;
         }
-        let [e0, e1] = acc;
-        Ok(self.reduced(e0, e1, out, params.divisor(&sum.meta)))
+        Ok(self.reduced(&acc, out, params.divisor(&sum.meta)))
     }
     pub(super) fn chained(
         &self,
@@ -255,29 +265,30 @@ impl<K: EvalKeys> Evaluator<K> {
             let (g, mut x) = part?;
             if let Some(inner) = sum.take() {
                 x.meta = x.meta.plus(&inner.meta);
-                x.e0.add_assign(ring, &inner.e0);
-                x.e1.add_assign(ring, &inner.e1);
+                x.components.iter_mut().zip(&inner.components).for_each(|(x, inner)| x.add_assign(ring, inner));
             }
             if !g.is_identity() {
                 switched += 1;
-                let (meta, basis) = (x.meta.shifted(g.column_shift(params.ring())), x.e0.basis());
-                let mut acc = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
-                self.add_moved(&mut acc, g, [x.e0, x.e1], meta.meta.level)?;
-                let [e0, e1] = acc;
-                x = Extended { meta, e0, e1 };
+                let meta = x.meta.shifted(g.column_shift(params.ring()));
+                let mut acc = self.zeros(x.basis());
+                self.add_moved(&mut acc, g, x.components, meta.meta.level)?;
+                x = Extended { meta, components: acc };
             }
             sum = Some(x);
         }
         let sum = sum.ok_or_else(no_parts)?;
         let out = params.after_galois_sum(&sum.meta, switched, next)?;
-        Ok(self.reduced(sum.e0, sum.e1, out, params.divisor(&sum.meta.meta)))
+        Ok(self.reduced(&sum.components, out, params.divisor(&sum.meta.meta)))
+    }
+    fn zeros(&self, basis: Basis) -> Vec<Poly<Eval>> {
+        (0..self.params().components()).map(|_| Poly::zero(self.params().ring(), basis)).collect()
     }
     /// Adds g(x), x over the extended modulus of `level`, after its key switch.
     fn add_moved(
         &self,
-        acc: &mut [Poly<Eval>; 2],
+        acc: &mut [Poly<Eval>],
         g: GaloisElement,
-        x: [Poly<Eval>; 2],
+        mut x: Vec<Poly<Eval>>,
         level: Level,
     ) -> Result<(), SchemeError> {
         let params = self.params();
@@ -285,36 +296,36 @@ impl<K: EvalKeys> Evaluator<K> {
         let (basis, gadget) = (params.chain().basis(level), params.chain().gadget(level));
         let name = || format!("Galois key for X^{}", g.exponent());
         let key = usable(self.keys.galois(g, params.chain().gadget_id(level)), basis, level, "linear map", name)?;
-        let [e0, e1] = x;
-        let positions: Vec<usize> = e0.basis().iter().collect();
-        let cut = Decomposition::of_quotient(params, gadget, e1, basis);
-        self.counters.key_switch(1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
+        let last = x.pop().expect("a ciphertext has a component");
+        let positions: Vec<usize> = last.basis().iter().collect();
+        let cut = Decomposition::of_quotient(params, gadget, last, basis);
+        self.counters.key_switch(acc.len(), 1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         let shift = g.evaluation_shift(ring);
-        let [acc0, acc1] = acc;
-        acc0.limbs_mut().into_par_iter().zip(acc1.limbs_mut()).zip(positions).for_each(|((a0, a1), i)| {
+        // Prime by prime, the limbs of all components.
+        let mut columns: Vec<Vec<&mut Limb>> = positions.iter().map(|_| Vec::with_capacity(acc.len())).collect();
+        acc.iter_mut().for_each(|a| columns.iter_mut().zip(a.limbs_mut()).for_each(|(column, limb)| column.push(limb)));
+        columns.into_par_iter().zip(positions).for_each(|(column, i)| {
             let q = ring.modulus(i);
             let digits = cut.evaluate(ring, i, None);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-            let (b, a) = cut.key_limbs(key, i);
-            let (mut s0, mut s1) = (ring.limb(), ring.limb());
-            kernels::inner_product2(q, &mut s0, &mut s1, &views, &b, &a);
-            kernels::add_assign(q, &mut s0, e0.limb(i));
-            for (target, source, len) in shift.pieces() {
-                kernels::add_assign(q, &mut a0[target..target + len], &s0[source..source + len]);
-                kernels::add_assign(q, &mut a1[target..target + len], &s1[source..source + len]);
+            let mut sums: Vec<Limb> = column.iter().map(|_| ring.limb()).collect();
+            write_inner_products(q, &mut sums, 0..ring.degree(), &views, &cut.key_limbs(key, i));
+            sums.iter_mut().zip(&x).for_each(|(sum, constant)| kernels::add_assign(q, sum, constant.limb(i)));
+            for (a, sum) in column.into_iter().zip(&sums) {
+                for (target, source, len) in shift.pieces() {
+                    kernels::add_assign(q, &mut a[target..target + len], &sum[source..source + len]);
+                }
             }
         });
         Ok(())
     }
 
     /// Division by P and by the primes that `out` does not have, and multiplication by t.
-    pub(super) fn reduced(&self, e0: Poly<Eval>, e1: Poly<Eval>, out: Meta, t: u64) -> Ciphertext {
+    fn reduced(&self, components: &[Poly<Eval>], out: Meta, t: u64) -> Ciphertext {
         let params = self.params();
         let target = params.chain().basis(out.level);
-        self.counters.rounding(2, e0.basis(), target, params.degree());
+        self.counters.rounding(components.len(), components[0].basis(), target, params.degree());
         let scale = RoundingScale::times_plain(t);
-        let c0 = divide_round(params.ring(), &e0, target, scale);
-        let c1 = divide_round(params.ring(), &e1, target, scale);
-        Ciphertext::new(out, c0, c1)
+        Ciphertext::new(out, components.iter().map(|c| divide_round(params.ring(), c, target, scale)).collect())
     }
 }

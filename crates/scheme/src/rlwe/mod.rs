@@ -1,8 +1,13 @@
-//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS.
+//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS, on ring-LWE and on NTRU.
 //!
 //! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ and the bound on the phase
 //! in its [`Meta`]; a BFV ciphertext is that divided by t ([`crate::Form`]). Key switching and modulus switching are shared by both forms and
 //! all plaintext moduli: BGV ciphertexts are divided by t on the way in and multiplied by t on the way out.
+//!
+//! An NTRU ciphertext is one polynomial c with phase c f, f = t u + 1: one of ring-LWE without c0, under the secret f. BGV over NTRU is
+//! LTV (López-Alt–Tromer–Vaikuntanathan 2012, Doröz–Hu–Sunar 2014), BFV over NTRU is YASHE′ (Bos et al. 2013). So everything here is
+//! written for a number of *components*, two or one; the last one is what the secret multiplies, a product has three or one
+//! (docs/adr/0014).
 
 mod arithmetic;
 mod diagonal;
@@ -39,13 +44,29 @@ pub use raise::Raised;
 #[derive(Clone)]
 pub struct Ciphertext {
     pub(crate) meta: Meta,
-    pub(crate) c0: Poly<Eval>,
-    pub(crate) c1: Poly<Eval>,
+    /// (c0, c1), or c.
+    pub(crate) components: Vec<Poly<Eval>>,
 }
 
 impl Ciphertext {
-    pub(crate) fn new(meta: Meta, c0: Poly<Eval>, c1: Poly<Eval>) -> Self {
-        Ciphertext { meta, c0, c1 }
+    pub(crate) fn new(meta: Meta, components: Vec<Poly<Eval>>) -> Self {
+        Ciphertext { meta, components }
+    }
+    /// Its primes.
+    pub(crate) fn basis(&self) -> Basis {
+        self.last().basis()
+    }
+    /// What the secret multiplies: c1, or c.
+    pub(crate) fn last(&self) -> &Poly<Eval> {
+        self.components.last().expect("a ciphertext has a component")
+    }
+    /// What it does not multiply: c0, if the family has one.
+    pub(crate) fn constant(&self) -> Option<&Poly<Eval>> {
+        self.components.split_last().and_then(|(_, rest)| rest.first())
+    }
+    /// The same change to every component.
+    pub(crate) fn each(&mut self, change: impl Fn(&mut Poly<Eval>)) {
+        self.components.iter_mut().for_each(change);
     }
     /// Level, plaintext modulus, factor and noise bound.
     pub fn meta(&self) -> &Meta {
@@ -62,7 +83,7 @@ impl Ciphertext {
     /// FNV-1a over all residues: equal ciphertexts have equal fingerprints on every machine, backend and thread count. For
     /// comparing runs; not collision-resistant against anybody who tries.
     pub fn fingerprint(&self) -> u64 {
-        let words = self.c0.limbs().iter().chain(self.c1.limbs()).flat_map(|limb| limb.iter());
+        let words = self.components.iter().flat_map(|c| c.limbs()).flat_map(|limb| limb.iter());
         words.flat_map(|w| w.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ byte as u64).wrapping_mul(0x100_0000_01b3))
     }
 }
@@ -73,14 +94,14 @@ impl fmt::Debug for Ciphertext {
     }
 }
 
-/// A product before relinearization: phase d0 + d1 s + d2 s².
+/// A product before relinearization: phase d0 + d1 s + d2 s², or d f².
 #[derive(Clone)]
 pub struct Product {
     pub(crate) meta: Meta,
     pub(crate) tensor: Tensor,
 }
 
-/// The evaluator of BGV and BFV: parameters and server keys. It holds no secret. Operands of one operation have one form; results have it
+/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys. It holds no secret. Operands of one operation have one form; results have it
 /// too ([`Scheme::convert`](crate::Scheme::convert)).
 pub struct Evaluator<K: EvalKeys = ServerKeys> {
     params: Params,

@@ -1,4 +1,4 @@
-//! The ends of bootstrapping: from a worn-out ciphertext to encryptions of its phase.
+//! The ends of bootstrapping, over ring-LWE only: from a worn-out ciphertext to encryptions of its phase.
 //!
 //! Under the sparse key s0 modulo q0 a worn-out (b, a) in BGV form has b + a s0 = κ m + p^r ε + q0 I over the integers. A polynomial combination
 //! o0 + o1 s0 with integer polynomials is encrypted by one product of plaintext polynomials with encryptions of w^i s0 for each digit of o1 in
@@ -23,8 +23,8 @@ use crate::verbs::{Raise, Scheme};
 
 /// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
 pub struct Raised {
-    b: Vec<i64>,
-    a: Vec<i64>,
+    /// (b, a).
+    components: [Vec<i64>; 2],
     factor: u64,
 }
 
@@ -36,7 +36,7 @@ impl<K: EvalKeys> Evaluator<K> {
     }
 
     /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the keys.
-    fn times_sparse(&self, o0: &[i64], o1: &[i64], meta: Meta) -> Result<Ciphertext, SchemeError> {
+    fn times_sparse(&self, [o0, o1]: [Vec<i64>; 2], meta: Meta) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let keys = &self.bootstrap_key()?.sparse;
@@ -44,16 +44,13 @@ impl<K: EvalKeys> Evaluator<K> {
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
         let t = params.plain_arithmetic(&meta);
-        let carried: Vec<i64> = if meta.factor == 1 {
-            o0.to_vec()
-        } else {
-            o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect()
-        };
+        let carried: Vec<i64> =
+            if meta.factor == 1 { o0 } else { o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect() };
         let mut c0 = poly(&carried);
         divide(ring, &mut c0, meta.form.scale(t.value()));
         let mut c1 = Poly::zero(ring, basis);
         let w = raise_digit(self.plain_prime()) as i64;
-        let mut rest = o1.to_vec();
+        let mut rest = o1;
         for (i, key) in keys.iter().enumerate() {
             if rest.iter().all(|&x| x == 0) {
                 break;
@@ -64,11 +61,12 @@ impl<K: EvalKeys> Evaluator<K> {
                 false => vec![0; rest.len()],
             };
             let digit = poly(&rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect::<Vec<i64>>());
-            c0.mul_add_assign(ring, &key.c0.restricted(basis), &digit);
-            c1.mul_add_assign(ring, &key.c1.restricted(basis), &digit);
+            for (c, key) in [&mut c0, &mut c1].into_iter().zip(&key.components) {
+                c.mul_add_assign(ring, &key.restricted(basis), &digit);
+            }
             rest = next;
         }
-        Ok(Ciphertext::new(meta, c0, c1))
+        Ok(Ciphertext::new(meta, vec![c0, c1]))
     }
     /// The coefficients modulo q0, centered, in natural order.
     fn centered_base(&self, c: Poly<Eval>) -> Vec<i64> {
@@ -91,28 +89,29 @@ impl<K: EvalKeys> Evaluator<K> {
         ring.natural_order(&stored)
     }
     /// The key switch from s to s0 modulo q0, of a ciphertext in BGV form.
-    fn to_sparse_key(&self, c0: Poly<Eval>, c1: Poly<Eval>, t: u64, key: &SwitchKey) -> [Poly<Eval>; 2] {
+    fn to_sparse_key(&self, [c0, c1]: &[Poly<Eval>; 2], t: u64, key: &SwitchKey) -> [Poly<Eval>; 2] {
         let params = self.params();
         let ring = params.ring();
         let low = c0.basis();
         let gadget = params.chain().encapsulation();
         let special = gadget.special();
-        let cut = Decomposition::new(params, gadget, &c1, t);
+        let cut = Decomposition::new(params, gadget, c1, t);
         let full = low.union(special);
-        self.counters.key_switch(1, low.len(), cut.len(), 1, ring.degree());
+        self.counters.key_switch(2, 1, low.len(), cut.len(), 1, ring.degree());
         self.counters.rounding(2, full, low, ring.degree());
-        divide_round_produced(ring, full, low, RoundingScale::times_plain(t), |i, factor, [o0, o1]| {
+        let out = divide_round_produced(ring, 2, full, low, RoundingScale::times_plain(t), |i, factor, outs| {
             let q = ring.modulus(i);
             let known = low.contains(i).then(|| (&c1.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-            let (b, a) = cut.key_limbs(key, i);
-            kernels::inner_product_scale_add(q, o0, &views, &b, factor);
-            kernels::inner_product_scale_add(q, o1, &views, &a, factor);
-            if low.contains(i) {
-                kernels::scalar_mul_add_assign(q, o0, c0.limb(i), q.mul(factor, self.raise_factor(special, i, t)));
+            for (out, key) in outs.iter_mut().zip(cut.key_limbs(key, i)) {
+                kernels::inner_product_scale_add(q, out, &views, &key, factor);
             }
-        })
+            if low.contains(i) {
+                kernels::scalar_mul_add_assign(q, &mut outs[0], c0.limb(i), q.mul(factor, self.raise_factor(special, i, t)));
+            }
+        });
+        <[_; 2]>::try_from(out).expect("two polynomials were asked for")
     }
 }
 
@@ -141,24 +140,24 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         // The switch to q0 is judged by the law of its coefficients (check_raise), not by the canonical bound.
         let scale = RoundingScale::plain_multiple(x.meta.form.divisor(t));
         if x.meta.level > Level(0) {
-            self.counters.rounding(2, x.c0.basis(), low, ring.degree());
+            self.counters.rounding(2, x.basis(), low, ring.degree());
         }
-        let base = [&x.c0, &x.c1].map(|c| {
+        let [c0, c1] = &x.components[..] else {
+            return Err(SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() });
+        };
+        let base = [c0, c1].map(|c| {
             let mut c = if x.meta.level > Level(0) { divide_round(ring, c, low, scale) } else { c.clone() };
             if x.meta.form == Form::Bfv {
                 c.scale_assign(ring, t as i128);
             }
             c
         });
-        let [b, a] = match &key.encapsulation {
-            Some(key) => {
-                let [c0, c1] = base;
-                self.to_sparse_key(c0, c1, t, key)
-            }
+        let base = match &key.encapsulation {
+            Some(key) => self.to_sparse_key(&base, t, key),
             None => base,
         };
         let factor = params.after_switch(&x.meta, Level(0)).factor;
-        Ok(Raised { b: self.centered_base(b), a: self.centered_base(a), factor })
+        Ok(Raised { components: base.map(|c| self.centered_base(c)), factor })
     }
 
     fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Ciphertext, SchemeError> {
@@ -166,8 +165,8 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         let (delta, q0) = (delta as i128, self.params().base_modulus());
         // -round(Δ c / q0): ties cannot occur, q0 is odd.
         let quotient =
-            |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| -((2 * delta * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
-        let u = self.times_sparse(&quotient(&r.b), &quotient(&r.a), self.params().raised(delta as u64))?;
+            |c: &Vec<i64>| -> Vec<i64> { c.iter().map(|&c| -((2 * delta * c as i128 + q0).div_euclid(2 * q0)) as i64).collect() };
+        let u = self.times_sparse(r.components.each_ref().map(quotient), self.params().raised(delta as u64))?;
         self.reduce_plain_modulus(&u, meta.exponent)
     }
 
@@ -175,10 +174,10 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         let params = self.params();
         let t = params.plain().modulus(params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
-        let reduced = |c: &[i64]| -> Vec<i64> { c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect() };
+        let reduced = |c: &Vec<i64>| -> Vec<i64> { c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect() };
         let level = params.raised_message(&like.meta)?.level;
         let meta = Meta { level, ..params.raised(t.value()) };
-        let raised = self.times_sparse(&reduced(&r.b), &reduced(&r.a), meta)?;
+        let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
         let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
         let low = like.meta.level.min(raised.meta.level);
         self.mod_switch_to(&raised, low)
@@ -197,7 +196,7 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
         // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
-        let scaled = |c: &[i64]| -> Vec<i64> {
+        let scaled = |c: &Vec<i64>| -> Vec<i64> {
             c.iter()
                 .map(|&c| {
                     let x = shift * c as i128 % q0;
@@ -212,12 +211,12 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
                 })
                 .collect()
         };
-        self.times_sparse(&scaled(&r.b), &scaled(&r.a), meta)
+        self.times_sparse(r.components.each_ref().map(scaled), meta)
     }
     fn blank(&self, capacity: f64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
         let zero = Poly::zero(self.params.ring(), self.params.chain().basis(meta.level));
-        Ok(Ciphertext::new(meta, zero.clone(), zero))
+        Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
     }
     fn enter(&self, x: &Ciphertext, capacity: f64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.entered(&x.meta, capacity)?;
