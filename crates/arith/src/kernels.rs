@@ -19,6 +19,7 @@ type Assign = fn(Modulus, &mut [u64], &[u64]);
 type Binary = fn(Modulus, &mut [u64], &[u64], &[u64]);
 type Unary = fn(Modulus, &mut [u64]);
 type Weighted = fn(Modulus, &mut [u64], &[&[u64]], &[u64]);
+type DigitSums = fn(Modulus, &mut [u64], &[&[u32]], &[u64], u64);
 type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
 type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
 type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
@@ -46,7 +47,7 @@ pub struct Kernels {
     pub(crate) scale_sub: TwoScalars,
     pub(crate) reduce_assign: Unary,
     pub(crate) from_signed: fn(Modulus, &mut [u64], &[i64]),
-    pub(crate) digit_residues: fn(Modulus, &mut [u64], &[&[u32]], &[u64], u64),
+    pub(crate) digit_residues: DigitSums,
     pub(crate) multiply_add_halves: fn(&mut [u64], &[&[u64]], &[u32]),
     pub(crate) carry_digits: fn(u32, &mut [u32], &[u64], &mut [u64], u32),
 }

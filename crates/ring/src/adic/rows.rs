@@ -40,7 +40,8 @@ impl AdicRing {
     }
     /// The zero polynomial modulo p^`rows`.
     pub fn zero(&self, rows: usize) -> AdicPoly {
-        AdicPoly { rows: vec![Arc::new(vec![self.half(); self.ring.degree()]); rows] }
+        let row = Arc::new(vec![self.half(); self.ring.degree()]);
+        AdicPoly { rows: std::iter::repeat_n(row, rows).collect() }
     }
     /// From signed coefficients in natural order, at most h in magnitude.
     ///

@@ -142,11 +142,10 @@ mod tests {
             }
             det = q(det * matrix[column][column]);
             let inverse = (1..prime as i64).find(|x| q(x * matrix[column][column]) == 1).unwrap();
-            for r in column + 1..4 {
-                let factor = q(matrix[r][column] * inverse);
-                for c in column..4 {
-                    matrix[r][c] = q(matrix[r][c] - factor * matrix[column][c]);
-                }
+            let pivots = matrix[column].clone();
+            for row in &mut matrix[column + 1..] {
+                let factor = q(row[column] * inverse);
+                row.iter_mut().zip(&pivots).for_each(|(x, pivot)| *x = q(*x - factor * pivot));
             }
         }
         det as u64

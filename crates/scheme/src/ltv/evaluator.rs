@@ -15,7 +15,7 @@ use crate::verbs::NextUse;
 /// The evaluator over the chain of prime powers: parameters and keys. It holds no secret.
 ///
 /// Ciphertexts at different levels are brought to the lower one, by reduction, which is free of noise, and by division as far as that
-/// lowers the noise. A relinearization for another product drops one row, as the paper does after every product, or as many as leave most to
+/// lowers the noise. A relinearization for another product drops one row, as the paper does after every product, or more if that leaves more to
 /// compute with.
 pub struct LtvEvaluator {
     params: LtvParams,
@@ -170,7 +170,9 @@ impl LtvEvaluator {
         self.counters.relinearization();
         let (model, level) = (self.params.noise(), a.meta.level);
         let noise = log_add(a.meta.noise, model.key_switch(self.params.digit_count(level)));
-        let drop = self.drop(noise, level, next);
+        // One row at least after every product, as in the paper: rounding renews the noise, whose tails products make heavier.
+        let least = usize::from(next == NextUse::Product).min(level.0);
+        let drop = self.drop(noise, level, next).max(least);
         let c = self.params.ring().digits(a.blocks.clone(), rows(level));
         let meta = Meta { noise, ..a.meta };
         self.switched(self.keys.relinearization(), &LtvCiphertext::new(meta, c), false, drop, "relinearization")

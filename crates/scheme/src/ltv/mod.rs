@@ -9,13 +9,14 @@
 //!
 //! * [`LtvSpec`], [`LtvParams`], [`Gadget`]: parameter sets; [`noise`]: the average case, equation (4) of the paper.
 //! * [`LtvSecretKey`], [`LtvPublicKey`], [`LtvEvalKeys`]: keys.
-//! * [`analysis`]: the paper's formulas.
+//! * [`analysis`]: the paper's formulas. [`original`]: the key generation of López-Alt, Tromer and Vaikuntanathan, with a prime for each level.
 
 pub mod analysis;
 mod ciphertext;
 mod evaluator;
 mod keys;
 pub mod noise;
+pub mod original;
 mod scheme;
 mod spec;
 mod switch;

@@ -72,7 +72,7 @@ impl SwitchKey {
         SwitchKey { automorphism, digits }
     }
     /// The key for ciphertexts at `level` and below: its digits modulo lower powers of p. In evaluations this is the key itself, less blocks.
-    pub fn reduced(&self, params: &LtvParams, level: Level) -> Self {
+    fn reduced(&self, params: &LtvParams, level: Level) -> Self {
         let (ring, left) = (params.ring(), rows(level) + params.special_rows());
         let reduce = |digit: &KeyDigit| match digit {
             KeyDigit::Evaluations(blocks) => KeyDigit::Evaluations(blocks[..ring.blocks(left)].to_vec()),
@@ -187,6 +187,24 @@ impl LtvEvalKeys {
     /// The evaluation key.
     pub fn relinearization(&self) -> &SwitchKey {
         &self.relinearization
+    }
+    /// From a polynomial c modulo p^k, k at most t, with the phase c f² to one with c f, up to key-switching noise and rounding: relinearization by itself,
+    /// at c's modulus.
+    ///
+    /// # Panics
+    /// If c has more rows than the highest modulus, or is of another ring.
+    pub fn relinearized(&self, c: &AdicPoly) -> AdicPoly {
+        let sum = self.relinearization.apply(&self.params, c, None);
+        self.params.ring().divide_even(&sum, self.params.special_rows())
+    }
+    /// The keys for ciphertexts at `level` and below: residues of these. (Evaluations lose whole blocks only.)
+    pub fn reduced(&self, level: Level) -> Self {
+        let params = &self.params;
+        LtvEvalKeys {
+            params: params.clone(),
+            relinearization: self.relinearization.reduced(params, level),
+            automorphisms: self.automorphisms.iter().map(|(&g, key)| (g, key.reduced(params, level))).collect(),
+        }
     }
     /// The key of an automorphism.
     pub fn automorphism(&self, g: GaloisElement) -> Option<&SwitchKey> {
