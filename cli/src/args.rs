@@ -50,6 +50,9 @@ pub enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// AES on encrypted blocks
+    #[command(subcommand)]
+    Aes(AesCommand),
     /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024) at its parameters, and print them beside the paper's figures
     Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
@@ -179,6 +182,90 @@ pub struct BootstrapArgs {
     /// How many runs, each with keys and values of its own
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
+}
+
+/// Commands below `aes`.
+#[derive(Subcommand)]
+pub enum AesCommand {
+    /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted itself; check every block
+    Bench(AesBenchArgs),
+}
+
+/// The scheme that AES is evaluated over.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AesScheme {
+    /// BGV
+    Bgv,
+    /// LTV over NTRU, for study: its parameters are insecure
+    Ltv,
+}
+
+impl AesScheme {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            AesScheme::Bgv => "bgv",
+            AesScheme::Ltv => "ltv",
+        }
+    }
+}
+
+/// What moduli are made of.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Chain {
+    /// Distinct primes
+    Rns,
+    /// Powers of one prime, as Doröz, Hu and Sunar have them; LTV only
+    PrimePower,
+}
+
+impl Chain {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Chain::Rns => "rns",
+            Chain::PrimePower => "prime-power",
+        }
+    }
+}
+
+/// What a ciphertext holds of a block.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Slicing {
+    /// A bit: S-boxes in a tower field (Doröz, Hu, Sunar 2014)
+    BitSliced,
+    /// A byte: S-boxes as x^254, in slots whose degree is a multiple of 8
+    ByteSliced,
+}
+
+impl Slicing {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Slicing::BitSliced => "bit-sliced",
+            Slicing::ByteSliced => "byte-sliced",
+        }
+    }
+}
+
+/// Arguments of `aes bench`.
+#[derive(Args)]
+pub struct AesBenchArgs {
+    /// The scheme
+    #[arg(long, value_enum, default_value = "bgv")]
+    pub scheme: AesScheme,
+    /// A parameter set with plaintext modulus 2, by name (see `params list`) or as a JSON file; ltv-32768 and ltv-27000 are those of Doröz, Hu and Sunar
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub params: String,
+    /// What moduli are made of
+    #[arg(long, value_enum, default_value = "rns")]
+    pub chain: Chain,
+    /// How a state is cut into ciphertexts
+    #[arg(long, value_enum, default_value = "bit-sliced")]
+    pub method: Slicing,
+    /// Only the first rounds
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
+    pub rounds: u8,
 }
 
 /// Arguments of `bench primitives`.

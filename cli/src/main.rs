@@ -1,6 +1,7 @@
 //! The `everlevel` program: demonstrations, parameter sets, measurements, a self-test.
 #![forbid(unsafe_code)]
 
+mod aes;
 mod args;
 mod bench;
 mod card;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::{BenchCommand, Cli, Command};
+use args::{AesCommand, BenchCommand, Cli, Command};
 use error::CliError;
 
 fn main() -> ExitCode {
@@ -63,6 +64,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Params(c) => params::run(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
+        Command::Aes(AesCommand::Bench(a)) => aes::run(a, common),
         Command::Reproduce(a) => reproduce::run(a, common),
         Command::Selftest(a) => selftest::run(a, common),
         Command::Version { verbose } => version::run(*verbose, common),
@@ -73,7 +75,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, bench, reproduce, selftest or version; `everlevel --help` explains them",
+            "expected a command: demo, params, bench, aes, reproduce, selftest or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

@@ -5,7 +5,7 @@ mod degrees;
 mod formulas;
 mod general;
 mod ma_et_al;
-mod record;
+pub mod record;
 mod recrypt;
 mod removal;
 

@@ -12,11 +12,14 @@ use crate::{Backend, Modulus};
 
 /// The largest number of pairs or terms that the inner products and [`weighted_sum`] take.
 pub const MAX_TERMS: usize = 1 << 11;
+/// The largest number of digits that [`digit_residues`] takes.
+pub const MAX_DIGITS: usize = 1 << 6;
 
 type Assign = fn(Modulus, &mut [u64], &[u64]);
 type Binary = fn(Modulus, &mut [u64], &[u64], &[u64]);
 type Unary = fn(Modulus, &mut [u64]);
 type Weighted = fn(Modulus, &mut [u64], &[&[u64]], &[u64]);
+type DigitSums = fn(Modulus, &mut [u64], &[&[u32]], &[u64], u64);
 type TwoScalars = fn(Modulus, &mut [u64], &[u64], u64, &[u64], u64);
 type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
 type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
@@ -44,6 +47,9 @@ pub struct Kernels {
     pub(crate) scale_sub: TwoScalars,
     pub(crate) reduce_assign: Unary,
     pub(crate) from_signed: fn(Modulus, &mut [u64], &[i64]),
+    pub(crate) digit_residues: DigitSums,
+    pub(crate) multiply_add_halves: fn(&mut [u64], &[&[u64]], &[u32]),
+    pub(crate) carry_digits: fn(u32, &mut [u32], &[u64], &mut [u64], u32),
 }
 
 /// Builds the table of a module that defines every kernel under its own name.
@@ -71,6 +77,9 @@ macro_rules! kernel_table {
             scale_sub: bodies::scale_sub,
             reduce_assign: bodies::reduce_assign,
             from_signed: bodies::from_signed,
+            digit_residues: bodies::digit_residues,
+            multiply_add_halves: bodies::multiply_add_halves,
+            carry_digits: bodies::carry_digits,
         }
     }};
 }
@@ -251,6 +260,27 @@ kernels! {
     fn reduce_assign(q: Modulus, a: &mut [u64]) { }
     /// The residues of signed words of any size. Two streams.
     fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]) { same_length(out.len(), a); }
+    /// out = constant + sum_j w_j digit_j over at most [`MAX_DIGITS`] rows of half words, for w_j, constant < q: from digits to residues.
+    ///
+    /// Half a stream a row, and one.
+    fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+        assert!(digits.len() == weights.len() && digits.len() <= MAX_DIGITS, "at most {MAX_DIGITS} digits, one weight each");
+        digits.iter().for_each(|row| same_length(out.len(), row));
+        weights.iter().for_each(|&w| check_scalar(q, w));
+        check_scalar(q, constant);
+    }
+    /// acc += sum_j w_j (x_j mod 2^32), modulo 2^64. Terms + 2 streams.
+    fn multiply_add_halves(acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
+        assert_eq!(xs.len(), weights.len(), "a weighted sum needs as many weights as terms");
+        same_lengths(acc.len(), xs);
+    }
+    /// out = s mod base and carry = floor(s / base) for s = acc + carry + constant, which must be below (2^32 - 1) base < 2^63: one row of a
+    /// sum is brought to digits. Three and a half streams.
+    fn carry_digits(base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32) {
+        assert!(base > 2 && constant < base, "a base above 2 and a digit to it");
+        same_length(acc.len(), out);
+        same_length(acc.len(), carry);
+    }
 }
 
 /// A constant factor outside [0, q) is a programming error, and a public one: constants come from parameters.

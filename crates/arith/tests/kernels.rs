@@ -255,3 +255,40 @@ fn empty_slices_and_empty_sums_are_allowed() {
 fn unequal_lengths_are_refused() {
     kernels::add_assign(Modulus::new(97).unwrap(), &mut [1, 2, 3], &[1, 2]);
 }
+
+#[test]
+fn digits_to_a_base() {
+    everywhere(|k, q, n, words| {
+        let rows: Vec<Vec<u32>> = (0..7).map(|_| words.below(1 << 32, n).into_iter().map(|x| x as u32).collect()).collect();
+        let views: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
+        let (weights, constant) = (words.below(q.value(), 7), words.below(q.value(), 1)[0]);
+        let mut out = vec![9; n];
+        k.digit_residues(q, &mut out, &views, &weights, constant);
+        for (i, &found) in out.iter().enumerate() {
+            let sum: u128 = rows.iter().zip(&weights).map(|(r, &w)| u128::from(r[i]) * u128::from(w)).sum();
+            assert_eq!(u128::from(found), (sum + u128::from(constant)) % u128::from(q.value()));
+        }
+
+        let xs: Vec<Vec<u64>> = (0..5).map(|_| words.below(1 << 61, n)).collect();
+        let factors: Vec<u32> = words.below(1 << 32, 5).into_iter().map(|x| x as u32).collect();
+        let acc = words.below(1 << 61, n);
+        out.clone_from(&acc);
+        k.multiply_add_halves(&mut out, &slices(&xs), &factors);
+        for (i, &found) in out.iter().enumerate() {
+            let sum: u128 = xs.iter().zip(&factors).map(|(x, &w)| u128::from(x[i] as u32) * u128::from(w)).sum();
+            assert_eq!(found, (sum + u128::from(acc[i])) as u64);
+        }
+
+        // The base may be anything up to 31 bits.
+        let base = (q.value() % (1 << 31)).max(3) as u32;
+        let p = u64::from(base);
+        let sums = words.below(p * ((1 << 32) - 3), n);
+        let (mut carry, constant) = (words.below(p, n), words.below(p, 1)[0] as u32);
+        let want: Vec<u64> = sums.iter().zip(&carry).map(|(a, c)| a + c + u64::from(constant)).collect();
+        let mut digits = vec![0; n];
+        k.carry_digits(base, &mut digits, &sums, &mut carry, constant);
+        for i in 0..n {
+            assert_eq!((u64::from(digits[i]), carry[i]), (want[i] % p, want[i] / p));
+        }
+    });
+}

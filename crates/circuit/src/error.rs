@@ -3,6 +3,8 @@
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 
+use crate::aes::AesError;
+
 /// What can be wrong with a circuit or with its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -13,6 +15,9 @@ pub enum CircuitError {
     /// The ring refused a modulus or an inverse.
     #[error(transparent)]
     Ring(#[from] RingError),
+    /// AES met something that it cannot use.
+    #[error(transparent)]
+    Aes(#[from] AesError),
     /// Two objects are for different plaintext moduli.
     #[error("plaintext moduli differ: expected {expected}, found {found}")]
     ModulusMismatch {

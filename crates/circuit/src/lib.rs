@@ -12,6 +12,7 @@
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
 //! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is good for.
+//! * [`aes`]: AES on encrypted blocks, by bits and by bytes.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
@@ -36,6 +37,7 @@
 //! Slot-shape-specific knowledge is confined to `slots.rs` and `transform.rs` (powers of two) and to `linear/axis_map.rs` and `axis_transform.rs` (odd indices).
 #![forbid(unsafe_code)]
 
+pub mod aes;
 pub mod axis_transform;
 pub mod bootstrap;
 #[cfg(test)]

@@ -20,6 +20,16 @@ pub enum RingError {
         /// The index of the ring.
         index: u64,
     },
+    /// A base of digits does not fit.
+    #[error(
+        "digits to the base {prime} in blocks of {block} are not usable: expected a prime from 17 to 2^31, blocks of 1 to 16 digits and few enough transform primes"
+    )]
+    BadDigits {
+        /// The base found.
+        prime: u32,
+        /// The size of the blocks found.
+        block: usize,
+    },
     /// Two primes of the ring are equal.
     #[error("prime {value} occurs twice: the primes of a ring must differ")]
     RepeatedPrime {

@@ -129,6 +129,9 @@ impl<R: Representation> Poly<R> {
     }
     /// self += c * other, for a signed integer constant.
     pub fn scale_add_assign(&mut self, ring: &Ring, other: &Self, c: i128) {
+        if c == 1 {
+            return self.add_assign(ring, other);
+        }
         self.zip(other, |i, a, b| {
             let q = ring.modulus(i);
             kernels::scalar_mul_add_assign(q, a, b, q.reduce_i128(c));

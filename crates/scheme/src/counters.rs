@@ -11,6 +11,8 @@ pub struct Cost {
     pub transforms: u64,
     /// Key switches (relinearizations included).
     pub key_switches: u64,
+    /// Relinearizations alone.
+    pub relinearizations: u64,
     /// Products of two ciphertexts.
     pub products: u64,
     /// Words read or written by limb-wise kernels, transforms excluded, times 8.
@@ -25,6 +27,7 @@ impl std::ops::Sub for Cost {
         Cost {
             transforms: self.transforms - earlier.transforms,
             key_switches: self.key_switches - earlier.key_switches,
+            relinearizations: self.relinearizations - earlier.relinearizations,
             products: self.products - earlier.products,
             bytes: self.bytes - earlier.bytes,
             roundings: self.roundings - earlier.roundings,
@@ -37,6 +40,7 @@ impl std::ops::Sub for Cost {
 pub struct Counters {
     transforms: AtomicU64,
     key_switches: AtomicU64,
+    relinearizations: AtomicU64,
     products: AtomicU64,
     bytes: AtomicU64,
     roundings: AtomicU64,
@@ -48,10 +52,15 @@ impl Counters {
         Cost {
             transforms: self.transforms.load(Relaxed),
             key_switches: self.key_switches.load(Relaxed),
+            relinearizations: self.relinearizations.load(Relaxed),
             products: self.products.load(Relaxed),
             bytes: self.bytes.load(Relaxed),
             roundings: self.roundings.load(Relaxed),
         }
+    }
+    /// A relinearization, beside its key switch.
+    pub(crate) fn relinearization(&self) {
+        self.relinearizations.fetch_add(1, Relaxed);
     }
     pub(crate) fn product(&self) {
         self.products.fetch_add(1, Relaxed);

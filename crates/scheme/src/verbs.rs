@@ -99,6 +99,11 @@ pub trait Scheme: Send + Sync {
     fn linear_combination(&self, terms: &[(&Self::Ciphertext, i64)], constant: i64) -> Result<Self::Ciphertext, SchemeError>;
     /// Product without relinearization. The operands are brought to a common level fit for a product first.
     fn mul_no_relin(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError>;
+    /// Product without relinearization at the lower of the operands' levels, as [`Scheme::prepare_together`] leaves them: sums of products that share
+    /// operands stay at one level and switch nothing more.
+    fn mul_prepared(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError> {
+        self.mul_no_relin(a, b)
+    }
     /// Sum of two products.
     fn add_products(&self, a: &Self::Product, b: &Self::Product) -> Result<Self::Product, SchemeError>;
     /// Relinearizes and switches the modulus down in one pass: one key switch.
@@ -109,6 +114,10 @@ pub trait Scheme: Send + Sync {
     }
     /// Switches `a` down to where `next` wants it.
     fn prepare(&self, a: &Self::Ciphertext, next: NextUse) -> Result<Self::Ciphertext, SchemeError>;
+    /// Switches all of `xs` down to one level, the lowest that `next` wants one of them at: for operands that each meet several others.
+    fn prepare_together(&self, xs: &[&Self::Ciphertext], next: NextUse) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        xs.iter().map(|x| self.prepare(x, next)).collect()
+    }
 
     /// Forgets digits: x mod p^e to x mod p^k, k <= e. Free.
     fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError>;

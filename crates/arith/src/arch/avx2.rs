@@ -70,6 +70,19 @@ impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(target.cast(), x) }
     }
     #[inline(always)]
+    unsafe fn load_halves(self, source: *const u32) -> __m256i {
+        // SAFETY: the caller promises four readable half words.
+        unsafe { _mm256_cvtepu32_epi64(_mm_loadu_si128(source.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store_halves(self, target: *mut u32, x: __m256i) {
+        // SAFETY: the caller promises four writable half words.
+        unsafe {
+            let packed = _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+            _mm_storeu_si128(target.cast(), _mm256_castsi256_si128(packed));
+        }
+    }
+    #[inline(always)]
     unsafe fn load_f(self, source: *const f64) -> __m256d {
         // SAFETY: the caller promises four readable doubles.
         unsafe { _mm256_loadu_pd(source) }
@@ -102,6 +115,10 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn xor(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_xor_si256(a, b))
+    }
+    #[inline(always)]
+    fn mul_halves(self, a: __m256i, b: __m256i) -> __m256i {
+        vouched!(self, _mm256_mul_epu32(a, b))
     }
     #[inline(always)]
     fn high_half(self, a: __m256i) -> __m256i {

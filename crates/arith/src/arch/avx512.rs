@@ -71,6 +71,16 @@ impl Lanes for Avx512 {
         unsafe { _mm512_storeu_si512(target.cast(), x) }
     }
     #[inline(always)]
+    unsafe fn load_halves(self, source: *const u32) -> __m512i {
+        // SAFETY: the caller promises eight readable half words.
+        unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(source.cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store_halves(self, target: *mut u32, x: __m512i) {
+        // SAFETY: the caller promises eight writable half words.
+        unsafe { _mm256_storeu_si256(target.cast(), _mm512_cvtepi64_epi32(x)) }
+    }
+    #[inline(always)]
     unsafe fn load_f(self, source: *const f64) -> __m512d {
         // SAFETY: the caller promises eight readable doubles.
         unsafe { _mm512_loadu_pd(source) }
@@ -103,6 +113,10 @@ impl Lanes for Avx512 {
     #[inline(always)]
     fn xor(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_xor_si512(a, b))
+    }
+    #[inline(always)]
+    fn mul_halves(self, a: __m512i, b: __m512i) -> __m512i {
+        vouched!(self, _mm512_mul_epu32(a, b))
     }
     #[inline(always)]
     fn high_half(self, a: __m512i) -> __m512i {

@@ -35,6 +35,16 @@ pub(crate) trait Lanes: Copy {
     /// # Safety
     /// The words must be writable; no alignment is needed.
     unsafe fn store(self, target: *mut u64, x: Self::U);
+    /// Reads `WIDTH` half words, widened.
+    ///
+    /// # Safety
+    /// The half words must be readable; no alignment is needed.
+    unsafe fn load_halves(self, source: *const u32) -> Self::U;
+    /// Writes the low halves of `WIDTH` words.
+    ///
+    /// # Safety
+    /// The half words must be writable; no alignment is needed.
+    unsafe fn store_halves(self, target: *mut u32, x: Self::U);
     /// Reads `WIDTH` doubles.
     ///
     /// # Safety
@@ -59,6 +69,8 @@ pub(crate) trait Lanes: Copy {
     fn and(self, a: Self::U, b: Self::U) -> Self::U;
     /// Bitwise exclusive or.
     fn xor(self, a: Self::U, b: Self::U) -> Self::U;
+    /// The products of the low halves of words.
+    fn mul_halves(self, a: Self::U, b: Self::U) -> Self::U;
     /// The high 32 bits of each word.
     fn high_half(self, a: Self::U) -> Self::U;
     /// x - m where x >= m, else x; both below 2^63.

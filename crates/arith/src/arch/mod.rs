@@ -7,6 +7,8 @@ pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
 #[cfg(target_arch = "x86_64")]
+pub(crate) mod digits;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vector;
@@ -64,6 +66,11 @@ macro_rules! compile_kernels {
             pub(crate) fn scale_sub(q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64);
             pub(crate) fn reduce_assign(q: Modulus, a: &mut [u64]);
             pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]);
+        }
+        $crate::arch::compile_for! { $features, $token, crate::arch::digits;
+            pub(crate) fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64);
+            pub(crate) fn multiply_add_halves(acc: &mut [u64], xs: &[&[u64]], weights: &[u32]);
+            pub(crate) fn carry_digits(base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32);
         }
         $crate::arch::compile_for! { $features, $token, crate::ntt::vector;
             pub(crate) fn forward(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);

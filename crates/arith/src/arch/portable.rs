@@ -156,3 +156,36 @@ pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]) {
         *o = q.reduce_i64(x);
     }
 }
+
+/// Writes constant + sum_j w_j digit_j for the indices from `start` on.
+pub(crate) fn digit_residues_from(q: Modulus, start: usize, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+    for (i, o) in out.iter_mut().enumerate().skip(start) {
+        let sum: u128 = digits.iter().zip(weights).map(|(row, &w)| u128::from(row[i]) * u128::from(w)).sum();
+        *o = q.reduce_u128(sum + u128::from(constant));
+    }
+}
+
+pub(crate) fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+    digit_residues_from(q, 0, out, digits, weights, constant);
+}
+
+/// Adds sum_j w_j x_j for the indices from `start` on.
+pub(crate) fn multiply_add_halves_from(start: usize, acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
+    for (i, a) in acc.iter_mut().enumerate().skip(start) {
+        for (x, &w) in xs.iter().zip(weights) {
+            *a = a.wrapping_add((x[i] & u64::from(u32::MAX)) * u64::from(w));
+        }
+    }
+}
+
+pub(crate) fn multiply_add_halves(acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
+    multiply_add_halves_from(0, acc, xs, weights);
+}
+
+pub(crate) fn carry_digits(base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32) {
+    let p = u64::from(base);
+    for ((o, &a), c) in out.iter_mut().zip(acc).zip(carry) {
+        let sum = a.wrapping_add(*c).wrapping_add(u64::from(constant));
+        (*o, *c) = ((sum % p) as u32, sum / p);
+    }
+}

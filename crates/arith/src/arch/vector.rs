@@ -10,13 +10,13 @@ use crate::Modulus;
 
 /// Number of words of `length` that whole vectors cover.
 #[inline(always)]
-fn whole<L: Lanes>(length: usize) -> usize {
+pub(super) fn whole<L: Lanes>(length: usize) -> usize {
     length - length % L::WIDTH
 }
 
 /// `slice[i..i + WIDTH]` as a vector.
 #[inline(always)]
-fn at<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
+pub(super) fn at<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
     debug_assert!(i + L::WIDTH <= slice.len());
     // SAFETY: the kernels pass indices below whole(length) of slices of one checked length.
     unsafe { l.load(slice.as_ptr().add(i)) }
@@ -24,7 +24,7 @@ fn at<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
 
 /// Writes a vector to `slice[i..i + WIDTH]`.
 #[inline(always)]
-fn put<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::U) {
+pub(super) fn put<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::U) {
     debug_assert!(i + L::WIDTH <= slice.len());
     // SAFETY: as in `at`.
     unsafe { l.store(slice.as_mut_ptr().add(i), x) }
@@ -172,6 +172,8 @@ pub(crate) fn scalar_mul_add_assign<L: Lanes>(l: L, q: Modulus, out: &mut [u64],
     });
     portable::scalar_mul_add_assign(q, &mut out[done..], &a[done..], c);
 }
+
+pub(super) use for_vectors;
 
 /// Runs `$body` for each vector start `$i` with the canonical sum of a_j b_j; gives the number of words covered.
 macro_rules! for_inner_products {

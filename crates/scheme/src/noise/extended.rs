@@ -27,6 +27,7 @@ impl ExtendedMeta {
     pub fn combine<'a>(pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a [f64])> + Clone) -> Option<Self> {
         let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
         let first = pairs.clone().next()?.0.meta;
+        let depth = pairs.clone().map(|(m, _)| m.meta.depth).max()?;
         let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.len())).max().unwrap_or(1);
         let mut profile = vec![0.0; len];
         for (m, diagonal) in pairs {
@@ -35,7 +36,7 @@ impl ExtendedMeta {
                 *x += scale * m.profile[i % m.profile.len()] * diagonal[i % diagonal.len()];
             }
         }
-        Some(ExtendedMeta { meta: Meta { noise: top, ..first }, profile })
+        Some(ExtendedMeta { meta: Meta { noise: top, depth, ..first }, profile })
     }
     /// Σ g(part), each part with the shift of its automorphism along a row; None if there is none.
     pub fn sum<'a>(parts: impl Iterator<Item = (usize, &'a ExtendedMeta)>) -> Option<Self> {
@@ -48,7 +49,8 @@ impl ExtendedMeta {
         let scales = [(self.meta.noise - top).exp2(), (other.meta.noise - top).exp2()];
         let (a, b) = (&self.profile, &other.profile);
         let profile = (0..a.len().max(b.len())).map(|i| scales[0] * a[i % a.len()] + scales[1] * b[i % b.len()]).collect();
-        ExtendedMeta { meta: Meta { noise: top, ..self.meta }, profile }
+        let depth = self.meta.depth.max(other.meta.depth);
+        ExtendedMeta { meta: Meta { noise: top, depth, ..self.meta }, profile }
     }
     /// After an automorphism that shifts rows by `shift`.
     #[must_use]

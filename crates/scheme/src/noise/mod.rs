@@ -89,6 +89,8 @@ pub struct Meta {
     pub form: Form,
     /// The unit κ modulo p^e that its message is multiplied by.
     pub factor: u64,
+    /// How many products of ciphertexts lie on the longest path that led here, from a fresh or raised one.
+    pub depth: u32,
     /// log2 of the bound on the canonical norm of its phase w = κ m + t ε (in BFV form: of t times its phase modulo q).
     pub noise: f64,
 }

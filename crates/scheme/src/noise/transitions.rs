@@ -28,7 +28,7 @@ impl Params {
     /// A fresh encryption with this noise, in the form of the set.
     pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
         let form = self.spec().form;
-        Meta { level, exponent, form, factor: self.fresh_factor(form, level, exponent), noise }
+        Meta { level, exponent, form, factor: self.fresh_factor(form, level, exponent), depth: 0, noise }
     }
     /// The factor of a fresh encryption: 1, or -q modulo t in BFV form, where the textbook's ⌊q/t m⌉ is what that stands for.
     pub fn fresh_factor(&self, form: Form, level: Level, exponent: u32) -> u64 {
@@ -59,6 +59,10 @@ impl Params {
     pub(super) fn too_noisy(&self, m: &Meta, operation: &'static str) -> SchemeError {
         let (noise_bits, modulus_bits) = (m.noise, self.modulus_bits(m.level));
         SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level: m.level }
+    }
+    /// The lowest level to which one of `metas` should be switched for `next`; the top for none.
+    pub fn common_target<'m>(&self, metas: impl Iterator<Item = &'m Meta>, next: NextUse) -> Level {
+        metas.map(|m| self.target(m, next)).min().unwrap_or(self.chain().top())
     }
     /// The level to which `m` should be switched for `next`.
     pub fn target(&self, m: &Meta, next: NextUse) -> Level {
@@ -114,7 +118,7 @@ impl Params {
     }
     /// The sum of two aligned ciphertexts.
     pub fn after_add(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
-        self.checked(Meta { noise: log_add(a.noise, b.noise), ..*a }, "addition")
+        self.checked(Meta { noise: log_add(a.noise, b.noise), depth: a.depth.max(b.depth), ..*a }, "addition")
     }
     /// The sum with a plaintext polynomial whose norm is at most 2^`bits`, its factor included.
     pub fn after_add_plain(&self, m: &Meta, bits: f64) -> Result<Meta, SchemeError> {
@@ -131,10 +135,8 @@ impl Params {
                 t.neg(t.mul(factor, t.inv(q).expect("the primes of the ring are coprime to p")))
             }
         };
-        self.checked(
-            Meta { noise: self.product_noise(a.form, t.value(), a.level, a.noise, b.noise), factor, ..*a },
-            "multiplication",
-        )
+        let noise = self.product_noise(a.form, t.value(), a.level, a.noise, b.noise);
+        self.checked(Meta { noise, factor, depth: a.depth.max(b.depth) + 1, ..*a }, "multiplication")
     }
     /// Whose product ciphertexts of a form are multiplied by: BGV's for BFV too if the set says so.
     pub(crate) fn product_form(&self, form: Form) -> Form {

@@ -44,6 +44,23 @@ impl NoOp {
         let k = t.reduce_i64(k);
         a.iter().map(|&x| t.mul(x, k)).collect()
     }
+    /// The product at a level.
+    fn product(&self, a: &Open, b: &Open, level: Level) -> Result<Open, SchemeError> {
+        same_kind(&a.meta, &b.meta, "multiplication")?;
+        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
+        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        self.counters.product();
+        let chain = self.params.chain();
+        let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
+        if self.params.product_form(meta.form) == Form::Bfv {
+            // The components of both are lifted and transformed, the product's divided by q.
+            self.counters.transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
+            let products = 2 * self.params.components() - 1;
+            self.counters.rounding(products, basis.union(auxiliary), auxiliary, self.params.degree());
+        }
+        self.counters.limbs(self.params.tensor_streams() * basis.union(auxiliary).len(), self.params.degree());
+        Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
+    }
     fn reduce(&self, level: Level, to: Level) {
         let chain = self.params.chain();
         self.count_division(chain.extended(level), chain.basis(to), self.params.components());
@@ -129,21 +146,10 @@ impl Scheme for NoOp {
     }
 
     fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
-        same_kind(&a.meta, &b.meta, "multiplication")?;
-        let level = self.params.product_level(&a.meta, &b.meta);
-        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
-        let meta = self.params.after_product(&a.meta, &b.meta)?;
-        self.counters.product();
-        let chain = self.params.chain();
-        let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
-        if self.params.product_form(meta.form) == Form::Bfv {
-            // The components of both are lifted and transformed, the product's divided by q.
-            self.counters.transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
-            let products = 2 * self.params.components() - 1;
-            self.counters.rounding(products, basis.union(auxiliary), auxiliary, self.params.degree());
-        }
-        self.counters.limbs(self.params.tensor_streams() * basis.union(auxiliary).len(), self.params.degree());
-        Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
+        self.product(a, b, self.params.product_level(&a.meta, &b.meta))
+    }
+    fn mul_prepared(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
+        self.product(a, b, a.meta.level.min(b.meta.level))
     }
     fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
@@ -180,12 +186,17 @@ impl Scheme for NoOp {
             self.counters.transforms(basis.len());
         }
         self.count_decomposition(a.meta.level, known);
+        self.counters.relinearization();
         self.count_key_switch(a.meta.level, 1);
         self.reduce(a.meta.level, meta.level);
         Ok(Open { meta, value: a.value.clone() })
     }
     fn prepare(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
         self.switch(a, self.params.target(&a.meta, next))
+    }
+    fn prepare_together(&self, xs: &[&Open], next: NextUse) -> Result<Vec<Open>, SchemeError> {
+        let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
+        xs.iter().map(|x| self.switch(x, level)).collect()
     }
 
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {

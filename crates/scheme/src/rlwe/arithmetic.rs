@@ -78,6 +78,23 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok(out)
     }
 
+    /// The product at a level.
+    fn product(&self, a: &Ciphertext, b: &Ciphertext, level: Level) -> Result<Product, SchemeError> {
+        let square = std::ptr::eq(a, b);
+        let (meta, a, b) = self.factors(a, b, level)?;
+        let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
+        let t = self.params.plain_arithmetic(&meta).value();
+        let tensor = match self.params.product_form(meta.form) {
+            Form::Bgv => {
+                let mut tensor = Tensor::Eval(self.tensor(x, y));
+                // t x * t y is t times the product in BFV form.
+                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
+                tensor
+            }
+            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
+        };
+        Ok(Product { meta, tensor })
+    }
     /// The polynomial times k; the factor stays.
     fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
@@ -241,20 +258,10 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
-        let square = std::ptr::eq(a, b);
-        let (meta, a, b) = self.factors(a, b)?;
-        let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
-        let t = self.params.plain_arithmetic(&meta).value();
-        let tensor = match self.params.product_form(meta.form) {
-            Form::Bgv => {
-                let mut tensor = Tensor::Eval(self.tensor(x, y));
-                // t x * t y is t times the product in BFV form.
-                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
-                tensor
-            }
-            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
-        };
-        Ok(Product { meta, tensor })
+        self.product(a, b, self.params.product_level(&a.meta, &b.meta))
+    }
+    fn mul_prepared(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+        self.product(a, b, a.meta.level.min(b.meta.level))
     }
     fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
@@ -314,7 +321,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             return self.relinearize(&self.mul_no_relin(a, b)?, next);
         }
         let ring = self.params.ring();
-        let (meta, a, b) = self.factors(a, b)?;
+        let (meta, a, b) = self.factors(a, b, self.params.product_level(&a.meta, &b.meta))?;
         self.counters.limbs(self.params.tensor_streams() * a.basis().len(), ring.degree());
         // A product of BFV ciphertexts in BGV, see `mul_no_relin`.
         let scale = meta.form.scale(self.params.plain_arithmetic(&meta).value());
@@ -332,6 +339,10 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.mod_switch_to(a, self.params.target(&a.meta, next))
+    }
+    fn prepare_together(&self, xs: &[&Ciphertext], next: NextUse) -> Result<Vec<Ciphertext>, SchemeError> {
+        let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
+        xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {

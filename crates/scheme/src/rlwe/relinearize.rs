@@ -15,6 +15,7 @@ use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;
+use crate::params::Level;
 use crate::verbs::NextUse;
 
 /// What s² multiplies in a product: the last of its polynomials.
@@ -25,14 +26,14 @@ pub(super) enum Square<'a> {
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// The operands of a product at its level, and what the product will be.
+    /// The operands of a product at a level, and what the product will be.
     pub(super) fn factors<'c>(
         &self,
         a: &'c Ciphertext,
         b: &'c Ciphertext,
+        level: Level,
     ) -> Result<(Meta, Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
         same_kind(&a.meta, &b.meta, "multiplication")?;
-        let level = self.params.product_level(&a.meta, &b.meta);
         let square = std::ptr::eq(a, b);
         let a = self.at_level(Cow::Borrowed(a), level)?;
         let b = if square { a.clone() } else { self.at_level(Cow::Borrowed(b), level)? };
@@ -65,6 +66,7 @@ impl<K: EvalKeys> Evaluator<K> {
             Square::Coeff(d) => (Decomposition::of_coefficients(params, gadget, d, t), None),
         };
         let count = params.components();
+        self.counters.relinearization();
         self.counters.key_switch(count, 1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
         let extended = basis.union(gadget.special());
         let target = params.chain().basis(out.level);

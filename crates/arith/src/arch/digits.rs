@@ -1,0 +1,60 @@
+//! The kernels for integers in digits to a base below 2^32, over vectors: see [`super::vector`].
+
+use super::lanes::Lanes;
+use super::portable;
+use super::vector::{at, for_vectors, put, whole};
+use crate::Modulus;
+
+/// `slice[i..i + WIDTH]` as a vector.
+#[inline(always)]
+fn halves_at<L: Lanes>(l: L, slice: &[u32], i: usize) -> L::U {
+    debug_assert!(i + L::WIDTH <= slice.len());
+    // SAFETY: the kernels pass indices below whole(length) of slices of one checked length.
+    unsafe { l.load_halves(slice.as_ptr().add(i)) }
+}
+
+#[inline(always)]
+pub(crate) fn digit_residues<L: Lanes>(l: L, q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+    // At most MAX_DIGITS products below 2^82 and a residue.
+    let reducer = l.reducer(q);
+    let start = l.sum_add(l.sum_zero(), l.factor(l.splat(constant)), l.factor(l.splat(1)));
+    let done = for_vectors!(l, out, |i| {
+        let mut sum = start;
+        for (row, &w) in digits.iter().zip(weights) {
+            sum = l.sum_add(sum, l.factor(halves_at(l, row, i)), l.factor(l.splat(w)));
+        }
+        put(l, out, i, l.sum_reduce(sum, digits.len() + 1, true, reducer));
+    });
+    portable::digit_residues_from(q, done, out, digits, weights, constant);
+}
+
+#[inline(always)]
+pub(crate) fn multiply_add_halves<L: Lanes>(l: L, acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
+    let done = for_vectors!(l, acc, |i| {
+        let mut sum = at(l, acc, i);
+        for (x, &w) in xs.iter().zip(weights) {
+            sum = l.add(sum, l.mul_halves(at(l, x, i), l.splat(u64::from(w))));
+        }
+        put(l, acc, i, sum);
+    });
+    portable::multiply_add_halves_from(done, acc, xs, weights);
+}
+
+#[inline(always)]
+pub(crate) fn carry_digits<L: Lanes>(l: L, base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32) {
+    let (p, inverse) = (l.splat(u64::from(base)), l.splat_f(1.0 / f64::from(base)));
+    let (rounder, shift) = (l.splat_f(portable::ROUNDER), l.splat_f((1u64 << 32) as f64));
+    let (low_half, one, constants) = (l.splat(u64::from(u32::MAX)), l.splat(1), l.splat(u64::from(constant)));
+    let done = for_vectors!(l, acc, |i| {
+        let sum = l.add(l.add(at(l, acc, i), at(l, carry, i)), constants);
+        // The sum is below 2^32 p, so the nearest integer to the rounded quotient is the quotient's floor or one more.
+        let real = l.mul_add_f(l.widen(l.high_half(sum)), shift, l.widen(l.and(sum, low_half)));
+        let quotient = l.narrow(l.sub_f(l.mul_add_f(real, inverse, rounder), rounder));
+        let rest = l.sub(sum, l.mul_halves(quotient, p));
+        let excess = l.and(l.high_half(rest), one);
+        // SAFETY: `out` has the length of `acc`, see `halves_at`.
+        unsafe { l.store_halves(out.as_mut_ptr().add(i), l.lift_negative(rest, p)) };
+        put(l, carry, i, l.sub(quotient, excess));
+    });
+    portable::carry_digits(base, &mut out[done..], &acc[done..], &mut carry[done..], constant);
+}

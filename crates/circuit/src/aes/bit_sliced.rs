@@ -1,0 +1,103 @@
+//! AES on bits, as Doröz, Hu and Sunar evaluate it (2014, section 6).
+
+use everlevel_scheme::{Level, Scheme};
+use rayon::prelude::*;
+
+use super::affine::AffineMap;
+use super::field::AFFINE_CONSTANT;
+use super::key::KeySchedule;
+use super::tower::{FROM_TOWER, TO_TOWER, invert};
+use super::{Aes, AesError, KeySource};
+use crate::error::CircuitError;
+
+/// AES with a ciphertext for each of the 128 bits of a state, bytes in their order and the most significant bit first; a slot holds a bit of a block.
+///
+/// A round has 16 S-boxes in the tower field, 576 products, 288 relinearizations, depth 4. Everything else is sums.
+#[derive(Clone, Debug)]
+pub struct BitSliced {
+    degree: usize,
+    to_tower: AffineMap,
+    round: AffineMap,
+    last_round: AffineMap,
+}
+
+impl BitSliced {
+    /// For slots of this degree over F_2.
+    pub fn new(degree_of_slot: usize) -> Self {
+        let last_round = Self::after_inversion().then(&AffineMap::shift_rows());
+        let round = last_round.then(&AffineMap::mix_columns());
+        BitSliced { degree: degree_of_slot, to_tower: AffineMap::bytewise(TO_TOWER, 0), round, last_round }
+    }
+    /// From inverses in the tower's basis to the results of SubBytes.
+    fn after_inversion() -> AffineMap {
+        AffineMap::bytewise(FROM_TOWER, AFFINE_CONSTANT)
+    }
+    /// The inverses of the 16 bytes, in the tower's basis.
+    fn inverses<S: Scheme>(&self, scheme: &S, state: &[S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let tower = self.to_tower.evaluate(scheme, state, None)?;
+        let bytes: Vec<_> = tower.par_chunks(8).map(|byte| invert(scheme, byte)).collect::<Result<_, _>>()?;
+        Ok(bytes.into_iter().flatten().collect())
+    }
+    /// SubBytes on a state of 128 ciphertexts: depth 4.
+    ///
+    /// # Errors
+    /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
+    pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: &[S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        AesError::check_width("the state", state.len(), 128)?;
+        Self::after_inversion().evaluate(scheme, &self.inverses(scheme, state)?, None)
+    }
+}
+
+impl<S: Scheme> Aes<S> for BitSliced {
+    fn width(&self) -> usize {
+        128
+    }
+    fn depth_of_round(&self) -> u32 {
+        4
+    }
+    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
+        let slots = |position: usize| {
+            let mut elements = vec![0; blocks.len() * self.degree];
+            let bits = blocks.iter().map(|block| u64::from(block[position / 8] >> (7 - position % 8) & 1));
+            elements.iter_mut().step_by(self.degree).zip(bits).for_each(|(x, bit)| *x = bit);
+            elements
+        };
+        (0..128).map(slots).collect()
+    }
+    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
+        AesError::check_width("the decrypted state", elements.len(), 128)?;
+        let count = elements.iter().map(Vec::len).min().unwrap_or(0) / self.degree;
+        let block = |slot: usize| {
+            let mut state = 0u128;
+            for ciphertext in elements {
+                let element = &ciphertext[slot * self.degree..][..self.degree];
+                if element[0] > 1 || element[1..].iter().any(|&x| x != 0) {
+                    return Err(AesError::NotInField { slot, what: "bit" }.into());
+                }
+                state = state << 1 | u128::from(element[0]);
+            }
+            Ok(state.to_be_bytes())
+        };
+        (0..count).map(block).collect()
+    }
+    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]> {
+        schedule.round_keys().get(round).copied()
+    }
+    fn round(
+        &self,
+        scheme: &S,
+        state: Vec<S::Ciphertext>,
+        number: usize,
+        last: bool,
+        keys: KeySource<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let inverses = self.inverses(scheme, &state)?;
+        // Their memory is needed.
+        drop(state);
+        let lowest = inverses.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
+        let key = keys(number, lowest)?;
+        AesError::check_width("a round key", key.len(), 128)?;
+        let map = if last { &self.last_round } else { &self.round };
+        map.evaluate(scheme, &inverses, Some(&key))
+    }
+}

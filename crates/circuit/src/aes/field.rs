@@ -1,0 +1,38 @@
+//! AES in plain: its field GF(2)\[x\]/(x^8 + x^4 + x^3 + x + 1), SubBytes and the constants of its linear layer (FIPS-197).
+//!
+//! For the owner of the key: no branch and no address depends on a value.
+
+/// The low coefficients of x^8 + x^4 + x^3 + x + 1.
+pub(super) const REDUCTION: u8 = 0x1b;
+
+/// SubBytes is [`AFFINE_CONSTANT`] + Σ `AFFINE[j]` y^(2^j), y = x^254: the affine map of FIPS-197 as a linearized polynomial.
+pub(super) const AFFINE: [u8; 8] = [0x05, 0x09, 0xf9, 0x25, 0xf4, 0x01, 0xb5, 0x8f];
+/// SubBytes of 0.
+pub(super) const AFFINE_CONSTANT: u8 = 0x63;
+
+/// MixColumns: byte r of a column becomes Σ `MIX[(k - r) mod 4]` times byte k.
+pub(super) const MIX: [u8; 4] = [2, 3, 1, 1];
+
+/// The product in the field.
+pub(super) fn mul(a: u8, b: u8) -> u8 {
+    let step = |(sum, power): (u8, u8), i: u32| {
+        let wraps = (power >> 7).wrapping_neg() & REDUCTION;
+        (sum ^ power & (b >> i & 1).wrapping_neg(), power << 1 ^ wraps)
+    };
+    (0..8).fold((0, a), step).0
+}
+
+/// SubBytes of one byte.
+pub(super) fn sub_byte(x: u8) -> u8 {
+    // 254 = 2 + 4 + .. + 128.
+    let squares = std::iter::successors(Some(mul(x, x)), |s| Some(mul(*s, *s)));
+    let inverse = squares.take(7).fold(1, mul);
+    let images = std::iter::successors(Some(inverse), |y| Some(mul(*y, *y)));
+    AFFINE.iter().zip(images).fold(AFFINE_CONSTANT, |sum, (&c, y)| sum ^ mul(c, y))
+}
+
+/// Where ShiftRows takes the byte at `position` from; byte r + 4c is in row r and column c.
+pub(super) fn shifted(position: usize) -> usize {
+    let (row, column) = (position % 4, position / 4);
+    row + 4 * ((column + row) % 4)
+}

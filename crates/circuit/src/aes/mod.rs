@@ -1,0 +1,160 @@
+//! AES over any scheme with plaintext modulus 2: many blocks at once, one in each slot.
+//!
+//! Two ways, both [`Aes`]:
+//! * [`BitSliced`]: 128 ciphertexts of bits, S-boxes in a tower field (Doröz, Hu, Sunar 2014);
+//! * [`ByteSliced`]: 16 ciphertexts of bytes, for slots that contain GF(2^8), S-boxes as x^254.
+//!
+//! The client expands its key ([`KeySchedule`]) and sends the round keys encrypted, each at the level that its round has reached by then; which levels
+//! these are, [`Aes::round_key_levels`] finds out in a rehearsal. A [`KeySource`] hands them over one by one, so no more than one is in memory.
+//!
+//! ```
+//! use everlevel_circuit::aes::{Aes, BitSliced, KeySchedule};
+//! use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext};
+//!
+//! // Insecure: a toy ring.
+//! let params = Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch)?;
+//! let scheme = NoOp::new(&params, 1);
+//! let aes = BitSliced::new(params.slot_shape().degree_of_slot());
+//! let encrypt = |blocks: &[[u8; 16]], level: Level| {
+//!     let values = <BitSliced as Aes<NoOp>>::encode(&aes, blocks);
+//!     values.iter().map(|v| scheme.encrypt_at(&Plaintext::encode_elements(&params, v)?, level)).collect::<Result<Vec<_>, _>>()
+//! };
+//!
+//! // FIPS-197, appendix C.1.
+//! let key: Vec<u8> = (0..16).collect();
+//! let block: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
+//! let schedule = KeySchedule::new(&key)?;
+//! let mut keys = |round: usize, level: Level| Ok(encrypt(&vec![schedule.round_keys()[round]; params.slots()], level)?);
+//! let state = encrypt(&vec![block; params.slots()], params.chain().top())?;
+//! let out = aes.encrypt(&scheme, state, schedule.size(), 10, &mut keys, &mut |_, _| Ok(()))?;
+//!
+//! let plain = out.iter().map(|x| scheme.decrypt(x)?.decode_elements(&params)).collect::<Result<Vec<_>, _>>()?;
+//! let blocks = <BitSliced as Aes<NoOp>>::decode(&aes, &plain)?;
+//! assert!(blocks.iter().all(|block| u128::from_be_bytes(*block) == 0x69c4e0d86a7b0430d8cdb78070b4c55a));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod affine;
+mod bit_sliced;
+mod byte_sliced;
+mod embedding;
+mod error;
+mod field;
+mod key;
+mod tower;
+
+use everlevel_scheme::{Level, Scheme};
+use rayon::prelude::*;
+
+use crate::error::CircuitError;
+
+pub use affine::AffineMap;
+pub use bit_sliced::BitSliced;
+pub use byte_sliced::ByteSliced;
+pub use embedding::ByteEmbedding;
+pub use error::AesError;
+pub use key::{KeySchedule, KeySize};
+
+/// Gives the encrypted key of a round, [`Aes::width`] ciphertexts with the same [`Aes::round_key`] in all slots, for ciphertexts at a level. Best encrypted at just
+/// that level.
+pub type KeySource<'k, S> = &'k mut dyn FnMut(usize, Level) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
+/// Is shown the state after each round, by the number of the round; 0 is the addition of the first key.
+pub type Observer<'o, S> = &'o mut dyn FnMut(usize, &[<S as Scheme>::Ciphertext]) -> Result<(), CircuitError>;
+
+/// A way of evaluating AES.
+pub trait Aes<S: Scheme>: Sync {
+    /// How many ciphertexts a state has.
+    fn width(&self) -> usize;
+    /// How many products lie in a row in each round.
+    fn depth_of_round(&self) -> u32;
+    /// What the slots of each ciphertext of a state hold, for one block a slot: d bits for each slot, as for
+    /// [`Plaintext::encode_elements`](everlevel_scheme::Plaintext::encode_elements).
+    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>>;
+    /// The blocks of a state, the inverse of [`Aes::encode`].
+    ///
+    /// # Errors
+    /// [`AesError::Width`] for another number of ciphertexts, [`AesError::NotInField`] for a slot that holds something else.
+    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError>;
+    /// The key of a round as this way of evaluation wants it, or none if there is no such round. Secret.
+    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]>;
+    /// One round, by its number. The last one has no MixColumns.
+    ///
+    /// # Errors
+    /// Those of the scheme and of `keys`.
+    fn round(
+        &self,
+        scheme: &S,
+        state: Vec<S::Ciphertext>,
+        number: usize,
+        last: bool,
+        keys: KeySource<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError>;
+
+    /// Adds the key of a round, asked for at `level`.
+    ///
+    /// # Errors
+    /// Those of the scheme and of `keys`.
+    fn add_key(
+        &self,
+        scheme: &S,
+        state: &[S::Ciphertext],
+        round: usize,
+        level: Level,
+        keys: KeySource<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let key = keys(round, level)?;
+        AesError::check_width("a round key", key.len(), state.len())?;
+        state.par_iter().zip(&key).map(|(x, k)| Ok(scheme.add(x, k)?)).collect()
+    }
+    /// Encrypts the blocks of `state` under AES: the first `rounds` rounds, all of them being `size.rounds()`.
+    ///
+    /// # Errors
+    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], those of the scheme, of `keys` and of `observer`.
+    fn encrypt(
+        &self,
+        scheme: &S,
+        mut state: Vec<S::Ciphertext>,
+        size: KeySize,
+        rounds: usize,
+        keys: KeySource<'_, S>,
+        observer: Observer<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        AesError::check_prime(scheme.plain_prime())?;
+        AesError::check_width("the state", state.len(), self.width())?;
+        if rounds > size.rounds() {
+            return Err(AesError::Rounds { found: rounds, highest: size.rounds() }.into());
+        }
+        let level = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
+        state = self.add_key(scheme, &state, 0, level, keys)?;
+        observer(0, &state)?;
+        for number in 1..=rounds {
+            state = self.round(scheme, state, number, number == size.rounds(), keys)?;
+            observer(number, &state)?;
+        }
+        Ok(state)
+    }
+    /// The levels at which the keys of rounds 0 to `rounds` are needed if `start` is a ciphertext of the state at the beginning. `blank` encrypts anything at a level: on the
+    /// no-op scheme without values this takes milliseconds, and the scheme knows the server keys and the costs of the circuit afterwards.
+    ///
+    /// # Errors
+    /// As [`Aes::encrypt`].
+    fn round_key_levels(
+        &self,
+        scheme: &S,
+        start: S::Ciphertext,
+        size: KeySize,
+        rounds: usize,
+        mut blank: impl FnMut(Level) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Vec<Level>, CircuitError>
+    where
+        Self: Sized,
+    {
+        let mut levels = Vec::with_capacity(rounds + 1);
+        let mut keys = |_: usize, level: Level| {
+            levels.push(level);
+            Ok(vec![blank(level)?; self.width()])
+        };
+        self.encrypt(scheme, vec![start; self.width()], size, rounds, &mut keys, &mut |_, _| Ok(()))?;
+        Ok(levels)
+    }
+}

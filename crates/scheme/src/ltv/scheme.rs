@@ -1,0 +1,162 @@
+//! The verb set. The plaintext modulus is 2, so subtraction is addition, negation the identity, and constants count modulo 2.
+
+use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape};
+
+use super::ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
+use super::evaluator::LtvEvaluator;
+use super::spec::rows;
+use crate::error::SchemeError;
+use crate::form::Form;
+use crate::params::Level;
+use crate::plaintext::Plaintext;
+use crate::rlwe::no_parts;
+use crate::verbs::{DiagonalValues, NextUse, Scheme};
+
+fn unsupported(what: &'static str, expected: &str, found: impl Into<String>) -> SchemeError {
+    SchemeError::BadArgument { what, expected: expected.into(), found: found.into() }
+}
+
+impl Scheme for LtvEvaluator {
+    type Ciphertext = LtvCiphertext;
+    type Product = LtvProduct;
+    type Extended = LtvExtended;
+    type Diagonal = LtvDiagonal;
+
+    fn slot_shape(&self) -> &SlotShape {
+        self.plain_ring().shape()
+    }
+    fn plain_prime(&self) -> u64 {
+        2
+    }
+    fn plain_exponent(&self, x: &LtvCiphertext) -> u32 {
+        x.meta.exponent
+    }
+    fn level(&self, x: &LtvCiphertext) -> Level {
+        x.level()
+    }
+    /// log2 of α deviations of a coefficient of the phase, the bound that is kept below half the modulus: see [`super::noise`].
+    fn noise_bound_bits(&self, x: &LtvCiphertext) -> f64 {
+        self.params().noise().bound(x.meta.noise)
+    }
+    fn capacity_bits(&self, x: &LtvCiphertext) -> f64 {
+        self.capacity(&x.meta)
+    }
+
+    fn form(&self, x: &LtvCiphertext) -> Form {
+        x.meta.form
+    }
+    /// There is the BGV form only: the ciphertext itself.
+    fn convert(&self, a: &LtvCiphertext, _form: Form) -> LtvCiphertext {
+        a.clone()
+    }
+
+    fn add(&self, a: &LtvCiphertext, b: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
+        self.sum(&[a, b], "addition")
+    }
+    fn sub(&self, a: &LtvCiphertext, b: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
+        self.sum(&[a, b], "subtraction")
+    }
+    fn neg(&self, a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        Ok(a.clone())
+    }
+    fn add_scalar(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
+        if k % 2 == 0 { self.neg(a) } else { self.plus_one(a) }
+    }
+    fn mul_scalar(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        Ok(if k % 2 == 0 { self.zero(&a.meta) } else { a.clone() })
+    }
+    fn linear_combination(&self, terms: &[(&LtvCiphertext, i64)], constant: i64) -> Result<LtvCiphertext, SchemeError> {
+        let first = terms.first().ok_or_else(|| unsupported("linear combination", "at least one term", "none"))?.0;
+        let odd: Vec<&LtvCiphertext> = terms.iter().filter(|(_, k)| k % 2 != 0).map(|(x, _)| *x).collect();
+        let sum = if odd.is_empty() { self.mul_scalar(first, 0)? } else { self.sum(&odd, "linear combination")? };
+        self.add_scalar(&sum, constant)
+    }
+    fn mul_no_relin(&self, a: &LtvCiphertext, b: &LtvCiphertext) -> Result<LtvProduct, SchemeError> {
+        self.product(a, b)
+    }
+    fn add_products(&self, a: &LtvProduct, b: &LtvProduct) -> Result<LtvProduct, SchemeError> {
+        self.sum_of_products(a, b)
+    }
+    fn relinearize(&self, a: &LtvProduct, next: NextUse) -> Result<LtvCiphertext, SchemeError> {
+        self.relinearized(a, next)
+    }
+    fn prepare(&self, a: &LtvCiphertext, next: NextUse) -> Result<LtvCiphertext, SchemeError> {
+        self.prepared(a, next)
+    }
+
+    fn reduce_plain_modulus(&self, a: &LtvCiphertext, k: u32) -> Result<LtvCiphertext, SchemeError> {
+        if k == 1 { self.neg(a) } else { Err(unsupported("plaintext exponent", "1", k.to_string())) }
+    }
+    fn divide_by_p(&self, _a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
+        Err(unsupported("division by p", "a plaintext modulus with digits to spare", "2"))
+    }
+    fn multiply_by_p(&self, _a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
+        Err(unsupported("multiplication by p", "a set with a larger plaintext modulus", "2"))
+    }
+
+    fn mul_monomial(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        let ring = self.params().ring();
+        let monomial = Poly::<Eval>::monomial(ring.ring(), ring.transform_primes(), k);
+        let blocks = a.evaluations(ring);
+        let moved = ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &monomial)]);
+        Ok(LtvCiphertext::new(a.meta, ring.digits(moved, rows(a.level()))))
+    }
+
+    fn apply_galois(&self, a: &LtvCiphertext, g: GaloisElement) -> Result<LtvCiphertext, SchemeError> {
+        self.automorphism(a, g)
+    }
+    fn apply_galois_many(&self, a: &LtvCiphertext, gs: &[GaloisElement]) -> Result<Vec<LtvCiphertext>, SchemeError> {
+        gs.iter().map(|&g| self.automorphism(a, g)).collect()
+    }
+
+    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<LtvDiagonal, SchemeError> {
+        let plain = self.plain_ring();
+        self.params().check_level(level)?;
+        match values {
+            DiagonalValues::LastDimension(elements) if e == 1 => {
+                let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
+                self.prepared_diagonal(&Plaintext { coefficients, exponent: e })
+            }
+            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimension", "something else")),
+        }
+    }
+    fn galois_many(&self, x: &LtvCiphertext, gs: &[GaloisElement]) -> Result<Vec<LtvExtended>, SchemeError> {
+        Ok(self.apply_galois_many(x, gs)?.into_iter().map(LtvExtended).collect())
+    }
+    fn combine(&self, inputs: &[LtvExtended], rows: &[Vec<Option<&LtvDiagonal>>]) -> Result<Vec<LtvExtended>, SchemeError> {
+        let row = |row: &Vec<Option<&LtvDiagonal>>| {
+            let terms: Vec<_> = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.0, d))).collect();
+            if row.len() != inputs.len() || terms.is_empty() {
+                return Err(unsupported("linear map", "non-empty rows of one diagonal an input", "something else"));
+            }
+            Ok(LtvExtended(self.weighted_sum(&terms)?))
+        };
+        rows.iter().map(row).collect()
+    }
+    fn galois_sum(&self, parts: Vec<(GaloisElement, LtvExtended)>, next: NextUse) -> Result<LtvCiphertext, SchemeError> {
+        let moved = parts.iter().map(|(g, x)| self.automorphism(&x.0, *g)).collect::<Result<Vec<_>, _>>()?;
+        if moved.is_empty() {
+            return Err(no_parts());
+        }
+        self.prepared(&self.sum(&moved.iter().collect::<Vec<_>>(), "linear map")?, next)
+    }
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, LtvExtended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<LtvCiphertext, SchemeError> {
+        let mut sum: Option<LtvCiphertext> = None;
+        for part in parts {
+            let (g, x) = part?;
+            let inner = match &sum {
+                None => x.0,
+                Some(sum) => self.sum(&[sum, &x.0], "linear map")?,
+            };
+            sum = Some(self.automorphism(&inner, g)?);
+        }
+        self.prepared(&sum.ok_or_else(no_parts)?, next)
+    }
+}
