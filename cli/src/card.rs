@@ -1,7 +1,7 @@
 //! What follows from a parameter set.
 
 use everlevel::arith::primes;
-use everlevel::scheme::params::{Family, KeySecurity, SecretKind, SecurityReport};
+use everlevel::scheme::params::{Family, KeySecurity, SecretKind};
 use everlevel::{BootstrapMode, Form, KeyPlan, Params, Ring, failure_log2, multiplications_left};
 use serde::Serialize;
 
@@ -148,10 +148,7 @@ impl Card {
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
             under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
             security_bits: security.bits(),
-            security_model: match spec.family {
-                Family::Rlwe => SecurityReport::MODEL,
-                Family::Ntru => SecurityReport::NTRU_MODEL,
-            },
+            security_model: security.model(),
             security_by_key: security.keys().to_vec(),
             fresh_capacity_bits: params.capacity(&fresh),
             fresh_multiplications: multiplications_left(params, &fresh, needed),
@@ -191,7 +188,11 @@ impl Card {
         for key in &self.security_by_key {
             let bits =
                 if key.bits > 0.0 { format!("{:.1} bits", key.bits) } else { "insecure, or not covered by the tables".into() };
-            line("security", format!("{}: {bits} (log2 of its modulus {:.1})", key.key, key.modulus_bits));
+            let attack = key.attack.as_ref().map_or_else(String::new, |attack| {
+                let broken = if attack.block_size == 2 { ": LLL finds it" } else { "" };
+                format!("; {}, dimension {}, block size {}{broken}", attack.name.as_str(), attack.dimension, attack.block_size)
+            });
+            line("security", format!("{}: {bits} (log2 of its modulus {:.1}{attack})", key.key, key.modulus_bits));
         }
         line("security model", self.security_model.into());
         line(
