@@ -115,7 +115,10 @@ impl Card {
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
             under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
             security_bits: security.bits(),
-            security_model: SecurityReport::MODEL,
+            security_model: match spec.family {
+                Family::Rlwe => SecurityReport::MODEL,
+                Family::Ntru => SecurityReport::NTRU_MODEL,
+            },
             security_by_key: security.keys().to_vec(),
             fresh_capacity_bits: params.capacity(&fresh),
             fresh_multiplications: multiplications_left(params, &fresh, needed),

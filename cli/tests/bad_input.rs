@@ -75,6 +75,34 @@ fn reproduced_tables() {
 }
 
 #[test]
+fn aes() {
+    let n = |extra: &str, parts: &[&str]| {
+        let args: Vec<&str> = ["aes", "bench", "--insecure-research"].into_iter().chain(extra.split(' ')).collect();
+        refused(&args, parts);
+    };
+    refused(&["aes"], &["expected a command"]);
+    refused(&["aes", "bench"], &["--params"]);
+    refused(&["aes", "bench", "--scheme", "ltv", "--params", "insecure_ltv-2-m255"], &["--insecure-research"]);
+    let chain = ["--chain", "prime-power", "--scheme", "ltv", "--params", "insecure_ltv-m255"];
+    refused(&[&["aes", "bench"], &chain[..]].concat(), &["--insecure-research"]);
+    n("--params insecure_ltv-2-m255", &["--scheme ltv"]);
+    n("--scheme ltv --params insecure_bgv-257-n8", &["--scheme bgv"]);
+    n("--params insecure_bgv-257-n8", &["plaintext modulus 2"]);
+    n("--chain prime-power --params insecure_ltv-m255", &["--chain prime-power", "--scheme ltv"]);
+    n("--chain prime-power --scheme ltv --params ltv-0", &["ltv-0", "ltv-32768"]);
+    n("--chain prime-power --scheme ltv --params insecure_ltv-n4096", &["slots"]);
+    n("--chain prime-power --scheme ltv --params insecure_ltv-m255", &["too little room for 10 rounds", "--rounds"]);
+    n("--scheme ltv --params insecure_ltv-2-m255 --rounds 11", &["--rounds"]);
+    n("--scheme ltv --params insecure_ltv-2-m255 --method packed", &["packed", "bit-sliced", "byte-sliced"]);
+    let mut spec: Value = serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"])).unwrap();
+    spec["words"] = json!(4);
+    n(&format!("--scheme ltv --params {}", file("aes-words.json", spec.to_string())), &["too little room for 10 rounds"]);
+    // Slots of degree 7.
+    spec["index"] = json!(127);
+    n(&format!("--scheme ltv --method byte-sliced --params {}", file("aes-127.json", spec.to_string())), &["degree 7", "bits"]);
+}
+
+#[test]
 fn sets_by_name() {
     refused(&["demo", "--params", "no-such-set"], &["no-such-set", "bgv-65537-n15", ".json"]);
     refused(&["params", "show", ""], &["known sets"]);

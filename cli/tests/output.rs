@@ -165,3 +165,56 @@ fn rings_are_searched() {
     let text = success(&["params", "rings", "--p", "2", "--slots-at-least", "50", "--index-below", "10000", "--max-rows", "3"]);
     assert!(text.contains("3 of ") && text.lines().count() == 6, "{text}");
 }
+
+#[test]
+fn aes_bench() {
+    let expected = "scheme params chain method blocks rounds products relinearizations key_switches depth seconds_total seconds_per_block \
+        seconds_keygen seconds_round_keys key_bytes peak_memory_bytes noise_after_each_round bound_after_each_round \
+        modulus_bits_after_each_round wrong_blocks date version commit cpu cpu_flags backend threads";
+    for (chain, params, method, rounds, counts) in [
+        // The whole cipher: 2,880 relinearizations at depth 40.
+        ("rns", "insecure_ltv-2-m255", "bit-sliced", 10, [5760.0, 2880.0, 2880.0, 40.0]),
+        ("rns", "insecure_ltv-2-m255", "byte-sliced", 10, [640.0, 640.0, 2240.0, 30.0]),
+        ("prime-power", "insecure_ltv-m255", "bit-sliced", 2, [1152.0, 576.0, 576.0, 8.0]),
+        ("prime-power", "insecure_ltv-m255", "byte-sliced", 2, [128.0, 128.0, 448.0, 6.0]),
+    ] {
+        let rounds_text = rounds.to_string();
+        let report = json(&[
+            "aes",
+            "bench",
+            "--scheme",
+            "ltv",
+            "--chain",
+            chain,
+            "--params",
+            params,
+            "--method",
+            method,
+            "--rounds",
+            &rounds_text,
+            "--threads",
+            "2",
+            "--insecure-research",
+        ]);
+        assert_eq!(keys(&report), expected.split_whitespace().collect());
+        assert_eq!((&report["chain"], &report["method"]), (&chain.into(), &method.into()));
+        assert_eq!(["products", "relinearizations", "key_switches", "depth"].map(|key| number(&report, key)), counts);
+        assert_eq!((number(&report, "blocks"), number(&report, "wrong_blocks")), (16.0, 0.0));
+        assert!(number(&report, "seconds_total") > 0.0 && number(&report, "key_bytes") > 0.0);
+        let each = |key: &str| -> Vec<f64> {
+            report[key].as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
+        };
+        let (noise, bound, modulus) =
+            (each("noise_after_each_round"), each("bound_after_each_round"), each("modulus_bits_after_each_round"));
+        assert!(noise.len() == rounds + 1 && bound.len() == rounds + 1 && modulus.is_sorted_by(|a, b| a > b));
+        assert!(noise.iter().zip(&bound).zip(&modulus).all(|((noise, bound), modulus)| noise <= bound && bound < modulus));
+    }
+    let mut bgv: Value = serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"])).unwrap();
+    bgv["family"] = "rlwe".into();
+    bgv["secret"] = "uniform_ternary".into();
+    let path = file("insecure_aes.json", bgv.to_string());
+    let text = success(&["aes", "bench", "--params", &path, "--rounds", "1", "--insecure-research"]);
+    for part in ["bgv", "16 blocks, 1 rounds", "288 relinearizations", "depth 4", "peak memory", "16 blocks checked, 0 wrong"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}

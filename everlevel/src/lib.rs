@@ -64,6 +64,11 @@ pub mod scheme {
     pub use everlevel_scheme::*;
 }
 
+/// What keys are worth against lattice reduction, and the analysis of the LTV scheme, by formula.
+pub mod security {
+    pub use everlevel_security::*;
+}
+
 /// What runs below: the active instruction set, transforms and primes, for reports and measurements.
 pub mod arith {
     pub use everlevel_arith::*;

@@ -4,10 +4,11 @@ use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, KeySchedule, KeySize};
+use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -353,33 +354,24 @@ fn misuse_is_refused() {
     assert_eq!(ByteSliced::new(&odd, top(&odd)).err(), Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }));
 }
 
-/// Two rounds with cryptography: planned on the no-op scheme, the round keys encrypted at the levels foretold there, every block checked after each round.
-fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&NoOp) -> P, aes: impl Fn(&Evaluator) -> A) {
+/// Encrypts 16 random blocks with so many rounds, and checks all of them after each round, and the noise.
+fn check_rounds<S: Scheme>(
+    scheme: &S,
+    aes: &impl Aes<S>,
+    rounds: usize,
+    mut encrypt: impl FnMut(&[u64], Option<(usize, Level)>) -> S::Ciphertext,
+    decrypt: impl Fn(&S::Ciphertext) -> Vec<u64>,
+    noise: impl Fn(&S::Ciphertext) -> f64,
+) {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
-    let planner = NoOp::blank(params);
-    let start = params.chain().top();
-    let zero = Plaintext::encode(params, &[]).unwrap();
-    let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
-    let rehearsed = plan(&planner);
-    let levels = rehearsed.round_key_levels(&planner, blank(start).unwrap(), KeySize::Aes128, 2, blank).unwrap();
-
-    let secret = SecretKey::generate(params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap());
-    let aes = aes(&scheme);
-    let blocks: Vec<[u8; 16]> = (0..16).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
+    let mut expected: Vec<[u8; 16]> = (0..16).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
     let schedule = KeySchedule::new(&random(&mut rng, 16)).unwrap();
-    let encode = |blocks: &[[u8; 16]]| -> Vec<Plaintext> {
-        let values = aes.encode(blocks);
-        values.iter().map(|v| Plaintext::encode_elements(params, v).unwrap()).collect()
-    };
-    let state = encode(&blocks).iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
+    let state = aes.encode(&expected).iter().map(|x| encrypt(x, None)).collect();
     let mut keys = |round: usize, level: Level| {
-        assert_eq!(level, levels[round], "as foretold");
         let key = aes.round_key(&schedule, round).unwrap();
-        Ok(encode(&[key; 16]).iter().map(|x| secret.encrypt_at(x, level, &mut rng)).collect::<Result<_, _>>()?)
+        Ok(aes.encode(&[key; 16]).iter().map(|x| encrypt(x, Some((round, level)))).collect())
     };
-    let mut expected = blocks;
-    let mut check = |round: usize, state: &[everlevel_scheme::Ciphertext]| {
+    let mut check = |round: usize, state: &[S::Ciphertext]| {
         let key = schedule.round_keys()[round];
         for block in &mut expected {
             let mut out = (*block).into();
@@ -389,20 +381,38 @@ fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&N
             }
             *block = out.into();
         }
-        let elements: Vec<_> = state.iter().map(|x| secret.decrypt(x).unwrap().decode_elements(params).unwrap()).collect();
+        let elements: Vec<_> = state.iter().map(&decrypt).collect();
         assert_eq!(aes.decode(&elements)?, expected, "round {round}");
-        for x in state {
-            assert!(secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x));
-        }
+        assert!(state.iter().all(|x| noise(x) <= scheme.noise_bound_bits(x)));
         Ok(())
     };
+    aes.encrypt(scheme, state, KeySize::Aes128, rounds, &mut keys, &mut check).unwrap();
+}
+
+/// Two rounds, planned on the no-op scheme, with the round keys encrypted at the levels foretold there.
+fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&NoOp) -> P, aes: impl Fn(&Evaluator) -> A) {
+    let planner = NoOp::blank(params);
+    let zero = Plaintext::encode(params, &[]).unwrap();
+    let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
+    let start = blank(params.chain().top()).unwrap();
+    let levels = plan(&planner).round_key_levels(&planner, start, KeySize::Aes128, 2, blank).unwrap();
+
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let secret = SecretKey::generate(params, &mut rng);
+    let scheme = Evaluator::new(ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap());
+    let encrypt = |elements: &[u64], key: Option<(usize, Level)>| {
+        let level = key.map_or(params.chain().top(), |(round, level)| {
+            assert_eq!(level, levels[round], "as foretold");
+            level
+        });
+        secret.encrypt_at(&Plaintext::encode_elements(params, elements).unwrap(), level, &mut rng).unwrap()
+    };
+    let decrypt = |x: &Ciphertext| secret.decrypt(x).unwrap().decode_elements(params).unwrap();
+    let aes = aes(&scheme);
     let before = scheme.cost();
-    aes.encrypt(&scheme, state, KeySize::Aes128, 2, &mut keys, &mut check).unwrap();
-    let (real, foretold) = (scheme.cost() - before, planner.cost());
-    assert_eq!(
-        (real.products, real.relinearizations, real.key_switches),
-        (foretold.products, foretold.relinearizations, foretold.key_switches)
-    );
+    check_rounds(&scheme, &aes, 2, encrypt, decrypt, |x| secret.measure_noise(x).unwrap());
+    let counts = |cost: Cost| (cost.products, cost.relinearizations, cost.key_switches);
+    assert_eq!(counts(scheme.cost() - before), counts(planner.cost()));
 }
 
 #[test]
@@ -412,4 +422,23 @@ fn two_rounds_with_bgv_and_ltv() {
         let top = params.chain().top();
         two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
     }
+}
+
+#[test]
+fn two_rounds_with_powers_of_a_prime() {
+    let params = LtvParams::named("insecure_ltv-m255", OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let secret = LtvSecretKey::generate(&params, &mut rng);
+    let powers = ByteSliced::<LtvEvaluator>::automorphisms(params.plain().unwrap().shape());
+    let scheme = LtvEvaluator::new(LtvEvalKeys::generate(&secret, &powers, KeyForm::Evaluations, &mut rng)).unwrap();
+    let mut encrypt = |elements: &[u64], key: Option<(usize, Level)>| {
+        let level = key.map_or(params.top(), |(_, level)| level);
+        secret.encrypt_at(&params.encode_elements(elements).unwrap(), level, &mut rng).unwrap()
+    };
+    let decrypt = |x: &LtvCiphertext| params.decode_elements(&secret.decrypt(x).unwrap()).unwrap();
+    let noise = |x: &LtvCiphertext| secret.measure_noise(x).unwrap();
+    check_rounds(&scheme, &BitSliced::new(8), 2, &mut encrypt, decrypt, noise);
+    check_rounds(&scheme, &ByteSliced::new(&scheme, params.top()).unwrap(), 2, encrypt, decrypt, noise);
+    let cost = scheme.cost();
+    assert_eq!((cost.products, cost.relinearizations), (2 * 16 * (36 + 4), 2 * 16 * (18 + 4)));
 }

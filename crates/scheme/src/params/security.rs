@@ -1,4 +1,4 @@
-//! Security of every key, from published tables.
+//! Security of every key: from published tables for ring-LWE, from [`everlevel_security::ntru`] for NTRU.
 //!
 //! Until this library has an estimator of its own, the figures are looked up: for uniform ternary secrets the public lattice
 //! estimator's values (MATZOV cost model, GSA; bounded distance decoding and unique SVP, whichever is lower), for the
@@ -6,7 +6,7 @@
 //! power-of-two rings. A modulus between two entries gets the figure of the larger one, beyond the last one a low extrapolation, so no figure is
 //! optimistic.
 
-use everlevel_ring::Ring;
+use everlevel_ring::{Ring, sample};
 use serde::Serialize;
 
 use super::chain::{Chain, Level};
@@ -50,14 +50,16 @@ pub struct SecurityReport {
 }
 
 impl SecurityReport {
-    /// Where the figures come from.
+    /// Where the figures of NTRU keys come from. At block size 2 they are the cost of LLL: such a key is worth nothing.
+    pub const NTRU_MODEL: &str =
+        "formula: secret key, dense sublattice and subfields of overstretched NTRU (Ducas–van Woerden 2021), MATZOV; classical";
+    /// Where the figures of ring-LWE keys come from.
     pub const MODEL: &str = "lookup: public lattice estimator (MATZOV, GSA; uSVP and BDD) for ternary secrets, hybrid with 2026 rotation gain for sparse ones; classical";
 
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
         let (key, bits) = match (spec.family, spec.secret) {
-            // The tables are for ring-LWE; at the moduli of any useful set the dense sublattice of f gives the key away.
-            (Family::Ntru, _) => ("NTRU key f at QP", 0.0),
+            (Family::Ntru, _) => ("NTRU key f at QP", ntru(ring.degree(), main, spec)),
             (Family::Rlwe, SecretKind::UniformTernary) => ("main secret at QP", ternary(ring.degree(), main)),
             (Family::Rlwe, SecretKind::Sparse(weight)) => ("sparse main secret at QP", sparse(ring.degree(), weight, main)),
             (Family::Rlwe, SecretKind::TruncatedGaussian) => ("Gaussian main secret at QP", 0.0),
@@ -127,6 +129,17 @@ fn sparse(degree: usize, weight: usize, modulus_bits: f64) -> f64 {
     // the largest tabulated weight that the key reaches
     let limit = row.iter().rev().find(|r| r.0 <= weight).map_or(0.0, |r| r.1);
     if modulus_bits <= limit { 128.0 } else { 0.0 }
+}
+
+/// f = t u + 1 and g: scaled to one size they have t times the variance that both are drawn with. Sparse ones would need an estimate of hybrid attacks.
+fn ntru(degree: usize, modulus_bits: f64, spec: &ParamsSpec) -> f64 {
+    let variance = match spec.secret {
+        SecretKind::UniformTernary => 2.0 / 3.0,
+        SecretKind::TruncatedGaussian => sample::GAUSSIAN_VARIANCE,
+        SecretKind::Sparse(_) => return 0.0,
+    };
+    let t = (spec.plain_prime as f64).powi(spec.plain_exponent as i32);
+    everlevel_security::ntru::estimate(degree, modulus_bits, t * variance).map_or(0.0, |estimate| estimate.bits())
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::arithmetic::divide;
-use super::{Ciphertext, carried_coefficients};
+use super::{Ciphertext, Product, carried_coefficients};
 use crate::error::SchemeError;
 use crate::keys::{MainSecret, SecretKey, hidden};
-use crate::params::Level;
+use crate::noise::Meta;
+use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point quotient is exact.
@@ -73,18 +74,33 @@ impl SecretKey {
     /// # Errors
     /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
+        let meta = self.params().checked(ciphertext.meta, "decryption")?;
+        Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext)?))
+    }
+    /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key of `other`: López-Alt, Tromer and Vaikuntanathan's
+    /// evaluation across keys, over NTRU, where c c' has the phase (c f)(c' f').
+    ///
+    /// A demonstration with its limit: one product, or a sum of products of the same two keys ([`crate::Scheme::add_products`]). Going on would take
+    /// evaluation keys that both owners make together, and decryption without bringing f and f' to one place a protocol.
+    ///
+    /// # Errors
+    /// As [`SecretKey::decrypt`]; a product or a key of another parameter set, or not over NTRU.
+    pub fn decrypt_jointly(&self, other: &SecretKey, product: &Product) -> Result<Plaintext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let meta = params.checked(ciphertext.meta, "decryption")?;
-        let (basis, phase) = self.phase(ciphertext)?;
-        let lift = CenteredLift::from_coeff(ring, basis, phase.into_limbs(), |_| 1);
-        let t = params.plain_arithmetic(&meta);
-        let unit = t.inv(meta.factor).expect("factors are units");
-        let mut stored = vec![0u64; ring.degree()];
-        lift.reduce(ring, t, unit, &mut stored);
-        let coefficients = ring.natural_order(&stored);
-        zeroize::Zeroize::zeroize(&mut stored);
-        Ok(Plaintext { coefficients, exponent: meta.exponent })
+        let meta = params.checked(product.meta, "decryption")?;
+        let full = params.chain().basis(meta.level);
+        let two = matches!((self.main(), other.main()), (MainSecret::Ntru { .. }, MainSecret::Ntru { .. }));
+        if !two || !params.same(other.params()) || product.tensor.len() != 1 || product.tensor.basis() != full {
+            return Err(SchemeError::WrongParams { object: "the product or the other key", name: params.name().into() });
+        }
+        let basis = sufficient(params, &meta);
+        let mut joint = self.main().poly().restricted(basis).mul(ring, &other.main().poly().restricted(basis));
+        joint.wipe_on_drop();
+        let mut phase = product.tensor.last_evaluations(ring, basis).mul(ring, &joint);
+        phase.wipe_on_drop();
+        phase.scale_assign(ring, meta.form.scale(params.plain_arithmetic(&meta).value()) as i128);
+        Ok(plaintext_of(params, &meta, phase.into_coeff(ring)))
     }
     /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for diagnostics only, never to be
     /// shared (see SECURITY.md).
@@ -95,8 +111,8 @@ impl SecretKey {
         let params = self.params();
         let ring = params.ring();
         params.checked(ciphertext.meta, "decryption")?;
-        let (basis, phase) = self.phase(ciphertext)?;
-        let positions: Vec<usize> = basis.iter().collect();
+        let phase = self.phase(ciphertext)?;
+        let positions: Vec<usize> = phase.basis().iter().collect();
         let stored: Vec<f64> = (0..ring.degree())
             .map(|k| {
                 // Balanced mixed-radix digits: the leading one dominates, so floating point loses nothing that matters.
@@ -120,20 +136,14 @@ impl SecretKey {
     }
 
     /// The phase w = κ m + t ε modulo enough primes to hold it, in coefficients.
-    fn phase(&self, ciphertext: &Ciphertext) -> Result<(Basis, Poly<Coeff>), SchemeError> {
+    fn phase(&self, ciphertext: &Ciphertext) -> Result<Poly<Coeff>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let full = params.chain().basis(ciphertext.meta.level);
         if ciphertext.components.len() != params.components() || ciphertext.components.iter().any(|c| c.basis() != full) {
             return Err(SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() });
         }
-        let need = ciphertext.meta.noise + 1.0 + DECRYPTION_SLACK;
-        let mut basis = Basis::EMPTY;
-        for i in full.iter() {
-            if ring.log2(basis) < need {
-                basis = basis.union(Basis::of([i]));
-            }
-        }
+        let basis = sufficient(params, &ciphertext.meta);
         let mut phase = ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
         phase.wipe_on_drop();
         if let Some(c0) = ciphertext.constant() {
@@ -141,6 +151,26 @@ impl SecretKey {
         }
         let t = params.plain_arithmetic(&ciphertext.meta).value();
         phase.scale_assign(ring, ciphertext.meta.form.scale(t) as i128);
-        Ok((basis, phase.into_coeff(ring)))
+        Ok(phase.into_coeff(ring))
     }
+}
+
+/// As many primes of the level as hold the phase.
+fn sufficient(params: &Params, meta: &Meta) -> Basis {
+    let need = meta.noise + 1.0 + DECRYPTION_SLACK;
+    let add = |basis: Basis, i| if params.ring().log2(basis) < need { basis.union(Basis::of([i])) } else { basis };
+    params.chain().basis(meta.level).iter().fold(Basis::EMPTY, add)
+}
+
+/// The plaintext of a phase over sufficiently many primes.
+fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
+    let ring = params.ring();
+    let lift = CenteredLift::from_coeff(ring, phase.basis(), phase.into_limbs(), |_| 1);
+    let t = params.plain_arithmetic(meta);
+    let unit = t.inv(meta.factor).expect("factors are units");
+    let mut stored = vec![0u64; ring.degree()];
+    lift.reduce(ring, t, unit, &mut stored);
+    let coefficients = ring.natural_order(&stored);
+    zeroize::Zeroize::zeroize(&mut stored);
+    Plaintext { coefficients, exponent: meta.exponent }
 }

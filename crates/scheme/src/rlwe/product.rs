@@ -37,6 +37,13 @@ impl Tensor {
             Tensor::Coeff(d) => d.len(),
         }
     }
+    /// The last polynomial over some of the primes.
+    pub(super) fn last_evaluations(&self, ring: &Ring, basis: Basis) -> Poly<Eval> {
+        match self {
+            Tensor::Eval(d) => d[d.len() - 1].restricted(basis),
+            Tensor::Coeff(d) => d[d.len() - 1].restricted(basis).into_eval(ring),
+        }
+    }
     /// Multiplies by a constant.
     pub(super) fn scale_assign(&mut self, ring: &Ring, k: i128) {
         match self {

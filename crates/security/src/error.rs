@@ -1,0 +1,28 @@
+//! What is refused.
+
+/// A question outside the range of the formulas.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SecurityError {
+    /// A number is outside its range.
+    #[error("{name} = {value}: expected {expected}")]
+    OutOfRange {
+        /// Which number.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it may be.
+        expected: &'static str,
+    },
+}
+
+/// `value`, if it lies in `range`.
+pub(crate) fn in_range(
+    name: &'static str,
+    value: f64,
+    range: std::ops::RangeInclusive<f64>,
+    expected: &'static str,
+) -> Result<f64, SecurityError> {
+    // Not-a-number is in no range.
+    if range.contains(&value) { Ok(value) } else { Err(SecurityError::OutOfRange { name, value, expected }) }
+}
