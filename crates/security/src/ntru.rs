@@ -151,6 +151,15 @@ pub fn fatigue_log2_q(degree: usize, variance: f64) -> f64 {
     (0.0058 * variance).log2() + 2.484 * (degree as f64).log2()
 }
 
+/// The degree up to which LLL finds the dense sublattice: the volume of the whole slope's last half against that of the sublattice,
+/// n = (ln q)² / (4α (ln n σ² − 0.963)) with α = 2 ln δ of LLL; the estimate in closed form, within some percent. It grows as log² q, where LWE needs log q.
+pub fn degree_broken_by_lll(log2_q: f64, variance: f64) -> f64 {
+    let alpha = 2.0 * root_hermite(2).ln();
+    let ln_q = log2_q * std::f64::consts::LN_2;
+    // ln n changes slowly: a few steps settle.
+    (0..20).fold(1e3, |n: f64, _| ln_q * ln_q / (4.0 * alpha * ((n * variance).ln() - 0.963).max(1.0)))
+}
+
 /// The divisors of n from 8 on: below, nothing about lattices is asymptotic.
 fn divisors(n: usize) -> impl Iterator<Item = usize> {
     (1..=n / 8).filter(move |k| n.is_multiple_of(*k)).map(move |k| n / k)
@@ -333,6 +342,15 @@ mod tests {
             let lattice = DenseSublattice::new(n, norm_log_volume(n, n, TERNARY));
             let found = |b: u32| lattice.is_found(&z_shape(n, log2_q * LN_2, b), b);
             assert_eq!(lattice.block_size(log2_q * LN_2), (2..n as u32).find(|b| found(*b)), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn the_closed_form_for_lll_is_near_the_estimate() {
+        for log2_q in [20.0, 60.0, 200.0] {
+            let limit = degree_broken_by_lll(log2_q, TERNARY);
+            let block_size = |factor: f64| attack((limit * factor) as usize, log2_q, AttackName::DenseSublattice).block_size;
+            assert!(block_size(0.9) == 2 && block_size(1.1) > 2, "log q = {log2_q}: {limit}");
         }
     }
 
