@@ -15,16 +15,17 @@ import math
 import pathlib
 import platform
 import random
+import sys
 import time
 
 from fpylll import BKZ, LLL, IntegerMatrix, __version__ as fpylll_version
 
 from plot import write_plot
 
-BOUND, DEVIATION = 2, 1.55 / math.sqrt(2)  # B, and r of the paper's r' = √2 r
+BOUND, DEVIATION, VARIANCE = 2, 1.55, 1.461  # B and r' of the paper, and the variance of what is left within B
 LOG2_DELTA_LLL = math.log2(1.0219)
-LENGTHS = {"log2_q": 40, "primes": [29, 41, 53, 67, 83, 101, 127, 151], "block_sizes": [2, 10, 20]}
-LIMITS = {"log2_q": [8, 10, 12, 14, 16], "block_sizes": [2, 10, 20], "first": 17, "keys": 2}
+LENGTHS = {"log2_q": 40, "primes": [31, 47, 61, 73, 79, 83, 89, 97, 103, 109, 113, 127, 139], "block_sizes": [2, 10]}
+LIMITS = {"log2_q": [8, 9, 10, 11, 12, 13], "block_sizes": [2, 10, 20], "first": 0.7, "keys": 2}
 
 
 def is_prime(n):
@@ -117,6 +118,7 @@ def log2_norm(v):
 def attack(m, q, block_sizes, rng):
     """Reduces one key's lattice with growing block sizes; one record for each."""
     f, g, h = key(m, q, rng)
+    print(f"n = {m - 1}, log q = {math.log2(q):.0f}, {time.process_time():.0f} s", file=sys.stderr)
     n, basis, seconds, records = m - 1, lattice(h, m, q), 0.0, []
     for beta in block_sizes:
         start = time.process_time()
@@ -138,11 +140,14 @@ def attack(m, q, block_sizes, rng):
 def lengths(rng, quick):
     """The first vector's length by degree, and the line through it, for each block size."""
     q = next_prime(1 << LENGTHS["log2_q"])
-    primes = LENGTHS["primes"][:5] if quick else LENGTHS["primes"]
+    primes = LENGTHS["primes"][:9] if quick else LENGTHS["primes"]
     runs = [record for m in primes for record in attack(m, q, LENGTHS["block_sizes"], rng)]
     fits = []
     for beta in LENGTHS["block_sizes"]:
-        points = [(r["n"], r["log2_length"]) for r in runs if r["block_size"] == beta and r["n"] >= 40]
+        # Where the key itself is found there is nothing to extrapolate.
+        points = [(r["n"], r["log2_length"]) for r in runs if r["block_size"] == beta and r["log2_length"] > r["log2_key_length"] + 0.5]
+        if len(points) < 3:
+            continue
         slope, offset = line(points)
         fits.append({"block_size": beta, "bits_per_degree": slope, "offset_bits": offset,
                      "degree_at_q_over_4_for_1024_bits": round((1022 - offset) / slope)})
@@ -160,15 +165,16 @@ def line(points):
 def limits(rng, quick):
     """The largest degree at which the first vector is in f's ideal, for each small modulus and block size."""
     rows = []
-    for log2_q in LIMITS["log2_q"][:3] if quick else LIMITS["log2_q"]:
-        q, m, failures, found = next_prime(1 << log2_q), LIMITS["first"], 0, {}
+    for log2_q in LIMITS["log2_q"][:4] if quick else LIMITS["log2_q"]:
+        q, failures, found = next_prime(1 << log2_q), 0, {}
+        m = next_prime(round(LIMITS["first"] * dense_limit(log2_q)))
         while failures < 2:
             records = [r for _ in range(LIMITS["keys"]) for r in attack(m, q, LIMITS["block_sizes"], rng)]
             for beta in LIMITS["block_sizes"]:
                 hits = [r["in_the_ideal_of_f"] for r in records if r["block_size"] == beta]
                 found.setdefault(beta, []).append((m - 1, sum(hits)))
             failures = failures + 1 if not any(r["in_the_ideal_of_f"] for r in records) else 0
-            m = next_prime(m + max(3, m // 12))
+            m = next_prime(m + m // 20)
         rows.append({
             "log2_q": log2_q,
             "paper_model_degree": round((log2_q / 2 - 2) / (2 * LOG2_DELTA_LLL), 1),
@@ -182,7 +188,8 @@ def limits(rng, quick):
 
 def dense_limit(log2_q):
     """The degree up to which LLL finds the dense sublattice: n = (ln q)^2 / (4 α (ln n σ² - 0.963)), α = 2 ln 1.0219 (after Ducas-van Woerden 2021)."""
-    variance, alpha, n = 2 * DEVIATION**2 * 2, 2 * math.log(1.0219), 64.0
+    # f = 2u + 1 against g: balanced, twice the variance.
+    variance, alpha, n = 2 * VARIANCE, 2 * math.log(1.0219), 64.0
     for _ in range(50):
         n = (log2_q * math.log(2)) ** 2 / (4 * alpha * (math.log(n * variance) - 0.963))
     return n

@@ -116,7 +116,7 @@ pub fn table_5() -> Result<Chapter, CliError> {
         all_recorded &= run.is_some();
         let hours: f64 = set.hours.parse().unwrap_or(f64::NAN);
         figures.extend([
-            Figure::new(row, at("δ")).paper(set.delta).formula(delta).digits(5),
+            Figure::new(row, at("δ")).paper(set.delta).formula(delta).digits(1),
             Figure::new(row, at("bits cut by a level")).paper(set.cut).formula(set.log2_q / MODULI),
             Figure::new(row, at("slots")).paper(set.slots).formula(slots).note(format!("of degree d = {}", set.slot_degree)),
             Figure::new(row, at("hours in all"))
@@ -146,11 +146,9 @@ pub fn table_5() -> Result<Chapter, CliError> {
                 today.best().dimension,
                 set.log2_q - today.fatigue_log2_q
             )),
-            Figure::new(row, at("log2 of the share of f without inverse, if p = 1 modulo m")).formula(log2_not_invertible(
-                n,
-                1,
-                set.log2_cut,
-            )),
+            Figure::new(row, at("log2 of the share of f without inverse, if p = 1 modulo m"))
+                .digits(1)
+                .formula(log2_not_invertible(n, 1, set.log2_cut)),
         ]);
     }
     let mut remarks = vec![

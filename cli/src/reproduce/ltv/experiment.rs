@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::Figure;
+use super::parameters::LAST_DEGREE_OF_LLL;
 use crate::common::read_text;
 use crate::error::CliError;
 
@@ -72,8 +73,8 @@ impl Experiment {
     pub fn figures(&self, row: usize) -> Vec<Figure> {
         let fits = self.lengths.fits.iter().map(|fit| {
             let what = format!("miniature, degree at q/4 for log q = 1024 by {}", reduction(fit.block_size));
-            let figure = Figure::new(row, what).measured(Some(fit.degree_at_q_over_4_for_1024_bits)).digits(0);
-            let figure = if fit.block_size == 2 { figure.paper("26777") } else { figure };
+            let figure = Figure::new(row, what).measured(Some(fit.degree_at_q_over_4_for_1024_bits));
+            let figure = if fit.block_size == 2 { figure.paper(LAST_DEGREE_OF_LLL) } else { figure };
             figure.note(format!("{:.4} bits a degree", fit.bits_per_degree))
         });
         let limits = self.limits.iter().enumerate().flat_map(|(i, limit)| {

@@ -39,7 +39,7 @@ struct Figure {
     row: usize,
     what: String,
     paper: Option<f64>,
-    /// The paper's formula, evaluated.
+    /// The paper's formula, evaluated; in table 3, whose figures are cited there, the simulator of this library.
     formula: Option<f64>,
     /// What it should be, where the paper's formula or its reading slips.
     corrected: Option<f64>,
@@ -49,7 +49,9 @@ struct Figure {
     measured: Option<f64>,
     agreement: Option<Agreement>,
     note: Option<String>,
-    /// Digits after the point.
+    /// Digits after the point of what is printed, and of what is computed.
+    #[serde(skip)]
+    printed: usize,
     #[serde(skip)]
     decimals: usize,
 }
@@ -66,32 +68,33 @@ impl Figure {
             measured: None,
             agreement: None,
             note: None,
-            decimals: 1,
+            printed: 0,
+            decimals: 0,
         }
     }
     /// As printed, with its digits.
     fn paper(mut self, printed: &str) -> Self {
         self.paper = printed.parse().ok();
-        self.decimals = printed.split_once('.').map_or(0, |(_, digits)| digits.len());
-        self
+        self.printed = printed.split_once('.').map_or(0, |(_, digits)| digits.len());
+        self.digits(0)
     }
-    /// Computed figures have at least so many digits after the point.
-    fn digits(mut self, decimals: usize) -> Self {
-        self.decimals = self.decimals.max(decimals);
+    /// Computed figures have so many digits after the point more than the printed one.
+    fn digits(mut self, more: usize) -> Self {
+        self.decimals = self.printed + more;
         self
     }
     fn formula(mut self, value: f64) -> Self {
-        self.formula = Some(value);
-        self.agreement = self.paper.map(|paper| {
-            let unit = (10f64).powi(-(self.decimals as i32));
-            let distance = (value - paper).abs() / unit;
-            match distance {
-                // A little more than half for what is exactly between.
-                d if d <= 0.500_001 => Agreement::Agrees,
-                d if d < 1.0 => Agreement::LastDigit,
-                _ => Agreement::Differs,
-            }
+        self.agreement = self.paper.map(|paper| match (value - paper).abs() * 10f64.powi(self.printed as i32) {
+            // A little more than half for what is exactly between.
+            units if units <= 0.500_001 => Agreement::Agrees,
+            units if units < 1.0 => Agreement::LastDigit,
+            _ => Agreement::Differs,
         });
+        self.recomputed(value)
+    }
+    /// By a model that is not the paper's own: nothing to agree with to the digit.
+    fn recomputed(mut self, value: f64) -> Self {
+        self.formula = Some(value);
         self
     }
     fn corrected(mut self, value: f64) -> Self {
@@ -165,7 +168,10 @@ fn text(chapter: &Chapter) -> String {
     head.extend(compared.then(String::new));
     let mut rows = vec![head];
     for f in &chapter.figures {
-        let number = |c: &usize| f.columns()[*c].map_or_else(String::new, |x| format!("{x:.*}", f.decimals));
+        let number = |c: &usize| {
+            let digits = if *c == 0 { f.printed } else { f.decimals };
+            f.columns()[*c].map_or_else(String::new, |x| format!("{x:.digits$}"))
+        };
         let mut row = vec![format!("{}: {}", f.row, f.what)];
         row.extend(used.iter().map(number));
         row.extend(compared.then(|| match f.agreement {

@@ -36,11 +36,11 @@ pub fn table_4() -> Chapter {
                 .digits(1)
                 .note(format!("{:.1} without the q/4", exact - 4.0)),
         );
-        let worst = |digits| Recursion::worst(n, BOUND, 1.0, digits).log2_cut(NOISE, 1.0);
-        let average = |digits| Recursion::average(n, BOUND, 1.0, digits).log2_cut(NOISE, ALPHA);
-        let cases: [(&str, &dyn Fn(f64) -> f64, &str, &str); 2] =
-            [("worst", &worst, printed[0], printed[1]), ("average", &average, printed[2], printed[3])];
-        for (case, cut, printed_cut, printed_levels) in cases {
+        let worst: fn(usize, f64, f64, f64) -> Recursion = Recursion::worst;
+        let cases =
+            [("worst", worst, 1.0, printed[0], printed[1]), ("average", Recursion::average, ALPHA, printed[2], printed[3])];
+        for (case, recursion, margin, printed_cut, printed_levels) in cases {
+            let cut = |digits| recursion(n, BOUND, 1.0, digits).log2_cut(NOISE, margin);
             let by_formula = cut(digits);
             figures.push(
                 Figure::new(row, at(&format!("bits to cut, {case} case")))
@@ -60,13 +60,18 @@ pub fn table_4() -> Chapter {
         let t = depth(n, DELTA, 1.0, NOISE);
         figures.push(
             Figure::new(row, at("depth t by p(n)"))
+                .digits(1)
                 .formula(t)
                 .note(format!("t log n / n = {:.5}", t * f64::from(log_n) / n as f64)),
         );
-        figures
-            .push(Figure::new(row, at("bits without relinearization, one product")).formula(log2_product_bound(n, BOUND) + 1.0));
+        figures.push(
+            Figure::new(row, at("bits without relinearization, one product"))
+                .digits(1)
+                .formula(log2_product_bound(n, BOUND) + 1.0),
+        );
         figures.push(
             Figure::new(row, at("fewest bits to cut that keep the worst case stable"))
+                .digits(1)
                 .formula(Recursion::worst(n, BOUND, 1.0, exact).least_log2_cut()),
         );
     }
