@@ -336,6 +336,35 @@ mod tests {
         assert_eq!(estimate(1024, 13.0, TERNARY).unwrap().best().name, AttackName::SecretKey);
     }
 
+    /// The mean over random ternary keys in Z[X]/(X^64 + 1), embedding by embedding.
+    #[test]
+    fn volumes_of_norms_are_those_of_random_keys() {
+        let (n, keys) = (64usize, 400);
+        let mut state = 1u64;
+        let mut ternary = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % 3) as f64 - 1.0
+        };
+        let square = |f: &[f64], i: usize| {
+            let angle = |j: usize| std::f64::consts::PI * (i * j % (2 * n)) as f64 / n as f64;
+            let sum = |part: fn(f64) -> f64| f.iter().enumerate().map(|(j, c)| c * part(angle(j))).sum::<f64>();
+            sum(f64::cos).powi(2) + sum(f64::sin).powi(2)
+        };
+        let mut means = [(64usize, 0.0), (16, 0.0), (8, 0.0)];
+        for _ in 0..keys {
+            let (f, g): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (ternary(), ternary())).unzip();
+            let squares: Vec<(f64, f64)> = (0..n).map(|i| (square(&f, 2 * i + 1), square(&g, 2 * i + 1))).collect();
+            for (degree, mean) in &mut means {
+                // Embeddings that agree on the subfield are 2n' apart among the odd exponents.
+                let norm = |k: usize| squares.iter().skip(k).step_by(*degree).fold((1.0, 1.0), |(a, b), (x, y)| (a * x, b * y));
+                *mean += (0..*degree).map(norm).map(|(a, b)| 0.5 * (a + b).ln()).sum::<f64>() / f64::from(keys);
+            }
+        }
+        for (degree, mean) in means {
+            assert!((mean - norm_log_volume(n, degree, TERNARY)).abs() < 1.0, "degree {degree}: {mean}");
+        }
+    }
+
     #[test]
     fn bisection_finds_the_first_block_size() {
         for (n, log2_q) in [(256, 14.0), (512, 20.0), (512, 40.0)] {
