@@ -25,7 +25,7 @@ pub struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Allow parameter sets below 128 bits: names that begin with insecure_, and the chapters of papers (chen-han-), which `reproduce`
+    /// Allow parameter sets below 128 bits: names that begin with insecure_, and the chapters of papers (chen-han-, ma-, ltv-), which `reproduce`
     /// runs without this
     #[arg(long, global = true)]
     pub insecure_research: bool,

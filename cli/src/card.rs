@@ -1,7 +1,8 @@
 //! What follows from a parameter set.
 
-use everlevel::scheme::params::{Family, KeySecurity, SecretKind, SecurityReport};
-use everlevel::{BootstrapMode, Form, Params, failure_log2, multiplications_left};
+use everlevel::arith::primes;
+use everlevel::scheme::params::{Family, KeySecurity, SecretKind};
+use everlevel::{BootstrapMode, Form, KeyPlan, Params, Ring, failure_log2, multiplications_left};
 use serde::Serialize;
 
 use crate::common::find_planner;
@@ -33,7 +34,38 @@ pub struct Card {
     security_by_key: Vec<KeySecurity>,
     fresh_capacity_bits: f64,
     fresh_multiplications: usize,
+    relinearization_key_bytes: u64,
+    transform_primes: Vec<PrimeSupply>,
     bootstrap: Option<BootstrapCard>,
+}
+
+/// How many primes of a size the transforms of a ring can use.
+#[derive(Serialize)]
+struct PrimeSupply {
+    bits: u32,
+    count: u64,
+    /// Counted; else by the prime number theorem for progressions.
+    exact: bool,
+}
+
+impl PrimeSupply {
+    /// More candidates than this are not tried.
+    const CANDIDATES: u64 = 1 << 16;
+
+    /// Primes 1 modulo `step` between 2^(bits-1) and 2^bits.
+    fn new(step: u64, bits: u32) -> Self {
+        let (low, high) = (1u64 << (bits - 1), 1u64 << bits);
+        if (high - low) / step <= Self::CANDIDATES {
+            let count = primes::primes_congruent_one(step, high).take_while(|&q| q > low).count() as u64;
+            return PrimeSupply { bits, count, exact: true };
+        }
+        let units: f64 = primes::factor(step).iter().map(|&(l, k)| (l.pow(k - 1) * (l - 1)) as f64).product();
+        let middle = (low + low / 2) as f64;
+        PrimeSupply { bits, count: (low as f64 / (units * middle.ln())) as u64, exact: false }
+    }
+    fn text(&self) -> String {
+        format!("{}{} of {} bits", if self.exact { "" } else { "about " }, self.count, self.bits)
+    }
 }
 
 #[derive(Serialize)]
@@ -64,6 +96,7 @@ impl Card {
         let log_q = chain.bits(chain.top());
         let log_p = params.ring().log2(chain.special());
         let fresh = params.fresh(chain.top(), params.plain_exponent(), params.noise().fresh_secret(params.plain_modulus()));
+        let step = Ring::prime_step(spec.index).map_err(CliError::failure)?;
         let mut needed = 0.0;
         let bootstrap = match &spec.bootstrap {
             None => None,
@@ -115,13 +148,12 @@ impl Card {
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
             under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
             security_bits: security.bits(),
-            security_model: match spec.family {
-                Family::Rlwe => SecurityReport::MODEL,
-                Family::Ntru => SecurityReport::NTRU_MODEL,
-            },
+            security_model: security.model(),
             security_by_key: security.keys().to_vec(),
             fresh_capacity_bits: params.capacity(&fresh),
             fresh_multiplications: multiplications_left(params, &fresh, needed),
+            relinearization_key_bytes: KeyPlan::relinearization(params).seeded_bytes(params),
+            transform_primes: [31, 36, 40, 50].map(|bits| PrimeSupply::new(step, bits)).into(),
             bootstrap,
         })
     }
@@ -147,13 +179,20 @@ impl Card {
         line("plaintexts", format!("{} slots modulo {}, slot degree d = {}", self.slots, power(self.p, self.r), self.d));
         line("modulus", format!("log2 Q = {:.1}, log2 P = {:.1}, log2 QP = {:.1}", self.log_q, self.log_p, self.log_qp));
         line("key switching", format!("{} digits", self.digits));
+        let supply: Vec<String> = self.transform_primes.iter().map(PrimeSupply::text).collect();
+        line("primes", format!("its transforms can use {}", supply.join(", ")));
+        line("relinearization", format!("keys of {:.1} MiB when seeded", self.relinearization_key_bytes as f64 / 1048576.0));
         line("levels", format!("{} places on the ladder of moduli", self.levels));
         let sparse = self.encapsulated().map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
         line("secrets", format!("{}{sparse}", self.secret));
         for key in &self.security_by_key {
             let bits =
                 if key.bits > 0.0 { format!("{:.1} bits", key.bits) } else { "insecure, or not covered by the tables".into() };
-            line("security", format!("{}: {bits} (log2 of its modulus {:.1})", key.key, key.modulus_bits));
+            let attack = key.attack.as_ref().map_or_else(String::new, |attack| {
+                let broken = if attack.block_size == 2 { ": LLL finds it" } else { "" };
+                format!("; {}, dimension {}, block size {}{broken}", attack.name.as_str(), attack.dimension, attack.block_size)
+            });
+            line("security", format!("{}: {bits} (log2 of its modulus {:.1}{attack})", key.key, key.modulus_bits));
         }
         line("security model", self.security_model.into());
         line(

@@ -191,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn rings_whose_transforms_would_be_refused_are_left_out() {
+        // l - 1 is twice a prime above 4096, the longest step of a transform.
+        let l = (8193..).step_by(2).find(|l| primes::is_prime(*l) && primes::is_prime(l / 2)).unwrap();
+        let near = (l..).find(|m| primes::is_prime(*m) && primes::factor(m - 1).iter().all(|f| f.0 < 4096)).unwrap();
+        assert!(odd_index(near, &args(3, 1, 1)).is_some());
+        assert!(
+            odd_index(l, &args(3, 1, 1)).is_none() && everlevel::scheme::params::largest_modulus(l as usize - 1, 128.0).is_some()
+        );
+    }
+
+    #[test]
     fn dimensions_make_up_the_slots() {
         for p in [2, 3, 65537] {
             let rings = search(&RingsArgs { index_below: 1 << 13, ..args(p, 60, 1) });

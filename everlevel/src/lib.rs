@@ -47,7 +47,7 @@ pub use everlevel_circuit::bootstrap::{
 pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation};
 pub use everlevel_ring::sample::system_rng;
-pub use everlevel_ring::{GaloisElement, SlotShape};
+pub use everlevel_ring::{GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
     Ciphertext, Cost, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext,

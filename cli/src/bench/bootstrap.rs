@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use everlevel::failure_log2;
-use everlevel::scheme::params::{BootstrapMode, SecurityReport};
+use everlevel::scheme::params::BootstrapMode;
 use serde::Serialize;
 
 use super::machine;
@@ -75,7 +75,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         threads: threads(),
         backend: everlevel::Backend::active().name(),
         security_bits: params.security().bits(),
-        security_model: SecurityReport::MODEL,
+        security_model: params.security().model(),
         failure_log2: failure_log2(&params, &cost),
         seconds_median: median(&seconds),
         seconds_min: seconds.iter().copied().fold(f64::INFINITY, f64::min),

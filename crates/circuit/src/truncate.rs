@@ -5,7 +5,7 @@
 
 use everlevel_scheme::{NextUse, Scheme};
 
-use crate::digits::{DigitMethod, DigitProblem, DigitRemoval, MOST_POINTS, digit_polynomial};
+use crate::digits::{DigitMethod, DigitProblem, DigitRemoval, SENSIBLE_POINTS, digit_polynomial};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
@@ -131,7 +131,7 @@ impl Comparison {
     /// digits of r).
     pub fn new(p: u64, r: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let (modulus, prime) = (PrimePower::new(p, r)?, PrimePower::new(p, 1)?);
-        if p == 2 || p > MOST_POINTS {
+        if p == 2 || p > SENSIBLE_POINTS {
             let reason = "signs are told for odd p below 8192";
             return Err(CircuitError::DigitProblem { p, e: r, v: r - 1, bound: p / 2, reason });
         }

@@ -10,6 +10,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 fn params(log_degree: u32, p: u64) -> Params {
+    params_over(Family::Rlwe, log_degree, p)
+}
+
+fn params_over(family: Family, log_degree: u32, p: u64) -> Params {
     let spec = ParamsSpec {
         name: format!("insecure_linear-{p}-n{log_degree}"),
         index: 2 << log_degree,
@@ -23,7 +27,7 @@ fn params(log_degree: u32, p: u64) -> Params {
         digit_size: 2,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Rlwe,
+        family,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
@@ -75,8 +79,10 @@ fn transforms_are_exact_on_the_no_op_scheme() {
 
 #[test]
 fn transforms_are_exact_on_bgv() {
-    for (log_degree, p, splits) in [(8, 127, vec![3]), (8, 8191, vec![3]), (8, 257, vec![3])] {
-        let params = params(log_degree, p);
+    let rlwe = [(8, 127, vec![3]), (8, 8191, vec![3]), (8, 257, vec![3])].map(|case| (Family::Rlwe, case));
+    let ntru = [(8, 127, vec![3]), (8, 257, vec![3])].map(|case| (Family::Ntru, case));
+    for (family, (log_degree, p, splits)) in rlwe.into_iter().chain(ntru) {
+        let params = params_over(family, log_degree, p);
         let (values, polynomial) = values_and_polynomial(&params);
         let plain = Plaintext::encode(&params, &values).unwrap();
         let dry = NoOp::new(&params, 1);

@@ -222,6 +222,7 @@ fn every_ntru_set_is_insecure_and_says_so() {
     };
     let bootstrap = spec("insecure_bgv-257-n8").unwrap().bootstrap;
     assert!(named(&|s| s.bootstrap = bootstrap.clone()).contains("ring-LWE only"));
+    assert!(named(&|s| s.secret = SecretKind::Sparse(8)).contains("truncated_gaussian"));
     assert!(named(&|s| s.name = "mine".into()).contains("insecure_"));
     let mut f = Fixture::named(SETS[0], 1);
     let x = f.values();

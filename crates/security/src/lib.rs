@@ -1,12 +1,18 @@
-//! What lattice reduction makes of NTRU keys, by formula: no lattice is reduced here, and no other crate of the workspace is needed.
+//! What lattice reduction makes of NTRU keys, and the analysis of the LTV scheme, by formula: no lattice is reduced here, and no other crate of the
+//! workspace is needed.
 //!
 //! * [`ntru`]: secret-key recovery, dense sublattices and subfields, the estimates of today.
 //! * [`reduction`]: root Hermite factors, the shape of a reduced basis, and what block reduction costs.
+//! * [`hermite`], [`bkz`]: what was believed of such keys in 2014: Hermite factors by experiment, and by a simulator of BKZ 2.0.
+//! * [`ltv`]: noise, failure and key sizes of Doröz–Hu–Sunar's LTV.
 //!
 //! Logarithms are to base 2 where a name says `log2` or `bits`, natural otherwise.
 #![forbid(unsafe_code)]
 
+pub mod bkz;
 mod error;
+pub mod hermite;
+pub mod ltv;
 pub mod ntru;
 pub mod reduction;
 mod special;

@@ -85,37 +85,42 @@ impl DigitMethod {
         }
         methods.push(DigitMethod::Doubling);
         methods.extend(&Self::CANDIDATES[..4]);
-        methods.retain(|method| method.check(problem).is_ok());
+        methods.retain(|method| method.check(problem).is_ok_and(|points| points <= SENSIBLE_POINTS));
         Ok(methods)
     }
-    /// Whether the method solves the problem, with tables of a sensible size.
-    pub(crate) fn check(&self, problem: &DigitProblem) -> Result<(), CircuitError> {
+    /// Whether the method solves the problem, with tables that can be made; the points of its largest interpolation.
+    pub(crate) fn check(&self, problem: &DigitProblem) -> Result<u64, CircuitError> {
         let DigitProblem { p, e, bound, .. } = *problem;
         problem.modulus()?;
         let refuse = |reason| Err(CircuitError::OverflowBound { bound, p, reason });
-        // Points of the largest interpolation.
         let points = match self {
             DigitMethod::ProductTree { .. } | DigitMethod::PatersonStockmeyer { .. } => {
                 return match bound {
                     1025.. => refuse("bounds above 1024 have no sensible circuit"),
                     _ if p == 2 || 2 * bound >= p => refuse("the 2B + 1 values of a digit must differ modulo p"),
-                    _ => Ok(()),
+                    _ => Ok(bound),
                 };
             }
             DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
-            DigitMethod::Doubling if p == 2 && e <= MOST_BITS => return Ok(()),
+            DigitMethod::Doubling if p == 2 && e <= MOST_BITS => return Ok(0),
             DigitMethod::Doubling => return Err(problem.refused("precision is doubled for p = 2 and e <= 24 only")),
-            DigitMethod::HaleviShoup { .. } => p,
+            DigitMethod::HaleviShoup { .. } => p / 2,
             DigitMethod::ChenHan { .. } => (p - 1).saturating_mul(u64::from(e - 1)) + 1,
             DigitMethod::Local { .. } if 2 * u128::from(bound) < u128::from(p) => (2 * bound + 1).saturating_mul(u64::from(e)),
             _ => p.saturating_mul(u64::from(e)),
         };
-        if points > MOST_POINTS { Err(problem.refused("polynomials of such a degree have no sensible circuit")) } else { Ok(()) }
+        if points > MOST_POINTS {
+            Err(problem.refused("polynomials of such a degree have no sensible circuit"))
+        } else {
+            Ok(points)
+        }
     }
 }
 
-/// Interpolation takes time quadratic in this.
-pub(crate) const MOST_POINTS: u64 = 1 << 13;
+/// Interpolation takes time quadratic in its points: at these, a minute.
+const MOST_POINTS: u64 = 1 << 15;
+/// Up to here a method is worth a try where none is asked for.
+pub(crate) const SENSIBLE_POINTS: u64 = 1 << 13;
 
 /// A method by its name and a small number, and the number that is not shown.
 type Named = (&'static str, usize, fn(usize) -> DigitMethod);
@@ -229,7 +234,10 @@ mod tests {
         // No bit is always zero: B makes no difference.
         assert_eq!(stems(2, 24, 8, 100), stems(2, 11, 5, 16));
         assert_eq!(stems(2, 25, 8, 128), all);
-        // A degree of 65537 is out of reach, that of the local methods is not.
+        // A degree of 65537 is not worth a try, but there for those who ask, where half as many points give it.
+        let large = DigitProblem { p: 65537, e: 2, v: 1, bound: 23 };
         assert_eq!(stems(65537, 2, 1, 23), [&["local"], &closed[..]].concat());
+        assert_eq!(DigitMethod::HaleviShoup { extra_depth: 0 }.check(&large), Ok(32768));
+        assert!(DigitMethod::ChenHan { extra_depth: 0 }.check(&large).is_err());
     }
 }

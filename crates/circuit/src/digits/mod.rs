@@ -21,7 +21,7 @@ mod rows;
 mod tests;
 mod triangle;
 
-pub(crate) use method::MOST_POINTS;
+pub(crate) use method::SENSIBLE_POINTS;
 
 pub use grid::GridPolynomial;
 pub use method::DigitMethod;

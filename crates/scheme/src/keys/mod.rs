@@ -13,7 +13,7 @@ mod switch;
 
 pub use plan::KeyPlan;
 pub use public::PublicKey;
-pub(crate) use public::hidden;
+pub(crate) use public::encrypt_under;
 pub(crate) use secret::MainSecret;
 pub use secret::SecretKey;
 pub use server::{BootstrapKey, EvalKeys, ServerKeys};

@@ -37,12 +37,12 @@ impl PublicKey {
     /// # Errors
     /// A plaintext of another parameter set.
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
-        hidden(&self.params, &self.components, plaintext, self.params.chain().top(), rng)
+        encrypt_under(&self.params, &self.components, plaintext, self.params.chain().top(), rng)
     }
 }
 
 /// The encryption of a plaintext at a level under the components of a public key that covers it.
-pub(crate) fn hidden(
+pub(crate) fn encrypt_under(
     params: &Params,
     key: &[Poly<Eval>],
     plaintext: &Plaintext,

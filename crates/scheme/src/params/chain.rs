@@ -36,6 +36,8 @@ const MERGE_BITS: f64 = 1.0;
 pub struct Gadget {
     special: Basis,
     groups: Vec<Basis>,
+    /// Of a ciphertext: how many polynomials a key switch divides by P.
+    components: usize,
 }
 
 impl Gadget {
@@ -50,7 +52,7 @@ impl Gadget {
     /// Transforms of one key switch at `basis`, roughly: digits over all primes, and the division by P.
     fn cost(&self, basis: Basis) -> usize {
         let (k, special) = (basis.len(), self.special.len());
-        self.digits(basis).count() * (k + special) + 2 * (k + special)
+        (self.digits(basis).count() + self.components) * (k + special)
     }
 }
 
@@ -142,7 +144,8 @@ impl Chain {
         };
         let rungs: Vec<_> = rungs.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
         // The primes of q0, each by itself, over the first special prime.
-        let encapsulation = Gadget { special: Basis::of([special_at]), groups: (0..b).map(|i| Basis::of([i])).collect() };
+        let groups = (0..b).map(|i| Basis::of([i])).collect();
+        let encapsulation = Gadget { special: Basis::of([special_at]), groups, components: spec.family.components() };
         Ok((Chain { rungs, gadgets, encapsulation, keyed, auxiliary }, moduli))
     }
 
@@ -216,7 +219,7 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
             // Words and fine primes in one row, so that an odd word shares its digit with the first fine prime.
             let row: Vec<usize> = (0..b + w - borrowed).chain(b + w..special_at).collect();
             let groups = row.chunks(size).map(|group| Basis::of(group.iter().copied())).collect();
-            Gadget { special, groups }
+            Gadget { special, groups, components: spec.family.components() }
         })
         .collect()
 }

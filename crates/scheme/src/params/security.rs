@@ -1,12 +1,13 @@
-//! Security of every key: from published tables for ring-LWE, from [`everlevel_security::ntru`] for NTRU.
+//! Security of every key: NTRU's estimated, the others' from published tables.
 //!
-//! Until this library has an estimator of its own, the figures are looked up: for uniform ternary secrets the public lattice
+//! Until this library has an estimator of its own for ring-LWE, its figures are looked up: for uniform ternary secrets the public lattice
 //! estimator's values (MATZOV cost model, GSA; bounded distance decoding and unique SVP, whichever is lower), for the
 //! encapsulated sparse secret the largest modulus at 128 bits after the rotation-aware hybrid attack of 2026 in
 //! power-of-two rings. A modulus between two entries gets the figure of the larger one, beyond the last one a low extrapolation, so no figure is
 //! optimistic.
 
 use everlevel_ring::{Ring, sample};
+use everlevel_security::ntru;
 use serde::Serialize;
 
 use super::chain::{Chain, Level};
@@ -41,6 +42,28 @@ pub struct KeySecurity {
     pub modulus_bits: f64,
     /// At least so many bits of classical security; 0 where no table covers it.
     pub bits: f64,
+    /// The cheapest attack on it, where that was computed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attack: Option<ntru::Attack>,
+}
+
+impl KeySecurity {
+    fn looked_up(key: &'static str, modulus_bits: f64, bits: f64) -> Self {
+        KeySecurity { key, modulus_bits, bits, attack: None }
+    }
+    /// The key f of NTRU: g is drawn as u is, f = t u + 1 is t times as large, and what counts is their geometric mean.
+    fn ntru(spec: &ParamsSpec, degree: usize, modulus_bits: f64) -> Self {
+        let drawn = match spec.secret {
+            SecretKind::UniformTernary => 2.0 / 3.0,
+            SecretKind::Sparse(weight) => weight as f64 / degree as f64,
+            SecretKind::TruncatedGaussian => sample::GAUSSIAN_VARIANCE,
+        };
+        let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
+        // Outside of the estimates' range (a degree below 16) nothing is claimed.
+        let attack = ntru::estimate(degree, modulus_bits, drawn * t).ok().map(|estimate| estimate.best().clone());
+        let bits = attack.as_ref().map_or(0.0, |attack| attack.bits);
+        KeySecurity { key: "NTRU key f at QP", modulus_bits, bits, attack }
+    }
 }
 
 /// Every key of a set with its security.
@@ -50,30 +73,35 @@ pub struct SecurityReport {
 }
 
 impl SecurityReport {
-    /// Where the figures of NTRU keys come from. At block size 2 they are the cost of LLL: such a key is worth nothing.
-    pub const NTRU_MODEL: &str =
-        "formula: secret key, dense sublattice and subfields of overstretched NTRU (Ducas–van Woerden 2021), MATZOV; classical";
     /// Where the figures of ring-LWE keys come from.
     pub const MODEL: &str = "lookup: public lattice estimator (MATZOV, GSA; uSVP and BDD) for ternary secrets, hybrid with 2026 rotation gain for sparse ones; classical";
+    /// Where the figures of NTRU keys come from.
+    pub const NTRU_MODEL: &str = "computed: secret key, dense sublattice and subfields (Ducas-van Woerden 2021; Albrecht-Bai-Ducas 2016), MATZOV, GSA; classical";
 
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
-        let (key, bits) = match (spec.family, spec.secret) {
-            (Family::Ntru, _) => ("NTRU key f at QP", ntru(ring.degree(), main, spec)),
-            (Family::Rlwe, SecretKind::UniformTernary) => ("main secret at QP", ternary(ring.degree(), main)),
-            (Family::Rlwe, SecretKind::Sparse(weight)) => ("sparse main secret at QP", sparse(ring.degree(), weight, main)),
-            (Family::Rlwe, SecretKind::TruncatedGaussian) => ("Gaussian main secret at QP", 0.0),
+        let degree = ring.degree();
+        let key = match (spec.family, spec.secret) {
+            (Family::Ntru, _) => KeySecurity::ntru(spec, degree, main),
+            (Family::Rlwe, SecretKind::UniformTernary) => {
+                KeySecurity::looked_up("main secret at QP", main, ternary(degree, main))
+            }
+            (Family::Rlwe, SecretKind::Sparse(weight)) => {
+                KeySecurity::looked_up("sparse main secret at QP", main, sparse(degree, weight, main))
+            }
+            (Family::Rlwe, SecretKind::TruncatedGaussian) => KeySecurity::looked_up("Gaussian main secret at QP", main, 0.0),
         };
-        let mut keys = vec![KeySecurity { key, modulus_bits: main, bits }];
+        let mut keys = vec![key];
         if let Some(b) = spec.bootstrap.as_ref().filter(|b| !b.under_main_key) {
             let low = chain.bits(Level(0)) + ring.log2(chain.encapsulation().special());
-            keys.push(KeySecurity {
-                key: "encapsulated sparse secret at q0 R",
-                modulus_bits: low,
-                bits: sparse(ring.degree(), b.sparse_weight, low),
-            });
+            let bits = sparse(degree, b.sparse_weight, low);
+            keys.push(KeySecurity::looked_up("encapsulated sparse secret at q0 R", low, bits));
         }
         SecurityReport { keys }
+    }
+    /// Where the figures of this set come from.
+    pub fn model(&self) -> &'static str {
+        if self.keys[0].attack.is_some() { Self::NTRU_MODEL } else { Self::MODEL }
     }
     /// Every key.
     pub fn keys(&self) -> &[KeySecurity] {
@@ -131,20 +159,24 @@ fn sparse(degree: usize, weight: usize, modulus_bits: f64) -> f64 {
     if modulus_bits <= limit { 128.0 } else { 0.0 }
 }
 
-/// f = t u + 1 and g: scaled to one size they have t times the variance that both are drawn with. Sparse ones would need an estimate of hybrid attacks.
-fn ntru(degree: usize, modulus_bits: f64, spec: &ParamsSpec) -> f64 {
-    let variance = match spec.secret {
-        SecretKind::UniformTernary => 2.0 / 3.0,
-        SecretKind::TruncatedGaussian => sample::GAUSSIAN_VARIANCE,
-        SecretKind::Sparse(_) => return 0.0,
-    };
-    let t = (spec.plain_prime as f64).powi(spec.plain_exponent as i32);
-    everlevel_security::ntru::estimate(degree, modulus_bits, t * variance).map_or(0.0, |estimate| estimate.bits())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::SchemeError;
+    use crate::params::{OptIn, Params};
+
+    #[test]
+    fn overstretched_keys_are_worth_nothing() {
+        for name in ["ltv-32768", "ltv-27000"] {
+            let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+            let key = params.security().weakest();
+            let attack = key.attack.as_ref().unwrap();
+            assert!(attack.block_size == 2 && key.bits < 60.0, "{name}: {attack:?}");
+            assert_eq!(params.security().model(), SecurityReport::NTRU_MODEL);
+            let refused = Params::named(name, OptIn::SecureOnly);
+            assert!(matches!(refused, Err(SchemeError::Insecure { bits, .. }) if bits == key.bits), "{name}");
+        }
+    }
 
     #[test]
     fn lookups_are_never_optimistic() {

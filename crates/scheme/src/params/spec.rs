@@ -207,6 +207,12 @@ impl ParamsSpec {
         {
             return bad(format!("secret: a sparse weight of {weight}: expected an even weight from 2 to the degree {degree}"));
         }
+        if self.family == Family::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
+            return bad(
+                "secret: expected uniform_ternary or truncated_gaussian over NTRU, whose sparse keys nothing here estimates"
+                    .into(),
+            );
+        }
         if !(20..=62).contains(&self.base_bits) {
             return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
         }

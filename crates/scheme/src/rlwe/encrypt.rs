@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::arithmetic::divide;
 use super::{Ciphertext, Product, carried_coefficients};
 use crate::error::SchemeError;
-use crate::keys::{MainSecret, SecretKey, hidden};
+use crate::keys::{MainSecret, SecretKey, encrypt_under};
 use crate::noise::Meta;
 use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
@@ -54,7 +54,9 @@ impl SecretKey {
         }
         let s = match self.main() {
             MainSecret::Rlwe(s) => s,
-            MainSecret::Ntru { quotient, .. } => return hidden(params, std::slice::from_ref(quotient), plaintext, level, rng),
+            MainSecret::Ntru { quotient, .. } => {
+                return encrypt_under(params, std::slice::from_ref(quotient), plaintext, level, rng);
+            }
         };
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent);
