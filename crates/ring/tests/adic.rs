@@ -1,6 +1,7 @@
 //! Polynomials modulo p^k in digits, against integers and against residues modulo a prime that the digits know nothing of.
 
 use everlevel_arith::primes;
+use everlevel_ring::adic::share_of_units;
 use everlevel_ring::{AdicPoly, AdicRing, Basis, Coeff, Poly, Ring};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -138,4 +139,21 @@ fn bad_parameters_are_refused() {
         assert!(AdicRing::new(32, prime, block, 1).is_err());
     }
     assert!(AdicRing::new(32, 101, 2, 1).is_err());
+}
+
+#[test]
+fn invertible_polynomials_are_as_many_as_the_formula_says() {
+    // p = 1 modulo m: 64 evaluations modulo a prime so small that about half of all polynomials have a zero among them.
+    let (index, p) = (128, 257);
+    let ring = AdicRing::new(index, p, 1, 1).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(11);
+    let draws = 4000;
+    let units = (0..draws)
+        .filter(|_| {
+            let a: Vec<i64> = (0..64).map(|_| (rng.next_u64() % u64::from(p)) as i64 - i64::from(p / 2)).collect();
+            ring.inverse(&a, 1).is_some()
+        })
+        .count();
+    let (expected, deviation) = (share_of_units(index, u64::from(p)), 0.5 / f64::from(draws).sqrt());
+    assert!((units as f64 / f64::from(draws) - expected).abs() < 4.0 * deviation, "{units} of {draws}, expected {expected}");
 }

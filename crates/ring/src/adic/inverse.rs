@@ -1,6 +1,16 @@
 //! Inverses modulo p^k.
 
+use everlevel_arith::primes;
+
 use super::{AdicPoly, AdicRing};
+
+/// The share of polynomials modulo p, or a power of it, that are units modulo Φ_m, p being a prime that does not divide m: (1 - p^-w)^(φ(m)/w), w the order
+/// of p modulo m. (Doröz–Hu–Sunar 2014 print the order modulo φ(m).) The units modulo p^k are those modulo p.
+pub fn share_of_units(index: u64, prime: u64) -> f64 {
+    let degree = primes::factor(index).into_iter().fold(index, |n, (l, _)| n / l * (l - 1));
+    let order = primes::order(prime % index, index, degree);
+    (1.0 - (prime as f64).powf(-(order as f64))).powf((degree / order) as f64)
+}
 
 impl AdicRing {
     /// The inverse modulo p^`rows` of the polynomial with these small coefficients in natural order; `None` if there is none, which is decided
@@ -37,5 +47,51 @@ impl AdicRing {
         self.ring.inverse_limb(0, &mut limb);
         let stored: Vec<i64> = limb.iter().map(|&x| q.centered(x)).collect();
         self.ring.natural_order(&stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The determinant modulo p of multiplication by the polynomial with digits `k` to the base p modulo Φ_5 or Φ_8.
+    fn determinant(index: u64, prime: u64, k: u64) -> u64 {
+        let q = |x: i64| x.rem_euclid(prime as i64);
+        let mut row: Vec<i64> = (0..4).map(|i| (k / prime.pow(i) % prime) as i64).collect();
+        let mut matrix = Vec::new();
+        for _ in 0..4 {
+            matrix.push(row.clone());
+            // X^4 is -1 - X - X² - X³ or -1.
+            let top = row.pop().unwrap();
+            row.insert(0, 0);
+            let reduction = if index == 5 { [1, 1, 1, 1] } else { [1, 0, 0, 0] };
+            row.iter_mut().zip(reduction).for_each(|(x, r)| *x = q(*x - top * r));
+        }
+        let mut det = 1;
+        for column in 0..4 {
+            let Some(pivot) = (column..4).find(|&r| matrix[r][column] != 0) else { return 0 };
+            if pivot != column {
+                matrix.swap(pivot, column);
+                det = q(-det);
+            }
+            det = q(det * matrix[column][column]);
+            let inverse = (1..prime as i64).find(|x| q(x * matrix[column][column]) == 1).unwrap();
+            let pivots = matrix[column].clone();
+            for row in &mut matrix[column + 1..] {
+                let factor = q(row[column] * inverse);
+                row.iter_mut().zip(&pivots).for_each(|(x, pivot)| *x = q(*x - factor * pivot));
+            }
+        }
+        det as u64
+    }
+
+    #[test]
+    fn units_are_counted() {
+        // Orders 4, 4, 1 and 2, 2, 2, 1.
+        for (index, prime) in [(5u64, 2u64), (5, 3), (5, 11), (8, 3), (8, 5), (8, 7), (8, 17)] {
+            let units = (0..prime.pow(4)).filter(|&k| determinant(index, prime, k) != 0).count();
+            let share = units as f64 / prime.pow(4) as f64;
+            assert!((share - share_of_units(index, prime)).abs() < 1e-12, "{index} {prime}: {share}");
+        }
     }
 }

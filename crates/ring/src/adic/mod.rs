@@ -22,6 +22,7 @@ use crate::error::RingError;
 use crate::ring::Ring;
 use everlevel_arith::{Modulus, primes};
 use exact::Reconstruction;
+pub use inverse::share_of_units;
 
 /// A polynomial modulo p^k: k rows of n digits, the lowest digit first, in the ring's storage order; see the [module](self).
 ///

@@ -9,9 +9,10 @@
 //!
 //! * [`LtvSpec`], [`LtvParams`], [`Gadget`]: parameter sets; [`noise`]: the average case, equation (4) of the paper.
 //! * [`LtvSecretKey`], [`LtvPublicKey`], [`LtvEvalKeys`]: keys.
-//! * [`analysis`]: the paper's formulas. [`original`]: the key generation of López-Alt, Tromer and Vaikuntanathan, with a prime for each level.
+//! * [`original`]: the key generation of López-Alt, Tromer and Vaikuntanathan, with a prime for each level.
+//!
+//! The paper's formulas (worst case, failure, sizes) are in `everlevel-security`.
 
-pub mod analysis;
 mod ciphertext;
 mod evaluator;
 mod keys;

@@ -13,7 +13,7 @@
 //! coefficient would be wrong with probability erfc(α/√2) = 2^-49.5 if it were normal, a ciphertext of n = 2^15 with 2^-34.5.
 //!
 //! This is an average: products of products have heavier tails than normal ones until rounding has replaced them, which is
-//! what α is for. [`super::analysis::worst_case`] has the paper's worst case.
+//! what α is for, and why a row is dropped after every product. The paper's worst case, recursions (2) and (3), is in `everlevel-security`.
 
 use everlevel_ring::{AdicRing, sample};
 

@@ -1,8 +1,8 @@
 //! The key generation of López-Alt, Tromer and Vaikuntanathan as Doröz–Hu–Sunar recall it (section 2), for comparison: a prime and a secret for
 //! each level, and for each level an evaluation key of its own, under which ζ_τ^(i) = h^(i) s_τ + 2 e_τ + 2^τ (f^(i-1))² modulo q_(i-1).
 //!
-//! Moduli are single primes below 2^50, enough for two or three levels of a small ring; sizes at the paper's parameters are
-//! [`super::analysis::key_sizes`]. In the paper h^(i) is a residue modulo q_i; here it is one modulo q_(i-1) too, which ζ^(i) needs.
+//! Moduli are single primes below 2^50, enough for two or three levels of a small ring. In the paper h^(i) is a residue modulo q_i; here it is
+//! one modulo q_(i-1) too, which ζ^(i) needs.
 
 use everlevel_arith::primes;
 use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, RingError, sample};
