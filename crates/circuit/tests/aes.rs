@@ -167,7 +167,7 @@ fn both_s_boxes_on_all_bytes() {
 
     let aes = BitSliced::new(8);
     let state = open(&scheme, &aes, &bytes, top(&scheme)).unwrap();
-    let out = aes.sub_bytes(&scheme, &state).unwrap();
+    let out = aes.sub_bytes(&scheme, state).unwrap();
     assert_eq!(close(&scheme, &aes, &out), expected);
     let cost = scheme.cost();
     assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (16 * 36, 16 * 18, 16 * 18));
@@ -264,7 +264,7 @@ fn every_step_of_fips_197() {
         // Each step alone, ...
         let state = |blocks| open(&scheme, &bits, blocks, top(&scheme)).unwrap();
         let shows = |state: &[Open], expected: &[[u8; 16]]| assert_eq!(close(&scheme, &bits, state), expected);
-        shows(&bits.sub_bytes(&scheme, &state(&start)).unwrap(), &sub);
+        shows(&bits.sub_bytes(&scheme, state(&start)).unwrap(), &sub);
         shows(&shift_rows.evaluate(&scheme, &state(&sub), None).unwrap(), &shift);
         shows(&mix_columns.evaluate(&scheme, &state(&shift), None).unwrap(), &mix);
         let mut keys = |_: usize, level: Level| Ok(open(&scheme, &bits, &key, level)?);

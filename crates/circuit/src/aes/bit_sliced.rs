@@ -32,17 +32,23 @@ impl BitSliced {
     fn after_inversion() -> AffineMap {
         AffineMap::bytewise(FROM_TOWER, AFFINE_CONSTANT)
     }
-    /// The inverses of the 16 bytes, in the tower's basis.
-    fn inverses<S: Scheme>(&self, scheme: &S, state: &[S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let tower = self.to_tower.evaluate(scheme, state, None)?;
-        let bytes: Vec<_> = tower.par_chunks(8).map(|byte| invert(scheme, byte)).collect::<Result<_, _>>()?;
-        Ok(bytes.into_iter().flatten().collect())
+    /// The inverses of the 16 bytes, in the tower's basis. As many bytes at a time as there are threads: one that waits would else begin with another, and more
+    /// and more operands be in memory.
+    fn inverses<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let tower = self.to_tower.evaluate(scheme, &state, None)?;
+        drop(state);
+        let mut inverses = Vec::with_capacity(128);
+        for bytes in tower.chunks(8 * rayon::current_num_threads()) {
+            let some: Vec<_> = bytes.par_chunks(8).map(|byte| invert(scheme, byte)).collect::<Result<_, _>>()?;
+            inverses.extend(some.into_iter().flatten());
+        }
+        Ok(inverses)
     }
     /// SubBytes on a state of 128 ciphertexts: depth 4.
     ///
     /// # Errors
     /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
-    pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: &[S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
+    pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
         AesError::check_width("the state", state.len(), 128)?;
         Self::after_inversion().evaluate(scheme, &self.inverses(scheme, state)?, None)
     }
@@ -91,9 +97,7 @@ impl<S: Scheme> Aes<S> for BitSliced {
         last: bool,
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let inverses = self.inverses(scheme, &state)?;
-        // Their memory is needed.
-        drop(state);
+        let inverses = self.inverses(scheme, state)?;
         let lowest = inverses.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
         let key = keys(number, lowest)?;
         AesError::check_width("a round key", key.len(), 128)?;
