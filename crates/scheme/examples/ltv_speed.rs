@@ -52,7 +52,7 @@ fn main() -> Result<(), SchemeError> {
     println!("secret and public key: {:.2} s", start.elapsed().as_secs_f64());
     let start = Instant::now();
     let keys = LtvEvalKeys::generate(&secret, &[], form, &mut rng);
-    let (memory, digits) = (keys.memory_bytes() >> 20, keys.polynomial_bytes() >> 20);
+    let (memory, digits) = (keys.memory_bytes() >> 20, params.key_bytes(KeyForm::Polynomial) >> 20);
     println!("evaluation key: {:.2} s, {memory} MiB in memory, {digits} MiB in digits", start.elapsed().as_secs_f64());
     if params.plain().is_err() {
         return relinearizations(&secret, &keys, &mut rng);

@@ -124,6 +124,11 @@ fn linear_maps_and_chains_of_automorphisms() {
     assert_eq!(open(&s.add_plain(&a, &other).unwrap()), plain_sum(&message, other.coefficients()));
     let missing = s.apply_galois(&a, shape.compose(shape.frobenius(), shape.frobenius()));
     assert!(matches!(missing, Err(SchemeError::MissingKey { .. })));
+    let strange = Fixture::new(&of_gadget(Gadget::Hybrid { rows: 2 }, 12), KeyForm::Evaluations, 1);
+    let product = strange.scheme.mul_no_relin(&strange.encrypt(&x), &strange.encrypt(&x)).unwrap();
+    assert!(matches!(s.relinearize(&product, NextUse::Keep), Err(SchemeError::WrongParams { .. })));
+    let diagonal = strange.scheme.diagonal(&DiagonalValues::LastDimension(elements[0].clone()), 1, s.level(&a)).unwrap();
+    assert!(s.combine(&babies[..1], &[vec![Some(&diagonal)]]).is_err());
     assert!(matches!(s.divide_by_p(&a), Err(SchemeError::BadArgument { .. })));
     assert!(matches!(
         s.mod_switch_to(
@@ -200,11 +205,11 @@ fn lower_keys_are_the_highest_one_reduced() {
         assert_eq!(polynomial.reduced(level).relinearized(c.poly()), full);
         assert_eq!(evaluations.reduced(level).relinearized(c.poly()), full);
     }
-    assert!(
-        polynomial.memory_bytes() == evaluations.polynomial_bytes() && polynomial.memory_bytes() < evaluations.memory_bytes()
-    );
-    let digits = params.digit_count(params.top()) * params.key_rows() * params.degree() * 4;
-    assert_eq!(polynomial.memory_bytes(), digits as u64);
+    for (keys, form) in [(&evaluations, KeyForm::Evaluations), (&polynomial, KeyForm::Polynomial)] {
+        assert_eq!(keys.memory_bytes(), params.key_bytes(form));
+    }
+    let words = params.digit_count(params.top()) * params.key_rows() * params.degree();
+    assert_eq!(polynomial.memory_bytes(), 4 * words as u64);
 }
 
 #[test]
