@@ -6,6 +6,7 @@ mod experiment;
 mod keys;
 mod noise;
 mod parameters;
+mod timing;
 
 use everlevel::security::SecurityError;
 use serde::Serialize;
@@ -143,7 +144,7 @@ pub fn run(which: LtvTable, args: &ReproduceArgs, common: &Common) -> Result<(),
         LtvTable::Table3 => parameters::table_3()?,
         LtvTable::Table4 => noise::table_4(),
         LtvTable::Table5 => aes::table_5()?,
-        LtvTable::Table6 => keys::table_6(),
+        LtvTable::Table6 => keys::table_6()?,
         LtvTable::Table7 => keys::table_7()?,
     };
     if args.row.is_some() {
