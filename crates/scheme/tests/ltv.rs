@@ -9,7 +9,6 @@ use everlevel_scheme::{DiagonalValues, Level, NextUse, OptIn, Scheme, SchemeErro
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 fn params(name: &str) -> LtvParams {
     LtvParams::named(name, OptIn::InsecureResearch).unwrap()
@@ -224,19 +223,6 @@ fn threads_do_not_change_results() {
         })
     };
     assert_eq!(run(1), run(3));
-}
-
-/// Products that share factors, in parallel: a thread that waits for the transforms of one takes up another.
-#[test]
-fn shared_factors_do_not_deadlock() {
-    let f = Fixture::new(&params("insecure_ltv-m4369"), KeyForm::Evaluations, 8);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
-    for _ in 0..4 {
-        let (a, b) = (f.encrypt(&f.bits()), f.encrypt(&f.bits()));
-        let product = |_| f.scheme.mul(&a, &b, NextUse::Product).unwrap().fingerprint();
-        let found: Vec<u64> = pool.install(|| (0..16).into_par_iter().map(product).collect());
-        assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
-    }
 }
 
 #[test]

@@ -28,16 +28,26 @@ pub(crate) fn digit_residues<L: Lanes>(l: L, q: Modulus, out: &mut [u64], digits
     portable::digit_residues_from(q, done, out, digits, weights, constant);
 }
 
+/// Vectors for which a weight is broadcast once.
+const WIDE: usize = 4;
+
 #[inline(always)]
 pub(crate) fn multiply_add_halves<L: Lanes>(l: L, acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
-    let done = for_vectors!(l, acc, |i| {
-        let mut sum = at(l, acc, i);
+    let mut i = 0;
+    while i + WIDE * L::WIDTH <= acc.len() {
+        let mut sums: [L::U; WIDE] = std::array::from_fn(|k| at(l, acc, i + k * L::WIDTH));
         for (x, &w) in xs.iter().zip(weights) {
-            sum = l.add(sum, l.mul_halves(at(l, x, i), l.splat(u64::from(w))));
+            let w = l.splat(u64::from(w));
+            for (k, sum) in sums.iter_mut().enumerate() {
+                *sum = l.add(*sum, l.mul_halves(at(l, x, i + k * L::WIDTH), w));
+            }
         }
-        put(l, acc, i, sum);
-    });
-    portable::multiply_add_halves_from(done, acc, xs, weights);
+        for (k, sum) in sums.into_iter().enumerate() {
+            put(l, acc, i + k * L::WIDTH, sum);
+        }
+        i += WIDE * L::WIDTH;
+    }
+    portable::multiply_add_halves_from(i, acc, xs, weights);
 }
 
 #[inline(always)]
