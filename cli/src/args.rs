@@ -53,7 +53,7 @@ pub enum Command {
     /// AES on encrypted blocks
     #[command(subcommand)]
     Aes(AesCommand),
-    /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024) at its parameters, and print them beside the paper's figures
+    /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024; Doröz, Hu, Sunar 2014) at its parameters, and print them beside the paper's figures
     Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
     Selftest(SelftestArgs),
@@ -333,6 +333,53 @@ pub enum Paper {
         #[arg(value_enum)]
         table: MaEtAlTable,
     },
+    /// Doröz, Hu, Sunar: Homomorphic AES evaluation using the modified LTV scheme (2014), by formula; its sets give no security
+    Ltv {
+        /// Which table
+        #[arg(value_enum)]
+        table: LtvTable,
+    },
+}
+
+/// The tables of Doröz–Hu–Sunar.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LtvTable {
+    /// Hermite factors by degree and modulus
+    #[value(name = "table-1")]
+    Table1,
+    /// Security by extrapolated experiments, and today
+    #[value(name = "table-2")]
+    Table2,
+    /// Hermite factors by security
+    #[value(name = "table-3")]
+    Table3,
+    /// Bits to cut, and levels
+    #[value(name = "table-4")]
+    Table4,
+    /// The sets of the AES evaluation
+    #[value(name = "table-5")]
+    Table5,
+    /// Sizes of evaluation keys
+    #[value(name = "table-6")]
+    Table6,
+    /// Relinearization beside YASHE
+    #[value(name = "table-7")]
+    Table7,
+}
+
+impl LtvTable {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            LtvTable::Table1 => "table-1",
+            LtvTable::Table2 => "table-2",
+            LtvTable::Table3 => "table-3",
+            LtvTable::Table4 => "table-4",
+            LtvTable::Table5 => "table-5",
+            LtvTable::Table6 => "table-6",
+            LtvTable::Table7 => "table-7",
+        }
+    }
 }
 
 /// The tables of Chen–Han.

@@ -4,6 +4,7 @@ mod chen_han;
 mod degrees;
 mod formulas;
 mod general;
+mod ltv;
 mod ma_et_al;
 pub mod record;
 mod recrypt;
@@ -29,6 +30,7 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
             MaEtAlTable::Table4 => general::table_4(args, common),
             MaEtAlTable::Table6 | MaEtAlTable::Thin => general::bootstrappings(table, args, common),
         },
+        Paper::Ltv { table } => ltv::run(table, args, common),
     }
 }
 

@@ -74,6 +74,13 @@ impl Family {
         }
         Axes::new(index).map(Family::Odd).map_err(|_| RingError::UnsupportedIndex { index })
     }
+    /// The number of odd prime factors of the index.
+    fn odd_primes(&self) -> usize {
+        match self {
+            Family::PowerOfTwo { .. } => 0,
+            Family::Odd(axes) => axes.all().iter().filter(|axis| axis.prime != 2).count(),
+        }
+    }
     /// What the ring's primes are 1 modulo.
     fn prime_step(&self) -> u64 {
         match self {
@@ -209,16 +216,19 @@ impl Ring {
     /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum of: 2 for each odd prime factor of the
     /// index. X only moves coefficients on the axis of a power of two.
     pub fn overlap(&self) -> usize {
-        1 << self.odd_primes()
+        1 << self.family.odd_primes()
+    }
+    /// [`Ring::overlap`] of the ring of index `index`.
+    ///
+    /// # Errors
+    /// An index that [`Ring::new`] refuses.
+    pub fn overlap_of(index: u64) -> Result<usize, RingError> {
+        Ok(1 << Family::new(index)?.odd_primes())
     }
     /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two. On an axis of odd prime l the coefficient of
     /// X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
     pub fn coefficient_bits(&self) -> f64 {
-        self.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
-    }
-    /// The number of odd prime factors of the index.
-    fn odd_primes(&self) -> usize {
-        self.axes().map_or(0, |axes| axes.all().iter().filter(|axis| axis.prime != 2).count())
+        self.family.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
     }
     /// How many primes the ring holds.
     pub fn prime_count(&self) -> usize {

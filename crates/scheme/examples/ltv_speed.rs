@@ -1,10 +1,10 @@
 //! Time of the operations of LTV over prime powers, level by level, beside what they leave of the modulus.
 //!
-//! `cargo run --release -p everlevel-scheme --example ltv_speed -- [SET] [polynomial]`; RAYON_NUM_THREADS chooses the threads.
+//! `cargo run --release -p everlevel-scheme --example ltv_speed -- [SET] [polynomial] [windows=BITS]`; RAYON_NUM_THREADS chooses the threads.
 
 use std::time::Instant;
 
-use everlevel_scheme::ltv::{KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
+use everlevel_scheme::ltv::{Gadget, KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec};
 use everlevel_scheme::{Level, NextUse, OptIn, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -37,9 +37,16 @@ fn relinearizations(secret: &LtvSecretKey, keys: &LtvEvalKeys, rng: &mut ChaCha2
 }
 
 fn main() -> Result<(), SchemeError> {
-    let name = std::env::args().nth(1).unwrap_or("ltv-32768".into());
-    let form = if std::env::args().any(|a| a == "polynomial") { KeyForm::Polynomial } else { KeyForm::Evaluations };
-    let params = LtvParams::named(&name, OptIn::InsecureResearch)?;
+    let mut arguments = std::env::args().skip(1);
+    let mut spec = LtvSpec::named(&arguments.next().unwrap_or("ltv-32768".into()))?;
+    let mut form = KeyForm::Evaluations;
+    for argument in arguments {
+        match argument.strip_prefix("windows=").and_then(|bits| bits.parse().ok()) {
+            Some(bits) => spec.gadget = Gadget::Windows { bits },
+            None => form = KeyForm::Polynomial,
+        }
+    }
+    let params = LtvParams::new(spec, OptIn::InsecureResearch)?;
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     println!(
         "{params:?}, {} transform primes, log q = {:.1}",
@@ -52,7 +59,7 @@ fn main() -> Result<(), SchemeError> {
     println!("secret and public key: {:.2} s", start.elapsed().as_secs_f64());
     let start = Instant::now();
     let keys = LtvEvalKeys::generate(&secret, &[], form, &mut rng);
-    let (memory, digits) = (keys.memory_bytes() >> 20, keys.polynomial_bytes() >> 20);
+    let (memory, digits) = (keys.memory_bytes() >> 20, params.key_bytes(KeyForm::Polynomial) >> 20);
     println!("evaluation key: {:.2} s, {memory} MiB in memory, {digits} MiB in digits", start.elapsed().as_secs_f64());
     if params.plain().is_err() {
         return relinearizations(&secret, &keys, &mut rng);

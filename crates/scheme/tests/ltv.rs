@@ -9,6 +9,7 @@ use everlevel_scheme::{DiagonalValues, Level, NextUse, OptIn, Scheme, SchemeErro
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
 
 fn params(name: &str) -> LtvParams {
     LtvParams::named(name, OptIn::InsecureResearch).unwrap()
@@ -124,6 +125,11 @@ fn linear_maps_and_chains_of_automorphisms() {
     assert_eq!(open(&s.add_plain(&a, &other).unwrap()), plain_sum(&message, other.coefficients()));
     let missing = s.apply_galois(&a, shape.compose(shape.frobenius(), shape.frobenius()));
     assert!(matches!(missing, Err(SchemeError::MissingKey { .. })));
+    let strange = Fixture::new(&of_gadget(Gadget::Hybrid { rows: 2 }, 12), KeyForm::Evaluations, 1);
+    let product = strange.scheme.mul_no_relin(&strange.encrypt(&x), &strange.encrypt(&x)).unwrap();
+    assert!(matches!(s.relinearize(&product, NextUse::Keep), Err(SchemeError::WrongParams { .. })));
+    let diagonal = strange.scheme.diagonal(&DiagonalValues::LastDimension(elements[0].clone()), 1, s.level(&a)).unwrap();
+    assert!(s.combine(&babies[..1], &[vec![Some(&diagonal)]]).is_err());
     assert!(matches!(s.divide_by_p(&a), Err(SchemeError::BadArgument { .. })));
     assert!(matches!(
         s.mod_switch_to(
@@ -200,11 +206,11 @@ fn lower_keys_are_the_highest_one_reduced() {
         assert_eq!(polynomial.reduced(level).relinearized(c.poly()), full);
         assert_eq!(evaluations.reduced(level).relinearized(c.poly()), full);
     }
-    assert!(
-        polynomial.memory_bytes() == evaluations.polynomial_bytes() && polynomial.memory_bytes() < evaluations.memory_bytes()
-    );
-    let digits = params.digit_count(params.top()) * params.key_rows() * params.degree() * 4;
-    assert_eq!(polynomial.memory_bytes(), digits as u64);
+    for (keys, form) in [(&evaluations, KeyForm::Evaluations), (&polynomial, KeyForm::Polynomial)] {
+        assert_eq!(keys.memory_bytes(), params.key_bytes(form));
+    }
+    let words = params.digit_count(params.top()) * params.key_rows() * params.degree();
+    assert_eq!(polynomial.memory_bytes(), 4 * words as u64);
 }
 
 #[test]
@@ -218,6 +224,19 @@ fn threads_do_not_change_results() {
         })
     };
     assert_eq!(run(1), run(3));
+}
+
+/// Products that share factors, in parallel: a thread that waits for the transforms of one takes up another.
+#[test]
+fn shared_factors_do_not_deadlock() {
+    let f = Fixture::new(&params("insecure_ltv-m4369"), KeyForm::Evaluations, 8);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    for _ in 0..4 {
+        let (a, b) = (f.encrypt(&f.bits()), f.encrypt(&f.bits()));
+        let product = |_| f.scheme.mul(&a, &b, NextUse::Product).unwrap().fingerprint();
+        let found: Vec<u64> = pool.install(|| (0..16).into_par_iter().map(product).collect());
+        assert!(found.windows(2).all(|pair| pair[0] == pair[1]));
+    }
 }
 
 #[test]

@@ -151,6 +151,15 @@ pub fn fatigue_log2_q(degree: usize, variance: f64) -> f64 {
     (0.0058 * variance).log2() + 2.484 * (degree as f64).log2()
 }
 
+/// The degree up to which LLL finds the dense sublattice: the volume of the whole slope's last half against that of the sublattice,
+/// n = (ln q)² / (4α (ln n σ² − 0.963)) with α = 2 ln δ of LLL; the estimate in closed form, within some percent. It grows as log² q, where LWE needs log q.
+pub fn degree_broken_by_lll(log2_q: f64, variance: f64) -> f64 {
+    let alpha = 2.0 * root_hermite(2).ln();
+    let ln_q = log2_q * std::f64::consts::LN_2;
+    // ln n changes slowly: a few steps settle.
+    (0..20).fold(1e3, |n: f64, _| ln_q * ln_q / (4.0 * alpha * ((n * variance).ln() - 0.963).max(1.0)))
+}
+
 /// The divisors of n from 8 on: below, nothing about lattices is asymptotic.
 fn divisors(n: usize) -> impl Iterator<Item = usize> {
     (1..=n / 8).filter(move |k| n.is_multiple_of(*k)).map(move |k| n / k)
@@ -327,12 +336,50 @@ mod tests {
         assert_eq!(estimate(1024, 13.0, TERNARY).unwrap().best().name, AttackName::SecretKey);
     }
 
+    /// The mean over random ternary keys in Z[X]/(X^64 + 1), embedding by embedding.
+    #[test]
+    fn volumes_of_norms_are_those_of_random_keys() {
+        let (n, keys) = (64usize, 400);
+        let mut state = 1u64;
+        let mut ternary = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % 3) as f64 - 1.0
+        };
+        let square = |f: &[f64], i: usize| {
+            let angle = |j: usize| std::f64::consts::PI * (i * j % (2 * n)) as f64 / n as f64;
+            let sum = |part: fn(f64) -> f64| f.iter().enumerate().map(|(j, c)| c * part(angle(j))).sum::<f64>();
+            sum(f64::cos).powi(2) + sum(f64::sin).powi(2)
+        };
+        let mut means = [(64usize, 0.0), (16, 0.0), (8, 0.0)];
+        for _ in 0..keys {
+            let (f, g): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (ternary(), ternary())).unzip();
+            let squares: Vec<(f64, f64)> = (0..n).map(|i| (square(&f, 2 * i + 1), square(&g, 2 * i + 1))).collect();
+            for (degree, mean) in &mut means {
+                // Embeddings that agree on the subfield are 2n' apart among the odd exponents.
+                let norm = |k: usize| squares.iter().skip(k).step_by(*degree).fold((1.0, 1.0), |(a, b), (x, y)| (a * x, b * y));
+                *mean += (0..*degree).map(norm).map(|(a, b)| 0.5 * (a + b).ln()).sum::<f64>() / f64::from(keys);
+            }
+        }
+        for (degree, mean) in means {
+            assert!((mean - norm_log_volume(n, degree, TERNARY)).abs() < 1.0, "degree {degree}: {mean}");
+        }
+    }
+
     #[test]
     fn bisection_finds_the_first_block_size() {
         for (n, log2_q) in [(256, 14.0), (512, 20.0), (512, 40.0)] {
             let lattice = DenseSublattice::new(n, norm_log_volume(n, n, TERNARY));
             let found = |b: u32| lattice.is_found(&z_shape(n, log2_q * LN_2, b), b);
             assert_eq!(lattice.block_size(log2_q * LN_2), (2..n as u32).find(|b| found(*b)), "n = {n}");
+        }
+    }
+
+    #[test]
+    fn the_closed_form_for_lll_is_near_the_estimate() {
+        for log2_q in [20.0, 60.0, 200.0] {
+            let limit = degree_broken_by_lll(log2_q, TERNARY);
+            let block_size = |factor: f64| attack((limit * factor) as usize, log2_q, AttackName::DenseSublattice).block_size;
+            assert!(block_size(0.9) == 2 && block_size(1.1) > 2, "log q = {log2_q}: {limit}");
         }
     }
 

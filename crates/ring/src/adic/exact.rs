@@ -170,10 +170,17 @@ impl AdicRing {
             },
         )
     }
-    /// The product modulo p^`rows` of polynomials of any numbers of rows.
+    /// As [`AdicRing::evaluate`], for a secret polynomial: wiped when dropped.
+    pub fn evaluate_secret(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
+        let mut blocks = self.evaluate(x);
+        blocks.iter_mut().for_each(Poly::wipe_on_drop);
+        blocks
+    }
+    /// The product modulo p^`rows` of polynomials of any numbers of rows. What it computes with is wiped.
     pub fn mul(&self, a: &AdicPoly, b: &AdicPoly, rows: usize) -> AdicPoly {
         let blocks = self.blocks(a.rows()) + self.blocks(b.rows()) - 1;
-        let product = self.multiply(&self.evaluate(a), &self.evaluate(b), blocks.min(self.blocks(rows)));
+        let mut product = self.multiply(&self.evaluate_secret(a), &self.evaluate_secret(b), blocks.min(self.blocks(rows)));
+        product.iter_mut().for_each(Poly::wipe_on_drop);
         self.digits(product, rows)
     }
 }

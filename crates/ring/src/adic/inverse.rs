@@ -14,10 +14,11 @@ pub fn share_of_units(index: u64, prime: u64) -> f64 {
 
 impl AdicRing {
     /// The inverse modulo p^`rows` of the polynomial with these small coefficients in natural order; `None` if there is none, which is decided
-    /// modulo p: the polynomial is a unit if no evaluation is 0 there. Newton's iteration x <- x (2 - a x) doubles the digits in each step.
+    /// modulo p: the polynomial is a unit if no evaluation is 0 there. Newton's iteration x <- x (2 - a x) doubles the digits in each step. What it
+    /// computes with is wiped, and takes the same time for all units.
     pub fn inverse(&self, natural: &[i64], rows: usize) -> Option<AdicPoly> {
         let (p, position) = (self.prime, self.transform_primes().len());
-        let a = self.from_signed(natural, rows);
+        let mut a = self.from_signed(natural, rows);
         let half = u64::from(self.half());
         let mut limb = self.ring.limb();
         limb.wipe_on_drop();
@@ -33,10 +34,14 @@ impl AdicRing {
         let two = self.constant(2);
         while x.rows() < rows {
             let more = (2 * x.rows()).min(rows);
-            let product = self.mul(&a, &x, more);
-            let correction = self.sum(&[&self.from_signed(&two, more), &self.neg(&product)]);
-            x = self.mul(&x, &correction, more);
+            let mut product = self.mul(&a, &x, more);
+            let mut minus = self.neg(&product);
+            let mut correction = self.sum(&[&self.from_signed(&two, more), &minus]);
+            let next = self.mul(&x, &correction, more);
+            std::mem::replace(&mut x, next).wipe();
+            [&mut product, &mut minus, &mut correction].into_iter().for_each(AdicPoly::wipe);
         }
+        a.wipe();
         Some(x)
     }
     /// The coefficients of an integer, small in magnitude, in natural order.

@@ -79,7 +79,7 @@ impl AdicRing {
         let below = 1u64 << Modulus::MAX_BITS;
         let candidates = primes::primes_congruent_one(step, below).filter(|&q| q != u64::from(prime));
         // A coefficient of a product is at most n overlap times the factors', after an automorphism at most overlap times that.
-        let overlap = overlap(index);
+        let overlap = Ring::overlap_of(index)? as f64;
         let one = 2.0 * (block as f64 * f64::from(prime).log2() - 1.0) + degree.log2() + 2.0 * overlap.log2();
         let (mut moduli, mut room) = (Vec::new(), -1.1 - one);
         for q in candidates {
@@ -140,12 +140,6 @@ impl AdicRing {
     fn half(&self) -> u32 {
         (self.prime() / 2) as u32
     }
-}
-
-/// As [`Ring::overlap`], from the index.
-fn overlap(index: u64) -> f64 {
-    let odd = primes::factor(index).into_iter().filter(|&(l, _)| l != 2).count();
-    f64::from(1u32 << odd)
 }
 
 impl std::fmt::Debug for AdicRing {

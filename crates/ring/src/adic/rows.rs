@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use everlevel_arith::kernels;
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
 use super::{AdicPoly, AdicRing, integer};
 
@@ -51,8 +52,8 @@ impl AdicRing {
         let half = i64::from(self.half());
         assert!(natural.iter().all(|x| x.abs() <= half), "coefficients of one digit");
         let mut out = self.zero(rows);
+        let digits: Zeroizing<Vec<u32>> = Zeroizing::new(natural.iter().map(|x| (x + half) as u32).collect());
         let mut stored = vec![0u32; self.ring.degree()];
-        let digits: Vec<u32> = natural.iter().map(|x| (x + half) as u32).collect();
         self.ring.storage_order(&digits, &mut stored);
         out.rows[0] = Arc::new(stored);
         out

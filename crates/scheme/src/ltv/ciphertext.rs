@@ -10,7 +10,7 @@ use crate::params::Level;
 /// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, and what is public about it. `meta().noise` is log2 of the root mean square of the
 /// phase's embeddings, see [`super::noise`].
 ///
-/// Its evaluations are computed at most once, when a product needs them, and shared by copies: about 2.5 times the polynomial's memory, which is
+/// Its evaluations are computed when a product first needs them, and shared by copies: about 2.7 times the polynomial's memory, which is
 /// freed with the last copy.
 #[derive(Clone)]
 pub struct LtvCiphertext {
@@ -40,7 +40,11 @@ impl LtvCiphertext {
         &self.poly
     }
     pub(super) fn evaluations(&self, ring: &AdicRing) -> &[Poly<Eval>] {
-        self.evaluations.get_or_init(|| ring.evaluate(&self.poly))
+        // Not within the cell's lock: while it waits for parts of the transforms, a thread may take up another task that wants the same ones.
+        if self.evaluations.get().is_none() {
+            let _ = self.evaluations.set(ring.evaluate(&self.poly));
+        }
+        self.evaluations.get_or_init(Vec::new)
     }
     /// FNV-1a over all digits: equal ciphertexts have equal fingerprints on every machine, backend and thread count. Not
     /// collision-resistant against anybody who tries.

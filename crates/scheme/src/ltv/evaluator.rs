@@ -1,6 +1,6 @@
 //! Levels, products and key switches.
 
-use everlevel_ring::{GaloisElement, PlainRing};
+use everlevel_ring::{Eval, GaloisElement, PlainRing, Poly};
 
 use super::ciphertext::{LtvCiphertext, LtvDiagonal, LtvProduct};
 use super::spec::{LtvParams, rows};
@@ -74,6 +74,24 @@ impl LtvEvaluator {
         let fits = a.poly.rows() == rows(a.level()) && a.poly.digits().all(|row| row.len() == self.params.degree());
         let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: self.params.name().into() };
         fits.then_some(()).ok_or_else(wrong)
+    }
+    /// # Errors
+    /// Evaluations of another set.
+    fn check_evaluations(&self, blocks: &[Poly<Eval>], object: &'static str) -> Result<(), SchemeError> {
+        let ring = self.params.ring();
+        let same =
+            |x: &Poly<Eval>| x.basis() == ring.transform_primes() && x.limbs().iter().all(|l| l.len() == self.params.degree());
+        let wrong = || SchemeError::WrongParams { object, name: self.params.name().into() };
+        blocks.iter().all(same).then_some(()).ok_or_else(wrong)
+    }
+    /// # Errors
+    /// A product of another set.
+    fn check_product(&self, a: &LtvProduct) -> Result<(), SchemeError> {
+        self.params.check_level(a.meta.level)?;
+        let wrong = || SchemeError::WrongParams { object: "the product", name: self.params.name().into() };
+        let blocks = self.params.ring().blocks(rows(a.meta.level));
+        (a.blocks.len() == blocks).then_some(()).ok_or_else(wrong)?;
+        self.check_evaluations(&a.blocks, "the product")
     }
     /// Modulus switching: the division by p for each level down, parities kept.
     ///
@@ -149,6 +167,8 @@ impl LtvEvaluator {
         Ok(LtvProduct { meta, blocks, terms: count })
     }
     pub(super) fn sum_of_products(&self, a: &LtvProduct, b: &LtvProduct) -> Result<LtvProduct, SchemeError> {
+        self.check_product(a)?;
+        self.check_product(b)?;
         let ring = self.params.ring();
         let level = a.meta.level.min(b.meta.level);
         let noise = log_add(a.meta.noise, b.meta.noise);
@@ -168,6 +188,7 @@ impl LtvEvaluator {
     }
     pub(super) fn relinearized(&self, a: &LtvProduct, next: NextUse) -> Result<LtvCiphertext, SchemeError> {
         self.counters.relinearization();
+        self.check_product(a)?;
         let (model, level) = (self.params.noise(), a.meta.level);
         let noise = log_add(a.meta.noise, model.key_switch(self.params.digit_count(level)));
         // One row at least after every product, as in the paper: rounding renews the noise, whose tails products make heavier.
@@ -229,6 +250,7 @@ impl LtvEvaluator {
     }
     /// Σ x_j d_j, of ciphertexts brought to one level; at least one term.
     pub(super) fn weighted_sum(&self, terms: &[(&LtvCiphertext, &LtvDiagonal)]) -> Result<LtvCiphertext, SchemeError> {
+        terms.iter().try_for_each(|(_, d)| self.check_evaluations(std::slice::from_ref(&d.poly), "the diagonal"))?;
         let ring = self.params.ring();
         let level = terms.iter().fold(terms[0].0.level(), |level, (x, _)| level.min(x.level()));
         let lowered = terms.iter().map(|(x, _)| self.lowered(x, level)).collect::<Result<Vec<_>, _>>()?;

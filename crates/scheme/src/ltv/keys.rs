@@ -38,10 +38,13 @@ impl LtvPublicKey {
     pub(super) fn mask(&self, s: &[i64], e: &[i64], rows: usize) -> AdicPoly {
         let ring = self.params.ring();
         let s = ring.evaluate_signed(s);
-        let masked = ring.digits(ring.inner_products(ring.blocks(rows), |o| vec![(&self.h[o], &s)]), rows);
+        let mut masked = ring.inner_products(ring.blocks(rows), |o| vec![(&self.h[o], &s)]);
+        masked.iter_mut().for_each(Poly::wipe_on_drop);
+        let mut masked = ring.digits(masked, rows);
         let twice = Zeroizing::new(e.iter().map(|x| 2 * x).collect::<Vec<i64>>());
         let mut error = ring.from_signed(&twice, rows);
         let sum = ring.sum(&[&masked, &error]);
+        masked.wipe();
         error.wipe();
         sum
     }
@@ -72,7 +75,10 @@ impl LtvPublicKey {
         let s = Zeroizing::new(sample::truncated_gaussian(n, rng));
         let e = Zeroizing::new(sample::truncated_gaussian(n, rng));
         let ring = params.ring();
-        let poly = ring.sum(&[&self.mask(&s, &e, rows(level)), &ring.from_signed(&message, rows(level))]);
+        let (mut mask, mut message) = (self.mask(&s, &e, rows(level)), ring.from_signed(&message, rows(level)));
+        let poly = ring.sum(&[&mask, &message]);
+        mask.wipe();
+        message.wipe();
         let meta = Meta { level, exponent: 1, form: Form::Bgv, factor: 1, depth: 0, noise: params.noise().fresh() };
         Ok(LtvCiphertext::new(meta, poly))
     }
@@ -145,7 +151,7 @@ impl LtvSecretKey {
     pub(super) fn image(&self, g: GaloisElement, rows: usize) -> AdicPoly {
         let ring = self.params().ring();
         let image = ring.evaluate_signed(&self.f).galois(ring.ring(), g);
-        ring.digits(ring.multiply(&ring.evaluate(&self.inverse), &[image], ring.blocks(rows)), rows)
+        ring.digits(ring.multiply(&ring.evaluate_secret(&self.inverse), &[image], ring.blocks(rows)), rows)
     }
     fn phase(&self, ciphertext: &LtvCiphertext) -> Result<AdicPoly, SchemeError> {
         let (ring, count) = (self.params().ring(), rows(ciphertext.level()));

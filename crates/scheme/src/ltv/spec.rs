@@ -7,6 +7,7 @@ use everlevel_ring::{AdicPoly, AdicRing, PlainRing, Ring, SlotShape};
 use serde::{Deserialize, Serialize};
 
 use super::noise::AverageCase;
+use super::switch::KeyForm;
 use crate::error::SchemeError;
 use crate::params::{Level, OptIn};
 use crate::plaintext::Plaintext;
@@ -191,6 +192,16 @@ impl LtvParams {
             Gadget::Windows { bits } => self.ring().window_count(bits, rows(level)),
             Gadget::Hybrid { rows: digit } => rows(level).div_ceil(digit),
         }
+    }
+    /// Bytes of an evaluation key, or of the key of one automorphism, in this form.
+    pub fn key_bytes(&self, form: KeyForm) -> u64 {
+        let (n, digits) = (self.degree() as u64, self.digit_count(self.top()) as u64);
+        let limbs = self.ring().blocks(self.key_rows()) * self.ring().transform_primes().len();
+        digits
+            * match form {
+                KeyForm::Evaluations => limbs as u64 * n * 8,
+                KeyForm::Polynomial => self.key_rows() as u64 * n * 4,
+            }
     }
     /// Encodes bits, one a slot.
     ///

@@ -48,7 +48,7 @@ impl SwitchKey {
         let mut digits = Vec::new();
         for j in 0..params.digit_count(params.top()) {
             let (s, e) = (key_polynomial(params, rng), key_polynomial(params, rng));
-            let mask = secret.public().mask(&s, &e, rows);
+            let mut mask = secret.public().mask(&s, &e, rows);
             let digit = match params.spec().gadget {
                 Gadget::Hybrid { rows: a } => {
                     let mut weighted = ring.shifted(&source, a * (j + 1), rows);
@@ -63,6 +63,7 @@ impl SwitchKey {
                     digit
                 }
             };
+            mask.wipe();
             digits.push(match form {
                 KeyForm::Evaluations => KeyDigit::Evaluations(evaluated(ring, &digit, automorphism)),
                 KeyForm::Polynomial => KeyDigit::Polynomial(digit),
@@ -120,11 +121,11 @@ impl SwitchKey {
         }
         ring.digits(sum, rows)
     }
-    fn bytes(&self, params: &LtvParams, limbs: bool) -> u64 {
+    fn bytes(&self, params: &LtvParams) -> u64 {
         let n = params.degree() as u64;
         let digit = |digit: &KeyDigit| match digit {
-            KeyDigit::Evaluations(blocks) if limbs => blocks.iter().map(|b| b.limbs().len() as u64 * n * 8).sum::<u64>(),
-            _ => params.key_rows() as u64 * n * 4,
+            KeyDigit::Evaluations(blocks) => blocks.iter().map(|b| b.limbs().len() as u64 * n * 8).sum::<u64>(),
+            KeyDigit::Polynomial(poly) => poly.rows() as u64 * n * 4,
         };
         self.digits.iter().map(digit).sum()
     }
@@ -212,11 +213,7 @@ impl LtvEvalKeys {
     }
     /// Bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
-        self.all().map(|key| key.bytes(&self.params, true)).sum()
-    }
-    /// Bytes in digits, as keys would be sent.
-    pub fn polynomial_bytes(&self) -> u64 {
-        self.all().map(|key| key.bytes(&self.params, false)).sum()
+        self.all().map(|key| key.bytes(&self.params)).sum()
     }
     fn all(&self) -> impl Iterator<Item = &SwitchKey> {
         std::iter::once(&self.relinearization).chain(self.automorphisms.values())

@@ -54,13 +54,15 @@ impl KeySecurity {
     /// The key f of NTRU: g is drawn as u is, f = t u + 1 is t times as large, and what counts is their geometric mean.
     fn ntru(spec: &ParamsSpec, degree: usize, modulus_bits: f64) -> Self {
         let drawn = match spec.secret {
-            SecretKind::UniformTernary => 2.0 / 3.0,
-            SecretKind::Sparse(weight) => weight as f64 / degree as f64,
-            SecretKind::TruncatedGaussian => sample::GAUSSIAN_VARIANCE,
+            SecretKind::UniformTernary => Some(2.0 / 3.0),
+            SecretKind::TruncatedGaussian => Some(sample::GAUSSIAN_VARIANCE),
+            // Would need an estimate of hybrid attacks.
+            SecretKind::Sparse(_) => None,
         };
         let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
-        // Outside of the estimates' range (a degree below 16) nothing is claimed.
-        let attack = ntru::estimate(degree, modulus_bits, drawn * t).ok().map(|estimate| estimate.best().clone());
+        // Outside of the estimates' range (a degree below 16) nothing is claimed either.
+        let estimate = drawn.and_then(|variance| ntru::estimate(degree, modulus_bits, variance * t).ok());
+        let attack = estimate.map(|estimate| estimate.best().clone());
         let bits = attack.as_ref().map_or(0.0, |attack| attack.bits);
         KeySecurity { key: "NTRU key f at QP", modulus_bits, bits, attack }
     }
