@@ -52,7 +52,6 @@ struct Report {
 /// Runs the measurement.
 pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let started = Instant::now();
     match args.chain {
         Chain::Rns => {
             let params = find_params(&args.params, common)?;
@@ -73,6 +72,7 @@ pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
                 Slicing::BitSliced => Vec::new(),
                 Slicing::ByteSliced => ByteSliced::<LtvEvaluator>::automorphisms(shape),
             };
+            let started = Instant::now();
             let party = PrimePower::new(&params, &powers, &mut rng)?;
             measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
         }
@@ -91,7 +91,7 @@ fn measure<P: Party>(
     let bar = progress(common, "rounds", u64::from(args.rounds) + 1);
     let tick = || bar.inc(1);
     let outcome = match args.method {
-        Slicing::BitSliced => run::run(party, &BitSliced::new(shape.degree_of_slot()), shape.slots(), rounds, rng, &tick),
+        Slicing::BitSliced => run::run(party, &BitSliced::new(shape), shape.slots(), rounds, rng, &tick),
         Slicing::ByteSliced => {
             ByteSliced::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, shape.slots(), rounds, rng, &tick))
         }
@@ -176,9 +176,7 @@ fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitErro
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
     let (start, size, rounds) = (blank(top)?, KeySize::Aes128, usize::from(args.rounds));
     match args.method {
-        Slicing::BitSliced => {
-            BitSliced::new(params.slot_shape().degree_of_slot()).round_key_levels(&scheme, start, size, rounds, blank)?
-        }
+        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, start, size, rounds, blank)?,
         Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, start, size, rounds, blank)?,
     };
     Ok(scheme.key_plan())

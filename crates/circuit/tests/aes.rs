@@ -165,7 +165,7 @@ fn both_s_boxes_on_all_bytes() {
     let bytes: Vec<[u8; 16]> = (0..16).map(|slot| std::array::from_fn(|i| 16 * slot + i as u8)).collect();
     let expected: Vec<_> = bytes.iter().map(|block| block.map(sub_byte)).collect();
 
-    let aes = BitSliced::new(8);
+    let aes = BitSliced::new(scheme.slot_shape());
     let state = open(&scheme, &aes, &bytes, top(&scheme)).unwrap();
     let out = aes.sub_bytes(&scheme, state).unwrap();
     assert_eq!(close(&scheme, &aes, &out), expected);
@@ -254,7 +254,7 @@ const STEPS: [[&str; 5]; 9] = [
 #[test]
 fn every_step_of_fips_197() {
     let scheme = NoOp::new(&bgv(2, 6), 1);
-    let (bits, bytes) = (BitSliced::new(8), ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    let (bits, bytes) = (BitSliced::new(scheme.slot_shape()), ByteSliced::new(&scheme, top(&scheme)).unwrap());
     let (shift_rows, mix_columns) = (AffineMap::shift_rows(), AffineMap::mix_columns());
     let schedule = KeySchedule::new(&hex("000102030405060708090a0b0c0d0e0f")).unwrap();
     let starts = STEPS.iter().map(|step| step[0]).skip(1).chain(["bd6e7c3df2b5779e0b61216e8b10b689"]);
@@ -321,7 +321,7 @@ fn bit_sliced_aes_on_the_no_op_scheme() {
     let params = bgv(2, 32);
     let scheme = NoOp::new(&params, 1);
     // 2,880 relinearizations at depth 40 for AES-128.
-    check_cipher(&scheme, &BitSliced::new(8), 16 * 36, 16 * 18, 0, 4);
+    check_cipher(&scheme, &BitSliced::new(scheme.slot_shape()), 16 * 36, 16 * 18, 0, 4);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn byte_sliced_aes_on_the_no_op_scheme() {
 #[test]
 fn misuse_is_refused() {
     let scheme = NoOp::new(&bgv(2, 2), 1);
-    let aes = BitSliced::new(8);
+    let aes = BitSliced::new(scheme.slot_shape());
     let state = open(&scheme, &aes, &[[0; 16]; 16], top(&scheme)).unwrap();
     let mut keys = |_: usize, level: Level| Ok(open(&scheme, &aes, &[[0; 16]; 16], level)?);
     let mut run = |state: Vec<Open>, rounds: usize| {
@@ -350,6 +350,9 @@ fn misuse_is_refused() {
     let mut short = |_: usize, _: Level| Ok(Vec::new());
     let refused = aes.encrypt(&scheme, state, KeySize::Aes128, 0, &mut short, &mut |_, _| Ok(())).err();
     assert_eq!(refused, Some(AesError::Width { what: "a round key", found: 0, expected: 128 }.into()));
+    let narrow = open(&scheme, &aes, &[[0; 16]; 16], top(&scheme)).unwrap().split_off(1);
+    let refused = aes.sub_bytes(&scheme, narrow).err();
+    assert_eq!(refused, Some(AesError::Width { what: "the state", found: 127, expected: 128 }.into()));
     let odd = NoOp::new(&bgv(7, 2), 1);
     assert_eq!(ByteSliced::new(&odd, top(&odd)).err(), Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }));
 }
@@ -418,7 +421,7 @@ fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&N
 #[test]
 fn two_rounds_with_bgv_and_ltv() {
     for params in [bgv(2, 9), ntru()] {
-        two_rounds(&params, |_| BitSliced::new(8), |_| BitSliced::new(8));
+        two_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()));
         let top = params.chain().top();
         two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
     }
@@ -437,7 +440,7 @@ fn two_rounds_with_powers_of_a_prime() {
     };
     let decrypt = |x: &LtvCiphertext| params.decode_elements(&secret.decrypt(x).unwrap()).unwrap();
     let noise = |x: &LtvCiphertext| secret.measure_noise(x).unwrap();
-    check_rounds(&scheme, &BitSliced::new(8), 2, &mut encrypt, decrypt, noise);
+    check_rounds(&scheme, &BitSliced::new(scheme.slot_shape()), 2, &mut encrypt, decrypt, noise);
     check_rounds(&scheme, &ByteSliced::new(&scheme, params.top()).unwrap(), 2, encrypt, decrypt, noise);
     let cost = scheme.cost();
     assert_eq!((cost.products, cost.relinearizations), (2 * 16 * (36 + 4), 2 * 16 * (18 + 4)));

@@ -3,6 +3,7 @@
 use everlevel_scheme::Scheme;
 use rayon::prelude::*;
 
+use super::AesError;
 use super::field::{MIX, mul, shifted};
 use crate::error::CircuitError;
 
@@ -53,13 +54,15 @@ impl AffineMap {
     /// The image of an encrypted state of 128 bits, plus `key` if there is one: 128 linear combinations, no key switch. Up to 19 terms in AES.
     ///
     /// # Errors
-    /// Those of the scheme.
+    /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
     pub fn evaluate<S: Scheme>(
         &self,
         scheme: &S,
         state: &[S::Ciphertext],
         key: Option<&[S::Ciphertext]>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        AesError::check_width("the state", state.len(), 128)?;
+        AesError::check_width("a round key", key.map_or(128, <[_]>::len), 128)?;
         let output = |(i, &row): (usize, &u128)| {
             let inputs = state.iter().enumerate().filter(|(j, _)| row << j >> 127 == 1).map(|(_, x)| x);
             let terms: Vec<_> = inputs.chain(key.map(|key| &key[i])).map(|x| (x, 1)).collect();

@@ -1,5 +1,6 @@
 //! AES on bits, as Doröz, Hu and Sunar evaluate it (2014, section 6).
 
+use everlevel_ring::SlotShape;
 use everlevel_scheme::{Level, Scheme};
 use rayon::prelude::*;
 
@@ -22,11 +23,11 @@ pub struct BitSliced {
 }
 
 impl BitSliced {
-    /// For slots of this degree over F_2.
-    pub fn new(degree_of_slot: usize) -> Self {
+    /// For the slots of a ring with p = 2.
+    pub fn new(shape: &SlotShape) -> Self {
         let last_round = Self::after_inversion().then(&AffineMap::shift_rows());
         let round = last_round.then(&AffineMap::mix_columns());
-        BitSliced { degree: degree_of_slot, to_tower: AffineMap::bytewise(TO_TOWER, 0), round, last_round }
+        BitSliced { degree: shape.degree_of_slot(), to_tower: AffineMap::bytewise(TO_TOWER, 0), round, last_round }
     }
     /// From inverses in the tower's basis to the results of SubBytes.
     fn after_inversion() -> AffineMap {
@@ -49,7 +50,6 @@ impl BitSliced {
     /// # Errors
     /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
     pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        AesError::check_width("the state", state.len(), 128)?;
         Self::after_inversion().evaluate(scheme, &self.inverses(scheme, state)?, None)
     }
 }
@@ -100,7 +100,6 @@ impl<S: Scheme> Aes<S> for BitSliced {
         let inverses = self.inverses(scheme, state)?;
         let lowest = inverses.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
         let key = keys(number, lowest)?;
-        AesError::check_width("a round key", key.len(), 128)?;
         let map = if last { &self.last_round } else { &self.round };
         map.evaluate(scheme, &inverses, Some(&key))
     }

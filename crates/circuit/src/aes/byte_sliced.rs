@@ -111,6 +111,7 @@ impl<S: Scheme> Aes<S> for ByteSliced<S> {
         last: bool,
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        AesError::check_width("the state", state.len(), 16)?;
         let inverses: Vec<_> = state.par_iter().map(|x| self.inverse(scheme, x)).collect::<Result<_, _>>()?;
         let shifted: Vec<&S::Ciphertext> = (0..16).map(|position| &inverses[shifted(position)]).collect();
         let columns: Vec<_> = if last {

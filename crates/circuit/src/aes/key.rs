@@ -52,16 +52,16 @@ impl KeySchedule {
         let mut constant = 1;
         for word in words..wanted / 4 {
             let at = 4 * (word - 1);
-            let mut last = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
+            let mut last = Zeroizing::new([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
             if word % words == 0 {
                 last.rotate_left(1);
-                last = last.map(sub_byte);
+                *last = last.map(sub_byte);
                 last[0] ^= constant;
                 constant = mul(constant, 2);
             } else if words > 6 && word % words == 4 {
-                last = last.map(sub_byte);
+                *last = last.map(sub_byte);
             }
-            for x in last {
+            for x in *last {
                 let earlier = bytes[bytes.len() - 4 * words];
                 bytes.push(earlier ^ x);
             }

@@ -14,7 +14,7 @@
 //! // Insecure: a toy ring.
 //! let params = Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch)?;
 //! let scheme = NoOp::new(&params, 1);
-//! let aes = BitSliced::new(params.slot_shape().degree_of_slot());
+//! let aes = BitSliced::new(params.slot_shape());
 //! let encrypt = |blocks: &[[u8; 16]], level: Level| {
 //!     let values = <BitSliced as Aes<NoOp>>::encode(&aes, blocks);
 //!     values.iter().map(|v| scheme.encrypt_at(&Plaintext::encode_elements(&params, v)?, level)).collect::<Result<Vec<_>, _>>()
@@ -80,7 +80,7 @@ pub trait Aes<S: Scheme>: Sync {
     /// One round, by its number. The last one has no MixColumns.
     ///
     /// # Errors
-    /// Those of the scheme and of `keys`.
+    /// [`AesError::Width`], those of the scheme and of `keys`.
     fn round(
         &self,
         scheme: &S,
@@ -93,7 +93,7 @@ pub trait Aes<S: Scheme>: Sync {
     /// Adds the key of a round, asked for at `level`.
     ///
     /// # Errors
-    /// Those of the scheme and of `keys`.
+    /// [`AesError::Width`], those of the scheme and of `keys`.
     fn add_key(
         &self,
         scheme: &S,
