@@ -1,5 +1,7 @@
 """The plot of attack.py's record: two panels of an SVG, without a plotting library."""
 
+import math
+
 WIDTH, HEIGHT, MARGIN = 420, 300, 52
 COLORS = ["#1b6ca8", "#d1495b", "#2e8b57", "#8e6c8a"]
 
@@ -8,7 +10,9 @@ class Panel:
     """A pair of axes at a horizontal offset, from zero."""
 
     def __init__(self, left, title, x_label, y_label, x_max, y_max):
-        self.left, self.x_max, self.y_max = left, x_max, y_max
+        # Five ticks at whole numbers.
+        self.left, self.x_max, self.y_max = left, 5 * math.ceil(x_max / 5), 5 * math.ceil(y_max / 5)
+        x_max, y_max = self.x_max, self.y_max
         x0, y0, x1, y1 = *self.at(0, 0), *self.at(x_max, y_max)
         self.parts = [
             f'<path d="M{x0} {y1}V{y0}H{x1}" fill="none" stroke="#333"/>',
@@ -53,7 +57,7 @@ def write_plot(record, path):
         left.series(i, "LLL" if beta == 2 else f"BKZ-{beta}", [(r["n"], r["log2_length"]) for r in of],
                     hollow=lambda k, of=of: not of[k]["in_the_ideal_of_f"])
     top = max(max(r["dense_sublattice_degree"] for r in limits), max(f["largest_degree"] for r in limits for f in r["found"]))
-    right = Panel(WIDTH, "largest degree that is broken", "log2 q", "degree n", limits[-1]["log2_q"] * 1.05, top * 1.3)
+    right = Panel(WIDTH, "largest degree that is broken", "log2 q", "degree n", limits[-1]["log2_q"], top * 1.3)
     right.series(0, "paper: δ^(2n) √q = q/4 by LLL", [(r["log2_q"], r["paper_model_degree"]) for r in limits], dashed=True)
     right.series(1, "dense sublattice by LLL, predicted", [(r["log2_q"], r["dense_sublattice_degree"]) for r in limits], dashed=True)
     for i, beta in enumerate(sorted({limits[0]["found"][0]["block_size"], limits[0]["found"][-1]["block_size"]}), 2):

@@ -152,7 +152,8 @@ pub fn fatigue_log2_q(degree: usize, variance: f64) -> f64 {
 }
 
 /// The degree up to which LLL finds the dense sublattice: the volume of the whole slope's last half against that of the sublattice,
-/// n = (ln q)² / (4α (ln n σ² − 0.963)) with α = 2 ln δ of LLL; the estimate in closed form, within some percent. It grows as log² q, where LWE needs log q.
+/// n = (ln q)² / (4α (ln n σ² − 0.963)) with α = 2 ln δ of LLL; the estimate in closed form, within ten percent of it from log q = 20 on; reduced keys at
+/// log q = 8 to 11 (papers/ltv) stay about a quarter below. It grows as log² q, where LWE needs log q.
 pub fn degree_broken_by_lll(log2_q: f64, variance: f64) -> f64 {
     let alpha = 2.0 * root_hermite(2).ln();
     let ln_q = log2_q * std::f64::consts::LN_2;

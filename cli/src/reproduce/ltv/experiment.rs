@@ -96,7 +96,7 @@ impl Experiment {
         let (all, dense) = (self.lengths.runs.len(), self.lengths.runs.iter().filter(|r| r.in_the_ideal_of_f).count());
         vec![
             format!("miniature, log q = {}: {dense} of {all} first vectors are multiples of the key (f, 2g)", self.lengths.log2_q),
-            "miniature, small moduli: formula is the degree at which the paper's model stops, δ^(2n) √q = q/4 with LLL's δ; today the prediction for the dense sublattice".into(),
+            "miniature, small moduli: formula is the degree at which the paper's model stops, δ^(2n) √q = q/4 with LLL's δ; today the closed form for the dense sublattice, which is high at so small degrees".into(),
         ]
     }
 }

@@ -81,7 +81,7 @@ pub fn table_2() -> Result<Chapter, CliError> {
     let mut remarks = vec![
         "formula: Lindner–Peikert's bits at the δ of table 1; the paper's are extrapolated from reduced keys of small dimension".into(),
         "today: the cheapest of secret key, dense sublattice and subfields, in gates; where β = 2 a key is broken by LLL, whatever that costs".into(),
-        "the paper's line, 1022 bits over 26777 degrees, is a growth of 1.0268^n from a short key, not of δ^(2n) from √q: its vectors were multiples of the key already, and those reveal f however long they are".into(),
+        "the paper's line, 1022 bits over 26777 degrees, is a growth of 1.0268^n from a short key, not of δ^(2n) from √q: the line of multiples of the key, which reveal f however long they are".into(),
     ];
     match experiment::read()? {
         Some(found) => {
