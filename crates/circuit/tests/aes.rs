@@ -392,13 +392,32 @@ fn check_rounds<S: Scheme>(
     aes.encrypt(scheme, state, KeySize::Aes128, rounds, &mut keys, &mut check).unwrap();
 }
 
+/// The levels of the round keys, on a scheme without values.
+fn rehearse(planner: &NoOp, aes: &impl Aes<NoOp>, rounds: usize) -> Vec<Level> {
+    let zero = Plaintext::encode(planner.params(), &[]).unwrap();
+    let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
+    aes.round_key_levels(planner, blank(top(planner)).unwrap(), KeySize::Aes128, rounds, blank).unwrap()
+}
+
+#[test]
+fn the_sets_of_the_paper_have_room_for_the_whole_cipher() {
+    for (name, slots, bytes) in [("ltv-32768", 2048, true), ("ltv-27000", 1800, false)] {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        assert_eq!(params.slots(), slots);
+        let planner = NoOp::blank(&params);
+        let levels = rehearse(&planner, &BitSliced::new(params.slot_shape()), 10);
+        assert!(levels.len() == 11 && levels.is_sorted_by(|a, b| a > b));
+        assert_eq!((planner.cost().products, planner.cost().relinearizations), (5760, 2880));
+        if bytes {
+            rehearse(&planner, &ByteSliced::new(&planner, top(&planner)).unwrap(), 10);
+        }
+    }
+}
+
 /// Two rounds, planned on the no-op scheme, with the round keys encrypted at the levels foretold there.
 fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&NoOp) -> P, aes: impl Fn(&Evaluator) -> A) {
     let planner = NoOp::blank(params);
-    let zero = Plaintext::encode(params, &[]).unwrap();
-    let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
-    let start = blank(params.chain().top()).unwrap();
-    let levels = plan(&planner).round_key_levels(&planner, start, KeySize::Aes128, 2, blank).unwrap();
+    let levels = rehearse(&planner, &plan(&planner), 2);
 
     let mut rng = ChaCha20Rng::seed_from_u64(7);
     let secret = SecretKey::generate(params, &mut rng);
