@@ -73,16 +73,29 @@ const RECORDS: &str = "papers/results";
 struct Run {
     scheme: String,
     params: String,
+    chain: String,
+    method: String,
+    threads: usize,
     rounds: u32,
     seconds_total: f64,
     seconds_per_block: f64,
     wrong_blocks: u64,
 }
 
-/// The fastest recorded run of all ten rounds on a set, if the program runs in a source tree that has one.
-fn recorded(n: usize) -> Result<Option<Run>, CliError> {
-    let Ok(entries) = Path::new(RECORDS).read_dir() else { return Ok(None) };
-    let mut best: Option<Run> = None;
+impl Run {
+    /// As the paper evaluates AES.
+    fn is_the_papers(&self) -> bool {
+        (self.chain.as_str(), self.method.as_str()) == ("prime-power", "bit-sliced")
+    }
+    fn name(&self) -> String {
+        format!("{}, {}, {} thread{}", self.chain, self.method, self.threads, if self.threads == 1 { "" } else { "s" })
+    }
+}
+
+/// The recorded runs of all ten rounds on a set, the fastest first; none unless the program runs in a source tree that has some.
+fn recorded(n: usize) -> Result<Vec<Run>, CliError> {
+    let Ok(entries) = Path::new(RECORDS).read_dir() else { return Ok(Vec::new()) };
+    let mut runs: Vec<Run> = Vec::new();
     for path in entries.filter_map(Result::ok).map(|e| e.path()) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if !(name.starts_with("aes-") && name.ends_with(".json")) {
@@ -92,11 +105,12 @@ fn recorded(n: usize) -> Result<Option<Run>, CliError> {
         // Records of other schemes may have another form.
         let Ok(run) = serde_json::from_str::<Run>(&text) else { continue };
         let fits = run.scheme == "ltv" && run.params.ends_with(&n.to_string()) && run.rounds == 10 && run.wrong_blocks == 0;
-        if fits && best.as_ref().is_none_or(|b| run.seconds_total < b.seconds_total) {
-            best = Some(run);
+        if fits {
+            runs.push(run);
         }
     }
-    Ok(best)
+    runs.sort_by(|a, b| a.seconds_total.total_cmp(&b.seconds_total));
+    Ok(runs)
 }
 
 /// Table 5.
@@ -112,22 +126,20 @@ pub fn table_5() -> Result<Chapter, CliError> {
         let noise = |level: Recursion| level.stable(set.log2_cut).map_or(f64::INFINITY, |b| (ALPHA * b).log2());
         let today = ntru::estimate(n, set.log2_q, VARIANCE)?;
         let printed_delta: f64 = set.delta.parse().unwrap_or(delta);
-        let run = recorded(n)?;
+        let runs = recorded(n)?;
+        let run = runs.iter().find(|run| run.is_the_papers());
         all_recorded &= run.is_some();
         let hours: f64 = set.hours.parse().unwrap_or(f64::NAN);
         figures.extend([
             Figure::new(row, at("δ")).paper(set.delta).formula(delta).digits(1),
             Figure::new(row, at("bits cut by a level")).paper(set.cut).formula(set.log2_q / MODULI),
             Figure::new(row, at("slots")).paper(set.slots).formula(slots).note(format!("of degree d = {}", set.slot_degree)),
-            Figure::new(row, at("hours in all"))
-                .paper(set.hours)
-                .measured(run.as_ref().map(|r| r.seconds_total / 3600.0))
-                .digits(2),
+            Figure::new(row, at("hours in all")).paper(set.hours).measured(run.map(|r| r.seconds_total / 3600.0)).digits(3),
             Figure::new(row, at("seconds a block"))
                 .paper(set.seconds_a_block)
                 .formula(hours * 3600.0 / slots)
                 .measured(run.map(|r| r.seconds_per_block))
-                .digits(2),
+                .digits(3),
             Figure::new(row, at("log2 of the stable noise times α = 8"))
                 .paper(set.stable_noise)
                 .formula(noise(level.without_rounding()))
@@ -150,6 +162,9 @@ pub fn table_5() -> Result<Chapter, CliError> {
                 .digits(1)
                 .formula(log2_not_invertible(n, 1, set.log2_cut)),
         ]);
+        figures.extend(runs.iter().map(|run| {
+            Figure::new(row, at(&format!("seconds in all, {}", run.name()))).digits(1).measured(Some(run.seconds_total))
+        }));
     }
     let mut remarks = vec![
         "these sets give no security: LLL finds the dense sublattice, already after the norm to a subfield (attacks of 2016 and later)".into(),
@@ -161,8 +176,10 @@ pub fn table_5() -> Result<Chapter, CliError> {
         "table 3 gives δ = 1.0067 less than 128 bits, not more".into(),
         "the speed-ups of its successors, 7.6 for 7.3 s and 4.4 for 12.6 s a block, are over some 55 s; over 51 s they are 7.0 and 4.0".into(),
     ];
-    if !all_recorded {
-        remarks.push(format!("times: none recorded in {RECORDS} for every set; `everlevel aes bench --scheme ltv --params ltv-32768 --json --insecure-research` runs one"));
+    if all_recorded {
+        remarks.push("hours in all, seconds a block: the paper's way, bits over a chain of prime powers; chains and methods as `aes bench` has them".into());
+    } else {
+        remarks.push(format!("times: none recorded in {RECORDS} for every set; `everlevel aes bench --scheme ltv --chain prime-power --params ltv-32768 --json --insecure-research` runs one"));
     }
     Ok(Chapter { table: "ltv table-5", title: "Table 5: the two sets of the AES evaluation", figures, remarks })
 }
