@@ -186,13 +186,7 @@ impl Card {
         let sparse = self.encapsulated().map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
         line("secrets", format!("{}{sparse}", self.secret));
         for key in &self.security_by_key {
-            let bits =
-                if key.bits > 0.0 { format!("{:.1} bits", key.bits) } else { "insecure, or not covered by the tables".into() };
-            let attack = key.attack.as_ref().map_or_else(String::new, |attack| {
-                let broken = if attack.block_size == 2 { ": LLL finds it" } else { "" };
-                format!("; {}, dimension {}, block size {}{broken}", attack.name.as_str(), attack.dimension, attack.block_size)
-            });
-            line("security", format!("{}: {bits} (log2 of its modulus {:.1}{attack})", key.key, key.modulus_bits));
+            line("security", key.to_string());
         }
         line("security model", self.security_model.into());
         line(

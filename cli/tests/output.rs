@@ -170,7 +170,7 @@ fn rings_are_searched() {
 fn aes_bench() {
     let expected = "scheme params chain method blocks rounds products relinearizations key_switches depth seconds_total seconds_per_block \
         seconds_keygen seconds_round_keys key_bytes peak_memory_bytes noise_after_each_round bound_after_each_round \
-        modulus_bits_after_each_round wrong_blocks date version commit cpu cpu_flags backend threads";
+        modulus_bits_after_each_round wrong_blocks security_bits security date version commit cpu cpu_flags backend threads";
     for (chain, params, method, rounds, counts) in [
         // The whole cipher: 2,880 relinearizations at depth 40.
         ("rns", "insecure_ltv-2-m255", "bit-sliced", 10, [5760.0, 2880.0, 2880.0, 40.0]),
@@ -201,6 +201,7 @@ fn aes_bench() {
         assert_eq!(["products", "relinearizations", "key_switches", "depth"].map(|key| number(&report, key)), counts);
         assert_eq!((number(&report, "blocks"), number(&report, "wrong_blocks")), (16.0, 0.0));
         assert!(number(&report, "seconds_total") > 0.0 && number(&report, "key_bytes") > 0.0);
+        assert!(number(&report, "security_bits") < 60.0 && number(&report["security"]["attack"], "block_size") == 2.0);
         let each = |key: &str| -> Vec<f64> {
             report[key].as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
         };

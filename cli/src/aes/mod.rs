@@ -9,7 +9,7 @@ use std::time::Instant;
 use everlevel::circuit::CircuitError;
 use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, KeySize};
 use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
-use everlevel::scheme::params::Family;
+use everlevel::scheme::params::{Family, KeySecurity};
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use rand_core::CryptoRng;
 use serde::Serialize;
@@ -45,6 +45,9 @@ struct Report {
     bound_after_each_round: Vec<f64>,
     modulus_bits_after_each_round: Vec<f64>,
     wrong_blocks: usize,
+    security_bits: f64,
+    /// The weakest key.
+    security: KeySecurity,
     #[serde(flatten)]
     circumstances: Circumstances,
 }
@@ -120,6 +123,8 @@ fn measure<P: Party>(
         bound_after_each_round: each(|r| r.bound),
         modulus_bits_after_each_round: each(|r| r.modulus),
         wrong_blocks: outcome.wrong,
+        security_bits: party.security().bits,
+        security: party.security().clone(),
         circumstances: Circumstances::now(),
     };
     if common.json {
@@ -205,6 +210,7 @@ fn text(r: &Report) -> String {
         ),
         table(&rows),
         format!("keys {:.0} MiB, peak memory {:.0} MiB", mib(r.key_bytes), mib(r.peak_memory_bytes)),
+        format!("security: {}", r.security),
         format!("{} blocks checked, {} wrong", r.blocks, r.wrong_blocks),
     ]
     .join("\n")

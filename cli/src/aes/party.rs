@@ -1,5 +1,6 @@
 //! Whoever holds all keys of a run, whatever the scheme.
 
+use everlevel::scheme::params::KeySecurity;
 use everlevel::{Ciphertext, Cost, Evaluator, KeyPlan, Level, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
 use rand_core::CryptoRng;
 
@@ -11,6 +12,8 @@ pub trait Party {
     fn scheme(&self) -> &Self::Scheme;
     /// The name of the parameter set.
     fn name(&self) -> &str;
+    /// What its weakest key is worth.
+    fn security(&self) -> &KeySecurity;
     /// The level of fresh ciphertexts.
     fn top(&self) -> Level;
     /// log2 of the modulus at a level.
@@ -61,6 +64,9 @@ impl Party for Rns {
     }
     fn name(&self) -> &str {
         self.params().name()
+    }
+    fn security(&self) -> &KeySecurity {
+        self.params().security().weakest()
     }
     fn top(&self) -> Level {
         self.params().chain().top()

@@ -1,6 +1,7 @@
 //! LTV with a chain of prime powers, as its own party.
 
 use everlevel::scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
+use everlevel::scheme::params::KeySecurity;
 use everlevel::{Cost, GaloisElement, Level, Plaintext, SchemeError};
 use rand_core::CryptoRng;
 
@@ -31,6 +32,9 @@ impl Party for PrimePower {
     }
     fn name(&self) -> &str {
         self.params().name()
+    }
+    fn security(&self) -> &KeySecurity {
+        self.params().security()
     }
     fn top(&self) -> Level {
         self.params().top()

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use everlevel_arith::primes;
-use everlevel_ring::{AdicPoly, AdicRing, PlainRing, Ring, SlotShape};
+use everlevel_ring::{AdicPoly, AdicRing, PlainRing, Ring, SlotShape, sample};
 use serde::{Deserialize, Serialize};
 
 use super::noise::AverageCase;
 use super::switch::KeyForm;
 use crate::error::SchemeError;
-use crate::params::{Level, OptIn};
+use crate::params::{KeySecurity, Level, OptIn};
 use crate::plaintext::Plaintext;
 
 /// Into which digits key switching cuts a ciphertext.
@@ -90,6 +90,18 @@ impl LtvSpec {
         let none = || self.bad(format!("no prime of {} bits is 1 modulo {step}", self.prime_bits));
         prime.and_then(|p| u32::try_from(p).ok()).ok_or_else(none)
     }
+    /// The rows of the special modulus.
+    fn special_rows(&self) -> usize {
+        match self.gadget {
+            Gadget::Windows { .. } => 0,
+            Gadget::Hybrid { rows } => rows,
+        }
+    }
+    /// The key f = 2 u + 1 at the modulus of the switching keys.
+    fn security(&self, prime: u32) -> Result<KeySecurity, SchemeError> {
+        let modulus_bits = (self.levels + self.special_rows()) as f64 * f64::from(prime).log2();
+        Ok(KeySecurity::ntru(Ring::degree_of(self.index)?, modulus_bits, 2.0, Some(sample::GAUSSIAN_VARIANCE)))
+    }
 }
 
 /// How many rows ciphertexts at `level` have.
@@ -99,6 +111,7 @@ pub(super) fn rows(level: Level) -> usize {
 
 struct Inner {
     spec: LtvSpec,
+    security: KeySecurity,
     ring: AdicRing,
     plain: Option<PlainRing>,
     noise: AverageCase,
@@ -115,10 +128,11 @@ impl LtvParams {
     /// [`SchemeError::Insecure`] without the opt-in, for every set; [`SchemeError::BadParams`] and [`SchemeError::Ring`] for sets that do
     /// not hold together.
     pub fn new(spec: LtvSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
-        if opt_in == OptIn::SecureOnly {
-            return Err(SchemeError::Insecure { name: spec.name, bits: 0.0 });
-        }
         let prime = spec.prime()?;
+        let security = spec.security(prime)?;
+        if opt_in == OptIn::SecureOnly {
+            return Err(SchemeError::Insecure { name: spec.name, bits: security.bits });
+        }
         let block = match spec.gadget {
             Gadget::Hybrid { rows } => rows,
             Gadget::Windows { .. } => BLOCK.min(spec.levels),
@@ -130,7 +144,7 @@ impl LtvParams {
             false => Some(PlainRing::new(SlotShape::new(spec.index, 2, 1)?)?),
         };
         let noise = AverageCase::new(&ring, spec.gadget);
-        Ok(LtvParams(Arc::new(Inner { spec, ring, plain, noise })))
+        Ok(LtvParams(Arc::new(Inner { spec, security, ring, plain, noise })))
     }
     /// The set of this name.
     ///
@@ -146,6 +160,10 @@ impl LtvParams {
     /// The name.
     pub fn name(&self) -> &str {
         &self.0.spec.name
+    }
+    /// What breaks the key f, and at what cost: of the sets of the paper LLL does.
+    pub fn security(&self) -> &KeySecurity {
+        &self.0.security
     }
     /// The ring modulo powers of p.
     pub fn ring(&self) -> &AdicRing {
@@ -177,10 +195,7 @@ impl LtvParams {
     }
     /// The rows of the special modulus.
     pub fn special_rows(&self) -> usize {
-        match self.0.spec.gadget {
-            Gadget::Windows { .. } => 0,
-            Gadget::Hybrid { rows } => rows,
-        }
+        self.0.spec.special_rows()
     }
     /// The rows of keys: those of the highest modulus and the special ones.
     pub fn key_rows(&self) -> usize {

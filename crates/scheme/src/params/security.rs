@@ -6,6 +6,8 @@
 //! power-of-two rings. A modulus between two entries gets the figure of the larger one, beyond the last one a low extrapolation, so no figure is
 //! optimistic.
 
+use std::fmt;
+
 use everlevel_ring::{Ring, sample};
 use everlevel_security::ntru;
 use serde::Serialize;
@@ -51,20 +53,39 @@ impl KeySecurity {
     fn looked_up(key: &'static str, modulus_bits: f64, bits: f64) -> Self {
         KeySecurity { key, modulus_bits, bits, attack: None }
     }
-    /// The key f of NTRU: g is drawn as u is, f = t u + 1 is t times as large, and what counts is their geometric mean.
-    fn ntru(spec: &ParamsSpec, degree: usize, modulus_bits: f64) -> Self {
-        let drawn = match spec.secret {
-            SecretKind::UniformTernary => Some(2.0 / 3.0),
-            SecretKind::TruncatedGaussian => Some(sample::GAUSSIAN_VARIANCE),
-            // Would need an estimate of hybrid attacks.
-            SecretKind::Sparse(_) => None,
-        };
-        let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
-        // Outside of the estimates' range (a degree below 16) nothing is claimed either.
+    /// The key f = t u + 1 of NTRU, u and g drawn with this variance: g is as large as u and f t times so, and what counts is their geometric mean.
+    pub(crate) fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
+        // Outside of the estimates' range (a degree below 16) nothing is claimed.
         let estimate = drawn.and_then(|variance| ntru::estimate(degree, modulus_bits, variance * t).ok());
         let attack = estimate.map(|estimate| estimate.best().clone());
         let bits = attack.as_ref().map_or(0.0, |attack| attack.bits);
         KeySecurity { key: "NTRU key f at QP", modulus_bits, bits, attack }
+    }
+}
+
+impl fmt::Display for KeySecurity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.bits {
+            bits if bits > 0.0 => write!(f, "{}: {bits:.1} bits", self.key)?,
+            _ => write!(f, "{}: insecure, or not covered by the tables", self.key)?,
+        }
+        write!(f, " (log2 of its modulus {:.1}", self.modulus_bits)?;
+        if let Some(attack) = &self.attack {
+            write!(f, "; {}, dimension {}, block size {}", attack.name.as_str(), attack.dimension, attack.block_size)?;
+            if attack.block_size == 2 {
+                f.write_str(": LLL finds it")?;
+            }
+        }
+        f.write_str(")")
+    }
+}
+
+/// The variance of what a set draws u and g from; none for sparse ones, which would need an estimate of hybrid attacks.
+fn drawn_variance(secret: SecretKind) -> Option<f64> {
+    match secret {
+        SecretKind::UniformTernary => Some(2.0 / 3.0),
+        SecretKind::TruncatedGaussian => Some(sample::GAUSSIAN_VARIANCE),
+        SecretKind::Sparse(_) => None,
     }
 }
 
@@ -84,7 +105,10 @@ impl SecurityReport {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
         let degree = ring.degree();
         let key = match (spec.family, spec.secret) {
-            (Family::Ntru, _) => KeySecurity::ntru(spec, degree, main),
+            (Family::Ntru, secret) => {
+                let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
+                KeySecurity::ntru(degree, main, t, drawn_variance(secret))
+            }
             (Family::Rlwe, SecretKind::UniformTernary) => {
                 KeySecurity::looked_up("main secret at QP", main, ternary(degree, main))
             }
