@@ -254,18 +254,29 @@ pub struct AesBenchArgs {
     /// The scheme
     #[arg(long, value_enum, default_value = "bgv")]
     pub scheme: AesScheme,
-    /// A parameter set with plaintext modulus 2, by name (see `params list`) or as a JSON file; ltv-32768 and ltv-27000 are those of Doröz, Hu and Sunar
-    #[arg(long, value_name = "NAME|FILE.json")]
+    /// A parameter set with plaintext modulus 2, by name (see `params list`) or as a JSON file; aes-bgv-leveled holds 128 bits, ltv-32768 and ltv-27000 are
+    /// those of Doröz, Hu and Sunar and hold none
+    #[arg(long, value_name = "NAME|FILE.json", default_value = "aes-bgv-leveled")]
     pub params: String,
     /// What moduli are made of
     #[arg(long, value_enum, default_value = "rns")]
     pub chain: Chain,
-    /// How a state is cut into ciphertexts
-    #[arg(long, value_enum, default_value = "bit-sliced")]
-    pub method: Slicing,
+    /// How a state is cut into ciphertexts (absent: byte-sliced for BGV, bit-sliced, as in the paper, for LTV)
+    #[arg(long, value_enum)]
+    pub method: Option<Slicing>,
     /// Only the first rounds
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
     pub rounds: u8,
+}
+
+impl AesBenchArgs {
+    /// How a state is cut.
+    pub fn slicing(&self) -> Slicing {
+        self.method.unwrap_or(match self.scheme {
+            AesScheme::Bgv => Slicing::ByteSliced,
+            AesScheme::Ltv => Slicing::BitSliced,
+        })
+    }
 }
 
 /// Arguments of `bench primitives`.

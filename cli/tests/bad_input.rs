@@ -81,7 +81,7 @@ fn aes() {
         refused(&args, parts);
     };
     refused(&["aes"], &["expected a command"]);
-    refused(&["aes", "bench"], &["--params"]);
+    refused(&["aes", "bench", "--scheme", "ltv"], &["aes-bgv-leveled", "--scheme bgv"]);
     refused(&["aes", "bench", "--scheme", "ltv", "--params", "insecure_ltv-2-m255"], &["--insecure-research"]);
     let chain = ["--chain", "prime-power", "--scheme", "ltv", "--params", "insecure_ltv-m255"];
     refused(&[&["aes", "bench"], &chain[..]].concat(), &["--insecure-research"]);

@@ -71,7 +71,7 @@ pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
             let opt_in = if common.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly };
             let params = LtvParams::named(&args.params, opt_in).map_err(CliError::usage)?;
             let shape = params.plain().map_err(CliError::usage)?.shape();
-            let powers = match args.method {
+            let powers = match args.slicing() {
                 Slicing::BitSliced => Vec::new(),
                 Slicing::ByteSliced => ByteSliced::<LtvEvaluator>::automorphisms(shape),
             };
@@ -93,7 +93,7 @@ fn measure<P: Party>(
     let (rounds, shape) = (usize::from(args.rounds), party.scheme().slot_shape());
     let bar = progress(common, "rounds", u64::from(args.rounds) + 1);
     let tick = || bar.inc(1);
-    let outcome = match args.method {
+    let outcome = match args.slicing() {
         Slicing::BitSliced => run::run(party, &BitSliced::new(shape), shape.slots(), rounds, rng, &tick),
         Slicing::ByteSliced => {
             ByteSliced::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, shape.slots(), rounds, rng, &tick))
@@ -106,7 +106,7 @@ fn measure<P: Party>(
         scheme: args.scheme.name(),
         params: party.name().into(),
         chain: args.chain.name(),
-        method: args.method.name(),
+        method: args.slicing().name(),
         blocks: outcome.blocks,
         rounds,
         products: outcome.cost.products,
@@ -180,7 +180,7 @@ fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitErro
     let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
     let (start, size, rounds) = (blank(top)?, KeySize::Aes128, usize::from(args.rounds));
-    match args.method {
+    match args.slicing() {
         Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, start, size, rounds, blank)?,
         Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, start, size, rounds, blank)?,
     };

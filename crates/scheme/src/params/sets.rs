@@ -18,6 +18,7 @@ struct Set {
     fine: &'static [u32],
     special: usize,
     digit: usize,
+    /// Of the sparse secret of bootstrapping; 0 for sets without.
     weight: usize,
     /// B and v, where they are not the worst case and 1.
     bound: Option<u64>,
@@ -123,6 +124,18 @@ const SETS: &[Set] = &[
         ..ODD
     },
     Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
+    // Bytes in slots of GF(2^24), and levels for AES: 13 · 17 · 241.
+    Set {
+        name: "aes-bgv-leveled",
+        index: 53261,
+        p: 2,
+        words: 16,
+        fine: &[47, 44, 42, 41],
+        special: 3,
+        digit: 3,
+        weight: 0,
+        ..BGV
+    },
     // The plaintexts that HElib's tests bootstrap.
     Set {
         name: "insecure_bgv-2-m15709",
@@ -181,7 +194,7 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         through_bgv: set.through_bgv,
         family: Family::Rlwe,
         secret: SecretKind::UniformTernary,
-        bootstrap: Some(BootstrapSpec {
+        bootstrap: (set.weight > 0).then(|| BootstrapSpec {
             overflow_bound: set.bound,
             digits: set.removed,
             ..BootstrapSpec::encapsulated(set.weight)
