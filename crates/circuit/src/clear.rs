@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, PeriodicSlots, Raise, Scheme, SchemeError};
+use everlevel_scheme::{DiagonalValues, Level, NextUse, PeriodicSlots, Plaintext, Raise, Scheme, SchemeError};
 
 use crate::modular::PrimePower;
 use crate::slots::{SlotMove, moved, periodic, product};
@@ -138,6 +138,9 @@ impl Scheme for Clear {
     }
     fn neg(&self, a: &Value) -> Result<Value, SchemeError> {
         self.map(a, |x| a.t.sub(0, x))
+    }
+    fn add_plain(&self, _: &Value, _: &Plaintext) -> Result<Value, SchemeError> {
+        unimplemented!("no circuit under test adds a plaintext")
     }
     fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
         let mut sum = a.clone();

@@ -10,6 +10,7 @@ use everlevel_ring::{GaloisElement, SlotShape};
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::params::Level;
+use crate::plaintext::Plaintext;
 
 /// What a result will be used for next: decides how far its modulus is switched down.
 ///
@@ -89,6 +90,11 @@ pub trait Scheme: Send + Sync {
     fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// Negation.
     fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// Adds the plaintext's slots.
+    ///
+    /// # Errors
+    /// A plaintext of another set or modulus, or too much noise.
+    fn add_plain(&self, a: &Self::Ciphertext, b: &Plaintext) -> Result<Self::Ciphertext, SchemeError>;
     /// Adds the constant `k` in every slot. Free of noise.
     fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
     /// Multiplies by the constant `k`; the noise grows by |k mod p^e| centered.

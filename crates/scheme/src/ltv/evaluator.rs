@@ -267,16 +267,4 @@ impl LtvEvaluator {
     pub fn mul_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
         self.weighted_sum(&[(a, &self.prepared_diagonal(b)?)])
     }
-    /// Sum with a plaintext.
-    ///
-    /// # Errors
-    /// Operands of other sets, or a result whose noise does not fit.
-    pub fn add_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
-        self.check(a)?;
-        let (ring, rows) = (self.params.ring(), rows(a.level()));
-        let noise = log_add(a.meta.noise, self.params.noise().secret() + self.prepared_diagonal(b)?.norm);
-        let meta = self.checked(Meta { noise, ..a.meta }, "addition of a plaintext")?;
-        let sum = ring.sum(&[&a.poly, &ring.from_signed(&self.params.message(b)?, rows)]);
-        Ok(LtvCiphertext::new(meta, sum))
-    }
 }

@@ -7,6 +7,7 @@ use super::evaluator::LtvEvaluator;
 use super::spec::rows;
 use crate::error::SchemeError;
 use crate::form::Form;
+use crate::noise::{Meta, log_add};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 use crate::rlwe::no_parts;
@@ -59,6 +60,14 @@ impl Scheme for LtvEvaluator {
     fn neg(&self, a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         self.check(a)?;
         Ok(a.clone())
+    }
+    fn add_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        let (ring, rows) = (self.params().ring(), rows(a.level()));
+        let noise = log_add(a.meta.noise, self.params().noise().secret() + self.prepared_diagonal(b)?.norm);
+        let meta = self.checked(Meta { noise, ..a.meta }, "addition of a plaintext")?;
+        let sum = ring.sum(&[&a.poly, &ring.from_signed(&self.params().message(b)?, rows)]);
+        Ok(LtvCiphertext::new(meta, sum))
     }
     fn add_scalar(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
         if k % 2 == 0 { self.neg(a) } else { self.plus_one(a) }

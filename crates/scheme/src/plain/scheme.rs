@@ -7,7 +7,8 @@ use crate::error::SchemeError;
 use crate::form::Form;
 use crate::noise::{ExtendedMeta, Meta, log_add};
 use crate::params::Level;
-use crate::rlwe::{diagonal_plaintext, no_parts, same_kind};
+use crate::plaintext::Plaintext;
+use crate::rlwe::{diagonal_plaintext, message_coefficients, no_parts, same_kind, same_modulus};
 use crate::verbs::{DiagonalValues, NextUse, Scheme};
 
 impl NoOp {
@@ -111,6 +112,13 @@ impl Scheme for NoOp {
     }
     fn neg(&self, a: &Open) -> Result<Open, SchemeError> {
         Ok(Open { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
+    }
+    fn add_plain(&self, a: &Open, b: &Plaintext) -> Result<Open, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
+        let t = self.params.plain_arithmetic(&a.meta);
+        message_coefficients(&self.params, b)?;
+        let meta = self.params.after_add_plain(&a.meta, self.params.noise().message(t.value()))?;
+        Ok(Open { meta, value: self.pairwise(&a.value, &b.coefficients, meta.exponent, false) })
     }
     fn add_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);

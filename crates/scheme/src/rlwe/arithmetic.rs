@@ -115,26 +115,10 @@ impl<K: EvalKeys> Evaluator<K> {
         let meta = params.checked(Meta { noise, ..a.meta }, "multiplication by a plaintext")?;
         Ok(Ciphertext::new(meta, a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect()))
     }
-    /// Adds the plaintext's slots.
-    ///
-    /// # Errors
-    /// A plaintext of another set or modulus, or too much noise.
-    pub fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
-        same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
-        let params = self.params();
-        let t = params.plain_arithmetic(&a.meta);
-        let carried = carried_coefficients(params, b, &a.meta)?;
-        let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
-        divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
-        let meta = params.after_add_plain(&a.meta, params.noise().message(t.value()))?;
-        let mut out = Ciphertext { meta, ..a.clone() };
-        out.components[0].add_assign(params.ring(), &poly);
-        Ok(out)
-    }
     /// Subtracts the plaintext's slots.
     ///
     /// # Errors
-    /// As [`Evaluator::add_plain`].
+    /// As [`Scheme::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         let mut negated = b.clone();
         let t = self.params().plain_arithmetic(&a.meta);
@@ -215,6 +199,18 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let mut out = a.clone();
         out.each(|c| c.neg_assign(self.params.ring()));
+        Ok(out)
+    }
+    fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
+        let params = self.params();
+        let t = params.plain_arithmetic(&a.meta);
+        let carried = carried_coefficients(params, b, &a.meta)?;
+        let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
+        divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
+        let meta = params.after_add_plain(&a.meta, params.noise().message(t.value()))?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        out.components[0].add_assign(params.ring(), &poly);
         Ok(out)
     }
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
