@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_ring::{GaloisElement, sample};
+use everlevel_ring::{Basis, GaloisElement, sample};
 use rand_core::CryptoRng;
 
 use super::plan::KeyPlan;
@@ -29,6 +29,10 @@ pub trait EvalKeys: Send + Sync {
     fn relin(&self, gadget: GadgetId) -> Option<&SwitchKey>;
     /// The key of an automorphism for a gadget.
     fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Option<&SwitchKey>;
+    /// The primes that the key of an automorphism for a gadget is over, if there is one.
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        self.galois(g, gadget).map(SwitchKey::basis)
+    }
     /// The bootstrapping key.
     fn bootstrap(&self) -> Option<&BootstrapKey>;
 }
