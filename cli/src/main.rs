@@ -5,6 +5,7 @@ mod aes;
 mod args;
 mod bench;
 mod card;
+mod columns;
 mod common;
 mod csv;
 mod demo;
