@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::{AutoRefresh, CircuitError, Shared};
-use everlevel_scheme::{Ciphertext, Evaluator, Params, Plaintext, Scheme, ServerKeys};
+use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys};
 
 use crate::error::Error;
 
@@ -19,18 +19,20 @@ pub type Value = Shared<Ciphertext>;
 /// slot holds without notice, as a server cannot see it.
 ///
 /// Every method takes shared references and may be called from many threads.
-pub struct Server {
-    evaluator: Arc<Evaluator>,
-    bootstrapper: Arc<Bootstrapper<Evaluator>>,
-    auto: AutoRefresh<Evaluator>,
+///
+/// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file ([`crate::wire::FileKeys`]).
+pub struct Server<K: EvalKeys = ServerKeys> {
+    evaluator: Arc<Evaluator<K>>,
+    bootstrapper: Arc<Bootstrapper<Evaluator<K>>>,
+    auto: AutoRefresh<Evaluator<K>>,
 }
 
-impl Server {
+impl<K: EvalKeys> Server<K> {
     /// A server with these keys that bootstraps by `plan`.
     ///
     /// # Errors
     /// A plan that does not suit the parameter set.
-    pub fn new(keys: ServerKeys, plan: BootstrapPlan) -> Result<Self, Error> {
+    pub fn new(keys: K, plan: BootstrapPlan) -> Result<Self, Error> {
         let evaluator = Arc::new(Evaluator::new(keys));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
         Ok(Server { auto: AutoRefresh::new(evaluator.clone(), bootstrapper.clone()), evaluator, bootstrapper })
@@ -41,15 +43,15 @@ impl Server {
     }
     /// The evaluator below, for operations without automatic bootstrapping: the verbs of [`Scheme`], in BGV and in BFV form alike, and
     /// conversion between the two (`Scheme::convert`).
-    pub fn evaluator(&self) -> &Evaluator {
+    pub fn evaluator(&self) -> &Evaluator<K> {
         &self.evaluator
     }
     /// The bootstrapping below.
-    pub fn bootstrapper(&self) -> &Bootstrapper<Evaluator> {
+    pub fn bootstrapper(&self) -> &Bootstrapper<Evaluator<K>> {
         &self.bootstrapper
     }
     /// The automatic evaluator below, for operations of one's own.
-    pub fn automatic(&self) -> &AutoRefresh<Evaluator> {
+    pub fn automatic(&self) -> &AutoRefresh<Evaluator<K>> {
         &self.auto
     }
     /// How many bootstrappings were done by themselves.
@@ -159,7 +161,7 @@ impl Server {
     pub fn apply(
         &self,
         a: &Value,
-        operation: impl Fn(&Evaluator, &Ciphertext) -> Result<Ciphertext, CircuitError>,
+        operation: impl Fn(&Evaluator<K>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
     ) -> Result<Value, Error> {
         Ok(self.auto.apply(a, operation)?)
     }

@@ -1,5 +1,6 @@
 //! The container that every object is in: a header, an index, records. Byte by byte in docs/format.md.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -91,7 +92,7 @@ pub(crate) struct Layout {
     pub(crate) kind: ObjectKind,
     pub(crate) id: ParamsId,
     pub(crate) metadata: Metadata,
-    pub(crate) entries: Vec<(Entry, Range<usize>)>,
+    pub(crate) entries: Vec<(Entry, Range<u64>)>,
 }
 
 /// Metadata, records and what is behind them.
@@ -184,11 +185,23 @@ impl Layout {
         if found > options.max_bytes {
             return Err(WireError::Limit { what: "bytes of the object", found, limit: options.max_bytes });
         }
-        let known = bytes.len().min(MAGIC.len());
-        if bytes[..known] != MAGIC[..known] {
+        // The length has been checked against the bytes when this is called.
+        let index = |length: u64| Ok(Cow::Borrowed(&bytes[HEADER_BYTES..HEADER_BYTES + length as usize]));
+        Self::parse_parts(&bytes[..bytes.len().min(HEADER_BYTES)], found, index, options)
+    }
+    /// The same for an object of `found` bytes whose first [`HEADER_BYTES`] (or as many as there are) are `head`. `index` gives the
+    /// bytes of the index, whose length then fits the object.
+    pub(crate) fn parse_parts<'b>(
+        head: &[u8],
+        found: u64,
+        index: impl FnOnce(u64) -> Result<Cow<'b, [u8]>, WireError>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        let known = head.len().min(MAGIC.len());
+        if head[..known] != MAGIC[..known] {
             return Err(WireError::NotOurs);
         }
-        let mut header = Reader::new(bytes);
+        let mut header = Reader::new(head);
         header.take(MAGIC.len())?;
         let version = header.u16()?;
         if version > FORMAT_VERSION {
@@ -205,9 +218,8 @@ impl Layout {
             std::cmp::Ordering::Equal => {}
         }
         // Both lengths are at most what is there.
-        let body_start = HEADER_BYTES + index_length as usize;
-        let index = &bytes[HEADER_BYTES..body_start];
-        if options.checked && digest(&[&bytes[..CHECKED_HEADER], index]) != checksum {
+        let index = index(index_length)?;
+        if options.checked && digest(&[&head[..CHECKED_HEADER], &index]) != checksum {
             return Err(WireError::Checksum { part: "the header".into() });
         }
         if version != FORMAT_VERSION {
@@ -217,10 +229,10 @@ impl Layout {
             return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
         }
         let kind = ObjectKind::of(kind)?;
-        let mut index = Reader::new(index);
+        let mut index = Reader::new(&index);
         let metadata = Self::metadata(&mut index)?;
         let mut entries = Vec::new();
-        let mut start = body_start as u64;
+        let mut start = HEADER_BYTES as u64 + index_length;
         for _ in 0..index.u32()? {
             let (length, checksum) = (index.u64()?, index.array()?);
             let size = index.u32()? as usize;
@@ -229,7 +241,7 @@ impl Layout {
             if end > found {
                 return Err(WireError::malformed("lengths of the records", format!("{body_length} bytes in all"), "more"));
             }
-            entries.push((Entry { descriptor, length, checksum }, start as usize..end as usize));
+            entries.push((Entry { descriptor, length, checksum }, start..end));
             start = end;
         }
         index.finish()?;
@@ -264,20 +276,32 @@ impl Layout {
     }
     /// [`Layout::of_kind`] of an object that has to be of these parameters.
     pub(crate) fn of(bytes: &[u8], kind: ObjectKind, params: &Params, options: &ReadOptions) -> Result<Self, WireError> {
-        let layout = Self::of_kind(bytes, kind, options)?;
-        let expected = ParamsId::of(params);
-        if layout.id != expected {
-            return Err(WireError::OtherParams { found: layout.id, expected, name: params.name().into() });
-        }
-        Ok(layout)
+        Self::parse(bytes, options)?.expect(kind, params)
     }
-    /// The bytes of a record, its checksum verified.
+    /// Passes an object of this kind and these parameters.
+    pub(crate) fn expect(self, kind: ObjectKind, params: &Params) -> Result<Self, WireError> {
+        let expected = ParamsId::of(params);
+        if self.kind != kind {
+            return Err(WireError::WrongKind { expected: kind, found: self.kind });
+        }
+        if self.id != expected {
+            return Err(WireError::OtherParams { found: self.id, expected, name: params.name().into() });
+        }
+        Ok(self)
+    }
+    /// The bytes of a record of the object that was parsed, its checksum verified.
     pub(crate) fn record<'b>(&self, bytes: &'b [u8], i: usize, options: &ReadOptions) -> Result<&'b [u8], WireError> {
-        let (entry, range) = &self.entries[i];
-        let record = &bytes[range.clone()];
-        if options.checked && digest(&[record]) != entry.checksum {
+        let range = &self.entries[i].1;
+        // Within the object, so the positions fit a usize.
+        let record = &bytes[range.start as usize..range.end as usize];
+        self.verify(i, record, options)?;
+        Ok(record)
+    }
+    /// Passes the bytes of a record if its checksum matches.
+    pub(crate) fn verify(&self, i: usize, record: &[u8], options: &ReadOptions) -> Result<(), WireError> {
+        if options.checked && digest(&[record]) != self.entries[i].0.checksum {
             return Err(WireError::Checksum { part: format!("record {i}") });
         }
-        Ok(record)
+        Ok(())
     }
 }

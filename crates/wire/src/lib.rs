@@ -27,9 +27,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod cache;
 pub mod ciphertexts;
 mod error;
 pub mod file;
+mod file_keys;
 mod format;
 mod id;
 mod key_record;
@@ -44,6 +46,7 @@ pub mod secret_key;
 pub mod server_keys;
 
 pub use error::WireError;
+pub use file_keys::{FileKeys, generate_to_file};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
 pub use id::{ParamsId, canonical_json};
 pub use options::{BoundPolicy, Encryption, ReadOptions};

@@ -31,7 +31,8 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
     encode(ObjectKind::ServerKeys, ParamsId::of(params), metadata, &records, |i, out| bodies[i].write(params, out))
 }
 
-/// Server keys from bytes, all of them in memory and expanded: twice their bytes and more.
+/// Server keys from bytes, all of them in memory and expanded: twice their bytes and more. [`FileKeys`](crate::FileKeys) expands
+/// them when they are used.
 ///
 /// # Errors
 /// Whatever is not as the format says, keys of other parameters.
@@ -81,6 +82,7 @@ impl SizeReport {
     pub fn of_plan(params: &Params, plan: &KeyPlan) -> Self {
         Self::of_records(params, &KeyRecord::of_plan(params, plan))
     }
+    /// What the records take.
     pub(crate) fn of_records(params: &Params, records: &[KeyRecord]) -> Self {
         let mut out = Self::default();
         for record in records {
