@@ -87,10 +87,9 @@ fn npy_values(bytes: &[u8], slots: usize) -> Result<Vec<i128>, String> {
         (TypeChar::Uint, 2) => values!(u16),
         (TypeChar::Uint, 4) => values!(u32),
         (TypeChar::Uint, 8) => values!(u64),
-        (TypeChar::Bool, _) => file
-            .into_vec::<bool>()
-            .map(|v| v.into_iter().map(i128::from).collect())
-            .map_err(|e| format!("cut short: {e}")),
+        (TypeChar::Bool, _) => {
+            file.into_vec::<bool>().map(|v| v.into_iter().map(i128::from).collect()).map_err(|e| format!("cut short: {e}"))
+        }
         (other, size) => Err(format!("expected integers, found type {other}{size}: convert with .astype('int64')")),
     }
 }

@@ -66,6 +66,11 @@ pub mod scheme {
     pub use everlevel_scheme::*;
 }
 
+/// Files and messages: the wire format of everything that a client and a server exchange or keep.
+pub mod wire {
+    pub use everlevel_wire::*;
+}
+
 /// What keys are worth against lattice reduction, and the analysis of the LTV scheme, by formula.
 pub mod security {
     pub use everlevel_security::*;

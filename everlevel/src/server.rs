@@ -5,8 +5,7 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{AutoRefresh, CircuitError, Shared, rotate_by_keys};
-use everlevel_scheme::keys::EvalKeys;
-use everlevel_scheme::{Ciphertext, Evaluator, Params, Plaintext, Scheme, ServerKeys};
+use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys};
 
 use crate::error::Error;
 
@@ -21,6 +20,8 @@ pub type Value = Shared<Ciphertext>;
 /// slot holds without notice, as a server cannot see it.
 ///
 /// Every method takes shared references and may be called from many threads.
+///
+/// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file ([`crate::wire::FileKeys`]).
 pub struct Server<K: EvalKeys = ServerKeys> {
     evaluator: Arc<Evaluator<K>>,
     bootstrapper: Option<Arc<Bootstrapper<Evaluator<K>>>>,
