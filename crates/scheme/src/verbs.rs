@@ -90,6 +90,11 @@ pub trait Scheme: Send + Sync {
     fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// Negation.
     fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// A plaintext modulo p^r by its slots, whole elements of GR(p^r, d): see [`Plaintext::encode_elements`].
+    ///
+    /// # Errors
+    /// Another number of values than slots times d, or one outside of 0..p^r.
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError>;
     /// Adds the plaintext's slots.
     ///
     /// # Errors

@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use super::affine::AffineMap;
 use super::field::AFFINE_CONSTANT;
-use super::key::KeySchedule;
 use super::tower::{FROM_TOWER, TO_TOWER, invert};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
@@ -16,6 +15,7 @@ use crate::error::CircuitError;
 /// A round has 16 S-boxes in the tower field, 576 products, 288 relinearizations, depth 4. Everything else is sums.
 #[derive(Clone, Debug)]
 pub struct BitSliced {
+    slots: usize,
     degree: usize,
     to_tower: AffineMap,
     round: AffineMap,
@@ -27,7 +27,8 @@ impl BitSliced {
     pub fn new(shape: &SlotShape) -> Self {
         let last_round = Self::after_inversion().then(&AffineMap::shift_rows());
         let round = last_round.then(&AffineMap::mix_columns());
-        BitSliced { degree: shape.degree_of_slot(), to_tower: AffineMap::bytewise(TO_TOWER, 0), round, last_round }
+        let (slots, degree) = (shape.slots(), shape.degree_of_slot());
+        BitSliced { slots, degree, to_tower: AffineMap::bytewise(TO_TOWER, 0), round, last_round }
     }
     /// From inverses in the tower's basis to the results of SubBytes.
     fn after_inversion() -> AffineMap {
@@ -58,12 +59,15 @@ impl<S: Scheme> Aes<S> for BitSliced {
     fn width(&self) -> usize {
         128
     }
+    fn blocks(&self) -> usize {
+        self.slots
+    }
     fn depth_of_round(&self) -> u32 {
         4
     }
     fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
         let slots = |position: usize| {
-            let mut elements = vec![0; blocks.len() * self.degree];
+            let mut elements = vec![0; blocks.len().max(self.slots) * self.degree];
             let bits = blocks.iter().map(|block| u64::from(block[position / 8] >> (7 - position % 8) & 1));
             elements.iter_mut().step_by(self.degree).zip(bits).for_each(|(x, bit)| *x = bit);
             elements
@@ -85,9 +89,6 @@ impl<S: Scheme> Aes<S> for BitSliced {
             Ok(state.to_be_bytes())
         };
         (0..count).map(block).collect()
-    }
-    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]> {
-        schedule.round_keys().get(round).copied()
     }
     fn round(
         &self,

@@ -1,25 +1,27 @@
 //! AES on bytes in slots that hold them whole.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme};
 use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
 use super::field::{AFFINE, AFFINE_CONSTANT, MIX, mul, shifted};
-use super::key::KeySchedule;
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
 
 /// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8), holds a byte of a block.
 ///
 /// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 112 hoisted automorphisms, for all the rest: SubBytes' affine map
-/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. The constant of SubBytes is in the round keys ([`Aes::round_key`]).
+/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in.
 pub struct ByteSliced<S: Scheme> {
     embedding: ByteEmbedding,
     /// σ^0, .., σ^7.
     images: Vec<GaloisElement>,
     /// k c_j for k = 1, 2, 3.
     multiples: [Vec<S::Diagonal>; 3],
+    /// SubBytes' constant in every slot.
+    constant: Plaintext,
+    slots: usize,
 }
 
 impl<S: Scheme> ByteSliced<S> {
@@ -36,7 +38,8 @@ impl<S: Scheme> ByteSliced<S> {
         };
         let multiples = |k: u8| AFFINE.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, _>>();
         let multiples = [multiples(1)?, multiples(2)?, multiples(3)?];
-        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), multiples })
+        let constant = scheme.encode_elements(&embedding.element(AFFINE_CONSTANT).repeat(shape.slots()))?;
+        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), multiples, constant, slots: shape.slots() })
     }
     /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
@@ -54,7 +57,8 @@ impl<S: Scheme> ByteSliced<S> {
         let x240 = power(&x15, 4)?;
         Ok(scheme.mul(&x240, &x14, NextUse::LinearMap)?)
     }
-    /// The affine map of SubBytes without its constant on `inputs`, then the matrix `factors`: one output for each of its rows.
+    /// The affine map of SubBytes on `inputs`, then the matrix `factors`: one output for each of its rows. The sum of a row is 1, as it is in AES, so that SubBytes'
+    /// constant comes out of it as it went in.
     fn combine(&self, scheme: &S, inputs: &[&S::Ciphertext], factors: &[&[u8]]) -> Result<Vec<S::Ciphertext>, CircuitError> {
         let mut parts = Vec::with_capacity(8 * inputs.len());
         for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
@@ -63,13 +67,17 @@ impl<S: Scheme> ByteSliced<S> {
         let row = |factors: &&[u8]| factors.iter().flat_map(|&k| self.multiples[usize::from(k) - 1].iter().map(Some)).collect();
         let rows: Vec<Vec<_>> = factors.iter().map(row).collect();
         let sums = scheme.combine(&parts, &rows)?;
-        sums.into_iter().map(|sum| Ok(scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?)).collect()
+        let finish = |sum| {
+            let linear = scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?;
+            Ok(scheme.add_plain(&linear, &self.constant)?)
+        };
+        sums.into_iter().map(finish).collect()
     }
-    /// SubBytes on one byte without its constant: what is left is to add that.
+    /// SubBytes on one byte.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub fn linear_sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         let mut out = self.combine(scheme, &[&self.inverse(scheme, x)?], &[&[1]])?;
         Ok(out.swap_remove(0))
     }
@@ -79,11 +87,18 @@ impl<S: Scheme> Aes<S> for ByteSliced<S> {
     fn width(&self) -> usize {
         16
     }
+    fn blocks(&self) -> usize {
+        self.slots
+    }
     fn depth_of_round(&self) -> u32 {
         3
     }
     fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
-        let slots = |position: usize| blocks.iter().flat_map(|block| self.embedding.element(block[position])).copied().collect();
+        let missing = self.slots.saturating_sub(blocks.len()) * self.embedding.degree();
+        let slots = |position: usize| {
+            let elements = blocks.iter().flat_map(|block| self.embedding.element(block[position])).copied();
+            elements.chain(std::iter::repeat_n(0, missing)).collect()
+        };
         (0..16).map(slots).collect()
     }
     fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
@@ -97,11 +112,6 @@ impl<S: Scheme> Aes<S> for ByteSliced<S> {
             }
         }
         Ok(blocks)
-    }
-    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]> {
-        // MixColumns leaves columns of equal bytes as they are.
-        let constant = if round == 0 { 0 } else { AFFINE_CONSTANT };
-        schedule.round_keys().get(round).map(|key| key.map(|byte| byte ^ constant))
     }
     fn round(
         &self,

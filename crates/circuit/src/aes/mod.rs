@@ -55,8 +55,8 @@ pub use embedding::ByteEmbedding;
 pub use error::AesError;
 pub use key::{KeySchedule, KeySize};
 
-/// Gives the encrypted key of a round, [`Aes::width`] ciphertexts with the same [`Aes::round_key`] in all slots, for ciphertexts at a level. Best encrypted at just
-/// that level.
+/// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
+/// it out. At that level or above; best encrypted at just that level.
 pub type KeySource<'k, S> = &'k mut dyn FnMut(usize, Level) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
 /// Is shown the state after each round, by the number of the round; 0 is the addition of the first key.
 pub type Observer<'o, S> = &'o mut dyn FnMut(usize, &[<S as Scheme>::Ciphertext]) -> Result<(), CircuitError>;
@@ -65,18 +65,18 @@ pub type Observer<'o, S> = &'o mut dyn FnMut(usize, &[<S as Scheme>::Ciphertext]
 pub trait Aes<S: Scheme>: Sync {
     /// How many ciphertexts a state has.
     fn width(&self) -> usize;
+    /// How many blocks a state holds.
+    fn blocks(&self) -> usize;
     /// How many products lie in a row in each round.
     fn depth_of_round(&self) -> u32;
-    /// What the slots of each ciphertext of a state hold, for one block a slot: d bits for each slot, as for
-    /// [`Plaintext::encode_elements`](everlevel_scheme::Plaintext::encode_elements).
+    /// What the slots of each ciphertext of a state hold: d bits for each slot, as for [`Scheme::encode_elements`], which refuses more than
+    /// [`Aes::blocks`] of them. Missing blocks are 0.
     fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>>;
     /// The blocks of a state, the inverse of [`Aes::encode`].
     ///
     /// # Errors
     /// [`AesError::Width`] for another number of ciphertexts, [`AesError::NotInField`] for a slot that holds something else.
     fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError>;
-    /// The key of a round as this way of evaluation wants it, or none if there is no such round. Secret.
-    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]>;
     /// One round, by its number. The last one has no MixColumns.
     ///
     /// # Errors

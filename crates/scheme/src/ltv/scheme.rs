@@ -61,6 +61,9 @@ impl Scheme for LtvEvaluator {
         self.check(a)?;
         Ok(a.clone())
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        self.params().encode_elements(values)
+    }
     fn add_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
         self.check(a)?;
         let (ring, rows) = (self.params().ring(), rows(a.level()));

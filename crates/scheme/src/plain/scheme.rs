@@ -113,6 +113,9 @@ impl Scheme for NoOp {
     fn neg(&self, a: &Open) -> Result<Open, SchemeError> {
         Ok(Open { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
+    }
     fn add_plain(&self, a: &Open, b: &Plaintext) -> Result<Open, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plain_arithmetic(&a.meta);
