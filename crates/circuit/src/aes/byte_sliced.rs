@@ -34,7 +34,7 @@ impl<S: Scheme> ByteSliced<S> {
         let embedding = ByteEmbedding::new(shape)?;
         let diagonal = |byte: u8| {
             let values = embedding.element(byte).repeat(shape.columns());
-            scheme.diagonal(&DiagonalValues::LastDimension(values), 1, level)
+            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
         };
         let multiples = |k: u8| AFFINE.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, _>>();
         let multiples = [multiples(1)?, multiples(2)?, multiples(3)?];
