@@ -3,7 +3,9 @@
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Aes192, Aes256};
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::aes::{Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, KeySchedule, KeySize};
+use everlevel_circuit::aes::{
+    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize,
+};
 use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
@@ -66,6 +68,11 @@ fn close<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, state: &[Open]) -> Vec<[u8; 16]> 
 }
 fn top(scheme: &NoOp) -> Level {
     scheme.params().chain().top()
+}
+
+/// The first rounds of AES-128.
+fn cipher(rounds: usize) -> Cipher {
+    Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(rounds)
 }
 
 /// Encrypts 16 blocks, each under a key of its own, and returns them with the depth.
@@ -270,10 +277,10 @@ fn every_step_of_fips_197() {
         let sum = Aes::<NoOp>::add_key(&bits, &scheme, &state(&mix), number, top(&scheme), &mut keys).unwrap();
         shows(&sum, &[block(next); 16]);
         // ... and all of them at once, both ways.
-        shows(&bits.round(&scheme, state(&start), number, false, &mut keys).unwrap(), &[block(next); 16]);
+        shows(&bits.round(&scheme, state(&start), cipher(10).round(number), &mut keys).unwrap(), &[block(next); 16]);
         let mut keys = |round: usize, level: Level| Ok(open(&scheme, &bytes, &[schedule.round_keys()[round]; 16], level)?);
         let state = open(&scheme, &bytes, &start, top(&scheme)).unwrap();
-        let out = bytes.round(&scheme, state, number, false, &mut keys).unwrap();
+        let out = bytes.round(&scheme, state, cipher(10).round(number), &mut keys).unwrap();
         assert_eq!(close(&scheme, &bytes, &out), [block(next); 16]);
     }
 }
@@ -393,7 +400,7 @@ fn check_rounds<S: Scheme>(
 fn rehearse(planner: &NoOp, aes: &impl Aes<NoOp>, rounds: usize) -> Vec<Level> {
     let zero = Plaintext::encode(planner.params(), &[]).unwrap();
     let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
-    aes.round_key_levels(planner, blank(top(planner)).unwrap(), KeySize::Aes128, rounds, blank).unwrap()
+    aes.round_key_levels(planner, blank(top(planner)).unwrap(), cipher(rounds), blank).unwrap()
 }
 
 #[test]

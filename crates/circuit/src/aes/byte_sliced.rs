@@ -1,45 +1,79 @@
 //! AES on bytes in slots that hold them whole.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme};
+use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
-use super::field::{AFFINE, AFFINE_CONSTANT, MIX, mul, shifted};
+use super::field::{AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, shifted, unshifted};
+use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
 
 /// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8), holds a byte of a block.
 ///
 /// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 112 hoisted automorphisms, for all the rest: SubBytes' affine map
-/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in.
+/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for the same cost.
 pub struct ByteSliced<S: Scheme> {
     embedding: ByteEmbedding,
     /// σ^0, .., σ^7.
     images: Vec<GaloisElement>,
-    /// k c_j for k = 1, 2, 3.
-    multiples: [Vec<S::Diagonal>; 3],
-    /// SubBytes' constant in every slot.
-    constant: Plaintext,
+    encryption: Layer<S>,
+    decryption: Layer<S>,
     slots: usize,
 }
 
+/// The linear layer of one direction.
+struct Layer<S: Scheme> {
+    /// k c_j, by k: for the entries of the matrix, and for 1.
+    multiples: BTreeMap<u8, Vec<S::Diagonal>>,
+    /// What the affine map makes of 0, in every slot.
+    constant: Plaintext,
+    /// (Inv)MixColumns: entry (r, k) is `mix[(k - r) mod 4]`.
+    mix: [u8; 4],
+}
+
+impl<S: Scheme> Layer<S> {
+    fn new(
+        scheme: &S,
+        embedding: &ByteEmbedding,
+        level: Level,
+        affine: [u8; 8],
+        constant: u8,
+        mix: [u8; 4],
+    ) -> Result<Self, CircuitError> {
+        let shape = scheme.slot_shape();
+        let diagonal = |byte: u8| {
+            let values = embedding.element(byte).repeat(shape.columns());
+            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
+        };
+        let multiples = |k: u8| Ok((k, affine.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, SchemeError>>()?));
+        let factors = BTreeSet::from([1, mix[0], mix[1], mix[2], mix[3]]);
+        let multiples = factors.into_iter().map(multiples).collect::<Result<_, SchemeError>>()?;
+        let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
+        Ok(Layer { multiples, constant, mix })
+    }
+    /// Row `row` of the matrix with the affine map, or the affine map alone.
+    fn row(&self, row: usize, mixes: bool) -> Vec<Option<&S::Diagonal>> {
+        let factors = if mixes { &self.mix[..] } else { &[1] };
+        let entry = |k: usize| &self.multiples[&factors[(k + factors.len() - row) % factors.len()]];
+        (0..factors.len()).flat_map(|k| entry(k).iter().map(Some)).collect()
+    }
+}
+
 impl<S: Scheme> ByteSliced<S> {
-    /// Prepares 24 plaintexts for ciphertexts at `level` or below.
+    /// Prepares 64 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors
     /// Those of [`ByteEmbedding::new`] and of the scheme.
     pub fn new(scheme: &S, level: Level) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let embedding = ByteEmbedding::new(shape)?;
-        let diagonal = |byte: u8| {
-            let values = embedding.element(byte).repeat(shape.columns());
-            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
-        };
-        let multiples = |k: u8| AFFINE.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, _>>();
-        let multiples = [multiples(1)?, multiples(2)?, multiples(3)?];
-        let constant = scheme.encode_elements(&embedding.element(AFFINE_CONSTANT).repeat(shape.slots()))?;
-        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), multiples, constant, slots: shape.slots() })
+        let encryption = Layer::new(scheme, &embedding, level, AFFINE, AFFINE_CONSTANT, MIX)?;
+        let decryption = Layer::new(scheme, &embedding, level, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX)?;
+        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), encryption, decryption, slots: shape.slots() })
     }
     /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
@@ -57,30 +91,55 @@ impl<S: Scheme> ByteSliced<S> {
         let x240 = power(&x15, 4)?;
         Ok(scheme.mul(&x240, &x14, NextUse::LinearMap)?)
     }
-    /// The affine map of SubBytes on `inputs`, then the matrix `factors`: one output for each of its rows. The sum of a row is 1, as it is in AES, so that SubBytes'
-    /// constant comes out of it as it went in.
-    fn combine(&self, scheme: &S, inputs: &[&S::Ciphertext], factors: &[&[u8]]) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let mut parts = Vec::with_capacity(8 * inputs.len());
-        for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
-            parts.extend(scheme.galois_many(&x, &self.images)?);
-        }
-        let row = |factors: &&[u8]| factors.iter().flat_map(|&k| self.multiples[usize::from(k) - 1].iter().map(Some)).collect();
-        let rows: Vec<Vec<_>> = factors.iter().map(row).collect();
-        let sums = scheme.combine(&parts, &rows)?;
-        let finish = |sum| {
-            let linear = scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?;
-            Ok(scheme.add_plain(&linear, &self.constant)?)
+    fn inverses(&self, scheme: &S, state: &[&S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        state.par_iter().map(|x| self.inverse(scheme, x)).collect()
+    }
+    /// The affine map of `layer` on bytes in the order of a state, and its matrix if it `mixes`. The sum of a row of the matrix is 1, so that the constant of the
+    /// affine map comes out of it as it went in.
+    fn linear(
+        &self,
+        scheme: &S,
+        layer: &Layer<S>,
+        mixes: bool,
+        inputs: &[&S::Ciphertext],
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let height = if mixes { 4 } else { 1 };
+        let rows: Vec<_> = (0..height).map(|row| layer.row(row, mixes)).collect();
+        let column = |inputs: &[&S::Ciphertext]| {
+            let mut parts = Vec::with_capacity(8 * height);
+            for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
+                parts.extend(scheme.galois_many(&x, &self.images)?);
+            }
+            let finish = |sum| {
+                let linear = scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?;
+                Ok(scheme.add_plain(&linear, &layer.constant)?)
+            };
+            scheme.combine(&parts, &rows)?.into_iter().map(finish).collect::<Result<Vec<_>, CircuitError>>()
         };
-        sums.into_iter().map(finish).collect()
+        let columns: Vec<_> = inputs.par_chunks(height).map(column).collect::<Result<_, _>>()?;
+        Ok(columns.into_iter().flatten().collect())
     }
     /// SubBytes on one byte.
     ///
     /// # Errors
     /// Those of the scheme.
     pub fn sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let mut out = self.combine(scheme, &[&self.inverse(scheme, x)?], &[&[1]])?;
+        let mut out = self.linear(scheme, &self.encryption, false, &[&self.inverse(scheme, x)?])?;
         Ok(out.swap_remove(0))
     }
+    /// InvSubBytes on one byte.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn inverse_sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let linear = self.linear(scheme, &self.decryption, false, &[x])?;
+        self.inverse(scheme, &linear[0])
+    }
+}
+
+/// `state` with the byte at each place taken from `source` of it.
+fn moved<C>(state: &[C], source: fn(usize) -> usize) -> Vec<&C> {
+    (0..state.len()).map(|position| &state[source(position)]).collect()
 }
 
 impl<S: Scheme> Aes<S> for ByteSliced<S> {
@@ -117,22 +176,22 @@ impl<S: Scheme> Aes<S> for ByteSliced<S> {
         &self,
         scheme: &S,
         state: Vec<S::Ciphertext>,
-        number: usize,
-        last: bool,
+        round: Round,
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         AesError::check_width("the state", state.len(), 16)?;
-        let inverses: Vec<_> = state.par_iter().map(|x| self.inverse(scheme, x)).collect::<Result<_, _>>()?;
-        let shifted: Vec<&S::Ciphertext> = (0..16).map(|position| &inverses[shifted(position)]).collect();
-        let columns: Vec<_> = if last {
-            shifted.par_chunks(1).map(|byte| self.combine(scheme, byte, &[&[1]])).collect::<Result<_, _>>()?
-        } else {
-            let [a, b, c, d] = MIX;
-            let rows: [&[u8]; 4] = [&[a, b, c, d], &[d, a, b, c], &[c, d, a, b], &[b, c, d, a]];
-            shifted.par_chunks(4).map(|column| self.combine(scheme, column, &rows)).collect::<Result<_, _>>()?
+        let state: Vec<&S::Ciphertext> = state.iter().collect();
+        let state = match round.direction {
+            Direction::Encrypt => {
+                let inverses = self.inverses(scheme, &state)?;
+                self.linear(scheme, &self.encryption, round.mixes, &moved(&inverses, shifted))?
+            }
+            Direction::Decrypt => {
+                let mixed = self.linear(scheme, &self.decryption, round.mixes, &state)?;
+                self.inverses(scheme, &moved(&mixed, unshifted))?
+            }
         };
-        let state: Vec<_> = columns.into_iter().flatten().collect();
         let lowest = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
-        self.add_key(scheme, &state, number, lowest, keys)
+        self.add_key(scheme, &state, round.key, lowest, keys)
     }
 }

@@ -30,6 +30,40 @@ pub enum AesError {
         /// How many are needed.
         expected: usize,
     },
+    /// An initialization vector or a nonce of another length than its mode has.
+    #[error("{what} of {found} bytes: expected {expected}")]
+    NonceLength {
+        /// Which.
+        what: &'static str,
+        /// Bytes given.
+        found: usize,
+        /// Bytes expected.
+        expected: &'static str,
+    },
+    /// A first counter that the counter's bits do not hold.
+    #[error("a counter that begins with {found}: expected a number of {bits} bits, which the nonce leaves")]
+    CounterStart {
+        /// The counter.
+        found: u128,
+        /// Its width.
+        bits: u32,
+    },
+    /// A counter would wrap, and its keystream repeat.
+    #[error("{blocks} blocks more, and the counter of {bits} bits wraps: {left} are left under this nonce")]
+    CounterOverflow {
+        /// The width of the counter.
+        bits: u32,
+        /// Blocks asked for.
+        blocks: usize,
+        /// Blocks that are left.
+        left: u128,
+    },
+    /// Data that are no whole number of blocks, in a mode that needs one.
+    #[error("{found} bytes to decrypt in CBC or ECB mode: expected a multiple of 16; the padding is part of the data")]
+    DataLength {
+        /// Bytes given.
+        found: usize,
+    },
     /// Slots without a subfield of bytes.
     #[error("slots of degree {degree} hold no bytes: AES by bytes needs a degree that is a multiple of 8; take it by bits")]
     NoBytes {
