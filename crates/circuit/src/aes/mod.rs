@@ -40,8 +40,10 @@ mod byte_sliced;
 mod embedding;
 mod error;
 mod field;
+mod inversion;
 mod key;
 mod modes;
+mod packed;
 mod round;
 mod tower;
 
@@ -57,6 +59,7 @@ pub use embedding::ByteEmbedding;
 pub use error::AesError;
 pub use key::{KeySchedule, KeySize};
 pub use modes::{Blocks, Mode};
+pub use packed::{Packed, UnpackBytes};
 pub use round::{Cipher, Direction, Round};
 
 /// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
