@@ -2,10 +2,10 @@
 
 mod aes_common;
 
-use aes_common::{bgv, block, close, hex, ntru, open, oracle, random, top};
+use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
-    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize,
+    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Packed,
 };
 use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_scheme::plain::Open;
@@ -20,7 +20,7 @@ fn cipher(rounds: usize) -> Cipher {
     Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(rounds)
 }
 
-/// Encrypts 16 blocks, each under a key of its own, and returns them with the depth.
+/// Encrypts blocks, each under a key of its own, and returns them with the depth.
 fn encrypt<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, keys: &[Vec<u8>], blocks: &[[u8; 16]]) -> (Vec<[u8; 16]>, u32) {
     let schedules: Vec<_> = keys.iter().map(|key| KeySchedule::new(key).unwrap()).collect();
     let mut source = |round: usize, level: Level| {
@@ -68,10 +68,10 @@ fn check_cipher<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, relineariza
             blocks.push(random(&mut rng, 16).try_into().unwrap());
             expected.push(oracle(&keys[keys.len() - 1], blocks[blocks.len() - 1], Direction::Encrypt));
         }
-        for i in (0..wanted).step_by(16) {
-            let before = scheme.cost();
-            let (out, reached) = encrypt(scheme, aes, &keys[i..i + 16], &blocks[i..i + 16]);
-            assert_eq!(out, expected[i..i + 16], "keys of {length} bytes");
+        for i in (0..wanted).step_by(aes.blocks()) {
+            let (before, those) = (scheme.cost(), i..i + aes.blocks());
+            let (out, reached) = encrypt(scheme, aes, &keys[those.clone()], &blocks[those.clone()]);
+            assert_eq!(out, expected[those], "keys of {length} bytes");
             let (cost, rounds) = (scheme.cost() - before, KeySchedule::new(&keys[0]).unwrap().size().rounds() as u64);
             assert_eq!(cost.products, rounds * products);
             assert_eq!(cost.relinearizations, rounds * relinearizations);
@@ -283,6 +283,14 @@ fn byte_sliced_aes_on_the_no_op_scheme() {
 }
 
 #[test]
+fn packed_aes_on_the_no_op_scheme() {
+    // Room for 14 rounds.
+    let scheme = NoOp::new(&lines(20), 1);
+    let aes = Packed::new(&scheme, top(&scheme)).unwrap();
+    check_cipher(&scheme, &aes, 4, 4, 3 + 7 + 3 + 3, 3);
+}
+
+#[test]
 fn misuse_is_refused() {
     let scheme = NoOp::new(&bgv(2, 2), 1);
     let aes = BitSliced::new(scheme.slot_shape());
@@ -307,7 +315,7 @@ fn misuse_is_refused() {
     assert_eq!(ByteSliced::new(&odd, top(&odd)).err(), Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }));
 }
 
-/// Encrypts 16 random blocks with so many rounds, and checks all of them after each round, and the noise.
+/// Encrypts random blocks with so many rounds, and checks all of them after each round, and the noise.
 fn check_rounds<S: Scheme>(
     scheme: &S,
     aes: &impl Aes<S>,
@@ -317,11 +325,15 @@ fn check_rounds<S: Scheme>(
     noise: impl Fn(&S::Ciphertext) -> f64,
 ) {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
-    let mut expected: Vec<[u8; 16]> = (0..16).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
+    let mut expected: Vec<[u8; 16]> = (0..aes.blocks()).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
     let schedule = KeySchedule::new(&random(&mut rng, 16)).unwrap();
     let state = aes.encode(&expected).iter().map(|x| encrypt(x, None)).collect();
     let mut keys = |round: usize, level: Level| {
-        Ok(aes.encode(&[schedule.round_keys()[round]; 16]).iter().map(|x| encrypt(x, Some((round, level)))).collect())
+        Ok(aes
+            .encode(&vec![schedule.round_keys()[round]; aes.blocks()])
+            .iter()
+            .map(|x| encrypt(x, Some((round, level))))
+            .collect())
     };
     let mut check = |round: usize, state: &[S::Ciphertext]| {
         let key = schedule.round_keys()[round];
@@ -393,6 +405,13 @@ fn two_rounds_with_bgv_and_ltv() {
         let top = params.chain().top();
         two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
     }
+}
+
+#[test]
+fn two_rounds_of_packed_aes() {
+    let params = lines(7);
+    let top = params.chain().top();
+    two_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap());
 }
 
 #[test]

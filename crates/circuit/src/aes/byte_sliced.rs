@@ -10,6 +10,7 @@ use super::embedding::ByteEmbedding;
 use super::field::{
     AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, scaled, shifted, unshifted,
 };
+use super::inversion::{conjugations, inverse};
 use super::layout::Layout;
 use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
@@ -51,7 +52,7 @@ impl<S: Scheme> Layer<S> {
         let shape = scheme.slot_shape();
         let diagonal = |byte: u8| {
             let values = embedding.element(byte).repeat(shape.columns());
-            scheme.diagonal(&DiagonalValues::LastDimension(values), 1, level)
+            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
         };
         let multiple = |k: u8| Ok((k, coefficients(k).into_iter().map(diagonal).collect::<Result<_, _>>()?));
         let factors = BTreeSet::from([1, mix[0], mix[1], mix[2], mix[3]]);
@@ -82,19 +83,10 @@ impl<S: Scheme> ByteSliced<S> {
     }
     /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
-        let next = |g: &GaloisElement| Some(shape.compose(*g, shape.frobenius()));
-        std::iter::successors(Some(shape.identity()), next).take(8).collect()
+        conjugations(shape)
     }
-    /// x^254: four products, depth 3, and three automorphisms.
     fn inverse(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let power = |x: &S::Ciphertext, j: usize| scheme.apply_galois(x, self.images[j]);
-        let x2 = power(x, 1)?;
-        let x3 = scheme.mul(x, &x2, NextUse::LinearMap)?;
-        let x12 = power(&x3, 2)?;
-        let x15 = scheme.mul(&x12, &x3, NextUse::LinearMap)?;
-        let x14 = scheme.mul(&x12, &x2, NextUse::Product)?;
-        let x240 = power(&x15, 4)?;
-        Ok(scheme.mul(&x240, &x14, NextUse::LinearMap)?)
+        inverse(scheme, &self.images, x)
     }
     fn inverses(&self, scheme: &S, state: &[&S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
         state.par_iter().map(|x| self.inverse(scheme, x)).collect()

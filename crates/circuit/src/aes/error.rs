@@ -104,6 +104,15 @@ pub enum AesError {
         /// The degree of a slot.
         degree: usize,
     },
+    /// No place for the bytes of a block in one ciphertext.
+    #[error(
+        "slots with dimensions of {sizes:?}: AES with whole blocks in a ciphertext needs a good dimension of 16 slots, which indices have that 17 divides and that \
+         have a larger prime factor; take it by bytes"
+    )]
+    NoLine {
+        /// The sizes of the dimensions.
+        sizes: Vec<usize>,
+    },
     /// A decrypted slot is outside of the subfield.
     #[error("slot {slot} holds no {what}: this is no state of AES")]
     NotInField {

@@ -23,6 +23,32 @@ enum Kind {
     Bits,
     /// Ciphertext i holds byte i of each block.
     Bytes(ByteEmbedding),
+    /// One ciphertext holds the bytes of each block along a line of slots.
+    Lines(ByteEmbedding, Line),
+}
+
+/// The dimension that the bytes of a block lie along.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub(super) dimension: usize,
+    /// How many slots lie between neighbours along it.
+    pub(super) inner: usize,
+}
+
+impl Line {
+    /// The first good dimension of 16 slots that is not the last one. In rings with p = 2 and bytes in slots that of 17 it is, and dimensions are axes.
+    pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
+        let dimensions = shape.dimensions();
+        let sizes = || dimensions.iter().map(|d| d.size).collect();
+        let found = dimensions[..dimensions.len() - 1].iter().position(|d| d.good && d.size == 16);
+        let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
+        let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
+        Ok(Line { dimension, inner })
+    }
+    /// The slot of a byte.
+    fn slot(&self, block: usize, byte: usize) -> usize {
+        (block / self.inner * 16 + byte) * self.inner + block % self.inner
+    }
 }
 
 /// Where a byte of a state is.
@@ -46,6 +72,13 @@ impl Layout {
     pub fn byte_sliced(shape: &SlotShape) -> Result<Self, CircuitError> {
         Ok(Self::new(shape, Kind::Bytes(ByteEmbedding::new(shape)?)))
     }
+    /// Of [`super::Packed`]: one ciphertext, a block for each 16 slots, its bytes along a dimension.
+    ///
+    /// # Errors
+    /// [`AesError::NoLine`] for slots without a good dimension of 16 ahead of the last one, and those of [`ByteEmbedding::new`].
+    pub fn packed(shape: &SlotShape) -> Result<Self, CircuitError> {
+        Ok(Self::new(shape, Kind::Lines(ByteEmbedding::new(shape)?, Line::of(shape)?)))
+    }
     fn new(shape: &SlotShape, kind: Kind) -> Self {
         Layout { slots: shape.slots(), degree: shape.degree_of_slot(), kind }
     }
@@ -54,11 +87,26 @@ impl Layout {
         match self.kind {
             Kind::Bits => 128,
             Kind::Bytes(_) => 16,
+            Kind::Lines(..) => 1,
         }
     }
     /// How many blocks a state holds.
     pub fn blocks(&self) -> usize {
-        self.slots
+        self.blocks_in(self.slots)
+    }
+    /// The blocks that so many slots hold.
+    fn blocks_in(&self, slots: usize) -> usize {
+        match &self.kind {
+            Kind::Bits | Kind::Bytes(_) => slots,
+            Kind::Lines(_, line) => slots / (16 * line.inner) * line.inner,
+        }
+    }
+    /// The slots that so many blocks take.
+    fn slots_for(&self, blocks: usize) -> usize {
+        match &self.kind {
+            Kind::Bits | Kind::Bytes(_) => blocks,
+            Kind::Lines(_, line) => 16 * blocks.next_multiple_of(line.inner),
+        }
     }
     /// How many bytes a state holds.
     pub fn capacity(&self) -> usize {
@@ -66,14 +114,11 @@ impl Layout {
     }
     /// The place of byte `position` of a block.
     pub fn place(&self, block: usize, position: usize) -> Place {
-        match self.kind {
+        match &self.kind {
             Kind::Bits => Place { ciphertexts: 8 * position..8 * position + 8, slot: block },
             Kind::Bytes(_) => Place { ciphertexts: position..position + 1, slot: block },
+            Kind::Lines(_, line) => Place { ciphertexts: 0..1, slot: line.slot(block, position) },
         }
-    }
-    /// The slots that so many blocks take.
-    fn slots_for(&self, blocks: usize) -> usize {
-        blocks
     }
     /// What the slots of each ciphertext hold: d bits for each slot, as for [`Scheme::encode_elements`](everlevel_scheme::Scheme::encode_elements), which refuses
     /// more than [`Layout::blocks`] of them. Missing blocks are 0.
@@ -88,7 +133,9 @@ impl Layout {
                     Kind::Bits => {
                         out[ciphertexts].iter_mut().rev().enumerate().for_each(|(j, x)| x[at] = u64::from(byte >> j & 1))
                     }
-                    Kind::Bytes(field) => out[ciphertexts.start][at..][..self.degree].copy_from_slice(field.element(*byte)),
+                    Kind::Bytes(field) | Kind::Lines(field, _) => {
+                        out[ciphertexts.start][at..][..self.degree].copy_from_slice(field.element(*byte))
+                    }
                 }
             }
         }
@@ -101,7 +148,7 @@ impl Layout {
     pub fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, AesError> {
         AesError::check_width("the decrypted state", elements.len(), self.width())?;
         let slots = elements.iter().map(Vec::len).min().unwrap_or(0) / self.degree;
-        let mut blocks = vec![[0; 16]; slots];
+        let mut blocks = vec![[0; 16]; self.blocks_in(slots)];
         for (b, block) in blocks.iter_mut().enumerate() {
             for (position, byte) in block.iter_mut().enumerate() {
                 let Place { ciphertexts, slot } = self.place(b, position);
@@ -112,7 +159,9 @@ impl Layout {
                             return Err(AesError::NotInField { slot, what: "bit" });
                         }
                         Kind::Bits => *byte << 1 | element[0] as u8,
-                        Kind::Bytes(field) => field.byte(element).ok_or(AesError::NotInField { slot, what: "byte" })?,
+                        Kind::Bytes(field) | Kind::Lines(field, _) => {
+                            field.byte(element).ok_or(AesError::NotInField { slot, what: "byte" })?
+                        }
                     };
                 }
             }

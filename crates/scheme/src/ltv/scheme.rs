@@ -128,11 +128,11 @@ impl Scheme for LtvEvaluator {
         let plain = self.plain_ring();
         self.params().check_level(level)?;
         match values {
-            DiagonalValues::LastDimension(elements) if e == 1 => {
+            DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
                 self.prepared_diagonal(&Plaintext { coefficients, exponent: e })
             }
-            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimension", "something else")),
+            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimensions", "something else")),
         }
     }
     fn galois_many(&self, x: &LtvCiphertext, gs: &[GaloisElement]) -> Result<Vec<LtvExtended>, SchemeError> {
