@@ -7,7 +7,7 @@ mod run;
 use std::time::Instant;
 
 use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, KeySize};
+use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize};
 use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
 use everlevel::scheme::params::{Family, KeySecurity};
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
@@ -179,10 +179,10 @@ fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitErro
     let scheme = NoOp::blank(params);
     let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
-    let (start, size, rounds) = (blank(top)?, KeySize::Aes128, usize::from(args.rounds));
+    let cipher = Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(usize::from(args.rounds));
     match args.slicing() {
-        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, start, size, rounds, blank)?,
-        Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, start, size, rounds, blank)?,
+        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, blank(top)?, cipher, blank)?,
+        Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?,
     };
     Ok(scheme.key_plan())
 }

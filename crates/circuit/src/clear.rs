@@ -139,6 +139,9 @@ impl Scheme for Clear {
     fn neg(&self, a: &Value) -> Result<Value, SchemeError> {
         self.map(a, |x| a.t.sub(0, x))
     }
+    fn encode_elements(&self, _: &[u64]) -> Result<Plaintext, SchemeError> {
+        unimplemented!("no circuit under test encodes a plaintext")
+    }
     fn add_plain(&self, _: &Value, _: &Plaintext) -> Result<Value, SchemeError> {
         unimplemented!("no circuit under test adds a plaintext")
     }

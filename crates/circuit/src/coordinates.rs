@@ -22,7 +22,7 @@ impl<S: Scheme> Coordinates<S> {
     pub fn new(scheme: &S, exponent: u32, level: Level) -> Result<Self, CircuitError> {
         let duals = AxisTransform::new(scheme.slot_shape(), exponent)?.dual_basis()?;
         let prepared: Result<Vec<_>, _> =
-            duals.into_iter().map(|values| scheme.diagonal(&DiagonalValues::LastDimension(values), exponent, level)).collect();
+            duals.into_iter().map(|values| scheme.diagonal(&DiagonalValues::LastDimensions(values), exponent, level)).collect();
         Ok(Coordinates { images: Self::images(scheme.slot_shape()), duals: prepared? })
     }
     /// The powers of Frobenius, the identity first: d - 1 hoisted key switches.

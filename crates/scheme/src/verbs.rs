@@ -46,9 +46,10 @@ pub struct PeriodicSlots {
 pub enum DiagonalValues {
     /// Indices that are powers of two: values of the base ring that repeat along the columns.
     Periodic(PeriodicSlots),
-    /// Indices with axes: D elements of GR(p^e, d), d residues each, along the last dimension of the slots, D its size; the same ones at all
-    /// places of the other dimensions. These are the polynomials in X_c alone, c being the last axis.
-    LastDimension(Vec<u64>),
+    /// Indices with axes: elements of GR(p^e, d), d residues each, along the dimensions of the last axes, row-major, of as many axes as their number says; the same
+    /// ones at all places of the other dimensions. D of them lie along the last dimension, D its size. These are the polynomials in the X_a of those axes alone,
+    /// and their evaluations repeat along the others.
+    LastDimensions(Vec<u64>),
 }
 
 /// An exact scheme, as seen by a circuit.
@@ -90,6 +91,11 @@ pub trait Scheme: Send + Sync {
     fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// Negation.
     fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// A plaintext modulo p^r by its slots, whole elements of GR(p^r, d): see [`Plaintext::encode_elements`].
+    ///
+    /// # Errors
+    /// Another number of values than slots times d, or one outside of 0..p^r.
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError>;
     /// Adds the plaintext's slots.
     ///
     /// # Errors

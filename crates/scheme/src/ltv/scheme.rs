@@ -61,6 +61,9 @@ impl Scheme for LtvEvaluator {
         self.check(a)?;
         Ok(a.clone())
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        self.params().encode_elements(values)
+    }
     fn add_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
         self.check(a)?;
         let (ring, rows) = (self.params().ring(), rows(a.level()));
@@ -138,11 +141,11 @@ impl Scheme for LtvEvaluator {
         let plain = self.plain_ring();
         self.params().check_level(level)?;
         match values {
-            DiagonalValues::LastDimension(elements) if e == 1 => {
+            DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
                 self.prepared_diagonal(&Plaintext { coefficients, exponent: e })
             }
-            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimension", "something else")),
+            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimensions", "something else")),
         }
     }
     fn galois_many(&self, x: &LtvCiphertext, gs: &[GaloisElement]) -> Result<Vec<LtvExtended>, SchemeError> {

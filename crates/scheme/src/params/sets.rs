@@ -54,6 +54,9 @@ const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, fine: &[38, 34, 28], weight:
 /// Rings of odd index: h = 28 keeps |I| <= 41 in all coefficients with probability 1 - 2^-135 for two prime factors.
 const ODD: Set = Set { base: 45, special: 4, digit: 4, bound: Some(41), ..BGV };
 
+/// Bytes in slots of GF(2^24), 16 of them along a dimension, and levels for AES: 13 · 17 · 241.
+const AES: Set = Set { index: 53261, p: 2, words: 16, fine: &[47, 44, 42, 41], special: 3, digit: 3, weight: 0, ..BGV };
+
 const TOY_257: Set =
     Set { index: 1 << 9, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
 
@@ -124,18 +127,9 @@ const SETS: &[Set] = &[
         ..ODD
     },
     Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
-    // Bytes in slots of GF(2^24), and levels for AES: 13 · 17 · 241.
-    Set {
-        name: "aes-bgv-leveled",
-        index: 53261,
-        p: 2,
-        words: 16,
-        fine: &[47, 44, 42, 41],
-        special: 3,
-        digit: 3,
-        weight: 0,
-        ..BGV
-    },
+    Set { name: "aes-bgv-leveled", ..AES },
+    // 3 · 17 · 97: four lines of 16 slots, in GF(2^48).
+    Set { name: "insecure_aes-m4947", index: 4947, ..AES },
     // The plaintexts that HElib's tests bootstrap.
     Set {
         name: "insecure_bgv-2-m15709",

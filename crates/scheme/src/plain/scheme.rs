@@ -113,6 +113,9 @@ impl Scheme for NoOp {
     fn neg(&self, a: &Open) -> Result<Open, SchemeError> {
         Ok(Open { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
+    }
     fn add_plain(&self, a: &Open, b: &Plaintext) -> Result<Open, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plain_arithmetic(&a.meta);
@@ -321,7 +324,7 @@ impl Scheme for NoOp {
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, OpenExtended)>, next: NextUse) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
+        let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let meta = params.after_galois_sum(&sum, switched, next)?;
@@ -351,7 +354,7 @@ impl Scheme for NoOp {
             switched += usize::from(!g.is_identity());
             self.count_giant(g, x.meta.meta.level);
             let value = params.plain().galois(&x.value, g, exponent);
-            sum = Some(OpenExtended { meta: x.meta.shifted(g.column_shift(params.ring())), value });
+            sum = Some(OpenExtended { meta: x.meta.shifted(g.evaluation_shift(params.ring())), value });
         }
         let sum = sum.ok_or_else(no_parts)?;
         let meta = params.after_galois_sum(&sum.meta, switched, next)?;

@@ -181,6 +181,9 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
+    }
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let params = self.params();
