@@ -1,79 +1,24 @@
 //! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV and on LTV over NTRU.
 
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use aes::{Aes128, Aes192, Aes256};
+mod aes_common;
+
+use aes_common::{bgv, block, close, hex, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
     Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Packed,
 };
 use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
-use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
     Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
-use rand_core::{Rng, SeedableRng};
-
-/// 16 slots of degree 8, and levels for the whole cipher.
-fn ntru() -> Params {
-    Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch).unwrap()
-}
-/// The same ring for BGV, with so many words.
-fn bgv(p: u64, words: usize) -> Params {
-    let name = format!("insecure_aes-{p}");
-    let spec = ParamsSpec {
-        name,
-        plain_prime: p,
-        words,
-        family: Family::Rlwe,
-        secret: SecretKind::UniformTernary,
-        ..ntru().spec().clone()
-    };
-    Params::new(spec, OptIn::InsecureResearch).unwrap()
-}
+use rand_core::SeedableRng;
 
 /// Four lines of 16 slots of degree 48, with so many words.
 fn lines(words: usize) -> Params {
     let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
     Params::new(ParamsSpec { words, ..params.spec().clone() }, OptIn::InsecureResearch).unwrap()
-}
-
-fn hex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
-}
-fn block(text: &str) -> [u8; 16] {
-    hex(text).try_into().unwrap()
-}
-fn random(rng: &mut ChaCha20Rng, length: usize) -> Vec<u8> {
-    let mut bytes = vec![0; length];
-    rng.fill_bytes(&mut bytes);
-    bytes
-}
-
-/// What another implementation says.
-fn oracle(key: &[u8], plain: [u8; 16]) -> [u8; 16] {
-    let mut out = plain.into();
-    match key.len() {
-        16 => Aes128::new_from_slice(key).unwrap().encrypt_block(&mut out),
-        24 => Aes192::new_from_slice(key).unwrap().encrypt_block(&mut out),
-        _ => Aes256::new_from_slice(key).unwrap().encrypt_block(&mut out),
-    }
-    out.into()
-}
-
-/// A state in the clear: one block a slot.
-fn open<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, blocks: &[[u8; 16]], level: Level) -> Result<Vec<Open>, SchemeError> {
-    let params = scheme.params();
-    let plain = |values: &Vec<u64>| scheme.encrypt_at(&Plaintext::encode_elements(params, values)?, level);
-    aes.encode(blocks).iter().map(plain).collect()
-}
-fn close<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, state: &[Open]) -> Vec<[u8; 16]> {
-    let elements = |x| scheme.decrypt(x).unwrap().decode_elements(scheme.params()).unwrap();
-    aes.decode(&state.iter().map(elements).collect::<Vec<_>>()).unwrap()
-}
-fn top(scheme: &NoOp) -> Level {
-    scheme.params().chain().top()
 }
 
 /// The first rounds of AES-128.
@@ -127,7 +72,7 @@ fn check_cipher<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, relineariza
         while keys.len() < wanted {
             keys.push(random(&mut rng, length));
             blocks.push(random(&mut rng, 16).try_into().unwrap());
-            expected.push(oracle(&keys[keys.len() - 1], blocks[blocks.len() - 1]));
+            expected.push(oracle(&keys[keys.len() - 1], blocks[blocks.len() - 1], Direction::Encrypt));
         }
         for i in (0..wanted).step_by(aes.blocks()) {
             let (before, those) = (scheme.cost(), i..i + aes.blocks());

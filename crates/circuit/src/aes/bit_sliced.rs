@@ -6,9 +6,10 @@ use rayon::prelude::*;
 
 use super::affine::AffineMap;
 use super::field::{AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, linearized};
+use super::layout::Layout;
 use super::round::{Direction, Round};
 use super::tower::{FROM_TOWER, TO_TOWER, invert};
-use super::{Aes, AesError, KeySource};
+use super::{Aes, KeySource};
 use crate::error::CircuitError;
 
 /// AES with a ciphertext for each of the 128 bits of a state, bytes in their order and the most significant bit first; a slot holds a bit of a block.
@@ -16,8 +17,7 @@ use crate::error::CircuitError;
 /// A round has 16 S-boxes in the tower field, 576 products, 288 relinearizations, depth 4. Everything else is sums.
 #[derive(Clone, Debug)]
 pub struct BitSliced {
-    slots: usize,
-    degree: usize,
+    layout: Layout,
     to_tower: AffineMap,
     encryption: Layers,
     decryption: Layers,
@@ -43,7 +43,7 @@ impl BitSliced {
         let unmixed = AffineMap::inverse_mix_columns().then(&unshifted);
         let from_tower = Self::after_inversion().then(&inverse_affine);
         let decryption = Layers { before: [unshifted, unmixed], after: [from_tower.clone(), from_tower] };
-        BitSliced { slots: shape.slots(), degree: shape.degree_of_slot(), to_tower, encryption, decryption }
+        BitSliced { layout: Layout::bit_sliced(shape), to_tower, encryption, decryption }
     }
     /// From inverses in the tower's basis to the results of SubBytes.
     fn after_inversion() -> AffineMap {
@@ -68,46 +68,18 @@ impl BitSliced {
     /// SubBytes on a state of 128 ciphertexts: depth 4.
     ///
     /// # Errors
-    /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
+    /// [`super::AesError::Width`] for another number of ciphertexts, and those of the scheme.
     pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
         Self::after_inversion().evaluate(scheme, &Self::inverses(scheme, &self.to_tower, state)?, None)
     }
 }
 
 impl<S: Scheme> Aes<S> for BitSliced {
-    fn width(&self) -> usize {
-        128
-    }
-    fn blocks(&self) -> usize {
-        self.slots
+    fn layout(&self) -> &Layout {
+        &self.layout
     }
     fn depth_of_round(&self) -> u32 {
         4
-    }
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
-        let slots = |position: usize| {
-            let mut elements = vec![0; blocks.len().max(self.slots) * self.degree];
-            let bits = blocks.iter().map(|block| u64::from(block[position / 8] >> (7 - position % 8) & 1));
-            elements.iter_mut().step_by(self.degree).zip(bits).for_each(|(x, bit)| *x = bit);
-            elements
-        };
-        (0..128).map(slots).collect()
-    }
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
-        AesError::check_width("the decrypted state", elements.len(), 128)?;
-        let count = elements.iter().map(Vec::len).min().unwrap_or(0) / self.degree;
-        let block = |slot: usize| {
-            let mut state = 0u128;
-            for ciphertext in elements {
-                let element = &ciphertext[slot * self.degree..][..self.degree];
-                if element[0] > 1 || element[1..].iter().any(|&x| x != 0) {
-                    return Err(AesError::NotInField { slot, what: "bit" }.into());
-                }
-                state = state << 1 | u128::from(element[0]);
-            }
-            Ok(state.to_be_bytes())
-        };
-        (0..count).map(block).collect()
     }
     fn round(
         &self,

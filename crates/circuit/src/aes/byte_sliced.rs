@@ -7,8 +7,11 @@ use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme, Scheme
 use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
-use super::field::{AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, shifted, unshifted};
+use super::field::{
+    AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, scaled, shifted, unshifted,
+};
 use super::inversion::{conjugations, inverse};
+use super::layout::Layout;
 use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
@@ -18,17 +21,16 @@ use crate::error::CircuitError;
 /// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 112 hoisted automorphisms, for all the rest: SubBytes' affine map
 /// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for the same cost.
 pub struct ByteSliced<S: Scheme> {
-    embedding: ByteEmbedding,
+    layout: Layout,
     /// σ^0, .., σ^7.
     images: Vec<GaloisElement>,
     encryption: Layer<S>,
     decryption: Layer<S>,
-    slots: usize,
 }
 
 /// The linear layer of one direction.
 struct Layer<S: Scheme> {
-    /// k c_j, by k: for the entries of the matrix, and for 1.
+    /// The coefficients of k times the affine map, or of the inverse map of k x, by k: for the entries of the matrix, and for 1.
     multiples: BTreeMap<u8, Vec<S::Diagonal>>,
     /// What the affine map makes of 0, in every slot.
     constant: Plaintext,
@@ -37,22 +39,24 @@ struct Layer<S: Scheme> {
 }
 
 impl<S: Scheme> Layer<S> {
-    fn new(
-        scheme: &S,
-        embedding: &ByteEmbedding,
-        level: Level,
-        affine: [u8; 8],
-        constant: u8,
-        mix: [u8; 4],
-    ) -> Result<Self, CircuitError> {
+    fn new(scheme: &S, embedding: &ByteEmbedding, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+        let (constant, mix) = match direction {
+            Direction::Encrypt => (AFFINE_CONSTANT, MIX),
+            Direction::Decrypt => (INVERSE_AFFINE_CONSTANT, INVERSE_MIX),
+        };
+        // The product comes after the affine map, or ahead of its inverse: Σ k c_j x^(2^j), Σ c_j (k x)^(2^j).
+        let coefficients = |k: u8| match direction {
+            Direction::Encrypt => AFFINE.map(|c| mul(k, c)),
+            Direction::Decrypt => scaled(INVERSE_AFFINE, k),
+        };
         let shape = scheme.slot_shape();
         let diagonal = |byte: u8| {
             let values = embedding.element(byte).repeat(shape.columns());
             scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
         };
-        let multiples = |k: u8| Ok((k, affine.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, SchemeError>>()?));
+        let multiple = |k: u8| Ok((k, coefficients(k).into_iter().map(diagonal).collect::<Result<_, _>>()?));
         let factors = BTreeSet::from([1, mix[0], mix[1], mix[2], mix[3]]);
-        let multiples = factors.into_iter().map(multiples).collect::<Result<_, SchemeError>>()?;
+        let multiples = factors.into_iter().map(multiple).collect::<Result<_, SchemeError>>()?;
         let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
         Ok(Layer { multiples, constant, mix })
     }
@@ -72,9 +76,10 @@ impl<S: Scheme> ByteSliced<S> {
     pub fn new(scheme: &S, level: Level) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let embedding = ByteEmbedding::new(shape)?;
-        let encryption = Layer::new(scheme, &embedding, level, AFFINE, AFFINE_CONSTANT, MIX)?;
-        let decryption = Layer::new(scheme, &embedding, level, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX)?;
-        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), encryption, decryption, slots: shape.slots() })
+        let encryption = Layer::new(scheme, &embedding, level, Direction::Encrypt)?;
+        let decryption = Layer::new(scheme, &embedding, level, Direction::Decrypt)?;
+        let layout = Layout::byte_sliced(shape)?;
+        Ok(ByteSliced { layout, images: Self::automorphisms(shape), encryption, decryption })
     }
     /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
@@ -135,34 +140,11 @@ fn moved<C>(state: &[C], source: fn(usize) -> usize) -> Vec<&C> {
 }
 
 impl<S: Scheme> Aes<S> for ByteSliced<S> {
-    fn width(&self) -> usize {
-        16
-    }
-    fn blocks(&self) -> usize {
-        self.slots
+    fn layout(&self) -> &Layout {
+        &self.layout
     }
     fn depth_of_round(&self) -> u32 {
         3
-    }
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
-        let missing = self.slots.saturating_sub(blocks.len()) * self.embedding.degree();
-        let slots = |position: usize| {
-            let elements = blocks.iter().flat_map(|block| self.embedding.element(block[position])).copied();
-            elements.chain(std::iter::repeat_n(0, missing)).collect()
-        };
-        (0..16).map(slots).collect()
-    }
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
-        AesError::check_width("the decrypted state", elements.len(), 16)?;
-        let degree = self.embedding.degree();
-        let count = elements.iter().map(Vec::len).min().unwrap_or(0) / degree;
-        let mut blocks = vec![[0; 16]; count];
-        for (position, ciphertext) in elements.iter().enumerate() {
-            for (slot, (block, element)) in blocks.iter_mut().zip(ciphertext.chunks(degree)).enumerate() {
-                block[position] = self.embedding.byte(element).ok_or(AesError::NotInField { slot, what: "byte" })?;
-            }
-        }
-        Ok(blocks)
     }
     fn round(
         &self,

@@ -1,5 +1,7 @@
 //! Errors of AES.
 
+use everlevel_scheme::Level;
+
 use crate::error::CircuitError;
 
 /// What can be wrong with AES or with its use.
@@ -64,6 +66,38 @@ pub enum AesError {
         /// Bytes given.
         found: usize,
     },
+    /// More data than a state holds, or none of it in the slots.
+    #[error("{found} bytes: a state holds {highest}; take them in pieces")]
+    BatchLength {
+        /// Bytes given or asked for.
+        found: usize,
+        /// Bytes that there is room for.
+        highest: usize,
+    },
+    /// Data after data that ended within a block.
+    #[error("data after byte {offset}, where they ended within a block: begin anew with the counter that follows")]
+    Ended {
+        /// How many bytes came before.
+        offset: u64,
+    },
+    /// Another number of round keys than AES has.
+    #[error("{found} round keys: expected {expected}")]
+    RoundKeys {
+        /// Keys given.
+        found: usize,
+        /// Keys that there are.
+        expected: usize,
+    },
+    /// A round key at too low a level.
+    #[error("the key of round {round} is at level {found}, the state at level {needed}: encrypt it at that level or above")]
+    KeyLevel {
+        /// The round.
+        round: usize,
+        /// The key's level.
+        found: Level,
+        /// The state's level.
+        needed: Level,
+    },
     /// Slots without a subfield of bytes.
     #[error("slots of degree {degree} hold no bytes: AES by bytes needs a degree that is a multiple of 8; take it by bits")]
     NoBytes {
@@ -92,6 +126,9 @@ pub enum AesError {
 impl AesError {
     pub(super) fn check_width(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
         if found == expected { Ok(()) } else { Err(AesError::Width { what, found, expected }) }
+    }
+    pub(super) fn check_batch(found: usize, highest: usize) -> Result<(), Self> {
+        if found <= highest { Ok(()) } else { Err(AesError::BatchLength { found, highest }) }
     }
     pub(super) fn check_prime(p: u64) -> Result<(), CircuitError> {
         if p == 2 { Ok(()) } else { Err(CircuitError::ModulusMismatch { expected: 2, found: p }) }

@@ -43,6 +43,16 @@ pub(super) fn linearized(factors: [u8; 8], x: u8) -> u8 {
     factors.iter().zip(images).fold(0, |sum, (&c, y)| sum ^ mul(c, y))
 }
 
+/// The coefficients of Σ `factors[j]` (k x)^(2^j) as a polynomial in x.
+pub(super) fn scaled(factors: [u8; 8], k: u8) -> [u8; 8] {
+    let mut power = k;
+    factors.map(|factor| {
+        let product = mul(factor, power);
+        power = mul(power, power);
+        product
+    })
+}
+
 /// Where ShiftRows takes the byte at `position` from; byte r + 4c is in row r and column c.
 pub(super) fn shifted(position: usize) -> usize {
     let (row, column) = (position % 4, position / 4);

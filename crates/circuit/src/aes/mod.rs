@@ -42,12 +42,16 @@ mod error;
 mod field;
 mod inversion;
 mod key;
+mod layout;
 mod modes;
 mod packed;
+mod refresh;
 mod round;
+mod round_keys;
 mod tower;
+mod transcipher;
 
-use everlevel_scheme::{Level, Plaintext, Scheme};
+use everlevel_scheme::{Level, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
 
 use crate::error::CircuitError;
@@ -58,9 +62,13 @@ pub use byte_sliced::ByteSliced;
 pub use embedding::ByteEmbedding;
 pub use error::AesError;
 pub use key::{KeySchedule, KeySize};
+pub use layout::{Layout, Place};
 pub use modes::{Blocks, Mode};
 pub use packed::{Packed, UnpackBytes};
+pub use refresh::{Refresh, RefreshFn};
 pub use round::{Cipher, Direction, Round};
+pub use round_keys::RoundKeys;
+pub use transcipher::{Batch, Progress, Transcipher};
 
 /// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
 /// it out. At that level or above; best encrypted at just that level.
@@ -81,20 +89,10 @@ pub enum Start<'s, S: Scheme> {
 
 /// A way of evaluating AES.
 pub trait Aes<S: Scheme>: Sync {
-    /// How many ciphertexts a state has.
-    fn width(&self) -> usize;
-    /// How many blocks a state holds.
-    fn blocks(&self) -> usize;
+    /// Which slot holds which byte.
+    fn layout(&self) -> &Layout;
     /// How many products lie in a row in each round.
     fn depth_of_round(&self) -> u32;
-    /// What the slots of each ciphertext of a state hold: d bits for each slot, as for [`Scheme::encode_elements`], which refuses more than
-    /// [`Aes::blocks`] of them. Missing blocks are 0.
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>>;
-    /// The blocks of a state, the inverse of [`Aes::encode`].
-    ///
-    /// # Errors
-    /// [`AesError::Width`] for another number of ciphertexts, [`AesError::NotInField`] for a slot that holds something else.
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError>;
     /// One round, the addition of its key included.
     ///
     /// # Errors
@@ -107,6 +105,25 @@ pub trait Aes<S: Scheme>: Sync {
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError>;
 
+    /// How many ciphertexts a state has.
+    fn width(&self) -> usize {
+        self.layout().width()
+    }
+    /// How many blocks a state holds.
+    fn blocks(&self) -> usize {
+        self.layout().blocks()
+    }
+    /// As [`Layout::encode`].
+    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
+        self.layout().encode(blocks)
+    }
+    /// As [`Layout::decode`].
+    ///
+    /// # Errors
+    /// As [`Layout::decode`].
+    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
+        Ok(self.layout().decode(elements)?)
+    }
     /// Adds the key of a round, asked for at `level`.
     ///
     /// # Errors
@@ -215,6 +232,36 @@ pub trait Aes<S: Scheme>: Sync {
         let start = Start::Encrypted(vec![start; self.width()]);
         self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
+    }
+    /// The capacity that a round takes, in bits: the most that any of them takes, of those that there is room for from `start` on. In a rehearsal as for
+    /// [`Aes::round_key_levels`].
+    ///
+    /// # Errors
+    /// As [`Aes::evaluate`], if there is not even room for one round.
+    fn capacity_of_round(
+        &self,
+        scheme: &S,
+        start: S::Ciphertext,
+        cipher: Cipher,
+        mut blank: impl FnMut(Level) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<f64, CircuitError>
+    where
+        Self: Sized,
+    {
+        let mut capacities = Vec::with_capacity(cipher.rounds + 1);
+        let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
+        let mut measure = |_: usize, state: Vec<S::Ciphertext>| {
+            capacities.push(state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min));
+            Ok(state)
+        };
+        let start = Start::Encrypted(vec![start; self.width()]);
+        let done = self.evaluate(scheme, start, cipher, &mut keys, &mut measure);
+        let most = capacities.windows(2).map(|pair| pair[0] - pair[1]).reduce(f64::max);
+        match (done, most) {
+            (Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })), Some(most)) => Ok(most),
+            (Err(error), _) => Err(error),
+            (Ok(_), None) => Ok(0.0),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme};
 use super::embedding::ByteEmbedding;
 use super::field::{AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX};
 use super::inversion::{conjugations, inverse};
+use super::layout::Layout;
 use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
@@ -18,8 +19,7 @@ use crate::error::CircuitError;
 /// A round has 4 products and 3 automorphisms for x^254, depth 3, and two linear maps: SubBytes' affine map Σ c_j σ^j, σ Frobenius, of 7 hoisted automorphisms; and
 /// ShiftRows with MixColumns, see [`Mixing`], of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion, for the same cost (docs/adr/0018).
 pub struct Packed<S: Scheme> {
-    embedding: ByteEmbedding,
-    line: Line,
+    layout: Layout,
     /// σ^0, .., σ^7.
     images: Vec<GaloisElement>,
     encryption: Layer<S>,
@@ -28,26 +28,27 @@ pub struct Packed<S: Scheme> {
 
 /// The dimension that the bytes of a block lie along.
 #[derive(Clone, Debug)]
-struct Line {
+pub(super) struct Line {
     dimension: usize,
-    /// How many slots lie between neighbours along it.
     inner: usize,
-    blocks: usize,
-    degree: usize,
 }
 
 impl Line {
     /// The first good dimension of 16 slots that is not the last one. In rings with p = 2 and bytes in slots that of 17 it is, and dimensions are axes.
-    fn of(shape: &SlotShape) -> Result<Self, AesError> {
+    pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
         let dimensions = shape.dimensions();
         let sizes = || dimensions.iter().map(|d| d.size).collect();
         let found = dimensions[..dimensions.len() - 1].iter().position(|d| d.good && d.size == 16);
         let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
         let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
-        Ok(Line { dimension, inner, blocks: shape.slots() / 16, degree: shape.degree_of_slot() })
+        Ok(Line { dimension, inner })
+    }
+    /// How many slots lie between neighbours along it: so many lines lie side by side.
+    pub(super) fn inner(&self) -> usize {
+        self.inner
     }
     /// The slot of a byte.
-    fn slot(&self, block: usize, byte: usize) -> usize {
+    pub(super) fn slot(&self, block: usize, byte: usize) -> usize {
         (block / self.inner * 16 + byte) * self.inner + block % self.inner
     }
     /// What is the same in all blocks, by its values along the line: a diagonal.
@@ -169,7 +170,7 @@ impl<S: Scheme> Packed<S> {
         let encryption = Layer::new(scheme, &embedding, level, AFFINE, AFFINE_CONSTANT, mixing(Direction::Encrypt, MIX)?)?;
         let mixing = mixing(Direction::Decrypt, INVERSE_MIX)?;
         let decryption = Layer::new(scheme, &embedding, level, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, mixing)?;
-        Ok(Packed { images: conjugations(shape), embedding, line, encryption, decryption })
+        Ok(Packed { layout: Layout::packed(shape)?, images: conjugations(shape), encryption, decryption })
     }
     /// The automorphisms that a direction uses: ten need keys.
     ///
@@ -183,41 +184,11 @@ impl<S: Scheme> Packed<S> {
 }
 
 impl<S: Scheme> Aes<S> for Packed<S> {
-    fn width(&self) -> usize {
-        1
-    }
-    fn blocks(&self) -> usize {
-        self.line.blocks
+    fn layout(&self) -> &Layout {
+        &self.layout
     }
     fn depth_of_round(&self) -> u32 {
         3
-    }
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
-        let (line, degree) = (&self.line, self.line.degree);
-        let mut slots = vec![0; blocks.len().next_multiple_of(line.inner).max(line.blocks) * 16 * degree];
-        for (number, block) in blocks.iter().enumerate() {
-            for (place, &byte) in block.iter().enumerate() {
-                slots[line.slot(number, place) * degree..][..degree].copy_from_slice(self.embedding.element(byte));
-            }
-        }
-        vec![slots]
-    }
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
-        AesError::check_width("the decrypted state", elements.len(), 1)?;
-        let (line, degree) = (&self.line, self.line.degree);
-        let (expected, found) = (line.blocks * 16 * degree, elements[0].len());
-        if found != expected {
-            return Err(CircuitError::SlotCount { expected, found });
-        }
-        let mut blocks = vec![[0; 16]; line.blocks];
-        for (number, block) in blocks.iter_mut().enumerate() {
-            for (place, byte) in block.iter_mut().enumerate() {
-                let slot = line.slot(number, place);
-                let element = &elements[0][slot * degree..][..degree];
-                *byte = self.embedding.byte(element).ok_or(AesError::NotInField { slot, what: "byte" })?;
-            }
-        }
-        Ok(blocks)
     }
     fn round(
         &self,
