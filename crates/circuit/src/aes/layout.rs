@@ -6,7 +6,7 @@ use everlevel_ring::SlotShape;
 
 use super::AesError;
 use super::embedding::ByteEmbedding;
-use super::packed::Line;
+use super::line::Line;
 use crate::error::CircuitError;
 
 /// How the blocks of a state lie in the slots of its ciphertexts. Known from the slots alone, so that the owner of the secret key can read results without the

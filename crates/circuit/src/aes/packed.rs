@@ -9,6 +9,7 @@ use super::embedding::ByteEmbedding;
 use super::field::{AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX};
 use super::inversion::{conjugations, inverse};
 use super::layout::Layout;
+use super::line::Line;
 use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
@@ -24,41 +25,6 @@ pub struct Packed<S: Scheme> {
     images: Vec<GaloisElement>,
     encryption: Layer<S>,
     decryption: Layer<S>,
-}
-
-/// The dimension that the bytes of a block lie along.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    dimension: usize,
-    inner: usize,
-}
-
-impl Line {
-    /// The first good dimension of 16 slots that is not the last one. In rings with p = 2 and bytes in slots that of 17 it is, and dimensions are axes.
-    pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
-        let dimensions = shape.dimensions();
-        let sizes = || dimensions.iter().map(|d| d.size).collect();
-        let found = dimensions[..dimensions.len() - 1].iter().position(|d| d.good && d.size == 16);
-        let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
-        let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
-        Ok(Line { dimension, inner })
-    }
-    /// How many slots lie between neighbours along it: so many lines lie side by side.
-    pub(super) fn inner(&self) -> usize {
-        self.inner
-    }
-    /// The slot of a byte.
-    pub(super) fn slot(&self, block: usize, byte: usize) -> usize {
-        (block / self.inner * 16 + byte) * self.inner + block % self.inner
-    }
-    /// What is the same in all blocks, by its values along the line: a diagonal.
-    fn diagonal<'e>(&self, element: impl Fn(usize) -> &'e [u64]) -> DiagonalValues {
-        DiagonalValues::LastDimensions((0..16).flat_map(|byte| element(byte).repeat(self.inner)).collect())
-    }
-    /// The automorphism that moves bytes by `k` to the left, cyclically.
-    fn rotation(&self, shape: &SlotShape, k: i64) -> GaloisElement {
-        shape.rotation_along(self.dimension, k)
-    }
 }
 
 /// ShiftRows and then MixColumns, or InvMixColumns and then InvShiftRows, along the line.
@@ -81,14 +47,11 @@ struct Mixing<S: Scheme> {
 }
 
 impl<S: Scheme> Mixing<S> {
-    fn new(
-        scheme: &S,
-        embedding: &ByteEmbedding,
-        line: &Line,
-        level: Level,
-        direction: Direction,
-        matrix: [u8; 4],
-    ) -> Result<Self, CircuitError> {
+    fn new(scheme: &S, embedding: &ByteEmbedding, line: &Line, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+        let matrix = match direction {
+            Direction::Encrypt => MIX,
+            Direction::Decrypt => INVERSE_MIX,
+        };
         let (babies, giant) = Self::automorphisms(scheme.slot_shape(), line, direction);
         let multiple = |k: u8| {
             let values = line.diagonal(|byte| embedding.element(if byte % 4 == 0 { k } else { 0 }));
@@ -133,14 +96,11 @@ struct Layer<S: Scheme> {
 }
 
 impl<S: Scheme> Layer<S> {
-    fn new(
-        scheme: &S,
-        embedding: &ByteEmbedding,
-        level: Level,
-        affine: [u8; 8],
-        constant: u8,
-        mixing: Mixing<S>,
-    ) -> Result<Self, CircuitError> {
+    fn new(scheme: &S, embedding: &ByteEmbedding, line: &Line, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+        let (affine, constant) = match direction {
+            Direction::Encrypt => (AFFINE, AFFINE_CONSTANT),
+            Direction::Decrypt => (INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT),
+        };
         let shape = scheme.slot_shape();
         let diagonal = |byte: &u8| {
             let values = embedding.element(*byte).repeat(shape.columns());
@@ -148,7 +108,7 @@ impl<S: Scheme> Layer<S> {
         };
         let affine = affine.iter().map(diagonal).collect::<Result<_, _>>()?;
         let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
-        Ok(Layer { affine, constant, mixing })
+        Ok(Layer { affine, constant, mixing: Mixing::new(scheme, embedding, line, level, direction)? })
     }
     /// The affine map without its constant.
     fn linear(&self, scheme: &S, images: &[GaloisElement], x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
@@ -166,10 +126,8 @@ impl<S: Scheme> Packed<S> {
     pub fn new(scheme: &S, level: Level) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
-        let mixing = |direction, matrix| Mixing::new(scheme, &embedding, &line, level, direction, matrix);
-        let encryption = Layer::new(scheme, &embedding, level, AFFINE, AFFINE_CONSTANT, mixing(Direction::Encrypt, MIX)?)?;
-        let mixing = mixing(Direction::Decrypt, INVERSE_MIX)?;
-        let decryption = Layer::new(scheme, &embedding, level, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, mixing)?;
+        let layer = |direction| Layer::new(scheme, &embedding, &line, level, direction);
+        let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
         Ok(Packed { layout: Layout::packed(shape)?, images: conjugations(shape), encryption, decryption })
     }
     /// The automorphisms that a direction uses: ten need keys.
