@@ -45,6 +45,7 @@ mod clear;
 pub mod coordinates;
 pub mod digits;
 mod error;
+pub mod integers;
 pub mod linear;
 mod modular;
 mod normal_basis;

@@ -27,6 +27,7 @@ fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight
         index,
         plain_prime: p,
         plain_exponent: r,
+        extended_exponent: 0,
         base_bits: 50,
         word_bits: 50,
         words: 26,

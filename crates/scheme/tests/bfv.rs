@@ -18,6 +18,7 @@ fn small(p: u64, r: u32, form: Form) -> ParamsSpec {
         index: 128,
         plain_prime: p,
         plain_exponent: r,
+        extended_exponent: 0,
         base_bits: 50,
         word_bits: 50,
         words: 11,

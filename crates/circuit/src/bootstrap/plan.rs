@@ -102,7 +102,7 @@ impl BootstrapPlan {
             plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
         }
         if params.spec().plain_prime == 2 {
-            plan.digits = match params.slot_shape().max_exponent() {
+            plan.digits = match params.raised_exponent() {
                 ..=24 => DigitMethod::Doubling,
                 _ => DigitMethod::Geelen { extra_depth: 0 },
             };
@@ -190,7 +190,7 @@ impl BootstrapPlan {
             }
             sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
         }
-        let (e, v) = (params.slot_shape().max_exponent(), params.overflow_digits());
+        let (e, v) = (params.raised_exponent(), params.overflow_digits());
         let problem = DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
         let mut methods = DigitMethod::candidates(&problem)?;
         if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {

@@ -101,7 +101,7 @@ impl ServerKeys {
 
         let top = params.chain().top();
         let basis = params.chain().basis(top);
-        let exponent = params.slot_shape().max_exponent();
+        let exponent = params.raised_exponent();
         let t = params.plain().modulus(exponent);
         let noise = (t.value() as f64 * params.noise().error_norm_limit()).log2() + 0.1;
         let meta = params.fresh(top, exponent, noise);

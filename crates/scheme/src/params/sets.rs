@@ -12,6 +12,8 @@ struct Set {
     index: u64,
     p: u64,
     r: u32,
+    /// The exponent that circuits extend ciphertexts to, if above r and r + v.
+    extended: u32,
     base: u32,
     word: u32,
     words: usize,
@@ -32,6 +34,7 @@ const BGV: Set = Set {
     index: 1 << 16,
     p: 65537,
     r: 1,
+    extended: 0,
     base: 47,
     word: 50,
     words: 10,
@@ -124,11 +127,12 @@ const SETS: &[Set] = &[
         ..ODD
     },
     Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
-    // Bytes in slots of GF(2^24), and levels for AES: 13 · 17 · 241.
+    // Bytes in slots of GF(2^24), and levels for AES: 13 · 17 · 241. Bits become integers modulo 2^32 at most.
     Set {
         name: "aes-bgv-leveled",
         index: 53261,
         p: 2,
+        extended: 32,
         words: 16,
         fine: &[47, 44, 42, 41],
         special: 3,
@@ -184,6 +188,7 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         index: set.index,
         plain_prime: set.p,
         plain_exponent: set.r,
+        extended_exponent: set.extended,
         base_bits: set.base,
         word_bits: set.word,
         words: set.words,
