@@ -1,12 +1,13 @@
 //! From bytes in slots to integers: on the no-op scheme with any garbage, and on small rings with cryptography.
 
-use everlevel_circuit::aes::{AesError, ByteEmbedding};
+use everlevel_circuit::aes::{Aes, AesError, ByteEmbedding, ByteSliced, KeySize};
+use everlevel_circuit::digits::DigitMethod;
 use everlevel_circuit::integers::{ByteBits, ByteOrder, IntegersFromBytes};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
 use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::{
-    Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey,
+    Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey,
     ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
@@ -118,36 +119,118 @@ fn integers_of_several_bytes_on_the_no_op_scheme() {
     }
 }
 
+/// Bytes under encryption, as integers, with the keys that a rehearsal asks for: the plaintexts of all bits on the way and of the result.
 #[test]
-fn budget() {
-    let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();
-    let scheme = NoOp::blank(&params);
-    let top = params.chain().top();
-    let zero = Plaintext::encode_modulo(&params, &[], 1).unwrap();
-    let started = std::time::Instant::now();
-    for capacity in [226.0, 700.0] {
-        let level = params.chain().at_least(capacity + 30.0);
-        let x = scheme.encrypt_worn(&zero, level, capacity).unwrap();
-        for (bytes, bits) in [(1, 8), (2, 16), (3, 24), (4, 32)] {
-            let map = IntegersFromBytes::new(&scheme, bytes, bits, ByteOrder::Little, top).unwrap();
-            println!("made {:?}", started.elapsed());
-            let one = ByteBits::new(&scheme, bits, top).unwrap().split(&scheme, &x);
-            match one {
-                Ok(b) => println!(
-                    "  split {:.1} level {} noise {:.1}",
-                    scheme.capacity_bits(&b[0]),
-                    params.modulus_bits(scheme.level(&b[0])),
-                    b[0].meta().noise
-                ),
-                Err(e) => println!("  {e}"),
-            }
-            let inputs = vec![&x; bytes];
-            match map.evaluate(&scheme, &inputs) {
-                Ok(y) => {
-                    println!("{capacity} {bits}: left {:.1}  {:?} {:?}", scheme.capacity_bits(&y), map.costs(), started.elapsed())
-                }
-                Err(e) => println!("{capacity} {bits}: {e}"),
+fn bytes_become_integers_with_cryptography_and_within_their_noise() {
+    for (index, form, bits) in
+        [(255, Form::Bgv, 8), (255, Form::Bgv, 16), (255, Form::Bfv, 16), (241, Form::Bgv, 16), (257, Form::Bgv, 8)]
+    {
+        let params = params(index, 10, form);
+        let (slots, top, count) = (params.slots(), params.chain().top(), bits as usize / 8);
+        let values = integers(slots, bits, 7);
+        let plain: Vec<Plaintext> = (0..count).map(|k| encode(&params, &byte_of(&values, k))).collect();
+
+        let dry = NoOp::new(&params, 2);
+        let foretold = {
+            let map = IntegersFromBytes::new(&dry, count, bits, ByteOrder::Little, top).unwrap();
+            let bytes: Vec<_> = plain.iter().map(|x| dry.encrypt(x).unwrap()).collect();
+            let y = map.evaluate(&dry, &bytes.iter().collect::<Vec<_>>()).unwrap();
+            dry.mul(&y, &y, NextUse::LinearMap).unwrap();
+            y
+        };
+        // What the circuit says that it needs, and no more.
+        let used: std::collections::BTreeSet<_> = dry.key_plan().galois.keys().map(|(g, _)| *g).collect();
+        assert!(used.into_iter().eq(IntegersFromBytes::<NoOp>::automorphisms(params.slot_shape())), "m = {index}");
+
+        let mut rng = ChaCha20Rng::seed_from_u64(index);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+        let bytes: Vec<_> = plain.iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
+        let open = |x: &Ciphertext| {
+            let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
+            assert!(measured <= bound, "m = {index}, {form:?}: noise 2^{measured:.1}, bound 2^{bound:.1}");
+            secret.decrypt(x).unwrap().decode(&params).unwrap()
+        };
+        for (k, byte) in bytes.iter().enumerate() {
+            let split = ByteBits::new(&scheme, bits, top).unwrap().split(&scheme, byte).unwrap();
+            for (i, bit) in split.iter().enumerate() {
+                assert!(open(bit).iter().zip(&values).all(|(y, v)| y % 2 == v >> (8 * k + i) & 1), "m = {index}, bit {i}");
             }
         }
+        let map = IntegersFromBytes::new(&scheme, count, bits, ByteOrder::Little, top).unwrap();
+        let y = map.evaluate(&scheme, &bytes.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(open(&y), values, "m = {index}, {form:?}");
+        assert_eq!((y.meta().level, y.meta().noise), (foretold.meta().level, foretold.meta().noise), "as foretold");
+
+        // Ordinary integers modulo 2^bits: 3 x^2 - x, half of them rounded down, and their sum.
+        let t = 1u64 << bits;
+        let square = scheme.mul(&y, &y, NextUse::LinearMap).unwrap();
+        let z = scheme.linear_combination(&[(&square, 3), (&y, -1)], 0).unwrap();
+        assert!(open(&z).iter().zip(&values).all(|(z, v)| *z == (3 * v * v).wrapping_sub(*v) % t), "m = {index}");
     }
+}
+
+#[test]
+fn integers_are_truncated_and_summed() {
+    let params = params(255, 12, Form::Bgv);
+    let values = integers(params.slots(), 8, 4);
+    let scheme = NoOp::new(&params, 3);
+    let x = scheme.encrypt(&encode(&params, &byte_of(&values, 0))).unwrap();
+    let y =
+        IntegersFromBytes::new(&scheme, 1, 8, ByteOrder::Little, params.chain().top()).unwrap().evaluate(&scheme, &[&x]).unwrap();
+    let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
+    // The sign of two's complement: the highest of eight bits.
+    let sign = Truncation::new(2, 8, 7, DigitMethod::Doubling).unwrap().floor(&scheme, &y, NextUse::Keep).unwrap();
+    assert_eq!(open(&sign), values.iter().map(|v| v >> 7).collect::<Vec<_>>());
+    let total = values.iter().sum::<u64>() % 256;
+    assert_eq!(open(&total_sum(&scheme, &y).unwrap()), vec![total; params.slots()]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let set = params(255, 2, Form::Bgv);
+    let (scheme, top) = (NoOp::new(&set, 1), set.chain().top());
+    let new = |bytes, exponent| IntegersFromBytes::new(&scheme, bytes, exponent, ByteOrder::Little, top);
+    assert_eq!(new(0, 8).err(), Some(CircuitError::Empty { what: "the list of bytes" }));
+    assert!(matches!(new(1, 33).err(), Some(CircuitError::Ring(_))));
+    let x = scheme.encrypt(&encode(&set, &[1; 16])).unwrap();
+    let width = AesError::Width { what: "an integer", found: 1, expected: 2 };
+    assert_eq!(new(2, 16).unwrap().evaluate(&scheme, &[&x]).err(), Some(width.into()));
+    // Two words are not enough for 32 bits.
+    let refused = new(4, 32).unwrap().evaluate(&scheme, &[&x; 4]).err();
+    assert!(matches!(refused, Some(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))));
+    for e in [0, 33] {
+        assert!(matches!(scheme.extend_plain_modulus(&x, e), Err(SchemeError::BadArgument { .. })));
+    }
+    // Slots of degree 12, and an index with a square factor.
+    for index in [91, 289] {
+        let set = params(index, 2, Form::Bgv);
+        assert!(ByteBits::new(&NoOp::new(&set, 1), 4, set.chain().top()).is_err(), "m = {index}");
+    }
+}
+
+/// What the secure set leaves: all of AES-128 by bytes, then integers. Levels and noise bounds only.
+#[test]
+fn integers_of_16_bits_fit_behind_aes() {
+    let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();
+    let (scheme, top) = (NoOp::blank(&params), params.chain().top());
+    let zero = Plaintext::encode(&params, &[]).unwrap();
+    let blank = |level: Level| scheme.encrypt_at(&zero, level).unwrap();
+    let aes = ByteSliced::new(&scheme, top).unwrap();
+    let mut keys = |_: usize, level: Level| Ok(vec![blank(level); 16]);
+    let state = aes.encrypt(&scheme, vec![blank(top); 16], KeySize::Aes128, 10, &mut keys, &mut |_, _| Ok(())).unwrap();
+    let left = |bits: u32| {
+        let map = IntegersFromBytes::new(&scheme, bits as usize / 8, bits, ByteOrder::Big, top).unwrap();
+        let integers = map.evaluate(&scheme, &state[..map.bytes()].iter().collect::<Vec<_>>()).unwrap();
+        let sum = total_sum(&scheme, &integers).unwrap();
+        (scheme.capacity_bits(&integers), scheme.capacity_bits(&sum), map.costs().products)
+    };
+    let (eight, sixteen) = (left(8), left(16));
+    println!(
+        "after AES {:.1}; integers and their sums: 8 bits {eight:.1?}, 16 bits {sixteen:.1?}",
+        scheme.capacity_bits(&state[0])
+    );
+    // A product more modulo 2^8, a sum of all slots modulo 2^16.
+    assert!(eight.0 > 100.0 && sixteen.0 > 40.0 && sixteen.1 > 20.0);
+    assert_eq!((eight.2, sixteen.2), (17, 49));
 }

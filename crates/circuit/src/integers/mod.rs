@@ -11,7 +11,7 @@
 
 mod bits;
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{Level, NextUse, Scheme};
@@ -40,10 +40,20 @@ pub struct IntegersFromBytes<S: Scheme> {
     exponent: u32,
     bytes: usize,
     order: ByteOrder,
-    /// By the exponent that a byte is extended to.
-    splits: BTreeMap<u32, ByteBits<S>>,
-    /// By the exponent that a bit is lifted to.
-    lifts: BTreeMap<u32, Program>,
+    /// How each byte that counts is taken apart, the lowest first.
+    splits: Vec<ByteBits<S>>,
+    /// The lowest bits first.
+    groups: Vec<Group>,
+}
+
+/// Bits of one byte that are lifted alike: at the same levels, so that they carry the same factor and can be added without constants.
+struct Group {
+    byte: usize,
+    /// Bits of the byte.
+    bits: Range<usize>,
+    /// The lowest one counts modulo 2 to this power, the next one to one less.
+    exponent: u32,
+    lift: Program,
 }
 
 impl<S: Scheme> IntegersFromBytes<S> {
@@ -55,11 +65,19 @@ impl<S: Scheme> IntegersFromBytes<S> {
         if bytes == 0 {
             return Err(CircuitError::Empty { what: "the list of bytes" });
         }
-        let exponents = (0..bytes).map_while(|k| left(exponent, 8 * k));
-        let splits = exponents.map(|e| Ok((e, ByteBits::new(scheme, e, level)?))).collect::<Result<_, CircuitError>>()?;
-        let lifts = (0..8 * bytes).map_while(|i| left(exponent, i));
-        let lifts = lifts.map(|e| Ok((e, lowest_bit(e)?))).collect::<Result<_, CircuitError>>()?;
-        Ok(IntegersFromBytes { exponent, bytes, order, splits, lifts })
+        let (mut splits, mut groups) = (Vec::new(), Vec::<Group>::new());
+        for bit in 0..(8 * bytes).min(exponent as usize) {
+            let (byte, place, left) = (bit / 8, bit % 8, exponent - bit as u32);
+            if place == 0 {
+                splits.push(ByteBits::new(scheme, left, level)?);
+            }
+            let lift = lowest_bit(left)?;
+            match groups.last_mut().filter(|group| group.byte == byte && group.lift.costs() == lift.costs()) {
+                Some(group) => group.bits.end += 1,
+                None => groups.push(Group { byte, bits: place..place + 1, exponent: left, lift }),
+            }
+        }
+        Ok(IntegersFromBytes { exponent, bytes, order, splits, groups })
     }
     /// The automorphisms that need keys.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
@@ -75,11 +93,14 @@ impl<S: Scheme> IntegersFromBytes<S> {
     }
     /// Depth and products of the lifts; the bits take a level more.
     pub fn costs(&self) -> ProgramCosts {
-        self.lifts.values().map(Program::costs).fold(ProgramCosts::default(), |sum, costs| ProgramCosts {
-            depth: sum.depth.max(costs.depth),
-            products: sum.products + costs.products,
-            relinearizations: sum.relinearizations + costs.relinearizations,
-            scalar_products: sum.scalar_products + costs.scalar_products,
+        self.groups.iter().fold(ProgramCosts::default(), |sum, group| {
+            let (costs, times) = (group.lift.costs(), group.bits.len());
+            ProgramCosts {
+                depth: sum.depth.max(costs.depth),
+                products: sum.products + times * costs.products,
+                relinearizations: sum.relinearizations + times * costs.relinearizations,
+                scalar_products: sum.scalar_products + times * costs.scalar_products,
+            }
         })
     }
     /// The integers whose bytes these are.
@@ -93,25 +114,29 @@ impl<S: Scheme> IntegersFromBytes<S> {
         if self.order == ByteOrder::Big {
             bytes.reverse();
         }
-        // By their exponents, the largest and so the lowest byte first.
-        let split = |(byte, bits): (&&S::Ciphertext, &ByteBits<S>)| bits.split(scheme, byte);
         let bits: Vec<_> =
-            bytes.par_iter().zip(self.splits.values().rev().collect::<Vec<_>>()).map(split).collect::<Result<_, _>>()?;
-        let bits: Vec<S::Ciphertext> = bits.into_iter().flatten().collect();
-        let lift = |(bit, (&exponent, program)): (&S::Ciphertext, (&u32, &Program))| {
-            let bit = scheme.reduce_plain_modulus(bit, exponent)?;
-            program.run(scheme, &[&bit], NextUse::LinearMap)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
-        };
-        let lifts: Vec<_> = self.lifts.iter().rev().collect();
-        let bits: Vec<S::Ciphertext> = bits.par_iter().zip(lifts).map(lift).collect::<Result<_, _>>()?;
-        // Horner's rule.
-        let mut bits = bits.into_iter().rev();
-        let highest = bits.next().ok_or(CircuitError::Empty { what: "the list of bits" })?;
-        bits.try_fold(highest, |sum, bit| Ok(scheme.add(&scheme.multiply_by_p(&sum)?, &bit)?))
+            self.splits.par_iter().zip(&bytes).map(|(split, byte)| split.split(scheme, byte)).collect::<Result<_, _>>()?;
+        let part = |group: &Group| group.sum(scheme, &bits[group.byte][group.bits.clone()]);
+        let parts: Vec<S::Ciphertext> = self.groups.par_iter().map(part).collect::<Result<_, CircuitError>>()?;
+        // Horner's rule. What lies above has more capacity, and so room for the constants that adapt its factor.
+        let mut parts = self.groups.iter().zip(parts).rev();
+        let (_, highest) = parts.next().ok_or(CircuitError::Empty { what: "the list of bits" })?;
+        parts.try_fold(highest, |sum, (group, part)| {
+            let sum = group.bits.clone().try_fold(sum, |sum, _| scheme.multiply_by_p(&sum))?;
+            Ok(scheme.add(&sum, &part)?)
+        })
     }
 }
 
-/// The exponent of bit `i` in integers modulo 2^exponent, if it counts.
-fn left(exponent: u32, i: usize) -> Option<u32> {
-    u32::try_from(i).ok().and_then(|i| exponent.checked_sub(i)).filter(|&e| e > 0)
+impl Group {
+    /// Σ 2^j b_j modulo 2^exponent from b_j + 2 g_j.
+    fn sum<S: Scheme>(&self, scheme: &S, bits: &[S::Ciphertext]) -> Result<S::Ciphertext, CircuitError> {
+        let lift = |bit: &S::Ciphertext| {
+            let bit = scheme.reduce_plain_modulus(bit, self.exponent)?;
+            self.lift.run(scheme, &[&bit], NextUse::Keep)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+        };
+        let bits: Vec<S::Ciphertext> = bits.par_iter().map(lift).collect::<Result<_, CircuitError>>()?;
+        let terms: Vec<_> = bits.iter().enumerate().map(|(j, bit)| (bit, 1 << j)).collect();
+        Ok(scheme.prepare(&scheme.linear_combination(&terms, 0)?, NextUse::LinearMap)?)
+    }
 }
