@@ -24,6 +24,9 @@ pub struct BootstrapPlan {
     pub digit_form: Form,
     /// How linear maps are split into baby and giant steps.
     pub steps: StepCosts,
+    /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): k digit removals instead of d. For the full mode over odd indices; none for any slots. That
+    /// they do is the caller's promise.
+    pub subring: Option<usize>,
 }
 
 /// What a bootstrapping costs, from its plan alone.
@@ -124,6 +127,11 @@ impl BootstrapPlan {
     pub fn in_mode(self, mode: BootstrapMode) -> Self {
         BootstrapPlan { mode, ..self }
     }
+    /// The same plan for slots that lie in the subring GR(p^r, degree).
+    #[must_use]
+    pub fn in_subring(self, degree: usize) -> Self {
+        BootstrapPlan { subring: Some(degree), ..self }
+    }
     /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
     #[cfg(test)]
     fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
@@ -158,7 +166,8 @@ impl BootstrapPlan {
     pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
         let mode = BootstrapMode::Bypass;
         let digit_form = Form::Bgv;
-        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, digit_form, steps: StepCosts::default() };
+        let steps = StepCosts::default();
+        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, digit_form, steps, subring: None };
         plan.steps.max_keys = plan.keys_wanted();
         plan
     }
