@@ -40,6 +40,7 @@
 pub mod aes;
 pub mod axis_transform;
 pub mod bootstrap;
+mod byte_refresh;
 #[cfg(test)]
 mod clear;
 pub mod coordinates;
@@ -59,6 +60,7 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use byte_refresh::{BytePacking, ByteRefresh};
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};

@@ -140,6 +140,22 @@ const SETS: &[Set] = &[
         weight: 0,
         ..BGV
     },
+    // The same bytes, bootstrapped: c h + 1 = 225 uniforms, as the index has three prime factors, keep |I| <= 63 in all coefficients with probability
+    // 1 - 2^-144.
+    Set {
+        name: "aes-bgv-refreshed",
+        index: 53261,
+        p: 2,
+        extended: 32,
+        removed: Some(7),
+        bound: Some(63),
+        base: 34,
+        words: 15,
+        fine: &[44, 41, 38, 36],
+        special: 5,
+        digit: 5,
+        ..ODD
+    },
     // The plaintexts that HElib's tests bootstrap.
     Set {
         name: "insecure_bgv-2-m15709",
