@@ -5,11 +5,11 @@ mod aes_common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aes_common::{bgv, block, close, hex, ntru, open, oracle, random, top};
+use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
-    Aes, AesError, AffineMap, Batch, BitSliced, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Progress,
-    Refresh, RoundKeys, Transcipher,
+    Aes, AesError, AffineMap, Batch, BitSliced, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Packed,
+    Progress, Refresh, RoundKeys, Transcipher,
 };
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{Evaluator, Level, NoOp, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
@@ -146,6 +146,13 @@ fn byte_sliced_decryption_on_the_no_op_scheme() {
     check_decryption(&scheme, &aes, 16 * 4, 16 * (4 + 3 + 7));
 }
 
+#[test]
+fn packed_decryption_on_the_no_op_scheme() {
+    let scheme = NoOp::new(&lines(20), 1);
+    let aes = Packed::new(&scheme, top(&scheme)).unwrap();
+    check_decryption(&scheme, &aes, 4, 4 + 3 + 7 + 3 + 3);
+}
+
 /// FIPS-197, C.1: the results of MixColumns in rounds 1 to 9 of encryption, which rounds 9 to 1 of decryption end with.
 const MIXED: [&str; 9] = [
     "5f72641557f5bc92f7be3b291db9f91a",
@@ -183,6 +190,8 @@ fn every_round_of_decryption() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
     check(&scheme, &BitSliced::new(scheme.slot_shape()));
     check(&scheme, &ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    let scheme = NoOp::new(&lines(20), 1);
+    check(&scheme, &Packed::new(&scheme, top(&scheme)).unwrap());
 }
 
 #[test]
@@ -265,6 +274,12 @@ fn modes_by_bits() {
 fn modes_by_bytes() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
     check_modes(&scheme, &ByteSliced::new(&scheme, top(&scheme)).unwrap());
+}
+
+#[test]
+fn modes_packed() {
+    let scheme = NoOp::new(&lines(20), 1);
+    check_modes(&scheme, &Packed::new(&scheme, top(&scheme)).unwrap());
 }
 
 /// Modes in plain, by their definitions: counters as integers, the previous block in CBC.
@@ -396,6 +411,16 @@ fn layouts_say_where_bytes_are() {
             assert_eq!(byte_again, *byte);
         }
     }
+    // Bytes along a line: one slot each, and four blocks.
+    let packed = Layout::packed(lines(2).slot_shape()).unwrap();
+    assert_eq!((packed.width(), packed.blocks(), packed.capacity()), (1, 4, 64));
+    let mut slots: Vec<_> = (0..64).map(|i| packed.place(i / 16, i % 16)).collect();
+    assert!(slots.iter().all(|place| place.ciphertexts == (0..1)));
+    assert_eq!(packed.bytes(&packed.encode(&blocks[..4]), 50).unwrap(), blocks[..4].as_flattened()[..50]);
+    slots.sort_by_key(|place| place.slot);
+    assert!(slots.iter().map(|place| place.slot).eq(0..64));
+    assert!(matches!(Layout::packed(&shape).err(), Some(CircuitError::Aes(AesError::NoLine { .. }))));
+
     for layout in [&bits, &bytes] {
         assert_eq!((layout.blocks(), layout.capacity()), (16, 256));
         let elements = layout.encode(&blocks[..5]);
@@ -506,7 +531,7 @@ fn states_are_refreshed_between_rounds() {
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
     let blank = |level| Ok(scheme.encrypt_at(&Plaintext::encode(scheme.params(), &[]).unwrap(), level)?);
     let cipher = Cipher::new(KeySize::Aes256, Direction::Decrypt);
-    let needed = aes.capacity_of_round(&scheme, blank(top(&scheme)).unwrap(), cipher, blank).unwrap();
+    let needed = aes.capacity_for_round(&scheme, Direction::Decrypt, top(&scheme), 0.0, blank).unwrap();
 
     let count = AtomicUsize::new(0);
     let fresh = |state: Vec<Open>| {
@@ -621,10 +646,23 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
 #[test]
 fn two_rounds_of_ctr_and_cbc_with_bgv_and_ntru() {
     for params in [bgv(2, 9), ntru()] {
-        for mode in [Mode::ctr(&[0x5a; 16]).unwrap(), Mode::cbc(&[0xa5; 16]).unwrap()] {
+        for mode in two_modes() {
             transcipher_two_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()), &mode);
             let top = params.chain().top();
             transcipher_two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap(), &mode);
         }
     }
+}
+
+#[test]
+fn two_rounds_of_ctr_and_cbc_packed() {
+    let params = lines(7);
+    let top = params.chain().top();
+    for mode in two_modes() {
+        transcipher_two_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap(), &mode);
+    }
+}
+
+fn two_modes() -> [Mode; 2] {
+    [Mode::ctr(&[0x5a; 16]).unwrap(), Mode::cbc(&[0xa5; 16]).unwrap()]
 }

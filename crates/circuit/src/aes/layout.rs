@@ -40,7 +40,7 @@ impl Line {
     pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
         let dimensions = shape.dimensions();
         let sizes = || dimensions.iter().map(|d| d.size).collect();
-        let found = dimensions[..dimensions.len() - 1].iter().position(|d| d.good && d.size == 16);
+        let found = dimensions.split_last().and_then(|(_, others)| others.iter().position(|d| d.good && d.size == 16));
         let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
         let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
         Ok(Line { dimension, inner })

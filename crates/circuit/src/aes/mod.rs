@@ -233,36 +233,54 @@ pub trait Aes<S: Scheme>: Sync {
         self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
     }
-    /// The capacity that a round takes, in bits: the most that any of them takes, of those that there is room for from `start` on. In a rehearsal as for
-    /// [`Aes::round_key_levels`].
+    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at every level up to
+    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. In a
+    /// rehearsal as for [`Aes::round_key_levels`].
     ///
     /// # Errors
-    /// As [`Aes::evaluate`], if there is not even room for one round.
-    fn capacity_of_round(
+    /// [`CircuitError::NotEnoughCapacity`] if there is no room for a round from `top` either, and as [`Aes::evaluate`].
+    fn capacity_for_round(
         &self,
         scheme: &S,
-        start: S::Ciphertext,
-        cipher: Cipher,
+        direction: Direction,
+        top: Level,
+        reserve: f64,
         mut blank: impl FnMut(Level) -> Result<S::Ciphertext, CircuitError>,
     ) -> Result<f64, CircuitError>
     where
         Self: Sized,
     {
-        let mut capacities = Vec::with_capacity(cipher.rounds + 1);
-        let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
-        let mut measure = |_: usize, state: Vec<S::Ciphertext>| {
-            capacities.push(state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min));
-            Ok(state)
-        };
-        let start = Start::Encrypted(vec![start; self.width()]);
-        let done = self.evaluate(scheme, start, cipher, &mut keys, &mut measure);
-        let most = capacities.windows(2).map(|pair| pair[0] - pair[1]).reduce(f64::max);
-        match (done, most) {
-            (Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })), Some(most)) => Ok(most),
-            (Err(error), _) => Err(error),
-            (Ok(_), None) => Ok(0.0),
+        let round = Cipher::new(KeySize::Aes256, direction).round(2);
+        let (mut enough, mut too_little) = (Vec::new(), f64::NEG_INFINITY);
+        for level in (0..=top.0).map(Level) {
+            let mut state = match blank(level) {
+                Ok(x) => vec![x; self.width()],
+                Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => continue,
+                Err(error) => return Err(error),
+            };
+            for _ in 0..KeySize::Aes256.rounds() {
+                let capacity = least_capacity(scheme, &state);
+                let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
+                state = match self.round(scheme, state, round, &mut keys) {
+                    Ok(next) if least_capacity(scheme, &next) >= reserve => next,
+                    Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
+                        too_little = capacity.max(too_little);
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                };
+                enough.push(capacity);
+            }
         }
+        let least = enough.iter().copied().filter(|&capacity| capacity > too_little).reduce(f64::min);
+        let left = enough.into_iter().fold(0.0, f64::max);
+        least.ok_or(CircuitError::NotEnoughCapacity { left, needed: too_little.max(left) })
     }
+}
+
+/// The capacity of a state.
+fn least_capacity<S: Scheme>(scheme: &S, state: &[S::Ciphertext]) -> f64 {
+    state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min)
 }
 
 /// An observer who changes nothing.
