@@ -6,6 +6,7 @@ use everlevel_ring::SlotShape;
 
 use super::AesError;
 use super::embedding::ByteEmbedding;
+use super::line::Line;
 use crate::error::CircuitError;
 
 /// How the blocks of a state lie in the slots of its ciphertexts. Known from the slots alone, so that the owner of the secret key can read results without the
@@ -23,32 +24,8 @@ enum Kind {
     Bits,
     /// Ciphertext i holds byte i of each block.
     Bytes(ByteEmbedding),
-    /// One ciphertext holds the bytes of each block along a line of slots.
+    /// One ciphertext holds blocks, each along a line of slots.
     Lines(ByteEmbedding, Line),
-}
-
-/// The dimension that the bytes of a block lie along.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub(super) dimension: usize,
-    /// How many slots lie between neighbours along it.
-    pub(super) inner: usize,
-}
-
-impl Line {
-    /// The first good dimension of 16 slots that is not the last one. In rings with p = 2 and bytes in slots that of 17 it is, and dimensions are axes.
-    pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
-        let dimensions = shape.dimensions();
-        let sizes = || dimensions.iter().map(|d| d.size).collect();
-        let found = dimensions.split_last().and_then(|(_, others)| others.iter().position(|d| d.good && d.size == 16));
-        let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
-        let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
-        Ok(Line { dimension, inner })
-    }
-    /// The slot of a byte.
-    fn slot(&self, block: usize, byte: usize) -> usize {
-        (block / self.inner * 16 + byte) * self.inner + block % self.inner
-    }
 }
 
 /// Where a byte of a state is.
@@ -72,10 +49,10 @@ impl Layout {
     pub fn byte_sliced(shape: &SlotShape) -> Result<Self, CircuitError> {
         Ok(Self::new(shape, Kind::Bytes(ByteEmbedding::new(shape)?)))
     }
-    /// Of [`super::Packed`]: one ciphertext, a block for each 16 slots, its bytes along a dimension.
+    /// Of [`super::Packed`]: one ciphertext, a block for each line of 16 slots.
     ///
     /// # Errors
-    /// [`AesError::NoLine`] for slots without a good dimension of 16 ahead of the last one, and those of [`ByteEmbedding::new`].
+    /// [`AesError::NoLine`] for slots without a good dimension of 16 ahead of the last one, those of [`ByteEmbedding::new`].
     pub fn packed(shape: &SlotShape) -> Result<Self, CircuitError> {
         Ok(Self::new(shape, Kind::Lines(ByteEmbedding::new(shape)?, Line::of(shape)?)))
     }
@@ -98,14 +75,14 @@ impl Layout {
     fn blocks_in(&self, slots: usize) -> usize {
         match &self.kind {
             Kind::Bits | Kind::Bytes(_) => slots,
-            Kind::Lines(_, line) => slots / (16 * line.inner) * line.inner,
+            Kind::Lines(_, line) => slots / (16 * line.inner()) * line.inner(),
         }
     }
     /// The slots that so many blocks take.
     fn slots_for(&self, blocks: usize) -> usize {
         match &self.kind {
             Kind::Bits | Kind::Bytes(_) => blocks,
-            Kind::Lines(_, line) => 16 * blocks.next_multiple_of(line.inner),
+            Kind::Lines(_, line) => 16 * blocks.next_multiple_of(line.inner()),
         }
     }
     /// How many bytes a state holds.

@@ -1,8 +1,9 @@
-//! AES over any scheme with plaintext modulus 2: many blocks at once, one in each slot.
+//! AES over any scheme with plaintext modulus 2: many blocks at once.
 //!
-//! Two ways, both [`Aes`]:
-//! * [`BitSliced`]: 128 ciphertexts of bits, S-boxes in a tower field (Doröz, Hu, Sunar 2014);
-//! * [`ByteSliced`]: 16 ciphertexts of bytes, for slots that contain GF(2^8), S-boxes as x^254.
+//! Three ways, all of them [`Aes`]:
+//! * [`BitSliced`]: 128 ciphertexts of bits, a block for each slot, S-boxes in a tower field (Doröz, Hu, Sunar 2014);
+//! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain GF(2^8), S-boxes as x^254: the most blocks a second;
+//! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block soonest, and the shortest keys to send.
 //!
 //! The client expands its key ([`KeySchedule`]) and sends the round keys encrypted, each at the level that its round has reached by then; which levels
 //! these are, [`Aes::round_key_levels`] finds out in a rehearsal. A [`KeySource`] hands them over one by one, so no more than one is in memory.
@@ -43,6 +44,7 @@ mod field;
 mod inversion;
 mod key;
 mod layout;
+mod line;
 mod modes;
 mod packed;
 mod refresh;

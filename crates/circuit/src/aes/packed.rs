@@ -8,7 +8,8 @@ use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme};
 use super::embedding::ByteEmbedding;
 use super::field::{AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX};
 use super::inversion::{conjugations, inverse};
-use super::layout::{Layout, Line};
+use super::layout::Layout;
+use super::line::Line;
 use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
@@ -24,17 +25,6 @@ pub struct Packed<S: Scheme> {
     images: Vec<GaloisElement>,
     encryption: Layer<S>,
     decryption: Layer<S>,
-}
-
-impl Line {
-    /// What is the same in all blocks, by its values along the line: a diagonal.
-    fn diagonal<'e>(&self, element: impl Fn(usize) -> &'e [u64]) -> DiagonalValues {
-        DiagonalValues::LastDimensions((0..16).flat_map(|byte| element(byte).repeat(self.inner)).collect())
-    }
-    /// The automorphism that moves bytes by `k` to the left, cyclically.
-    fn rotation(&self, shape: &SlotShape, k: i64) -> GaloisElement {
-        shape.rotation_along(self.dimension, k)
-    }
 }
 
 /// ShiftRows and then MixColumns, or InvMixColumns and then InvShiftRows, along the line.
@@ -57,14 +47,11 @@ struct Mixing<S: Scheme> {
 }
 
 impl<S: Scheme> Mixing<S> {
-    fn new(
-        scheme: &S,
-        embedding: &ByteEmbedding,
-        line: &Line,
-        level: Level,
-        direction: Direction,
-        matrix: [u8; 4],
-    ) -> Result<Self, CircuitError> {
+    fn new(scheme: &S, embedding: &ByteEmbedding, line: &Line, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+        let matrix = match direction {
+            Direction::Encrypt => MIX,
+            Direction::Decrypt => INVERSE_MIX,
+        };
         let (babies, giant) = Self::automorphisms(scheme.slot_shape(), line, direction);
         let multiple = |k: u8| {
             let values = line.diagonal(|byte| embedding.element(if byte % 4 == 0 { k } else { 0 }));
@@ -109,14 +96,11 @@ struct Layer<S: Scheme> {
 }
 
 impl<S: Scheme> Layer<S> {
-    fn new(
-        scheme: &S,
-        embedding: &ByteEmbedding,
-        level: Level,
-        affine: [u8; 8],
-        constant: u8,
-        mixing: Mixing<S>,
-    ) -> Result<Self, CircuitError> {
+    fn new(scheme: &S, embedding: &ByteEmbedding, line: &Line, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+        let (affine, constant) = match direction {
+            Direction::Encrypt => (AFFINE, AFFINE_CONSTANT),
+            Direction::Decrypt => (INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT),
+        };
         let shape = scheme.slot_shape();
         let diagonal = |byte: &u8| {
             let values = embedding.element(*byte).repeat(shape.columns());
@@ -124,7 +108,7 @@ impl<S: Scheme> Layer<S> {
         };
         let affine = affine.iter().map(diagonal).collect::<Result<_, _>>()?;
         let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
-        Ok(Layer { affine, constant, mixing })
+        Ok(Layer { affine, constant, mixing: Mixing::new(scheme, embedding, line, level, direction)? })
     }
     /// The affine map without its constant.
     fn linear(&self, scheme: &S, images: &[GaloisElement], x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
@@ -142,10 +126,8 @@ impl<S: Scheme> Packed<S> {
     pub fn new(scheme: &S, level: Level) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
-        let mixing = |direction, matrix| Mixing::new(scheme, &embedding, &line, level, direction, matrix);
-        let encryption = Layer::new(scheme, &embedding, level, AFFINE, AFFINE_CONSTANT, mixing(Direction::Encrypt, MIX)?)?;
-        let mixing = mixing(Direction::Decrypt, INVERSE_MIX)?;
-        let decryption = Layer::new(scheme, &embedding, level, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, mixing)?;
+        let layer = |direction| Layer::new(scheme, &embedding, &line, level, direction);
+        let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
         Ok(Packed { layout: Layout::packed(shape)?, images: conjugations(shape), encryption, decryption })
     }
     /// The automorphisms that a direction uses: ten need keys.
