@@ -177,6 +177,9 @@ impl Scheme for Clear {
     fn prepare(&self, a: &Value, _: NextUse) -> Result<Value, SchemeError> {
         Ok(a.clone())
     }
+    fn mod_switch_to(&self, a: &Value, _: Level) -> Result<Value, SchemeError> {
+        Ok(a.clone())
+    }
     fn reduce_plain_modulus(&self, a: &Value, k: u32) -> Result<Value, SchemeError> {
         let t = a.t.reduced(k).unwrap();
         Ok(Value { t, ..self.map(a, |x| x % t.value())? })

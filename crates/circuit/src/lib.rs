@@ -14,6 +14,7 @@
 //! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is good for.
 //! * [`aes`]: AES on encrypted blocks, by bits and by bytes.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
+//! * [`expression`]: programs written down, as on the command line.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
 //! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines differ:
@@ -45,6 +46,7 @@ mod clear;
 pub mod coordinates;
 pub mod digits;
 mod error;
+pub mod expression;
 pub mod linear;
 mod modular;
 mod normal_basis;
@@ -61,6 +63,6 @@ pub mod unpack;
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};
-pub use rotate::{rotate_along, rotation_elements};
+pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
 pub use slots::SlotMove;
 pub use truncate::{ClearLowestDigit, Comparison, Truncation};

@@ -131,6 +131,17 @@ pub trait Scheme: Send + Sync {
         xs.iter().map(|x| self.prepare(x, next)).collect()
     }
 
+    /// Switches to a lower level (or stays).
+    ///
+    /// # Errors
+    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
+    fn mod_switch_to(&self, a: &Self::Ciphertext, level: Level) -> Result<Self::Ciphertext, SchemeError>;
+    /// The highest level, `from` or below, at which there is a key for the automorphism `g`; none if there is no such key. What plans keys has
+    /// all of them.
+    fn galois_level(&self, _g: GaloisElement, from: Level) -> Option<Level> {
+        Some(from)
+    }
+
     /// Forgets digits: x mod p^e to x mod p^k, k <= e. Free.
     fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError>;
     /// Exact division: p*x mod p^e to x mod p^(e-1). The caller knows that every slot is a multiple of p. Free, and the noise shrinks by p.

@@ -210,6 +210,12 @@ impl Scheme for NoOp {
         xs.iter().map(|x| self.switch(x, level)).collect()
     }
 
+    fn mod_switch_to(&self, a: &Open, level: Level) -> Result<Open, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        self.switch(a, level)
+    }
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
         let t = self.params.plain().modulus(k);

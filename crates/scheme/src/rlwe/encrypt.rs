@@ -65,9 +65,10 @@ impl SecretKey {
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
         divide(ring, &mut c0, meta.form.scale(t));
-        let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
+        let seed = sample::seed(rng);
+        let c1 = sample::expand(ring, &seed, 0, basis);
         c0.sub_assign(ring, &c1.mul(ring, &s.restricted(basis)));
-        Ok(Ciphertext::new(params.checked(meta, "encryption")?, vec![c0, c1]))
+        Ok(Ciphertext::seeded(params.checked(meta, "encryption")?, vec![c0, c1], seed))
     }
     /// Decrypts. Exact, or refused.
     ///
