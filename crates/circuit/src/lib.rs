@@ -41,12 +41,14 @@
 pub mod aes;
 pub mod axis_transform;
 pub mod bootstrap;
+mod byte_refresh;
 #[cfg(test)]
 mod clear;
 pub mod coordinates;
 pub mod digits;
 mod error;
 pub mod expression;
+pub mod integers;
 pub mod linear;
 mod modular;
 mod normal_basis;
@@ -60,6 +62,7 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use byte_refresh::{BytePacking, ByteRefresh};
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};

@@ -60,9 +60,9 @@ impl BootstrapKey {
     }
 }
 
-/// The public data of the encryptions of s0, w s0, .., modulo the largest plaintext modulus.
+/// The public data of the encryptions of s0, w s0, .., modulo p^(r+v).
 fn sparse_meta(params: &Params) -> Meta {
-    let exponent = params.slot_shape().max_exponent();
+    let exponent = params.raised_exponent();
     let t = params.slot_shape().plain_modulus(exponent);
     let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
     params.fresh(params.chain().top(), exponent, noise)

@@ -114,6 +114,9 @@ impl Scheme for LtvEvaluator {
     fn reduce_plain_modulus(&self, a: &LtvCiphertext, k: u32) -> Result<LtvCiphertext, SchemeError> {
         if k == 1 { self.neg(a) } else { Err(unsupported("plaintext exponent", "1", k.to_string())) }
     }
+    fn extend_plain_modulus(&self, a: &LtvCiphertext, e: u32) -> Result<LtvCiphertext, SchemeError> {
+        if e == 1 { self.neg(a) } else { Err(unsupported("extended plaintext exponent", "1", e.to_string())) }
+    }
     fn divide_by_p(&self, _a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         Err(unsupported("division by p", "a plaintext modulus with digits to spare", "2"))
     }

@@ -221,6 +221,13 @@ impl Scheme for NoOp {
         let t = self.params.plain().modulus(k);
         Ok(Open { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
     }
+    fn extend_plain_modulus(&self, a: &Open, e: u32) -> Result<Open, SchemeError> {
+        let meta = self.params.after_extending_plain(&a.meta, e)?;
+        let step = self.params.plain_arithmetic(&a.meta).value();
+        // The real scheme's ε is not known here: any polynomial takes its place.
+        let garbage = self.pretend_garbage(self.params.plain_arithmetic(&meta).value() / step);
+        Ok(Open { meta, value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect() })
+    }
     fn divide_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
         let p = self.plain_prime();
         let meta = self.params.after_dividing_plain(&a.meta)?;

@@ -356,6 +356,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         }
         Ok(out)
     }
+    fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params.after_extending_plain(&a.meta, e)?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        if meta.form == Form::Bfv && e > a.meta.exponent {
+            // p^e times the phase is to be what p^k times it was.
+            let gained = self.plain_prime().pow(e - a.meta.exponent);
+            out.each(|c| divide(self.params.ring(), c, gained));
+        }
+        Ok(out)
+    }
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
         let ring = params.ring();
