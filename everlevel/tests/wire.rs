@@ -8,7 +8,7 @@ use everlevel::{Ciphertext, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Sec
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-/// Twelve squarings and more, far beyond one modulus, on keys of which the cache holds a part.
+/// Sixty squarings, far beyond one modulus, on keys of which the cache holds a part.
 #[test]
 fn a_server_bootstraps_from_files() {
     let directory = tempfile::tempdir().unwrap();
@@ -47,7 +47,7 @@ fn a_server_bootstraps_from_files() {
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Public));
         let (mut inputs, layout) = ciphertexts::from_bytes(&set, &read("input"), &fresh).unwrap();
         let mut x = server.load(inputs.remove(0));
-        for _ in 0..20 {
+        for _ in 0..60 {
             x = server.add_scalar(&server.mul(&x, &x).unwrap(), 1).unwrap();
         }
         assert!(server.bootstraps() > 0);
@@ -65,7 +65,7 @@ fn a_server_bootstraps_from_files() {
     let (secret, _) = secret_key::from_bytes(&set, &read("secret"), &ReadOptions::default()).unwrap();
     let (outputs, layout) = ciphertexts::from_bytes(&set, &read("output"), &ReadOptions::default()).unwrap();
     assert_eq!(layout["layout"], "one reading a slot");
-    let plain = |v: u64| (0..20).fold(v, |v, _| (v * v + 1) % 257);
+    let plain = |v: u64| (0..60).fold(v, |v, _| (v * v + 1) % 257);
     let found = secret.decrypt(&outputs[0]).unwrap().decode(&set).unwrap();
     assert!(found.into_iter().eq(values.into_iter().map(plain)));
 }

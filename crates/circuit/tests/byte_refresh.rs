@@ -169,7 +169,6 @@ fn aes_with_refreshes_between_its_rounds() {
         let column = |i: usize| encode(&params, &blocks.iter().map(|block| block[i]).collect::<Vec<_>>());
         (0..16).map(|i| scheme.encrypt_at(&column(i), level).unwrap()).collect()
     };
-    let aes = ByteSliced::new(&scheme, params.chain().top()).unwrap();
     let mut keys = |round: usize, level: Level| {
         let key = schedule.round_keys()[round];
         Ok(encrypt(&vec![key; params.slots()], level))

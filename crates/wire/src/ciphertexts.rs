@@ -1,5 +1,7 @@
 //! Vectors of ciphertexts. One is a vector of length 1.
 
+use std::borrow::Borrow;
+
 use everlevel_ring::Basis;
 use everlevel_scheme::{Ciphertext, Form, Level, Meta, Params};
 use rayon::prelude::*;
@@ -59,7 +61,11 @@ pub(crate) fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
 ///
 /// # Errors
 /// A ciphertext of other parameters, metadata of 4 GiB or more.
-pub fn to_bytes(params: &Params, ciphertexts: &[Ciphertext], metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+pub fn to_bytes(
+    params: &Params,
+    ciphertexts: &[impl Borrow<Ciphertext> + Sync],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
     let ring = params.ring();
     let plan = |c: &Ciphertext| {
         let meta = *c.meta();
@@ -72,17 +78,17 @@ pub fn to_bytes(params: &Params, ciphertexts: &[Ciphertext], metadata: &Metadata
         };
         Ok(Planned { descriptor: encode_meta(&meta, encoding)?, length })
     };
-    let records = ciphertexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
+    let records = ciphertexts.iter().map(|c| plan(c.borrow())).collect::<Result<Vec<_>, WireError>>()?;
     encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| {
-        let (seed, stored, out) = match ciphertexts[i].seed() {
+        let ciphertext: &Ciphertext = ciphertexts[i].borrow();
+        let (stored, out) = match ciphertext.seed() {
             Some(seed) => {
                 let (head, rest) = out.split_at_mut(SEED_BYTES);
                 head.copy_from_slice(seed);
-                (true, &ciphertexts[i].components()[..1], rest)
+                (&ciphertext.components()[..1], rest)
             }
-            None => (false, ciphertexts[i].components(), out),
+            None => (ciphertext.components(), out),
         };
-        debug_assert!(!seed || params.components() > 1);
         let each = out.len() / stored.len();
         out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(ring, c, out));
     })

@@ -86,7 +86,7 @@ fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
             return Err(WireError::Limit { what: "bytes of the index", found: bytes, limit: INDEX_LIMIT });
         }
         let mut index = vec![0; bytes as usize];
-        (&mut file).read_exact(&mut index).map_err(failed)?;
+        file.read_exact(&mut index).map_err(failed)?;
         Ok(Cow::Owned(index))
     };
     let layout = Layout::parse_parts(&head, length, index, &ReadOptions::default())?;

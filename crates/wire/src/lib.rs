@@ -42,6 +42,7 @@ pub mod plaintexts;
 mod poly;
 pub mod public_key;
 mod reader;
+pub mod results;
 pub mod secret_key;
 pub mod server_keys;
 

@@ -13,7 +13,7 @@ use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point quotient is exact.
-const DECRYPTION_SLACK: f64 = 12.0;
+pub(super) const DECRYPTION_SLACK: f64 = 12.0;
 
 /// m + t e (or t e), in evaluations.
 pub(crate) fn noisy_message(ring: &Ring, basis: Basis, message: Option<&[i64]>, errors: &[i64], t: u64) -> Poly<Eval> {

@@ -10,6 +10,7 @@
 //! (docs/adr/0014).
 
 mod arithmetic;
+mod compact;
 mod diagonal;
 mod encrypt;
 mod keyswitch;
@@ -32,6 +33,7 @@ use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
 pub(crate) use arithmetic::{divide, same_kind, same_modulus};
+pub use compact::CompactCiphertext;
 pub use diagonal::Diagonal;
 pub(crate) use diagonal::diagonal_plaintext;
 pub(crate) use encrypt::noisy_message;
