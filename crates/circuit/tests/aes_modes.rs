@@ -9,10 +9,10 @@ use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top}
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
     Aes, AesError, AffineMap, Batch, BitSliced, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Packed,
-    Progress, Refresh, RoundKeys, Transcipher,
+    Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{Evaluator, Level, NoOp, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
+use everlevel_scheme::{Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -525,6 +525,47 @@ fn keys_are_expanded_homomorphically() {
 }
 
 #[test]
+fn packed_keys_are_expanded_and_unpacked() {
+    // FIPS-197, A.1 to A.3.
+    let scheme = NoOp::new(&lines(20), 1);
+    let (aes, bytes) = (Packed::new(&scheme, top(&scheme)).unwrap(), ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    for (key, steps) in [(KEY_128, 10), (KEY_192, 8), (KEY_256, 13)] {
+        let (key, before) = (hex(key), scheme.cost().products);
+        let size = KeySize::of(key.len()).unwrap();
+        assert_eq!(size.bytes(), key.len());
+        let mut padded = key.clone();
+        padded.resize(key.len().next_multiple_of(16), 0);
+        let parts: Vec<Open> = padded
+            .as_chunks::<16>()
+            .0
+            .iter()
+            .flat_map(|part| open(&scheme, &aes, &vec![*part; aes.blocks()], top(&scheme)).unwrap())
+            .collect();
+        let keys = RoundKeys::expand_packed(&scheme, &aes, size, parts.clone(), None).unwrap();
+        assert_eq!(scheme.cost().products - before, steps * 4);
+        let schedule = KeySchedule::new(&key).unwrap();
+        assert_eq!(keys.keys().len(), schedule.round_keys().len());
+        for (found, expected) in keys.keys().iter().zip(schedule.round_keys()) {
+            assert_eq!(close(&scheme, &aes, found), vec![*expected; aes.blocks()]);
+        }
+        let depth = keys.keys().iter().flatten().map(|x| x.meta().depth).max().unwrap();
+        assert_eq!(u64::from(depth), 3 * steps);
+
+        // From there to a ciphertext for each byte.
+        let unpacked = keys.unpacked(&scheme, &UnpackBytes::new(&scheme, top(&scheme)).unwrap()).unwrap();
+        for (found, expected) in unpacked.keys().iter().zip(schedule.round_keys()) {
+            assert_eq!(close(&scheme, &bytes, found), vec![*expected; bytes.blocks()]);
+        }
+        let width = AesError::Width { what: "a packed round key", found: 16, expected: 1 };
+        let again = unpacked.unpacked(&scheme, &UnpackBytes::new(&scheme, top(&scheme)).unwrap());
+        assert_eq!(again.err(), Some(width.into()));
+        let width = AesError::Width { what: "a packed key", found: 3, expected: padded.len() / 16 };
+        let refused = RoundKeys::expand_packed(&scheme, &aes, size, vec![parts[0].clone(); 3], None);
+        assert_eq!(refused.err(), Some(width.into()));
+    }
+}
+
+#[test]
 fn states_are_refreshed_between_rounds() {
     // Room for five rounds.
     let scheme = NoOp::new(&bgv(2, 2), 1);
@@ -665,4 +706,33 @@ fn two_rounds_of_ctr_and_cbc_packed() {
 
 fn two_modes() -> [Mode; 2] {
     [Mode::ctr(&[0x5a; 16]).unwrap(), Mode::cbc(&[0xa5; 16]).unwrap()]
+}
+
+/// What is left of the capacity after a batch, or why there is no room for it, by direction and size of the key.
+fn capacity_after<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, size: KeySize, mode: &Mode) -> Result<f64, CircuitError> {
+    let zero = Plaintext::encode(scheme.params(), &[])?;
+    let mut keys = |_: usize, level: Level| Ok(vec![scheme.encrypt_at(&zero, level)?; aes.width()]);
+    let mut run = Transcipher::new(scheme, aes, size, mode.clone(), top(scheme), &mut keys)?;
+    let batch = run.next_batch(&[0; 16], &mut |_| ())?;
+    Ok(batch.state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min))
+}
+
+#[test]
+fn the_leveled_set_has_room_for_both_directions() {
+    let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();
+    let scheme = NoOp::blank(&params);
+    let bytes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
+    let packed = Packed::new(&scheme, top(&scheme)).unwrap();
+    for mode in two_modes() {
+        assert!(capacity_after(&scheme, &bytes, KeySize::Aes128, &mode).unwrap() > 220.0);
+        assert!(capacity_after(&scheme, &packed, KeySize::Aes128, &mode).unwrap() > 100.0);
+    }
+    // Expanding the key at home or on the server makes no difference to what is left.
+    let zero = Plaintext::encode(&params, &[]).unwrap();
+    let keys = RoundKeys::expand(&scheme, &bytes, vec![scheme.encrypt(&zero).unwrap(); 16], None).unwrap();
+    let mut source = |round: usize, _: Level| keys.key(&scheme, round, Level(0));
+    let mode = Mode::ctr(&[0; 16]).unwrap();
+    let mut run = Transcipher::new(&scheme, &bytes, KeySize::Aes128, mode, top(&scheme), &mut source).unwrap();
+    let state = run.next_batch(&[0; 16], &mut |_| ()).unwrap().state;
+    assert!(state.iter().all(|x| scheme.capacity_bits(x) > 220.0));
 }

@@ -40,6 +40,7 @@ mod bit_sliced;
 mod byte_sliced;
 mod embedding;
 mod error;
+mod expansion;
 mod field;
 mod inversion;
 mod key;
