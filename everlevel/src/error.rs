@@ -3,6 +3,7 @@
 use everlevel_circuit::CircuitError;
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
+use everlevel_wire::WireError;
 
 /// What can go wrong. Every message says what was expected, what was found and what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -14,6 +15,9 @@ pub enum Error {
     /// Circuits and bootstrapping.
     #[error(transparent)]
     Circuit(#[from] CircuitError),
+    /// Bytes and files.
+    #[error(transparent)]
+    Wire(#[from] WireError),
     /// The ring layer: encodings, the system's randomness.
     #[error(transparent)]
     Ring(#[from] RingError),

@@ -33,11 +33,13 @@
 mod client;
 mod error;
 mod planner;
+mod rotations;
 mod server;
 
 pub use client::Client;
 pub use error::Error;
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
+pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
 
 pub use everlevel_arith::Backend;
@@ -62,6 +64,11 @@ pub mod circuit {
 /// The schemes in full: parameters, keys, noise.
 pub mod scheme {
     pub use everlevel_scheme::*;
+}
+
+/// Files and messages: the wire format of everything that a client and a server exchange or keep.
+pub mod wire {
+    pub use everlevel_wire::*;
 }
 
 /// What keys are worth against lattice reduction, and the analysis of the LTV scheme, by formula.

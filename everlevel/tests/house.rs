@@ -6,11 +6,12 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 7] = [
+const STACK: [&str; 8] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-security",
     "everlevel-scheme",
+    "everlevel-wire",
     "everlevel-circuit",
     "everlevel",
     "everlevel-cli",

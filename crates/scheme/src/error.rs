@@ -76,6 +76,14 @@ pub enum SchemeError {
         /// Which key.
         key: String,
     },
+    /// A key is there but cannot be had.
+    #[error("the {key} cannot be read: {problem}")]
+    UnreadableKey {
+        /// Which key.
+        key: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// A key was generated for lower levels only.
     #[error(
         "{operation} at level {level} needs the {key} at that level, but it was generated for lower levels only; extend the key plan"

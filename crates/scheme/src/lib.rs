@@ -28,5 +28,5 @@ pub use noise::Meta;
 pub use params::{Level, OptIn, Params, ParamsSpec};
 pub use plain::NoOp;
 pub use plaintext::Plaintext;
-pub use rlwe::{Ciphertext, Evaluator};
+pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator};
 pub use verbs::{DiagonalValues, NextUse, PeriodicSlots, Raise, Scheme};

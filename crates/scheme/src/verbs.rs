@@ -131,8 +131,27 @@ pub trait Scheme: Send + Sync {
         xs.iter().map(|x| self.prepare(x, next)).collect()
     }
 
+    /// Switches to a lower level (or stays).
+    ///
+    /// # Errors
+    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
+    fn mod_switch_to(&self, a: &Self::Ciphertext, level: Level) -> Result<Self::Ciphertext, SchemeError>;
+    /// The highest level, `from` or below, at which there is a key for the automorphism `g`; none if there is no such key. What plans keys has
+    /// all of them.
+    fn galois_level(&self, _g: GaloisElement, from: Level) -> Option<Level> {
+        Some(from)
+    }
+
     /// Forgets digits: x mod p^e to x mod p^k, k <= e. Free.
     fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError>;
+    /// Some y modulo p^e with y = x modulo p^k, for a ciphertext of x modulo p^k, k <= e: x + p^k g, g being *anything*, a whole polynomial that depends on the
+    /// noise. What is done with y must not depend on g, or must remove it. Free, and the noise bound stays: the phase κ x + p^k ε, which is
+    /// what decryption reduces modulo p^k, is taken modulo p^e. Only later operations pay for the larger modulus.
+    ///
+    /// # Errors
+    /// An exponent below that of x, or above the largest one of the parameters
+    /// ([`extended_exponent`](crate::ParamsSpec::extended_exponent)).
+    fn extend_plain_modulus(&self, a: &Self::Ciphertext, e: u32) -> Result<Self::Ciphertext, SchemeError>;
     /// Exact division: p*x mod p^e to x mod p^(e-1). The caller knows that every slot is a multiple of p. Free, and the noise shrinks by p.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// The way back: x mod p^(e-1) to p*x mod p^e, up to the largest exponent of the parameters. Free of key switches; the noise grows by p, as the

@@ -124,13 +124,13 @@ pub enum AesError {
 }
 
 impl AesError {
-    pub(super) fn check_width(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
+    pub(crate) fn check_width(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
         if found == expected { Ok(()) } else { Err(AesError::Width { what, found, expected }) }
     }
     pub(super) fn check_batch(found: usize, highest: usize) -> Result<(), Self> {
         if found <= highest { Ok(()) } else { Err(AesError::BatchLength { found, highest }) }
     }
-    pub(super) fn check_prime(p: u64) -> Result<(), CircuitError> {
+    pub(crate) fn check_prime(p: u64) -> Result<(), CircuitError> {
         if p == 2 { Ok(()) } else { Err(CircuitError::ModulusMismatch { expected: 2, found: p }) }
     }
 }

@@ -15,6 +15,6 @@ pub use plan::KeyPlan;
 pub use public::PublicKey;
 pub(crate) use public::encrypt_under;
 pub(crate) use secret::MainSecret;
-pub use secret::SecretKey;
-pub use server::{BootstrapKey, EvalKeys, ServerKeys};
+pub use secret::{ExposedSecret, SecretKey};
+pub use server::{BootstrapKey, EvalKeys, ServerKey, ServerKeys};
 pub use switch::SwitchKey;

@@ -15,6 +15,8 @@ use crate::rlwe::{Ciphertext, carried_coefficients, divide, noisy_message};
 pub struct PublicKey {
     params: Params,
     components: Vec<Poly<Eval>>,
+    /// What a is the expansion of; NTRU has no such half.
+    seed: Option<sample::Seed>,
 }
 
 impl PublicKey {
@@ -22,11 +24,36 @@ impl PublicKey {
     pub fn generate(secret: &SecretKey, rng: &mut impl CryptoRng) -> Self {
         let params = secret.params();
         let basis = params.chain().basis(params.chain().top());
-        let components = match secret.main() {
-            MainSecret::Rlwe(_) => secret.main().zero(params, basis, (&sample::seed(rng), 0), rng),
-            MainSecret::Ntru { quotient, .. } => vec![quotient.restricted(basis)],
+        let (components, seed) = match secret.main() {
+            MainSecret::Rlwe(_) => {
+                let seed = sample::seed(rng);
+                (secret.main().zero(params, basis, (&seed, 0), rng), Some(seed))
+            }
+            MainSecret::Ntru { quotient, .. } => (vec![quotient.restricted(basis)], None),
         };
-        PublicKey { params: params.clone(), components }
+        PublicKey { params: params.clone(), components, seed }
+    }
+    /// A public key from b and the seed of a, or from g / f and no seed. Residues must be canonical.
+    ///
+    /// # Errors
+    /// A polynomial that is not over the primes of the top level, a seed over NTRU, or none over ring-LWE.
+    pub fn from_parts(params: &Params, first: Poly<Eval>, seed: Option<sample::Seed>) -> Result<Self, SchemeError> {
+        let basis = params.chain().basis(params.chain().top());
+        let fits = first.basis() == basis && first.limbs().iter().all(|limb| limb.len() == params.degree());
+        if !fits || seed.is_some() != (params.components() > 1) {
+            return Err(SchemeError::WrongParams { object: "the public key", name: params.name().into() });
+        }
+        let expanded = seed.iter().map(|seed| sample::expand(params.ring(), seed, 0, basis));
+        let components = std::iter::once(first).chain(expanded).collect();
+        Ok(PublicKey { params: params.clone(), components, seed })
+    }
+    /// b, or g / f.
+    pub fn first(&self) -> &Poly<Eval> {
+        &self.components[0]
+    }
+    /// The seed of a; NTRU has none.
+    pub fn seed(&self) -> Option<&sample::Seed> {
+        self.seed.as_ref()
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {

@@ -21,6 +21,23 @@ pub struct SecretKey {
     sparse: Option<Zeroizing<Vec<i64>>>,
 }
 
+/// The integers that a secret key consists of, in natural order. No `Debug`; wiped when dropped.
+pub struct ExposedSecret {
+    /// The coefficients of s, or of NTRU's u.
+    pub main: Zeroizing<Vec<i64>>,
+    /// Those of NTRU's g.
+    pub ratio: Option<Zeroizing<Vec<i64>>>,
+    /// Those of the sparse s0, for sets that bootstrap.
+    pub sparse: Option<Zeroizing<Vec<i64>>>,
+}
+
+/// Whether there are n integers of at most `largest` in absolute value, so many of them not 0. No early exit.
+fn check_small(x: &[i64], n: usize, largest: u64, weight: Option<usize>) -> Result<(), ()> {
+    let outside = x.iter().fold(0, |count, x| count + (x.unsigned_abs() > largest) as usize);
+    let nonzero = x.iter().fold(0, |count, x| count + (*x != 0) as usize);
+    if x.len() == n && outside == 0 && weight.is_none_or(|weight| weight == nonzero) { Ok(()) } else { Err(()) }
+}
+
 /// What the last component of a ciphertext is multiplied by, in evaluations over all primes that keys are made for.
 pub(crate) enum MainSecret {
     /// s.
@@ -140,6 +157,95 @@ impl SecretKey {
             },
         });
         SecretKey { params: params.clone(), main, sparse }
+    }
+    /// The coefficients that were drawn, in natural order: whoever has them has the key.
+    ///
+    /// Time does not depend on the values.
+    pub fn expose_secret_coefficients(&self) -> ExposedSecret {
+        let ring = self.params.ring();
+        // Small integers: one prime tells them.
+        let position = self.params.chain().keyed().iter().next().expect("keys have primes");
+        let (basis, q) = (Basis::of([position]), ring.modulus(position));
+        let integers = |x: &Poly<Eval>| {
+            let mut x = x.restricted(basis);
+            x.wipe_on_drop();
+            let mut x = x.into_coeff(ring);
+            x.wipe_on_drop();
+            let stored = Zeroizing::new(x.limb(position).iter().map(|&x| q.centered(x)).collect::<Vec<i64>>());
+            Zeroizing::new(ring.natural_order(&stored))
+        };
+        let (main, ratio) = match &self.main {
+            MainSecret::Rlwe(s) => (integers(s), None),
+            MainSecret::Ntru { f, quotient, .. } => {
+                // u = (f - 1) / t and g = (g / f) f.
+                let t = self.params.slot_shape().plain_modulus(self.params.slot_shape().max_exponent());
+                let mut u = f.restricted(basis);
+                u.wipe_on_drop();
+                u.add_constant(ring, -1);
+                crate::rlwe::divide(ring, &mut u, t);
+                let mut g = quotient.restricted(basis).mul(ring, &f.restricted(basis));
+                g.wipe_on_drop();
+                (integers(&u), Some(integers(&g)))
+            }
+        };
+        ExposedSecret { main, ratio, sparse: self.sparse.clone() }
+    }
+    /// A secret key from its coefficients, checked against what [`SecretKey::generate`] could have drawn: the noise bounds rest on it.
+    ///
+    /// # Errors
+    /// Polynomials of another length or number, coefficients, weights or norms that the set does not allow, an f that is not invertible.
+    pub fn from_secret_coefficients(params: &Params, exposed: &ExposedSecret) -> Result<Self, SchemeError> {
+        let bad =
+            |what: &'static str, expected: String| SchemeError::BadArgument { what, expected, found: "something else".into() };
+        let n = params.degree();
+        let (noise, bootstrap) = (params.noise(), params.spec().bootstrap.as_ref());
+        let drawn = [Some(&exposed.main), exposed.ratio.as_ref()];
+        for x in drawn.into_iter().flatten() {
+            let (largest, weight) = match params.spec().secret {
+                SecretKind::UniformTernary => (1, None),
+                SecretKind::Sparse(weight) => (1, Some(weight)),
+                SecretKind::TruncatedGaussian => (2, None),
+            };
+            check_small(x, n, largest, weight)
+                .map_err(|()| bad("coefficients of the secret key", format!("{n} as {:?} draws them", params.spec().secret)))?;
+            let real = Zeroizing::new(x.iter().map(|&x| x as f64).collect::<Vec<f64>>());
+            let square: i64 = x.iter().map(|x| x * x).sum();
+            // A hair for the floating-point transform.
+            if params.ring().norm().max(&real) > noise.drawn_norm_limit() * (1.0 + 1e-9)
+                || square as f64 > noise.drawn_square_limit()
+            {
+                return Err(bad("norm of the secret key", "one within the limits of the noise model".into()));
+            }
+        }
+        let main = match (params.spec().family, &exposed.ratio) {
+            (Family::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(params.ring(), params.chain().keyed(), &exposed.main)),
+            (Family::Ntru, Some(g)) => {
+                MainSecret::ntru(params, &exposed.main, g).ok_or_else(|| bad("secret key", "an invertible f".into()))?
+            }
+            _ => return Err(bad("secret key", "s over ring-LWE, u and g over NTRU".into())),
+        };
+        match (bootstrap, &exposed.sparse) {
+            (None, None) => {}
+            (Some(b), Some(s)) => {
+                let coincides = |axes| overlap::excess(axes, s) > noise.overlap_slack();
+                let certain = noise.overflow_tail(b.bound()) == f64::NEG_INFINITY;
+                let unequal = s.iter().zip(exposed.main.iter()).fold(0, |d, (a, b)| d | (a ^ b)) != 0;
+                if check_small(s, n, 1, Some(b.sparse_weight)).is_err()
+                    || b.under_main_key && unequal
+                    || !b.under_main_key && !certain && params.ring().axes().is_some_and(coincides)
+                {
+                    return Err(bad(
+                        "sparse secret",
+                        format!("{n} coefficients of weight {}, within the noise model", b.sparse_weight),
+                    ));
+                }
+            }
+            (_, found) => {
+                let expected = if found.is_some() { "none, as the set does not bootstrap" } else { "one, as the set bootstraps" };
+                return Err(bad("sparse secret", expected.into()));
+            }
+        }
+        Ok(SecretKey { params: params.clone(), main, sparse: exposed.sparse.clone() })
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {

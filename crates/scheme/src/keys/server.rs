@@ -1,15 +1,16 @@
 //! The server's keys.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use everlevel_ring::{GaloisElement, sample};
+use everlevel_ring::{Basis, Eval, GaloisElement, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::plan::KeyPlan;
 use super::secret::{MainSecret, SecretKey, key_error};
 use super::switch::SwitchKey;
 use crate::error::SchemeError;
-use crate::noise::raise_digit;
+use crate::noise::{Meta, raise_digit};
 use crate::params::{GadgetId, Level, Params};
 use crate::rlwe::{Ciphertext, divide, noisy_message};
 
@@ -21,27 +22,107 @@ pub struct BootstrapKey {
     pub(crate) sparse: Vec<Ciphertext>,
 }
 
-/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere.
+impl BootstrapKey {
+    /// From the key to s0 and, for each of s0, w s0, .., the first component and the seed of the second one. Their public data
+    /// follow from the parameters. Residues must be canonical.
+    ///
+    /// # Errors
+    /// A set that does not bootstrap, another number of ciphertexts, an encapsulation key where there is none or over other primes, or none where
+    /// there is one.
+    pub fn from_parts(
+        params: &Params,
+        encapsulation: Option<SwitchKey>,
+        sparse: Vec<(Poly<Eval>, sample::Seed)>,
+    ) -> Result<Self, SchemeError> {
+        let wrong = || SchemeError::WrongParams { object: "the bootstrapping key", name: params.name().into() };
+        let low = params.chain().basis(Level(0));
+        let fits = |key: &SwitchKey| key.basis() == low;
+        let shape = encapsulation.is_some() != params.raises_under_main_key() && encapsulation.iter().all(fits);
+        if params.spec().bootstrap.is_none() || !shape || sparse.len() != params.raise_digits() {
+            return Err(wrong());
+        }
+        let meta = params.checked(sparse_meta(params), "reading a key")?;
+        let ciphertext = |(first, seed)| Ciphertext::from_seeded(params, meta, first, seed);
+        Ok(BootstrapKey { encapsulation, sparse: sparse.into_iter().map(ciphertext).collect::<Result<_, _>>()? })
+    }
+    /// The key to s0; none if s is s0.
+    pub fn encapsulation(&self) -> Option<&SwitchKey> {
+        self.encapsulation.as_ref()
+    }
+    /// s0, w s0, .. under s, each with its seed.
+    pub fn sparse(&self) -> &[Ciphertext] {
+        &self.sparse
+    }
+    /// Bytes in memory, all halves expanded.
+    pub fn memory_bytes(&self) -> u64 {
+        let sparse = self.sparse.iter().flat_map(|c| &c.components).flat_map(|c| c.limbs()).map(|l| l.len() as u64 * 8);
+        sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchKey::memory_bytes)
+    }
+}
+
+/// The public data of the encryptions of s0, w s0, .., modulo p^(r+v).
+fn sparse_meta(params: &Params) -> Meta {
+    let exponent = params.raised_exponent();
+    let t = params.slot_shape().plain_modulus(exponent);
+    let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
+    params.fresh(params.chain().top(), exponent, noise)
+}
+
+/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as long as it is in use, so that a source that makes
+/// keys on demand can forget them.
 pub trait EvalKeys: Send + Sync {
     /// The parameter set.
     fn params(&self) -> &Params;
-    /// The relinearization key for a gadget.
-    fn relin(&self, gadget: GadgetId) -> Option<&SwitchKey>;
-    /// The key of an automorphism for a gadget.
-    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Option<&SwitchKey>;
-    /// The bootstrapping key.
-    fn bootstrap(&self) -> Option<&BootstrapKey>;
+    /// The relinearization key for a gadget; none if the keys lack it.
+    ///
+    /// # Errors
+    /// A key that is there but cannot be had, such as one that was damaged in its file.
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+    /// The key of an automorphism for a gadget; none if the keys lack it.
+    ///
+    /// # Errors
+    /// As [`EvalKeys::relin`].
+    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+    /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not read the key.
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis>;
+    /// The bootstrapping key; none if the keys lack it.
+    ///
+    /// # Errors
+    /// As [`EvalKeys::relin`].
+    fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError>;
+}
+
+/// One of the keys of a plan.
+pub enum ServerKey {
+    /// From s² (f² over NTRU) to the main secret.
+    Relin(GadgetId, SwitchKey),
+    /// From the image of the main secret under an automorphism to itself, in the order that [`EvalKeys::galois`] needs.
+    Galois(GaloisElement, GadgetId, SwitchKey),
+    /// That of bootstrapping.
+    Bootstrap(BootstrapKey),
 }
 
 /// Server keys in memory.
 pub struct ServerKeys {
     params: Params,
-    relin: BTreeMap<GadgetId, SwitchKey>,
-    galois: BTreeMap<(GaloisElement, GadgetId), SwitchKey>,
-    bootstrap: Option<BootstrapKey>,
+    relin: BTreeMap<GadgetId, Arc<SwitchKey>>,
+    galois: BTreeMap<(GaloisElement, GadgetId), Arc<SwitchKey>>,
+    bootstrap: Option<Arc<BootstrapKey>>,
 }
 
 impl ServerKeys {
+    /// No keys yet.
+    pub fn empty(params: &Params) -> Self {
+        ServerKeys { params: params.clone(), relin: BTreeMap::new(), galois: BTreeMap::new(), bootstrap: None }
+    }
+    /// Adds a key, in place of one for the same purpose.
+    pub fn insert(&mut self, key: ServerKey) {
+        match key {
+            ServerKey::Relin(id, key) => drop(self.relin.insert(id, Arc::new(key))),
+            ServerKey::Galois(g, id, key) => drop(self.galois.insert((g, id), Arc::new(key))),
+            ServerKey::Bootstrap(key) => self.bootstrap = Some(Arc::new(key)),
+        }
+    }
     /// Generates the keys of a plan. `progress(done, total)` is called after each key.
     ///
     /// # Errors
@@ -52,40 +133,48 @@ impl ServerKeys {
         rng: &mut impl CryptoRng,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Self, SchemeError> {
+        let mut keys = Self::empty(secret.params());
+        let total = plan.len() + plan.bootstrap as usize;
+        let mut done = 0;
+        Self::generate_each(secret, plan, rng, |key| {
+            keys.insert(key);
+            done += 1;
+            progress(done, total);
+            Ok::<(), SchemeError>(())
+        })?;
+        Ok(keys)
+    }
+    /// Generates the keys of a plan one by one and hands each to `take`: memory for one key at a time. First relinearization by gadget, then
+    /// automorphisms by exponent and gadget, then bootstrapping; the same randomness makes the same keys as [`ServerKeys::generate`].
+    ///
+    /// # Errors
+    /// A plan with bootstrapping for a set without it; what `take` returns.
+    pub fn generate_each<E: From<SchemeError>>(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut impl CryptoRng,
+        mut take: impl FnMut(ServerKey) -> Result<(), E>,
+    ) -> Result<(), E> {
         let params = secret.params();
         let ring = params.ring();
         let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
         let main = secret.main();
-        let total = plan.len() + plan.bootstrap as usize;
-        let mut done = 0;
-        let mut step = || {
-            done += 1;
-            progress(done, total);
-        };
-        let mut relin = BTreeMap::new();
         if !plan.relin.is_empty() {
             let mut square = main.poly().mul(ring, main.poly());
             square.wipe_on_drop();
             for (&id, &basis) in &plan.relin {
-                relin.insert(id, SwitchKey::generate(params, gadget(id), basis, &square, main, rng));
-                step();
+                take(ServerKey::Relin(id, SwitchKey::generate(params, gadget(id), basis, &square, main, rng)))?;
             }
         }
-        let mut galois = BTreeMap::new();
         for (&(g, id), &basis) in &plan.galois {
             // Stored so that the inner product comes first and the automorphism last: from s to g^-1(s).
             let rotated = main.galois(ring, g.inverse(ring));
-            galois.insert((g, id), SwitchKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng));
-            step();
+            take(ServerKey::Galois(g, id, SwitchKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng)))?;
         }
-        let bootstrap = if plan.bootstrap {
-            let key = Self::bootstrap_key(secret, rng)?;
-            step();
-            Some(key)
-        } else {
-            None
-        };
-        Ok(ServerKeys { params: params.clone(), relin, galois, bootstrap })
+        if plan.bootstrap {
+            take(ServerKey::Bootstrap(Self::bootstrap_key(secret, rng)?))?;
+        }
+        Ok(())
     }
 
     fn bootstrap_key(secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<BootstrapKey, SchemeError> {
@@ -99,18 +188,16 @@ impl ServerKeys {
             SwitchKey::generate(params, cut, low, secret.main().poly(), &MainSecret::Rlwe(sparse), rng)
         });
 
-        let top = params.chain().top();
-        let basis = params.chain().basis(top);
-        let exponent = params.slot_shape().max_exponent();
-        let t = params.plain().modulus(exponent);
-        let noise = (t.value() as f64 * params.noise().error_norm_limit()).log2() + 0.1;
-        let meta = params.fresh(top, exponent, noise);
+        let basis = params.chain().basis(params.chain().top());
+        let meta = sparse_meta(params);
+        let t = params.plain_arithmetic(&meta);
         let w = raise_digit(params.spec().plain_prime);
         let mut multiplier = meta.factor;
         let mut sparse = Vec::new();
         for _ in 0..params.raise_digits() {
             // (t e + κ w^i s0) / scale - a s
-            let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
+            let seed = sample::seed(rng);
+            let c1 = sample::expand(ring, &seed, 0, basis);
             let mut c0 = noisy_message(ring, basis, None, &key_error(params, rng), t.value());
             let mut message = sample::secret_poly(ring, basis, coefficients);
             message.wipe_on_drop();
@@ -118,7 +205,7 @@ impl ServerKeys {
             c0.add_assign(ring, &message);
             divide(ring, &mut c0, meta.form.scale(t.value()));
             c0.sub_assign(ring, &c1.mul(ring, &secret.main().poly().restricted(basis)));
-            sparse.push(Ciphertext::new(params.checked(meta, "key generation")?, vec![c0, c1]));
+            sparse.push(Ciphertext::seeded(params.checked(meta, "key generation")?, vec![c0, c1], seed));
             multiplier = t.mul(multiplier, t.reduce_u64(w));
         }
         Ok(BootstrapKey { encapsulation, sparse })
@@ -134,7 +221,15 @@ impl ServerKeys {
     }
     /// Bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
-        self.galois.values().chain(self.relin.values()).map(SwitchKey::memory_bytes).sum()
+        self.galois.values().chain(self.relin.values()).map(|key| key.memory_bytes()).sum()
+    }
+    /// What is there.
+    pub fn plan(&self) -> KeyPlan {
+        KeyPlan {
+            relin: self.relin.iter().map(|(&id, key)| (id, key.basis())).collect(),
+            galois: self.galois.iter().map(|(&id, key)| (id, key.basis())).collect(),
+            bootstrap: self.bootstrap.is_some(),
+        }
     }
 }
 
@@ -142,13 +237,16 @@ impl EvalKeys for ServerKeys {
     fn params(&self) -> &Params {
         &self.params
     }
-    fn relin(&self, gadget: GadgetId) -> Option<&SwitchKey> {
-        self.relin.get(&gadget)
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+        Ok(self.relin.get(&gadget).cloned())
     }
-    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Option<&SwitchKey> {
-        self.galois.get(&(g, gadget))
+    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+        Ok(self.galois.get(&(g, gadget)).cloned())
     }
-    fn bootstrap(&self) -> Option<&BootstrapKey> {
-        self.bootstrap.as_ref()
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        self.galois.get(&(g, gadget)).map(|key| key.basis())
+    }
+    fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
+        Ok(self.bootstrap.clone())
     }
 }

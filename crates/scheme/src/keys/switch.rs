@@ -5,6 +5,7 @@ use everlevel_ring::{Basis, Eval, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::secret::MainSecret;
+use crate::error::SchemeError;
 use crate::params::{Gadget, Params};
 
 /// One digit of a switching key, over the primes of the key and P: (b, a) with b + a s' = e + P δ s, where δ is 1 modulo the digit's primes and
@@ -64,6 +65,37 @@ impl SwitchKey {
     /// The seed of the uniform halves; NTRU has none.
     pub fn seed(&self) -> Option<&sample::Seed> {
         self.seed.as_ref()
+    }
+    /// A key for `gadget` over `basis` and its special primes, from the first component of each digit in the order of [`Gadget::digits`], and over
+    /// ring-LWE the seed of the uniform halves, which are expanded here: one ChaCha20 stream a limb. Residues must be canonical.
+    ///
+    /// # Errors
+    /// Another number of digits than the gadget has over `basis`, polynomials over other primes, a seed over NTRU or none over ring-LWE.
+    pub fn from_parts(
+        params: &Params,
+        gadget: &Gadget,
+        basis: Basis,
+        seed: Option<sample::Seed>,
+        firsts: Vec<Poly<Eval>>,
+    ) -> Result<Self, SchemeError> {
+        let full = basis.union(gadget.special());
+        let groups: Vec<usize> = gadget.digits(basis).map(|(group, _)| group).collect();
+        let fits = |c: &Poly<Eval>| c.basis() == full && c.limbs().iter().all(|limb| limb.len() == params.degree());
+        let sound = basis.intersection(gadget.special()).is_empty()
+            && full.is_subset(params.chain().keyed())
+            && seed.is_some() == (params.components() > 1);
+        if !sound || firsts.len() != groups.len() || !firsts.iter().all(fits) {
+            return Err(SchemeError::WrongParams { object: "the switching key", name: params.name().into() });
+        }
+        let digit = |(group, first): (usize, Poly<Eval>)| {
+            let expanded = seed.iter().map(|seed| sample::expand(params.ring(), seed, group as u32, full));
+            SwitchDigit { group, components: std::iter::once(first).chain(expanded).collect() }
+        };
+        Ok(SwitchKey { basis, seed, digits: groups.into_iter().zip(firsts).map(digit).collect() })
+    }
+    /// The first component of each digit, by the group of primes.
+    pub fn firsts(&self) -> impl Iterator<Item = (usize, &Poly<Eval>)> {
+        self.digits.iter().map(|digit| (digit.group, &digit.components[0]))
     }
     /// The digit for a group of primes.
     pub(crate) fn digit(&self, group: usize) -> Option<&SwitchDigit> {

@@ -98,8 +98,24 @@ impl Scheme for LtvEvaluator {
         self.prepared(a, next)
     }
 
+    fn mod_switch_to(&self, a: &LtvCiphertext, level: Level) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        if level > a.level() {
+            return Err(SchemeError::BadLevel { found: level, highest: a.level() });
+        }
+        let dropped = a.level().0 - level.0;
+        if dropped == 0 {
+            return Ok(a.clone());
+        }
+        let noise = self.params().noise().switched(a.meta.noise, dropped);
+        let meta = self.checked(Meta { level, noise, ..a.meta }, "modulus switching")?;
+        Ok(LtvCiphertext::new(meta, self.params().ring().divide_even(&a.poly, dropped)))
+    }
     fn reduce_plain_modulus(&self, a: &LtvCiphertext, k: u32) -> Result<LtvCiphertext, SchemeError> {
         if k == 1 { self.neg(a) } else { Err(unsupported("plaintext exponent", "1", k.to_string())) }
+    }
+    fn extend_plain_modulus(&self, a: &LtvCiphertext, e: u32) -> Result<LtvCiphertext, SchemeError> {
+        if e == 1 { self.neg(a) } else { Err(unsupported("extended plaintext exponent", "1", e.to_string())) }
     }
     fn divide_by_p(&self, _a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         Err(unsupported("division by p", "a plaintext modulus with digits to spare", "2"))

@@ -179,6 +179,16 @@ impl NoiseModel {
     pub fn minimum_capacity(&self, t: u64) -> f64 {
         self.base_bits - self.encapsulation_limit(t) - 1.0
     }
+    /// What the rounding of a component that the main secret multiplies does to a coefficient of the phase, in units of its last bit: by the law of the
+    /// coefficients, and for each unit that an error has at most.
+    pub(crate) fn compact_rounding(&self) -> (f64, f64) {
+        let square = match self.family {
+            Family::Rlwe => self.drawn_square,
+            // ‖t u + 1‖_2 <= t ‖u‖_2 + 1.
+            Family::Ntru => ((self.key_norm - 1.0) / self.drawn_norm * self.drawn_square.sqrt() + 1.0).powi(2),
+        };
+        (COEFFICIENT_TAIL * (self.mixed(square) / 12.0).sqrt(), self.overlap * (self.degree * square).sqrt())
+    }
     /// The sum of the squared weights of the coefficients of a in a coefficient of s a, Σ s_i² being `square`: that times the overlap, and a tenth
     /// more for the coincidences of terms in rings of odd index, which the many terms of s all but cancel.
     fn mixed(&self, square: f64) -> f64 {

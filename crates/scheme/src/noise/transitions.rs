@@ -12,6 +12,8 @@ use crate::verbs::NextUse;
 const LINEAR_MAP_WINDOW: f64 = 30.0;
 /// How many levels beside the ideal one are considered for a product.
 const PRODUCT_WINDOW: usize = 4;
+/// Depths from outside stay below, so that counting on cannot overflow.
+const DEPTH_LIMIT: u32 = 1 << 30;
 /// What one transform is worth in bits of capacity: a bootstrapping of some 4000 transforms gains some 200 bits.
 const BITS_PER_TRANSFORM: f64 = 0.02;
 
@@ -55,6 +57,36 @@ impl Params {
             return Ok(m);
         }
         Err(self.too_noisy(&m, operation))
+    }
+    /// Passes public data that a ciphertext of these parameters can have, wherever it came from.
+    ///
+    /// # Errors
+    /// A level above the top, a plaintext exponent that the set does not provide, a factor that is no unit modulo p^e, a depth of 2^30 or more, a
+    /// noise bound that is not finite or does not allow decryption.
+    pub fn check_meta(&self, m: &Meta) -> Result<(), SchemeError> {
+        if m.level > self.chain().top() {
+            return Err(SchemeError::BadLevel { found: m.level, highest: self.chain().top() });
+        }
+        let highest = self.slot_shape().max_exponent();
+        let bad = |what, expected: String, found: String| Err(SchemeError::BadArgument { what, expected, found });
+        if !(1..=highest).contains(&m.exponent) {
+            return bad("plaintext exponent", format!("1 to {highest}"), m.exponent.to_string());
+        }
+        let t = self.plain_arithmetic(m);
+        if m.factor >= t.value() || m.factor.is_multiple_of(t.prime()) {
+            return bad("factor", format!("a unit below {}", t.value()), m.factor.to_string());
+        }
+        if m.depth >= DEPTH_LIMIT {
+            return bad("depth", format!("less than {DEPTH_LIMIT}"), m.depth.to_string());
+        }
+        if !m.noise.is_finite() {
+            return bad("noise bound", "a finite number".into(), m.noise.to_string());
+        }
+        self.checked(*m, "reading a ciphertext").map(|_| ())
+    }
+    /// The largest noise bound at which a ciphertext at `level` decrypts.
+    pub fn largest_noise(&self, level: Level) -> f64 {
+        self.noise_at(level, 1e-5)
     }
     pub(super) fn too_noisy(&self, m: &Meta, operation: &'static str) -> SchemeError {
         let (noise_bits, modulus_bits) = (m.noise, self.modulus_bits(m.level));

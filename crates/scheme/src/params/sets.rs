@@ -12,6 +12,8 @@ struct Set {
     index: u64,
     p: u64,
     r: u32,
+    /// The exponent that circuits extend ciphertexts to, if above r and r + v.
+    extended: u32,
     base: u32,
     word: u32,
     words: usize,
@@ -32,6 +34,7 @@ const BGV: Set = Set {
     index: 1 << 16,
     p: 65537,
     r: 1,
+    extended: 0,
     base: 47,
     word: 50,
     words: 10,
@@ -127,9 +130,25 @@ const SETS: &[Set] = &[
         ..ODD
     },
     Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
-    Set { name: "aes-bgv-leveled", ..AES },
+    Set { name: "aes-bgv-leveled", extended: 32, ..AES },
     // 3 · 17 · 97: four lines of 16 slots, in GF(2^48).
     Set { name: "insecure_aes-m4947", index: 4947, ..AES },
+    // The same bytes, bootstrapped: c h + 1 = 225 uniforms, as the index has three prime factors, keep |I| <= 63 in all coefficients with probability
+    // 1 - 2^-144.
+    Set {
+        name: "aes-bgv-refreshed",
+        index: 53261,
+        p: 2,
+        extended: 32,
+        removed: Some(7),
+        bound: Some(63),
+        base: 34,
+        words: 15,
+        fine: &[44, 41, 38, 36],
+        special: 5,
+        digit: 5,
+        ..ODD
+    },
     // The plaintexts that HElib's tests bootstrap.
     Set {
         name: "insecure_bgv-2-m15709",
@@ -178,6 +197,7 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         index: set.index,
         plain_prime: set.p,
         plain_exponent: set.r,
+        extended_exponent: set.extended,
         base_bits: set.base,
         word_bits: set.word,
         words: set.words,

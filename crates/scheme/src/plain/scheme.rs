@@ -210,10 +210,23 @@ impl Scheme for NoOp {
         xs.iter().map(|x| self.switch(x, level)).collect()
     }
 
+    fn mod_switch_to(&self, a: &Open, level: Level) -> Result<Open, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        self.switch(a, level)
+    }
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
         let t = self.params.plain().modulus(k);
         Ok(Open { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
+    }
+    fn extend_plain_modulus(&self, a: &Open, e: u32) -> Result<Open, SchemeError> {
+        let meta = self.params.after_extending_plain(&a.meta, e)?;
+        let step = self.params.plain_arithmetic(&a.meta).value();
+        // The real scheme's ε is not known here: any polynomial takes its place.
+        let garbage = self.pretend_garbage(self.params.plain_arithmetic(&meta).value() / step);
+        Ok(Open { meta, value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect() })
     }
     fn divide_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
         let p = self.plain_prime();

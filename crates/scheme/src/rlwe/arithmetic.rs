@@ -21,27 +21,7 @@ use crate::plaintext::Plaintext;
 use crate::verbs::{DiagonalValues, NextUse, Scheme};
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// Switches to a lower level (or stays).
-    ///
-    /// # Errors
-    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
-    pub fn mod_switch_to(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, SchemeError> {
-        if level > a.meta.level {
-            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
-        }
-        if level == a.meta.level {
-            return Ok(a.clone());
-        }
-        let params = self.params();
-        let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        let t = params.divisor(&a.meta);
-        let to = params.chain().basis(level);
-        self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
-        let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
-        Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
-    }
-
-    /// [`Evaluator::mod_switch_to`] that copies nothing where nothing is to be done.
+    /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(&self, a: Cow<'c, Ciphertext>, level: Level) -> Result<Cow<'c, Ciphertext>, SchemeError> {
         if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
     }
@@ -71,7 +51,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
         let ring = self.params.ring();
         let meta = self.params.after_add(&a.meta, &b.meta)?;
-        let mut out = Ciphertext { meta, ..a.into_owned() };
+        let mut out = a.into_owned().with_meta(meta);
         for (x, y) in out.components.iter_mut().zip(&b.components) {
             if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
         }
@@ -98,7 +78,7 @@ impl<K: EvalKeys> Evaluator<K> {
     /// The polynomial times k; the factor stays.
     fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         out.each(|c| c.scale_assign(self.params().ring(), k as i128));
         Ok(out)
     }
@@ -181,7 +161,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         // One multiplication by t or 1/t modulo q.
         let ring = self.params.ring();
         let t = self.params.plain_arithmetic(&a.meta).value();
-        let mut out = Ciphertext { meta: Meta { form, ..a.meta }, ..a.clone() };
+        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
         out.each(|c| match (a.meta.form, form) {
             (Form::Bgv, Form::Bfv) => divide(ring, c, t),
             (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
@@ -197,7 +177,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         self.sum(a, b, true)
     }
     fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let mut out = a.clone();
+        let mut out = a.clone().with_meta(a.meta);
         out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
     }
@@ -212,7 +192,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
         divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
         let meta = params.after_add_plain(&a.meta, params.noise().message(t.value()))?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         out.components[0].add_assign(params.ring(), &poly);
         Ok(out)
     }
@@ -220,7 +200,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let t = self.params.plain_arithmetic(&a.meta);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self.params.after_add_plain(&a.meta, (constant.unsigned_abs().max(1) as f64).log2())?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
         out.components[0].for_each(|i, limb| {
             let q = ring.modulus(i);
@@ -242,7 +222,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             let x = terms[i].0;
             let meta = Meta { factor, ..params.after_scale(&x.meta, k.unsigned_abs())? };
             sum = Some(match sum.take() {
-                None => Ciphertext { meta, ..self.scaled(x, k)? },
+                None => self.scaled(x, k)?.with_meta(meta),
                 Some(above) => {
                     let mut s = self.mod_switch_to(&above, x.meta.level)?;
                     s.meta = params.after_add(&s.meta, &meta)?;
@@ -344,12 +324,45 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
+    fn mod_switch_to(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        if level == a.meta.level {
+            return Ok(a.clone());
+        }
+        let params = self.params();
+        let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
+        let t = params.divisor(&a.meta);
+        let to = params.chain().basis(level);
+        self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
+        let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
+        Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
+    }
+    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
+        let chain = self.params.chain();
+        let held = |l: &Level| {
+            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
+            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
+        };
+        (0..=from.0).rev().map(Level).find(held)
+    }
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && k < a.meta.exponent {
             let lost = self.plain_prime().pow(a.meta.exponent - k) as i128;
             out.each(|c| c.scale_assign(self.params.ring(), lost));
+        }
+        Ok(out)
+    }
+    fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params.after_extending_plain(&a.meta, e)?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        if meta.form == Form::Bfv && e > a.meta.exponent {
+            // p^e times the phase is to be what p^k times it was.
+            let gained = self.plain_prime().pow(e - a.meta.exponent);
+            out.each(|c| divide(self.params.ring(), c, gained));
         }
         Ok(out)
     }
@@ -357,7 +370,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let params = &self.params;
         let ring = params.ring();
         let meta = params.after_dividing_plain(&a.meta)?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
             out.each(|c| divide(ring, c, self.plain_prime()));
         }
@@ -366,7 +379,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
 
     fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.after_multiplying_plain(&a.meta)?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
             let p = self.plain_prime() as i128;
             out.each(|c| c.scale_assign(self.params.ring(), p));

@@ -13,7 +13,7 @@ use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point quotient is exact.
-const DECRYPTION_SLACK: f64 = 12.0;
+pub(super) const DECRYPTION_SLACK: f64 = 12.0;
 
 /// m + t e (or t e), in evaluations.
 pub(crate) fn noisy_message(ring: &Ring, basis: Basis, message: Option<&[i64]>, errors: &[i64], t: u64) -> Poly<Eval> {
@@ -65,9 +65,10 @@ impl SecretKey {
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
         divide(ring, &mut c0, meta.form.scale(t));
-        let c1 = sample::expand(ring, &sample::seed(rng), 0, basis);
+        let seed = sample::seed(rng);
+        let c1 = sample::expand(ring, &seed, 0, basis);
         c0.sub_assign(ring, &c1.mul(ring, &s.restricted(basis)));
-        Ok(Ciphertext::new(params.checked(meta, "encryption")?, vec![c0, c1]))
+        Ok(Ciphertext::seeded(params.checked(meta, "encryption")?, vec![c0, c1], seed))
     }
     /// Decrypts. Exact, or refused.
     ///

@@ -1,7 +1,7 @@
 //! Decomposition and inner products: the engine under relinearization, automorphisms and linear maps.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{Basis, Coeff, Eval, Limb, Poly, Ring, convert::CenteredLift};
@@ -137,14 +137,14 @@ pub(crate) fn within<'a>(limbs: &[&'a [u64]], places: &Range<usize>) -> Vec<&'a 
 }
 
 /// Checks that a key is there and long enough.
-pub(crate) fn usable<'k>(
-    key: Option<&'k SwitchKey>,
+pub(crate) fn usable(
+    key: Result<Option<Arc<SwitchKey>>, SchemeError>,
     basis: Basis,
     level: Level,
     operation: &'static str,
     name: impl Fn() -> String,
-) -> Result<&'k SwitchKey, SchemeError> {
-    let key = key.ok_or_else(|| SchemeError::MissingKey { operation, key: name() })?;
+) -> Result<Arc<SwitchKey>, SchemeError> {
+    let key = key?.ok_or_else(|| SchemeError::MissingKey { operation, key: name() })?;
     if !basis.is_subset(key.basis()) {
         return Err(SchemeError::KeyTooShort { operation, key: name(), level });
     }

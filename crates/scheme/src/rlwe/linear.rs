@@ -4,6 +4,7 @@
 //! automorphisms need one division by P in all.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use everlevel_arith::kernels;
 use everlevel_ring::{
@@ -91,7 +92,7 @@ impl<K: EvalKeys> Evaluator<K> {
                 }
                 let Some((cut, digits)) = &digits else { return all };
                 let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                let keys: Vec<_> = keys.iter().map(|key| key.map(|key| cut.key_limbs(key, i))).collect();
+                let keys: Vec<_> = keys.iter().map(|key| key.as_deref().map(|key| cut.key_limbs(key, i))).collect();
                 let constant = x.constant().filter(|_| ordinary).map(|c0| c0.limb(i));
                 // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream by.
                 for chunk in chunks(ring) {
@@ -133,7 +134,7 @@ impl<K: EvalKeys> Evaluator<K> {
         self.counters.key_switch(count, switched, basis.len(), cut.len(), special.len(), ring.degree());
         let positions: Vec<usize> = extended.iter().collect();
         let digits: Vec<Vec<Limb>> = positions.par_iter().map(|&i| cut.evaluate(ring, i, self.known_digit(x, i, t))).collect();
-        let rotate = |(&g, key): (&GaloisElement, &Option<&SwitchKey>)| {
+        let rotate = |(&g, key): (&GaloisElement, &Option<Arc<SwitchKey>>)| {
             let Some(key) = key else { return x.clone() };
             self.counters.rounding(count, extended, basis, ring.degree());
             let scale = RoundingScale::times_plain(t);
@@ -164,7 +165,7 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok(gs.iter().zip(&keys).map(rotate).collect())
     }
     /// The keys of `gs` at the level of `x`, none for the identity.
-    fn galois_keys(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Option<&SwitchKey>>, SchemeError> {
+    fn galois_keys(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Option<Arc<SwitchKey>>>, SchemeError> {
         let id = self.params().chain().gadget_id(x.meta.level);
         gs.iter()
             .map(|&g| {
@@ -312,7 +313,7 @@ impl<K: EvalKeys> Evaluator<K> {
             let digits = cut.evaluate(ring, i, None);
             let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let mut sums: Vec<Limb> = column.iter().map(|_| ring.limb()).collect();
-            write_inner_products(q, &mut sums, 0..ring.degree(), &views, &cut.key_limbs(key, i));
+            write_inner_products(q, &mut sums, 0..ring.degree(), &views, &cut.key_limbs(&key, i));
             sums.iter_mut().zip(&x).for_each(|(sum, constant)| kernels::add_assign(q, sum, constant.limb(i)));
             for (a, sum) in column.into_iter().zip(&sums) {
                 for (target, source, len) in shift.pieces() {

@@ -10,6 +10,7 @@
 //! (docs/adr/0014).
 
 mod arithmetic;
+mod compact;
 mod diagonal;
 mod encrypt;
 mod keyswitch;
@@ -22,7 +23,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use everlevel_arith::{ArithError, TensorTable};
-use everlevel_ring::{Basis, Coeff, Eval, Poly};
+use everlevel_ring::{Basis, Coeff, Eval, Poly, sample};
 
 use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
@@ -32,6 +33,7 @@ use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
 pub(crate) use arithmetic::{divide, same_kind, same_modulus};
+pub use compact::CompactCiphertext;
 pub use diagonal::Diagonal;
 pub(crate) use diagonal::diagonal_plaintext;
 pub(crate) use encrypt::noisy_message;
@@ -46,11 +48,64 @@ pub struct Ciphertext {
     pub(crate) meta: Meta,
     /// (c0, c1), or c.
     pub(crate) components: Vec<Poly<Eval>>,
+    /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through [`Ciphertext::new`] or [`Ciphertext::with_meta`],
+    /// which drop it.
+    seed: Option<sample::Seed>,
 }
 
 impl Ciphertext {
     pub(crate) fn new(meta: Meta, components: Vec<Poly<Eval>>) -> Self {
-        Ciphertext { meta, components }
+        Ciphertext { meta, components, seed: None }
+    }
+    /// (c0, c1), c1 being the expansion of `seed`.
+    pub(crate) fn seeded(meta: Meta, components: Vec<Poly<Eval>>, seed: sample::Seed) -> Self {
+        Ciphertext { meta, components, seed: Some(seed) }
+    }
+    /// The same polynomials, about to be changed, with other public data.
+    pub(crate) fn with_meta(self, meta: Meta) -> Self {
+        Ciphertext::new(meta, self.components)
+    }
+    /// A ciphertext from its public data and its components, as [`Ciphertext::meta`] and [`Ciphertext::components`] give them. Residues must be
+    /// canonical, that is below their primes.
+    ///
+    /// # Errors
+    /// A level above the top, a plaintext exponent or a factor that is none, a noise bound that is not finite or does not allow
+    /// decryption at the level, another number of components, or polynomials that are not over the primes of the level.
+    pub fn from_parts(params: &Params, meta: Meta, components: Vec<Poly<Eval>>) -> Result<Self, SchemeError> {
+        params.check_meta(&meta)?;
+        let basis = params.chain().basis(meta.level);
+        let fits = |c: &Poly<Eval>| c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree());
+        if components.len() != params.components() || !components.iter().all(fits) {
+            return Err(SchemeError::BadArgument {
+                what: "components of a ciphertext",
+                expected: format!(
+                    "{} polynomials of degree {} over the {} primes of level {}",
+                    params.components(),
+                    params.degree(),
+                    basis.len(),
+                    meta.level
+                ),
+                found: format!("{} polynomials, or others", components.len()),
+            });
+        }
+        Ok(Ciphertext::new(meta, components))
+    }
+    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
+    ///
+    /// # Errors
+    /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniform half.
+    pub fn from_seeded(params: &Params, meta: Meta, c0: Poly<Eval>, seed: sample::Seed) -> Result<Self, SchemeError> {
+        params.check_meta(&meta)?;
+        let c1 = sample::expand(params.ring(), &seed, 0, params.chain().basis(meta.level));
+        Ok(Ciphertext { seed: Some(seed), ..Self::from_parts(params, meta, vec![c0, c1])? })
+    }
+    /// (c0, c1), or c of NTRU.
+    pub fn components(&self) -> &[Poly<Eval>] {
+        &self.components
+    }
+    /// The seed whose expansion c1 is, for a ciphertext straight from the secret key. Whatever an operation returns has none.
+    pub fn seed(&self) -> Option<&sample::Seed> {
+        self.seed.as_ref()
     }
     /// Its primes.
     pub(crate) fn basis(&self) -> Basis {

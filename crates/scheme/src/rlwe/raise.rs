@@ -6,6 +6,8 @@
 //! b' + a' s0 = p^v κ m + p^(r+v) ε' + q0 I. *Round* it: with Δ c = c' + q0 O (c' centered, O the integer quotient) the overflow
 //! u = -(O_b + O_a s0) = I' - Δ I; the coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, as rebuilt in docs/adr/0003).
 
+use std::sync::Arc;
+
 use everlevel_arith::kernels;
 use everlevel_ring::{
     Coeff, Eval, Poly,
@@ -29,9 +31,9 @@ pub struct Raised {
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    fn bootstrap_key(&self) -> Result<&BootstrapKey, SchemeError> {
+    fn bootstrap_key(&self) -> Result<Arc<BootstrapKey>, SchemeError> {
         self.keys
-            .bootstrap()
+            .bootstrap()?
             .ok_or_else(|| SchemeError::MissingKey { operation: "bootstrapping", key: "bootstrapping key".into() })
     }
 
@@ -39,7 +41,8 @@ impl<K: EvalKeys> Evaluator<K> {
     fn times_sparse(&self, [o0, o1]: [Vec<i64>; 2], meta: Meta) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let keys = &self.bootstrap_key()?.sparse;
+        let key = self.bootstrap_key()?;
+        let keys = &key.sparse;
         let meta = params.checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
@@ -220,7 +223,7 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
     }
     fn enter(&self, x: &Ciphertext, capacity: f64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.entered(&x.meta, capacity)?;
-        Ok(Ciphertext { meta, ..self.mod_switch_to(x, meta.level)? })
+        Ok(self.mod_switch_to(x, meta.level)?.with_meta(meta))
     }
     fn restore_unit(&self, r: &Raised, mut x: Ciphertext) -> Ciphertext {
         x.meta.factor = self.params.raised_unit(r.factor, &x.meta);

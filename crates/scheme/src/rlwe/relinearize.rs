@@ -80,7 +80,7 @@ impl<K: EvalKeys> Evaluator<K> {
             let known = evaluations.filter(|_| basis.contains(i)).map(|d| (&d.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-            let key = cut.key_limbs(key, i);
+            let key = cut.key_limbs(&key, i);
             let rest = raised(i, factor);
             for places in chunks(ring) {
                 let digits = within(&digits, &places);

@@ -1,0 +1,158 @@
+//! Vectors of ciphertexts. One is a vector of length 1.
+
+use std::borrow::Borrow;
+
+use everlevel_ring::Basis;
+use everlevel_scheme::{Ciphertext, Form, Level, Meta, Params};
+use rayon::prelude::*;
+
+use crate::error::WireError;
+use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::id::ParamsId;
+use crate::options::ReadOptions;
+use crate::poly::{poly_len, read_poly, write_poly};
+use crate::reader::Reader;
+
+/// Bytes of a seed.
+pub(crate) const SEED_BYTES: usize = 32;
+
+/// All components are there.
+const FULL: u8 = 0;
+/// A seed stands for the last component.
+const SEEDED: u8 = 1;
+
+/// Level, exponent, form and encoding, depth, factor, noise bound.
+pub(crate) fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireError> {
+    let small = |what, x: usize, limit: u64| WireError::Limit { what, found: x as u64, limit };
+    let level = u16::try_from(meta.level.0).map_err(|_| small("level", meta.level.0, u16::MAX.into()))?;
+    let exponent = u8::try_from(meta.exponent).map_err(|_| small("exponent", meta.exponent as usize, u8::MAX.into()))?;
+    let mut out = Vec::with_capacity(32);
+    out.extend(level.to_le_bytes());
+    out.extend([exponent, if meta.form == Form::Bfv { 1 } else { 0 }, encoding, 0, 0, 0]);
+    out.extend(meta.depth.to_le_bytes());
+    out.extend([0; 4]);
+    out.extend(meta.factor.to_le_bytes());
+    out.extend(meta.noise.to_bits().to_le_bytes());
+    Ok(out)
+}
+
+/// The stated public data, and the encoding.
+pub(crate) fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
+    let mut fields = Reader::new(descriptor);
+    let level = Level(fields.u16()?.into());
+    let exponent = fields.u8()?.into();
+    let form = match fields.u8()? {
+        0 => Form::Bgv,
+        1 => Form::Bfv,
+        other => return Err(WireError::malformed("form", "0 or 1", other)),
+    };
+    let encoding = fields.u8()?;
+    fields.zeros(3)?;
+    let depth = fields.u32()?;
+    fields.zeros(4)?;
+    let factor = fields.u64()?;
+    let noise = f64::from_bits(fields.u64()?);
+    fields.finish()?;
+    Ok((Meta { level, exponent, form, factor, depth, noise }, encoding))
+}
+
+/// Ciphertexts as bytes. Those straight from the secret key take half the space: a seed of 32 bytes stands for their uniform half. The same
+/// ciphertexts make the same bytes on every machine.
+///
+/// # Errors
+/// A ciphertext of other parameters, metadata of 4 GiB or more.
+pub fn to_bytes(
+    params: &Params,
+    ciphertexts: &[impl Borrow<Ciphertext> + Sync],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
+    let ring = params.ring();
+    let plan = |c: &Ciphertext| {
+        let meta = *c.meta();
+        // The same checks as for a reader.
+        Ciphertext::from_parts(params, meta, c.components().to_vec())?;
+        let basis = params.chain().basis(meta.level);
+        let (encoding, length) = match c.seed() {
+            Some(_) => (SEEDED, SEED_BYTES + poly_len(ring, basis)),
+            None => (FULL, params.components() * poly_len(ring, basis)),
+        };
+        Ok(Planned { descriptor: encode_meta(&meta, encoding)?, length })
+    };
+    let records = ciphertexts.iter().map(|c| plan(c.borrow())).collect::<Result<Vec<_>, WireError>>()?;
+    encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| {
+        let ciphertext: &Ciphertext = ciphertexts[i].borrow();
+        let (stored, out) = match ciphertext.seed() {
+            Some(seed) => {
+                let (head, rest) = out.split_at_mut(SEED_BYTES);
+                head.copy_from_slice(seed);
+                (&ciphertext.components()[..1], rest)
+            }
+            None => (ciphertext.components(), out),
+        };
+        let each = out.len() / stored.len();
+        out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(ring, c, out));
+    })
+}
+
+/// Ciphertexts from bytes. Their noise bounds are what `options` believes, which is nothing by default: see
+/// [`BoundPolicy`](crate::BoundPolicy).
+///
+/// # Errors
+/// Whatever is not as the format says, ciphertexts of other parameters.
+pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
+    let layout = Layout::of(bytes, ObjectKind::Ciphertexts, params, options)?;
+    let read = |i: usize| {
+        let record = layout.record(bytes, i, options)?;
+        read_one(params, &layout.entries[i].0.descriptor, record, options)
+    };
+    let ciphertexts = (0..layout.entries.len()).into_par_iter().map(read).collect::<Result<_, WireError>>()?;
+    Ok((ciphertexts, layout.metadata))
+}
+
+/// [`from_bytes`] without the checksums and without the check that residues are below their primes. Residues that are not make results
+/// wrong, and that is all they do.
+///
+/// # Errors
+/// As [`from_bytes`].
+#[cfg(feature = "hazmat")]
+pub fn from_bytes_unchecked(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
+    from_bytes(params, bytes, &options.unchecked())
+}
+
+fn read_one(params: &Params, descriptor: &[u8], record: &[u8], options: &ReadOptions) -> Result<Ciphertext, WireError> {
+    let (stated, encoding) = decode_meta(descriptor)?;
+    let meta = options.believed(params, stated)?;
+    let basis = params.chain().basis(meta.level);
+    match encoding {
+        FULL => {
+            let components = read_polys(params, params.components(), basis, record, options)?;
+            Ok(Ciphertext::from_parts(params, meta, components)?)
+        }
+        SEEDED if params.components() > 1 => {
+            let mut body = Reader::new(record);
+            let seed = body.array()?;
+            let first = read_poly(params.ring(), basis, body.rest(), options)?;
+            Ok(Ciphertext::from_seeded(params, meta, first, seed)?)
+        }
+        other => Err(WireError::malformed("encoding of a ciphertext", "0, or over ring-LWE 1", other)),
+    }
+}
+
+/// So many polynomials over one basis that fill the bytes.
+pub(crate) fn read_polys(
+    params: &Params,
+    count: usize,
+    basis: Basis,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Vec<everlevel_ring::Poly<everlevel_ring::Eval>>, WireError> {
+    let each = poly_len(params.ring(), basis);
+    if bytes.len() != count * each {
+        return Err(WireError::malformed("bytes of the polynomials", count * each, bytes.len()));
+    }
+    bytes.chunks(each).map(|chunk| read_poly(params.ring(), basis, chunk, options)).collect()
+}

@@ -1,0 +1,132 @@
+//! What reading and writing refuse.
+
+use everlevel_scheme::SchemeError;
+
+use crate::format::ObjectKind;
+use crate::id::ParamsId;
+
+/// Why bytes or a file were refused. Every variant has a stable code ([`WireError::code`]).
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// No everlevel object.
+    #[error("not an everlevel object: expected it to begin with the magic bytes of the format; is this the right file?")]
+    NotOurs,
+    /// Written by a later format.
+    #[error("format version {found}, but this program reads up to version {supported}: use a newer one")]
+    NewerVersion {
+        /// The version of the object.
+        found: u16,
+        /// The latest one that is read.
+        supported: u16,
+    },
+    /// Another kind of object.
+    #[error("expected {expected}, found {found}: give the file that belongs here")]
+    WrongKind {
+        /// What was asked for.
+        expected: ObjectKind,
+        /// What it is.
+        found: ObjectKind,
+    },
+    /// An object of other parameters.
+    #[error("belongs to parameter set {found}, not to {name} ({expected}): load it with the parameters it was made with")]
+    OtherParams {
+        /// The id in the object.
+        found: ParamsId,
+        /// The id of the parameters in use.
+        expected: ParamsId,
+        /// Their name.
+        name: String,
+    },
+    /// Too short.
+    #[error("truncated: needs {needed} bytes, found {found}; transfer it again")]
+    Truncated {
+        /// The bytes that its header, or the part before, asks for.
+        needed: u64,
+        /// The bytes that there are.
+        found: u64,
+    },
+    /// Too long.
+    #[error("{extra} bytes follow the object, which has to fill its file: split them off")]
+    Trailing {
+        /// How many bytes too many.
+        extra: u64,
+    },
+    /// Damaged.
+    #[error("the checksum of {part} does not match: it was damaged; transfer it again")]
+    Checksum {
+        /// Which part.
+        part: String,
+    },
+    /// Residues or coefficients that are not canonical.
+    #[error("{what}: found {found}, expected values below {bound}")]
+    OutOfRange {
+        /// Of what.
+        what: &'static str,
+        /// The largest value found.
+        found: u64,
+        /// What values have to be below.
+        bound: u64,
+    },
+    /// Larger than the reader allows.
+    #[error("{what}: {found} are above the limit of {limit}; raise the limit if this is expected")]
+    Limit {
+        /// What is limited.
+        what: &'static str,
+        /// What was found.
+        found: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Breaks a rule of the format.
+    #[error("{what}: expected {expected}, found {found}")]
+    Malformed {
+        /// Which part.
+        what: &'static str,
+        /// What the format says.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// A file that is there already.
+    #[error("{path} exists: choose another name, or ask for it to be replaced")]
+    Exists {
+        /// The file.
+        path: String,
+    },
+    /// The system refused.
+    #[error("{path}: {problem}")]
+    Io {
+        /// The file.
+        path: String,
+        /// What the system says.
+        problem: String,
+    },
+    /// The scheme refused what the bytes say.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+}
+
+impl WireError {
+    /// A name for programs, which does not change: `wire.truncated`, for example.
+    pub fn code(&self) -> &'static str {
+        match self {
+            WireError::NotOurs => "wire.not-ours",
+            WireError::NewerVersion { .. } => "wire.newer-version",
+            WireError::WrongKind { .. } => "wire.wrong-kind",
+            WireError::OtherParams { .. } => "wire.other-params",
+            WireError::Truncated { .. } => "wire.truncated",
+            WireError::Trailing { .. } => "wire.trailing",
+            WireError::Checksum { .. } => "wire.checksum",
+            WireError::OutOfRange { .. } => "wire.out-of-range",
+            WireError::Limit { .. } => "wire.limit",
+            WireError::Malformed { .. } => "wire.malformed",
+            WireError::Exists { .. } => "wire.exists",
+            WireError::Io { .. } => "wire.io",
+            WireError::Scheme(_) => "wire.scheme",
+        }
+    }
+    pub(crate) fn malformed(what: &'static str, expected: impl ToString, found: impl ToString) -> Self {
+        WireError::Malformed { what, expected: expected.to_string(), found: found.to_string() }
+    }
+}

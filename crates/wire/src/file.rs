@@ -1,0 +1,138 @@
+//! Files that are there in full or not at all.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use crate::error::WireError;
+
+/// What becomes of a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It is kept, and writing refused.
+    Keep,
+    /// It is replaced, in one step.
+    Replace,
+}
+
+/// An error with the file that it is about.
+pub(crate) fn io_error(path: &Path, error: &std::io::Error) -> WireError {
+    WireError::Io { path: path.display().to_string(), problem: error.to_string() }
+}
+
+/// A file under construction beside its destination; removed unless it is finished.
+pub(crate) struct Pending {
+    pub(crate) file: File,
+    temporary: PathBuf,
+    destination: PathBuf,
+    existing: Existing,
+}
+
+impl Pending {
+    /// Creates the temporary file: readable for its owner only if it is to hold a secret.
+    pub(crate) fn create(destination: &Path, existing: Existing, secret: bool) -> Result<Self, WireError> {
+        if existing == Existing::Keep && destination.symlink_metadata().is_ok() {
+            return Err(WireError::Exists { path: destination.display().to_string() });
+        }
+        let name = destination.file_name().ok_or_else(|| WireError::Io {
+            path: destination.display().to_string(),
+            problem: "expected the name of a file".into(),
+        })?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        if secret {
+            use std::os::unix::fs::OpenOptionsExt;
+            options.mode(0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = secret;
+        for attempt in 0..100 {
+            let mut hidden = std::ffi::OsString::from(".");
+            hidden.push(name);
+            hidden.push(format!(".{}-{attempt}.part", std::process::id()));
+            let temporary = destination.with_file_name(hidden);
+            match options.open(&temporary) {
+                Ok(file) => return Ok(Pending { file, temporary, destination: destination.into(), existing }),
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(io_error(&temporary, &e)),
+            }
+        }
+        Err(WireError::Exists { path: format!("a temporary file beside {}", destination.display()) })
+    }
+    /// Brings what was written to the disk and gives it its name.
+    pub(crate) fn finish(self) -> Result<(), WireError> {
+        self.file.sync_all().map_err(|e| io_error(&self.temporary, &e))?;
+        match self.existing {
+            Existing::Replace => fs::rename(&self.temporary, &self.destination).map_err(|e| io_error(&self.destination, &e))?,
+            // A link fails if the name was taken meanwhile, where a rename would replace what is there.
+            Existing::Keep => match fs::hard_link(&self.temporary, &self.destination) {
+                Ok(()) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+                    return Err(WireError::Exists { path: self.destination.display().to_string() });
+                }
+                // A file system without links.
+                Err(_) => fs::rename(&self.temporary, &self.destination).map_err(|e| io_error(&self.destination, &e))?,
+            },
+        }
+        #[cfg(unix)]
+        {
+            let directory = self.destination.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            // The name is on the disk too; file systems that cannot do this keep it anyway.
+            let _ = File::open(directory).and_then(|directory| directory.sync_all());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // After a rename there is nothing to remove.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+fn write(path: &Path, bytes: &[u8], existing: Existing, secret: bool) -> Result<(), WireError> {
+    let mut pending = Pending::create(path, existing, secret)?;
+    pending.file.write_all(bytes).map_err(|e| io_error(path, &e))?;
+    pending.finish()
+}
+
+/// Writes a file in one step: to a temporary file in the same directory, to the disk, then to its name.
+///
+/// # Errors
+/// A file that is there already (unless it is to be replaced), and what the system refuses.
+pub fn write_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WireError> {
+    write(path, bytes, existing, false)
+}
+
+/// [`write_file`] for a secret key: on Unix nobody but the owner may read the file (mode 0600).
+///
+/// # Errors
+/// As [`write_file`].
+pub fn write_secret_file(path: &Path, bytes: &[u8], existing: Existing) -> Result<(), WireError> {
+    write(path, bytes, existing, true)
+}
+
+/// Reads a file of at most `max_bytes`. The bytes are wiped when dropped, as the file may hold a secret.
+///
+/// # Errors
+/// A larger file, and what the system refuses.
+pub fn read_file(path: &Path, max_bytes: u64) -> Result<Zeroizing<Vec<u8>>, WireError> {
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let limit = |found| WireError::Limit { what: "bytes of the file", found, limit: max_bytes };
+    if length > max_bytes {
+        return Err(limit(length));
+    }
+    // Room for one more byte, so that a file that does not grow is read without a copy that would not be wiped.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(length).map_err(|_| limit(length))? + 1));
+    file.take(length + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > length {
+        return Err(WireError::Io { path: path.display().to_string(), problem: "it grows while it is read".into() });
+    }
+    Ok(bytes)
+}

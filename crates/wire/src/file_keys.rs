@@ -1,0 +1,242 @@
+//! Server keys that stay in their file: generated into it one by one, read and expanded when they are used.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use everlevel_ring::{Basis, GaloisElement};
+use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
+use everlevel_scheme::params::GadgetId;
+use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
+use rand_core::CryptoRng;
+
+use crate::Summary;
+use crate::cache::Cache;
+use crate::error::WireError;
+use crate::file::{Existing, Pending, io_error};
+use crate::format::{Entry, HEADER_BYTES, Layout, Metadata, ObjectKind, encode_head};
+use crate::id::{ParamsId, digest};
+use crate::key_record::{Body, KeyRecord, Purpose};
+use crate::options::ReadOptions;
+use crate::server_keys::SizeReport;
+
+/// The largest index that is read, in bytes: some 500,000 keys.
+const INDEX_LIMIT: u64 = 1 << 25;
+
+/// Generates the keys of a plan straight into a file, which is there in full or not at all. In memory there is one key at a time. The same
+/// randomness makes the file that [`ServerKeys::generate`] and [`server_keys::to_bytes`](crate::server_keys::to_bytes) would make.
+/// `progress(done, total)` is called after each key.
+///
+/// # Errors
+/// A plan with bootstrapping for a set without it, a file that is there already (unless it is to be replaced), and what the system refuses.
+pub fn generate_to_file(
+    path: &Path,
+    existing: Existing,
+    secret: &SecretKey,
+    plan: &KeyPlan,
+    metadata: &Metadata,
+    rng: &mut impl CryptoRng,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<SizeReport, WireError> {
+    let params = secret.params();
+    let records = KeyRecord::of_plan(params, plan);
+    let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
+    let blank: Vec<Entry> = planned.iter().map(|record| record.entry([0; 16])).collect();
+    let head = |entries: &[Entry]| encode_head(ObjectKind::ServerKeys, ParamsId::of(params), metadata, entries);
+    let mut pending = Pending::create(path, existing, false)?;
+    let failed = |e: std::io::Error| io_error(path, &e);
+    // Room for header and index, which are known last.
+    pending.file.write_all(&head(&blank)?).map_err(failed)?;
+    let mut entries = Vec::with_capacity(planned.len());
+    let total = plan.len() + plan.bootstrap as usize;
+    let mut done = 0;
+    ServerKeys::generate_each(secret, plan, rng, |key| {
+        let bodies = match &key {
+            ServerKey::Relin(_, key) | ServerKey::Galois(_, _, key) => vec![Body::of_switch(key)],
+            ServerKey::Bootstrap(key) => Body::of_bootstrapping(key),
+        };
+        for body in bodies {
+            let record = &planned[entries.len()];
+            let mut bytes = vec![0; record.length];
+            body.write(params, &mut bytes);
+            entries.push(record.entry(digest(&[&bytes])));
+            pending.file.write_all(&bytes).map_err(failed)?;
+        }
+        done += 1;
+        progress(done, total);
+        Ok::<(), WireError>(())
+    })?;
+    pending.file.seek(SeekFrom::Start(0)).map_err(failed)?;
+    pending.file.write_all(&head(&entries)?).map_err(failed)?;
+    pending.finish()?;
+    Ok(SizeReport::of_records(params, &records))
+}
+
+/// Opens a file and reads header and index.
+fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let mut file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut head = Vec::with_capacity(HEADER_BYTES);
+    (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
+    let index = |bytes: u64| {
+        if bytes > INDEX_LIMIT {
+            return Err(WireError::Limit { what: "bytes of the index", found: bytes, limit: INDEX_LIMIT });
+        }
+        let mut index = vec![0; bytes as usize];
+        file.read_exact(&mut index).map_err(failed)?;
+        Ok(Cow::Owned(index))
+    };
+    let layout = Layout::parse_parts(&head, length, index, &ReadOptions::default())?;
+    Ok((file, layout))
+}
+
+/// [`inspect`](crate::inspect) of a file of any size, of which only header and index are read.
+///
+/// # Errors
+/// A file that is no object, cut or damaged in its index; what the system refuses.
+pub fn inspect_file(path: &Path) -> Result<Summary, WireError> {
+    Ok(open_layout(path)?.1.summary())
+}
+
+#[derive(Clone)]
+enum Loaded {
+    Switch(Arc<SwitchKey>),
+    Bootstrap(Arc<BootstrapKey>),
+}
+
+/// Server keys in a file. Opening reads the index only; a key is read, verified and expanded when it is asked for, and kept while the cache has room.
+///
+/// The file is read, not mapped: a record is copied by unpacking anyway, and a file that is cut while it is in use is an error then, where a map would end
+/// the process (docs/adr/0017).
+pub struct FileKeys {
+    params: Params,
+    path: PathBuf,
+    file: Mutex<File>,
+    layout: Layout,
+    records: Vec<KeyRecord>,
+    cache: Cache<Loaded>,
+}
+
+impl FileKeys {
+    /// Opens a file of server keys for these parameters. Expanded keys take at most `cache_bytes` beside those in use
+    /// ([`SwitchKey::memory_bytes`]).
+    ///
+    /// # Errors
+    /// A file that is not one of server keys of these parameters, cut or damaged in its index; what the system refuses.
+    pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, WireError> {
+        let (file, layout) = open_layout(path)?;
+        let layout = layout.expect(ObjectKind::ServerKeys, params)?;
+        let records = KeyRecord::of_layout(params, &layout)?;
+        Ok(FileKeys {
+            params: params.clone(),
+            path: path.into(),
+            file: Mutex::new(file),
+            layout,
+            records,
+            cache: Cache::new(cache_bytes),
+        })
+    }
+    /// The id of the parameter set that a file of server keys is for, by its header.
+    ///
+    /// # Errors
+    /// A file that is not one of server keys, and what the system refuses.
+    pub fn params_id(path: &Path) -> Result<ParamsId, WireError> {
+        let summary = inspect_file(path)?;
+        match summary.kind {
+            ObjectKind::ServerKeys => Ok(summary.params),
+            found => Err(WireError::WrongKind { expected: ObjectKind::ServerKeys, found }),
+        }
+    }
+    /// What the file holds.
+    pub fn plan(&self) -> KeyPlan {
+        KeyRecord::plan(&self.records)
+    }
+    /// The metadata of the file.
+    pub fn metadata(&self) -> &Metadata {
+        &self.layout.metadata
+    }
+    /// What the keys take in the file.
+    pub fn size_report(&self) -> SizeReport {
+        SizeReport::of_records(&self.params, &self.records)
+    }
+    /// Bytes of expanded keys in the cache, and how many times a key was read and expanded so far.
+    pub fn cache_usage(&self) -> (u64, u64) {
+        self.cache.usage()
+    }
+    /// Reads the whole file and verifies every checksum. Keys verify their own whenever they are read.
+    ///
+    /// # Errors
+    /// A damaged record, and what the system refuses.
+    pub fn verify(&self) -> Result<(), WireError> {
+        (0..self.records.len()).try_for_each(|i| self.record(i).map(drop))
+    }
+    /// The bytes of a record, whose length is what the parameters say.
+    fn record(&self, i: usize) -> Result<Vec<u8>, WireError> {
+        let range = self.layout.entries[i].1.clone();
+        let mut bytes = vec![0; (range.end - range.start) as usize];
+        {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(&mut bytes));
+            read.map_err(|e| io_error(&self.path, &e))?;
+        }
+        self.layout.verify(i, &bytes, &ReadOptions::default())?;
+        Ok(bytes)
+    }
+    fn switch(&self, purpose: Purpose) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+        let Ok(i) = self.records.binary_search_by_key(&purpose, |record| record.purpose) else { return Ok(None) };
+        let load = || {
+            let key = self.records[i].read_switch(&self.params, &self.record(i)?, &ReadOptions::default())?;
+            let bytes = key.memory_bytes();
+            Ok((Loaded::Switch(Arc::new(key)), bytes))
+        };
+        match self.cache.get(i, load).map_err(|e| self.unreadable(i, &e))? {
+            Loaded::Switch(key) => Ok(Some(key)),
+            Loaded::Bootstrap(_) => Ok(None),
+        }
+    }
+    fn unreadable(&self, i: usize, error: &WireError) -> SchemeError {
+        SchemeError::UnreadableKey { key: format!("key of record {i} in {}", self.path.display()), problem: error.to_string() }
+    }
+}
+
+impl EvalKeys for FileKeys {
+    fn params(&self) -> &Params {
+        &self.params
+    }
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+        self.switch(Purpose::Relin(gadget))
+    }
+    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+        self.switch(Purpose::Galois(g, gadget))
+    }
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        let found = self.records.binary_search_by_key(&Purpose::Galois(g, gadget), |record| record.purpose);
+        found.ok().map(|i| self.records[i].basis)
+    }
+    fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
+        let first = self.records.partition_point(|record| record.purpose < Purpose::Encapsulation);
+        if first == self.records.len() {
+            return Ok(None);
+        }
+        let load = || {
+            let (mut encapsulation, mut sparse) = (None, Vec::new());
+            for (i, record) in self.records.iter().enumerate().skip(first) {
+                let bytes = self.record(i)?;
+                match record.purpose {
+                    Purpose::Sparse(_) => sparse.push(record.read_sparse(&self.params, &bytes, &ReadOptions::default())?),
+                    _ => encapsulation = Some(record.read_switch(&self.params, &bytes, &ReadOptions::default())?),
+                }
+            }
+            let key = BootstrapKey::from_parts(&self.params, encapsulation, sparse)?;
+            let bytes = key.memory_bytes();
+            Ok((Loaded::Bootstrap(Arc::new(key)), bytes))
+        };
+        match self.cache.get(first, load).map_err(|e| self.unreadable(first, &e))? {
+            Loaded::Bootstrap(key) => Ok(Some(key)),
+            Loaded::Switch(_) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The container that every object is in: a header, an index, records. Byte by byte in docs/format.md.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use everlevel_scheme::Params;
+use rayon::prelude::*;
+
+use crate::Summary;
+use crate::error::WireError;
+use crate::id::{ParamsId, digest};
+use crate::options::ReadOptions;
+use crate::reader::Reader;
+
+/// The version of the format that is written, and the latest that is read. It has nothing to do with the version of the crate.
+pub const FORMAT_VERSION: u16 = 1;
+/// What every object begins with. The first byte and the line ends show a transfer that changed bytes.
+pub const MAGIC: [u8; 8] = *b"\x89EVL\r\n\x1a\n";
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = 64;
+/// The part of the header that the checksum covers.
+const CHECKED_HEADER: usize = 48;
+
+/// Free-form names and values in the index of an object, for those who read it: what the slots hold, the rows of a table. Covered by the
+/// checksum, never interpreted here.
+pub type Metadata = BTreeMap<String, String>;
+
+/// What an object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u16)]
+pub enum ObjectKind {
+    /// A parameter set.
+    Params = 1,
+    /// A secret key.
+    SecretKey = 2,
+    /// A public key.
+    PublicKey = 3,
+    /// Server keys.
+    ServerKeys = 4,
+    /// A vector of plaintexts.
+    Plaintexts = 5,
+    /// A vector of ciphertexts.
+    Ciphertexts = 6,
+    /// A vector of ciphertexts that can only be decrypted.
+    Results = 7,
+}
+
+impl ObjectKind {
+    const ALL: [ObjectKind; 7] = [
+        ObjectKind::Params,
+        ObjectKind::SecretKey,
+        ObjectKind::PublicKey,
+        ObjectKind::ServerKeys,
+        ObjectKind::Plaintexts,
+        ObjectKind::Ciphertexts,
+        ObjectKind::Results,
+    ];
+    fn of(number: u16) -> Result<Self, WireError> {
+        let found = Self::ALL.into_iter().find(|kind| *kind as u16 == number);
+        found.ok_or_else(|| WireError::malformed("object type", "1 to 7", number))
+    }
+}
+
+impl fmt::Display for ObjectKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ObjectKind::Params => "parameters",
+            ObjectKind::SecretKey => "a secret key",
+            ObjectKind::PublicKey => "a public key",
+            ObjectKind::ServerKeys => "server keys",
+            ObjectKind::Plaintexts => "plaintexts",
+            ObjectKind::Ciphertexts => "ciphertexts",
+            ObjectKind::Results => "results for decryption",
+        })
+    }
+}
+
+/// A record as the index names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// What it is; the layout depends on the kind of the object.
+    pub(crate) descriptor: Vec<u8>,
+    pub(crate) length: u64,
+    pub(crate) checksum: [u8; 16],
+}
+
+/// Header and index of an object, checked: what it is and where its records are.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) kind: ObjectKind,
+    pub(crate) id: ParamsId,
+    pub(crate) metadata: Metadata,
+    pub(crate) entries: Vec<(Entry, Range<u64>)>,
+    /// Where the records begin.
+    start: u64,
+}
+
+/// Metadata, records and what is behind them.
+fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
+    let mut out = Vec::new();
+    let count = |what, n: usize| u32::try_from(n).map_err(|_| WireError::Limit { what, found: n as u64, limit: u32::MAX.into() });
+    out.extend(count("metadata entries", metadata.len())?.to_le_bytes());
+    for (name, value) in metadata {
+        for text in [name, value] {
+            out.extend(count("bytes of metadata", text.len())?.to_le_bytes());
+            out.extend(text.as_bytes());
+        }
+    }
+    out.extend(count("records", entries.len())?.to_le_bytes());
+    for entry in entries {
+        out.extend(entry.length.to_le_bytes());
+        out.extend(entry.checksum);
+        out.extend(count("bytes of a descriptor", entry.descriptor.len())?.to_le_bytes());
+        out.extend(&entry.descriptor);
+    }
+    Ok(out)
+}
+
+/// Header and index of an object.
+pub(crate) fn encode_head(kind: ObjectKind, id: ParamsId, metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
+    let index = encode_index(metadata, entries)?;
+    let body: u64 = entries.iter().map(|entry| entry.length).sum();
+    let mut out = Vec::with_capacity(HEADER_BYTES + index.len());
+    out.extend(MAGIC);
+    out.extend(FORMAT_VERSION.to_le_bytes());
+    out.extend((kind as u16).to_le_bytes());
+    out.extend([0; 4]);
+    out.extend(id.0);
+    out.extend((index.len() as u64).to_le_bytes());
+    out.extend(body.to_le_bytes());
+    let checksum = digest(&[&out, &index]);
+    out.extend(checksum);
+    out.extend(index);
+    Ok(out)
+}
+
+/// A record to be written: its descriptor and its length.
+pub(crate) struct Planned {
+    pub(crate) descriptor: Vec<u8>,
+    pub(crate) length: usize,
+}
+
+impl Planned {
+    /// Its entry with a checksum.
+    pub(crate) fn entry(&self, checksum: [u8; 16]) -> Entry {
+        Entry { descriptor: self.descriptor.clone(), length: self.length as u64, checksum }
+    }
+}
+
+/// An object: `fill(i, bytes)` writes record i, in parallel. Allocates its size once.
+pub(crate) fn encode(
+    kind: ObjectKind,
+    id: ParamsId,
+    metadata: &Metadata,
+    records: &[Planned],
+    fill: impl Fn(usize, &mut [u8]) + Sync,
+) -> Result<Vec<u8>, WireError> {
+    let blank: Vec<Entry> = records.iter().map(|record| record.entry([0; 16])).collect();
+    let head = encode_head(kind, id, metadata, &blank)?.len();
+    let mut out = vec![0; head + records.iter().map(|record| record.length).sum::<usize>()];
+    let mut rest = &mut out[head..];
+    let mut slices = Vec::with_capacity(records.len());
+    for record in records {
+        let (slice, after) = rest.split_at_mut(record.length);
+        slices.push(slice);
+        rest = after;
+    }
+    let entries: Vec<Entry> = slices
+        .into_par_iter()
+        .zip(records)
+        .enumerate()
+        .map(|(i, (slice, record))| {
+            fill(i, slice);
+            record.entry(digest(&[slice]))
+        })
+        .collect();
+    out[..head].copy_from_slice(&encode_head(kind, id, metadata, &entries)?);
+    Ok(out)
+}
+
+impl Layout {
+    /// Parses and checks header and index; records are looked at by [`Layout::record`]. Allocates at most a small multiple of the bytes of the index.
+    pub(crate) fn parse(bytes: &[u8], options: &ReadOptions) -> Result<Self, WireError> {
+        let found = bytes.len() as u64;
+        if found > options.max_bytes {
+            return Err(WireError::Limit { what: "bytes of the object", found, limit: options.max_bytes });
+        }
+        // The length has been checked against the bytes when this is called.
+        let index = |length: u64| Ok(Cow::Borrowed(&bytes[HEADER_BYTES..HEADER_BYTES + length as usize]));
+        Self::parse_parts(&bytes[..bytes.len().min(HEADER_BYTES)], found, index, options)
+    }
+    /// The same for an object of `found` bytes whose first [`HEADER_BYTES`] (or as many as there are) are `head`. `index` gives the
+    /// bytes of the index, whose length then fits the object.
+    pub(crate) fn parse_parts<'b>(
+        head: &[u8],
+        found: u64,
+        index: impl FnOnce(u64) -> Result<Cow<'b, [u8]>, WireError>,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        let known = head.len().min(MAGIC.len());
+        if head[..known] != MAGIC[..known] {
+            return Err(WireError::NotOurs);
+        }
+        let mut header = Reader::new(head);
+        header.take(MAGIC.len())?;
+        let version = header.u16()?;
+        if version > FORMAT_VERSION {
+            return Err(WireError::NewerVersion { found: version, supported: FORMAT_VERSION });
+        }
+        let (kind, reserved) = (header.u16()?, header.u32()?);
+        let id = ParamsId(header.array()?);
+        let (index_length, body_length) = (header.u64()?, header.u64()?);
+        let checksum: [u8; 16] = header.array()?;
+        let needed = (HEADER_BYTES as u64).saturating_add(index_length).saturating_add(body_length);
+        match found.cmp(&needed) {
+            std::cmp::Ordering::Less => return Err(WireError::Truncated { needed, found }),
+            std::cmp::Ordering::Greater => return Err(WireError::Trailing { extra: found - needed }),
+            std::cmp::Ordering::Equal => {}
+        }
+        // Both lengths are at most what is there.
+        let index = index(index_length)?;
+        if options.checked && digest(&[&head[..CHECKED_HEADER], &index]) != checksum {
+            return Err(WireError::Checksum { part: "the header".into() });
+        }
+        if version != FORMAT_VERSION {
+            return Err(WireError::malformed("format version", FORMAT_VERSION, version));
+        }
+        if reserved != 0 {
+            return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
+        }
+        let kind = ObjectKind::of(kind)?;
+        let mut index = Reader::new(&index);
+        let metadata = Self::metadata(&mut index)?;
+        let mut entries = Vec::new();
+        let mut start = HEADER_BYTES as u64 + index_length;
+        for _ in 0..index.u32()? {
+            let (length, checksum) = (index.u64()?, index.array()?);
+            let size = index.u32()? as usize;
+            let descriptor = index.take(size)?.to_vec();
+            let end = start.saturating_add(length);
+            if end > found {
+                return Err(WireError::malformed("lengths of the records", format!("{body_length} bytes in all"), "more"));
+            }
+            entries.push((Entry { descriptor, length, checksum }, start..end));
+            start = end;
+        }
+        index.finish()?;
+        if start != found {
+            return Err(WireError::malformed("lengths of the records", format!("{body_length} bytes in all"), "fewer"));
+        }
+        Ok(Layout { kind, id, metadata, entries, start: HEADER_BYTES as u64 + index_length })
+    }
+    fn metadata(index: &mut Reader<'_>) -> Result<Metadata, WireError> {
+        let mut out = Metadata::new();
+        for _ in 0..index.u32()? {
+            let mut text = || {
+                let length = index.u32()? as usize;
+                let text = std::str::from_utf8(index.take(length)?);
+                text.map(String::from).map_err(|_| WireError::malformed("metadata", "UTF-8", "other bytes"))
+            };
+            let (name, value) = (text()?, text()?);
+            if out.last_key_value().is_some_and(|(last, _)| *last >= name) {
+                return Err(WireError::malformed("names of the metadata", "strictly ascending ones", name));
+            }
+            out.insert(name, value);
+        }
+        Ok(out)
+    }
+    /// What it says, without its records.
+    pub(crate) fn summary(self) -> Summary {
+        let bytes = self.entries.last().map_or(self.start, |(_, range)| range.end);
+        let records = self.entries.len();
+        Summary { kind: self.kind, params: self.id, metadata: self.metadata, records, bytes }
+    }
+    /// [`Layout::parse`] of an object that has to be of this kind.
+    pub(crate) fn of_kind(bytes: &[u8], kind: ObjectKind, options: &ReadOptions) -> Result<Self, WireError> {
+        let layout = Self::parse(bytes, options)?;
+        if layout.kind != kind {
+            return Err(WireError::WrongKind { expected: kind, found: layout.kind });
+        }
+        Ok(layout)
+    }
+    /// [`Layout::of_kind`] of an object that has to be of these parameters.
+    pub(crate) fn of(bytes: &[u8], kind: ObjectKind, params: &Params, options: &ReadOptions) -> Result<Self, WireError> {
+        Self::parse(bytes, options)?.expect(kind, params)
+    }
+    /// Passes an object of this kind and these parameters.
+    pub(crate) fn expect(self, kind: ObjectKind, params: &Params) -> Result<Self, WireError> {
+        let expected = ParamsId::of(params);
+        if self.kind != kind {
+            return Err(WireError::WrongKind { expected: kind, found: self.kind });
+        }
+        if self.id != expected {
+            return Err(WireError::OtherParams { found: self.id, expected, name: params.name().into() });
+        }
+        Ok(self)
+    }
+    /// The bytes of a record of the object that was parsed, its checksum verified.
+    pub(crate) fn record<'b>(&self, bytes: &'b [u8], i: usize, options: &ReadOptions) -> Result<&'b [u8], WireError> {
+        let range = &self.entries[i].1;
+        // Within the object, so the positions fit a usize.
+        let record = &bytes[range.start as usize..range.end as usize];
+        self.verify(i, record, options)?;
+        Ok(record)
+    }
+    /// Passes the bytes of a record if its checksum matches.
+    pub(crate) fn verify(&self, i: usize, record: &[u8], options: &ReadOptions) -> Result<(), WireError> {
+        if options.checked && digest(&[record]) != self.entries[i].0.checksum {
+            return Err(WireError::Checksum { part: format!("record {i}") });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! The wire format of everlevel: parameters, keys, plaintexts and ciphertexts as bytes and files. Byte by byte in docs/format.md.
+//!
+//! One module for each kind of object, with the same verbs: `to_bytes`, `from_bytes` ([`secret_key`] has a louder name for the first). An object is one
+//! container: a header (magic bytes, version, kind, the id of the parameter set, a checksum), an index with free-form [`Metadata`], and records with a
+//! checksum each. Residues are packed to the width of their primes, uniform halves are seeds, and equal objects are equal bytes.
+//!
+//! Bytes come from anybody: parsing checks lengths before it allocates, checksums, parameters, the range of every residue, and that nothing follows; it
+//! returns a [`WireError`] and does not panic. The checksums find accidents, not forgeries: nothing here is authenticated, so bytes that cross a
+//! network belong in a channel that is. Noise bounds are believed as far as a [`BoundPolicy`] says, and not at all by default.
+//!
+//! ```
+//! use everlevel_scheme::{OptIn, Params, Plaintext, SecretKey};
+//! use everlevel_wire::{BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts};
+//! use rand_chacha::ChaCha20Rng;
+//! use rand_core::SeedableRng;
+//!
+//! let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch)?;
+//! let mut rng = ChaCha20Rng::seed_from_u64(1);
+//! let secret = SecretKey::generate(&params, &mut rng);
+//! let message = Plaintext::encode(&params, &[1, 2, 3])?;
+//!
+//! let sent = ciphertexts::to_bytes(&params, &[secret.encrypt(&message, &mut rng)?], &Metadata::new())?;
+//! let options = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
+//! let (received, _) = ciphertexts::from_bytes(&params, &sent, &options)?;
+//! assert_eq!(secret.decrypt(&received[0])?, message);
+//! # Ok::<(), everlevel_wire::WireError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod cache;
+pub mod ciphertexts;
+mod error;
+pub mod file;
+mod file_keys;
+mod format;
+mod id;
+mod key_record;
+mod options;
+mod pack;
+pub mod params;
+pub mod plaintexts;
+mod poly;
+pub mod public_key;
+mod reader;
+pub mod results;
+pub mod secret_key;
+pub mod server_keys;
+
+pub use error::WireError;
+pub use file_keys::{FileKeys, generate_to_file, inspect_file};
+pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
+pub use id::{ParamsId, canonical_json};
+pub use options::{BoundPolicy, Encryption, ReadOptions};
+
+/// What header and index of an object say, without its records being read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The kind of the object.
+    pub kind: ObjectKind,
+    /// The id of its parameter set ([`params::named_spec`] finds those that have a name).
+    pub params: ParamsId,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// How many records it has.
+    pub records: usize,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// What an object is. Checks header and index, not the records.
+///
+/// # Errors
+/// Bytes that are no object of a version that is known, truncated, damaged, or larger than `options` allows.
+pub fn inspect(bytes: &[u8], options: &ReadOptions) -> Result<Summary, WireError> {
+    Ok(format::Layout::parse(bytes, options)?.summary())
+}

@@ -1,0 +1,95 @@
+//! What a reader accepts, and what it believes.
+
+use everlevel_scheme::{Meta, Params};
+
+use crate::error::WireError;
+
+/// Whose encryption a fresh ciphertext is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    /// Made with the secret key.
+    Secret,
+    /// Made with the public key.
+    Public,
+}
+
+/// What becomes of the noise bound that a ciphertext states.
+///
+/// The bound is what every operation trusts: a sender who states too little can make a result wrong, and one whose key holder decrypts wrong
+/// results may learn about the key. So nothing that bytes say is believed unless the reader says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoundPolicy {
+    /// The largest bound that its level allows: it can be decrypted, and nothing else.
+    #[default]
+    Untrusted,
+    /// The bound of a fresh encryption at its level. A ciphertext that says it is none (a depth, a factor or a form that encryption does not leave)
+    /// is refused. For a server that reads inputs of the key's owner, who can only wrong himself by sending others.
+    Fresh(Encryption),
+    /// The sender's figure, but not below what the scheme reaches at the level (the floor of modulus switching, or a fresh encryption if
+    /// that is less) and not above what the level allows. For files of one's own, and results from a server whose computation is trusted anyway.
+    Stated,
+}
+
+/// What a reader accepts. `Default`: 4 GiB, no noise bound believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The most bytes an object may have. What is allocated is at most a small multiple of the bytes that are there.
+    pub max_bytes: u64,
+    /// What becomes of noise bounds.
+    pub bounds: BoundPolicy,
+    /// Whether checksums and the range of residues are checked.
+    pub(crate) checked: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions { max_bytes: 1 << 32, bounds: BoundPolicy::Untrusted, checked: true }
+    }
+}
+
+impl ReadOptions {
+    /// The default with another policy for noise bounds.
+    pub fn with_bounds(bounds: BoundPolicy) -> Self {
+        ReadOptions { bounds, ..Self::default() }
+    }
+    /// The same options with another limit for the size of an object.
+    pub fn limited_to(self, max_bytes: u64) -> Self {
+        ReadOptions { max_bytes, ..self }
+    }
+    /// The same options without checksums and range checks.
+    #[cfg(feature = "hazmat")]
+    pub(crate) fn unchecked(&self) -> Self {
+        ReadOptions { checked: false, ..self.clone() }
+    }
+    /// The public data that a ciphertext gets, from what it states.
+    pub(crate) fn believed(&self, params: &Params, stated: Meta) -> Result<Meta, WireError> {
+        let largest = params.largest_noise(stated.level);
+        // All but the noise bound has to hold whatever is believed.
+        if !stated.noise.is_finite() {
+            return Err(WireError::malformed("noise bound", "a finite number", stated.noise));
+        }
+        params.check_meta(&Meta { noise: largest, ..stated })?;
+        let t = params.plain_arithmetic(&stated).value();
+        let noise = match self.bounds {
+            BoundPolicy::Untrusted => largest,
+            BoundPolicy::Fresh(encryption) => {
+                let bound = match encryption {
+                    Encryption::Secret => params.noise().fresh_secret(t),
+                    Encryption::Public => params.noise().fresh_public(t),
+                };
+                let fresh = params.fresh(stated.level, stated.exponent, bound);
+                if (Meta { noise: bound, ..stated }) != fresh {
+                    return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
+                }
+                bound
+            }
+            BoundPolicy::Stated => {
+                let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));
+                stated.noise.max(reached).min(largest)
+            }
+        };
+        let meta = Meta { noise, ..stated };
+        params.check_meta(&meta)?;
+        Ok(meta)
+    }
+}

@@ -1,0 +1,112 @@
+//! Integers packed to a fixed width: bit k of value i is bit i w + k of the stream, bit j of which is bit j mod 8 of byte j / 8.
+
+/// The bytes that `count` values of `width` bits take; the last byte is filled up with zeros.
+pub(crate) fn packed_len(count: usize, width: u32) -> usize {
+    (count * width as usize).div_ceil(8)
+}
+
+/// The width of residues modulo `q`: the bits of q - 1.
+pub(crate) fn width_below(q: u64) -> u32 {
+    64 - q.saturating_sub(1).leading_zeros()
+}
+
+/// Packs values below 2^`width`, 1 <= width <= 62, into exactly [`packed_len`] bytes. Time depends on the number of values only.
+pub(crate) fn pack(values: &[u64], width: u32, out: &mut [u8]) {
+    let (mut word, mut filled) = (0u64, 0);
+    let mut words = out.chunks_mut(8);
+    let mut put = |word: u64| {
+        if let Some(chunk) = words.next() {
+            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
+        }
+    };
+    for &value in values {
+        word |= value << filled;
+        filled += width;
+        if filled >= 64 {
+            put(word);
+            filled -= 64;
+            // What did not fit; filled < width here.
+            word = if filled == 0 { 0 } else { value >> (width - filled) };
+        }
+    }
+    if filled > 0 {
+        put(word);
+    }
+}
+
+/// Widths up to this one lie within eight bytes, wherever they begin.
+const ONE_LOAD: u32 = 57;
+
+/// Unpacks into `out` and returns the largest value; none if `bytes` has another length than [`packed_len`] or ends in bits that are not 0.
+pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
+    if bytes.len() != packed_len(out.len(), width) {
+        return None;
+    }
+    let used = out.len() * width as usize;
+    if !used.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (used % 8) != 0) {
+        return None;
+    }
+    let mask = (1u64 << width) - 1;
+    let mut largest = 0;
+    // Values that begin at least nine bytes before the end.
+    let safe = if width > ONE_LOAD { 0 } else { (bytes.len().saturating_sub(8) * 8 / width as usize).min(out.len()) };
+    let (fast, rest) = out.split_at_mut(safe);
+    let mut at = 0usize;
+    for value in fast {
+        let word = u64::from_le_bytes(bytes[at / 8..at / 8 + 8].try_into().unwrap_or_default());
+        *value = word >> (at % 8) & mask;
+        largest = largest.max(*value);
+        at += width as usize;
+    }
+    for value in rest {
+        let (mut gathered, mut have, mut place) = (0u128, 0, at / 8);
+        let skip = at as u32 % 8;
+        while have < width + skip {
+            gathered |= u128::from(bytes[place]) << have;
+            have += 8;
+            place += 1;
+        }
+        *value = (gathered >> skip) as u64 & mask;
+        largest = largest.max(*value);
+        at += width as usize;
+    }
+    Some(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_stream_by_hand() {
+        // 5, 3, 7, 1 in three bits each: 101 110 111 100 from the lowest bit up.
+        let mut out = [0; 2];
+        pack(&[5, 3, 7, 1], 3, &mut out);
+        assert_eq!(out, [0b1101_1101, 0b0000_0011]);
+        let mut back = [0; 4];
+        assert_eq!(unpack(&out, 3, &mut back), Some(7));
+        assert_eq!(back, [5, 3, 7, 1]);
+        assert_eq!(unpack(&[out[0], out[1] | 0x10], 3, &mut back), None, "padding");
+        assert_eq!(unpack(&out[..1], 3, &mut back), None, "length");
+        assert_eq!([1, 2, 3, 256, 257, 1 << 50].map(width_below), [0, 1, 2, 8, 9, 50]);
+    }
+
+    proptest! {
+        #[test]
+        fn bits_are_where_they_belong(width in 1u32..=62, seed in prop::collection::vec(any::<u64>(), 0..200)) {
+            let values: Vec<u64> = seed.iter().map(|x| x & ((1 << width) - 1)).collect();
+            let mut bytes = vec![0xff; packed_len(values.len(), width)];
+            pack(&values, width, &mut bytes);
+            for (i, value) in values.iter().enumerate() {
+                for k in 0..width {
+                    let j = i * width as usize + k as usize;
+                    prop_assert_eq!(u64::from(bytes[j / 8] >> (j % 8) & 1), value >> k & 1);
+                }
+            }
+            let mut back = vec![0; values.len()];
+            prop_assert_eq!(unpack(&bytes, width, &mut back), Some(values.iter().copied().max().unwrap_or(0)));
+            prop_assert_eq!(back, values);
+        }
+    }
+}

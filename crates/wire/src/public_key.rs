@@ -1,0 +1,42 @@
+//! Public keys: b and the seed of a, or NTRU's g / f.
+
+use everlevel_scheme::{Params, PublicKey};
+
+use crate::ciphertexts::SEED_BYTES;
+use crate::error::WireError;
+use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::id::ParamsId;
+use crate::options::ReadOptions;
+use crate::poly::{poly_len, read_poly, write_poly};
+use crate::reader::Reader;
+
+/// A public key as bytes.
+///
+/// # Errors
+/// Metadata of 4 GiB or more.
+pub fn to_bytes(key: &PublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+    let ring = key.params().ring();
+    let seed = key.seed().map_or(&[][..], |seed| seed);
+    let length = seed.len() + poly_len(ring, key.first().basis());
+    let record = Planned { descriptor: Vec::new(), length };
+    encode(ObjectKind::PublicKey, ParamsId::of(key.params()), metadata, &[record], |_, out| {
+        let (head, rest) = out.split_at_mut(seed.len());
+        head.copy_from_slice(seed);
+        write_poly(ring, key.first(), rest);
+    })
+}
+
+/// A public key from bytes.
+///
+/// # Errors
+/// Whatever is not as the format says, a key of other parameters.
+pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(PublicKey, Metadata), WireError> {
+    let layout = Layout::of(bytes, ObjectKind::PublicKey, params, options)?;
+    if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
+        return Err(WireError::malformed("records of a public key", "one without descriptor", layout.entries.len()));
+    }
+    let mut body = Reader::new(layout.record(bytes, 0, options)?);
+    let seed = if params.components() > 1 { Some(body.array::<SEED_BYTES>()?) } else { None };
+    let first = read_poly(params.ring(), params.chain().basis(params.chain().top()), body.rest(), options)?;
+    Ok((PublicKey::from_parts(params, first, seed)?, layout.metadata))
+}

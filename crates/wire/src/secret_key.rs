@@ -1,0 +1,66 @@
+//! Secret keys: the small integers that were drawn, three bits each.
+
+use everlevel_scheme::keys::ExposedSecret;
+use everlevel_scheme::{Params, SecretKey};
+use zeroize::Zeroizing;
+
+use crate::error::WireError;
+use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::id::ParamsId;
+use crate::options::ReadOptions;
+use crate::pack::{pack, packed_len, unpack};
+use crate::reader::Reader;
+
+/// Bits of a coefficient, which is stored with [`SHIFT`] added.
+const WIDTH: u32 = 3;
+const SHIFT: i64 = 2;
+
+/// The secret key as bytes, unencrypted: **whoever reads them decrypts everything**. They are wiped when dropped.
+/// [`write_secret_file`](crate::file::write_secret_file) writes them so that only their owner can read the file. Time does not depend on the key.
+///
+/// # Errors
+/// Metadata of 4 GiB or more.
+pub fn expose_to_bytes(secret: &SecretKey, metadata: &Metadata) -> Result<Zeroizing<Vec<u8>>, WireError> {
+    let exposed = secret.expose_secret_coefficients();
+    let parts = [(0u8, Some(&exposed.main)), (1, exposed.ratio.as_ref()), (2, exposed.sparse.as_ref())];
+    let parts: Vec<_> = parts.into_iter().filter_map(|(role, x)| x.map(|x| (role, x))).collect();
+    let plan = |(role, x): &(u8, &Zeroizing<Vec<i64>>)| Planned { descriptor: vec![*role], length: packed_len(x.len(), WIDTH) };
+    let records: Vec<Planned> = parts.iter().map(plan).collect();
+    let fill = |i: usize, out: &mut [u8]| {
+        let shifted: Zeroizing<Vec<u64>> = Zeroizing::new(parts[i].1.iter().map(|x| (x + SHIFT) as u64).collect());
+        pack(&shifted, WIDTH, out);
+    };
+    Ok(Zeroizing::new(encode(ObjectKind::SecretKey, ParamsId::of(secret.params()), metadata, &records, fill)?))
+}
+
+/// The secret key from bytes, with every check that key generation makes: the noise bounds rest on them.
+///
+/// # Errors
+/// Whatever is not as the format says, a key of other parameters or one that key generation would not have drawn.
+pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(SecretKey, Metadata), WireError> {
+    let layout = Layout::of(bytes, ObjectKind::SecretKey, params, options)?;
+    let mut parts: [Option<Zeroizing<Vec<i64>>>; 3] = Default::default();
+    let mut last = None;
+    for (i, (entry, _)) in layout.entries.iter().enumerate() {
+        let mut fields = Reader::new(&entry.descriptor);
+        let role = fields.u8()?;
+        fields.finish()?;
+        if role > 2 || last.is_some_and(|last| role <= last) {
+            return Err(WireError::malformed("records of a secret key", "roles 0 to 2, ascending", role));
+        }
+        last = Some(role);
+        let (record, n) = (layout.record(bytes, i, options)?, params.degree());
+        if record.len() != packed_len(n, WIDTH) {
+            return Err(WireError::malformed("bytes of a secret polynomial", packed_len(n, WIDTH), record.len()));
+        }
+        let mut stored = Zeroizing::new(vec![0; n]);
+        if unpack(record, WIDTH, &mut stored).is_none() {
+            return Err(WireError::malformed("last bits of a secret polynomial", 0, "something else"));
+        }
+        parts[role as usize] = Some(Zeroizing::new(stored.iter().map(|&x| x as i64 - SHIFT).collect()));
+    }
+    let [main, ratio, sparse] = parts;
+    let main = main.ok_or_else(|| WireError::malformed("records of a secret key", "the main secret", "none"))?;
+    let exposed = ExposedSecret { main, ratio, sparse };
+    Ok((SecretKey::from_secret_coefficients(params, &exposed)?, layout.metadata))
+}

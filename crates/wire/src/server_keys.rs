@@ -1,0 +1,113 @@
+//! Server keys: relinearization, automorphisms, bootstrapping, their uniform halves as seeds.
+
+use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
+use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, ServerKeys};
+
+use crate::error::WireError;
+use crate::format::{Layout, Metadata, ObjectKind, encode};
+use crate::id::ParamsId;
+use crate::key_record::{Body, KeyRecord, Purpose};
+use crate::options::ReadOptions;
+
+/// Server keys as bytes.
+///
+/// # Errors
+/// Metadata of 4 GiB or more.
+pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+    let params = keys.params();
+    let plan = keys.plan();
+    let missing = || SchemeError::MissingKey { operation: "writing", key: "planned key".into() };
+    let mut switches = Vec::new();
+    for &id in plan.relin.keys() {
+        switches.push(keys.relin(id)?.ok_or_else(missing)?);
+    }
+    for &(g, id) in plan.galois.keys() {
+        switches.push(keys.galois(g, id)?.ok_or_else(missing)?);
+    }
+    let bootstrap = keys.bootstrap()?;
+    let tail = bootstrap.iter().flat_map(|key| Body::of_bootstrapping(key));
+    let bodies: Vec<Body<'_>> = switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
+    let records: Vec<_> = KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
+    encode(ObjectKind::ServerKeys, ParamsId::of(params), metadata, &records, |i, out| bodies[i].write(params, out))
+}
+
+/// Server keys from bytes, all of them in memory and expanded: twice their bytes and more. [`FileKeys`](crate::FileKeys) expands
+/// them when they are used.
+///
+/// # Errors
+/// Whatever is not as the format says, keys of other parameters.
+pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(ServerKeys, Metadata), WireError> {
+    let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
+    let records = KeyRecord::of_layout(params, &layout)?;
+    let mut keys = ServerKeys::empty(params);
+    let (mut encapsulation, mut sparse): (Option<SwitchKey>, Vec<_>) = (None, Vec::new());
+    for (i, record) in records.iter().enumerate() {
+        let body = layout.record(bytes, i, options)?;
+        match record.purpose {
+            Purpose::Relin(id) => keys.insert(ServerKey::Relin(id, record.read_switch(params, body, options)?)),
+            Purpose::Galois(g, id) => keys.insert(ServerKey::Galois(g, id, record.read_switch(params, body, options)?)),
+            Purpose::Encapsulation => encapsulation = Some(record.read_switch(params, body, options)?),
+            Purpose::Sparse(_) => sparse.push(record.read_sparse(params, body, options)?),
+        }
+    }
+    if !sparse.is_empty() {
+        keys.insert(ServerKey::Bootstrap(BootstrapKey::from_parts(params, encapsulation, sparse)?));
+    }
+    Ok((keys, layout.metadata))
+}
+
+/// [`from_bytes`] without the checksums and without the check that residues are below their primes. Residues that are not make results
+/// wrong, and that is all they do.
+///
+/// # Errors
+/// As [`from_bytes`].
+#[cfg(feature = "hazmat")]
+pub fn from_bytes_unchecked(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(ServerKeys, Metadata), WireError> {
+    from_bytes(params, bytes, &options.unchecked())
+}
+
+/// What server keys take in their file, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SizeReport {
+    /// Relinearization: how many keys, how many bytes.
+    pub relin: (usize, u64),
+    /// Automorphisms.
+    pub galois: (usize, u64),
+    /// Bootstrapping: one key, of several records.
+    pub bootstrap: (usize, u64),
+}
+
+impl SizeReport {
+    /// The bytes of the records of a plan, without the index (some 60 bytes a record).
+    pub fn of_plan(params: &Params, plan: &KeyPlan) -> Self {
+        Self::of_records(params, &KeyRecord::of_plan(params, plan))
+    }
+    /// What the records take.
+    pub(crate) fn of_records(params: &Params, records: &[KeyRecord]) -> Self {
+        let mut out = Self::default();
+        for record in records {
+            let (of, first) = match record.purpose {
+                Purpose::Relin(_) => (&mut out.relin, true),
+                Purpose::Galois(..) => (&mut out.galois, true),
+                Purpose::Encapsulation | Purpose::Sparse(_) => (&mut out.bootstrap, false),
+            };
+            of.0 += first as usize;
+            of.1 += record.length(params) as u64;
+        }
+        out.bootstrap.0 = (out.bootstrap.1 > 0) as usize;
+        out
+    }
+    /// All bytes.
+    pub fn total_bytes(&self) -> u64 {
+        self.relin.1 + self.galois.1 + self.bootstrap.1
+    }
+}
+
+/// The plan that server keys in bytes amount to, from their index alone.
+///
+/// # Errors
+/// Whatever is not as the format says in header and index, keys of other parameters.
+pub fn plan_of(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<KeyPlan, WireError> {
+    let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
+    Ok(KeyRecord::plan(&KeyRecord::of_layout(params, &layout)?))
+}

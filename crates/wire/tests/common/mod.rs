@@ -1,0 +1,55 @@
+//! Parameters, keys and ciphertexts for the tests.
+
+use everlevel_scheme::{KeyPlan, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+/// Toy sets of every family: BGV and BFV over ring-LWE, with and without prime powers, LTV and YASHE', an odd index.
+#[allow(dead_code)]
+pub const SETS: [&str; 6] = [
+    "insecure_bgv-257-n8",
+    "insecure_bfv-257-n8",
+    "insecure_bfv-127e2-n8",
+    "insecure_ltv-257-n8",
+    "insecure_yashe-257-n8",
+    "insecure_ltv-2-m255",
+];
+
+pub fn named(name: &str) -> Params {
+    Params::named(name, OptIn::InsecureResearch).unwrap()
+}
+
+/// A party with all keys: relinearization, one rotation, bootstrapping where the set has it.
+pub struct Party {
+    pub params: Params,
+    pub secret: SecretKey,
+    pub plan: KeyPlan,
+    pub rng: ChaCha20Rng,
+}
+
+impl Party {
+    pub fn new(name: &str, seed: u64) -> Self {
+        let params = named(name);
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let rotation = match params.slot_shape().axes() {
+            None => KeyPlan::column_rotations(&params, [1]),
+            Some(_) => KeyPlan::automorphisms_up_to(&params, [params.slot_shape().frobenius()], params.chain().top()),
+        };
+        let mut plan = KeyPlan::relinearization(&params).merge(&rotation);
+        plan.bootstrap = params.spec().bootstrap.is_some();
+        Party { params, secret, plan, rng }
+    }
+    #[allow(dead_code)]
+    pub fn server_keys(&mut self) -> ServerKeys {
+        ServerKeys::generate(&self.secret, &self.plan, &mut self.rng, |_, _| ()).unwrap()
+    }
+    /// A plaintext with coefficients that follow from `seed`.
+    #[allow(dead_code)]
+    pub fn message(&self, seed: u64) -> Plaintext {
+        let t = self.params.plain_modulus();
+        let coefficients =
+            (0..self.params.degree() as u64).map(|i| (i.wrapping_mul(seed | 1).wrapping_add(seed >> 7)) % t).collect();
+        Plaintext::from_coefficients(&self.params, coefficients, self.params.plain_exponent()).unwrap()
+    }
+}

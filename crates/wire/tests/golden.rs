@@ -1,0 +1,152 @@
+//! Format version 1 as it was first written: these files are read for ever. `cargo test -p everlevel-wire --test golden -- --ignored` wrote
+//! them, and the corpus of the fuzz targets.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::Party;
+use everlevel_scheme::keys::EvalKeys;
+use everlevel_scheme::{Ciphertext, Evaluator, KeyPlan, Level, OptIn, Params, PublicKey, Scheme};
+use everlevel_wire::file::{Existing, write_file};
+use everlevel_wire::{
+    BoundPolicy, FORMAT_VERSION, Metadata, ObjectKind, ParamsId, ReadOptions, ciphertexts, inspect, params, plaintexts,
+    public_key, results, secret_key, server_keys,
+};
+
+const SETS: [&str; 3] = ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"];
+const KINDS: [(&str, ObjectKind); 7] = [
+    ("params", ObjectKind::Params),
+    ("secret_key", ObjectKind::SecretKey),
+    ("public_key", ObjectKind::PublicKey),
+    ("server_keys", ObjectKind::ServerKeys),
+    ("plaintexts", ObjectKind::Plaintexts),
+    ("ciphertexts", ObjectKind::Ciphertexts),
+    ("results", ObjectKind::Results),
+];
+
+fn path(set: &str, kind: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/golden/v1", &format!("{set}.{kind}")].iter().collect()
+}
+
+fn stored(set: &str, kind: &str) -> Vec<u8> {
+    let path = path(set, kind);
+    fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn metadata() -> Metadata {
+    Metadata::from([("layout".into(), "coefficients".into()), ("written by".into(), "format 1".into())])
+}
+
+/// The plan of the stored server keys: few levels, one automorphism, bootstrapping.
+fn plan(set: &Params) -> KeyPlan {
+    let low = Level(2);
+    let mut plan = KeyPlan::relinearization_up_to(set, low);
+    plan = plan.merge(&KeyPlan::automorphisms_up_to(set, [set.slot_shape().rotation(1)], low));
+    plan.bootstrap = set.spec().bootstrap.is_some();
+    plan
+}
+
+#[test]
+#[ignore = "writes the stored files: run once for each version of the format"]
+fn write_golden_files() {
+    for set in SETS {
+        let mut party = Party::new(set, 2026);
+        let (low, message) = (Level(2), party.message(1234567));
+        let keys =
+            everlevel_scheme::ServerKeys::generate(&party.secret, &plan(&party.params), &mut party.rng, |_, _| ()).unwrap();
+        let public = PublicKey::generate(&party.secret, &mut party.rng);
+        let fresh = party.secret.encrypt_at(&message, low, &mut party.rng).unwrap();
+        let switched = Evaluator::new(everlevel_scheme::ServerKeys::empty(&party.params))
+            .mod_switch_to(&party.secret.encrypt(&message, &mut party.rng).unwrap(), Level(1))
+            .unwrap();
+        let compact = fresh.compact_for_decryption(&party.params).unwrap();
+        let write = |kind: &str, bytes: Vec<u8>| write_file(&path(set, kind), &bytes, Existing::Replace).unwrap();
+        fs::create_dir_all(path(set, "params").parent().unwrap()).unwrap();
+        write("params", params::to_bytes(&party.params, &metadata()).unwrap());
+        write("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata()).unwrap().to_vec());
+        write("public_key", public_key::to_bytes(&public, &metadata()).unwrap());
+        write("server_keys", server_keys::to_bytes(&keys, &metadata()).unwrap());
+        write("plaintexts", plaintexts::to_bytes(&party.params, std::slice::from_ref(&message), &metadata()).unwrap());
+        write("ciphertexts", ciphertexts::to_bytes(&party.params, &[fresh, switched], &metadata()).unwrap());
+        write("results", results::to_bytes(&party.params, &[compact], &metadata()).unwrap());
+        // Smaller ones for the fuzz targets to begin with.
+        let corpus = |kind: &str, bytes: &[u8]| {
+            let directory: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../fuzz/corpus/objects"].iter().collect();
+            fs::create_dir_all(&directory).unwrap();
+            write_file(&directory.join(format!("{set}.{kind}")), bytes, Existing::Replace).unwrap();
+        };
+        let kinds = ["params", "secret_key", "public_key", "plaintexts", "results"];
+        kinds.iter().for_each(|kind| corpus(kind, &stored(set, kind)));
+        let small = KeyPlan::relinearization_up_to(&party.params, Level(1));
+        let keys = everlevel_scheme::ServerKeys::generate(&party.secret, &small, &mut party.rng, |_, _| ()).unwrap();
+        corpus("server_keys", &server_keys::to_bytes(&keys, &Metadata::new()).unwrap());
+        let x = party.secret.encrypt_at(&message, Level(1), &mut party.rng).unwrap();
+        corpus("ciphertexts", &ciphertexts::to_bytes(&party.params, &[x], &Metadata::new()).unwrap());
+    }
+}
+
+#[test]
+fn version_1_is_read_and_written_again_byte_by_byte() {
+    for name in SETS {
+        let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+        let bytes = stored(name, "params");
+        let (set, found) = params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap();
+        assert_eq!(found, metadata());
+        assert!(set.same(&common::named(name)), "{name}: the set is not what it was when version 1 was written");
+        assert!(params::to_bytes(&set, &found).unwrap() == bytes);
+
+        let bytes = stored(name, "secret_key");
+        let (secret, found) = secret_key::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(*secret_key::expose_to_bytes(&secret, &found).unwrap() == bytes);
+
+        let bytes = stored(name, "plaintexts");
+        let (messages, found) = plaintexts::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(plaintexts::to_bytes(&set, &messages, &found).unwrap() == bytes);
+        assert_eq!(
+            messages[0].coefficients()[..4],
+            [1234567 >> 7, (1234567 >> 7) + 1234567, (1234567 >> 7) + 2 * 1234567, (1234567 >> 7) + 3 * 1234567].map(|x| x % 257)
+        );
+
+        let bytes = stored(name, "ciphertexts");
+        let (xs, found) = ciphertexts::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(ciphertexts::to_bytes(&set, &xs, &found).unwrap() == bytes);
+        assert_eq!(xs.iter().map(Ciphertext::level).collect::<Vec<_>>(), [Level(2), Level(1)]);
+        // Pins the expansion of seeds, the order of evaluations and the primes of the set.
+        assert!(xs.iter().all(|x| secret.decrypt(x).unwrap() == messages[0]), "{name}");
+
+        let bytes = stored(name, "results");
+        let (compact, found) = results::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(results::to_bytes(&set, &compact, &found).unwrap() == bytes);
+        assert!(secret.decrypt_compact(&compact[0]).unwrap() == messages[0]);
+
+        let bytes = stored(name, "public_key");
+        let (public, found) = public_key::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(public_key::to_bytes(&public, &found).unwrap() == bytes);
+        let mut rng = Party::new(name, 1).rng;
+        assert!(secret.decrypt(&public.encrypt(&messages[0], &mut rng).unwrap()).unwrap() == messages[0]);
+
+        let bytes = stored(name, "server_keys");
+        let (keys, found) = server_keys::from_bytes(&set, &bytes, &options).unwrap();
+        assert!(server_keys::to_bytes(&keys, &found).unwrap() == bytes);
+        assert_eq!(keys.plan(), plan(&set));
+        if let Some(key) = keys.bootstrap().unwrap() {
+            let first = secret.decrypt(&key.sparse()[0]).unwrap();
+            let t = set.slot_shape().plain_modulus(first.exponent());
+            let nonzero = first.coefficients().iter().filter(|x| **x != 0);
+            assert!(nonzero.clone().all(|x| [1, t - 1].contains(x)));
+            assert_eq!(nonzero.count(), set.spec().bootstrap.as_ref().unwrap().sparse_weight);
+        }
+        let evaluator = Evaluator::new(keys);
+        let g = set.slot_shape().rotation(1);
+        let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
+        assert_eq!(rotated.coefficients(), set.plain().galois(messages[0].coefficients(), g, 1));
+
+        for (kind, number) in KINDS {
+            let summary = inspect(&stored(name, kind), &options).unwrap();
+            assert_eq!((summary.kind, summary.params, &summary.metadata), (number, ParamsId::of(&set), &metadata()));
+        }
+    }
+    assert_eq!(FORMAT_VERSION, 1);
+}
