@@ -619,10 +619,15 @@ fn states_are_refreshed_between_rounds() {
     assert!(matches!(run.next_batch(&[0; 16], &mut |_| ()).err(), Some(CircuitError::NotEnoughCapacity { .. })));
 }
 
-/// The first two rounds of a mode's AES in plain.
-fn two_rounds(schedule: &KeySchedule, cipher: Cipher, input: [u8; 16]) -> [u8; 16] {
+/// The first two rounds of a mode's AES in plain, or all of them.
+fn rounds_of(key: &[u8], cipher: Cipher, input: [u8; 16]) -> [u8; 16] {
+    if cipher.rounds == cipher.size.rounds() {
+        return oracle(key, input, cipher.direction);
+    }
+    let schedule = KeySchedule::new(key).unwrap();
     let key = |number: usize| schedule.round_keys()[cipher.key(number)];
     let mut x: aes::Block = std::array::from_fn(|i| input[i] ^ key(0)[i]).into();
+    assert_eq!(cipher.rounds, 2);
     for number in 1..=2 {
         let mut key: aes::Block = key(number).into();
         match cipher.direction {
@@ -640,16 +645,17 @@ fn two_rounds(schedule: &KeySchedule, cipher: Cipher, input: [u8; 16]) -> [u8; 1
     x.into()
 }
 
-/// Two rounds of a mode, with keys encrypted at the levels foretold.
-fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
+/// The first rounds of a mode, with keys encrypted at the levels foretold.
+fn transcipher_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     params: &Params,
     plan: impl Fn(&NoOp) -> P,
     aes: impl Fn(&Evaluator) -> A,
     mode: &Mode,
+    rounds: usize,
 ) {
     let planner = NoOp::blank(params);
     let (zero, start) = (Plaintext::encode(params, &[]).unwrap(), params.chain().top());
-    let cipher = Cipher::new(KeySize::Aes128, mode.direction()).reduced(2);
+    let cipher = Cipher::new(KeySize::Aes128, mode.direction()).reduced(rounds);
     let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
     let levels = Transcipher::key_levels(&planner, &plan(&planner), cipher, start, None, blank).unwrap();
 
@@ -657,7 +663,8 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     let secret = SecretKey::generate(params, &mut rng);
     let scheme = Evaluator::new(ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap());
     let aes = aes(&scheme);
-    let schedule = KeySchedule::new(&random(&mut rng, 16)).unwrap();
+    let key = random(&mut rng, 16);
+    let schedule = KeySchedule::new(&key).unwrap();
     let encrypt = |x: &Vec<u64>, level| secret.encrypt_at(&Plaintext::encode_elements(params, x)?, level, &mut rng);
     let mut encrypt = encrypt;
     let keys = schedule.round_keys().iter().zip(&levels).map(|(key, level)| {
@@ -668,11 +675,11 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     let data = random(&mut rng, aes.layout().capacity());
     let blocks = mode.clone().next_blocks(&data).unwrap();
     let expected = blocks.inputs.iter().zip(&blocks.pads).flat_map(|(input, pad)| {
-        let out = two_rounds(&schedule, cipher, *input);
+        let out = rounds_of(&key, cipher, *input);
         std::array::from_fn::<u8, 16, _>(|i| out[i] ^ pad[i])
     });
     let mut source = keys.source(&scheme);
-    let mut run = Transcipher::new(&scheme, &aes, keys.size(), mode.clone(), start, &mut source).unwrap().reduced(2);
+    let mut run = Transcipher::new(&scheme, &aes, keys.size(), mode.clone(), start, &mut source).unwrap().reduced(rounds);
     let before = scheme.cost();
     let batch = run.next_batch(&data, &mut |_| ()).unwrap();
     let (cost, planned) = (scheme.cost() - before, planner.cost());
@@ -688,9 +695,9 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
 fn two_rounds_of_ctr_and_cbc_with_bgv_and_ntru() {
     for params in [bgv(2, 9), ntru()] {
         for mode in two_modes() {
-            transcipher_two_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()), &mode);
+            transcipher_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()), &mode, 2);
             let top = params.chain().top();
-            transcipher_two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap(), &mode);
+            transcipher_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap(), &mode, 2);
         }
     }
 }
@@ -700,7 +707,17 @@ fn two_rounds_of_ctr_and_cbc_packed() {
     let params = lines(7);
     let top = params.chain().top();
     for mode in two_modes() {
-        transcipher_two_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap(), &mode);
+        transcipher_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap(), &mode, 2);
+    }
+}
+
+#[test]
+#[ignore = "128 bits of security: minutes"]
+fn aes_128_in_ctr_and_cbc_at_128_bits() {
+    let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();
+    let top = params.chain().top();
+    for mode in two_modes() {
+        transcipher_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap(), &mode, 10);
     }
 }
 
