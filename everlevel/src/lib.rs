@@ -25,6 +25,12 @@
 #![doc = include_str!("../examples/fixed_point.rs")]
 //! ```
 //!
+//! Data that their owner keeps under AES, added up as integers by a server that has no key ([`circuit::aes`], [`circuit::integers`]):
+//!
+//! ```
+#![doc = include_str!("../examples/sum_column.rs")]
+//! ```
+//!
 //! # What is guaranteed
 //! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that could be wrong is an [`Error`], never
 //! a wrong value; see [`scheme::noise`] for the bound and SECURITY.md for what is and is not protected.
