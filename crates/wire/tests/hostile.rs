@@ -91,7 +91,7 @@ fn changed(bytes: &[u8], rng: &mut ChaCha20Rng) -> Vec<u8> {
             break;
         }
         // Header and index are short, and where most of the rules are.
-        let range = if rng.next_u32() % 2 == 0 { out.len().min(400) } else { out.len() };
+        let range = if rng.next_u32().is_multiple_of(2) { out.len().min(400) } else { out.len() };
         let at = rng.next_u64() as usize % range;
         match rng.next_u32() % 8 {
             0 => out.truncate(at),
