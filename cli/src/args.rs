@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::roles::args::{DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs};
+
 /// Exact homomorphic encryption that never runs out of levels.
 #[derive(Parser)]
 #[command(name = "everlevel", version, about, max_term_width = 110)]
@@ -47,6 +49,21 @@ pub enum Command {
     /// Parameter sets: list them, show one as a JSON file, derive its facts
     #[command(subcommand)]
     Params(ParamsCommand),
+    /// Make keys: a secret one, a public one to encrypt with, those of a server
+    Keygen(KeygenArgs),
+    /// Encrypt a column of integers
+    Encrypt(EncryptArgs),
+    /// Compute on encrypted columns, as a server: without the secret key, bootstrapping when it must
+    Eval(EvalArgs),
+    /// Make a worn-out ciphertext fresh again
+    Bootstrap(RefreshArgs),
+    /// Decrypt a column
+    Decrypt(DecryptArgs),
+    /// Say what a file is; never needs a key
+    Inspect(InspectArgs),
+    /// Server keys
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -236,6 +253,8 @@ pub enum Slicing {
     BitSliced,
     /// A byte: S-boxes as x^254, in slots whose degree is a multiple of 8
     ByteSliced,
+    /// All of it, along a dimension of 16 slots: the least latency, a sixteenth of the blocks
+    Packed,
 }
 
 impl Slicing {
@@ -244,6 +263,7 @@ impl Slicing {
         match self {
             Slicing::BitSliced => "bit-sliced",
             Slicing::ByteSliced => "byte-sliced",
+            Slicing::Packed => "packed",
         }
     }
 }

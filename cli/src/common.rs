@@ -18,8 +18,8 @@ const MAX_PARAMS_BYTES: u64 = 64 << 10;
 /// The largest ring index that a parameter file may ask for.
 const MAX_INDEX: u64 = 1 << 20;
 
-/// Reads a text file of at most `limit` bytes.
-pub fn read_text(path: &Path, limit: u64, what: &str) -> Result<String, CliError> {
+/// Reads a file of at most `limit` bytes.
+pub fn read_bytes(path: &Path, limit: u64, what: &str) -> Result<Vec<u8>, CliError> {
     let shown = path.display();
     let file = File::open(path).map_err(|e| CliError::usage(format!("cannot open {what} {shown}: {e}")))?;
     let mut bytes = Vec::new();
@@ -27,7 +27,13 @@ pub fn read_text(path: &Path, limit: u64, what: &str) -> Result<String, CliError
     if bytes.len() as u64 > limit {
         return Err(CliError::usage(format!("{what} {shown} is larger than {limit} bytes, the most that is read: split it")));
     }
-    String::from_utf8(bytes).map_err(|_| CliError::usage(format!("{what} {shown} is not UTF-8 text")))
+    Ok(bytes)
+}
+
+/// Reads a text file of at most `limit` bytes.
+pub fn read_text(path: &Path, limit: u64, what: &str) -> Result<String, CliError> {
+    let not_text = |_| CliError::usage(format!("{what} {} is not UTF-8 text", path.display()));
+    String::from_utf8(read_bytes(path, limit, what)?).map_err(not_text)
 }
 
 /// The specification by name, or from a JSON file.

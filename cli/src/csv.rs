@@ -48,7 +48,8 @@ pub fn parse(text: &str, source: &str, p: u64, slots: usize, range: Range) -> Re
     Ok(values)
 }
 
-fn in_range(v: i128, p: u64, range: Range) -> Result<u64, String> {
+/// A value modulo p, or what is wrong with it.
+pub fn in_range(v: i128, p: u64, range: Range) -> Result<u64, String> {
     let t = i128::from(p);
     let half = (t - 1) / 2;
     let ok = match range {

@@ -5,6 +5,7 @@ mod aes;
 mod args;
 mod bench;
 mod card;
+mod columns;
 mod common;
 mod csv;
 mod demo;
@@ -12,6 +13,7 @@ mod error;
 mod params;
 mod reproduce;
 mod rings;
+mod roles;
 mod selftest;
 mod version;
 
@@ -62,6 +64,13 @@ fn run(cli: &Cli) -> Result<(), CliError> {
     match &cli.command {
         Command::Demo(a) => demo::run(a, common),
         Command::Params(c) => params::run(c, common),
+        Command::Keygen(a) => roles::keygen(a, common),
+        Command::Encrypt(a) => roles::encrypt(a, common),
+        Command::Eval(a) => roles::eval(a, common),
+        Command::Bootstrap(a) => roles::bootstrap(a, common),
+        Command::Decrypt(a) => roles::decrypt(a, common),
+        Command::Inspect(a) => roles::inspect(a, common),
+        Command::Keys(c) => roles::keys(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
         Command::Aes(AesCommand::Bench(a)) => aes::run(a, common),
@@ -75,7 +84,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, bench, aes, reproduce, selftest or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, decrypt, inspect, keys, bench, aes, reproduce, selftest or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

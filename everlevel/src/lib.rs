@@ -34,11 +34,13 @@
 mod client;
 mod error;
 mod planner;
+mod rotations;
 mod server;
 
 pub use client::Client;
 pub use error::Error;
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
+pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
 
 pub use everlevel_arith::Backend;

@@ -185,11 +185,12 @@ pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize 
 }
 
 /// log2 of the probability that any modelled event of a computation of this cost exceeds its bound: roundings and key switches, each in every
-/// embedding, at 2^-170 an event, and the overflow of one bootstrapping in every coefficient. Where that is bounded by its worst case it has
+/// embedding, at 2^-170 an event, and the overflow of one bootstrapping in every coefficient, for sets that bootstrap. Where that is bounded by its worst case it has
 /// probability 0, which enters as 2^-1024.
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
     let degree = (params.degree() as f64).log2();
     let events = ((cost.roundings + cost.key_switches).max(1) as f64).log2() + degree;
-    let overflow = params.noise().overflow_tail(params.overflow_bound()) + degree;
+    let tail = || params.noise().overflow_tail(params.overflow_bound()) + degree;
+    let overflow = if params.spec().bootstrap.is_some() { tail() } else { f64::NEG_INFINITY };
     log_add(EVENT_LOG2 + events, overflow.max(-1024.0))
 }

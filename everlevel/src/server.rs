@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_circuit::{AutoRefresh, CircuitError, Shared};
+use everlevel_circuit::expression::{Program, Values};
+use everlevel_circuit::{AutoRefresh, CircuitError, Shared, rotate_by_keys};
 use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys};
 
 use crate::error::Error;
@@ -23,7 +24,7 @@ pub type Value = Shared<Ciphertext>;
 /// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file ([`crate::wire::FileKeys`]).
 pub struct Server<K: EvalKeys = ServerKeys> {
     evaluator: Arc<Evaluator<K>>,
-    bootstrapper: Arc<Bootstrapper<Evaluator<K>>>,
+    bootstrapper: Option<Arc<Bootstrapper<Evaluator<K>>>>,
     auto: AutoRefresh<Evaluator<K>>,
 }
 
@@ -35,7 +36,13 @@ impl<K: EvalKeys> Server<K> {
     pub fn new(keys: K, plan: BootstrapPlan) -> Result<Self, Error> {
         let evaluator = Arc::new(Evaluator::new(keys));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
-        Ok(Server { auto: AutoRefresh::new(evaluator.clone(), bootstrapper.clone()), evaluator, bootstrapper })
+        let auto = AutoRefresh::new(evaluator.clone(), bootstrapper.clone());
+        Ok(Server { auto, evaluator, bootstrapper: Some(bootstrapper) })
+    }
+    /// A server that does not bootstrap, for sets without it and for circuits that fit: what does not fit is refused.
+    pub fn leveled(keys: K) -> Self {
+        let evaluator = Arc::new(Evaluator::new(keys));
+        Server { auto: AutoRefresh::leveled(evaluator.clone()), evaluator, bootstrapper: None }
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {
@@ -46,9 +53,9 @@ impl<K: EvalKeys> Server<K> {
     pub fn evaluator(&self) -> &Evaluator<K> {
         &self.evaluator
     }
-    /// The bootstrapping below.
-    pub fn bootstrapper(&self) -> &Bootstrapper<Evaluator<K>> {
-        &self.bootstrapper
+    /// The bootstrapping below, if there is any.
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<K>>> {
+        self.bootstrapper.as_deref()
     }
     /// The automatic evaluator below, for operations of one's own.
     pub fn automatic(&self) -> &AutoRefresh<Evaluator<K>> {
@@ -69,9 +76,22 @@ impl<K: EvalKeys> Server<K> {
     /// Bootstraps now.
     ///
     /// # Errors
-    /// A ciphertext that is too noisy, missing keys.
+    /// A ciphertext that is too noisy, missing keys, a server that does not bootstrap.
     pub fn bootstrap(&self, x: &Ciphertext) -> Result<Ciphertext, Error> {
-        Ok(self.bootstrapper.bootstrap(&self.evaluator, x)?)
+        let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
+        Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
+    }
+    /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress` is called with the number of statements done.
+    ///
+    /// # Errors
+    /// A missing input or key, values of other parameters.
+    pub fn run(
+        &self,
+        program: &Program,
+        inputs: &Values<Evaluator<K>>,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Values<Evaluator<K>>, Error> {
+        Ok(program.run(&self.auto, inputs, progress)?)
     }
 
     /// Sum, slot by slot.
@@ -130,13 +150,14 @@ impl<K: EvalKeys> Server<K> {
     pub fn add_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
         self.apply(a, |evaluator, a| Ok(evaluator.add_plain(a, b)?))
     }
-    /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the left. The key must have been planned
-    /// ([`crate::KeyPlanner::rotations`]). Whole elements that pass the end of a row arrive conjugated, see [`crate::SlotShape`].
+    /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the left. Keys must have been planned: for this step
+    /// ([`crate::KeyPlanner::rotations`]), or general ones ([`crate::general_rotations`]), which may take a lower level and several steps. Whole elements that
+    /// pass the end of a row arrive conjugated, see [`crate::SlotShape`].
     ///
     /// # Errors
     /// A missing key, a ciphertext of other parameters.
     pub fn rotate_columns(&self, a: &Value, k: i64) -> Result<Value, Error> {
-        Ok(self.auto.rotate_columns(a, k)?)
+        Ok(self.auto.apply(a, |s, a| rotate_by_keys(s, a, k))?)
     }
     /// Rotates the slots along a dimension of their hypercube (see [`crate::SlotShape`]) by `k` to the left, cyclically. The keys must have been
     /// planned ([`crate::KeyPlanner::rotations_along`]). Where the dimension is a bad one, two automorphisms and two masks: a level.

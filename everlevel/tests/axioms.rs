@@ -105,6 +105,7 @@ fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), family: Family
         index,
         plain_prime,
         plain_exponent,
+        extended_exponent: 0,
         words: 9,
         bootstrap: None,
         family,

@@ -15,6 +15,7 @@ fn ring(n: u64, t: u64) -> Params {
         index: 2 * n,
         plain_prime: t,
         plain_exponent: 1,
+        extended_exponent: 0,
         base_bits: 50,
         word_bits: 50,
         words: 1,

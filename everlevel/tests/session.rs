@@ -144,7 +144,9 @@ fn the_planner_predicts_what_bootstrapping_leaves() {
     assert_eq!(fresh.level(), planner.after_bootstrap().level);
     assert!((fresh.noise_bound_bits() - planner.after_bootstrap().noise).abs() < 1e-6);
     assert_eq!((cost.key_switches, cost.products), (planner.cost().key_switches, planner.cost().products));
-    assert!(multiplications_left(&params, fresh.meta(), server.bootstrapper().minimum_capacity(server.evaluator())) >= 2);
+    assert!(
+        multiplications_left(&params, fresh.meta(), server.bootstrapper().unwrap().minimum_capacity(server.evaluator())) >= 2
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod run;
 use std::time::Instant;
 
 use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, KeySize};
+use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize, Packed};
 use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
 use everlevel::scheme::params::{Family, KeySecurity};
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
@@ -37,6 +37,8 @@ struct Report {
     depth: u32,
     seconds_total: f64,
     seconds_per_block: f64,
+    /// From the encrypted blocks of one state to its encrypted result.
+    latency_seconds: f64,
     seconds_keygen: f64,
     seconds_round_keys: f64,
     key_bytes: u64,
@@ -44,7 +46,10 @@ struct Report {
     noise_after_each_round: Vec<f64>,
     bound_after_each_round: Vec<f64>,
     modulus_bits_after_each_round: Vec<f64>,
+    capacity_bits_after: f64,
     wrong_blocks: usize,
+    /// Absent where the bounds on noise are averages.
+    failure_log2: Option<f64>,
     security_bits: f64,
     /// The weakest key.
     security: KeySecurity,
@@ -74,6 +79,8 @@ pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
             let powers = match args.slicing() {
                 Slicing::BitSliced => Vec::new(),
                 Slicing::ByteSliced => ByteSliced::<LtvEvaluator>::automorphisms(shape),
+                Slicing::Packed => Packed::<LtvEvaluator>::automorphisms(shape, Direction::Encrypt)
+                    .map_err(|e| refused(params.name(), args, e))?,
             };
             let started = Instant::now();
             let party = PrimePower::new(&params, &powers, &mut rng)?;
@@ -94,10 +101,11 @@ fn measure<P: Party>(
     let bar = progress(common, "rounds", u64::from(args.rounds) + 1);
     let tick = || bar.inc(1);
     let outcome = match args.slicing() {
-        Slicing::BitSliced => run::run(party, &BitSliced::new(shape), shape.slots(), rounds, rng, &tick),
+        Slicing::BitSliced => run::run(party, &BitSliced::new(shape), rounds, rng, &tick),
         Slicing::ByteSliced => {
-            ByteSliced::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, shape.slots(), rounds, rng, &tick))
+            ByteSliced::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, rounds, rng, &tick))
         }
+        Slicing::Packed => Packed::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, rounds, rng, &tick)),
     };
     let outcome = outcome.map_err(|e| refused(party.name(), args, e))?;
     bar.finish_and_clear();
@@ -115,6 +123,7 @@ fn measure<P: Party>(
         depth: outcome.depth,
         seconds_total: outcome.seconds,
         seconds_per_block: outcome.seconds / outcome.blocks as f64,
+        latency_seconds: outcome.seconds,
         seconds_keygen,
         seconds_round_keys: outcome.key_seconds,
         key_bytes: party.key_bytes(),
@@ -122,7 +131,9 @@ fn measure<P: Party>(
         noise_after_each_round: each(|r| r.noise),
         bound_after_each_round: each(|r| r.bound),
         modulus_bits_after_each_round: each(|r| r.modulus),
+        capacity_bits_after: outcome.capacity,
         wrong_blocks: outcome.wrong,
+        failure_log2: party.failure_log2(&outcome.cost),
         security_bits: party.security().bits,
         security: party.security().clone(),
         circumstances: Circumstances::now(),
@@ -142,7 +153,9 @@ fn refused(name: &str, args: &AesBenchArgs, e: CircuitError) -> CliError {
             "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take a larger modulus ({e})",
             args.rounds
         )),
-        CircuitError::Aes(AesError::NoBytes { .. }) => CliError::usage(format!("parameter set {name}: {e}")),
+        CircuitError::Aes(AesError::NoBytes { .. } | AesError::NoLine { .. }) => {
+            CliError::usage(format!("parameter set {name}: {e}"))
+        }
         e => e.into(),
     }
 }
@@ -179,10 +192,11 @@ fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitErro
     let scheme = NoOp::blank(params);
     let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
-    let (start, size, rounds) = (blank(top)?, KeySize::Aes128, usize::from(args.rounds));
+    let cipher = Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(usize::from(args.rounds));
     match args.slicing() {
-        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, start, size, rounds, blank)?,
-        Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, start, size, rounds, blank)?,
+        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, blank(top)?, cipher, blank)?,
+        Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?,
+        Slicing::Packed => Packed::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?,
     };
     Ok(scheme.key_plan())
 }
@@ -211,6 +225,10 @@ fn text(r: &Report) -> String {
         table(&rows),
         format!("keys {:.0} MiB, peak memory {:.0} MiB", mib(r.key_bytes), mib(r.peak_memory_bytes)),
         format!("security: {}", r.security),
+        match r.failure_log2 {
+            Some(failure) => format!("{:.1} bits of capacity left; failure 2^{failure:.1}", r.capacity_bits_after),
+            None => format!("{:.1} bits of capacity left", r.capacity_bits_after),
+        },
         format!("{} blocks checked, {} wrong", r.blocks, r.wrong_blocks),
     ]
     .join("\n")

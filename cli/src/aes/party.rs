@@ -35,6 +35,8 @@ pub trait Party {
     fn depth(&self, x: &<Self::Scheme as Scheme>::Ciphertext) -> u32;
     /// What the server has computed so far.
     fn cost(&self) -> Cost;
+    /// log2 of the probability that noise exceeds its bound in a computation of this cost, for bounds that are more than averages.
+    fn failure_log2(&self, cost: &Cost) -> Option<f64>;
     /// Bytes of the evaluation keys in memory.
     fn key_bytes(&self) -> u64;
 }
@@ -91,6 +93,9 @@ impl Party for Rns {
     }
     fn cost(&self) -> Cost {
         self.evaluator.cost()
+    }
+    fn failure_log2(&self, cost: &Cost) -> Option<f64> {
+        Some(everlevel::failure_log2(self.params(), cost))
     }
     fn key_bytes(&self) -> u64 {
         self.evaluator.keys().memory_bytes()

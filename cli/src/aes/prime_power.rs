@@ -60,6 +60,9 @@ impl Party for PrimePower {
     fn cost(&self) -> Cost {
         self.evaluator.cost()
     }
+    fn failure_log2(&self, _: &Cost) -> Option<f64> {
+        None
+    }
     fn key_bytes(&self) -> u64 {
         self.evaluator.keys().memory_bytes()
     }

@@ -41,6 +41,8 @@ pub struct Outcome {
     pub depth: u32,
     /// After the addition of the first key, and after each round.
     pub rounds: Vec<RoundReport>,
+    /// The least capacity of a ciphertext of the result, in bits.
+    pub capacity: f64,
 }
 
 /// The first `rounds` rounds of AES-128 as another implementation has them.
@@ -78,11 +80,10 @@ fn encrypted<P: Party>(
     aes.encode(blocks).into_iter().map(one).collect()
 }
 
-/// Encrypts a random block in each of `slots` slots, with `rounds` rounds; `tick` is called after each.
+/// Encrypts as many random blocks as a state holds, with `rounds` rounds; `tick` is called after each.
 pub fn run<P: Party>(
     party: &P,
     aes: &impl Aes<P::Scheme>,
-    slots: usize,
     rounds: usize,
     rng: &mut impl CryptoRng,
     tick: &dyn Fn(),
@@ -94,7 +95,7 @@ pub fn run<P: Party>(
         bytes
     };
     let key = random();
-    let blocks: Vec<[u8; 16]> = (0..slots).map(|_| random()).collect();
+    let blocks: Vec<[u8; 16]> = (0..aes.blocks()).map(|_| random()).collect();
     let schedule = KeySchedule::new(&key)?;
     let state = encrypted(party, aes, &blocks, party.top(), rng)?;
 
@@ -102,8 +103,8 @@ pub fn run<P: Party>(
     let mut keys = |round: usize, level: Level| {
         let started = Instant::now();
         // The evaluation asks for no round that there is not.
-        let key = aes.round_key(&schedule, round).unwrap_or_default();
-        let key = encrypted(party, aes, &vec![key; slots], level, rng)?;
+        let key = schedule.round_keys().get(round).copied().unwrap_or_default();
+        let key = encrypted(party, aes, &vec![key; blocks.len()], level, rng)?;
         key_seconds += started.elapsed().as_secs_f64();
         Ok(key)
     };
@@ -129,6 +130,7 @@ pub fn run<P: Party>(
     let elements = out.iter().map(|x| party.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
     let found = aes.decode(&elements)?;
     let wrong = blocks.iter().zip(&found).filter(|(block, found)| expected(&key, &schedule, block, rounds) != **found).count();
+    let capacity = out.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
     let depth = out.iter().map(|x| party.depth(x)).max().unwrap_or(0);
-    Ok(Outcome { blocks: slots, wrong, seconds, key_seconds, cost, depth, rounds: reports })
+    Ok(Outcome { blocks: blocks.len(), wrong, seconds, key_seconds, cost, depth, rounds: reports, capacity })
 }

@@ -47,6 +47,7 @@ fn peer_specs() -> [ParamsSpec; 3] {
         index: 2 << log_degree,
         plain_prime,
         plain_exponent: 1,
+        extended_exponent: 0,
         base_bits: word_bits,
         word_bits,
         words,

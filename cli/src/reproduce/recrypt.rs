@@ -147,7 +147,7 @@ fn one(
         r: row.r,
         slots: params.slots(),
         slot_degree: d,
-        e: params.slot_shape().max_exponent(),
+        e: params.raised_exponent(),
         e_of_section_4_3: f64::from(row.r) + weight.ln() / (row.p as f64).ln(),
         overflow_bound: params.overflow_bound(),
         failure_log2: outcomes.iter().map(|o| failure_log2(&params, &o.cost)).fold(f64::NEG_INFINITY, f64::max),

@@ -135,6 +135,11 @@ impl Axes {
     pub fn last(&self) -> &Axis {
         &self.axes[self.axes.len() - 1]
     }
+    /// The last axes, those whose degrees have this product, in their order; `None` if there are none.
+    pub fn last_of_degree(&self, degree: usize) -> Option<&[Axis]> {
+        let starts = (0..self.axes.len()).rev();
+        starts.map(|start| &self.axes[start..]).find(|axes| axes.iter().map(|a| a.degree).product::<usize>() == degree)
+    }
     /// Whether the index has no square factor: coefficients and evaluations are ordered alike then.
     pub fn is_squarefree(&self) -> bool {
         self.axes.iter().all(|axis| axis.index == axis.prime)

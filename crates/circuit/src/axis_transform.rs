@@ -32,6 +32,21 @@ pub enum Packing {
     Thin,
     /// All n coefficients: d thin vectors, or one vector of elements with d coordinates.
     Whole,
+    /// So many of the d vectors, those with the least f, the others being 0 on the way to coefficients. If Frobenius to the power k, a divisor of d, fixes a
+    /// polynomial, that is if its slots lie in GR(p^e, k), the first k vectors determine it: it is the sum of the d/k images of what they give under the
+    /// powers of that automorphism.
+    First(usize),
+}
+
+impl Packing {
+    /// How many thin vectors the coefficients are in slots of degree d.
+    pub fn vectors(self, degree: usize) -> usize {
+        match self {
+            Packing::Thin => 1,
+            Packing::Whole => degree,
+            Packing::First(count) => count.min(degree),
+        }
+    }
 }
 
 /// The transform between slots and coefficients modulo p^e over an odd index without square factors.
@@ -70,7 +85,8 @@ impl AxisTransform {
         (0..f).fold(e.exponent(), |e, _| (u128::from(e) * frobenius % m) as u64)
     }
     /// The maps from slots to coefficients, in the order of application, the first `sizes[0]` stages merged into one, and so on: the last axis
-    /// comes first. [`Packing::Whole`] takes d inputs into its first map. The result is the polynomial whose coefficients are what the (thin)
+    /// comes first. [`Packing::Whole`] takes d inputs into its first map,
+    /// [`Packing::First`] fewer. The result is the polynomial whose coefficients are what the (thin)
     /// slots hold.
     ///
     /// # Errors
@@ -78,7 +94,7 @@ impl AxisTransform {
     pub fn slot_to_coeff(&self, sizes: &[usize], packing: Packing) -> Result<Vec<AxisMap>, CircuitError> {
         let (e, axis) = (self.modulus().exponent(), self.stages() - 1);
         let span = AxisMap::around(&self.shape, axis)?;
-        let inputs = if packing == Packing::Thin { 1 } else { self.shape.degree_of_slot() };
+        let inputs = packing.vectors(self.shape.degree_of_slot());
         let powers = Powers::new(&self.shape, &self.last, axis)?;
         let mut stages = vec![AxisMap::new(&self.shape, e, inputs, vec![span], |f, k| {
             let term = self.last.ring().frobenius(powers.at(-k[0]), f);
@@ -106,7 +122,7 @@ impl AxisTransform {
         let powers = Powers::new(&self.shape, &self.last, axis)?;
         stages.push(match packing {
             Packing::Thin => AxisMap::convolution(&self.shape, e, axis, |k| powers.dual(self.last.ring(), k))?,
-            Packing::Whole => {
+            Packing::Whole | Packing::First(_) => {
                 let ring = self.last.ring();
                 let (span, basis) = (AxisMap::around(&self.shape, axis)?, NormalBasis::new(ring)?);
                 let frobenius = Span { direction: Direction::Frobenius, from: 0, step: 1, count: ring.degree() };

@@ -139,6 +139,9 @@ impl Scheme for Clear {
     fn neg(&self, a: &Value) -> Result<Value, SchemeError> {
         self.map(a, |x| a.t.sub(0, x))
     }
+    fn encode_elements(&self, _: &[u64]) -> Result<Plaintext, SchemeError> {
+        unimplemented!("no circuit under test encodes a plaintext")
+    }
     fn add_plain(&self, _: &Value, _: &Plaintext) -> Result<Value, SchemeError> {
         unimplemented!("no circuit under test adds a plaintext")
     }
@@ -174,9 +177,18 @@ impl Scheme for Clear {
     fn prepare(&self, a: &Value, _: NextUse) -> Result<Value, SchemeError> {
         Ok(a.clone())
     }
+    fn mod_switch_to(&self, a: &Value, _: Level) -> Result<Value, SchemeError> {
+        Ok(a.clone())
+    }
     fn reduce_plain_modulus(&self, a: &Value, k: u32) -> Result<Value, SchemeError> {
         let t = a.t.reduced(k).unwrap();
         Ok(Value { t, ..self.map(a, |x| x % t.value())? })
+    }
+    fn extend_plain_modulus(&self, a: &Value, e: u32) -> Result<Value, SchemeError> {
+        let (t, step) = (PrimePower::new(a.t.prime(), e).unwrap(), a.t.value());
+        let mut rng = Rng(a.slots.iter().sum());
+        let slots = a.slots.iter().map(|x| x + step * rng.below(t.value() / step)).collect();
+        Ok(Value { t, slots, ..a.clone() })
     }
     fn multiply_by_p(&self, a: &Value) -> Result<Value, SchemeError> {
         let t = PrimePower::new(a.t.prime(), a.t.exponent() + 1).unwrap();

@@ -12,6 +12,8 @@ pub struct Coordinates<S: Scheme> {
     images: Vec<GaloisElement>,
     /// φ^g(ν*).
     duals: Vec<S::Diagonal>,
+    /// How many coordinates are wanted.
+    count: usize,
 }
 
 impl<S: Scheme> Coordinates<S> {
@@ -22,15 +24,21 @@ impl<S: Scheme> Coordinates<S> {
     pub fn new(scheme: &S, exponent: u32, level: Level) -> Result<Self, CircuitError> {
         let duals = AxisTransform::new(scheme.slot_shape(), exponent)?.dual_basis()?;
         let prepared: Result<Vec<_>, _> =
-            duals.into_iter().map(|values| scheme.diagonal(&DiagonalValues::LastDimension(values), exponent, level)).collect();
-        Ok(Coordinates { images: Self::images(scheme.slot_shape()), duals: prepared? })
+            duals.into_iter().map(|values| scheme.diagonal(&DiagonalValues::LastDimensions(values), exponent, level)).collect();
+        let images = Self::images(scheme.slot_shape());
+        Ok(Coordinates { count: images.len(), images, duals: prepared? })
+    }
+    /// Only the first `count` coordinates: for slots that those determine.
+    #[must_use]
+    pub fn first(self, count: usize) -> Self {
+        Coordinates { count: count.min(self.images.len()), ..self }
     }
     /// The powers of Frobenius, the identity first: d - 1 hoisted key switches.
     pub fn images(shape: &SlotShape) -> Vec<GaloisElement> {
         let next = |g: &GaloisElement| Some(shape.compose(*g, shape.frobenius()));
         std::iter::successors(Some(shape.identity()), next).take(shape.degree_of_slot()).collect()
     }
-    /// Calls `visit(f, a_f)` for z = Σ φ^f(ν) a_f and f = 0, .., d - 1: one level, d plaintext products each. The images of z under Frobenius, over the
+    /// Calls `visit(f, a_f)` for z = Σ φ^f(ν) a_f and f = 0, .., d - 1, or those that are wanted: one level, d plaintext products each. The images of z under Frobenius, over the
     /// extended modulus, stay in memory until the end.
     ///
     /// # Errors
@@ -43,7 +51,7 @@ impl<S: Scheme> Coordinates<S> {
         mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
     ) -> Result<(), CircuitError> {
         let (images, d) = (scheme.galois_many(z, &self.images)?, self.duals.len());
-        for f in 0..d {
+        for f in 0..self.count {
             let row = (0..d).map(|g| Some(&self.duals[(f + g) % d])).collect();
             let sums = scheme.combine(&images, &[row])?;
             visit(f, scheme.galois_sum(sums.into_iter().map(|x| (self.images[0], x)).collect(), next)?)?;

@@ -194,6 +194,23 @@ pub enum CircuitError {
         /// Why the last one failed.
         last: String,
     },
+    /// A program lacks one of its inputs.
+    #[error("the program reads {name}, which is not given; given are: {given}")]
+    MissingInput {
+        /// What it reads.
+        name: String,
+        /// What there is.
+        given: String,
+    },
+    /// Slots cannot be rotated so far with these keys.
+    #[error("a rotation by {steps} is not to be had from the server keys: add it to the key plan and generate the keys again")]
+    NoRoute {
+        /// Columns to the left.
+        steps: i64,
+    },
+    /// Bootstrapping without keys for it, or over a set that has none.
+    #[error("the server keys or the parameter set have no bootstrapping: take a set with a bootstrapping section, and its keys")]
+    NoBootstrapping,
     /// An operation leaves too little capacity even on freshly bootstrapped operands.
     #[error(
         "the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; {needed:.1} are needed to bootstrap its result"

@@ -14,6 +14,7 @@
 //! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is good for.
 //! * [`aes`]: AES on encrypted blocks, by bits and by bytes.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
+//! * [`expression`]: programs written down, as on the command line.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
 //! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines differ:
@@ -40,11 +41,14 @@
 pub mod aes;
 pub mod axis_transform;
 pub mod bootstrap;
+mod byte_refresh;
 #[cfg(test)]
 mod clear;
 pub mod coordinates;
 pub mod digits;
 mod error;
+pub mod expression;
+pub mod integers;
 pub mod linear;
 mod modular;
 mod normal_basis;
@@ -58,9 +62,10 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
+pub use byte_refresh::{BytePacking, ByteRefresh};
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};
-pub use rotate::{rotate_along, rotation_elements};
+pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
 pub use slots::SlotMove;
 pub use truncate::{ClearLowestDigit, Comparison, Truncation};

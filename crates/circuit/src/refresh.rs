@@ -48,7 +48,8 @@ impl<C> Shared<C> {
 /// less, the operand with the least capacity is bootstrapped first, in place. Shareable between threads.
 pub struct AutoRefresh<S: Raise> {
     scheme: Arc<S>,
-    bootstrapper: Arc<Bootstrapper<S>>,
+    /// None: operations that do not fit are refused.
+    bootstrapper: Option<Arc<Bootstrapper<S>>>,
     minimum_capacity: f64,
     bootstraps: AtomicUsize,
 }
@@ -59,9 +60,13 @@ impl<S: Raise> AutoRefresh<S> {
         AutoRefresh {
             minimum_capacity: bootstrapper.minimum_capacity(&scheme),
             scheme,
-            bootstrapper,
+            bootstrapper: Some(bootstrapper),
             bootstraps: AtomicUsize::new(0),
         }
+    }
+    /// An evaluator without bootstrapping: what does not fit is refused. For sets that have none, and for circuits that fit.
+    pub fn leveled(scheme: Arc<S>) -> Self {
+        AutoRefresh { scheme, bootstrapper: None, minimum_capacity: 0.0, bootstraps: AtomicUsize::new(0) }
     }
     /// The scheme.
     pub fn scheme(&self) -> &S {
@@ -144,6 +149,19 @@ impl<S: Raise> AutoRefresh<S> {
     pub fn swap_rows(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.swap_rows(a)?))
     }
+    /// Bootstraps now.
+    ///
+    /// # Errors
+    /// [`CircuitError::NoBootstrapping`]; those of bootstrapping.
+    pub fn refresh(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        Ok(Shared::new(self.bootstrapped(&a.get())?))
+    }
+    fn bootstrapped(&self, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
+        let fresh = bootstrapper.bootstrap(&self.scheme, x)?;
+        self.bootstraps.fetch_add(1, Ordering::Relaxed);
+        Ok(fresh)
+    }
     /// Any operation on one ciphertext (a linear map, a polynomial): tried, and tried again on a bootstrapped operand if
     /// its result has too little capacity.
     ///
@@ -183,19 +201,18 @@ impl<S: Raise> AutoRefresh<S> {
             };
             let capacity = |x: &Shared<S::Ciphertext>| self.scheme.capacity_bits(&x.get());
             stale.sort_by(|x, y| capacity(y).total_cmp(&capacity(x)));
-            let Some(worst) = stale.pop() else {
+            let Some(worst) = stale.pop().filter(|_| self.bootstrapper.is_some()) else {
                 return Err(shortage);
             };
-            self.refresh(worst, if worst.is(a) { &x } else { &y })?;
+            self.freshen(worst, if worst.is(a) { &x } else { &y })?;
         }
     }
     /// Bootstraps `x` unless another thread has done so since it was `seen`.
-    fn refresh(&self, x: &Shared<S::Ciphertext>, seen: &Arc<S::Ciphertext>) -> Result<(), CircuitError> {
+    fn freshen(&self, x: &Shared<S::Ciphertext>, seen: &Arc<S::Ciphertext>) -> Result<(), CircuitError> {
         let _guard = x.0.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = x.get();
         if Arc::ptr_eq(&current, seen) {
-            let fresh = self.bootstrapper.bootstrap(&self.scheme, &current)?;
-            self.bootstraps.fetch_add(1, Ordering::Relaxed);
+            let fresh = self.bootstrapped(&current)?;
             // A fresh encryption may have more capacity than bootstrapping leaves.
             if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&current) {
                 x.set(Arc::new(fresh));

@@ -20,6 +20,11 @@ impl PowerSum {
     pub fn trace(shape: &SlotShape) -> Self {
         Self::of(shape, shape.frobenius(), shape.degree_of_slot())
     }
+    /// The trace of GR(p^e, d) over its subring GR(p^e, degree) in every slot, `degree` dividing d: the sum of the powers of Frobenius to this power.
+    pub fn relative_trace(shape: &SlotShape, degree: usize) -> Self {
+        let step = (0..degree).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
+        Self::of(shape, step, shape.degree_of_slot() / degree.max(1))
+    }
     /// The sum along a dimension, in every slot: exact along good dimensions, and along any one for thin slots that are constant along all
     /// others.
     ///

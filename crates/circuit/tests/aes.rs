@@ -1,78 +1,36 @@
 //! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV and on LTV over NTRU.
 
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use aes::{Aes128, Aes192, Aes256};
+mod aes_common;
+
+use aes_common::{bgv, block, close, hex, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::aes::{Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, KeySchedule, KeySize};
+use everlevel_circuit::aes::{
+    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Packed,
+};
 use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
-use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
     Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
-use rand_core::{Rng, SeedableRng};
+use rand_core::SeedableRng;
 
-/// 16 slots of degree 8, and levels for the whole cipher.
-fn ntru() -> Params {
-    Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch).unwrap()
-}
-/// The same ring for BGV, with so many words.
-fn bgv(p: u64, words: usize) -> Params {
-    let name = format!("insecure_aes-{p}");
-    let spec = ParamsSpec {
-        name,
-        plain_prime: p,
-        words,
-        family: Family::Rlwe,
-        secret: SecretKind::UniformTernary,
-        ..ntru().spec().clone()
-    };
-    Params::new(spec, OptIn::InsecureResearch).unwrap()
+/// Four lines of 16 slots of degree 48, with so many words.
+fn lines(words: usize) -> Params {
+    let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
+    Params::new(ParamsSpec { words, ..params.spec().clone() }, OptIn::InsecureResearch).unwrap()
 }
 
-fn hex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
-}
-fn block(text: &str) -> [u8; 16] {
-    hex(text).try_into().unwrap()
-}
-fn random(rng: &mut ChaCha20Rng, length: usize) -> Vec<u8> {
-    let mut bytes = vec![0; length];
-    rng.fill_bytes(&mut bytes);
-    bytes
+/// The first rounds of AES-128.
+fn cipher(rounds: usize) -> Cipher {
+    Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(rounds)
 }
 
-/// What another implementation says.
-fn oracle(key: &[u8], plain: [u8; 16]) -> [u8; 16] {
-    let mut out = plain.into();
-    match key.len() {
-        16 => Aes128::new_from_slice(key).unwrap().encrypt_block(&mut out),
-        24 => Aes192::new_from_slice(key).unwrap().encrypt_block(&mut out),
-        _ => Aes256::new_from_slice(key).unwrap().encrypt_block(&mut out),
-    }
-    out.into()
-}
-
-/// A state in the clear: one block a slot.
-fn open<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, blocks: &[[u8; 16]], level: Level) -> Result<Vec<Open>, SchemeError> {
-    let params = scheme.params();
-    let plain = |values: &Vec<u64>| scheme.encrypt_at(&Plaintext::encode_elements(params, values)?, level);
-    aes.encode(blocks).iter().map(plain).collect()
-}
-fn close<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, state: &[Open]) -> Vec<[u8; 16]> {
-    let elements = |x| scheme.decrypt(x).unwrap().decode_elements(scheme.params()).unwrap();
-    aes.decode(&state.iter().map(elements).collect::<Vec<_>>()).unwrap()
-}
-fn top(scheme: &NoOp) -> Level {
-    scheme.params().chain().top()
-}
-
-/// Encrypts 16 blocks, each under a key of its own, and returns them with the depth.
+/// Encrypts blocks, each under a key of its own, and returns them with the depth.
 fn encrypt<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, keys: &[Vec<u8>], blocks: &[[u8; 16]]) -> (Vec<[u8; 16]>, u32) {
     let schedules: Vec<_> = keys.iter().map(|key| KeySchedule::new(key).unwrap()).collect();
     let mut source = |round: usize, level: Level| {
-        let keys: Vec<_> = schedules.iter().map(|s| aes.round_key(s, round).unwrap()).collect();
+        let keys: Vec<_> = schedules.iter().map(|s| s.round_keys()[round]).collect();
         Ok(open(scheme, aes, &keys, level)?)
     };
     let state = open(scheme, aes, blocks, top(scheme)).unwrap();
@@ -114,12 +72,12 @@ fn check_cipher<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, relineariza
         while keys.len() < wanted {
             keys.push(random(&mut rng, length));
             blocks.push(random(&mut rng, 16).try_into().unwrap());
-            expected.push(oracle(&keys[keys.len() - 1], blocks[blocks.len() - 1]));
+            expected.push(oracle(&keys[keys.len() - 1], blocks[blocks.len() - 1], Direction::Encrypt));
         }
-        for i in (0..wanted).step_by(16) {
-            let before = scheme.cost();
-            let (out, reached) = encrypt(scheme, aes, &keys[i..i + 16], &blocks[i..i + 16]);
-            assert_eq!(out, expected[i..i + 16], "keys of {length} bytes");
+        for i in (0..wanted).step_by(aes.blocks()) {
+            let (before, those) = (scheme.cost(), i..i + aes.blocks());
+            let (out, reached) = encrypt(scheme, aes, &keys[those.clone()], &blocks[those.clone()]);
+            assert_eq!(out, expected[those], "keys of {length} bytes");
             let (cost, rounds) = (scheme.cost() - before, KeySchedule::new(&keys[0]).unwrap().size().rounds() as u64);
             assert_eq!(cost.products, rounds * products);
             assert_eq!(cost.relinearizations, rounds * relinearizations);
@@ -175,9 +133,8 @@ fn both_s_boxes_on_all_bytes() {
 
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
     let state = open(&scheme, &aes, &bytes, top(&scheme)).unwrap();
-    let out: Vec<_> = state.iter().map(|x| aes.linear_sub_byte(&scheme, x).unwrap()).collect();
-    let found = close(&scheme, &aes, &out);
-    assert!(found.iter().zip(&expected).all(|(a, b)| a.iter().zip(b).all(|(a, b)| a ^ 0x63 == *b)));
+    let out: Vec<_> = state.iter().map(|x| aes.sub_byte(&scheme, x).unwrap()).collect();
+    assert_eq!(close(&scheme, &aes, &out), expected);
     let cost = scheme.cost() - cost;
     // Three automorphisms for the powers and seven for the affine map.
     assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (16 * 4, 16 * 4, 16 * (4 + 3 + 7)));
@@ -271,11 +228,10 @@ fn every_step_of_fips_197() {
         let sum = Aes::<NoOp>::add_key(&bits, &scheme, &state(&mix), number, top(&scheme), &mut keys).unwrap();
         shows(&sum, &[block(next); 16]);
         // ... and all of them at once, both ways.
-        shows(&bits.round(&scheme, state(&start), number, false, &mut keys).unwrap(), &[block(next); 16]);
-        let mut keys =
-            |round: usize, level: Level| Ok(open(&scheme, &bytes, &[bytes.round_key(&schedule, round).unwrap(); 16], level)?);
+        shows(&bits.round(&scheme, state(&start), cipher(10).round(number), &mut keys).unwrap(), &[block(next); 16]);
+        let mut keys = |round: usize, level: Level| Ok(open(&scheme, &bytes, &[schedule.round_keys()[round]; 16], level)?);
         let state = open(&scheme, &bytes, &start, top(&scheme)).unwrap();
-        let out = bytes.round(&scheme, state, number, false, &mut keys).unwrap();
+        let out = bytes.round(&scheme, state, cipher(10).round(number), &mut keys).unwrap();
         assert_eq!(close(&scheme, &bytes, &out), [block(next); 16]);
     }
 }
@@ -333,6 +289,14 @@ fn byte_sliced_aes_on_the_no_op_scheme() {
 }
 
 #[test]
+fn packed_aes_on_the_no_op_scheme() {
+    // Room for 14 rounds.
+    let scheme = NoOp::new(&lines(20), 1);
+    let aes = Packed::new(&scheme, top(&scheme)).unwrap();
+    check_cipher(&scheme, &aes, 4, 4, 3 + 7 + 3 + 3, 3);
+}
+
+#[test]
 fn misuse_is_refused() {
     let scheme = NoOp::new(&bgv(2, 2), 1);
     let aes = BitSliced::new(scheme.slot_shape());
@@ -357,7 +321,7 @@ fn misuse_is_refused() {
     assert_eq!(ByteSliced::new(&odd, top(&odd)).err(), Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }));
 }
 
-/// Encrypts 16 random blocks with so many rounds, and checks all of them after each round, and the noise.
+/// Encrypts random blocks with so many rounds, and checks all of them after each round, and the noise.
 fn check_rounds<S: Scheme>(
     scheme: &S,
     aes: &impl Aes<S>,
@@ -367,12 +331,15 @@ fn check_rounds<S: Scheme>(
     noise: impl Fn(&S::Ciphertext) -> f64,
 ) {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
-    let mut expected: Vec<[u8; 16]> = (0..16).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
+    let mut expected: Vec<[u8; 16]> = (0..aes.blocks()).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
     let schedule = KeySchedule::new(&random(&mut rng, 16)).unwrap();
     let state = aes.encode(&expected).iter().map(|x| encrypt(x, None)).collect();
     let mut keys = |round: usize, level: Level| {
-        let key = aes.round_key(&schedule, round).unwrap();
-        Ok(aes.encode(&[key; 16]).iter().map(|x| encrypt(x, Some((round, level)))).collect())
+        Ok(aes
+            .encode(&vec![schedule.round_keys()[round]; aes.blocks()])
+            .iter()
+            .map(|x| encrypt(x, Some((round, level))))
+            .collect())
     };
     let mut check = |round: usize, state: &[S::Ciphertext]| {
         let key = schedule.round_keys()[round];
@@ -396,7 +363,7 @@ fn check_rounds<S: Scheme>(
 fn rehearse(planner: &NoOp, aes: &impl Aes<NoOp>, rounds: usize) -> Vec<Level> {
     let zero = Plaintext::encode(planner.params(), &[]).unwrap();
     let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
-    aes.round_key_levels(planner, blank(top(planner)).unwrap(), KeySize::Aes128, rounds, blank).unwrap()
+    aes.round_key_levels(planner, blank(top(planner)).unwrap(), cipher(rounds), blank).unwrap()
 }
 
 #[test]
@@ -444,6 +411,13 @@ fn two_rounds_with_bgv_and_ltv() {
         let top = params.chain().top();
         two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
     }
+}
+
+#[test]
+fn two_rounds_of_packed_aes() {
+    let params = lines(7);
+    let top = params.chain().top();
+    two_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap());
 }
 
 #[test]

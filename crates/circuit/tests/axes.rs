@@ -75,7 +75,7 @@ impl Plain {
         plan.rows().iter().zip(plan.giants().elements()).fold(zero, |sum, (row, giant)| {
             let terms = row.iter().zip(&babies).filter_map(|(d, x)| Some((d.as_ref()?, x)));
             let inner = terms.fold(sum, |sum, (d, x)| match d {
-                DiagonalValues::LastDimension(elements) => self.add(&sum, &self.times(elements, x)),
+                DiagonalValues::LastDimensions(elements) => self.add(&sum, &self.times(elements, x)),
                 DiagonalValues::Periodic(_) => panic!("elements along the last dimension"),
             });
             self.galois(&inner, *giant)

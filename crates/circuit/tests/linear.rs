@@ -19,6 +19,7 @@ fn params_over(family: Family, log_degree: u32, p: u64) -> Params {
         index: 2 << log_degree,
         plain_prime: p,
         plain_exponent: 1,
+        extended_exponent: 0,
         base_bits: 50,
         word_bits: 50,
         words: 10,

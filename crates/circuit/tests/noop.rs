@@ -19,6 +19,7 @@ fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
         index: 2 << log_degree,
         plain_prime: p,
         plain_exponent: 1,
+        extended_exponent: 0,
         base_bits: bits,
         word_bits: 50,
         words,

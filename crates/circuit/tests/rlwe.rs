@@ -104,6 +104,7 @@ impl Case {
             index: 2 << self.log_degree,
             plain_prime: self.p,
             plain_exponent: self.r,
+            extended_exponent: 0,
             base_bits: (bits as u32 + 20).max(34),
             word_bits: 50,
             words: 18,

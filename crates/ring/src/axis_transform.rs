@@ -30,11 +30,11 @@ impl SlotTransform {
         }
         Ok(SlotTransform { last: LastAxis::new(odd, &ring, representatives)?, others, ring })
     }
-    /// n coefficients to elements, slot by slot.
+    /// n coefficients to elements, slot by slot; or as many as a polynomial in the X_a of the last axes alone has, to elements along the dimensions of these.
     pub(crate) fn decode(&self, coefficients: &[u64]) -> Vec<u64> {
         let mut elements: Vec<u64> =
             coefficients.chunks_exact(self.last.exponents.len()).flat_map(|line| self.last.decode(&self.ring, line)).collect();
-        for (axis, inner) in &self.others {
+        for (axis, inner) in self.others_within(coefficients.len()) {
             axis.apply(&self.ring, &mut elements, *inner, &axis.forward);
         }
         elements
@@ -42,18 +42,14 @@ impl SlotTransform {
     /// The inverse of [`SlotTransform::decode`].
     pub(crate) fn encode(&self, elements: &[u64]) -> Vec<u64> {
         let mut elements = elements.to_vec();
-        for (axis, inner) in &self.others {
+        for (axis, inner) in self.others_within(elements.len()) {
             axis.apply(&self.ring, &mut elements, *inner, &axis.inverse);
         }
         elements.chunks_exact(self.last.exponents.len()).flat_map(|line| self.last.encode(self.ring.modulus(), line)).collect()
     }
-    /// The last axis alone.
-    pub(crate) fn decode_last(&self, coefficients: &[u64]) -> Vec<u64> {
-        self.last.decode(&self.ring, coefficients)
-    }
-    /// The inverse of [`SlotTransform::decode_last`].
-    pub(crate) fn encode_last(&self, elements: &[u64]) -> Vec<u64> {
-        self.last.encode(self.ring.modulus(), elements)
+    /// The axes but the last one that a polynomial of so many coefficients has, from the last one down.
+    fn others_within(&self, words: usize) -> impl Iterator<Item = &(OtherAxis, usize)> {
+        self.others.iter().take_while(move |(_, inner)| inner * self.ring.degree() < words)
     }
 }
 

@@ -37,9 +37,10 @@ pub(crate) fn map_exponents(axes: &Axes, a: &[u64], t: PrimePower, f: impl Fn(&A
     out
 }
 
-/// A polynomial in X_c alone, the coefficients of its last axis, as one of the ring: times 1 in all other X_a.
+/// A polynomial in the X_a of the last axes alone, by its coefficients, as one of the ring: times 1 in all other X_a.
 pub(crate) fn embed_last(axes: &Axes, last: &[u64], t: PrimePower) -> Vec<u64> {
-    embed(axes, axes.all().len() - 1, last, t)
+    let own = axes.last_of_degree(last.len()).map_or(0, <[_]>::len);
+    embed(axes, axes.all().len() - own, last, t)
 }
 
 /// The coefficients of a constant.

@@ -59,10 +59,6 @@ impl GaloisElement {
         }
         EvaluationShift { cycles }
     }
-    /// The shift along the last cycle of [`GaloisElement::evaluation_shift`].
-    pub fn column_shift(self, ring: &Ring) -> usize {
-        self.evaluation_shift(ring).cycles[MAX_CYCLES - 1].1
-    }
 }
 
 /// 8 3 5 7 11 13 and 3 5 7 11 13 17 are below 2^18, but with one more prime they are not; 8 has two cycles.
@@ -112,6 +108,22 @@ impl EvaluationShift {
                 (low < high).then(|| (target + low - source..target + high - source, low..high))
             })
         })
+    }
+    /// What the shift does to values that are the same along all cycles but the last ones, given along these, row-major; along the last cycle alone they may also be
+    /// given by a period.
+    pub fn applied_to_last<T: Copy>(self, values: &[T]) -> Vec<T> {
+        let source = |place: usize| {
+            let (mut rest, mut weight, mut from) = (place, 1, 0);
+            for &(length, shift) in self.cycles.iter().rev() {
+                // 1 from the first cycle on along which nothing is given.
+                let length = length.min(values.len() / weight);
+                from += weight * ((rest + shift) % length);
+                weight *= length;
+                rest /= length;
+            }
+            from
+        };
+        (0..values.len()).map(|place| values[source(place)]).collect()
     }
     /// Copies `from` to `to`, shifted.
     pub fn apply(self, to: &mut [u64], from: &[u64]) {

@@ -38,7 +38,7 @@ mod slot_shape;
 pub use adic::{AdicPoly, AdicRing};
 pub use basis::{Basis, MAX_PRIMES};
 pub use error::RingError;
-pub use galois::GaloisElement;
+pub use galois::{EvaluationShift, GaloisElement};
 pub use galois_ring::GaloisRing;
 pub use gaussian::GaussianRing;
 pub use limb::Limb;

@@ -57,27 +57,42 @@ impl CanonicalNorm {
             Kind::Odd(axes) => {
                 let mut buffer: Vec<Complex64> = coefficients.iter().map(|&c| c.into()).collect();
                 buffer.resize(self.degree, Complex64::default());
-                let mut inner = self.degree;
-                for axis in axes {
-                    let length = axis.values.len();
-                    inner /= length;
-                    let mut line = vec![Complex64::default(); axis.fft.len()];
-                    for start in (0..self.degree).filter(|x| (x / inner).is_multiple_of(length)) {
-                        line.fill(Complex64::default());
-                        axis.exponents.iter().enumerate().for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
-                        axis.fft.process(&mut line);
-                        axis.values.iter().enumerate().for_each(|(j, &v)| buffer[start + j * inner] = line[v]);
-                    }
-                }
+                transform(axes, &mut buffer);
                 buffer
             }
         };
         values.iter().map(|z| z.norm()).collect()
     }
+    /// The same for a polynomial in the X_a of the last axes alone, in evaluation order along these: what it is at all places of the others. `None` for an index that is a
+    /// power of two, and for another number of coefficients than such a polynomial has.
+    pub fn last_embeddings(&self, coefficients: &[f64]) -> Option<Vec<f64>> {
+        let Kind::Odd(axes) = &self.kind else { return None };
+        let count = |axes: &[ComplexAxis]| axes.iter().map(|axis| axis.values.len()).product::<usize>();
+        let last = (0..axes.len()).rev().map(|start| &axes[start..]).find(|last| count(last) == coefficients.len())?;
+        let mut buffer: Vec<Complex64> = coefficients.iter().map(|&c| c.into()).collect();
+        transform(last, &mut buffer);
+        Some(buffer.iter().map(|z| z.norm()).collect())
+    }
 
     /// max |a(ζ)|, for coefficients in natural order.
     pub fn max(&self, coefficients: &[f64]) -> f64 {
         self.embeddings(coefficients).into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// The transform along all of `axes`, in place.
+fn transform(axes: &[ComplexAxis], buffer: &mut [Complex64]) {
+    let mut inner = buffer.len();
+    for axis in axes {
+        let length = axis.values.len();
+        inner /= length;
+        let mut line = vec![Complex64::default(); axis.fft.len()];
+        for start in (0..buffer.len()).filter(|x| (x / inner).is_multiple_of(length)) {
+            line.fill(Complex64::default());
+            axis.exponents.iter().enumerate().for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
+            axis.fft.process(&mut line);
+            axis.values.iter().enumerate().for_each(|(j, &v)| buffer[start + j * inner] = line[v]);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::slot_shape::SlotShape;
 /// * whole *elements* of GR(p^e, d), d residues a slot ([`PlainRing::encode_elements`], [`PlainRing::decode_elements`]);
 /// * powers of two only: *base* values in GR(p^e, f), always `2 * columns` residues: two rows of residues where f = 1, all real
 ///   parts and then all imaginary parts where f = 2 ([`PlainRing::encode_base`], [`PlainRing::decode_base`]);
-/// * indices with axes only: elements that are the same in all rows ([`PlainRing::encode_last`], [`PlainRing::embed_last`]).
+/// * indices with axes only: elements that are the same in all rows, or at all places of the first dimensions ([`PlainRing::encode_last`], [`PlainRing::embed_last`]).
 ///
 /// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an index with axes they take n φ(N_c)
 /// word products, N_c the largest prime-power factor, and fewer for the other axes; the last kind takes φ(N_c)^2.
@@ -177,12 +177,15 @@ impl PlainRing {
     /// Elements of GR(p^e, d) along the last dimension, `columns` times d residues, to the φ(N_c) coefficients of the polynomial in
     /// X_c alone that has them in every row of slots. About φ(N_c)^2 word products.
     ///
+    /// In the same way elements along the dimensions of the last axes, row-major, to the coefficients of the polynomial in the X_a of these that has them at
+    /// all places of the other dimensions: how many axes these are, the number of residues says.
+    ///
     /// # Errors
     /// A power of two as index, another number of residues, one of p^e or more, or an exponent that the shape does not have.
     pub fn encode_last(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let transform = self.axes(e)?;
-        self.check(values, self.last_degree(), e)?;
-        Ok(transform.encode_last(values))
+        self.check(values, self.last_degree(values.len()), e)?;
+        Ok(transform.encode(values))
     }
     /// The inverse of [`PlainRing::encode_last`].
     ///
@@ -190,20 +193,22 @@ impl PlainRing {
     /// As [`PlainRing::encode_last`].
     pub fn decode_last(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let transform = self.axes(e)?;
-        self.check(coefficients, self.last_degree(), e)?;
-        Ok(transform.decode_last(coefficients))
+        self.check(coefficients, self.last_degree(coefficients.len()), e)?;
+        Ok(transform.decode(coefficients))
     }
-    /// φ(N_c) coefficients of a polynomial in X_c alone to its n coefficients in the ring.
+    /// φ(N_c) coefficients of a polynomial in X_c alone, or the coefficients of one in the X_a of the last axes, to its n coefficients in the ring.
     ///
     /// # Errors
     /// As [`PlainRing::encode_last`].
     pub fn embed_last(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let axes = self.shape.axes().ok_or_else(|| self.wrong_family("a polynomial in X_c", "no power of two"))?;
-        let t = self.check(coefficients, self.last_degree(), e)?;
+        let t = self.check(coefficients, self.last_degree(coefficients.len()), e)?;
         Ok(embed_last(axes, coefficients, t))
     }
-    fn last_degree(&self) -> usize {
-        self.shape.columns() * self.shape.degree_of_slot()
+    /// `count`, if a polynomial in the X_a of the last axes has so many coefficients, else φ(N_c).
+    fn last_degree(&self, count: usize) -> usize {
+        let fits = self.shape.axes().is_some_and(|axes| axes.last_of_degree(count).is_some());
+        if fits { count } else { self.shape.columns() * self.shape.degree_of_slot() }
     }
 
     /// The product of two plaintexts modulo p^e: at most 9 transforms of length n.

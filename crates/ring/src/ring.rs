@@ -103,7 +103,6 @@ pub struct Ring {
     inverses: Vec<Vec<u64>>,
     pool: Arc<Pool>,
     norm: CanonicalNorm,
-    last_norm: Option<CanonicalNorm>,
     transforms: AtomicU64,
 }
 
@@ -121,10 +120,6 @@ impl Ring {
         let (degree, norm) = match &family {
             Family::PowerOfTwo { log_degree } => (1 << log_degree, CanonicalNorm::new(1 << log_degree)),
             Family::Odd(axes) => (axes.degree(), CanonicalNorm::of_axes(axes)),
-        };
-        let last_norm = match &family {
-            Family::PowerOfTwo { .. } => None,
-            Family::Odd(axes) => Some(CanonicalNorm::of_axes(&Axes::new(axes.last().index)?)),
         };
         let mut list: Vec<Prime> = Vec::with_capacity(moduli.len());
         for &value in moduli {
@@ -155,7 +150,6 @@ impl Ring {
             inverses,
             pool: Arc::new(Pool::default()),
             norm,
-            last_norm,
             transforms: AtomicU64::new(0),
         })
     }
@@ -266,10 +260,6 @@ impl Ring {
     pub fn inverse_of(&self, x: u64, position: usize) -> u64 {
         let q = self.modulus(position);
         q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
-    }
-    /// The canonical norm of polynomials in X_c alone, the variable of the last axis.
-    pub fn last_norm(&self) -> Option<&CanonicalNorm> {
-        self.last_norm.as_ref()
     }
     /// The canonical norm of polynomials of this ring.
     pub fn norm(&self) -> &CanonicalNorm {

@@ -46,9 +46,10 @@ pub struct PeriodicSlots {
 pub enum DiagonalValues {
     /// Indices that are powers of two: values of the base ring that repeat along the columns.
     Periodic(PeriodicSlots),
-    /// Indices with axes: D elements of GR(p^e, d), d residues each, along the last dimension of the slots, D its size; the same ones at all
-    /// places of the other dimensions. These are the polynomials in X_c alone, c being the last axis.
-    LastDimension(Vec<u64>),
+    /// Indices with axes: elements of GR(p^e, d), d residues each, along the dimensions of the last axes, row-major, of as many axes as their number says; the same
+    /// ones at all places of the other dimensions. D of them lie along the last dimension, D its size. These are the polynomials in the X_a of those axes alone,
+    /// and their evaluations repeat along the others.
+    LastDimensions(Vec<u64>),
 }
 
 /// An exact scheme, as seen by a circuit.
@@ -90,6 +91,11 @@ pub trait Scheme: Send + Sync {
     fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// Negation.
     fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+    /// A plaintext modulo p^r by its slots, whole elements of GR(p^r, d): see [`Plaintext::encode_elements`].
+    ///
+    /// # Errors
+    /// Another number of values than slots times d, or one outside of 0..p^r.
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError>;
     /// Adds the plaintext's slots.
     ///
     /// # Errors
@@ -125,8 +131,27 @@ pub trait Scheme: Send + Sync {
         xs.iter().map(|x| self.prepare(x, next)).collect()
     }
 
+    /// Switches to a lower level (or stays).
+    ///
+    /// # Errors
+    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
+    fn mod_switch_to(&self, a: &Self::Ciphertext, level: Level) -> Result<Self::Ciphertext, SchemeError>;
+    /// The highest level, `from` or below, at which there is a key for the automorphism `g`; none if there is no such key. What plans keys has
+    /// all of them.
+    fn galois_level(&self, _g: GaloisElement, from: Level) -> Option<Level> {
+        Some(from)
+    }
+
     /// Forgets digits: x mod p^e to x mod p^k, k <= e. Free.
     fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError>;
+    /// Some y modulo p^e with y = x modulo p^k, for a ciphertext of x modulo p^k, k <= e: x + p^k g, g being *anything*, a whole polynomial that depends on the
+    /// noise. What is done with y must not depend on g, or must remove it. Free, and the noise bound stays: the phase κ x + p^k ε, which is
+    /// what decryption reduces modulo p^k, is taken modulo p^e. Only later operations pay for the larger modulus.
+    ///
+    /// # Errors
+    /// An exponent below that of x, or above the largest one of the parameters
+    /// ([`extended_exponent`](crate::ParamsSpec::extended_exponent)).
+    fn extend_plain_modulus(&self, a: &Self::Ciphertext, e: u32) -> Result<Self::Ciphertext, SchemeError>;
     /// Exact division: p*x mod p^e to x mod p^(e-1). The caller knows that every slot is a multiple of p. Free, and the noise shrinks by p.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
     /// The way back: x mod p^(e-1) to p*x mod p^e, up to the largest exponent of the parameters. Free of key switches; the noise grows by p, as the

@@ -18,6 +18,7 @@ fn small(p: u64, r: u32, form: Form) -> ParamsSpec {
         index: 128,
         plain_prime: p,
         plain_exponent: r,
+        extended_exponent: 0,
         base_bits: 50,
         word_bits: 50,
         words: 11,
@@ -167,6 +168,55 @@ fn noise_is_within_its_bounds_up_to_the_largest_plaintext_moduli() {
                 open("square", &square, &zip(&|x, y| t.mul(t.mul(x, y), t.mul(x, y))));
                 let lowest = (0..a.level().0).map(Level).find_map(|l| scheme.mod_switch_to(&a, l).ok()).unwrap();
                 open("switched", &lowest, &x);
+            }
+        }
+    }
+}
+
+/// Extended ciphertexts are congruent to what they were, with the noise that they had, and so are sums and products of them; fresh, and with a factor that
+/// switching left.
+#[test]
+fn extended_plaintext_moduli_are_congruent() {
+    for (p, r, highest) in [(2, 1, 32), (2, 3, 16), (17, 1, 4), (127, 2, 3)] {
+        // An odd index where p = 2.
+        let index = if p == 2 { 255 } else { 128 };
+        for (form, family) in [(Form::Bgv, Family::Rlwe), (Form::Bfv, Family::Rlwe), (Form::Bgv, Family::Ntru)] {
+            let params = build(ParamsSpec { index, extended_exponent: highest, family, ..small(p, r, form) });
+            let name = format!("{p}^{r} to {p}^{highest}, {form:?}, {family:?}");
+            let mut rng = ChaCha20Rng::seed_from_u64(highest.into());
+            let (secret, scheme) = keys(&params, &mut rng);
+            let [x, y] =
+                [(); 2].map(|()| Plaintext::from_coefficients(&params, random(&params, params.degree(), &mut rng), r).unwrap());
+            let [a, b] = [&x, &y].map(|x| secret.encrypt(x, &mut rng).unwrap());
+            let b = scheme.mod_switch_to(&b, Level(b.level().0 - 3)).unwrap();
+            let reduced = |x: &Ciphertext| {
+                let (measured, bound) = (secret.measure_noise(x).unwrap(), x.noise_bound_bits());
+                assert!(measured <= bound, "{name}: 2^{measured} above 2^{bound}");
+                secret.decrypt(&scheme.reduce_plain_modulus(x, r).unwrap()).unwrap()
+            };
+            for e in [r, r + 1, highest] {
+                let [wide_a, wide_b] = [&a, &b].map(|x| scheme.extend_plain_modulus(x, e).unwrap());
+                for (wide, narrow, plain) in [(&wide_a, &a, &x), (&wide_b, &b, &y)] {
+                    assert_eq!(wide.meta().exponent, e);
+                    assert_eq!(wide.noise_bound_bits(), narrow.noise_bound_bits(), "{name}");
+                    assert_eq!(reduced(wide), *plain, "{name}, {e}");
+                    // What decryption finds modulo p^e is one value, whatever is done next.
+                    let whole = secret.decrypt(wide).unwrap();
+                    let t = params.plain().modulus(r);
+                    assert!(whole.coefficients().iter().zip(plain.coefficients()).all(|(y, x)| t.reduce_u64(*y) == *x));
+                    let exact = secret.decrypt(&scheme.mod_switch_to(wide, Level(wide.level().0 - 2)).unwrap()).unwrap();
+                    assert_eq!(whole, exact, "{name}: p^k ε is a value modulo p^e");
+                }
+                let product = scheme.mul(&wide_a, &wide_b, NextUse::Product).unwrap();
+                assert_eq!(reduced(&product), x.mul(&y, &params).unwrap(), "{name}, {e}");
+                let sum = scheme.add(&wide_a, &wide_b).unwrap();
+                assert_eq!(reduced(&sum), x.add(&y, &params).unwrap(), "{name}, {e}");
+                // Consistent with decryption modulo p^e.
+                let [whole_a, whole_b] = [&wide_a, &wide_b].map(|x| secret.decrypt(x).unwrap());
+                assert_eq!(secret.decrypt(&product).unwrap(), whole_a.mul(&whole_b, &params).unwrap(), "{name}, {e}");
+            }
+            for e in [r - 1, highest + 1] {
+                assert!(matches!(scheme.extend_plain_modulus(&a, e), Err(SchemeError::BadArgument { .. })), "{name}");
             }
         }
     }

@@ -93,7 +93,7 @@ fn linear_maps_and_chains_of_automorphisms() {
     let last = shape.dimensions().last().unwrap().size * shape.degree_of_slot();
     let elements: Vec<Vec<u64>> = gs.iter().map(|_| (0..last).map(|_| f.rng.borrow_mut().next_u64() & 1).collect()).collect();
     let diagonals: Vec<_> =
-        elements.iter().map(|e| s.diagonal(&DiagonalValues::LastDimension(e.clone()), 1, s.level(&a)).unwrap()).collect();
+        elements.iter().map(|e| s.diagonal(&DiagonalValues::LastDimensions(e.clone()), 1, s.level(&a)).unwrap()).collect();
     let message = f.secret.params().encode(&x).unwrap().coefficients().to_vec();
     let image = |g: GaloisElement, m: &[u64]| plain.galois(m, g, 1);
     let plain_sum = |a: &[u64], b: &[u64]| a.iter().zip(b).map(|(x, y)| x ^ y).collect::<Vec<u64>>();
@@ -127,7 +127,7 @@ fn linear_maps_and_chains_of_automorphisms() {
     let strange = Fixture::new(&of_gadget(Gadget::Hybrid { rows: 2 }, 12), KeyForm::Evaluations, 1);
     let product = strange.scheme.mul_no_relin(&strange.encrypt(&x), &strange.encrypt(&x)).unwrap();
     assert!(matches!(s.relinearize(&product, NextUse::Keep), Err(SchemeError::WrongParams { .. })));
-    let diagonal = strange.scheme.diagonal(&DiagonalValues::LastDimension(elements[0].clone()), 1, s.level(&a)).unwrap();
+    let diagonal = strange.scheme.diagonal(&DiagonalValues::LastDimensions(elements[0].clone()), 1, s.level(&a)).unwrap();
     assert!(s.combine(&babies[..1], &[vec![Some(&diagonal)]]).is_err());
     assert!(matches!(s.divide_by_p(&a), Err(SchemeError::BadArgument { .. })));
     assert!(matches!(

@@ -73,6 +73,7 @@ fn params(p: u64, family: Family, (form, through_bgv): (Form, bool)) -> Params {
         index: 256,
         plain_prime: p,
         plain_exponent: 2,
+        extended_exponent: 0,
         base_bits: 44,
         word_bits: 50,
         words: 6,

@@ -233,7 +233,7 @@ fn the_scaled_phase_has_the_promised_shape() {
         let y = f.bgv.raise_scaled(&raised).unwrap();
         let (measured, bound) = (f.secret.measure_noise(&y).unwrap(), y.noise_bound_bits());
         assert!(measured <= bound, "{name}: measured noise 2^{measured:.2} above the bound 2^{bound:.2}");
-        let t = params.plain().modulus(params.slot_shape().max_exponent());
+        let t = params.plain().modulus(params.raised_exponent());
         let (p, overflow) = (params.spec().plain_prime as i64, params.overflow_bound() as i64);
         for &c in f.secret.decrypt(&y).unwrap().coefficients() {
             let c = t.centered(c);

@@ -6,12 +6,13 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
 use everlevel_scheme::params::GadgetId;
 use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
 use rand_core::CryptoRng;
 
+use crate::Summary;
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
@@ -73,6 +74,33 @@ pub fn generate_to_file(
     Ok(SizeReport::of_records(params, &records))
 }
 
+/// Opens a file and reads header and index.
+fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
+    let failed = |e: std::io::Error| io_error(path, &e);
+    let mut file = File::open(path).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut head = Vec::with_capacity(HEADER_BYTES);
+    (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
+    let index = |bytes: u64| {
+        if bytes > INDEX_LIMIT {
+            return Err(WireError::Limit { what: "bytes of the index", found: bytes, limit: INDEX_LIMIT });
+        }
+        let mut index = vec![0; bytes as usize];
+        file.read_exact(&mut index).map_err(failed)?;
+        Ok(Cow::Owned(index))
+    };
+    let layout = Layout::parse_parts(&head, length, index, &ReadOptions::default())?;
+    Ok((file, layout))
+}
+
+/// [`inspect`](crate::inspect) of a file of any size, of which only header and index are read.
+///
+/// # Errors
+/// A file that is no object, cut or damaged in its index; what the system refuses.
+pub fn inspect_file(path: &Path) -> Result<Summary, WireError> {
+    Ok(open_layout(path)?.1.summary())
+}
+
 #[derive(Clone)]
 enum Loaded {
     Switch(Arc<SwitchKey>),
@@ -99,21 +127,8 @@ impl FileKeys {
     /// # Errors
     /// A file that is not one of server keys of these parameters, cut or damaged in its index; what the system refuses.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, WireError> {
-        let failed = |e: std::io::Error| io_error(path, &e);
-        let mut file = File::open(path).map_err(failed)?;
-        let length = file.metadata().map_err(failed)?.len();
-        let mut head = Vec::with_capacity(HEADER_BYTES);
-        (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
-        let index = |bytes: u64| {
-            if bytes > INDEX_LIMIT {
-                return Err(WireError::Limit { what: "bytes of the index", found: bytes, limit: INDEX_LIMIT });
-            }
-            let mut index = vec![0; bytes as usize];
-            file.read_exact(&mut index).map_err(failed)?;
-            Ok(Cow::Owned(index))
-        };
-        let layout =
-            Layout::parse_parts(&head, length, index, &ReadOptions::default())?.expect(ObjectKind::ServerKeys, params)?;
+        let (file, layout) = open_layout(path)?;
+        let layout = layout.expect(ObjectKind::ServerKeys, params)?;
         let records = KeyRecord::of_layout(params, &layout)?;
         Ok(FileKeys {
             params: params.clone(),
@@ -123,6 +138,17 @@ impl FileKeys {
             records,
             cache: Cache::new(cache_bytes),
         })
+    }
+    /// The id of the parameter set that a file of server keys is for, by its header.
+    ///
+    /// # Errors
+    /// A file that is not one of server keys, and what the system refuses.
+    pub fn params_id(path: &Path) -> Result<ParamsId, WireError> {
+        let summary = inspect_file(path)?;
+        match summary.kind {
+            ObjectKind::ServerKeys => Ok(summary.params),
+            found => Err(WireError::WrongKind { expected: ObjectKind::ServerKeys, found }),
+        }
     }
     /// What the file holds.
     pub fn plan(&self) -> KeyPlan {
@@ -185,6 +211,10 @@ impl EvalKeys for FileKeys {
     }
     fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
         self.switch(Purpose::Galois(g, gadget))
+    }
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        let found = self.records.binary_search_by_key(&Purpose::Galois(g, gadget), |record| record.purpose);
+        found.ok().map(|i| self.records[i].basis)
     }
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
         let first = self.records.partition_point(|record| record.purpose < Purpose::Encapsulation);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
+use crate::Summary;
 use crate::error::WireError;
 use crate::id::{ParamsId, digest};
 use crate::options::ReadOptions;
@@ -93,6 +94,8 @@ pub(crate) struct Layout {
     pub(crate) id: ParamsId,
     pub(crate) metadata: Metadata,
     pub(crate) entries: Vec<(Entry, Range<u64>)>,
+    /// Where the records begin.
+    start: u64,
 }
 
 /// Metadata, records and what is behind them.
@@ -248,7 +251,7 @@ impl Layout {
         if start != found {
             return Err(WireError::malformed("lengths of the records", format!("{body_length} bytes in all"), "fewer"));
         }
-        Ok(Layout { kind, id, metadata, entries })
+        Ok(Layout { kind, id, metadata, entries, start: HEADER_BYTES as u64 + index_length })
     }
     fn metadata(index: &mut Reader<'_>) -> Result<Metadata, WireError> {
         let mut out = Metadata::new();
@@ -265,6 +268,12 @@ impl Layout {
             out.insert(name, value);
         }
         Ok(out)
+    }
+    /// What it says, without its records.
+    pub(crate) fn summary(self) -> Summary {
+        let bytes = self.entries.last().map_or(self.start, |(_, range)| range.end);
+        let records = self.entries.len();
+        Summary { kind: self.kind, params: self.id, metadata: self.metadata, records, bytes }
     }
     /// [`Layout::parse`] of an object that has to be of this kind.
     pub(crate) fn of_kind(bytes: &[u8], kind: ObjectKind, options: &ReadOptions) -> Result<Self, WireError> {

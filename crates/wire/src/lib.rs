@@ -47,7 +47,7 @@ pub mod secret_key;
 pub mod server_keys;
 
 pub use error::WireError;
-pub use file_keys::{FileKeys, generate_to_file};
+pub use file_keys::{FileKeys, generate_to_file, inspect_file};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
 pub use id::{ParamsId, canonical_json};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
@@ -72,12 +72,5 @@ pub struct Summary {
 /// # Errors
 /// Bytes that are no object of a version that is known, truncated, damaged, or larger than `options` allows.
 pub fn inspect(bytes: &[u8], options: &ReadOptions) -> Result<Summary, WireError> {
-    let layout = format::Layout::parse(bytes, options)?;
-    Ok(Summary {
-        kind: layout.kind,
-        params: layout.id,
-        metadata: layout.metadata,
-        records: layout.entries.len(),
-        bytes: bytes.len() as u64,
-    })
+    Ok(format::Layout::parse(bytes, options)?.summary())
 }

@@ -4,7 +4,7 @@ use everlevel_scheme::Scheme;
 use rayon::prelude::*;
 
 use super::AesError;
-use super::field::{MIX, mul, shifted};
+use super::field::{INVERSE_MIX, MIX, mul, shifted, unshifted};
 use crate::error::CircuitError;
 
 /// An affine map over F_2 on states: 16 bytes, each with its most significant bit first, so that a state is a big-endian integer.
@@ -25,18 +25,38 @@ impl AffineMap {
         let linear = Self::linear(|i| u128::from(matrix[i % 8]) << (120 - i / 8 * 8));
         AffineMap { constant: u128::from_be_bytes([constant; 16]), ..linear }
     }
+    /// The same map on every byte: the affine map that `f` is.
+    pub(super) fn of_bytes(f: impl Fn(u8) -> u8) -> Self {
+        let constant = f(0);
+        let row = |i: usize| (0..8).fold(0, |row, j| row | ((f(1 << j) ^ constant) >> (7 - i) & 1) << j);
+        Self::bytewise(std::array::from_fn(row), constant)
+    }
     /// ShiftRows.
     pub fn shift_rows() -> Self {
-        Self::linear(|i| 1 << (127 - (8 * shifted(i / 8) + i % 8)))
+        Self::moved(shifted)
+    }
+    /// InvShiftRows.
+    pub fn inverse_shift_rows() -> Self {
+        Self::moved(unshifted)
+    }
+    fn moved(source: fn(usize) -> usize) -> Self {
+        Self::linear(|i| 1 << (127 - (8 * source(i / 8) + i % 8)))
     }
     /// MixColumns.
     pub fn mix_columns() -> Self {
+        Self::mixed(MIX)
+    }
+    /// InvMixColumns.
+    pub fn inverse_mix_columns() -> Self {
+        Self::mixed(INVERSE_MIX)
+    }
+    fn mixed(factors: [u8; 4]) -> Self {
         Self::linear(|i| {
             let (row, column) = (i / 8 % 4, i / 32);
             // Bit `bit` of the products of all single-bit bytes with `factor`.
             let times =
                 |factor: u8, bit: usize| (0..8).fold(0, |row, j| row << 1 | u128::from(mul(factor, 0x80 >> j) >> (7 - bit) & 1));
-            (0..4).fold(0, |sum, k| sum | times(MIX[(k + 4 - row) % 4], i % 8) << (120 - 8 * (k + 4 * column)))
+            (0..4).fold(0, |sum, k| sum | times(factors[(k + 4 - row) % 4], i % 8) << (120 - 8 * (k + 4 * column)))
         })
     }
     /// This map, followed by `next`.
@@ -51,7 +71,7 @@ impl AffineMap {
         let bit = |row: &u128| u128::from((row & state).count_ones() & 1);
         self.rows.iter().fold(0, |out, row| out << 1 | bit(row)) ^ self.constant
     }
-    /// The image of an encrypted state of 128 bits, plus `key` if there is one: 128 linear combinations, no key switch. Up to 19 terms in AES.
+    /// The image of an encrypted state of 128 bits, plus `key` if there is one: 128 linear combinations, no key switch.
     ///
     /// # Errors
     /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.

@@ -5,10 +5,11 @@ use everlevel_scheme::{Level, Scheme};
 use rayon::prelude::*;
 
 use super::affine::AffineMap;
-use super::field::AFFINE_CONSTANT;
-use super::key::KeySchedule;
+use super::field::{AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, linearized};
+use super::layout::Layout;
+use super::round::{Direction, Round};
 use super::tower::{FROM_TOWER, TO_TOWER, invert};
-use super::{Aes, AesError, KeySource};
+use super::{Aes, KeySource};
 use crate::error::CircuitError;
 
 /// AES with a ciphertext for each of the 128 bits of a state, bytes in their order and the most significant bit first; a slot holds a bit of a block.
@@ -16,27 +17,46 @@ use crate::error::CircuitError;
 /// A round has 16 S-boxes in the tower field, 576 products, 288 relinearizations, depth 4. Everything else is sums.
 #[derive(Clone, Debug)]
 pub struct BitSliced {
-    degree: usize,
+    layout: Layout,
     to_tower: AffineMap,
-    round: AffineMap,
-    last_round: AffineMap,
+    encryption: Layers,
+    decryption: Layers,
+}
+
+/// What surrounds the inversions of a round, without and with MixColumns.
+#[derive(Clone, Debug)]
+struct Layers {
+    before: [AffineMap; 2],
+    after: [AffineMap; 2],
 }
 
 impl BitSliced {
     /// For the slots of a ring with p = 2.
     pub fn new(shape: &SlotShape) -> Self {
-        let last_round = Self::after_inversion().then(&AffineMap::shift_rows());
-        let round = last_round.then(&AffineMap::mix_columns());
-        BitSliced { degree: shape.degree_of_slot(), to_tower: AffineMap::bytewise(TO_TOWER, 0), round, last_round }
+        let to_tower = AffineMap::bytewise(TO_TOWER, 0);
+        let substituted = Self::after_inversion().then(&AffineMap::shift_rows());
+        let mixed = substituted.then(&AffineMap::mix_columns());
+        let encryption = Layers { before: [to_tower.clone(), to_tower.clone()], after: [substituted, mixed] };
+
+        let inverse_affine = AffineMap::of_bytes(|z| linearized(INVERSE_AFFINE, z) ^ INVERSE_AFFINE_CONSTANT);
+        let unshifted = AffineMap::inverse_shift_rows().then(&inverse_affine).then(&to_tower);
+        let unmixed = AffineMap::inverse_mix_columns().then(&unshifted);
+        let from_tower = Self::after_inversion().then(&inverse_affine);
+        let decryption = Layers { before: [unshifted, unmixed], after: [from_tower.clone(), from_tower] };
+        BitSliced { layout: Layout::bit_sliced(shape), to_tower, encryption, decryption }
     }
     /// From inverses in the tower's basis to the results of SubBytes.
     fn after_inversion() -> AffineMap {
         AffineMap::bytewise(FROM_TOWER, AFFINE_CONSTANT)
     }
-    /// The inverses of the 16 bytes, in the tower's basis. As many bytes at a time as there are threads: one that waits would else begin with another, and more
+    /// The inverses, in the tower's basis, of the 16 bytes that `before` makes. As many bytes at a time as there are threads: one that waits would else begin with another, and more
     /// and more operands be in memory.
-    fn inverses<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let tower = self.to_tower.evaluate(scheme, &state, None)?;
+    fn inverses<S: Scheme>(
+        scheme: &S,
+        before: &AffineMap,
+        state: Vec<S::Ciphertext>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let tower = before.evaluate(scheme, &state, None)?;
         drop(state);
         let mut inverses = Vec::with_capacity(128);
         for bytes in tower.chunks(8 * rayon::current_num_threads()) {
@@ -48,59 +68,34 @@ impl BitSliced {
     /// SubBytes on a state of 128 ciphertexts: depth 4.
     ///
     /// # Errors
-    /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
+    /// [`super::AesError::Width`] for another number of ciphertexts, and those of the scheme.
     pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        Self::after_inversion().evaluate(scheme, &self.inverses(scheme, state)?, None)
+        Self::after_inversion().evaluate(scheme, &Self::inverses(scheme, &self.to_tower, state)?, None)
     }
 }
 
 impl<S: Scheme> Aes<S> for BitSliced {
-    fn width(&self) -> usize {
-        128
+    fn layout(&self) -> &Layout {
+        &self.layout
     }
     fn depth_of_round(&self) -> u32 {
         4
-    }
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
-        let slots = |position: usize| {
-            let mut elements = vec![0; blocks.len() * self.degree];
-            let bits = blocks.iter().map(|block| u64::from(block[position / 8] >> (7 - position % 8) & 1));
-            elements.iter_mut().step_by(self.degree).zip(bits).for_each(|(x, bit)| *x = bit);
-            elements
-        };
-        (0..128).map(slots).collect()
-    }
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
-        AesError::check_width("the decrypted state", elements.len(), 128)?;
-        let count = elements.iter().map(Vec::len).min().unwrap_or(0) / self.degree;
-        let block = |slot: usize| {
-            let mut state = 0u128;
-            for ciphertext in elements {
-                let element = &ciphertext[slot * self.degree..][..self.degree];
-                if element[0] > 1 || element[1..].iter().any(|&x| x != 0) {
-                    return Err(AesError::NotInField { slot, what: "bit" }.into());
-                }
-                state = state << 1 | u128::from(element[0]);
-            }
-            Ok(state.to_be_bytes())
-        };
-        (0..count).map(block).collect()
-    }
-    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]> {
-        schedule.round_keys().get(round).copied()
     }
     fn round(
         &self,
         scheme: &S,
         state: Vec<S::Ciphertext>,
-        number: usize,
-        last: bool,
+        round: Round,
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let inverses = self.inverses(scheme, state)?;
+        let layers = match round.direction {
+            Direction::Encrypt => &self.encryption,
+            Direction::Decrypt => &self.decryption,
+        };
+        let mixes = usize::from(round.mixes);
+        let inverses = Self::inverses(scheme, &layers.before[mixes], state)?;
         let lowest = inverses.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
-        let key = keys(number, lowest)?;
-        let map = if last { &self.last_round } else { &self.round };
-        map.evaluate(scheme, &inverses, Some(&key))
+        let key = keys(round.key, lowest)?;
+        layers.after[mixes].evaluate(scheme, &inverses, Some(&key))
     }
 }

@@ -1,128 +1,171 @@
 //! AES on bytes in slots that hold them whole.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
-use super::field::{AFFINE, AFFINE_CONSTANT, MIX, mul, shifted};
-use super::key::KeySchedule;
+use super::field::{
+    AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, scaled, shifted, unshifted,
+};
+use super::inversion::{conjugations, inverse};
+use super::layout::Layout;
+use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
 
 /// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8), holds a byte of a block.
 ///
 /// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 112 hoisted automorphisms, for all the rest: SubBytes' affine map
-/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. The constant of SubBytes is in the round keys ([`Aes::round_key`]).
+/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for the same cost.
 pub struct ByteSliced<S: Scheme> {
-    embedding: ByteEmbedding,
+    layout: Layout,
     /// σ^0, .., σ^7.
     images: Vec<GaloisElement>,
-    /// k c_j for k = 1, 2, 3.
-    multiples: [Vec<S::Diagonal>; 3],
+    encryption: Layer<S>,
+    decryption: Layer<S>,
+}
+
+/// The linear layer of one direction.
+struct Layer<S: Scheme> {
+    /// The coefficients of k times the affine map, or of the inverse map of k x, by k: for the entries of the matrix, and for 1.
+    multiples: BTreeMap<u8, Vec<S::Diagonal>>,
+    /// What the affine map makes of 0, in every slot.
+    constant: Plaintext,
+    /// (Inv)MixColumns: entry (r, k) is `mix[(k - r) mod 4]`.
+    mix: [u8; 4],
+}
+
+impl<S: Scheme> Layer<S> {
+    fn new(scheme: &S, embedding: &ByteEmbedding, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+        let (constant, mix) = match direction {
+            Direction::Encrypt => (AFFINE_CONSTANT, MIX),
+            Direction::Decrypt => (INVERSE_AFFINE_CONSTANT, INVERSE_MIX),
+        };
+        // The product comes after the affine map, or ahead of its inverse: Σ k c_j x^(2^j), Σ c_j (k x)^(2^j).
+        let coefficients = |k: u8| match direction {
+            Direction::Encrypt => AFFINE.map(|c| mul(k, c)),
+            Direction::Decrypt => scaled(INVERSE_AFFINE, k),
+        };
+        let shape = scheme.slot_shape();
+        let diagonal = |byte: u8| {
+            let values = embedding.element(byte).repeat(shape.columns());
+            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
+        };
+        let multiple = |k: u8| Ok((k, coefficients(k).into_iter().map(diagonal).collect::<Result<_, _>>()?));
+        let factors = BTreeSet::from([1, mix[0], mix[1], mix[2], mix[3]]);
+        let multiples = factors.into_iter().map(multiple).collect::<Result<_, SchemeError>>()?;
+        let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
+        Ok(Layer { multiples, constant, mix })
+    }
+    /// Row `row` of the matrix with the affine map, or the affine map alone.
+    fn row(&self, row: usize, mixes: bool) -> Vec<Option<&S::Diagonal>> {
+        let factors = if mixes { &self.mix[..] } else { &[1] };
+        let entry = |k: usize| &self.multiples[&factors[(k + factors.len() - row) % factors.len()]];
+        (0..factors.len()).flat_map(|k| entry(k).iter().map(Some)).collect()
+    }
 }
 
 impl<S: Scheme> ByteSliced<S> {
-    /// Prepares 24 plaintexts for ciphertexts at `level` or below.
+    /// Prepares 64 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors
     /// Those of [`ByteEmbedding::new`] and of the scheme.
     pub fn new(scheme: &S, level: Level) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let embedding = ByteEmbedding::new(shape)?;
-        let diagonal = |byte: u8| {
-            let values = embedding.element(byte).repeat(shape.columns());
-            scheme.diagonal(&DiagonalValues::LastDimension(values), 1, level)
-        };
-        let multiples = |k: u8| AFFINE.iter().map(|&c| diagonal(mul(k, c))).collect::<Result<Vec<_>, _>>();
-        let multiples = [multiples(1)?, multiples(2)?, multiples(3)?];
-        Ok(ByteSliced { embedding, images: Self::automorphisms(shape), multiples })
+        let encryption = Layer::new(scheme, &embedding, level, Direction::Encrypt)?;
+        let decryption = Layer::new(scheme, &embedding, level, Direction::Decrypt)?;
+        let layout = Layout::byte_sliced(shape)?;
+        Ok(ByteSliced { layout, images: Self::automorphisms(shape), encryption, decryption })
     }
     /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
-        let next = |g: &GaloisElement| Some(shape.compose(*g, shape.frobenius()));
-        std::iter::successors(Some(shape.identity()), next).take(8).collect()
+        conjugations(shape)
     }
-    /// x^254: four products, depth 3, and three automorphisms.
     fn inverse(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let power = |x: &S::Ciphertext, j: usize| scheme.apply_galois(x, self.images[j]);
-        let x2 = power(x, 1)?;
-        let x3 = scheme.mul(x, &x2, NextUse::LinearMap)?;
-        let x12 = power(&x3, 2)?;
-        let x15 = scheme.mul(&x12, &x3, NextUse::LinearMap)?;
-        let x14 = scheme.mul(&x12, &x2, NextUse::Product)?;
-        let x240 = power(&x15, 4)?;
-        Ok(scheme.mul(&x240, &x14, NextUse::LinearMap)?)
+        inverse(scheme, &self.images, x)
     }
-    /// The affine map of SubBytes without its constant on `inputs`, then the matrix `factors`: one output for each of its rows.
-    fn combine(&self, scheme: &S, inputs: &[&S::Ciphertext], factors: &[&[u8]]) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let mut parts = Vec::with_capacity(8 * inputs.len());
-        for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
-            parts.extend(scheme.galois_many(&x, &self.images)?);
-        }
-        let row = |factors: &&[u8]| factors.iter().flat_map(|&k| self.multiples[usize::from(k) - 1].iter().map(Some)).collect();
-        let rows: Vec<Vec<_>> = factors.iter().map(row).collect();
-        let sums = scheme.combine(&parts, &rows)?;
-        sums.into_iter().map(|sum| Ok(scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?)).collect()
+    fn inverses(&self, scheme: &S, state: &[&S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        state.par_iter().map(|x| self.inverse(scheme, x)).collect()
     }
-    /// SubBytes on one byte without its constant: what is left is to add that.
+    /// The affine map of `layer` on bytes in the order of a state, and its matrix if it `mixes`. The sum of a row of the matrix is 1, so that the constant of the
+    /// affine map comes out of it as it went in.
+    fn linear(
+        &self,
+        scheme: &S,
+        layer: &Layer<S>,
+        mixes: bool,
+        inputs: &[&S::Ciphertext],
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let height = if mixes { 4 } else { 1 };
+        let rows: Vec<_> = (0..height).map(|row| layer.row(row, mixes)).collect();
+        let column = |inputs: &[&S::Ciphertext]| {
+            let mut parts = Vec::with_capacity(8 * height);
+            for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
+                parts.extend(scheme.galois_many(&x, &self.images)?);
+            }
+            let finish = |sum| {
+                let linear = scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?;
+                Ok(scheme.add_plain(&linear, &layer.constant)?)
+            };
+            scheme.combine(&parts, &rows)?.into_iter().map(finish).collect::<Result<Vec<_>, CircuitError>>()
+        };
+        let columns: Vec<_> = inputs.par_chunks(height).map(column).collect::<Result<_, _>>()?;
+        Ok(columns.into_iter().flatten().collect())
+    }
+    /// SubBytes on one byte.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub fn linear_sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let mut out = self.combine(scheme, &[&self.inverse(scheme, x)?], &[&[1]])?;
+    pub fn sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let mut out = self.linear(scheme, &self.encryption, false, &[&self.inverse(scheme, x)?])?;
         Ok(out.swap_remove(0))
+    }
+    /// InvSubBytes on one byte.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn inverse_sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let linear = self.linear(scheme, &self.decryption, false, &[x])?;
+        self.inverse(scheme, &linear[0])
     }
 }
 
+/// `state` with the byte at each place taken from `source` of it.
+fn moved<C>(state: &[C], source: fn(usize) -> usize) -> Vec<&C> {
+    (0..state.len()).map(|position| &state[source(position)]).collect()
+}
+
 impl<S: Scheme> Aes<S> for ByteSliced<S> {
-    fn width(&self) -> usize {
-        16
+    fn layout(&self) -> &Layout {
+        &self.layout
     }
     fn depth_of_round(&self) -> u32 {
         3
-    }
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
-        let slots = |position: usize| blocks.iter().flat_map(|block| self.embedding.element(block[position])).copied().collect();
-        (0..16).map(slots).collect()
-    }
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
-        AesError::check_width("the decrypted state", elements.len(), 16)?;
-        let degree = self.embedding.degree();
-        let count = elements.iter().map(Vec::len).min().unwrap_or(0) / degree;
-        let mut blocks = vec![[0; 16]; count];
-        for (position, ciphertext) in elements.iter().enumerate() {
-            for (slot, (block, element)) in blocks.iter_mut().zip(ciphertext.chunks(degree)).enumerate() {
-                block[position] = self.embedding.byte(element).ok_or(AesError::NotInField { slot, what: "byte" })?;
-            }
-        }
-        Ok(blocks)
-    }
-    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]> {
-        // MixColumns leaves columns of equal bytes as they are.
-        let constant = if round == 0 { 0 } else { AFFINE_CONSTANT };
-        schedule.round_keys().get(round).map(|key| key.map(|byte| byte ^ constant))
     }
     fn round(
         &self,
         scheme: &S,
         state: Vec<S::Ciphertext>,
-        number: usize,
-        last: bool,
+        round: Round,
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         AesError::check_width("the state", state.len(), 16)?;
-        let inverses: Vec<_> = state.par_iter().map(|x| self.inverse(scheme, x)).collect::<Result<_, _>>()?;
-        let shifted: Vec<&S::Ciphertext> = (0..16).map(|position| &inverses[shifted(position)]).collect();
-        let columns: Vec<_> = if last {
-            shifted.par_chunks(1).map(|byte| self.combine(scheme, byte, &[&[1]])).collect::<Result<_, _>>()?
-        } else {
-            let [a, b, c, d] = MIX;
-            let rows: [&[u8]; 4] = [&[a, b, c, d], &[d, a, b, c], &[c, d, a, b], &[b, c, d, a]];
-            shifted.par_chunks(4).map(|column| self.combine(scheme, column, &rows)).collect::<Result<_, _>>()?
+        let state: Vec<&S::Ciphertext> = state.iter().collect();
+        let state = match round.direction {
+            Direction::Encrypt => {
+                let inverses = self.inverses(scheme, &state)?;
+                self.linear(scheme, &self.encryption, round.mixes, &moved(&inverses, shifted))?
+            }
+            Direction::Decrypt => {
+                let mixed = self.linear(scheme, &self.decryption, round.mixes, &state)?;
+                self.inverses(scheme, &moved(&mixed, unshifted))?
+            }
         };
-        let state: Vec<_> = columns.into_iter().flatten().collect();
         let lowest = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
-        self.add_key(scheme, &state, number, lowest, keys)
+        self.add_key(scheme, &state, round.key, lowest, keys)
     }
 }

@@ -17,6 +17,18 @@ pub enum KeySize {
 }
 
 impl KeySize {
+    /// The size by the number of bytes.
+    ///
+    /// # Errors
+    /// [`AesError::KeyLength`] for other than 16, 24 or 32.
+    pub fn of(bytes: usize) -> Result<Self, AesError> {
+        match bytes {
+            16 => Ok(KeySize::Aes128),
+            24 => Ok(KeySize::Aes192),
+            32 => Ok(KeySize::Aes256),
+            found => Err(AesError::KeyLength { found }),
+        }
+    }
     /// How many rounds AES has with such a key.
     pub fn rounds(self) -> usize {
         match self {
@@ -39,12 +51,7 @@ impl KeySchedule {
     /// # Errors
     /// [`AesError::KeyLength`] for a key of other than 16, 24 or 32 bytes.
     pub fn new(key: &[u8]) -> Result<Self, AesError> {
-        let size = match key.len() {
-            16 => KeySize::Aes128,
-            24 => KeySize::Aes192,
-            32 => KeySize::Aes256,
-            found => return Err(AesError::KeyLength { found }),
-        };
+        let size = KeySize::of(key.len())?;
         let words = key.len() / 4;
         let wanted = 16 * (size.rounds() + 1);
         let mut bytes = Zeroizing::new(Vec::with_capacity(wanted));

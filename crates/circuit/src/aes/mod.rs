@@ -1,8 +1,9 @@
-//! AES over any scheme with plaintext modulus 2: many blocks at once, one in each slot.
+//! AES over any scheme with plaintext modulus 2: many blocks at once.
 //!
-//! Two ways, both [`Aes`]:
-//! * [`BitSliced`]: 128 ciphertexts of bits, S-boxes in a tower field (Doröz, Hu, Sunar 2014);
-//! * [`ByteSliced`]: 16 ciphertexts of bytes, for slots that contain GF(2^8), S-boxes as x^254.
+//! Three ways, all of them [`Aes`]:
+//! * [`BitSliced`]: 128 ciphertexts of bits, a block for each slot, S-boxes in a tower field (Doröz, Hu, Sunar 2014);
+//! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain GF(2^8), S-boxes as x^254: the most blocks a second;
+//! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block soonest, and the shortest keys to send.
 //!
 //! The client expands its key ([`KeySchedule`]) and sends the round keys encrypted, each at the level that its round has reached by then; which levels
 //! these are, [`Aes::round_key_levels`] finds out in a rehearsal. A [`KeySource`] hands them over one by one, so no more than one is in memory.
@@ -40,10 +41,19 @@ mod byte_sliced;
 mod embedding;
 mod error;
 mod field;
+mod inversion;
 mod key;
+mod layout;
+mod line;
+mod modes;
+mod packed;
+mod refresh;
+mod round;
+mod round_keys;
 mod tower;
+mod transcipher;
 
-use everlevel_scheme::{Level, Scheme};
+use everlevel_scheme::{Level, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
 
 use crate::error::CircuitError;
@@ -54,30 +64,38 @@ pub use byte_sliced::ByteSliced;
 pub use embedding::ByteEmbedding;
 pub use error::AesError;
 pub use key::{KeySchedule, KeySize};
+pub use layout::{Layout, Place};
+pub use modes::{Blocks, Mode};
+pub use packed::{Packed, UnpackBytes};
+pub use refresh::{Refresh, RefreshFn};
+pub use round::{Cipher, Direction, Round};
+pub use round_keys::RoundKeys;
+pub use transcipher::{Batch, Progress, Transcipher};
 
-/// Gives the encrypted key of a round, [`Aes::width`] ciphertexts with the same [`Aes::round_key`] in all slots, for ciphertexts at a level. Best encrypted at just
-/// that level.
+/// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
+/// it out. At that level or above; best encrypted at just that level.
 pub type KeySource<'k, S> = &'k mut dyn FnMut(usize, Level) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
 /// Is shown the state after each round, by the number of the round; 0 is the addition of the first key.
 pub type Observer<'o, S> = &'o mut dyn FnMut(usize, &[<S as Scheme>::Ciphertext]) -> Result<(), CircuitError>;
+/// Takes the state after each round, and gives what the next one begins with: the same blocks, as they are or refreshed.
+pub type Between<'b, S> =
+    &'b mut dyn FnMut(usize, Vec<<S as Scheme>::Ciphertext>) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
+
+/// What the first round key is added to.
+pub enum Start<'s, S: Scheme> {
+    /// Encrypted blocks.
+    Encrypted(Vec<S::Ciphertext>),
+    /// Blocks that all may know, [`Aes::width`] plaintexts. The first key is asked for at a level, and nothing is encrypted.
+    Public(&'s [Plaintext], Level),
+}
 
 /// A way of evaluating AES.
 pub trait Aes<S: Scheme>: Sync {
-    /// How many ciphertexts a state has.
-    fn width(&self) -> usize;
+    /// Which slot holds which byte.
+    fn layout(&self) -> &Layout;
     /// How many products lie in a row in each round.
     fn depth_of_round(&self) -> u32;
-    /// What the slots of each ciphertext of a state hold, for one block a slot: d bits for each slot, as for
-    /// [`Plaintext::encode_elements`](everlevel_scheme::Plaintext::encode_elements).
-    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>>;
-    /// The blocks of a state, the inverse of [`Aes::encode`].
-    ///
-    /// # Errors
-    /// [`AesError::Width`] for another number of ciphertexts, [`AesError::NotInField`] for a slot that holds something else.
-    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError>;
-    /// The key of a round as this way of evaluation wants it, or none if there is no such round. Secret.
-    fn round_key(&self, schedule: &KeySchedule, round: usize) -> Option<[u8; 16]>;
-    /// One round, by its number. The last one has no MixColumns.
+    /// One round, the addition of its key included.
     ///
     /// # Errors
     /// [`AesError::Width`], those of the scheme and of `keys`.
@@ -85,11 +103,29 @@ pub trait Aes<S: Scheme>: Sync {
         &self,
         scheme: &S,
         state: Vec<S::Ciphertext>,
-        number: usize,
-        last: bool,
+        round: Round,
         keys: KeySource<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError>;
 
+    /// How many ciphertexts a state has.
+    fn width(&self) -> usize {
+        self.layout().width()
+    }
+    /// How many blocks a state holds.
+    fn blocks(&self) -> usize {
+        self.layout().blocks()
+    }
+    /// As [`Layout::encode`].
+    fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
+        self.layout().encode(blocks)
+    }
+    /// As [`Layout::decode`].
+    ///
+    /// # Errors
+    /// As [`Layout::decode`].
+    fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
+        Ok(self.layout().decode(elements)?)
+    }
     /// Adds the key of a round, asked for at `level`.
     ///
     /// # Errors
@@ -106,55 +142,134 @@ pub trait Aes<S: Scheme>: Sync {
         AesError::check_width("a round key", key.len(), state.len())?;
         state.par_iter().zip(&key).map(|(x, k)| Ok(scheme.add(x, k)?)).collect()
     }
+    /// AES on all blocks of a state. `between` is called after the addition of the first key and after each round.
+    ///
+    /// # Errors
+    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], those of the scheme, of `keys` and of `between`.
+    fn evaluate(
+        &self,
+        scheme: &S,
+        start: Start<'_, S>,
+        cipher: Cipher,
+        keys: KeySource<'_, S>,
+        between: Between<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        AesError::check_prime(scheme.plain_prime())?;
+        cipher.check()?;
+        let first = cipher.key(0);
+        let mut state = match start {
+            Start::Encrypted(state) => {
+                AesError::check_width("the state", state.len(), self.width())?;
+                let level = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
+                self.add_key(scheme, &state, first, level, keys)?
+            }
+            Start::Public(blocks, level) => {
+                AesError::check_width("the state", blocks.len(), self.width())?;
+                let key = keys(first, level)?;
+                AesError::check_width("a round key", key.len(), blocks.len())?;
+                key.par_iter().zip(blocks).map(|(k, x)| Ok(scheme.add_plain(k, x)?)).collect::<Result<_, CircuitError>>()?
+            }
+        };
+        for number in 0..=cipher.rounds {
+            if number > 0 {
+                state = self.round(scheme, state, cipher.round(number), keys)?;
+            }
+            state = between(number, state)?;
+        }
+        Ok(state)
+    }
     /// Encrypts the blocks of `state` under AES: the first `rounds` rounds, all of them being `size.rounds()`.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], those of the scheme, of `keys` and of `observer`.
+    /// As [`Aes::evaluate`].
     fn encrypt(
         &self,
         scheme: &S,
-        mut state: Vec<S::Ciphertext>,
+        state: Vec<S::Ciphertext>,
         size: KeySize,
         rounds: usize,
         keys: KeySource<'_, S>,
         observer: Observer<'_, S>,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        AesError::check_prime(scheme.plain_prime())?;
-        AesError::check_width("the state", state.len(), self.width())?;
-        if rounds > size.rounds() {
-            return Err(AesError::Rounds { found: rounds, highest: size.rounds() }.into());
-        }
-        let level = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
-        state = self.add_key(scheme, &state, 0, level, keys)?;
-        observer(0, &state)?;
-        for number in 1..=rounds {
-            state = self.round(scheme, state, number, number == size.rounds(), keys)?;
-            observer(number, &state)?;
-        }
-        Ok(state)
+        let cipher = Cipher::new(size, Direction::Encrypt).reduced(rounds);
+        self.evaluate(scheme, Start::Encrypted(state), cipher, keys, &mut observed::<S>(observer))
     }
-    /// The levels at which the keys of rounds 0 to `rounds` are needed if `start` is a ciphertext of the state at the beginning. `blank` encrypts anything at a level: on the
-    /// no-op scheme without values this takes milliseconds, and the scheme knows the server keys and the costs of the circuit afterwards.
+    /// Decrypts the blocks of `state` under AES, with the same round keys, from the last one on: the first `rounds` rounds of decryption.
     ///
     /// # Errors
-    /// As [`Aes::encrypt`].
+    /// As [`Aes::evaluate`].
+    fn decrypt(
+        &self,
+        scheme: &S,
+        state: Vec<S::Ciphertext>,
+        size: KeySize,
+        rounds: usize,
+        keys: KeySource<'_, S>,
+        observer: Observer<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let cipher = Cipher::new(size, Direction::Decrypt).reduced(rounds);
+        self.evaluate(scheme, Start::Encrypted(state), cipher, keys, &mut observed::<S>(observer))
+    }
+    /// The levels at which round keys are needed, in the order of their use ([`Cipher::key`]), if `start` is a ciphertext of the state at the beginning. `blank`
+    /// encrypts anything at a level: on the no-op scheme without values this takes milliseconds, and the scheme knows the server keys and the costs of the circuit
+    /// afterwards.
+    ///
+    /// # Errors
+    /// As [`Aes::evaluate`].
     fn round_key_levels(
         &self,
         scheme: &S,
         start: S::Ciphertext,
-        size: KeySize,
-        rounds: usize,
+        cipher: Cipher,
         mut blank: impl FnMut(Level) -> Result<S::Ciphertext, CircuitError>,
     ) -> Result<Vec<Level>, CircuitError>
     where
         Self: Sized,
     {
-        let mut levels = Vec::with_capacity(rounds + 1);
+        let mut levels = Vec::with_capacity(cipher.rounds + 1);
         let mut keys = |_: usize, level: Level| {
             levels.push(level);
             Ok(vec![blank(level)?; self.width()])
         };
-        self.encrypt(scheme, vec![start; self.width()], size, rounds, &mut keys, &mut |_, _| Ok(()))?;
+        let start = Start::Encrypted(vec![start; self.width()]);
+        self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
     }
+    /// The capacity that a round takes, in bits: the most that any of them takes, of those that there is room for from `start` on. In a rehearsal as for
+    /// [`Aes::round_key_levels`].
+    ///
+    /// # Errors
+    /// As [`Aes::evaluate`], if there is not even room for one round.
+    fn capacity_of_round(
+        &self,
+        scheme: &S,
+        start: S::Ciphertext,
+        cipher: Cipher,
+        mut blank: impl FnMut(Level) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<f64, CircuitError>
+    where
+        Self: Sized,
+    {
+        let mut capacities = Vec::with_capacity(cipher.rounds + 1);
+        let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
+        let mut measure = |_: usize, state: Vec<S::Ciphertext>| {
+            capacities.push(state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min));
+            Ok(state)
+        };
+        let start = Start::Encrypted(vec![start; self.width()]);
+        let done = self.evaluate(scheme, start, cipher, &mut keys, &mut measure);
+        let most = capacities.windows(2).map(|pair| pair[0] - pair[1]).reduce(f64::max);
+        match (done, most) {
+            (Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })), Some(most)) => Ok(most),
+            (Err(error), _) => Err(error),
+            (Ok(_), None) => Ok(0.0),
+        }
+    }
+}
+
+/// An observer who changes nothing.
+fn observed<S: Scheme>(
+    observer: Observer<'_, S>,
+) -> impl FnMut(usize, Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> + '_ {
+    move |number, state| observer(number, &state).map(|()| state)
 }

@@ -24,6 +24,9 @@ pub struct BootstrapPlan {
     pub digit_form: Form,
     /// How linear maps are split into baby and giant steps.
     pub steps: StepCosts,
+    /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): k digit removals instead of d. For the full mode over odd indices; none for any slots. That
+    /// they do is the caller's promise.
+    pub subring: Option<usize>,
 }
 
 /// What a bootstrapping costs, from its plan alone.
@@ -102,7 +105,7 @@ impl BootstrapPlan {
             plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
         }
         if params.spec().plain_prime == 2 {
-            plan.digits = match params.slot_shape().max_exponent() {
+            plan.digits = match params.raised_exponent() {
                 ..=24 => DigitMethod::Doubling,
                 _ => DigitMethod::Geelen { extra_depth: 0 },
             };
@@ -123,6 +126,11 @@ impl BootstrapPlan {
     #[must_use]
     pub fn in_mode(self, mode: BootstrapMode) -> Self {
         BootstrapPlan { mode, ..self }
+    }
+    /// The same plan for slots that lie in the subring GR(p^r, degree).
+    #[must_use]
+    pub fn in_subring(self, degree: usize) -> Self {
+        BootstrapPlan { subring: Some(degree), ..self }
     }
     /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
     #[cfg(test)]
@@ -158,7 +166,8 @@ impl BootstrapPlan {
     pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
         let mode = BootstrapMode::Bypass;
         let digit_form = Form::Bgv;
-        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, digit_form, steps: StepCosts::default() };
+        let steps = StepCosts::default();
+        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, digit_form, steps, subring: None };
         plan.steps.max_keys = plan.keys_wanted();
         plan
     }
@@ -190,7 +199,7 @@ impl BootstrapPlan {
             }
             sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
         }
-        let (e, v) = (params.slot_shape().max_exponent(), params.overflow_digits());
+        let (e, v) = (params.raised_exponent(), params.overflow_digits());
         let problem = DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
         let mut methods = DigitMethod::candidates(&problem)?;
         if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {

@@ -68,7 +68,17 @@ impl<S: Raise> Bootstrapper<S> {
             _ => DigitRemoval::for_problem(DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound }, plan.digits)?,
         };
         let whole = odd && degree > 1 && plan.mode != BootstrapMode::Slim;
-        let packing = if whole { Packing::Whole } else { Packing::Thin };
+        let fits = |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
+        let packing = match plan.subring {
+            Some(k) if !fits(k) => {
+                return Err(CircuitError::PlanMismatch {
+                    reason: "a subring is for the full mode over an odd index, and its degree divides that of the slots",
+                });
+            }
+            Some(k) if k < degree => Packing::First(k),
+            _ if whole => Packing::Whole,
+            _ => Packing::Thin,
+        };
         let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent(), packing))?;
         let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r, packing))?;
         let axes = odd.then(|| AxisPath::new(shape, packing, digits.input_exponent()));
@@ -80,7 +90,7 @@ impl<S: Raise> Bootstrapper<S> {
         let (maps, removals, other) = match (&axes, plan.mode) {
             (Some(axes), _) => {
                 elements.extend(axes.galois_elements(shape));
-                (1, if whole { degree } else { 1 }, axes.costs(shape))
+                (1, packing.vectors(degree), axes.costs(shape))
             }
             // The overflow and the message are traced.
             (None, BootstrapMode::Bypass) => (1, 1, tracing(2)),
@@ -272,10 +282,10 @@ impl<S: Raise> Bootstrapper<S> {
         let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
         watch.done(Stage::Raise, 0, None, &u);
 
-        if self.axes.is_some() {
+        if let Some(axes) = &self.axes {
             let parts = self.parts(scheme, u, watch)?;
             let m = apply_groups(scheme, &self.slot_to_coeff, parts, NextUse::Keep, Stage::SlotToCoeff, watch)?.0;
-            return Ok(scheme.restore_unit(&raised, m));
+            return Ok(scheme.restore_unit(&raised, axes.completed(scheme, m)?));
         }
         let mut parts = Repacking::new();
         Unpacking::new(&self.shape).unpack(scheme, u, |j, part| {
@@ -390,6 +400,7 @@ mod tests {
                     digits,
                     digit_form: everlevel_scheme::Form::Bgv,
                     steps,
+                    subring: None,
                 };
                 let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
                 let message: Vec<u64> = (0..scheme.shape.slots()).map(|_| rng.below(p)).collect();

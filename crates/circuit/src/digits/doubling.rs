@@ -12,7 +12,7 @@
 use super::triangle::{Row, RowTask};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::program::{NodeId, ProgramBuilder};
+use crate::program::{NodeId, Program, ProgramBuilder};
 
 /// A linear form in the values of a chain: coefficients of x^2, x^4, and so on.
 type Form = &'static [i64];
@@ -49,27 +49,63 @@ const CHAINS: [Chain; 3] = [
 /// The largest exponent of 2 for which there is a chain.
 pub(super) const MOST_BITS: u32 = CHAINS[CHAINS.len() - 1].precision;
 
+/// A bit modulo 2 to some power, the degree in x, and where it is.
+type Bit = (u32, usize, NodeId);
+
 /// The row of a bit modulo 2^24 at most. Lifts are the shortest forms that are exact enough.
 pub(super) fn row(task: RowTask) -> Result<Row, CircuitError> {
-    let (t, exponent) = (task.modulus, task.modulus.exponent());
-    let chain =
-        CHAINS.iter().find(|chain| chain.precision >= exponent).ok_or(CircuitError::Empty { what: "the list of chains" })?;
+    let exponent = task.modulus.exponent();
     let mut builder = ProgramBuilder::new();
     let y = builder.input(exponent);
-    let square = builder.mul(y, y)?;
-    let mut values = vec![square, builder.mul(square, square)?];
-    for (left, right) in chain.products {
-        let factors = (linear(&mut builder, t, &values, left)?, linear(&mut builder, t, &values, right)?);
-        values.push(builder.mul(factors.0, factors.1)?);
-    }
-    let mut bits = Vec::new();
-    for (precision, degree, form) in chain.bits {
-        bits.push((*precision, *degree, linear(&mut builder, t, &values, form)?));
-    }
+    let bits = chained(&mut builder, task.modulus, y, exponent)?;
     let shortest = |wanted: u32| bits.iter().find(|(precision, ..)| *precision >= wanted);
     let (degrees, outputs): (Vec<usize>, Vec<NodeId>) =
         (2..2 + task.lifts).chain([exponent]).filter_map(shortest).map(|(_, degree, bit)| (*degree, *bit)).unzip();
     Ok(Row { program: builder.finish(&outputs)?, degrees })
+}
+
+/// All bits of the shortest chain that reaches a precision, modulo t.
+fn chained(builder: &mut ProgramBuilder, t: PrimePower, y: NodeId, precision: u32) -> Result<Vec<Bit>, CircuitError> {
+    let chain =
+        CHAINS.iter().find(|chain| chain.precision >= precision).ok_or(CircuitError::Empty { what: "the list of chains" })?;
+    let square = builder.mul(y, y)?;
+    let mut values = vec![square, builder.mul(square, square)?];
+    for (left, right) in chain.products {
+        let factors = (linear(builder, t, &values, left)?, linear(builder, t, &values, right)?);
+        values.push(builder.mul(factors.0, factors.1)?);
+    }
+    let bit = |(precision, degree, form): &(u32, usize, Form)| Ok((*precision, *degree, linear(builder, t, &values, form)?));
+    chain.bits.iter().map(bit).collect()
+}
+
+/// The program from integers b + 2 g modulo 2^exponent, b a bit and g any integer, to b: ceil(log2 exponent) products, each a level below the one before,
+/// up to 2^24; above, two products more for each doubling, as z^2 (3 - 2 z) is b modulo 2^(2k) for z = b modulo 2^k.
+///
+/// Unlike the chains, z^2 (3 - 2 z) needs no integers: it would lift the bits of any ring, at two levels for each doubling.
+///
+/// # Errors
+/// [`CircuitError::Ring`] unless 1 <= exponent < 62.
+pub fn lowest_bit(exponent: u32) -> Result<Program, CircuitError> {
+    let t = PrimePower::new(2, exponent)?;
+    let mut builder = ProgramBuilder::new();
+    let y = builder.input(exponent);
+    let bit = bit_modulo(&mut builder, t, y, exponent)?;
+    builder.finish(&[bit])
+}
+
+fn bit_modulo(builder: &mut ProgramBuilder, t: PrimePower, y: NodeId, precision: u32) -> Result<NodeId, CircuitError> {
+    if precision == 1 {
+        return Ok(y);
+    }
+    if precision <= MOST_BITS {
+        let bits = chained(builder, t, y, precision)?;
+        let found = bits.iter().find(|(reached, ..)| *reached >= precision);
+        return Ok(found.ok_or(CircuitError::Empty { what: "the list of bits" })?.2);
+    }
+    let z = bit_modulo(builder, t, y, precision.div_ceil(2))?;
+    let square = builder.mul(z, z)?;
+    let rest = builder.combine(vec![], vec![(z, -2)], 3)?;
+    builder.mul(square, rest)
 }
 
 /// The value of a form: the value itself if it is one.
@@ -85,6 +121,8 @@ fn linear(builder: &mut ProgramBuilder, t: PrimePower, values: &[NodeId], form: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clear::{Clear, Rng};
+    use everlevel_scheme::NextUse;
 
     #[test]
     fn every_form_is_the_bit_of_every_number() {
@@ -103,6 +141,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn lowest_bits_are_exact_on_integers() {
+        // Depth and products: a chain, and the doublings above 2^24.
+        let expected =
+            [(1, 0), (2, 1), (4, 2), (5, 3), (8, 3), (9, 4), (16, 4), (17, 5), (24, 5), (25, 6), (32, 6), (48, 7), (61, 8)];
+        let scheme = Clear::with_prime(2);
+        let mut rng = Rng(8);
+        for (exponent, products) in expected {
+            let program = lowest_bit(exponent).unwrap();
+            let costs = program.costs();
+            assert_eq!((costs.depth as usize, costs.products), (products, products), "2^{exponent}");
+            let all = 1u64 << exponent.min(14);
+            let xs: Vec<u64> = (0..all).chain((0..1000).map(|_| rng.below(1 << exponent))).map(|x| x % (1 << exponent)).collect();
+            let out = program.run(&scheme, &[&scheme.encrypt(xs.clone(), exponent)], NextUse::Keep).unwrap().swap_remove(0);
+            assert!(xs.iter().zip(&out.slots).all(|(x, y)| x % 2 == *y), "2^{exponent}");
+        }
+        assert!(lowest_bit(0).is_err() && lowest_bit(62).is_err());
     }
 
     #[test]

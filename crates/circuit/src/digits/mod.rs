@@ -23,6 +23,7 @@ mod triangle;
 
 pub(crate) use method::SENSIBLE_POINTS;
 
+pub use doubling::lowest_bit;
 pub use grid::GridPolynomial;
 pub use method::DigitMethod;
 pub use polynomials::{digit_polynomial, lifting_polynomial, lowest_digit_retain};

@@ -45,7 +45,7 @@ impl LinearMapPlan {
                 row.extend(babies.iter().map(|baby| {
                     let point: Vec<i64> = baby.iter().zip(giant).map(|(b, g)| b + g).collect();
                     let place = all.binary_search(&point).ok()?;
-                    Some(DiagonalValues::LastDimension(map.moved(&map.diagonals(input)[place], &back)))
+                    Some(DiagonalValues::LastDimensions(map.moved(&map.diagonals(input)[place], &back)))
                 }));
             }
             rows.push(row);

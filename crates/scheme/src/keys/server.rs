@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel_ring::{Eval, GaloisElement, Poly, sample};
+use everlevel_ring::{Basis, Eval, GaloisElement, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::plan::KeyPlan;
@@ -60,9 +60,9 @@ impl BootstrapKey {
     }
 }
 
-/// The public data of the encryptions of s0, w s0, .., modulo the largest plaintext modulus.
+/// The public data of the encryptions of s0, w s0, .., modulo p^(r+v).
 fn sparse_meta(params: &Params) -> Meta {
-    let exponent = params.slot_shape().max_exponent();
+    let exponent = params.raised_exponent();
     let t = params.slot_shape().plain_modulus(exponent);
     let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
     params.fresh(params.chain().top(), exponent, noise)
@@ -83,6 +83,8 @@ pub trait EvalKeys: Send + Sync {
     /// # Errors
     /// As [`EvalKeys::relin`].
     fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+    /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not read the key.
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis>;
     /// The bootstrapping key; none if the keys lack it.
     ///
     /// # Errors
@@ -240,6 +242,9 @@ impl EvalKeys for ServerKeys {
     }
     fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
         Ok(self.galois.get(&(g, gadget)).cloned())
+    }
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        self.galois.get(&(g, gadget)).map(|key| key.basis())
     }
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
         Ok(self.bootstrap.clone())

@@ -10,7 +10,7 @@ use crate::error::SchemeError;
 use crate::noise::{Meta, log_add};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
-use crate::verbs::NextUse;
+use crate::verbs::{NextUse, Scheme};
 
 /// The evaluator over the chain of prime powers: parameters and keys. It holds no secret.
 ///
@@ -92,20 +92,6 @@ impl LtvEvaluator {
         let blocks = self.params.ring().blocks(rows(a.meta.level));
         (a.blocks.len() == blocks).then_some(()).ok_or_else(wrong)?;
         self.check_evaluations(&a.blocks, "the product")
-    }
-    /// Modulus switching: the division by p for each level down, parities kept.
-    ///
-    /// # Errors
-    /// A ciphertext of another set, or a result whose noise does not fit.
-    pub fn mod_switch_to(&self, a: &LtvCiphertext, level: Level) -> Result<LtvCiphertext, SchemeError> {
-        self.check(a)?;
-        let dropped = a.level().0.saturating_sub(level.0);
-        if dropped == 0 {
-            return Ok(a.clone());
-        }
-        let noise = self.params.noise().switched(a.meta.noise, dropped);
-        let meta = self.checked(Meta { level, noise, ..a.meta }, "modulus switching")?;
-        Ok(LtvCiphertext::new(meta, self.params.ring().divide_even(&a.poly, dropped)))
     }
     /// To a level that another operand has: divides as long as noise is left to divide, and reduces by the rest.
     pub(super) fn lowered(&self, a: &LtvCiphertext, level: Level) -> Result<LtvCiphertext, SchemeError> {

@@ -61,6 +61,9 @@ impl Scheme for LtvEvaluator {
         self.check(a)?;
         Ok(a.clone())
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        self.params().encode_elements(values)
+    }
     fn add_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
         self.check(a)?;
         let (ring, rows) = (self.params().ring(), rows(a.level()));
@@ -95,8 +98,24 @@ impl Scheme for LtvEvaluator {
         self.prepared(a, next)
     }
 
+    fn mod_switch_to(&self, a: &LtvCiphertext, level: Level) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        if level > a.level() {
+            return Err(SchemeError::BadLevel { found: level, highest: a.level() });
+        }
+        let dropped = a.level().0 - level.0;
+        if dropped == 0 {
+            return Ok(a.clone());
+        }
+        let noise = self.params().noise().switched(a.meta.noise, dropped);
+        let meta = self.checked(Meta { level, noise, ..a.meta }, "modulus switching")?;
+        Ok(LtvCiphertext::new(meta, self.params().ring().divide_even(&a.poly, dropped)))
+    }
     fn reduce_plain_modulus(&self, a: &LtvCiphertext, k: u32) -> Result<LtvCiphertext, SchemeError> {
         if k == 1 { self.neg(a) } else { Err(unsupported("plaintext exponent", "1", k.to_string())) }
+    }
+    fn extend_plain_modulus(&self, a: &LtvCiphertext, e: u32) -> Result<LtvCiphertext, SchemeError> {
+        if e == 1 { self.neg(a) } else { Err(unsupported("extended plaintext exponent", "1", e.to_string())) }
     }
     fn divide_by_p(&self, _a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         Err(unsupported("division by p", "a plaintext modulus with digits to spare", "2"))
@@ -125,11 +144,11 @@ impl Scheme for LtvEvaluator {
         let plain = self.plain_ring();
         self.params().check_level(level)?;
         match values {
-            DiagonalValues::LastDimension(elements) if e == 1 => {
+            DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
                 self.prepared_diagonal(&Plaintext { coefficients, exponent: e })
             }
-            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimension", "something else")),
+            _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimensions", "something else")),
         }
     }
     fn galois_many(&self, x: &LtvCiphertext, gs: &[GaloisElement]) -> Result<Vec<LtvExtended>, SchemeError> {

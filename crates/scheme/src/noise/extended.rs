@@ -1,12 +1,14 @@
 //! Ciphertexts over the extended modulus: bounds embedding by embedding.
 
+use everlevel_ring::{CanonicalNorm, EvaluationShift};
+
 use super::{Meta, log_add};
 use crate::error::SchemeError;
 use crate::params::Params;
 use crate::verbs::NextUse;
 
 /// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase (divided by P) is bounded by
-/// 2^(meta.noise) * profile\[i mod len\]; for an index with axes at all embeddings with ζ_c^(γ^i) on the last axis.
+/// 2^(meta.noise) * profile\[i mod len\]; for an index with axes at all embeddings with that place along the last axes, in evaluation order.
 ///
 /// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ |λ_i(ζ)| is what the noise
 /// grows by, a third of what Σ max |λ_i(ζ)| would say.
@@ -14,7 +16,7 @@ use crate::verbs::NextUse;
 pub struct ExtendedMeta {
     /// Level, exponent, factor, and the noise that the profile scales.
     pub meta: Meta,
-    /// Multipliers along a row (the last axis), periodic.
+    /// Multipliers along a row, periodic, or along as many of the last axes as it takes.
     pub profile: Vec<f64>,
 }
 
@@ -38,8 +40,8 @@ impl ExtendedMeta {
         }
         Some(ExtendedMeta { meta: Meta { noise: top, depth, ..first }, profile })
     }
-    /// Σ g(part), each part with the shift of its automorphism along a row; None if there is none.
-    pub fn sum<'a>(parts: impl Iterator<Item = (usize, &'a ExtendedMeta)>) -> Option<Self> {
+    /// Σ g(part), each part with what its automorphism does to evaluations; None if there is none.
+    pub fn sum<'a>(parts: impl Iterator<Item = (EvaluationShift, &'a ExtendedMeta)>) -> Option<Self> {
         parts.map(|(shift, m)| m.shifted(shift)).reduce(|sum, m| sum.plus(&m))
     }
     /// The sum of two.
@@ -52,13 +54,10 @@ impl ExtendedMeta {
         let depth = self.meta.depth.max(other.meta.depth);
         ExtendedMeta { meta: Meta { noise: top, depth, ..self.meta }, profile }
     }
-    /// After an automorphism that shifts rows by `shift`.
+    /// After an automorphism that moves evaluations by `shift`.
     #[must_use]
-    pub fn shifted(&self, shift: usize) -> Self {
-        let mut profile = self.profile.clone();
-        let len = profile.len();
-        profile.rotate_left(shift % len);
-        ExtendedMeta { meta: self.meta, profile }
+    pub fn shifted(&self, shift: EvaluationShift) -> Self {
+        ExtendedMeta { meta: self.meta, profile: shift.applied_to_last(&self.profile) }
     }
     /// The bound at all embeddings.
     pub fn flatten(&self) -> Meta {
@@ -68,7 +67,7 @@ impl ExtendedMeta {
 }
 
 /// |a(ζ^(5^i))| for i below `coefficients.len() / 2`, ζ = exp(iπ / len): the profile of a polynomial in natural order.
-pub fn embedding_profile(norm: &everlevel_ring::CanonicalNorm, coefficients: &[f64]) -> Vec<f64> {
+pub fn embedding_profile(norm: &CanonicalNorm, coefficients: &[f64]) -> Vec<f64> {
     let n = coefficients.len();
     let values = norm.embeddings(coefficients);
     let mut exponent = 1usize;

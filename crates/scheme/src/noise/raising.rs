@@ -17,6 +17,24 @@ impl Params {
         }
         Ok(Meta { exponent: k, factor: self.plain().modulus(k).reduce_u64(m.factor), ..*m })
     }
+    /// x mod p^k to some y mod p^e with y = x mod p^k: nothing changes but what the phase is read modulo. The factor may be any lift of the one before:
+    /// the usual one of the level, if that is one.
+    pub fn after_extending_plain(&self, m: &Meta, e: u32) -> Result<Meta, SchemeError> {
+        let highest = self.slot_shape().max_exponent();
+        if e < m.exponent || e > highest {
+            return Err(SchemeError::BadArgument {
+                what: "extended plaintext exponent",
+                expected: format!("{} to {highest} (extended_exponent of the set)", m.exponent),
+                found: e.to_string(),
+            });
+        }
+        Ok(Meta { exponent: e, factor: self.lifted_factor(m, e), ..*m })
+    }
+    /// The factor of a ciphertext like `m` modulo p^e for larger e: the usual one of its level, or else that of `m` as an integer.
+    fn lifted_factor(&self, m: &Meta, e: u32) -> u64 {
+        let usual = self.fresh_factor(m.form, m.level, e);
+        if self.plain_arithmetic(m).reduce_u64(usual) == m.factor { usual } else { m.factor }
+    }
     /// p x mod p^e to x mod p^(e-1): the phase is divided by p.
     pub fn after_dividing_plain(&self, m: &Meta) -> Result<Meta, SchemeError> {
         let reduced = self.after_reducing_plain(m, m.exponent.saturating_sub(1))?;
@@ -33,14 +51,12 @@ impl Params {
                 found: exponent.to_string(),
             });
         }
-        let usual = self.fresh_factor(m.form, m.level, exponent);
-        let lifts = self.plain_arithmetic(m).reduce_u64(usual) == m.factor;
         let noise = m.noise + (self.spec().plain_prime as f64).log2();
-        self.checked(Meta { exponent, factor: if lifts { usual } else { m.factor }, noise, ..*m }, "multiplication by p")
+        self.checked(Meta { exponent, factor: self.lifted_factor(m, exponent), noise, ..*m }, "multiplication by p")
     }
     /// v: how many digits bootstrapping puts below the message and removes.
     pub fn overflow_digits(&self) -> u32 {
-        self.slot_shape().max_exponent() - self.plain_exponent()
+        self.raised_exponent() - self.plain_exponent()
     }
     /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms in
     /// a ring of power-of-two index, the phase being small) or what the set says.
@@ -68,10 +84,9 @@ impl Params {
         }
         Ok(())
     }
-    /// What the product of the sparse encryptions with integer polynomials of coefficients in ±range/2 gives, at the top, modulo the largest
-    /// power of p.
+    /// What the product of the sparse encryptions with integer polynomials of coefficients in ±range/2 gives, at the top, modulo p^(r+v).
     pub(crate) fn raised(&self, range: u64) -> Meta {
-        let exponent = self.slot_shape().max_exponent();
+        let exponent = self.raised_exponent();
         let t = self.slot_shape().plain_modulus(exponent);
         self.fresh(self.chain().top(), exponent, self.noise().raised(self.spec().form, self.spec().plain_prime, t, range))
     }
@@ -107,7 +122,7 @@ impl Params {
     }
     /// p^v m + I at the top, modulo p^(r+v).
     pub fn raised_scaled(&self) -> Meta {
-        self.raised(self.slot_shape().plain_modulus(self.slot_shape().max_exponent()))
+        self.raised(self.slot_shape().plain_modulus(self.raised_exponent()))
     }
     /// The factor of what came through the digit removal as u m, u = κ/q0 being the unit of a message that was raised with factor κ: it is put
     /// into the factor.

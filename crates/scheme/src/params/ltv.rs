@@ -62,6 +62,7 @@ pub(super) fn spec(name: &str) -> Option<ParamsSpec> {
         index: set.index,
         plain_prime: set.p,
         plain_exponent: 1,
+        extended_exponent: 0,
         base_bits: set.base,
         word_bits: set.word,
         words: set.words,

@@ -164,6 +164,7 @@ impl PaperSet {
             index: self.index,
             plain_prime: self.p,
             plain_exponent: self.r,
+            extended_exponent: 0,
             base_bits,
             word_bits: WORD,
             words: words as usize,

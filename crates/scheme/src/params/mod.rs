@@ -152,6 +152,10 @@ impl Params {
     pub fn plain_exponent(&self) -> u32 {
         self.0.spec.plain_exponent
     }
+    /// The exponent r + v of what bootstrapping raises; r for sets without bootstrapping.
+    pub fn raised_exponent(&self) -> u32 {
+        self.0.spec.raised_exponent()
+    }
     /// The plaintext modulus p^r.
     pub fn plain_modulus(&self) -> u64 {
         self.slot_shape().plain_modulus(self.plain_exponent())
@@ -173,7 +177,7 @@ impl Params {
     /// How many digits raised polynomials are cut into at most: enough for coefficients modulo p^(r+v), whatever the mode.
     pub fn raise_digits(&self) -> usize {
         let shape = self.slot_shape();
-        raise_digit_count(shape.plain_prime(), shape.max_exponent())
+        raise_digit_count(shape.plain_prime(), self.raised_exponent())
     }
     /// log2 of the modulus at `level`.
     pub fn modulus_bits(&self, level: Level) -> f64 {

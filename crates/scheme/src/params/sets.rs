@@ -12,6 +12,8 @@ struct Set {
     index: u64,
     p: u64,
     r: u32,
+    /// The exponent that circuits extend ciphertexts to, if above r and r + v.
+    extended: u32,
     base: u32,
     word: u32,
     words: usize,
@@ -32,6 +34,7 @@ const BGV: Set = Set {
     index: 1 << 16,
     p: 65537,
     r: 1,
+    extended: 0,
     base: 47,
     word: 50,
     words: 10,
@@ -53,6 +56,9 @@ const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, fine: &[38, 34, 28], weight:
 
 /// Rings of odd index: h = 28 keeps |I| <= 41 in all coefficients with probability 1 - 2^-135 for two prime factors.
 const ODD: Set = Set { base: 45, special: 4, digit: 4, bound: Some(41), ..BGV };
+
+/// Bytes in slots of GF(2^24), 16 of them along a dimension, and levels for AES: 13 · 17 · 241.
+const AES: Set = Set { index: 53261, p: 2, words: 16, fine: &[47, 44, 42, 41], special: 3, digit: 3, weight: 0, ..BGV };
 
 const TOY_257: Set =
     Set { index: 1 << 9, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
@@ -124,17 +130,24 @@ const SETS: &[Set] = &[
         ..ODD
     },
     Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
-    // Bytes in slots of GF(2^24), and levels for AES: 13 · 17 · 241.
+    Set { name: "aes-bgv-leveled", extended: 32, ..AES },
+    // 3 · 17 · 97: four lines of 16 slots, in GF(2^48).
+    Set { name: "insecure_aes-m4947", index: 4947, ..AES },
+    // The same bytes, bootstrapped: c h + 1 = 225 uniforms, as the index has three prime factors, keep |I| <= 63 in all coefficients with probability
+    // 1 - 2^-144.
     Set {
-        name: "aes-bgv-leveled",
+        name: "aes-bgv-refreshed",
         index: 53261,
         p: 2,
-        words: 16,
-        fine: &[47, 44, 42, 41],
-        special: 3,
-        digit: 3,
-        weight: 0,
-        ..BGV
+        extended: 32,
+        removed: Some(7),
+        bound: Some(63),
+        base: 34,
+        words: 15,
+        fine: &[44, 41, 38, 36],
+        special: 5,
+        digit: 5,
+        ..ODD
     },
     // The plaintexts that HElib's tests bootstrap.
     Set {
@@ -184,6 +197,7 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
         index: set.index,
         plain_prime: set.p,
         plain_exponent: set.r,
+        extended_exponent: set.extended,
         base_bits: set.base,
         word_bits: set.word,
         words: set.words,

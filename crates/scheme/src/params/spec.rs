@@ -127,6 +127,10 @@ pub struct ParamsSpec {
     pub plain_prime: u64,
     /// The exponent r of the plaintext modulus.
     pub plain_exponent: u32,
+    /// The largest exponent that [`extend_plain_modulus`](crate::Scheme::extend_plain_modulus) reaches, if it is above r and above what
+    /// bootstrapping needs (absent: those). Ring-LWE's keys and errors do not depend on it; NTRU's key is 1 modulo the largest plaintext modulus.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub extended_exponent: u32,
     /// Bits of q0, the lowest modulus: one prime up to 50 bits, a product of two above.
     pub base_bits: u32,
     /// Bits of the word-size primes.
@@ -160,9 +164,14 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl ParamsSpec {
-    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, or r + v while bootstrapping removes v digits.
-    pub fn largest_exponent(&self) -> u32 {
+    /// The exponent of what bootstrapping raises: r + v, or r for sets without bootstrapping.
+    pub fn raised_exponent(&self) -> u32 {
         self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
+    }
+    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, r + v while bootstrapping removes v digits, or that of
+    /// extended ciphertexts.
+    pub fn largest_exponent(&self) -> u32 {
+        self.raised_exponent().max(self.extended_exponent)
     }
     /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or with the name of a paper's chapter.
     pub fn is_insecure_by_name(&self) -> bool {
@@ -197,7 +206,7 @@ impl ParamsSpec {
         }
         if self.plain_prime.checked_pow(self.largest_exponent()).is_none_or(|t| t >> 62 != 0) {
             return bad(format!(
-                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus and the digits that bootstrapping removes must fit",
+                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus, the digits that bootstrapping removes and extended_exponent must fit",
                 self.largest_exponent(),
                 self.plain_prime
             ));

@@ -60,7 +60,7 @@ pub struct NoOp {
 }
 
 impl NoOp {
-    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet.
+    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet, and the multiples of p^k that extended ciphertexts hold.
     pub fn new(params: &Params, seed: u64) -> Self {
         NoOp {
             params: params.clone(),
@@ -143,6 +143,15 @@ impl NoOp {
         }
         let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
         (0..self.params.degree()).map(|_| (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64).collect()
+    }
+
+    /// Integers of 0..range, one for each coefficient of a value.
+    fn pretend_garbage(&self, range: u64) -> Vec<u64> {
+        if !self.values {
+            return Vec::new();
+        }
+        let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..self.params.degree()).map(|_| rng.next_u64() % range).collect()
     }
 
     // Transforms, by the formulas of the real kernels.

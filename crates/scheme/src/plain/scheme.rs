@@ -113,6 +113,9 @@ impl Scheme for NoOp {
     fn neg(&self, a: &Open) -> Result<Open, SchemeError> {
         Ok(Open { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
+    }
     fn add_plain(&self, a: &Open, b: &Plaintext) -> Result<Open, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plain_arithmetic(&a.meta);
@@ -207,10 +210,23 @@ impl Scheme for NoOp {
         xs.iter().map(|x| self.switch(x, level)).collect()
     }
 
+    fn mod_switch_to(&self, a: &Open, level: Level) -> Result<Open, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        self.switch(a, level)
+    }
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
         let t = self.params.plain().modulus(k);
         Ok(Open { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
+    }
+    fn extend_plain_modulus(&self, a: &Open, e: u32) -> Result<Open, SchemeError> {
+        let meta = self.params.after_extending_plain(&a.meta, e)?;
+        let step = self.params.plain_arithmetic(&a.meta).value();
+        // The real scheme's ε is not known here: any polynomial takes its place.
+        let garbage = self.pretend_garbage(self.params.plain_arithmetic(&meta).value() / step);
+        Ok(Open { meta, value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect() })
     }
     fn divide_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
         let p = self.plain_prime();
@@ -315,7 +331,7 @@ impl Scheme for NoOp {
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, OpenExtended)>, next: NextUse) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
+        let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let meta = params.after_galois_sum(&sum, switched, next)?;
@@ -345,7 +361,7 @@ impl Scheme for NoOp {
             switched += usize::from(!g.is_identity());
             self.count_giant(g, x.meta.meta.level);
             let value = params.plain().galois(&x.value, g, exponent);
-            sum = Some(OpenExtended { meta: x.meta.shifted(g.column_shift(params.ring())), value });
+            sum = Some(OpenExtended { meta: x.meta.shifted(g.evaluation_shift(params.ring())), value });
         }
         let sum = sum.ok_or_else(no_parts)?;
         let meta = params.after_galois_sum(&sum.meta, switched, next)?;

@@ -21,27 +21,7 @@ use crate::plaintext::Plaintext;
 use crate::verbs::{DiagonalValues, NextUse, Scheme};
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// Switches to a lower level (or stays).
-    ///
-    /// # Errors
-    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
-    pub fn mod_switch_to(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, SchemeError> {
-        if level > a.meta.level {
-            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
-        }
-        if level == a.meta.level {
-            return Ok(a.clone());
-        }
-        let params = self.params();
-        let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        let t = params.divisor(&a.meta);
-        let to = params.chain().basis(level);
-        self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
-        let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
-        Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
-    }
-
-    /// [`Evaluator::mod_switch_to`] that copies nothing where nothing is to be done.
+    /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(&self, a: Cow<'c, Ciphertext>, level: Level) -> Result<Cow<'c, Ciphertext>, SchemeError> {
         if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
     }
@@ -201,6 +181,9 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
     }
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
+    }
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let params = self.params();
@@ -341,12 +324,45 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
+    fn mod_switch_to(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        if level == a.meta.level {
+            return Ok(a.clone());
+        }
+        let params = self.params();
+        let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
+        let t = params.divisor(&a.meta);
+        let to = params.chain().basis(level);
+        self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
+        let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
+        Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
+    }
+    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
+        let chain = self.params.chain();
+        let held = |l: &Level| {
+            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
+            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
+        };
+        (0..=from.0).rev().map(Level).find(held)
+    }
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && k < a.meta.exponent {
             let lost = self.plain_prime().pow(a.meta.exponent - k) as i128;
             out.each(|c| c.scale_assign(self.params.ring(), lost));
+        }
+        Ok(out)
+    }
+    fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
+        let meta = self.params.after_extending_plain(&a.meta, e)?;
+        let mut out = Ciphertext { meta, ..a.clone() };
+        if meta.form == Form::Bfv && e > a.meta.exponent {
+            // p^e times the phase is to be what p^k times it was.
+            let gained = self.plain_prime().pow(e - a.meta.exponent);
+            out.each(|c| divide(self.params.ring(), c, gained));
         }
         Ok(out)
     }

@@ -50,8 +50,8 @@ impl Diagonal {
 }
 
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for powers of two in a power of X, in
-/// natural order (2 period of them, or 16 where that is less, as transforms have at least so many points); for indices with axes in X_c, in the order of
-/// the last axis.
+/// natural order (2 period of them, or 16 where that is less, as transforms have at least so many points); for indices with axes in the X_a of the last axes, in
+/// the order of these.
 pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
     let plain = params.plain();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
@@ -64,7 +64,7 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
             let profile = embedding_profile(&CanonicalNorm::new(coefficients.len()), &real(&coefficients));
             Ok((coefficients, profile))
         }
-        (DiagonalValues::LastDimension(elements), Some(axes)) => {
+        (DiagonalValues::LastDimensions(elements), Some(axes)) => {
             let (axis, degree) = (axes.last(), plain.shape().degree_of_slot());
             let inner = match constant(elements, degree).filter(|_| elements.len() == axis.degree && axis.index == axis.prime) {
                 // 1 is minus the sum of all powers by units.
@@ -72,14 +72,13 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
                 None => plain.encode_last(elements, e)?,
             };
             let coefficients = plain.centered(&inner, e);
-            let norm = params.ring().last_norm();
-            let embeddings = norm.map_or_else(Vec::new, |norm| norm.embeddings(&real(&coefficients)));
-            let profile = embeddings.into_iter().map(|x| x * (1.0 + 1e-9)).collect();
+            let embeddings = params.ring().norm().last_embeddings(&real(&coefficients));
+            let profile = embeddings.unwrap_or_default().into_iter().map(|x| x * (1.0 + 1e-9)).collect();
             Ok((coefficients, profile))
         }
         (_, axes) => Err(SchemeError::BadArgument {
             what: "diagonal",
-            expected: if axes.is_some() { "elements along the last dimension" } else { "periodic values" }.into(),
+            expected: if axes.is_some() { "elements along the last dimensions" } else { "periodic values" }.into(),
             found: "the values of another kind of ring".into(),
         }),
     }
@@ -99,7 +98,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let basis = params.chain().extended(level);
         let (row, period, limbs) = match params.slot_shape().axes() {
             None => self.periodic_limbs(&coefficients, basis)?,
-            Some(axes) => self.last_axis_limbs(axes, &coefficients, basis)?,
+            Some(axes) => self.last_axes_limbs(axes, &coefficients, basis)?,
         };
         Ok(Diagonal { exponent: e, row, period, basis, limbs, profile })
     }
@@ -122,8 +121,8 @@ impl<K: EvalKeys> Evaluator<K> {
         };
         Ok((half, period, basis.iter().map(limb).collect::<Result<_, SchemeError>>()?))
     }
-    /// Row length, period and a period for each prime: the values along the last axis, often enough for the kernels.
-    fn last_axis_limbs(
+    /// Row length, period and a period for each prime: the values along the last axes, often enough for the kernels.
+    fn last_axes_limbs(
         &self,
         axes: &Axes,
         coefficients: &[i64],
@@ -136,18 +135,23 @@ impl<K: EvalKeys> Evaluator<K> {
         let limb = |i| {
             let mut line = vec![0; coefficients.len()];
             kernels::from_signed(ring.modulus(i), &mut line, coefficients);
-            self.last_axis_table(axes, i)?.forward(&mut line);
+            self.last_axes_table(axes, coefficients.len(), i)?.forward(&mut line);
             Ok(line.repeat(copies))
         };
         Ok((ring.degree(), copies * coefficients.len(), basis.iter().map(limb).collect::<Result<_, SchemeError>>()?))
     }
-    /// The transform along the last axis modulo the prime at `position`.
-    fn last_axis_table(&self, axes: &Axes, position: usize) -> Result<&TensorTable, SchemeError> {
+    /// The transform along the last axes, with so many coefficients, modulo the prime at `position`.
+    fn last_axes_table(&self, axes: &Axes, coefficients: usize, position: usize) -> Result<&TensorTable, SchemeError> {
         let ring = self.params().ring();
+        // There are such axes, or there would be no coefficients.
+        let last = axes.last_of_degree(coefficients).unwrap_or(axes.all());
         let table = || {
-            let (q, last) = (ring.modulus(position), axes.last());
-            TensorTable::new(q, &Axes::new(last.index)?, q.pow(ring.root(position), last.exponent))
+            // The product of the X_a, which are its powers as they are those of X.
+            let (index, exponent) = last.iter().fold((1, 0), |(n, e), axis| (n * axis.index, e + axis.exponent));
+            let q = ring.modulus(position);
+            TensorTable::new(q, &Axes::new(index)?, q.pow(ring.root(position), exponent))
         };
-        self.last_axis[position].get_or_init(table).as_ref().map_err(|error| RingError::from(*error).into())
+        let tables = &self.last_axes[last.len() - 1];
+        tables[position].get_or_init(table).as_ref().map_err(|error| RingError::from(*error).into())
     }
 }

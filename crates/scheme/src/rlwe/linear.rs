@@ -3,6 +3,7 @@
 //! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of plaintext products and of
 //! automorphisms need one division by P in all.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use everlevel_arith::kernels;
@@ -211,13 +212,14 @@ impl<K: EvalKeys> Evaluator<K> {
             .map(|&i| {
                 let q = ring.modulus(i);
                 let mut all: Vec<Vec<Limb>> = rows.iter().map(|_| (0..count).map(|_| ring.limb()).collect()).collect();
-                let shortest = rows.iter().flatten().flatten().map(|d| d.period()).min().unwrap_or(ring.degree());
+                let periods: BTreeSet<usize> = rows.iter().flatten().flatten().map(|d| d.period()).collect();
                 let mut diagonals = Vec::new();
                 let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); count];
                 let mut end = 0;
                 while end < ring.degree() {
                     let start = end;
-                    end += CHUNK.min(shortest - start % shortest);
+                    let next = periods.iter().map(|period| start + period - start % period).min();
+                    end = next.unwrap_or(ring.degree()).min(start + CHUNK);
                     let range = start..end;
                     for (row, outs) in rows.iter().zip(&mut all) {
                         diagonals.clear();
@@ -240,7 +242,7 @@ impl<K: EvalKeys> Evaluator<K> {
     pub(super) fn summed(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let shifts = parts.iter().map(|(g, x)| (g.column_shift(params.ring()), &x.meta));
+        let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
         let out = params.after_galois_sum(&sum, switched, next)?;
@@ -271,7 +273,7 @@ impl<K: EvalKeys> Evaluator<K> {
             }
             if !g.is_identity() {
                 switched += 1;
-                let meta = x.meta.shifted(g.column_shift(params.ring()));
+                let meta = x.meta.shifted(g.evaluation_shift(params.ring()));
                 let mut acc = self.zeros(x.basis());
                 self.add_moved(&mut acc, g, x.components, meta.meta.level)?;
                 x = Extended { meta, components: acc };

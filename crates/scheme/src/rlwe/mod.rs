@@ -163,8 +163,8 @@ pub struct Evaluator<K: EvalKeys = ServerKeys> {
     keys: K,
     counters: Counters,
     transforms_before: u64,
-    /// The transforms along the last axis, prime by prime: diagonals have values there only. Computed at their first use.
-    last_axis: Vec<OnceLock<Result<TensorTable, ArithError>>>,
+    /// The transforms along the last axis, the last two, .., prime by prime: diagonals have values there only. Computed at their first use.
+    last_axes: Vec<Vec<OnceLock<Result<TensorTable, ArithError>>>>,
 }
 
 impl<K: EvalKeys> Evaluator<K> {
@@ -172,8 +172,9 @@ impl<K: EvalKeys> Evaluator<K> {
     pub fn new(keys: K) -> Self {
         let params = keys.params().clone();
         let transforms_before = params.ring().transform_count();
-        let last_axis = (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect();
-        Evaluator { params, keys, counters: Counters::default(), transforms_before, last_axis }
+        let axes = params.slot_shape().axes().map_or(0, |axes| axes.all().len());
+        let last_axes = (0..axes).map(|_| (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect()).collect();
+        Evaluator { params, keys, counters: Counters::default(), transforms_before, last_axes }
     }
     /// The parameter set.
     pub fn params(&self) -> &Params {

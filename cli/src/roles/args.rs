@@ -1,0 +1,186 @@
+//! Arguments of the commands of the three roles.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::args::SetArg;
+
+/// Arguments of `keygen`.
+#[derive(Args)]
+pub struct KeygenArgs {
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// The directory for params.json, secret.key, public.key and server.keys
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Server keys for this program only (see `eval`), instead of general ones: products, bootstrapping, rotations by anything
+    #[arg(long, value_name = "PROGRAM")]
+    pub program: Option<String>,
+    /// Replace keys that are there: what they encrypted is lost without a copy of them
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Where results go.
+#[derive(Args, Clone)]
+pub struct OutArg {
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A set that has no name and no params.json beside its keys.
+#[derive(Args, Clone)]
+pub struct SetOfFile {
+    /// The parameter set, where the files do not name it and no params.json lies beside the key
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub params: Option<String>,
+}
+
+/// Arguments of `encrypt`.
+#[derive(Args)]
+pub struct EncryptArgs {
+    /// The public key; with the secret key, ciphertexts have half the size
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// A column of integers, one a slot: .csv, .json or .npy
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The ciphertext.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// Values are signed: -v stands for p^r - v
+    #[arg(long, conflicts_with = "reduce")]
+    pub signed: bool,
+    /// Reduce values modulo p^r instead of refusing those out of range
+    #[arg(long)]
+    pub reduce: bool,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// What becomes of the noise bound that a ciphertext states.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Bounds {
+    /// What `encrypt` wrote gets the bound of a fresh encryption; what was computed on keeps the bound it states, within what its level allows
+    Stated,
+    /// Everything must be a fresh encryption
+    Fresh,
+    /// The largest bound that the level allows: enough to decrypt, not to compute
+    Untrusted,
+}
+
+/// The keys of a server.
+#[derive(Args, Clone)]
+pub struct ServerArgs {
+    /// The server keys
+    #[arg(long, value_name = "FILE")]
+    pub server_keys: PathBuf,
+    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
+    pub cache: u64,
+    /// Which noise bounds to believe
+    #[arg(long, value_enum, default_value = "stated")]
+    pub bounds: Bounds,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `eval`.
+#[derive(Args)]
+pub struct EvalArgs {
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x), swap_rows(x), refresh(x), divided by semicolons
+    #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
+    pub program: String,
+    /// The ciphertexts that it reads
+    #[arg(value_name = "NAME=FILE")]
+    pub inputs: Vec<String>,
+    /// The directory for the results, NAME.ct for each statement but those whose names begin with _
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Replace results that are there
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `bootstrap`.
+#[derive(Args)]
+pub struct RefreshArgs {
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// The ciphertext
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The fresh one.
+    #[command(flatten)]
+    pub out: OutArg,
+}
+
+/// Arguments of `decrypt`.
+#[derive(Args)]
+pub struct DecryptArgs {
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The ciphertext
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The column: .csv, .json or .npy (absent: CSV to standard output)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub force: bool,
+    /// Values from -p^r/2 to p^r/2 instead of 0 to p^r - 1
+    #[arg(long)]
+    pub signed: bool,
+    /// All slots, not only as many as the columns had that were encrypted
+    #[arg(long)]
+    pub all: bool,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `inspect`.
+#[derive(Args)]
+pub struct InspectArgs {
+    /// Any file of this program
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Commands below `keys`.
+#[derive(Subcommand)]
+pub enum KeysCommand {
+    /// What server keys take, by kind
+    SizeReport(SizeReportArgs),
+}
+
+/// Arguments of `keys size-report`.
+#[derive(Args)]
+pub struct SizeReportArgs {
+    /// The server keys (absent: what `keygen` would make for --params)
+    #[arg(long, value_name = "FILE")]
+    pub server_keys: Option<PathBuf>,
+    /// The parameter set
+    #[arg(long, value_name = "NAME|FILE.json", required_unless_present = "server_keys")]
+    pub params: Option<String>,
+    /// Only what this program needs
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "server_keys")]
+    pub program: Option<String>,
+}

@@ -1,0 +1,50 @@
+//! `everlevel decrypt`.
+
+use everlevel::wire::file::write_file;
+use everlevel::{Plaintext, SecretKey};
+
+use super::args::{Bounds, DecryptArgs};
+use super::files::{Column, check_free, existing, of_file, secret_key, values_of};
+use crate::args::Common;
+use crate::columns::{self, Format};
+use crate::common::{emit, emit_json};
+use crate::error::CliError;
+
+/// Runs the command.
+pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
+    let format = args.out.as_deref().map(Format::of).transpose()?;
+    if let Some(out) = &args.out {
+        check_free(out, args.force)?;
+    }
+    let secret = secret_key(&args.key, &args.set, common)?;
+    // Decryption needs no bound of anybody's.
+    let (x, metadata) = Column::read(&args.input, secret.params(), Bounds::Untrusted)?.single(&args.input)?;
+    let plain = secret.decrypt(&x)?;
+    let mut values = integers(&secret, &plain, args.signed)?;
+    if !args.all {
+        values.truncate(values_of(&metadata).unwrap_or(values.len()));
+    }
+    let name = args.input.file_stem().map_or_else(|| "value".into(), |stem| stem.to_string_lossy().into_owned());
+    match (&args.out, format) {
+        (Some(out), Some(format)) => {
+            let bytes = columns::bytes(format, &name, &values)?;
+            write_file(out, &bytes, existing(args.force)).map_err(of_file(out))?;
+            let told = serde_json::json!({ "params": secret.params().name(), "values": values.len(), "out": out });
+            if common.json { emit_json(&told) } else { emit(&format!("{} values: {}", values.len(), out.display())) }
+        }
+        _ if common.json => emit_json(&serde_json::json!({ "params": secret.params().name(), "values": values })),
+        _ => {
+            let text = columns::bytes(Format::Csv, &name, &values)?;
+            emit(String::from_utf8_lossy(&text).trim_end())
+        }
+    }
+}
+
+/// The slots as integers.
+fn integers(secret: &SecretKey, plain: &Plaintext, signed: bool) -> Result<Vec<i64>, CliError> {
+    if signed {
+        return Ok(plain.decode_signed(secret.params())?);
+    }
+    // Plaintext moduli are below 2^62.
+    Ok(plain.decode(secret.params())?.into_iter().map(|v| v as i64).collect())
+}

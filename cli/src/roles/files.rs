@@ -1,0 +1,162 @@
+//! The files of the three roles, and which parameter set they are of.
+
+use std::path::{Path, PathBuf};
+
+use everlevel::wire::file::{Existing, read_file, write_file};
+use everlevel::wire::{self, BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
+use everlevel::{Ciphertext, Params, SecretKey};
+
+use super::args::{Bounds, OutArg, SetOfFile};
+use crate::args::Common;
+use crate::common::find_params;
+use crate::error::CliError;
+
+/// The largest file of ciphertexts or of a single key, in bytes.
+const MAX_BYTES: u64 = 8 << 30;
+/// How many values the column had that a ciphertext comes from.
+const VALUES: &str = "values";
+/// Which key a ciphertext was made with; absent once something was computed on it.
+const ENCRYPTION: &str = "encryption";
+
+/// An error of a file, with its name and its stable code.
+pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
+    move |e| {
+        let code = e.code();
+        match e {
+            // These name their file.
+            WireError::Exists { .. } => CliError::usage(format!("{e} (--force replaces it) [{code}]")),
+            WireError::Io { .. } => CliError::usage(format!("{e} [{code}]")),
+            e => CliError::usage(format!("{}: {e} [{code}]", path.display())),
+        }
+    }
+}
+
+/// What becomes of a file that is there.
+pub fn existing(force: bool) -> Existing {
+    if force { Existing::Replace } else { Existing::Keep }
+}
+
+/// Refuses a file that is there, before any work.
+pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
+    if force || path.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    Err(of_file(path)(WireError::Exists { path: path.display().to_string() }))
+}
+
+/// The bytes of a file of this program, and what its header says.
+pub fn read_object(path: &Path) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Summary), CliError> {
+    let bytes = read_file(path, MAX_BYTES).map_err(of_file(path))?;
+    let summary = wire::inspect(&bytes, &options()).map_err(of_file(path))?;
+    Ok((bytes, summary))
+}
+
+fn options() -> ReadOptions {
+    ReadOptions::default().limited_to(MAX_BYTES)
+}
+
+/// The parameter set of the file at `path`, whose header has `id`: the one that was asked for, that has a name, or that params.json beside it describes.
+pub fn set_of(path: &Path, id: ParamsId, asked: &SetOfFile, common: &Common) -> Result<Params, CliError> {
+    let beside = path.with_file_name("params.json");
+    let name = match (&asked.params, wire::params::named_spec(id)) {
+        (Some(name), _) => name.clone(),
+        (None, Some(spec)) => spec.name,
+        (None, None) if beside.exists() => beside.display().to_string(),
+        (None, None) => {
+            let problem = "its parameter set has no name that is known here: give it with --params FILE.json";
+            return Err(CliError::usage(format!("{}: {problem}", path.display())));
+        }
+    };
+    let params = find_params(&name, common)?;
+    let expected = ParamsId::of(&params);
+    if expected != id {
+        let name = params.name().to_string();
+        return Err(of_file(path)(WireError::OtherParams { found: id, expected, name }));
+    }
+    Ok(params)
+}
+
+/// Reads a secret key, and its parameter set.
+pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<SecretKey, CliError> {
+    let (bytes, summary) = read_object(path)?;
+    if summary.kind != ObjectKind::SecretKey {
+        return Err(of_file(path)(WireError::WrongKind { expected: ObjectKind::SecretKey, found: summary.kind }));
+    }
+    let params = set_of(path, summary.params, set, common)?;
+    Ok(wire::secret_key::from_bytes(&params, &bytes, &options()).map_err(of_file(path))?.0)
+}
+
+/// Ciphertexts of a file with what it says about them.
+pub struct Column {
+    /// The ciphertexts.
+    pub ciphertexts: Vec<Ciphertext>,
+    /// The metadata.
+    pub metadata: Metadata,
+}
+
+impl Column {
+    /// Reads a file of ciphertexts of these parameters.
+    pub fn read(path: &Path, params: &Params, bounds: Bounds) -> Result<Self, CliError> {
+        let (bytes, summary) = read_object(path)?;
+        let made_with = match summary.metadata.get(ENCRYPTION).map(String::as_str) {
+            Some("secret") => Some(Encryption::Secret),
+            Some("public") => Some(Encryption::Public),
+            _ => None,
+        };
+        let policy = match (bounds, made_with) {
+            (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
+            (Bounds::Stated, None) => BoundPolicy::Stated,
+            (_, encryption) => BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public)),
+        };
+        let options = ReadOptions::with_bounds(policy).limited_to(MAX_BYTES);
+        let (ciphertexts, metadata) = wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
+        Ok(Column { ciphertexts, metadata })
+    }
+    /// The only ciphertext.
+    pub fn single(self, path: &Path) -> Result<(Ciphertext, Metadata), CliError> {
+        let found = self.ciphertexts.len();
+        match <[Ciphertext; 1]>::try_from(self.ciphertexts) {
+            Ok([x]) => Ok((x, self.metadata)),
+            Err(_) => Err(CliError::usage(format!("{}: expected one ciphertext, found {found}", path.display()))),
+        }
+    }
+    /// Writes ciphertexts and their metadata.
+    pub fn write(out: &OutArg, params: &Params, ciphertexts: &[Ciphertext], metadata: &Metadata) -> Result<u64, CliError> {
+        let bytes = wire::ciphertexts::to_bytes(params, ciphertexts, metadata).map_err(of_file(&out.out))?;
+        write_file(&out.out, &bytes, existing(out.force)).map_err(of_file(&out.out))?;
+        Ok(bytes.len() as u64)
+    }
+}
+
+/// Metadata of a fresh column of so many values.
+pub fn fresh_metadata(values: usize, encryption: Encryption) -> Metadata {
+    let encryption = match encryption {
+        Encryption::Secret => "secret",
+        Encryption::Public => "public",
+    };
+    Metadata::from([(VALUES.into(), values.to_string()), (ENCRYPTION.into(), encryption.into())])
+}
+
+/// Metadata of what was computed from columns of at most so many values.
+pub fn computed_metadata(values: Option<usize>) -> Metadata {
+    values.map(|values| (VALUES.into(), values.to_string())).into_iter().collect()
+}
+
+/// How many values a column has, if its file says so.
+pub fn values_of(metadata: &Metadata) -> Option<usize> {
+    metadata.get(VALUES).and_then(|values| values.parse().ok())
+}
+
+/// Creates a directory for results.
+pub fn create_directory(path: &Path) -> Result<(), CliError> {
+    std::fs::create_dir_all(path).map_err(|e| CliError::usage(format!("cannot create the directory {}: {e}", path.display())))
+}
+
+/// A file that was written, for reports.
+#[derive(serde::Serialize)]
+pub struct Written {
+    /// Where.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}

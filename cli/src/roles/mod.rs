@@ -1,0 +1,15 @@
+//! Three roles that share files and nothing else: the key's owner (`keygen`, `decrypt`), whoever has data (`encrypt`), the server (`eval`, `bootstrap`).
+
+pub mod args;
+mod decrypt;
+mod encrypt;
+mod eval;
+pub mod files;
+mod inspect;
+mod keygen;
+
+pub use decrypt::run as decrypt;
+pub use encrypt::run as encrypt;
+pub use eval::{bootstrap, eval};
+pub use inspect::{inspect, keys};
+pub use keygen::run as keygen;

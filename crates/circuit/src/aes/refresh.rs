@@ -1,0 +1,37 @@
+//! Refreshing states between rounds.
+
+use everlevel_scheme::Scheme;
+
+use crate::error::CircuitError;
+
+/// Replaces ciphertexts by fresher ones with the same slots, as bootstrapping does.
+pub type RefreshFn<'r, C> = dyn Fn(Vec<C>) -> Result<Vec<C>, CircuitError> + Sync + 'r;
+
+/// When and how a state is refreshed.
+pub struct Refresh<'r, S: Scheme> {
+    capacity: f64,
+    refresh: &'r RefreshFn<'r, S::Ciphertext>,
+}
+
+impl<'r, S: Scheme> Refresh<'r, S> {
+    /// Ahead of every round for which the state has less than `capacity` bits: what a round takes ([`super::Aes::capacity_of_round`]), and what `refresh` needs
+    /// afterwards. `refresh` is given any number of ciphertexts and returns as many.
+    pub fn new(capacity: f64, refresh: &'r RefreshFn<'r, S::Ciphertext>) -> Self {
+        Refresh { capacity, refresh }
+    }
+    /// The ciphertexts, refreshed if any of them lacks capacity for a round.
+    ///
+    /// # Errors
+    /// [`CircuitError::NotEnoughCapacity`] if they lack it even then; those of the refresh.
+    pub fn before_round(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        let least = |state: &[S::Ciphertext]| state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
+        if least(&state) >= self.capacity {
+            return Ok(state);
+        }
+        let count = state.len();
+        let fresh = (self.refresh)(state)?;
+        super::AesError::check_width("a refreshed state", fresh.len(), count)?;
+        let left = least(&fresh);
+        if left < self.capacity { Err(CircuitError::NotEnoughCapacity { left, needed: self.capacity }) } else { Ok(fresh) }
+    }
+}

@@ -1,0 +1,180 @@
+//! From program to values.
+
+use std::collections::BTreeMap;
+
+use everlevel_scheme::{Level, NextUse, Raise, Scheme};
+
+use super::{Function, Kind, Node, Program};
+use crate::error::CircuitError;
+use crate::modular::PrimePower;
+use crate::refresh::{AutoRefresh, Shared};
+use crate::rotate::{rotate_along, rotate_by_keys};
+use crate::sums::{PowerSum, total_sum};
+
+/// Encrypted values by name.
+pub type Values<S> = BTreeMap<String, Shared<<S as Scheme>::Ciphertext>>;
+
+/// A part's value.
+#[derive(Clone)]
+enum Value<S: Scheme> {
+    /// Modulo p^e.
+    Constant(u64),
+    Encrypted(Shared<S::Ciphertext>),
+}
+
+impl Program {
+    /// Runs the program on `inputs` of one plaintext modulus and returns its outputs. `progress` is called after each statement with the number of those done.
+    ///
+    /// Costs a product for each `*` of encrypted values, at least depth in products and powers of one level, a key switch for each rotation with a key of
+    /// its own ([`rotate_by_keys`]), and what bootstrappings the depth asks for.
+    ///
+    /// # Errors
+    /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input; errors of the operations.
+    pub fn run<S: Raise>(
+        &self,
+        auto: &AutoRefresh<S>,
+        inputs: &Values<S>,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Values<S>, CircuitError> {
+        if let Some(name) = self.inputs().find(|&name| !inputs.contains_key(name)) {
+            let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
+            return Err(CircuitError::MissingInput { name: name.into(), given: given.join(", ") });
+        }
+        let first = inputs.values().next().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        let scheme = auto.scheme();
+        let modulus = PrimePower::new(scheme.plain_prime(), scheme.plain_exponent(&first.get()))?;
+        let mut run = Run { auto, modulus, values: inputs.clone() };
+        for (done, statement) in self.statements.iter().enumerate() {
+            // The parser has seen that it is no constant.
+            if let Value::Encrypted(value) = run.value(&statement.value)? {
+                run.values.insert(statement.name.clone(), value);
+            }
+            progress(done + 1);
+        }
+        Ok(self.outputs().filter_map(|name| Some((name.to_string(), run.values.remove(name)?))).collect())
+    }
+}
+
+struct Run<'a, S: Raise> {
+    auto: &'a AutoRefresh<S>,
+    modulus: PrimePower,
+    values: Values<S>,
+}
+
+impl<S: Raise> Run<'_, S> {
+    fn value(&self, node: &Node) -> Result<Value<S>, CircuitError> {
+        Ok(match &node.kind {
+            Kind::Constant(c) => Value::Constant(self.modulus.reduce_i64(*c)),
+            Kind::Name(name) => Value::Encrypted(self.named(name)?),
+            Kind::Negative(x) => match self.value(x)? {
+                Value::Constant(c) => Value::Constant(self.modulus.neg(c)),
+                Value::Encrypted(x) => Value::Encrypted(self.auto.neg(&x)?),
+            },
+            Kind::Sum(terms) => self.sum(terms)?,
+            Kind::Product(factors) => self.product(factors)?,
+            Kind::Power(x, exponent) => match self.value(x)? {
+                _ if *exponent == 0 => Value::Constant(self.modulus.reduce_u64(1)),
+                Value::Constant(c) => Value::Constant(self.modulus.pow(c, *exponent)),
+                Value::Encrypted(x) => Value::Encrypted(self.power(x, *exponent)?),
+            },
+            Kind::Call(function, x) => match self.value(x)? {
+                // As long as only powers are constants that the parser did not see to be ones.
+                Value::Constant(c) => Value::Constant(c),
+                Value::Encrypted(x) => Value::Encrypted(self.call(*function, &x)?),
+            },
+        })
+    }
+    fn named(&self, name: &str) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        let missing = || CircuitError::MissingInput { name: name.into(), given: String::new() };
+        self.values.get(name).cloned().ok_or_else(missing)
+    }
+    fn sum(&self, terms: &[(bool, Node)]) -> Result<Value<S>, CircuitError> {
+        let mut constant = 0;
+        let mut sum: Option<Shared<S::Ciphertext>> = None;
+        for (subtracted, term) in terms {
+            match self.value(term)? {
+                Value::Constant(c) if *subtracted => constant = self.modulus.sub(constant, c),
+                Value::Constant(c) => constant = self.modulus.add(constant, c),
+                Value::Encrypted(x) => {
+                    sum = Some(match sum {
+                        None if *subtracted => self.auto.neg(&x)?,
+                        None => x,
+                        Some(sum) if *subtracted => self.auto.sub(&sum, &x)?,
+                        Some(sum) => self.auto.add(&sum, &x)?,
+                    });
+                }
+            }
+        }
+        Ok(match sum {
+            None => Value::Constant(constant),
+            Some(sum) if constant == 0 => Value::Encrypted(sum),
+            Some(sum) => Value::Encrypted(self.auto.add_scalar(&sum, self.modulus.centered(constant))?),
+        })
+    }
+    fn product(&self, factors: &[Node]) -> Result<Value<S>, CircuitError> {
+        let mut constant = self.modulus.reduce_u64(1);
+        let mut encrypted = Vec::new();
+        for factor in factors {
+            match self.value(factor)? {
+                Value::Constant(c) => constant = self.modulus.mul(constant, c),
+                Value::Encrypted(x) => encrypted.push(x),
+            }
+        }
+        // A tree of least depth.
+        while encrypted.len() > 1 {
+            let pair = |pair: &[Shared<S::Ciphertext>]| match pair {
+                [x, y] => self.auto.mul(x, y),
+                rest => Ok(rest[0].clone()),
+            };
+            encrypted = encrypted.chunks(2).map(pair).collect::<Result<_, _>>()?;
+        }
+        Ok(match encrypted.pop() {
+            None => Value::Constant(constant),
+            Some(x) if constant == 1 => Value::Encrypted(x),
+            Some(x) => Value::Encrypted(self.auto.mul_scalar(&x, self.modulus.centered(constant))?),
+        })
+    }
+    /// A power from 1, at depth ⌈log2⌉: the product of the powers x^(2^i), the small ones first.
+    fn power(&self, x: Shared<S::Ciphertext>, exponent: u64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        let (mut square, mut out) = (x, None);
+        let bits = u64::BITS - exponent.leading_zeros();
+        for bit in 0..bits {
+            if exponent >> bit & 1 == 1 {
+                out = Some(match out {
+                    None => square.clone(),
+                    Some(low) => self.auto.mul(&low, &square)?,
+                });
+            }
+            if bit + 1 < bits {
+                square = self.auto.mul(&square, &square)?;
+            }
+        }
+        Ok(out.unwrap_or(square))
+    }
+    fn call(&self, function: Function, x: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        match function {
+            Function::Rotate(k) => self.auto.apply(x, |s, x| rotate_by_keys(s, x, k)),
+            Function::RotateAlong(dimension, k) => {
+                self.auto.apply(x, |s, x| rotate_along(s, x, dimension, k, NextUse::LinearMap))
+            }
+            Function::SwapRows => self.auto.swap_rows(x),
+            Function::Sum => self.auto.apply(x, sum_by_keys),
+            Function::Refresh => self.auto.refresh(x),
+        }
+    }
+}
+
+/// The sum of all slots, at the highest level that has all its keys.
+fn sum_by_keys<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    let shape = scheme.slot_shape();
+    let dimensions = 0..shape.dimensions().len();
+    let sums = dimensions.map(|dimension| PowerSum::along(shape, dimension)).collect::<Result<Vec<_>, _>>()?;
+    let elements: Vec<_> = sums.iter().flat_map(PowerSum::galois_elements).collect();
+    // Without any key the sum itself says which one is missing.
+    let lower = |level: Level| elements.iter().fold(level, |level, &g| scheme.galois_level(g, level).unwrap_or(level));
+    let mut level = scheme.level(x);
+    while lower(level) < level {
+        level = lower(level);
+    }
+    total_sum(scheme, &scheme.mod_switch_to(x, level)?)
+}

@@ -1,0 +1,142 @@
+//! From bytes in GF(2^8) to integers modulo 2^e: what leaves AES, as what a server computes with.
+//!
+//! Three steps, docs/adr/0019:
+//! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and a trace takes a byte to eight integers b_i + 2 g_i;
+//! * *lifts* ([`lowest_bit`](crate::digits::lowest_bit)): polynomials take each of them to b_i, bit i modulo 2^(e - i) only, as that is all that counts;
+//! * the sum of 2^i b_i, the factors of 2 being free ([`Scheme::multiply_by_p`]).
+//!
+//! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated, summed ([`crate::sums::total_sum`]), truncated
+//! ([`crate::Truncation`]), and its lowest bit cleared ([`crate::ClearLowestDigit`]). [`crate::Comparison`] is for odd p; the sign of two's complement is
+//! `Truncation::floor` to one bit.
+
+mod bits;
+
+use std::ops::Range;
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::{Level, NextUse, Scheme};
+use rayon::prelude::*;
+
+use crate::aes::AesError;
+use crate::digits::lowest_bit;
+use crate::error::CircuitError;
+use crate::program::{Program, ProgramCosts};
+
+pub use bits::ByteBits;
+
+/// In which order the bytes of an integer come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The lowest byte first.
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+/// Integers modulo 2^e from their bytes, one ciphertext each, slot by slot.
+///
+/// Bytes that lie above 2^e are dropped; of fewer bytes than e bits the integer is without sign.
+pub struct IntegersFromBytes<S: Scheme> {
+    exponent: u32,
+    bytes: usize,
+    order: ByteOrder,
+    /// How each byte that counts is taken apart, the lowest first.
+    splits: Vec<ByteBits<S>>,
+    /// The lowest bits first.
+    groups: Vec<Group>,
+}
+
+/// Bits of one byte that are lifted alike: at the same levels, so that they carry the same factor and can be added without constants.
+struct Group {
+    byte: usize,
+    /// Bits of the byte.
+    bits: Range<usize>,
+    /// The lowest one counts modulo 2 to this power, the next one to one less.
+    exponent: u32,
+    lift: Program,
+}
+
+impl<S: Scheme> IntegersFromBytes<S> {
+    /// Integers modulo 2^exponent from so many bytes, for ciphertexts at `level` or below.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] without bytes, those of [`ByteBits::new`].
+    pub fn new(scheme: &S, bytes: usize, exponent: u32, order: ByteOrder, level: Level) -> Result<Self, CircuitError> {
+        if bytes == 0 {
+            return Err(CircuitError::Empty { what: "the list of bytes" });
+        }
+        let (mut splits, mut groups) = (Vec::new(), Vec::<Group>::new());
+        for bit in 0..(8 * bytes).min(exponent as usize) {
+            let (byte, place, left) = (bit / 8, bit % 8, exponent - bit as u32);
+            if place == 0 {
+                splits.push(ByteBits::new(scheme, left, level)?);
+            }
+            let lift = lowest_bit(left)?;
+            match groups.last_mut().filter(|group| group.byte == byte && group.lift.costs() == lift.costs()) {
+                Some(group) => group.bits.end += 1,
+                None => groups.push(Group { byte, bits: place..place + 1, exponent: left, lift }),
+            }
+        }
+        Ok(IntegersFromBytes { exponent, bytes, order, splits, groups })
+    }
+    /// The automorphisms that need keys.
+    pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
+        ByteBits::<S>::automorphisms(shape)
+    }
+    /// e: the integers are modulo 2^e.
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+    /// How many bytes an integer has.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+    /// Depth and products of the lifts; the bits take a level more.
+    pub fn costs(&self) -> ProgramCosts {
+        self.groups.iter().fold(ProgramCosts::default(), |sum, group| {
+            let (costs, times) = (group.lift.costs(), group.bits.len());
+            ProgramCosts {
+                depth: sum.depth.max(costs.depth),
+                products: sum.products + times * costs.products,
+                relinearizations: sum.relinearizations + times * costs.relinearizations,
+                scalar_products: sum.scalar_products + times * costs.scalar_products,
+            }
+        })
+    }
+    /// The integers whose bytes these are.
+    ///
+    /// # Errors
+    /// [`AesError::Width`] for another number of bytes, those of the scheme: above all too little capacity. Slots that hold no bytes give unspecified
+    /// integers.
+    pub fn evaluate(&self, scheme: &S, bytes: &[&S::Ciphertext]) -> Result<S::Ciphertext, CircuitError> {
+        AesError::check_width("an integer", bytes.len(), self.bytes)?;
+        let mut bytes = bytes.to_vec();
+        if self.order == ByteOrder::Big {
+            bytes.reverse();
+        }
+        let bits: Vec<_> =
+            self.splits.par_iter().zip(&bytes).map(|(split, byte)| split.split(scheme, byte)).collect::<Result<_, _>>()?;
+        let part = |group: &Group| group.sum(scheme, &bits[group.byte][group.bits.clone()]);
+        let parts: Vec<S::Ciphertext> = self.groups.par_iter().map(part).collect::<Result<_, CircuitError>>()?;
+        // Horner's rule. What lies above has more capacity, and so room for the constants that adapt its factor.
+        let mut parts = self.groups.iter().zip(parts).rev();
+        let (_, highest) = parts.next().ok_or(CircuitError::Empty { what: "the list of bits" })?;
+        parts.try_fold(highest, |sum, (group, part)| {
+            let sum = group.bits.clone().try_fold(sum, |sum, _| scheme.multiply_by_p(&sum))?;
+            Ok(scheme.add(&sum, &part)?)
+        })
+    }
+}
+
+impl Group {
+    /// Σ 2^j b_j modulo 2^exponent from b_j + 2 g_j.
+    fn sum<S: Scheme>(&self, scheme: &S, bits: &[S::Ciphertext]) -> Result<S::Ciphertext, CircuitError> {
+        let lift = |bit: &S::Ciphertext| {
+            let bit = scheme.reduce_plain_modulus(bit, self.exponent)?;
+            self.lift.run(scheme, &[&bit], NextUse::Keep)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+        };
+        let bits: Vec<S::Ciphertext> = bits.par_iter().map(lift).collect::<Result<_, CircuitError>>()?;
+        let terms: Vec<_> = bits.iter().enumerate().map(|(j, bit)| (bit, 1 << j)).collect();
+        Ok(scheme.prepare(&scheme.linear_combination(&terms, 0)?, NextUse::LinearMap)?)
+    }
+}
