@@ -6,7 +6,7 @@ use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{
     BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, generate_to_file, params, public_key, secret_key,
 };
-use everlevel::{Ciphertext, KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
+use everlevel::{KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -55,12 +55,7 @@ fn a_server_bootstraps_from_files() {
         assert!(server.bootstraps() > 0);
         let (cached, made) = server.evaluator().keys().cache_usage();
         assert!(cached <= 8 << 20 && made > 0);
-        write_file(
-            &file("output"),
-            &ciphertexts::to_bytes(&set, &[Ciphertext::clone(&x.get())], &layout).unwrap(),
-            Existing::Keep,
-        )
-        .unwrap();
+        write_file(&file("output"), &ciphertexts::to_bytes(&set, &[x.get()], &layout).unwrap(), Existing::Keep).unwrap();
     }
     // The client decrypts, believing nothing.
     let (set, _) = params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
