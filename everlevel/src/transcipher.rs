@@ -234,9 +234,9 @@ impl<K: EvalKeys> AesServer<K> {
     ///
     /// # Errors
     /// Too little capacity left, missing keys.
-    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, Error> {
+    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, CircuitError> {
         match &self.refresh {
-            Some(refresh) => Ok(refresh.refresh(&self.evaluator, &state)?),
+            Some(refresh) => refresh.refresh(&self.evaluator, &state),
             None => Ok(state),
         }
     }
