@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
-use crate::roles::args::{DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs};
+use crate::roles::args::{CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs};
 
 /// Exact homomorphic encryption that never runs out of levels.
 #[derive(Parser)]
@@ -58,6 +58,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Make a worn-out ciphertext fresh again
     Bootstrap(RefreshArgs),
+    /// Cut ciphertexts to what decryption needs; never needs a key
+    Compact(CompactArgs),
     /// Decrypt a column
     Decrypt(DecryptArgs),
     /// Say what a file is; never needs a key
