@@ -3,22 +3,16 @@
 #[allow(dead_code)] // what the tests of AES share is used in parts
 mod aes_common;
 
-use aes_common::{block, close, hex, open, oracle, random, top};
+use aes_common::{block, close, hex, lines, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
     Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySchedule, KeySize, KeySource, Layout, Packed, RoundKeys, Start,
     UnpackBits, UnpackBytes,
 };
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{Ciphertext, Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys};
+use everlevel_scheme::{Ciphertext, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-
-/// Four lines of 16 slots of degree 48, with so many words.
-fn lines(words: usize) -> Params {
-    let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
-    Params::new(ParamsSpec { words, ..params.spec().clone() }, OptIn::InsecureResearch).unwrap()
-}
 
 #[test]
 fn decryption_on_the_no_op_scheme() {

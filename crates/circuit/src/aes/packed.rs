@@ -130,6 +130,15 @@ impl<S: Scheme> Packed<S> {
         let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
         Ok(Packed { layout: Layout::packed(shape)?, images: conjugations(shape), encryption, decryption })
     }
+    /// SubBytes on a state: depth 3.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn sub_bytes(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let layer = &self.encryption;
+        let linear = layer.linear(scheme, &self.images, &inverse(scheme, &self.images, x)?)?;
+        Ok(scheme.add_plain(&linear, &layer.constant)?)
+    }
     /// The automorphisms that a direction uses: ten need keys.
     ///
     /// # Errors
