@@ -6,7 +6,6 @@ use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
 use super::field::{linearized, mul};
-use super::inversion::conjugations;
 use super::line::Line;
 use super::{AesError, RoundKeys};
 use crate::error::CircuitError;
@@ -91,7 +90,9 @@ impl<S: Scheme> UnpackBits<S> {
             conjugates.take(8).map(diagonal).collect::<Result<Vec<_>, _>>()
         };
         let duals = (0..8).map(row).collect::<Result<_, _>>()?;
-        Ok(UnpackBits { bytes: UnpackBytes::new(scheme, level)?, images: conjugations(shape), duals })
+        let next = |g: &GaloisElement| Some(shape.compose(*g, shape.frobenius()));
+        let images = std::iter::successors(Some(shape.identity()), next).take(8).collect();
+        Ok(UnpackBits { bytes: UnpackBytes::new(scheme, level)?, images, duals })
     }
     /// The 128 bits in the order of [`BitSliced`](super::BitSliced), at the level of `x` or somewhat below; noise grows twice as it does for bytes.
     ///
