@@ -175,10 +175,10 @@ fn aes_bench() {
     for (scheme, chain, params, method, rounds, blocks, counts) in [
         // The whole cipher: 2,880 relinearizations at depth 40.
         ("ltv", "rns", "insecure_ltv-2-m255", "bit-sliced", 10, 16.0, [5760.0, 2880.0, 2880.0, 40.0]),
-        ("ltv", "rns", "insecure_ltv-2-m255", "byte-sliced", 10, 16.0, [640.0, 640.0, 2240.0, 30.0]),
+        ("ltv", "rns", "insecure_ltv-2-m255", "byte-sliced", 10, 16.0, [640.0, 640.0, 1760.0, 30.0]),
         ("ltv", "prime-power", "insecure_ltv-m255", "bit-sliced", 2, 16.0, [1152.0, 576.0, 576.0, 8.0]),
-        ("ltv", "prime-power", "insecure_ltv-m255", "byte-sliced", 2, 16.0, [128.0, 128.0, 448.0, 6.0]),
-        ("bgv", "rns", "insecure_aes-m4947", "packed", 10, 4.0, [40.0, 40.0, 200.0, 30.0]),
+        ("ltv", "prime-power", "insecure_ltv-m255", "byte-sliced", 2, 16.0, [128.0, 128.0, 352.0, 6.0]),
+        ("bgv", "rns", "insecure_aes-m4947", "packed", 10, 4.0, [40.0, 40.0, 170.0, 30.0]),
     ] {
         let rounds_text = rounds.to_string();
         let report = json(&[

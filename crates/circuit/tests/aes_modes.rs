@@ -143,14 +143,14 @@ fn bit_sliced_decryption_on_the_no_op_scheme() {
 fn byte_sliced_decryption_on_the_no_op_scheme() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
-    check_decryption(&scheme, &aes, 16 * 4, 16 * (4 + 3 + 7));
+    check_decryption(&scheme, &aes, 16 * 4, 16 * (4 + 3 + 4));
 }
 
 #[test]
 fn packed_decryption_on_the_no_op_scheme() {
     let scheme = NoOp::new(&lines(20), 1);
     let aes = Packed::new(&scheme, top(&scheme)).unwrap();
-    check_decryption(&scheme, &aes, 4, 4 + 3 + 7 + 3 + 3);
+    check_decryption(&scheme, &aes, 4, 4 + 3 + 4 + 3 + 3);
 }
 
 /// FIPS-197, C.1: the results of MixColumns in rounds 1 to 9 of encryption, which rounds 9 to 1 of decryption end with.

@@ -1,4 +1,4 @@
-//! AES with whole blocks in a ciphertext: decryption, keys for the other ways, noise, on the no-op scheme and on BGV.
+//! AES with whole blocks in a ciphertext: where they lie, keys for the other ways, rounds on BGV, and the whole cipher on demand.
 
 #[allow(dead_code)] // what the tests of AES share is used in parts
 mod aes_common;
@@ -13,31 +13,6 @@ use everlevel_ring::SlotShape;
 use everlevel_scheme::{Ciphertext, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-
-#[test]
-fn decryption_on_the_no_op_scheme() {
-    let scheme = NoOp::new(&lines(20), 1);
-    let aes = Packed::new(&scheme, top(&scheme)).unwrap();
-    // FIPS-197, C.1 to C.3: the ciphertexts of 00112233445566778899aabbccddeeff under 000102..
-    let known = ["69c4e0d86a7b0430d8cdb78070b4c55a", "dda97ca4864cdfe06eaf70a0ec0d7191", "8ea2b7ca516745bfeafc49904b496089"];
-    let mut rng = ChaCha20Rng::seed_from_u64(3);
-    for (length, cipher) in [16, 24, 32].into_iter().zip(known) {
-        let key: Vec<u8> = (0..length).collect();
-        let schedule = KeySchedule::new(&key).unwrap();
-        let mut blocks = vec![block(cipher)];
-        blocks.resize_with(4, || random(&mut rng, 16).try_into().unwrap());
-        let expected: Vec<_> = blocks.iter().map(|b| oracle(&key, *b, Direction::Decrypt)).collect();
-        assert_eq!(expected[0], block("00112233445566778899aabbccddeeff"));
-        let mut keys = |round: usize, level: Level| Ok(open(&scheme, &aes, &[schedule.round_keys()[round]; 4], level)?);
-        let state = open(&scheme, &aes, &blocks, top(&scheme)).unwrap();
-        let (size, before) = (schedule.size(), scheme.cost());
-        let out = aes.decrypt(&scheme, state, size, size.rounds(), &mut keys, &mut |_, _| Ok(())).unwrap();
-        assert_eq!(close(&scheme, &aes, &out), expected);
-        // Per round: 4 products, and 3 + 7 + 3 + 3 automorphisms.
-        let (cost, rounds) = (scheme.cost() - before, size.rounds() as u64);
-        assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (4 * rounds, 4 * rounds, 20 * rounds));
-    }
-}
 
 #[test]
 fn lines_need_a_dimension_of_16() {

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Level, Plaintext, Scheme};
 use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
 use super::field::{
     AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, scaled, shifted, unshifted,
 };
-use super::inversion::{conjugations, inverse};
+use super::inversion::{ByteMap, Conjugations};
 use super::layout::Layout;
 use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
@@ -18,12 +18,11 @@ use crate::error::CircuitError;
 
 /// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8), holds a byte of a block.
 ///
-/// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 112 hoisted automorphisms, for all the rest: SubBytes' affine map
-/// Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for the same cost.
+/// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 48 hoisted automorphisms and 16 others, for all the rest: SubBytes'
+/// affine map Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for the same cost.
 pub struct ByteSliced<S: Scheme> {
     layout: Layout,
-    /// σ^0, .., σ^7.
-    images: Vec<GaloisElement>,
+    conjugations: Conjugations,
     encryption: Layer<S>,
     decryption: Layer<S>,
 }
@@ -31,7 +30,7 @@ pub struct ByteSliced<S: Scheme> {
 /// The linear layer of one direction.
 struct Layer<S: Scheme> {
     /// The coefficients of k times the affine map, or of the inverse map of k x, by k: for the entries of the matrix, and for 1.
-    multiples: BTreeMap<u8, Vec<S::Diagonal>>,
+    multiples: BTreeMap<u8, ByteMap<S>>,
     /// What the affine map makes of 0, in every slot.
     constant: Plaintext,
     /// (Inv)MixColumns: entry (r, k) is `mix[(k - r) mod 4]`.
@@ -50,21 +49,17 @@ impl<S: Scheme> Layer<S> {
             Direction::Decrypt => scaled(INVERSE_AFFINE, k),
         };
         let shape = scheme.slot_shape();
-        let diagonal = |byte: u8| {
-            let values = embedding.element(byte).repeat(shape.columns());
-            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
-        };
-        let multiple = |k: u8| Ok((k, coefficients(k).into_iter().map(diagonal).collect::<Result<_, _>>()?));
+        let multiple = |k: u8| Ok((k, ByteMap::new(scheme, embedding, coefficients(k), level)?));
         let factors = BTreeSet::from([1, mix[0], mix[1], mix[2], mix[3]]);
-        let multiples = factors.into_iter().map(multiple).collect::<Result<_, SchemeError>>()?;
+        let multiples = factors.into_iter().map(multiple).collect::<Result<_, CircuitError>>()?;
         let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
         Ok(Layer { multiples, constant, mix })
     }
     /// Row `row` of the matrix with the affine map, or the affine map alone.
-    fn row(&self, row: usize, mixes: bool) -> Vec<Option<&S::Diagonal>> {
+    fn row(&self, row: usize, mixes: bool) -> Vec<&ByteMap<S>> {
         let factors = if mixes { &self.mix[..] } else { &[1] };
         let entry = |k: usize| &self.multiples[&factors[(k + factors.len() - row) % factors.len()]];
-        (0..factors.len()).flat_map(|k| entry(k).iter().map(Some)).collect()
+        (0..factors.len()).map(entry).collect()
     }
 }
 
@@ -79,17 +74,14 @@ impl<S: Scheme> ByteSliced<S> {
         let encryption = Layer::new(scheme, &embedding, level, Direction::Encrypt)?;
         let decryption = Layer::new(scheme, &embedding, level, Direction::Decrypt)?;
         let layout = Layout::byte_sliced(shape)?;
-        Ok(ByteSliced { layout, images: Self::automorphisms(shape), encryption, decryption })
+        Ok(ByteSliced { layout, conjugations: Conjugations::new(shape), encryption, decryption })
     }
-    /// The automorphisms that it uses: the first eight powers of Frobenius, the identity first.
+    /// The automorphisms that it uses: the first five powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
-        conjugations(shape)
-    }
-    fn inverse(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        inverse(scheme, &self.images, x)
+        Conjugations::new(shape).elements().to_vec()
     }
     fn inverses(&self, scheme: &S, state: &[&S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        state.par_iter().map(|x| self.inverse(scheme, x)).collect()
+        state.par_iter().map(|x| self.conjugations.inverse(scheme, x)).collect()
     }
     /// The affine map of `layer` on bytes in the order of a state, and its matrix if it `mixes`. The sum of a row of the matrix is 1, so that the constant of the
     /// affine map comes out of it as it went in.
@@ -103,15 +95,8 @@ impl<S: Scheme> ByteSliced<S> {
         let height = if mixes { 4 } else { 1 };
         let rows: Vec<_> = (0..height).map(|row| layer.row(row, mixes)).collect();
         let column = |inputs: &[&S::Ciphertext]| {
-            let mut parts = Vec::with_capacity(8 * height);
-            for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
-                parts.extend(scheme.galois_many(&x, &self.images)?);
-            }
-            let finish = |sum| {
-                let linear = scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?;
-                Ok(scheme.add_plain(&linear, &layer.constant)?)
-            };
-            scheme.combine(&parts, &rows)?.into_iter().map(finish).collect::<Result<Vec<_>, CircuitError>>()
+            let linear = self.conjugations.linear(scheme, inputs, &rows)?;
+            linear.iter().map(|x| Ok(scheme.add_plain(x, &layer.constant)?)).collect::<Result<Vec<_>, CircuitError>>()
         };
         let columns: Vec<_> = inputs.par_chunks(height).map(column).collect::<Result<_, _>>()?;
         Ok(columns.into_iter().flatten().collect())
@@ -121,7 +106,7 @@ impl<S: Scheme> ByteSliced<S> {
     /// # Errors
     /// Those of the scheme.
     pub fn sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let mut out = self.linear(scheme, &self.encryption, false, &[&self.inverse(scheme, x)?])?;
+        let mut out = self.linear(scheme, &self.encryption, false, &[&self.conjugations.inverse(scheme, x)?])?;
         Ok(out.swap_remove(0))
     }
     /// InvSubBytes on one byte.
@@ -130,7 +115,7 @@ impl<S: Scheme> ByteSliced<S> {
     /// Those of the scheme.
     pub fn inverse_sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         let linear = self.linear(scheme, &self.decryption, false, &[x])?;
-        self.inverse(scheme, &linear[0])
+        self.conjugations.inverse(scheme, &linear[0])
     }
 }
 

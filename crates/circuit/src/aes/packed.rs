@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Plaintext, Scheme};
+use everlevel_scheme::{Level, NextUse, Plaintext, Scheme};
 
 use super::embedding::ByteEmbedding;
 use super::field::{AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX};
-use super::inversion::{conjugations, inverse};
+use super::inversion::{ByteMap, Conjugations};
 use super::layout::Layout;
 use super::line::Line;
 use super::round::{Direction, Round};
@@ -17,12 +17,11 @@ use crate::error::CircuitError;
 /// AES with one ciphertext for a state: the 16 bytes of a block lie along a dimension of 16 slots, byte i of FIPS-197's order at place i, and there is a block for
 /// each place of the other dimensions. The least latency, and one ciphertext for a round key.
 ///
-/// A round has 4 products and 3 automorphisms for x^254, depth 3, and two linear maps: SubBytes' affine map Σ c_j σ^j, σ Frobenius, of 7 hoisted automorphisms; and
-/// ShiftRows with MixColumns, see [`Mixing`], of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion, for the same cost (docs/adr/0018).
+/// A round has 4 products and 3 automorphisms for x^254, depth 3, and two linear maps: SubBytes' affine map Σ c_j σ^j, σ Frobenius, of 3 hoisted automorphisms
+/// and another; and ShiftRows with MixColumns, see [`Mixing`], of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion, for the same cost (docs/adr/0018).
 pub struct Packed<S: Scheme> {
     layout: Layout,
-    /// σ^0, .., σ^7.
-    images: Vec<GaloisElement>,
+    conjugations: Conjugations,
     encryption: Layer<S>,
     decryption: Layer<S>,
 }
@@ -88,8 +87,8 @@ impl<S: Scheme> Mixing<S> {
 
 /// What lies between the inversions of a direction.
 struct Layer<S: Scheme> {
-    /// The c_j of the affine map.
-    affine: Vec<S::Diagonal>,
+    /// The affine map without its constant.
+    affine: ByteMap<S>,
     /// What it makes of 0, in every slot.
     constant: Plaintext,
     mixing: Mixing<S>,
@@ -101,20 +100,9 @@ impl<S: Scheme> Layer<S> {
             Direction::Encrypt => (AFFINE, AFFINE_CONSTANT),
             Direction::Decrypt => (INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT),
         };
-        let shape = scheme.slot_shape();
-        let diagonal = |byte: &u8| {
-            let values = embedding.element(*byte).repeat(shape.columns());
-            scheme.diagonal(&DiagonalValues::LastDimensions(values), 1, level)
-        };
-        let affine = affine.iter().map(diagonal).collect::<Result<_, _>>()?;
-        let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
+        let affine = ByteMap::new(scheme, embedding, affine, level)?;
+        let constant = scheme.encode_elements(&embedding.element(constant).repeat(scheme.slot_shape().slots()))?;
         Ok(Layer { affine, constant, mixing: Mixing::new(scheme, embedding, line, level, direction)? })
-    }
-    /// The affine map without its constant.
-    fn linear(&self, scheme: &S, images: &[GaloisElement], x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let parts = scheme.galois_many(&scheme.prepare(x, NextUse::LinearMap)?, images)?;
-        let sums = scheme.combine(&parts, &[self.affine.iter().map(Some).collect()])?;
-        Ok(scheme.galois_sum(sums.into_iter().map(|sum| (images[0], sum)).collect(), NextUse::LinearMap)?)
     }
 }
 
@@ -128,7 +116,7 @@ impl<S: Scheme> Packed<S> {
         let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
         let layer = |direction| Layer::new(scheme, &embedding, &line, level, direction);
         let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
-        Ok(Packed { layout: Layout::packed(shape)?, images: conjugations(shape), encryption, decryption })
+        Ok(Packed { layout: Layout::packed(shape)?, conjugations: Conjugations::new(shape), encryption, decryption })
     }
     /// SubBytes on a state: depth 3.
     ///
@@ -136,16 +124,20 @@ impl<S: Scheme> Packed<S> {
     /// Those of the scheme.
     pub fn sub_bytes(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         let layer = &self.encryption;
-        let linear = layer.linear(scheme, &self.images, &inverse(scheme, &self.images, x)?)?;
+        let linear = self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)?;
         Ok(scheme.add_plain(&linear, &layer.constant)?)
     }
-    /// The automorphisms that a direction uses: ten need keys.
+    /// The affine map of a layer without its constant.
+    fn linear(&self, scheme: &S, layer: &Layer<S>, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        Ok(self.conjugations.linear(scheme, &[x], &[vec![&layer.affine]])?.swap_remove(0))
+    }
+    /// The automorphisms that a direction uses: seven or eight need keys.
     ///
     /// # Errors
     /// [`AesError::NoLine`].
     pub fn automorphisms(shape: &SlotShape, direction: Direction) -> Result<Vec<GaloisElement>, CircuitError> {
         let (babies, giant) = Mixing::<S>::automorphisms(shape, &Line::of(shape)?, direction);
-        let all: BTreeSet<_> = conjugations(shape).into_iter().chain(babies).chain([giant]).collect();
+        let all: BTreeSet<_> = Conjugations::new(shape).elements().iter().copied().chain(babies).chain([giant]).collect();
         Ok(all.into_iter().collect())
     }
 }
@@ -169,14 +161,14 @@ impl<S: Scheme> Aes<S> for Packed<S> {
         let out = match round.direction {
             Direction::Encrypt => {
                 let layer = &self.encryption;
-                let linear = layer.linear(scheme, &self.images, &inverse(scheme, &self.images, x)?)?;
+                let linear = self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)?;
                 // Rows of the matrix have the sum 1, so the constant may come after it.
                 scheme.add_plain(&layer.mixing.apply(scheme, &linear, round.mixes)?, &layer.constant)?
             }
             Direction::Decrypt => {
                 let layer = &self.decryption;
-                let linear = layer.linear(scheme, &self.images, &layer.mixing.apply(scheme, x, round.mixes)?)?;
-                inverse(scheme, &self.images, &scheme.add_plain(&linear, &layer.constant)?)?
+                let linear = self.linear(scheme, layer, &layer.mixing.apply(scheme, x, round.mixes)?)?;
+                self.conjugations.inverse(scheme, &scheme.add_plain(&linear, &layer.constant)?)?
             }
         };
         let level = scheme.level(&out);

@@ -4,11 +4,10 @@ use everlevel_ring::GaloisElement;
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
 use rayon::prelude::*;
 
-use super::RoundKeys;
 use super::embedding::ByteEmbedding;
 use super::field::{linearized, mul};
-use super::inversion::conjugations;
 use super::line::Line;
+use super::{AesError, RoundKeys};
 use crate::error::CircuitError;
 
 /// From one ciphertext with the bytes of a block along a line, as [`Packed`](super::Packed) has them, to 16 that hold one byte each, in all slots of the line. A round
@@ -55,7 +54,11 @@ impl<S: Scheme> UnpackBytes<S> {
         scheme: &'k S,
         keys: &'k RoundKeys<S>,
     ) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, CircuitError> + 'k {
-        |round, level| self.apply(scheme, &keys.key(scheme, round, level)?[0])
+        |round, level| {
+            let key = keys.key(scheme, round, level)?;
+            AesError::check_width("a packed round key", key.len(), 1)?;
+            self.apply(scheme, &key[0])
+        }
     }
 }
 
@@ -87,7 +90,9 @@ impl<S: Scheme> UnpackBits<S> {
             conjugates.take(8).map(diagonal).collect::<Result<Vec<_>, _>>()
         };
         let duals = (0..8).map(row).collect::<Result<_, _>>()?;
-        Ok(UnpackBits { bytes: UnpackBytes::new(scheme, level)?, images: conjugations(shape), duals })
+        let next = |g: &GaloisElement| Some(shape.compose(*g, shape.frobenius()));
+        let images = std::iter::successors(Some(shape.identity()), next).take(8).collect();
+        Ok(UnpackBits { bytes: UnpackBytes::new(scheme, level)?, images, duals })
     }
     /// The 128 bits in the order of [`BitSliced`](super::BitSliced), at the level of `x` or somewhat below; noise grows twice as it does for bytes.
     ///
@@ -111,7 +116,11 @@ impl<S: Scheme> UnpackBits<S> {
         scheme: &'k S,
         keys: &'k RoundKeys<S>,
     ) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, CircuitError> + 'k {
-        |round, level| self.apply(scheme, &keys.key(scheme, round, level)?[0])
+        |round, level| {
+            let key = keys.key(scheme, round, level)?;
+            AesError::check_width("a packed round key", key.len(), 1)?;
+            self.apply(scheme, &key[0])
+        }
     }
 }
 
