@@ -35,12 +35,14 @@ mod error;
 mod planner;
 mod rotations;
 mod server;
+mod transcipher;
 
 pub use client::Client;
 pub use error::Error;
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
+pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
 
 pub use everlevel_arith::Backend;
 pub use everlevel_circuit::bootstrap::{

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use everlevel_scheme::{OptIn, Params};
 use everlevel_wire::{
-    BoundPolicy, ReadOptions, WireError, ciphertexts, inspect, params, plaintexts, public_key, results, secret_key, server_keys,
+    BoundPolicy, ReadOptions, WireError, ciphertexts, params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
