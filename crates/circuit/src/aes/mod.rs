@@ -155,7 +155,8 @@ pub trait Aes<S: Scheme>: Sync {
     /// AES on all blocks of a state. `between` is called after the addition of the first key and after each round.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], those of the scheme, of `keys` and of `between`.
+    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], [`SchemeError::WrongParams`] for keys of other parameters,
+    /// those of the scheme, of `keys` and of `between`.
     fn evaluate(
         &self,
         scheme: &S,
@@ -166,17 +167,26 @@ pub trait Aes<S: Scheme>: Sync {
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         AesError::check_prime(scheme.plain_prime())?;
         cipher.check()?;
+        // What may come from a client is looked at.
+        let check = |what: &'static str, state: &[S::Ciphertext]| {
+            AesError::check_width(what, state.len(), self.width())?;
+            Ok::<_, CircuitError>(state.iter().try_for_each(|x| scheme.check_params(x))?)
+        };
+        let keys: KeySource<'_, S> = &mut |round, level| {
+            let key = keys(round, level)?;
+            check("a round key", &key)?;
+            Ok(key)
+        };
         let first = cipher.key(0);
         let mut state = match start {
             Start::Encrypted(state) => {
-                AesError::check_width("the state", state.len(), self.width())?;
+                check("the state", &state)?;
                 let level = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
                 self.add_key(scheme, &state, first, level, keys)?
             }
             Start::Public(blocks, level) => {
                 AesError::check_width("the state", blocks.len(), self.width())?;
                 let key = keys(first, level)?;
-                AesError::check_width("a round key", key.len(), blocks.len())?;
                 key.par_iter().zip(blocks).map(|(k, x)| Ok(scheme.add_plain(k, x)?)).collect::<Result<_, CircuitError>>()?
             }
         };
