@@ -9,6 +9,7 @@
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
+//! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
 //! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
 //! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
 //!
@@ -23,6 +24,12 @@
 //!
 //! ```
 #![doc = include_str!("../examples/fixed_point.rs")]
+//! ```
+//!
+//! Data that their owner keeps under AES, added up as integers by a server that has no key ([`circuit::aes`], [`circuit::integers`]):
+//!
+//! ```
+#![doc = include_str!("../examples/sum_column.rs")]
 //! ```
 //!
 //! # What is guaranteed
@@ -54,8 +61,8 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
-    Ciphertext, Cost, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext,
-    PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
+    PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

@@ -15,7 +15,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The first good dimension of 16 slots that is not the last one. In rings with p = 2 and bytes in slots that of 17 it is, and dimensions are axes.
+    /// The first good dimension of 16 slots ahead of the last one. With p = 2 every dimension is an axis, and this one that of 17.
     pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
         let dimensions = shape.dimensions();
         let sizes = || dimensions.iter().map(|d| d.size).collect();

@@ -62,6 +62,7 @@ mod round;
 mod round_keys;
 mod tower;
 mod transcipher;
+mod unpack;
 
 use everlevel_scheme::{Level, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
@@ -76,11 +77,12 @@ pub use error::AesError;
 pub use key::{KeySchedule, KeySize};
 pub use layout::{Layout, Place};
 pub use modes::{Blocks, Mode};
-pub use packed::{Packed, UnpackBytes};
+pub use packed::Packed;
 pub use refresh::{Refresh, RefreshFn};
 pub use round::{Cipher, Direction, Round};
 pub use round_keys::RoundKeys;
 pub use transcipher::{Batch, Progress, Transcipher};
+pub use unpack::{UnpackBits, UnpackBytes};
 
 /// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
 /// it out. At that level or above; best encrypted at just that level.
