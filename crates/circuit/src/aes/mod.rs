@@ -258,8 +258,8 @@ pub trait Aes<S: Scheme>: Sync {
         Ok(levels)
     }
     /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at every level up to
-    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. In a
-    /// rehearsal as for [`Aes::round_key_levels`].
+    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. On the
+    /// no-op scheme without values this takes seconds; best on one of its own, as it meets more levels than a run, and a plan of server keys would have them all.
     ///
     /// # Errors
     /// [`CircuitError::NotEnoughCapacity`] if there is no room for a round from `top` either, and as [`Aes::evaluate`].

@@ -2,7 +2,7 @@
 
 use everlevel_scheme::{Level, Scheme};
 
-use super::packed::UnpackBytes;
+use super::unpack::UnpackBytes;
 use super::{AesError, KeySize};
 use crate::error::CircuitError;
 
