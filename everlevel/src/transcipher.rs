@@ -114,8 +114,16 @@ impl Rehearsal {
     fn levels(&self, aes: &impl Aes<NoOp>, cipher: Cipher, key: &Open) -> Result<(Vec<Level>, f64), Error> {
         let (scheme, start) = (&self.scheme, key.meta().level);
         let lowered = |level: Level| Ok(scheme.mod_switch_to(key, level.min(start))?);
-        let round = aes.capacity_of_round(scheme, key.clone(), cipher, lowered)?;
-        let needed = round + self.refresh.as_ref().map_or(0.0, |refresh| refresh.minimum_capacity(scheme));
+        let needed = match &self.refresh {
+            Some(refresh) => {
+                // Elsewhere, as this meets levels that the server does not.
+                let aside = NoOp::blank(scheme.params());
+                let zero = Plaintext::encode(scheme.params(), &[])?;
+                let blank = |level: Level| Ok(aside.encrypt_at(&zero, level)?);
+                aes.capacity_for_round(&aside, cipher.direction, start, refresh.minimum_capacity(scheme), blank)?
+            }
+            None => 0.0,
+        };
         let fresh = self.refresh.as_ref().map(|refresh| |state: Vec<Open>| refresh.refresh(scheme, &state));
         let refresh = fresh.as_ref().map(|fresh| Refresh::new(needed, fresh));
         Ok((Transcipher::key_levels(scheme, aes, cipher, start, refresh, lowered)?, needed))
@@ -226,9 +234,9 @@ impl<K: EvalKeys> AesServer<K> {
     ///
     /// # Errors
     /// Too little capacity left, missing keys.
-    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, Error> {
+    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, CircuitError> {
         match &self.refresh {
-            Some(refresh) => Ok(refresh.refresh(&self.evaluator, &state)?),
+            Some(refresh) => refresh.refresh(&self.evaluator, &state),
             None => Ok(state),
         }
     }

@@ -16,6 +16,7 @@ fn params(index: u64, p: u64, r: u32, form: Form, family: Family) -> Params {
         index,
         plain_prime: p,
         plain_exponent: r,
+        extended_exponent: 0,
         base_bits: 48,
         word_bits: 50,
         words: 5,
