@@ -1,12 +1,14 @@
-//! Key expansion on encrypted AES keys: against FIPS-197, on the no-op scheme.
+//! Key expansion on encrypted AES keys: against FIPS-197, on the no-op scheme and on BGV.
 
 #[allow(dead_code)] // what the tests of AES share is used in parts
 mod aes_common;
 
 use aes_common::*;
-use everlevel_circuit::aes::{Aes, AesError, ByteSliced, KeySchedule, KeySize, Packed, RoundKeys, UnpackBytes};
+use everlevel_circuit::aes::{Aes, AesError, ByteSliced, KeySchedule, KeySize, Layout, Packed, RoundKeys, UnpackBytes};
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{Level, NoOp};
+use everlevel_scheme::{Ciphertext, Evaluator, Level, NoOp, Params, Plaintext, Scheme, SecretKey, ServerKeys};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
 
 #[test]
 fn keys_are_expanded_homomorphically() {
@@ -78,4 +80,61 @@ fn packed_keys_are_expanded_and_unpacked() {
         let refused = RoundKeys::expand_packed(&scheme, &aes, size, vec![parts[0].clone(); 3], None);
         assert_eq!(refused.err(), Some(width.into()));
     }
+}
+
+/// AES-128's keys, expanded with cryptography: the right ones, with noise below its bound. `key` is what a client encrypts.
+fn expanded_for_real(
+    params: &Params,
+    layout: &Layout,
+    key: &[u8; 16],
+    parts: &[Vec<u64>],
+    plan: impl Fn(&NoOp, Vec<Open>) -> RoundKeys<NoOp>,
+    expand: impl Fn(&Evaluator, Vec<Ciphertext>) -> RoundKeys<Evaluator>,
+) {
+    let planner = NoOp::blank(params);
+    let zero = planner.encrypt(&Plaintext::encode(params, &[]).unwrap()).unwrap();
+    let planned = plan(&planner, vec![zero; parts.len()]);
+    let mut rng = ChaCha20Rng::seed_from_u64(13);
+    let secret = SecretKey::generate(params, &mut rng);
+    let scheme = Evaluator::new(ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap());
+    let encrypt = |x: &Vec<u64>| secret.encrypt(&Plaintext::encode_elements(params, x).unwrap(), &mut rng).unwrap();
+    let keys = expand(&scheme, parts.iter().map(encrypt).collect());
+    for (round, expected) in KeySchedule::new(key).unwrap().round_keys().iter().enumerate() {
+        let found = &keys.keys()[round];
+        assert_eq!(keys.level(&scheme, round), planned.level(&planner, round), "as foretold");
+        assert!(found.iter().all(|x| secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x)));
+        let elements: Vec<_> = found.iter().map(|x| secret.decrypt(x).unwrap().decode_elements(params).unwrap()).collect();
+        assert_eq!(layout.decode(&elements).unwrap(), vec![*expected; layout.blocks()], "round {round}");
+    }
+}
+
+#[test]
+fn keys_are_expanded_with_bgv() {
+    let key: [u8; 16] = hex(KEY_128).try_into().unwrap();
+
+    let params = bgv(2, 20);
+    let (top, layout) = (params.chain().top(), Layout::byte_sliced(params.slot_shape()).unwrap());
+    // Ciphertext i holds byte i in all slots: a round key by bytes.
+    let parts = layout.encode(&vec![key; layout.blocks()]);
+    expanded_for_real(
+        &params,
+        &layout,
+        &key,
+        &parts,
+        |s, key| RoundKeys::expand(s, &ByteSliced::new(s, top).unwrap(), key, None).unwrap(),
+        |s, key| RoundKeys::expand(s, &ByteSliced::new(s, top).unwrap(), key, None).unwrap(),
+    );
+
+    let params = lines(16);
+    let (top, layout) = (params.chain().top(), Layout::packed(params.slot_shape()).unwrap());
+    let parts = layout.encode(&vec![key; layout.blocks()]);
+    let size = KeySize::Aes128;
+    expanded_for_real(
+        &params,
+        &layout,
+        &key,
+        &parts,
+        |s, key| RoundKeys::expand_packed(s, &Packed::new(s, top).unwrap(), size, key, None).unwrap(),
+        |s, key| RoundKeys::expand_packed(s, &Packed::new(s, top).unwrap(), size, key, None).unwrap(),
+    );
 }
