@@ -309,4 +309,13 @@ fn the_leveled_set_has_room_for_both_directions() {
     let mut run = Transcipher::new(&scheme, &bytes, KeySize::Aes128, mode, top(&scheme), &mut source).unwrap();
     let state = run.next_batch(&[0; 16], &mut |_| ()).unwrap().state;
     assert!(state.iter().all(|x| scheme.capacity_bits(x) > 220.0));
+    // A round takes less than it needs to begin with: the lowest levels are coarse.
+    let aside = NoOp::blank(&params);
+    let blank = |level| Ok(aside.encrypt_at(&zero, level)?);
+    for direction in [Direction::Encrypt, Direction::Decrypt] {
+        let needed = packed.capacity_for_round(&aside, direction, top(&aside), 0.0, blank).unwrap();
+        assert!((60.0..130.0).contains(&needed), "{needed}");
+        let more = packed.capacity_for_round(&aside, direction, top(&aside), 60.0, blank).unwrap();
+        assert!(more > needed);
+    }
 }

@@ -257,7 +257,7 @@ pub trait Aes<S: Scheme>: Sync {
         self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
     }
-    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at every level up to
+    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at the lower levels up to
     /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. On the
     /// no-op scheme without values this takes seconds; best on one of its own, as it meets more levels than a run, and a plan of server keys would have them all.
     ///
@@ -282,6 +282,10 @@ pub trait Aes<S: Scheme>: Sync {
                 Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => continue,
                 Err(error) => return Err(error),
             };
+            // More levels would only pass by the same capacities again.
+            if !enough.is_empty() && least_capacity(scheme, &state) > 3.0 * too_little {
+                break;
+            }
             for _ in 0..KeySize::Aes256.rounds() {
                 let capacity = least_capacity(scheme, &state);
                 let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
