@@ -200,6 +200,9 @@ impl Scheme for Clear {
         Ok(Value { t, ..self.map(a, |x| x / t.prime())? })
     }
     /// In the base ring: powers of X that are powers of W.
+    fn check_params(&self, _: &Value) -> Result<(), SchemeError> {
+        Ok(())
+    }
     fn form(&self, _: &Value) -> everlevel_scheme::Form {
         everlevel_scheme::Form::Bgv
     }

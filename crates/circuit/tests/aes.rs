@@ -1,5 +1,6 @@
 //! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV and on LTV over NTRU.
 
+#[allow(dead_code)] // what the tests of AES share is used in parts
 mod aes_common;
 
 use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top};

@@ -79,6 +79,13 @@ pub trait Scheme: Send + Sync {
     /// log2(modulus / (2 * noise bound)): what is left to compute with.
     fn capacity_bits(&self, x: &Self::Ciphertext) -> f64;
 
+    /// That `x` can be a ciphertext of these parameters, by its level, plaintext modulus and noise bound and by the number, the degree and the primes of its
+    /// polynomials: for what comes from somewhere else. Other verbs take it for granted.
+    ///
+    /// # Errors
+    /// [`SchemeError::WrongParams`], or what is wrong with the level or the bound.
+    fn check_params(&self, x: &Self::Ciphertext) -> Result<(), SchemeError>;
+
     /// Whether `x` is a BGV or a BFV ciphertext.
     fn form(&self, x: &Self::Ciphertext) -> Form;
     /// The same message in the other form. Free: noise, level and factor stay. A converted ciphertext may need a constant to be aligned with

@@ -157,7 +157,8 @@ pub trait Aes<S: Scheme>: Sync {
     /// AES on all blocks of a state. `between` is called after the addition of the first key and after each round.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], those of the scheme, of `keys` and of `between`.
+    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], [`SchemeError::WrongParams`] for keys of other parameters,
+    /// those of the scheme, of `keys` and of `between`.
     fn evaluate(
         &self,
         scheme: &S,
@@ -168,17 +169,26 @@ pub trait Aes<S: Scheme>: Sync {
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         AesError::check_prime(scheme.plain_prime())?;
         cipher.check()?;
+        // What may come from a client is looked at.
+        let check = |what: &'static str, state: &[S::Ciphertext]| {
+            AesError::check_width(what, state.len(), self.width())?;
+            Ok::<_, CircuitError>(state.iter().try_for_each(|x| scheme.check_params(x))?)
+        };
+        let keys: KeySource<'_, S> = &mut |round, level| {
+            let key = keys(round, level)?;
+            check("a round key", &key)?;
+            Ok(key)
+        };
         let first = cipher.key(0);
         let mut state = match start {
             Start::Encrypted(state) => {
-                AesError::check_width("the state", state.len(), self.width())?;
+                check("the state", &state)?;
                 let level = state.iter().map(|x| scheme.level(x)).min().unwrap_or(Level(0));
                 self.add_key(scheme, &state, first, level, keys)?
             }
             Start::Public(blocks, level) => {
                 AesError::check_width("the state", blocks.len(), self.width())?;
                 let key = keys(first, level)?;
-                AesError::check_width("a round key", key.len(), blocks.len())?;
                 key.par_iter().zip(blocks).map(|(k, x)| Ok(scheme.add_plain(k, x)?)).collect::<Result<_, CircuitError>>()?
             }
         };
@@ -247,9 +257,9 @@ pub trait Aes<S: Scheme>: Sync {
         self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
     }
-    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at every level up to
-    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. In a
-    /// rehearsal as for [`Aes::round_key_levels`].
+    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at the lower levels up to
+    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. On the
+    /// no-op scheme without values this takes seconds; best on one of its own, as it meets more levels than a run, and a plan of server keys would have them all.
     ///
     /// # Errors
     /// [`CircuitError::NotEnoughCapacity`] if there is no room for a round from `top` either, and as [`Aes::evaluate`].
@@ -272,6 +282,10 @@ pub trait Aes<S: Scheme>: Sync {
                 Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => continue,
                 Err(error) => return Err(error),
             };
+            // More levels would only pass by the same capacities again.
+            if !enough.is_empty() && least_capacity(scheme, &state) > 3.0 * too_little {
+                break;
+            }
             for _ in 0..KeySize::Aes256.rounds() {
                 let capacity = least_capacity(scheme, &state);
                 let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);

@@ -1,13 +1,4 @@
 //! From AES ciphertexts to ciphertexts of the scheme: transciphering.
-//!
-//! A client encrypts its data under AES, as it does anyway, and sends its AES key once, encrypted under the scheme ([`super::RoundKeys`]). The server decrypts AES
-//! homomorphically: what it gets are ciphertexts whose slots are the bytes of the data.
-//!
-//! What this does not give:
-//! * *Authentication.* Whoever flips a bit of CTR or GCM data flips it in the plaintext. The tag of GCM or an HMAC has to be checked ahead, by somebody who has the key,
-//!   as the client before it sends the data; the server cannot.
-//! * *Security against chosen ciphertexts.* Data made by an attacker are decrypted like any other; whoever sees results learns what follows from them.
-//! * *Circuit privacy.* Results show the owner of the secret key what was computed, by their noise.
 
 use everlevel_scheme::{Level, Plaintext, Scheme};
 use rayon::prelude::*;
@@ -37,7 +28,14 @@ pub struct Progress {
     pub rounds: usize,
 }
 
-/// Decrypts a stream of AES ciphertext homomorphically, a state at a time.
+/// Decrypts a stream of AES ciphertext homomorphically, a state at a time: transciphering.
+///
+/// A client encrypts its data under AES, as it does anyway, and sends its AES key once, encrypted under the scheme ([`super::RoundKeys`]). What the server gets are
+/// ciphertexts whose slots are the bytes of the data. This does not give
+/// * *authentication*: whoever flips a bit of CTR or GCM data flips it in the plaintext. The tag of GCM or an HMAC has to be checked ahead, by somebody who has the
+///   key, as the client before it sends the data; the server cannot.
+/// * *security against chosen ciphertexts*: data made by an attacker are decrypted like any other, and whoever sees results learns what follows from them.
+/// * *circuit privacy*: results show the owner of the secret key, by their noise, something of what was computed.
 ///
 /// Memory: one state and what a round needs besides. Cost: that of AES for each batch, whatever its length; in CTR and GCM the first round key is added to public
 /// counters, and the data are added to the keystream at the end, both without key switches.

@@ -43,6 +43,9 @@ impl Scheme for LtvEvaluator {
         self.capacity(&x.meta)
     }
 
+    fn check_params(&self, x: &LtvCiphertext) -> Result<(), SchemeError> {
+        self.check(x)
+    }
     fn form(&self, x: &LtvCiphertext) -> Form {
         x.meta.form
     }

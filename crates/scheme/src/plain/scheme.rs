@@ -93,6 +93,11 @@ impl Scheme for NoOp {
         self.params.capacity(&x.meta)
     }
 
+    fn check_params(&self, x: &Open) -> Result<(), SchemeError> {
+        self.params.check_meta(&x.meta)?;
+        let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: self.params.name().into() };
+        (x.value.is_empty() || x.value.len() == self.params.degree()).then_some(()).ok_or_else(wrong)
+    }
     fn form(&self, x: &Open) -> Form {
         x.meta.form
     }

@@ -154,6 +154,12 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         self.params.capacity(&x.meta)
     }
 
+    fn check_params(&self, x: &Ciphertext) -> Result<(), SchemeError> {
+        let params = self.params();
+        params.check_meta(&x.meta)?;
+        let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
+        x.fits(params).then_some(()).ok_or_else(wrong)
+    }
     fn form(&self, x: &Ciphertext) -> Form {
         x.meta.form
     }

@@ -73,22 +73,27 @@ impl Ciphertext {
     /// decryption at the level, another number of components, or polynomials that are not over the primes of the level.
     pub fn from_parts(params: &Params, meta: Meta, components: Vec<Poly<Eval>>) -> Result<Self, SchemeError> {
         params.check_meta(&meta)?;
-        let basis = params.chain().basis(meta.level);
-        let fits = |c: &Poly<Eval>| c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree());
-        if components.len() != params.components() || !components.iter().all(fits) {
+        let out = Ciphertext::new(meta, components);
+        if !out.fits(params) {
             return Err(SchemeError::BadArgument {
                 what: "components of a ciphertext",
                 expected: format!(
                     "{} polynomials of degree {} over the {} primes of level {}",
                     params.components(),
                     params.degree(),
-                    basis.len(),
+                    params.chain().basis(meta.level).len(),
                     meta.level
                 ),
-                found: format!("{} polynomials, or others", components.len()),
+                found: format!("{} polynomials, or others", out.components.len()),
             });
         }
-        Ok(Ciphertext::new(meta, components))
+        Ok(out)
+    }
+    /// Whether the components are as many as these parameters have, of their degree and over the primes of the level, which must be one of theirs.
+    fn fits(&self, params: &Params) -> bool {
+        let basis = params.chain().basis(self.meta.level);
+        let fits = |c: &Poly<Eval>| c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree());
+        self.components.len() == params.components() && self.components.iter().all(fits)
     }
     /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
     ///
