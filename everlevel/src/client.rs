@@ -18,6 +18,10 @@ impl Client {
     pub fn new(params: &Params, rng: &mut impl CryptoRng) -> Self {
         Client { secret: SecretKey::generate(params, rng) }
     }
+    /// The owner of a key that was drawn before, such as one read by [`crate::wire::secret_key::from_bytes`].
+    pub fn with_secret(secret: SecretKey) -> Self {
+        Client { secret }
+    }
     /// The parameter set.
     pub fn params(&self) -> &Params {
         self.secret.params()

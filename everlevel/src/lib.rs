@@ -9,6 +9,7 @@
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
+//! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
 //! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
 //! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
 //!
@@ -41,12 +42,14 @@ mod error;
 mod planner;
 mod rotations;
 mod server;
+mod transcipher;
 
 pub use client::Client;
 pub use error::Error;
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
+pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
 
 pub use everlevel_arith::Backend;
 pub use everlevel_circuit::bootstrap::{
@@ -58,8 +61,8 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
-    Ciphertext, Cost, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext,
-    PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
+    PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

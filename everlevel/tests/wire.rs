@@ -1,10 +1,12 @@
 //! A client and a server that share nothing but files.
 
+use std::time::Instant;
+
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{
     BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, generate_to_file, params, public_key, secret_key,
 };
-use everlevel::{Ciphertext, KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
+use everlevel::{KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -53,12 +55,7 @@ fn a_server_bootstraps_from_files() {
         assert!(server.bootstraps() > 0);
         let (cached, made) = server.evaluator().keys().cache_usage();
         assert!(cached <= 8 << 20 && made > 0);
-        write_file(
-            &file("output"),
-            &ciphertexts::to_bytes(&set, &[Ciphertext::clone(&x.get())], &layout).unwrap(),
-            Existing::Keep,
-        )
-        .unwrap();
+        write_file(&file("output"), &ciphertexts::to_bytes(&set, &[x.get()], &layout).unwrap(), Existing::Keep).unwrap();
     }
     // The client decrypts, believing nothing.
     let (set, _) = params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
@@ -68,4 +65,58 @@ fn a_server_bootstraps_from_files() {
     let plain = |v: u64| (0..60).fold(v, |v, _| (v * v + 1) % 257);
     let found = secret.decrypt(&outputs[0]).unwrap().decode(&set).unwrap();
     assert!(found.into_iter().eq(values.into_iter().map(plain)));
+}
+
+/// The most memory that this process has had, in MiB; none where the system does not say.
+fn peak_mib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? / 1024)
+}
+
+/// Sizes, times and memory of the default set's keys: prints what it finds.
+#[test]
+#[ignore = "a minute, and a gigabyte of disk"]
+fn keys_of_the_default_set_stay_in_their_file() {
+    let set = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("server");
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let secret = SecretKey::generate(&set, &mut rng);
+    let planner = KeyPlanner::new(&set).unwrap();
+    let plan = planner.keys();
+    let before = peak_mib();
+    let clock = Instant::now();
+    let report = generate_to_file(&path, Existing::Keep, &secret, &plan, &Metadata::new(), &mut rng, |_, _| ()).unwrap();
+    let generation = clock.elapsed();
+    let bytes = std::fs::metadata(&path).unwrap().len();
+    println!(
+        "{report:?}: {} keys, {bytes} bytes, generated in {generation:.2?}; peak MiB {before:?} -> {:?}",
+        plan.len(),
+        peak_mib()
+    );
+    assert!(bytes < (11 << 30) / 10 && bytes - report.total_bytes() < 1 << 16);
+    assert!(peak_mib().is_none_or(|peak| peak < 700), "generation keeps one key at a time");
+
+    let clock = Instant::now();
+    let keys = FileKeys::open(&set, &path, 512 << 20).unwrap();
+    let opening = clock.elapsed();
+    println!("opened in {opening:.2?}");
+    assert!(opening.as_millis() < 200);
+    let bootstrap = |keys: FileKeys| {
+        let server = Server::new(keys, planner.bootstrap_plan().clone()).unwrap();
+        let values: Vec<u64> = (0..set.slots() as u64).map(|i| i * i % 65537).collect();
+        let x = secret.encrypt(&Plaintext::encode(&set, &values).unwrap(), &mut ChaCha20Rng::seed_from_u64(3)).unwrap();
+        for round in 0..3 {
+            let clock = Instant::now();
+            let fresh = server.bootstrap(&x).unwrap();
+            let usage = server.evaluator().keys().cache_usage();
+            println!("bootstrap {round}: {:.2?}, cached bytes and loads {usage:?}; peak MiB {:?}", clock.elapsed(), peak_mib());
+            assert_eq!(secret.decrypt(&fresh).unwrap().decode(&set).unwrap(), values);
+        }
+    };
+    println!("cache of 512 MiB");
+    bootstrap(keys);
+    println!("cache for all");
+    bootstrap(FileKeys::open(&set, &path, 1 << 34).unwrap());
 }

@@ -6,7 +6,7 @@ mod encrypt;
 mod eval;
 pub mod files;
 mod inspect;
-mod keygen;
+pub mod keygen;
 
 pub use decrypt::run as decrypt;
 pub use encrypt::run as encrypt;

@@ -10,32 +10,43 @@ pub(crate) fn width_below(q: u64) -> u32 {
     64 - q.saturating_sub(1).leading_zeros()
 }
 
+/// Widths up to this one lie within eight bytes, wherever they begin.
+const ONE_WORD: u32 = 57;
+
+/// How many of `count` values begin at least eight bytes before the end and may be moved as whole words.
+fn movable(count: usize, width: u32, bytes: usize) -> usize {
+    if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) * 8 / width as usize).min(count) }
+}
+
 /// Packs values below 2^`width`, 1 <= width <= 62, into exactly [`packed_len`] bytes. Time depends on the number of values only.
 pub(crate) fn pack(values: &[u64], width: u32, out: &mut [u8]) {
-    let (mut word, mut filled) = (0u64, 0);
-    let mut words = out.chunks_mut(8);
-    let mut put = |word: u64| {
-        if let Some(chunk) = words.next() {
-            chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
-        }
-    };
-    for &value in values {
+    let (fast, rest) = values.split_at(movable(values.len(), width, out.len()));
+    // Bits that do not fill a byte yet.
+    let (mut word, mut filled, mut at) = (0u64, 0, 0);
+    for value in fast {
         word |= value << filled;
+        out[at..at + 8].copy_from_slice(&word.to_le_bytes());
         filled += width;
-        if filled >= 64 {
-            put(word);
-            filled -= 64;
-            // What did not fit; filled < width here.
-            word = if filled == 0 { 0 } else { value >> (width - filled) };
+        at += (filled / 8) as usize;
+        // At most 63 bits: width + 7 is at most 64, and whole bytes only leave.
+        word = word.checked_shr(filled & !7).unwrap_or(0);
+        filled %= 8;
+    }
+    let mut word = u128::from(word);
+    for value in rest {
+        word |= u128::from(*value) << filled;
+        filled += width;
+        while filled >= 8 {
+            out[at] = word as u8;
+            at += 1;
+            word >>= 8;
+            filled -= 8;
         }
     }
     if filled > 0 {
-        put(word);
+        out[at] = word as u8;
     }
 }
-
-/// Widths up to this one lie within eight bytes, wherever they begin.
-const ONE_LOAD: u32 = 57;
 
 /// Unpacks into `out` and returns the largest value; none if `bytes` has another length than [`packed_len`] or ends in bits that are not 0.
 pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
@@ -48,9 +59,7 @@ pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
     }
     let mask = (1u64 << width) - 1;
     let mut largest = 0;
-    // Values that begin at least nine bytes before the end.
-    let safe = if width > ONE_LOAD { 0 } else { (bytes.len().saturating_sub(8) * 8 / width as usize).min(out.len()) };
-    let (fast, rest) = out.split_at_mut(safe);
+    let (fast, rest) = out.split_at_mut(movable(out.len(), width, bytes.len()));
     let mut at = 0usize;
     for value in fast {
         let word = u64::from_le_bytes(bytes[at / 8..at / 8 + 8].try_into().unwrap_or_default());

@@ -84,7 +84,36 @@ fn sizes_of_the_default_set() {
     let compact = x.compact_for_decryption(&params).unwrap();
     let size = results::to_bytes(&params, std::slice::from_ref(&compact), &Metadata::new()).unwrap().len() as f64;
     let target = 2.0 * params.degree() as f64 * ((65537f64).log2() + 13.0) / 8.0;
-    println!("fresh {bytes}, result {size}, widths {:?}", compact.widths());
+    println!("fresh {bytes} bytes, result {size} bytes, widths {:?}", compact.widths());
     assert!(size <= target && size < bytes / 15.0, "result: {size} bytes, fresh {bytes}");
     assert_eq!(secret.decrypt_compact(&compact).unwrap(), message);
+}
+
+/// Bytes a second of ciphertexts that are no longer seeded, and of fresh ones, whose seeds are expanded.
+#[test]
+#[ignore = "prints a measurement"]
+fn speed_of_the_default_set() {
+    let params = Params::named("bgv-65537-n15", OptIn::SecureOnly).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let message = everlevel_scheme::Plaintext::encode(&params, &[1, 2, 3]).unwrap();
+    let fresh: Vec<Ciphertext> = (0..16).map(|_| secret.encrypt(&message, &mut rng).unwrap()).collect();
+    let evaluator = Evaluator::new(everlevel_scheme::ServerKeys::empty(&params));
+    let worked: Vec<Ciphertext> = fresh.iter().map(|x| evaluator.neg(x).unwrap()).collect();
+    for (name, xs) in [("fresh", &fresh), ("worked on", &worked)] {
+        for _ in 0..3 {
+            let clock = std::time::Instant::now();
+            let bytes = ciphertexts::to_bytes(&params, xs, &Metadata::new()).unwrap();
+            let writing = clock.elapsed().as_secs_f64();
+            let clock = std::time::Instant::now();
+            let (back, _) = ciphertexts::from_bytes(&params, &bytes, &ReadOptions::default()).unwrap();
+            let reading = clock.elapsed().as_secs_f64();
+            assert_eq!(back.len(), xs.len());
+            let speed = |seconds: f64| bytes.len() as f64 / seconds / 1e6;
+            println!("{name}: {} bytes, written at {:.0} MB/s, read at {:.0} MB/s", bytes.len(), speed(writing), speed(reading));
+        }
+        let clock = std::time::Instant::now();
+        let compact: Vec<_> = xs.iter().map(|x| x.compact_for_decryption(&params).unwrap()).collect();
+        println!("compaction: {:.1} ms each", clock.elapsed().as_secs_f64() * 1e3 / compact.len() as f64);
+    }
 }

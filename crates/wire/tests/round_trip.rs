@@ -234,6 +234,22 @@ fn each_mistake_has_its_own_error() {
     assert_eq!(ciphertexts::from_bytes(&party.params, &bytes, &small).map(|_| ()).unwrap_err().code(), "wire.limit");
 }
 
+/// What `hazmat` skips, and what it does not.
+#[cfg(feature = "hazmat")]
+#[test]
+fn unchecked_parsers_skip_checksums_only() {
+    let mut party = Party::new("insecure_bgv-257-n8", 9);
+    let x = party.secret.encrypt(&party.message(1), &mut party.rng).unwrap();
+    let mut bytes = ciphertexts::to_bytes(&party.params, &[x], &Metadata::new()).unwrap();
+    *bytes.last_mut().unwrap() ^= 0x80;
+    let options = ReadOptions::default();
+    assert!(ciphertexts::from_bytes(&party.params, &bytes, &options).is_err());
+    assert!(ciphertexts::from_bytes_unchecked(&party.params, &bytes, &options).is_ok());
+    assert!(ciphertexts::from_bytes_unchecked(&party.params, &bytes[..bytes.len() - 1], &options).is_err());
+    let keys = server_keys::to_bytes(&party.server_keys(), &Metadata::new()).unwrap();
+    assert_eq!(server_keys::from_bytes_unchecked(&party.params, &keys, &options).unwrap().0.plan(), party.plan);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
