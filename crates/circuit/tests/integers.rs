@@ -2,7 +2,7 @@
 
 use everlevel_circuit::aes::{Aes, AesError, ByteEmbedding, ByteSliced, KeySize};
 use everlevel_circuit::digits::DigitMethod;
-use everlevel_circuit::integers::{ByteBits, ByteOrder, IntegersFromBytes};
+use everlevel_circuit::integers::{ByteBits, ByteOrder, IntegersFromBytes, joined_along};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
 use everlevel_scheme::params::{Family, SecretKind};
@@ -192,6 +192,39 @@ fn integers_are_truncated_and_summed() {
     assert_eq!(open(&sign), values.iter().map(|v| v >> 7).collect::<Vec<_>>());
     let total = values.iter().sum::<u64>() % 256;
     assert_eq!(open(&total_sum(&scheme, &y).unwrap()), vec![total; params.slots()]);
+}
+
+#[test]
+fn bytes_side_by_side_are_joined() {
+    // Four, and by way of masks two slots along a dimension.
+    for (index, dimension, counts) in [(5 * 17, 0, &[1, 2, 4, 3][..]), (13 * 241, 1, &[2])] {
+        let params = params(index, 14, Form::Bgv);
+        let (shape, slots) = (params.slot_shape(), params.slots());
+        let size = shape.dimensions()[dimension].size;
+        let inner: usize = shape.dimensions()[dimension + 1..].iter().map(|d| d.size).product();
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let bytes: Vec<u8> = (0..slots).map(|_| rng.next_u64() as u8).collect();
+        let scheme = NoOp::new(&params, 7);
+        let x = scheme.encrypt(&encode(&params, &bytes)).unwrap();
+        for &count in counts {
+            for (order, exponent) in [(ByteOrder::Big, 8 * count as u32), (ByteOrder::Little, 20)] {
+                let single = IntegersFromBytes::new(&scheme, 1, exponent, order, params.chain().top()).unwrap();
+                let digits = single.evaluate(&scheme, &[&x]).unwrap();
+                let joined = joined_along(&scheme, &digits, dimension, count, order).unwrap();
+                let expected: Vec<u64> = (0..slots)
+                    .map(|s| {
+                        let place = s / inner % size;
+                        let byte = |k: usize| u64::from(bytes[s - place * inner + (place + k) % size * inner]);
+                        let weight = |k: usize| if order == ByteOrder::Big { 8 * (count - 1 - k) } else { 8 * k };
+                        (0..count).map(|k| byte(k) << weight(k)).sum::<u64>() % (1 << exponent)
+                    })
+                    .collect();
+                assert_eq!(scheme.decrypt(&joined).unwrap().decode(&params).unwrap(), expected, "m = {index}, {count}, {order:?}");
+            }
+        }
+        let refused = joined_along(&scheme, &x, dimension, 0, ByteOrder::Big).err();
+        assert_eq!(refused, Some(CircuitError::Empty { what: "the list of bytes" }));
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::aes::AesError;
 use crate::digits::lowest_bit;
 use crate::error::CircuitError;
 use crate::program::{Program, ProgramCosts};
+use crate::rotate::rotate_along;
 
 pub use bits::ByteBits;
 
@@ -69,7 +70,7 @@ impl<S: Scheme> IntegersFromBytes<S> {
             return Err(RingError::UnknownExponent { exponent, highest }.into());
         }
         let mut groups = Vec::<Group>::new();
-        for bit in 0..(8 * bytes).min(exponent as usize) {
+        for bit in 0..bytes.saturating_mul(8).min(exponent as usize) {
             let (byte, place, lift) = (bit / 8, bit % 8, lowest_bit(exponent - bit as u32)?);
             match groups.last_mut().filter(|group| group.byte == byte && group.lift.costs() == lift.costs()) {
                 Some(group) => group.bits.end += 1,
@@ -148,4 +149,40 @@ impl Group {
         let terms: Vec<_> = bits.iter().enumerate().map(|(j, bit)| (bit, 1 << j)).collect();
         Ok(scheme.prepare(&scheme.linear_combination(&terms, 0)?, NextUse::LinearMap)?)
     }
+}
+
+/// Integers whose bytes lie side by side in slots, as packed AES has them: in every slot the integer that begins there, modulo 2^e, from integers `x` below 256
+/// modulo 2^e ([`IntegersFromBytes`] of one byte). Slots whose places along the dimension are multiples of `bytes` hold those that are meant; windows that pass
+/// the end go on at the beginning.
+///
+/// A rotation ([`rotate_along`]) for each byte but the first, and the factors of 256 for the noise of a sum.
+///
+/// # Errors
+/// [`CircuitError::Empty`] without bytes, those of [`rotate_along`] and of the scheme.
+pub fn joined_along<S: Scheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+    dimension: usize,
+    bytes: usize,
+    order: ByteOrder,
+) -> Result<S::Ciphertext, CircuitError> {
+    let exponent = scheme.plain_exponent(x);
+    let mut sum: Option<S::Ciphertext> = None;
+    for place in 0..bytes {
+        let weight = match order {
+            ByteOrder::Little => 8 * place,
+            ByteOrder::Big => 8 * (bytes - 1 - place),
+        };
+        // Bytes above 2^e count for nothing.
+        let Some(left) = left(exponent, weight) else { continue };
+        let digit = scheme.reduce_plain_modulus(&rotate_along(scheme, x, dimension, place as i64, NextUse::LinearMap)?, left)?;
+        let part = (0..weight).try_fold(digit, |part, _| scheme.multiply_by_p(&part))?;
+        sum = Some(sum.map_or(Ok(part.clone()), |sum| scheme.add(&sum, &part))?);
+    }
+    sum.ok_or(CircuitError::Empty { what: "the list of bytes" })
+}
+
+/// The exponent of what is left of integers modulo 2^exponent without their `weight` lowest bits, if there is anything.
+fn left(exponent: u32, weight: usize) -> Option<u32> {
+    u32::try_from(weight).ok().and_then(|weight| exponent.checked_sub(weight)).filter(|&left| left > 0)
 }
