@@ -1,6 +1,7 @@
 //! Parameters, keys and ciphertexts for the tests.
 
-use everlevel_scheme::{KeyPlan, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel_scheme::params::{Family, SecretKind};
+use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -19,6 +20,19 @@ pub fn named(name: &str) -> Params {
     Params::named(name, OptIn::InsecureResearch).unwrap()
 }
 
+/// Rings of an odd index and of 8 times an odd number over ring-LWE, small enough to store objects of.
+#[allow(dead_code)]
+pub fn odd_sets() -> [Params; 2] {
+    let with = |name: &str, index: u64, plain_prime: u64| {
+        let model = everlevel_scheme::params::spec("insecure_ltv-2-m255").unwrap();
+        let (family, secret) = (Family::Rlwe, SecretKind::UniformTernary);
+        let spec =
+            ParamsSpec { name: name.into(), index, plain_prime, words: 4, special: 2, digit_size: 2, family, secret, ..model };
+        Params::new(spec, OptIn::InsecureResearch).unwrap()
+    };
+    [with("insecure_bgv-2-m255", 255, 2), with("insecure_bgv-7-m120", 120, 7)]
+}
+
 /// A party with all keys: relinearization, one rotation, bootstrapping where the set has it.
 pub struct Party {
     pub params: Params,
@@ -29,7 +43,9 @@ pub struct Party {
 
 impl Party {
     pub fn new(name: &str, seed: u64) -> Self {
-        let params = named(name);
+        Self::of(named(name), seed)
+    }
+    pub fn of(params: Params, seed: u64) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let secret = SecretKey::generate(&params, &mut rng);
         let rotation = match params.slot_shape().axes() {
