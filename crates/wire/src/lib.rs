@@ -35,6 +35,7 @@ mod file_keys;
 mod format;
 mod id;
 mod key_record;
+pub mod ltv;
 mod options;
 mod pack;
 pub mod params;

@@ -1,4 +1,5 @@
-//! Parameters, keys and ciphertexts for the tests.
+//! Parameters, keys and ciphertexts for the tests, each of which uses some.
+#![allow(dead_code)]
 
 use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext, SecretKey, ServerKeys};
@@ -6,7 +7,6 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 /// Toy sets of every family: BGV and BFV over ring-LWE, with and without prime powers, LTV and YASHE', an odd index.
-#[allow(dead_code)]
 pub const SETS: [&str; 6] = [
     "insecure_bgv-257-n8",
     "insecure_bfv-257-n8",
@@ -21,7 +21,6 @@ pub fn named(name: &str) -> Params {
 }
 
 /// Rings of an odd index and of 8 times an odd number over ring-LWE, small enough to store objects of.
-#[allow(dead_code)]
 pub fn odd_sets() -> [Params; 2] {
     let with = |name: &str, index: u64, plain_prime: u64| {
         let model = everlevel_scheme::params::spec("insecure_ltv-2-m255").unwrap();
@@ -56,12 +55,10 @@ impl Party {
         plan.bootstrap = params.spec().bootstrap.is_some();
         Party { params, secret, plan, rng }
     }
-    #[allow(dead_code)]
     pub fn server_keys(&mut self) -> ServerKeys {
         ServerKeys::generate(&self.secret, &self.plan, &mut self.rng, |_, _| ()).unwrap()
     }
     /// A plaintext with coefficients that follow from `seed`.
-    #[allow(dead_code)]
     pub fn message(&self, seed: u64) -> Plaintext {
         let t = self.params.plain_modulus();
         let coefficients =
