@@ -30,8 +30,11 @@ fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
     out
 }
 
+/// The stored objects but for those of LTV over prime powers, which tests/ltv.rs damages.
 fn golden() -> Vec<(String, Vec<u8>)> {
-    files(&Path::new(DIRECTORY).join("tests/golden/v1"))
+    let mut all = files(&Path::new(DIRECTORY).join("tests/golden/v1"));
+    all.retain(|(name, _)| !name.starts_with("insecure_ltv-m255"));
+    all
 }
 
 /// Reads an object as what its name says.
