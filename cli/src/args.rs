@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::roles::args::{DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs};
+use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
+use crate::roles::args::{CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs};
 
 /// Exact homomorphic encryption that never runs out of levels.
 #[derive(Parser)]
@@ -57,6 +58,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Make a worn-out ciphertext fresh again
     Bootstrap(RefreshArgs),
+    /// Cut ciphertexts to what decryption needs; never needs a key
+    Compact(CompactArgs),
     /// Decrypt a column
     Decrypt(DecryptArgs),
     /// Say what a file is; never needs a key
@@ -204,6 +207,14 @@ pub struct BootstrapArgs {
 /// Commands below `aes`.
 #[derive(Subcommand)]
 pub enum AesCommand {
+    /// Make keys for transciphering: as `keygen`, with the server keys that AES takes
+    Keygen(AesKeygenArgs),
+    /// Encrypt an AES key for the server
+    EncryptKey(AesEncryptKeyArgs),
+    /// Turn AES data into ciphertexts whose slots are its bytes, as a server: without the AES key and without the secret key
+    Transcipher(AesTranscipherArgs),
+    /// Decrypt what `transcipher` wrote
+    Decrypt(AesDecryptArgs),
     /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted itself; check every block
     Bench(AesBenchArgs),
 }

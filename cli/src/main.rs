@@ -68,11 +68,16 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Encrypt(a) => roles::encrypt(a, common),
         Command::Eval(a) => roles::eval(a, common),
         Command::Bootstrap(a) => roles::bootstrap(a, common),
+        Command::Compact(a) => roles::compact(a, common),
         Command::Decrypt(a) => roles::decrypt(a, common),
         Command::Inspect(a) => roles::inspect(a, common),
         Command::Keys(c) => roles::keys(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
+        Command::Aes(AesCommand::Keygen(a)) => aes::keygen(a, common),
+        Command::Aes(AesCommand::EncryptKey(a)) => aes::encrypt_key(a, common),
+        Command::Aes(AesCommand::Transcipher(a)) => aes::transcipher(a, common),
+        Command::Aes(AesCommand::Decrypt(a)) => aes::decrypt(a, common),
         Command::Aes(AesCommand::Bench(a)) => aes::run(a, common),
         Command::Reproduce(a) => reproduce::run(a, common),
         Command::Selftest(a) => selftest::run(a, common),
@@ -84,7 +89,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, decrypt, inspect, keys, bench, aes, reproduce, selftest or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, keys, bench, aes, reproduce, selftest or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

@@ -93,7 +93,9 @@ fn aes() {
     n("--chain prime-power --scheme ltv --params insecure_ltv-n4096", &["slots"]);
     n("--chain prime-power --scheme ltv --params insecure_ltv-m255", &["too little room for 10 rounds", "--rounds"]);
     n("--scheme ltv --params insecure_ltv-2-m255 --rounds 11", &["--rounds"]);
-    n("--scheme ltv --params insecure_ltv-2-m255 --method packed", &["packed", "bit-sliced", "byte-sliced"]);
+    n("--scheme ltv --params insecure_ltv-2-m255 --method nibbles", &["nibbles", "bit-sliced", "byte-sliced", "packed"]);
+    n("--scheme ltv --method packed --params insecure_ltv-2-m255", &["dimension of 16 slots"]);
+    n("--scheme ltv --chain prime-power --method packed --params insecure_ltv-m255", &["dimension of 16 slots"]);
     let mut spec: Value = serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"])).unwrap();
     spec["words"] = json!(4);
     n(&format!("--scheme ltv --params {}", file("aes-words.json", spec.to_string())), &["too little room for 10 rounds"]);

@@ -1,6 +1,7 @@
 //! The error of the facade.
 
 use everlevel_circuit::CircuitError;
+use everlevel_circuit::aes::AesError;
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
@@ -21,4 +22,10 @@ pub enum Error {
     /// The ring layer: encodings, the system's randomness.
     #[error(transparent)]
     Ring(#[from] RingError),
+}
+
+impl From<AesError> for Error {
+    fn from(e: AesError) -> Self {
+        Error::Circuit(e.into())
+    }
 }

@@ -26,6 +26,12 @@
 #![doc = include_str!("../examples/fixed_point.rs")]
 //! ```
 //!
+//! Data that their owner keeps under AES, added up as integers by a server that has no key ([`circuit::aes`], [`circuit::integers`]):
+//!
+//! ```
+#![doc = include_str!("../examples/sum_column.rs")]
+//! ```
+//!
 //! # What is guaranteed
 //! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that could be wrong is an [`Error`], never
 //! a wrong value; see [`scheme::noise`] for the bound and SECURITY.md for what is and is not protected.
@@ -36,12 +42,14 @@ mod error;
 mod planner;
 mod rotations;
 mod server;
+mod transcipher;
 
 pub use client::Client;
 pub use error::Error;
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
+pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
 
 pub use everlevel_arith::Backend;
 pub use everlevel_circuit::bootstrap::{

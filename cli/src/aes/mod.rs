@@ -1,8 +1,10 @@
-//! `everlevel aes bench`: AES-128 on encrypted blocks, over BGV or over LTV, everything checked.
+//! `everlevel aes`: transciphering, and its measurement, AES-128 on encrypted blocks, over BGV or over LTV, everything checked.
 
+pub mod args;
 mod party;
 mod prime_power;
 mod run;
+mod transcipher;
 
 use std::time::Instant;
 
@@ -22,6 +24,7 @@ use crate::reproduce::record::Circumstances;
 use party::{Party, Rns};
 use prime_power::PrimePower;
 use run::Outcome;
+pub use transcipher::{decrypt, encrypt_key, keygen, transcipher};
 
 #[derive(Serialize)]
 struct Report {

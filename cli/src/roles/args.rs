@@ -153,6 +153,20 @@ pub struct DecryptArgs {
     pub set: SetOfFile,
 }
 
+/// Arguments of `compact`.
+#[derive(Args)]
+pub struct CompactArgs {
+    /// The ciphertexts
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// What is left of them.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
 /// Arguments of `inspect`.
 #[derive(Args)]
 pub struct InspectArgs {

@@ -1,10 +1,11 @@
 //! `everlevel decrypt`.
 
 use everlevel::wire::file::write_file;
+use everlevel::wire::{Metadata, ObjectKind, ReadOptions, results};
 use everlevel::{Plaintext, SecretKey};
 
 use super::args::{Bounds, DecryptArgs};
-use super::files::{Column, check_free, existing, of_file, secret_key, values_of};
+use super::files::{Column, check_free, existing, of_file, read_object, secret_key, values_of};
 use crate::args::Common;
 use crate::columns::{self, Format};
 use crate::common::{emit, emit_json};
@@ -17,9 +18,7 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
         check_free(out, args.force)?;
     }
     let secret = secret_key(&args.key, &args.set, common)?;
-    // Decryption needs no bound of anybody's.
-    let (x, metadata) = Column::read(&args.input, secret.params(), Bounds::Untrusted)?.single(&args.input)?;
-    let plain = secret.decrypt(&x)?;
+    let (plain, metadata) = decrypted(&secret, args)?;
     let mut values = integers(&secret, &plain, args.signed)?;
     if !args.all {
         values.truncate(values_of(&metadata).unwrap_or(values.len()));
@@ -38,6 +37,22 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
             emit(String::from_utf8_lossy(&text).trim_end())
         }
     }
+}
+
+/// The only ciphertext of the file, whole or cut.
+fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metadata), CliError> {
+    let (input, params) = (&args.input, secret.params());
+    let (bytes, summary) = read_object(input)?;
+    if summary.kind == ObjectKind::Results {
+        let (found, metadata) = results::from_bytes(params, &bytes, &ReadOptions::default()).map_err(of_file(input))?;
+        let [x] = &found[..] else {
+            return Err(CliError::usage(format!("{}: expected one result, found {}", input.display(), found.len())));
+        };
+        return Ok((secret.decrypt_compact(x)?, metadata));
+    }
+    // Decryption needs no bound of anybody's.
+    let (x, metadata) = Column::read(input, params, Bounds::Untrusted)?.single(input)?;
+    Ok((secret.decrypt(&x)?, metadata))
 }
 
 /// The slots as integers.

@@ -1,7 +1,7 @@
 //! `everlevel encrypt`.
 
-use everlevel::wire::{self, Encryption, ObjectKind, ReadOptions, WireError};
-use everlevel::{Params, Plaintext};
+use everlevel::wire::{self, ObjectKind, ReadOptions, WireError};
+use everlevel::{Ciphertext, Params, Plaintext};
 use serde::Serialize;
 
 use super::args::EncryptArgs;
@@ -32,8 +32,8 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
     };
     let values = columns::read(&args.input, params.plain_modulus(), params.slots(), range)?;
     let plain = Plaintext::encode(&params, &values)?;
-    let (x, encryption) = encrypted(args, &params, &bytes, summary.kind, &plain)?;
-    let bytes = Column::write(&args.out, &params, &[x], &fresh_metadata(values.len(), encryption))?;
+    let x = encrypted(args, &params, &bytes, summary.kind, &plain)?;
+    let bytes = Column::write(&args.out, &params, &[x], &fresh_metadata(values.len(), summary.kind))?;
     let report = Report { params: params.name().into(), values: values.len(), slots: params.slots(), bytes };
     if common.json {
         return emit_json(&report);
@@ -54,17 +54,17 @@ fn encrypted(
     key: &[u8],
     kind: ObjectKind,
     plain: &Plaintext,
-) -> Result<(everlevel::Ciphertext, Encryption), CliError> {
+) -> Result<Ciphertext, CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let options = ReadOptions::default();
     match kind {
         ObjectKind::PublicKey => {
             let (key, _) = wire::public_key::from_bytes(params, key, &options).map_err(of_file(&args.key))?;
-            Ok((key.encrypt(plain, &mut rng)?, Encryption::Public))
+            Ok(key.encrypt(plain, &mut rng)?)
         }
         ObjectKind::SecretKey => {
             let (key, _) = wire::secret_key::from_bytes(params, key, &options).map_err(of_file(&args.key))?;
-            Ok((key.encrypt(plain, &mut rng)?, Encryption::Secret))
+            Ok(key.encrypt(plain, &mut rng)?)
         }
         found => Err(of_file(&args.key)(WireError::WrongKind { expected: ObjectKind::PublicKey, found })),
     }

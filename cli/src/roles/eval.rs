@@ -109,7 +109,7 @@ pub fn eval(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
         let x = results[name].get();
         outputs.push(written(&server, name, &x, &out(name), values)?);
     }
-    finish(&server, outputs, started, common)
+    finish(&server, server.bootstraps(), outputs, started, common)
 }
 
 /// Runs `bootstrap`.
@@ -121,7 +121,7 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let fresh = server.bootstrap(&x).map_err(told)?;
     let name = args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let output = written(&server, &name, &fresh, &args.out, values_of(&metadata))?;
-    finish(&server, vec![output], started, common)
+    finish(&server, 1, vec![output], started, common)
 }
 
 fn written(
@@ -143,13 +143,14 @@ fn written(
     })
 }
 
-fn finish(server: &Server<FileKeys>, outputs: Vec<Output>, started: Instant, common: &Common) -> Result<(), CliError> {
-    let report = Report {
-        params: server.params().name().into(),
-        bootstraps: server.bootstraps(),
-        outputs,
-        seconds: started.elapsed().as_secs_f64(),
-    };
+fn finish(
+    server: &Server<FileKeys>,
+    bootstraps: usize,
+    outputs: Vec<Output>,
+    started: Instant,
+    common: &Common,
+) -> Result<(), CliError> {
+    let report = Report { params: server.params().name().into(), bootstraps, outputs, seconds: started.elapsed().as_secs_f64() };
     if common.json {
         return emit_json(&report);
     }
@@ -158,6 +159,6 @@ fn finish(server: &Server<FileKeys>, outputs: Vec<Output>, started: Instant, com
         format!("{}: {:.1} bits of capacity at level {}, {} bytes: {path}", o.name, o.capacity_bits, o.level, o.bytes)
     };
     let mut lines: Vec<String> = report.outputs.iter().map(line).collect();
-    lines.push(format!("{}: {} bootstraps by themselves, {:.1} s", report.params, report.bootstraps, report.seconds));
+    lines.push(format!("{}: {} bootstraps, {:.1} s", report.params, report.bootstraps, report.seconds));
     emit(&lines.join("\n"))
 }

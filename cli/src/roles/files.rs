@@ -128,13 +128,17 @@ impl Column {
     }
 }
 
+/// Metadata of what was encrypted with a kind of key.
+pub fn made_with(key: ObjectKind) -> Metadata {
+    let encryption = if key == ObjectKind::SecretKey { "secret" } else { "public" };
+    Metadata::from([(ENCRYPTION.into(), encryption.into())])
+}
+
 /// Metadata of a fresh column of so many values.
-pub fn fresh_metadata(values: usize, encryption: Encryption) -> Metadata {
-    let encryption = match encryption {
-        Encryption::Secret => "secret",
-        Encryption::Public => "public",
-    };
-    Metadata::from([(VALUES.into(), values.to_string()), (ENCRYPTION.into(), encryption.into())])
+pub fn fresh_metadata(values: usize, key: ObjectKind) -> Metadata {
+    let mut out = made_with(key);
+    out.insert(VALUES.into(), values.to_string());
+    out
 }
 
 /// Metadata of what was computed from columns of at most so many values.

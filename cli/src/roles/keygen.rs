@@ -69,38 +69,42 @@ fn plan_for(params: &Params, program: &Program) -> Result<KeyPlan, everlevel::Er
 
 /// Runs the command.
 pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
-    let started = Instant::now();
     let params = find_params(&args.set.params, common)?;
-    let plan = plan(&params, args.program.as_deref())?;
-    create_directory(&args.out)?;
+    make(&params, &plan(&params, args.program.as_deref())?, &args.out, args.force, common)
+}
+
+/// Makes keys and writes their files.
+pub fn make(params: &Params, plan: &KeyPlan, out: &Path, force: bool, common: &Common) -> Result<(), CliError> {
+    let started = Instant::now();
+    create_directory(out)?;
     let names = [SERVER, PUBLIC, PARAMS, SECRET];
     for name in names {
-        check_free(&args.out.join(name), args.force)?;
+        check_free(&out.join(name), force)?;
     }
     // All files are made before the first one gets its name: keys of two generations never lie side by side after a failure.
-    let pending = Pending::create(&args.out)?;
+    let pending = Pending::create(out)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let secret = SecretKey::generate(&params, &mut rng);
+    let secret = SecretKey::generate(params, &mut rng);
     let at = |name: &str| pending.0.join(name);
     let none = Metadata::new();
     let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
-    let made = wire::generate_to_file(&at(SERVER), Existing::Keep, &secret, &plan, &none, &mut rng, |done, _| {
+    let made = wire::generate_to_file(&at(SERVER), Existing::Keep, &secret, plan, &none, &mut rng, |done, _| {
         bar.set_position(done as u64)
     });
     bar.finish_and_clear();
     made.map_err(of_file(&at(SERVER)))?;
     let public = PublicKey::generate(&secret, &mut rng);
     let write = |name: &str, bytes: Result<Vec<u8>, WireError>| {
-        bytes.and_then(|bytes| write_file(&at(name), &bytes, Existing::Keep)).map_err(of_file(&args.out.join(name)))
+        bytes.and_then(|bytes| write_file(&at(name), &bytes, Existing::Keep)).map_err(of_file(&out.join(name)))
     };
     write(PUBLIC, wire::public_key::to_bytes(&public, &none))?;
     let spec = serde_json::to_string_pretty(params.spec()).map_err(CliError::failure)?;
     write(PARAMS, Ok(format!("{spec}\n").into_bytes()))?;
     let exposed = wire::secret_key::expose_to_bytes(&secret, &none);
-    exposed.and_then(|bytes| write_secret_file(&at(SECRET), &bytes, Existing::Keep)).map_err(of_file(&args.out.join(SECRET)))?;
+    exposed.and_then(|bytes| write_secret_file(&at(SECRET), &bytes, Existing::Keep)).map_err(of_file(&out.join(SECRET)))?;
     let mut files = Vec::new();
     for name in names {
-        let path = args.out.join(name);
+        let path = out.join(name);
         let failed = |e: std::io::Error| CliError::failure(format!("cannot write {}: {e}", path.display()));
         std::fs::rename(at(name), &path).map_err(failed)?;
         let bytes = path.metadata().map_err(failed)?.len();
@@ -123,7 +127,7 @@ pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
     lines.extend(report.files.iter().map(|f| format!("{:>12} bytes  {}", f.bytes, f.path.display())));
     lines.push(format!(
         "keep {} to yourself: it decrypts. Server keys rest on circular security, see SECURITY.md",
-        args.out.join(SECRET).display()
+        out.join(SECRET).display()
     ));
     emit(&lines.join("\n"))
 }

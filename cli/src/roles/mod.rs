@@ -1,13 +1,15 @@
 //! Three roles that share files and nothing else: the key's owner (`keygen`, `decrypt`), whoever has data (`encrypt`), the server (`eval`, `bootstrap`).
 
 pub mod args;
+mod compact;
 mod decrypt;
 mod encrypt;
 mod eval;
 pub mod files;
 mod inspect;
-mod keygen;
+pub mod keygen;
 
+pub use compact::run as compact;
 pub use decrypt::run as decrypt;
 pub use encrypt::run as encrypt;
 pub use eval::{bootstrap, eval};

@@ -2,7 +2,7 @@
 
 mod aes_common;
 
-use aes_common::{bgv, block, close, hex, ntru, open, oracle, random, top};
+use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
     Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Packed,
@@ -10,16 +10,10 @@ use everlevel_circuit::aes::{
 use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-
-/// Four lines of 16 slots of degree 48, with so many words.
-fn lines(words: usize) -> Params {
-    let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
-    Params::new(ParamsSpec { words, ..params.spec().clone() }, OptIn::InsecureResearch).unwrap()
-}
 
 /// The first rounds of AES-128.
 fn cipher(rounds: usize) -> Cipher {

@@ -5,14 +5,14 @@ mod aes_common;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aes_common::{bgv, block, close, hex, ntru, open, oracle, random, top};
+use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
-    Aes, AesError, AffineMap, Batch, BitSliced, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Progress,
-    Refresh, RoundKeys, Transcipher,
+    Aes, AesError, AffineMap, Batch, BitSliced, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Packed,
+    Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{Evaluator, Level, NoOp, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
+use everlevel_scheme::{Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -146,6 +146,13 @@ fn byte_sliced_decryption_on_the_no_op_scheme() {
     check_decryption(&scheme, &aes, 16 * 4, 16 * (4 + 3 + 7));
 }
 
+#[test]
+fn packed_decryption_on_the_no_op_scheme() {
+    let scheme = NoOp::new(&lines(20), 1);
+    let aes = Packed::new(&scheme, top(&scheme)).unwrap();
+    check_decryption(&scheme, &aes, 4, 4 + 3 + 7 + 3 + 3);
+}
+
 /// FIPS-197, C.1: the results of MixColumns in rounds 1 to 9 of encryption, which rounds 9 to 1 of decryption end with.
 const MIXED: [&str; 9] = [
     "5f72641557f5bc92f7be3b291db9f91a",
@@ -183,6 +190,8 @@ fn every_round_of_decryption() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
     check(&scheme, &BitSliced::new(scheme.slot_shape()));
     check(&scheme, &ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    let scheme = NoOp::new(&lines(20), 1);
+    check(&scheme, &Packed::new(&scheme, top(&scheme)).unwrap());
 }
 
 #[test]
@@ -265,6 +274,12 @@ fn modes_by_bits() {
 fn modes_by_bytes() {
     let scheme = NoOp::new(&bgv(2, 32), 1);
     check_modes(&scheme, &ByteSliced::new(&scheme, top(&scheme)).unwrap());
+}
+
+#[test]
+fn modes_packed() {
+    let scheme = NoOp::new(&lines(20), 1);
+    check_modes(&scheme, &Packed::new(&scheme, top(&scheme)).unwrap());
 }
 
 /// Modes in plain, by their definitions: counters as integers, the previous block in CBC.
@@ -396,6 +411,16 @@ fn layouts_say_where_bytes_are() {
             assert_eq!(byte_again, *byte);
         }
     }
+    // Bytes along a line: one slot each, and four blocks.
+    let packed = Layout::packed(lines(2).slot_shape()).unwrap();
+    assert_eq!((packed.width(), packed.blocks(), packed.capacity()), (1, 4, 64));
+    let mut slots: Vec<_> = (0..64).map(|i| packed.place(i / 16, i % 16)).collect();
+    assert!(slots.iter().all(|place| place.ciphertexts == (0..1)));
+    assert_eq!(packed.bytes(&packed.encode(&blocks[..4]), 50).unwrap(), blocks[..4].as_flattened()[..50]);
+    slots.sort_by_key(|place| place.slot);
+    assert!(slots.iter().map(|place| place.slot).eq(0..64));
+    assert!(matches!(Layout::packed(&shape).err(), Some(CircuitError::Aes(AesError::NoLine { .. }))));
+
     for layout in [&bits, &bytes] {
         assert_eq!((layout.blocks(), layout.capacity()), (16, 256));
         let elements = layout.encode(&blocks[..5]);
@@ -500,13 +525,54 @@ fn keys_are_expanded_homomorphically() {
 }
 
 #[test]
+fn packed_keys_are_expanded_and_unpacked() {
+    // FIPS-197, A.1 to A.3.
+    let scheme = NoOp::new(&lines(20), 1);
+    let (aes, bytes) = (Packed::new(&scheme, top(&scheme)).unwrap(), ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    for (key, steps) in [(KEY_128, 10), (KEY_192, 8), (KEY_256, 13)] {
+        let (key, before) = (hex(key), scheme.cost().products);
+        let size = KeySize::of(key.len()).unwrap();
+        assert_eq!(size.bytes(), key.len());
+        let mut padded = key.clone();
+        padded.resize(key.len().next_multiple_of(16), 0);
+        let parts: Vec<Open> = padded
+            .as_chunks::<16>()
+            .0
+            .iter()
+            .flat_map(|part| open(&scheme, &aes, &vec![*part; aes.blocks()], top(&scheme)).unwrap())
+            .collect();
+        let keys = RoundKeys::expand_packed(&scheme, &aes, size, parts.clone(), None).unwrap();
+        assert_eq!(scheme.cost().products - before, steps * 4);
+        let schedule = KeySchedule::new(&key).unwrap();
+        assert_eq!(keys.keys().len(), schedule.round_keys().len());
+        for (found, expected) in keys.keys().iter().zip(schedule.round_keys()) {
+            assert_eq!(close(&scheme, &aes, found), vec![*expected; aes.blocks()]);
+        }
+        let depth = keys.keys().iter().flatten().map(|x| x.meta().depth).max().unwrap();
+        assert_eq!(u64::from(depth), 3 * steps);
+
+        // From there to a ciphertext for each byte.
+        let unpacked = keys.unpacked(&scheme, &UnpackBytes::new(&scheme, top(&scheme)).unwrap()).unwrap();
+        for (found, expected) in unpacked.keys().iter().zip(schedule.round_keys()) {
+            assert_eq!(close(&scheme, &bytes, found), vec![*expected; bytes.blocks()]);
+        }
+        let width = AesError::Width { what: "a packed round key", found: 16, expected: 1 };
+        let again = unpacked.unpacked(&scheme, &UnpackBytes::new(&scheme, top(&scheme)).unwrap());
+        assert_eq!(again.err(), Some(width.into()));
+        let width = AesError::Width { what: "a packed key", found: 3, expected: padded.len() / 16 };
+        let refused = RoundKeys::expand_packed(&scheme, &aes, size, vec![parts[0].clone(); 3], None);
+        assert_eq!(refused.err(), Some(width.into()));
+    }
+}
+
+#[test]
 fn states_are_refreshed_between_rounds() {
     // Room for five rounds.
     let scheme = NoOp::new(&bgv(2, 2), 1);
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
     let blank = |level| Ok(scheme.encrypt_at(&Plaintext::encode(scheme.params(), &[]).unwrap(), level)?);
     let cipher = Cipher::new(KeySize::Aes256, Direction::Decrypt);
-    let needed = aes.capacity_of_round(&scheme, blank(top(&scheme)).unwrap(), cipher, blank).unwrap();
+    let needed = aes.capacity_for_round(&scheme, Direction::Decrypt, top(&scheme), 0.0, blank).unwrap();
 
     let count = AtomicUsize::new(0);
     let fresh = |state: Vec<Open>| {
@@ -553,10 +619,15 @@ fn states_are_refreshed_between_rounds() {
     assert!(matches!(run.next_batch(&[0; 16], &mut |_| ()).err(), Some(CircuitError::NotEnoughCapacity { .. })));
 }
 
-/// The first two rounds of a mode's AES in plain.
-fn two_rounds(schedule: &KeySchedule, cipher: Cipher, input: [u8; 16]) -> [u8; 16] {
+/// The first two rounds of a mode's AES in plain, or all of them.
+fn rounds_of(key: &[u8], cipher: Cipher, input: [u8; 16]) -> [u8; 16] {
+    if cipher.rounds == cipher.size.rounds() {
+        return oracle(key, input, cipher.direction);
+    }
+    let schedule = KeySchedule::new(key).unwrap();
     let key = |number: usize| schedule.round_keys()[cipher.key(number)];
     let mut x: aes::Block = std::array::from_fn(|i| input[i] ^ key(0)[i]).into();
+    assert_eq!(cipher.rounds, 2);
     for number in 1..=2 {
         let mut key: aes::Block = key(number).into();
         match cipher.direction {
@@ -574,16 +645,17 @@ fn two_rounds(schedule: &KeySchedule, cipher: Cipher, input: [u8; 16]) -> [u8; 1
     x.into()
 }
 
-/// Two rounds of a mode, with keys encrypted at the levels foretold.
-fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
+/// The first rounds of a mode, with keys encrypted at the levels foretold.
+fn transcipher_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     params: &Params,
     plan: impl Fn(&NoOp) -> P,
     aes: impl Fn(&Evaluator) -> A,
     mode: &Mode,
+    rounds: usize,
 ) {
     let planner = NoOp::blank(params);
     let (zero, start) = (Plaintext::encode(params, &[]).unwrap(), params.chain().top());
-    let cipher = Cipher::new(KeySize::Aes128, mode.direction()).reduced(2);
+    let cipher = Cipher::new(KeySize::Aes128, mode.direction()).reduced(rounds);
     let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
     let levels = Transcipher::key_levels(&planner, &plan(&planner), cipher, start, None, blank).unwrap();
 
@@ -591,7 +663,8 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     let secret = SecretKey::generate(params, &mut rng);
     let scheme = Evaluator::new(ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap());
     let aes = aes(&scheme);
-    let schedule = KeySchedule::new(&random(&mut rng, 16)).unwrap();
+    let key = random(&mut rng, 16);
+    let schedule = KeySchedule::new(&key).unwrap();
     let encrypt = |x: &Vec<u64>, level| secret.encrypt_at(&Plaintext::encode_elements(params, x)?, level, &mut rng);
     let mut encrypt = encrypt;
     let keys = schedule.round_keys().iter().zip(&levels).map(|(key, level)| {
@@ -602,11 +675,11 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
     let data = random(&mut rng, aes.layout().capacity());
     let blocks = mode.clone().next_blocks(&data).unwrap();
     let expected = blocks.inputs.iter().zip(&blocks.pads).flat_map(|(input, pad)| {
-        let out = two_rounds(&schedule, cipher, *input);
+        let out = rounds_of(&key, cipher, *input);
         std::array::from_fn::<u8, 16, _>(|i| out[i] ^ pad[i])
     });
     let mut source = keys.source(&scheme);
-    let mut run = Transcipher::new(&scheme, &aes, keys.size(), mode.clone(), start, &mut source).unwrap().reduced(2);
+    let mut run = Transcipher::new(&scheme, &aes, keys.size(), mode.clone(), start, &mut source).unwrap().reduced(rounds);
     let before = scheme.cost();
     let batch = run.next_batch(&data, &mut |_| ()).unwrap();
     let (cost, planned) = (scheme.cost() - before, planner.cost());
@@ -621,10 +694,62 @@ fn transcipher_two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
 #[test]
 fn two_rounds_of_ctr_and_cbc_with_bgv_and_ntru() {
     for params in [bgv(2, 9), ntru()] {
-        for mode in [Mode::ctr(&[0x5a; 16]).unwrap(), Mode::cbc(&[0xa5; 16]).unwrap()] {
-            transcipher_two_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()), &mode);
+        for mode in two_modes() {
+            transcipher_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()), &mode, 2);
             let top = params.chain().top();
-            transcipher_two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap(), &mode);
+            transcipher_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap(), &mode, 2);
         }
     }
+}
+
+#[test]
+fn two_rounds_of_ctr_and_cbc_packed() {
+    let params = lines(7);
+    let top = params.chain().top();
+    for mode in two_modes() {
+        transcipher_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap(), &mode, 2);
+    }
+}
+
+#[test]
+#[ignore = "128 bits of security: minutes"]
+fn aes_128_in_ctr_and_cbc_at_128_bits() {
+    let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();
+    let top = params.chain().top();
+    for mode in two_modes() {
+        transcipher_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap(), &mode, 10);
+    }
+}
+
+fn two_modes() -> [Mode; 2] {
+    [Mode::ctr(&[0x5a; 16]).unwrap(), Mode::cbc(&[0xa5; 16]).unwrap()]
+}
+
+/// What is left of the capacity after a batch, or why there is no room for it, by direction and size of the key.
+fn capacity_after<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, size: KeySize, mode: &Mode) -> Result<f64, CircuitError> {
+    let zero = Plaintext::encode(scheme.params(), &[])?;
+    let mut keys = |_: usize, level: Level| Ok(vec![scheme.encrypt_at(&zero, level)?; aes.width()]);
+    let mut run = Transcipher::new(scheme, aes, size, mode.clone(), top(scheme), &mut keys)?;
+    let batch = run.next_batch(&[0; 16], &mut |_| ())?;
+    Ok(batch.state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min))
+}
+
+#[test]
+fn the_leveled_set_has_room_for_both_directions() {
+    let params = Params::named("aes-bgv-leveled", OptIn::SecureOnly).unwrap();
+    let scheme = NoOp::blank(&params);
+    let bytes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
+    let packed = Packed::new(&scheme, top(&scheme)).unwrap();
+    for mode in two_modes() {
+        assert!(capacity_after(&scheme, &bytes, KeySize::Aes128, &mode).unwrap() > 220.0);
+        assert!(capacity_after(&scheme, &packed, KeySize::Aes128, &mode).unwrap() > 100.0);
+    }
+    // Expanding the key at home or on the server makes no difference to what is left.
+    let zero = Plaintext::encode(&params, &[]).unwrap();
+    let keys = RoundKeys::expand(&scheme, &bytes, vec![scheme.encrypt(&zero).unwrap(); 16], None).unwrap();
+    let mut source = |round: usize, _: Level| keys.key(&scheme, round, Level(0));
+    let mode = Mode::ctr(&[0; 16]).unwrap();
+    let mut run = Transcipher::new(&scheme, &bytes, KeySize::Aes128, mode, top(&scheme), &mut source).unwrap();
+    let state = run.next_batch(&[0; 16], &mut |_| ()).unwrap().state;
+    assert!(state.iter().all(|x| scheme.capacity_bits(x) > 220.0));
 }

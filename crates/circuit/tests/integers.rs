@@ -96,11 +96,11 @@ fn integers_of_several_bytes_on_the_no_op_scheme() {
     for (index, words) in [(255, 12), (241, 12)] {
         let params = params(index, words, Form::Bgv);
         let (slots, top) = (params.slots(), params.chain().top());
-        for (bits, rounds) in [(16, 4), (24, 5), (32, 7)] {
+        for (bits, rounds) in [(16, 4), (24, 5), (28, 2), (32, 7)] {
             for round in 0..rounds {
                 let values = integers(slots, bits, round * slots);
                 let scheme = NoOp::new(&params, 100 * u64::from(bits) + round as u64);
-                let count = bits as usize / 8;
+                let count = (bits as usize).div_ceil(8);
                 let bytes: Vec<_> = (0..count).map(|k| scheme.encrypt(&encode(&params, &byte_of(&values, k))).unwrap()).collect();
                 let big = round % 2 == 1;
                 let order = if big { ByteOrder::Big } else { ByteOrder::Little };
@@ -122,9 +122,14 @@ fn integers_of_several_bytes_on_the_no_op_scheme() {
 /// Bytes under encryption, as integers, with the keys that a rehearsal asks for: the plaintexts of all bits on the way and of the result.
 #[test]
 fn bytes_become_integers_with_cryptography_and_within_their_noise() {
-    for (index, form, bits) in
-        [(255, Form::Bgv, 8), (255, Form::Bgv, 16), (255, Form::Bfv, 16), (241, Form::Bgv, 16), (257, Form::Bgv, 8)]
-    {
+    for (index, form, bits) in [
+        (255, Form::Bgv, 8),
+        (255, Form::Bgv, 16),
+        (255, Form::Bgv, 32),
+        (255, Form::Bfv, 16),
+        (241, Form::Bgv, 16),
+        (257, Form::Bgv, 8),
+    ] {
         let params = params(index, 10, form);
         let (slots, top, count) = (params.slots(), params.chain().top(), bits as usize / 8);
         let values = integers(slots, bits, 7);
@@ -166,7 +171,10 @@ fn bytes_become_integers_with_cryptography_and_within_their_noise() {
         let t = 1u64 << bits;
         let square = scheme.mul(&y, &y, NextUse::LinearMap).unwrap();
         let z = scheme.linear_combination(&[(&square, 3), (&y, -1)], 0).unwrap();
-        assert!(open(&z).iter().zip(&values).all(|(z, v)| *z == (3 * v * v).wrapping_sub(*v) % t), "m = {index}");
+        assert!(
+            open(&z).iter().zip(&values).all(|(z, v)| *z == v.wrapping_mul(*v).wrapping_mul(3).wrapping_sub(*v) % t),
+            "m = {index}"
+        );
     }
 }
 
@@ -196,8 +204,9 @@ fn what_does_not_fit_is_refused() {
     let x = scheme.encrypt(&encode(&set, &[1; 16])).unwrap();
     let width = AesError::Width { what: "an integer", found: 1, expected: 2 };
     assert_eq!(new(2, 16).unwrap().evaluate(&scheme, &[&x]).err(), Some(width.into()));
-    // Two words are not enough for 32 bits.
-    let refused = new(4, 32).unwrap().evaluate(&scheme, &[&x; 4]).err();
+    // 60 bits are not enough for 32-bit integers.
+    let worn = scheme.encrypt_worn(&encode(&set, &[1; 16]), top, 60.0).unwrap();
+    let refused = new(4, 32).unwrap().evaluate(&scheme, &[&worn; 4]).err();
     assert!(matches!(refused, Some(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))));
     for e in [0, 33] {
         assert!(matches!(scheme.extend_plain_modulus(&x, e), Err(SchemeError::BadArgument { .. })));

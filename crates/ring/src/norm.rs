@@ -111,6 +111,7 @@ mod tests {
         });
         let want = naive.fold(0.0, f64::max);
         assert!((CanonicalNorm::new(n).max(&a) - want).abs() < 1e-9 * want);
+        assert_eq!(CanonicalNorm::new(n).last_embeddings(&a), None);
     }
 
     #[test]
@@ -118,17 +119,25 @@ mod tests {
         for index in [7, 9, 15, 45, 105, 12, 40, 16 * 15] {
             let axes = Axes::new(index).unwrap();
             let a: Vec<f64> = (0..axes.degree()).map(|i| ((i * i * 7 + 3) % 11) as f64 - 5.0).collect();
-            let mut exponents = vec![0];
-            for (i, axis) in axes.all().iter().enumerate() {
-                let own: Vec<u64> = (0..axis.degree).map(|j| axes.coefficient_exponent(i, j) * axis.exponent).collect();
-                exponents = exponents.iter().flat_map(|x| own.iter().map(move |e| (x + e) % index)).collect();
+            let norm = CanonicalNorm::of_axes(&axes);
+            // From every axis on: a polynomial in the X_a of the last ones alone has the same values at all places of the others.
+            for start in 0..axes.all().len() {
+                let mut exponents = vec![0];
+                for (i, axis) in axes.all().iter().enumerate().skip(start) {
+                    let own: Vec<u64> = (0..axis.degree).map(|j| axes.coefficient_exponent(i, j) * axis.exponent).collect();
+                    exponents = exponents.iter().flat_map(|x| own.iter().map(move |e| (x + e) % index)).collect();
+                }
+                let own = &a[..exponents.len()];
+                let found = norm.last_embeddings(own).unwrap();
+                for (place, u) in axes.units().into_iter().enumerate() {
+                    let angle = |e: u64| std::f64::consts::TAU * (u * e % index) as f64 / index as f64;
+                    let z: Complex64 = own.iter().zip(&exponents).map(|(&c, &e)| Complex64::from_polar(c, angle(e))).sum();
+                    let got = found[place % own.len()];
+                    assert!((z.norm() - got).abs() < 1e-9 * (1.0 + got), "index {index}, from axis {start}, unit {u}");
+                }
             }
-            let found = CanonicalNorm::of_axes(&axes).embeddings(&a);
-            for (u, got) in axes.units().into_iter().zip(found) {
-                let angle = |e: u64| std::f64::consts::TAU * (u * e % index) as f64 / index as f64;
-                let z: Complex64 = a.iter().zip(&exponents).map(|(&c, &e)| Complex64::from_polar(c, angle(e))).sum();
-                assert!((z.norm() - got).abs() < 1e-9 * (1.0 + got), "index {index}, unit {u}");
-            }
+            assert_eq!(norm.last_embeddings(&a), Some(norm.embeddings(&a)));
+            assert_eq!(norm.last_embeddings(&[]), None);
         }
     }
 }

@@ -227,14 +227,20 @@ fn automorphisms_permute_slots_along_their_dimensions() {
 }
 
 #[test]
-fn the_last_axis_alone_fills_all_rows() {
+fn the_last_axes_alone_fill_all_places_of_the_others() {
     let mut rng = ChaCha20Rng::from_seed([4; 32]);
     for (plain, e, _) in rings() {
         let shape = plain.shape();
-        let row = random(&mut rng, shape.columns() * shape.degree_of_slot(), plain.modulus(e).value());
-        let last = plain.encode_last(&row, e).unwrap();
-        assert_eq!(plain.decode_last(&last, e).unwrap(), row);
-        assert_eq!(plain.embed_last(&last, e).unwrap(), plain.encode_elements(&row.repeat(shape.rows()), e).unwrap());
+        let axes = shape.axes().unwrap().all();
+        for count in 1..=axes.len() {
+            let words: usize = axes[axes.len() - count..].iter().map(|axis| axis.degree).product();
+            let row = random(&mut rng, words, plain.modulus(e).value());
+            let last = plain.encode_last(&row, e).unwrap();
+            assert_eq!(last.len(), words);
+            assert_eq!(plain.decode_last(&last, e).unwrap(), row);
+            let all = row.repeat(plain.degree() / words);
+            assert_eq!(plain.embed_last(&last, e).unwrap(), plain.encode_elements(&all, e).unwrap());
+        }
     }
 }
 

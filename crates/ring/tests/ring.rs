@@ -132,6 +132,17 @@ fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
                 }
             }
             assert_eq!(to[..], want.limbs()[1][..]);
+            // Values that are the same along the first axes, or that repeat along a row.
+            let counts = match ring.axes() {
+                None => vec![1, 4, n / 2],
+                Some(axes) => (0..axes.all().len()).map(|i| axes.all()[i..].iter().map(|axis| axis.degree).product()).collect(),
+            };
+            let shift = g.evaluation_shift(&ring);
+            for count in counts {
+                let some: Vec<u64> = (0..count as u64).collect();
+                shift.apply(&mut to, &some.repeat(n / count));
+                assert_eq!(to, shift.applied_to_last(&some).repeat(n / count), "index {index}, {count} values");
+            }
         }
     }
     assert!(matches!(GaloisElement::new(INDEX, 6), Err(RingError::NotAnAutomorphism { element: 6, .. })));

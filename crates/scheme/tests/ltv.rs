@@ -89,9 +89,11 @@ fn linear_maps_and_chains_of_automorphisms() {
     let a = f.encrypt(&x);
     let steps = f.steps();
     let gs: Vec<GaloisElement> = steps.iter().map(|&(d, k)| shape.rotation_along(d, k)).chain([shape.identity()]).collect();
-    // Elements along the last dimension, any bits.
+    // Elements along the last dimension, or the last two, any bits.
     let last = shape.dimensions().last().unwrap().size * shape.degree_of_slot();
-    let elements: Vec<Vec<u64>> = gs.iter().map(|_| (0..last).map(|_| f.rng.borrow_mut().next_u64() & 1).collect()).collect();
+    let words = [last, last * shape.dimensions()[1].size];
+    let bits = |count: usize| (0..count).map(|_| f.rng.borrow_mut().next_u64() & 1).collect();
+    let elements: Vec<Vec<u64>> = (0..gs.len()).map(|i| bits(words[i % 2])).collect();
     let diagonals: Vec<_> =
         elements.iter().map(|e| s.diagonal(&DiagonalValues::LastDimensions(e.clone()), 1, s.level(&a)).unwrap()).collect();
     let message = f.secret.params().encode(&x).unwrap().coefficients().to_vec();

@@ -75,6 +75,26 @@ impl<S: Scheme> Subject<'_, S> {
             );
         }
     }
+    /// Adding a plaintext is adding its slots, to products as to fresh ciphertexts.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn plaintexts(&self) {
+        let s = self.scheme;
+        let v = self.vectors(9, 3);
+        let [x, y, z] = [&v[0], &v[1], &v[2]];
+        let mut elements = vec![0; x.len() * s.slot_shape().degree_of_slot()];
+        elements.iter_mut().step_by(s.slot_shape().degree_of_slot()).zip(z).for_each(|(element, value)| *element = *value);
+        let plain = s.encode_elements(&elements).expect("slots of integers");
+        let [a, b] = [(self.encrypt)(x), (self.encrypt)(y)];
+        let add = |a: &S::Ciphertext| s.add_plain(a, &plain).expect("room for a plaintext");
+        self.expect("sum with a plaintext", &add(&a), &self.zip(x, z, |x, z| x + z));
+        let product = s.mul(&a, &b, NextUse::Product).expect("room for a product");
+        let expected = self.zip(&self.zip(x, y, |x, y| x * y), z, |xy, z| xy + z);
+        self.expect("sum of a product with a plaintext", &add(&product), &expected);
+        elements.pop();
+        assert!(s.encode_elements(&elements).is_err(), "a slot too few");
+    }
     /// Sums of products may be relinearized once.
     ///
     /// # Panics

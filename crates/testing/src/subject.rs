@@ -31,6 +31,7 @@ impl<S: Scheme> Subject<'_, S> {
     pub fn check_slotwise(&self) {
         self.ring_axioms();
         self.scalars();
+        self.plaintexts();
         self.products_are_lazy();
         self.refusal();
     }

@@ -21,12 +21,15 @@ pub(crate) const FULL: u8 = 0;
 /// A seed stands for the last component.
 const SEEDED: u8 = 1;
 
+/// Bytes of the descriptor of a ciphertext.
+pub(crate) const DESCRIPTOR_BYTES: usize = 32;
+
 /// Level, exponent, form and encoding, depth, factor, noise bound.
 pub(crate) fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireError> {
     let small = |what, x: usize, limit: u64| WireError::Limit { what, found: x as u64, limit };
     let level = u16::try_from(meta.level.0).map_err(|_| small("level", meta.level.0, u16::MAX.into()))?;
     let exponent = u8::try_from(meta.exponent).map_err(|_| small("exponent", meta.exponent as usize, u8::MAX.into()))?;
-    let mut out = Vec::with_capacity(32);
+    let mut out = Vec::with_capacity(DESCRIPTOR_BYTES);
     out.extend(level.to_le_bytes());
     out.extend([exponent, if meta.form == Form::Bfv { 1 } else { 0 }, encoding, 0, 0, 0]);
     out.extend(meta.depth.to_le_bytes());
@@ -66,32 +69,34 @@ pub fn to_bytes(
     ciphertexts: &[impl Borrow<Ciphertext> + Sync],
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
-    let ring = params.ring();
-    let plan = |c: &Ciphertext| {
-        let meta = *c.meta();
-        // The same checks as for a reader.
-        Ciphertext::from_parts(params, meta, c.components().to_vec())?;
-        let basis = params.chain().basis(meta.level);
-        let (encoding, length) = match c.seed() {
-            Some(_) => (SEEDED, SEED_BYTES + poly_len(ring, basis)),
-            None => (FULL, params.components() * poly_len(ring, basis)),
-        };
-        Ok(Planned { descriptor: encode_meta(&meta, encoding)?, length })
+    let records = ciphertexts.iter().map(|c| planned(params, c.borrow())).collect::<Result<Vec<_>, _>>()?;
+    encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| fill(params, ciphertexts[i].borrow(), out))
+}
+
+/// The record of a ciphertext, which is checked as a reader checks it.
+pub(crate) fn planned(params: &Params, c: &Ciphertext) -> Result<Planned, WireError> {
+    let (ring, meta) = (params.ring(), *c.meta());
+    Ciphertext::from_parts(params, meta, c.components().to_vec())?;
+    let basis = params.chain().basis(meta.level);
+    let (encoding, length) = match c.seed() {
+        Some(_) => (SEEDED, SEED_BYTES + poly_len(ring, basis)),
+        None => (FULL, params.components() * poly_len(ring, basis)),
     };
-    let records = ciphertexts.iter().map(|c| plan(c.borrow())).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| {
-        let ciphertext: &Ciphertext = ciphertexts[i].borrow();
-        let (stored, out) = match ciphertext.seed() {
-            Some(seed) => {
-                let (head, rest) = out.split_at_mut(SEED_BYTES);
-                head.copy_from_slice(seed);
-                (&ciphertext.components()[..1], rest)
-            }
-            None => (ciphertext.components(), out),
-        };
-        let each = out.len() / stored.len();
-        out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(ring, c, out));
-    })
+    Ok(Planned { descriptor: encode_meta(&meta, encoding)?, length })
+}
+
+/// Writes the record that was [`planned`].
+pub(crate) fn fill(params: &Params, c: &Ciphertext, out: &mut [u8]) {
+    let (stored, out) = match c.seed() {
+        Some(seed) => {
+            let (head, rest) = out.split_at_mut(SEED_BYTES);
+            head.copy_from_slice(seed);
+            (&c.components()[..1], rest)
+        }
+        None => (c.components(), out),
+    };
+    let each = out.len() / stored.len();
+    out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(params.ring(), c, out));
 }
 
 /// Ciphertexts from bytes. Their noise bounds are what `options` believes, which is nothing by default: see
@@ -123,7 +128,12 @@ pub fn from_bytes_unchecked(
     from_bytes(params, bytes, &options.unchecked())
 }
 
-fn read_one(params: &Params, descriptor: &[u8], record: &[u8], options: &ReadOptions) -> Result<Ciphertext, WireError> {
+pub(crate) fn read_one(
+    params: &Params,
+    descriptor: &[u8],
+    record: &[u8],
+    options: &ReadOptions,
+) -> Result<Ciphertext, WireError> {
     let (stated, encoding) = decode_meta(descriptor)?;
     let meta = options.believed(params, stated)?;
     let basis = params.chain().basis(meta.level);

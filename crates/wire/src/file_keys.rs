@@ -75,7 +75,7 @@ pub fn generate_to_file(
 }
 
 /// Opens a file and reads header and index.
-fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
+pub(crate) fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
     let failed = |e: std::io::Error| io_error(path, &e);
     let mut file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();

@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod ciphertext_file;
 pub mod ciphertexts;
 mod error;
 pub mod file;
@@ -47,6 +48,7 @@ pub mod results;
 pub mod secret_key;
 pub mod server_keys;
 
+pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;
 pub use file_keys::{FileKeys, generate_to_file, inspect_file};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};

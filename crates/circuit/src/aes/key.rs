@@ -29,6 +29,14 @@ impl KeySize {
             found => Err(AesError::KeyLength { found }),
         }
     }
+    /// How many bytes such a key has.
+    pub fn bytes(self) -> usize {
+        match self {
+            KeySize::Aes128 => 16,
+            KeySize::Aes192 => 24,
+            KeySize::Aes256 => 32,
+        }
+    }
     /// How many rounds AES has with such a key.
     pub fn rounds(self) -> usize {
         match self {

@@ -69,9 +69,20 @@ impl Layout {
     }
     /// How many blocks a state holds.
     pub fn blocks(&self) -> usize {
-        match self.kind {
-            Kind::Lines(..) => self.slots / 16,
-            _ => self.slots,
+        self.blocks_in(self.slots)
+    }
+    /// The blocks that so many slots hold.
+    fn blocks_in(&self, slots: usize) -> usize {
+        match &self.kind {
+            Kind::Bits | Kind::Bytes(_) => slots,
+            Kind::Lines(_, line) => slots / (16 * line.inner()) * line.inner(),
+        }
+    }
+    /// The slots that so many blocks take.
+    fn slots_for(&self, blocks: usize) -> usize {
+        match &self.kind {
+            Kind::Bits | Kind::Bytes(_) => blocks,
+            Kind::Lines(_, line) => 16 * blocks.next_multiple_of(line.inner()),
         }
     }
     /// How many bytes a state holds.
@@ -84,13 +95,6 @@ impl Layout {
             Kind::Bits => Place { ciphertexts: 8 * position..8 * position + 8, slot: block },
             Kind::Bytes(_) => Place { ciphertexts: position..position + 1, slot: block },
             Kind::Lines(_, line) => Place { ciphertexts: 0..1, slot: line.slot(block, position) },
-        }
-    }
-    /// The slots that so many blocks take.
-    fn slots_for(&self, blocks: usize) -> usize {
-        match &self.kind {
-            Kind::Lines(_, line) => 16 * blocks.next_multiple_of(line.inner()),
-            _ => blocks,
         }
     }
     /// What the slots of each ciphertext hold: d bits for each slot, as for [`Scheme::encode_elements`](everlevel_scheme::Scheme::encode_elements), which refuses
@@ -121,11 +125,7 @@ impl Layout {
     pub fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, AesError> {
         AesError::check_width("the decrypted state", elements.len(), self.width())?;
         let slots = elements.iter().map(Vec::len).min().unwrap_or(0) / self.degree;
-        let count = match &self.kind {
-            Kind::Lines(_, line) => slots / 16 / line.inner() * line.inner(),
-            _ => slots,
-        };
-        let mut blocks = vec![[0; 16]; count];
+        let mut blocks = vec![[0; 16]; self.blocks_in(slots)];
         for (b, block) in blocks.iter_mut().enumerate() {
             for (position, byte) in block.iter_mut().enumerate() {
                 let Place { ciphertexts, slot } = self.place(b, position);

@@ -1,9 +1,11 @@
 //! Lines of 16 slots, which hold a block each.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::DiagonalValues;
+use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
 
 use super::AesError;
+use super::embedding::ByteEmbedding;
+use crate::error::CircuitError;
 
 /// The dimension that the bytes of a block lie along.
 #[derive(Clone, Debug)]
@@ -13,11 +15,11 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The first good dimension of 16 slots that is not the last one. In rings with p = 2 and bytes in slots that of 17 it is, and dimensions are axes.
+    /// The first good dimension of 16 slots ahead of the last one. With p = 2 every dimension is an axis, and this one that of 17.
     pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
         let dimensions = shape.dimensions();
         let sizes = || dimensions.iter().map(|d| d.size).collect();
-        let found = dimensions[..dimensions.len() - 1].iter().position(|d| d.good && d.size == 16);
+        let found = dimensions.split_last().and_then(|(_, others)| others.iter().position(|d| d.good && d.size == 16));
         let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
         let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
         Ok(Line { dimension, inner })
@@ -37,5 +39,36 @@ impl Line {
     /// The automorphism that moves bytes by `k` to the left, cyclically.
     pub(super) fn rotation(&self, shape: &SlotShape, k: i64) -> GaloisElement {
         shape.rotation_along(self.dimension, k)
+    }
+}
+
+/// Sums of bytes along lines: rotations with masks.
+pub(super) struct LineMap<S: Scheme> {
+    rotations: Vec<GaloisElement>,
+    masks: Vec<S::Diagonal>,
+}
+
+impl<S: Scheme> LineMap<S> {
+    /// The map that makes each byte the sum of those at its `sources`, for ciphertexts at `level` or below.
+    pub(super) fn new(scheme: &S, level: Level, sources: impl Fn(usize) -> Vec<usize>) -> Result<Self, CircuitError> {
+        let shape = scheme.slot_shape();
+        let (field, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
+        let (mut rotations, mut masks) = (Vec::new(), Vec::new());
+        for k in 0..16 {
+            let moved = |place: usize| sources(place).contains(&((place + k) % 16));
+            if (0..16).any(moved) {
+                rotations.push(line.rotation(shape, k as i64));
+                let mask = line.diagonal(|place| field.element(u8::from(moved(place))));
+                masks.push(scheme.diagonal(&mask, 1, level)?);
+            }
+        }
+        Ok(LineMap { rotations, masks })
+    }
+    /// The sums: a hoisted key switch for each distance between bytes and their sources.
+    pub(super) fn apply(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let parts = scheme.galois_many(&scheme.prepare(x, NextUse::LinearMap)?, &self.rotations)?;
+        let sums = scheme.combine(&parts, &[self.masks.iter().map(Some).collect()])?;
+        let identity = scheme.slot_shape().identity();
+        Ok(scheme.galois_sum(sums.into_iter().map(|sum| (identity, sum)).collect(), NextUse::LinearMap)?)
     }
 }

@@ -5,33 +5,42 @@
 //! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain GF(2^8), S-boxes as x^254: the most blocks a second;
 //! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block soonest, and the shortest keys to send.
 //!
-//! The client expands its key ([`KeySchedule`]) and sends the round keys encrypted, each at the level that its round has reached by then; which levels
-//! these are, [`Aes::round_key_levels`] finds out in a rehearsal. A [`KeySource`] hands them over one by one, so no more than one is in memory.
+//! Both [directions](Direction), all sizes of keys. A [`Transcipher`] turns data under AES in CTR, GCM, CBC or ECB [mode](Mode) into ciphertexts of the scheme, a state at
+//! a time; the data are public, and so are its counters, and only the key is encrypted. It authenticates nothing: see there.
+//!
+//! The client expands its key ([`KeySchedule`]) and sends [round keys](RoundKeys) encrypted, each at the level that its round has reached by then: a rehearsal
+//! tells which levels these are ([`Transcipher::key_levels`], [`Aes::round_key_levels`]). Or it sends the key itself, and the server expands that
+//! ([`RoundKeys::expand`], [`RoundKeys::expand_packed`]). A [`KeySource`] hands them over one by one. All ways of evaluation take the round keys of FIPS-197.
 //!
 //! ```
-//! use everlevel_circuit::aes::{Aes, BitSliced, KeySchedule};
-//! use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext};
+//! use everlevel_circuit::aes::{Aes, ByteSliced, KeySchedule, Layout, Mode, RoundKeys, Transcipher};
+//! use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
 //!
-//! // Insecure: a toy ring.
+//! // Insecure: a toy ring. SP 800-38A, appendix F.5.1: AES-128 in CTR mode.
 //! let params = Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch)?;
 //! let scheme = NoOp::new(&params, 1);
-//! let aes = BitSliced::new(params.slot_shape());
-//! let encrypt = |blocks: &[[u8; 16]], level: Level| {
-//!     let values = <BitSliced as Aes<NoOp>>::encode(&aes, blocks);
-//!     values.iter().map(|v| scheme.encrypt_at(&Plaintext::encode_elements(&params, v)?, level)).collect::<Result<Vec<_>, _>>()
+//! let key = 0x2b7e151628aed2a6abf7158809cf4f3cu128.to_be_bytes();
+//! let counter = 0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeffu128.to_be_bytes();
+//! let data = 0x874d6191b620e3261bef6864990db6ceu128.to_be_bytes();
+//!
+//! // The client, once: its round keys, each in every block.
+//! let (layout, schedule, top) = (Layout::byte_sliced(params.slot_shape())?, KeySchedule::new(&key)?, params.chain().top());
+//! let encrypt = |key: &[u8; 16]| {
+//!     let slots = layout.encode(&vec![*key; layout.blocks()]);
+//!     slots.iter().map(|x| scheme.encrypt_at(&Plaintext::encode_elements(&params, x)?, top)).collect::<Result<Vec<_>, _>>()
 //! };
+//! let keys = RoundKeys::new(schedule.size(), schedule.round_keys().iter().map(encrypt).collect::<Result<_, _>>()?)?;
 //!
-//! // FIPS-197, appendix C.1.
-//! let key: Vec<u8> = (0..16).collect();
-//! let block: [u8; 16] = std::array::from_fn(|i| 0x11 * i as u8);
-//! let schedule = KeySchedule::new(&key)?;
-//! let mut keys = |round: usize, level: Level| Ok(encrypt(&vec![schedule.round_keys()[round]; params.slots()], level)?);
-//! let state = encrypt(&vec![block; params.slots()], params.chain().top())?;
-//! let out = aes.encrypt(&scheme, state, schedule.size(), 10, &mut keys, &mut |_, _| Ok(()))?;
+//! // The server.
+//! let aes = ByteSliced::new(&scheme, top)?;
+//! let mut source = keys.source(&scheme);
+//! let mut transcipher = Transcipher::new(&scheme, &aes, keys.size(), Mode::ctr(&counter)?, top, &mut source)?;
+//! let batch = transcipher.next_batch(&data[..10], &mut |_| ())?;
 //!
-//! let plain = out.iter().map(|x| scheme.decrypt(x)?.decode_elements(&params)).collect::<Result<Vec<_>, _>>()?;
-//! let blocks = <BitSliced as Aes<NoOp>>::decode(&aes, &plain)?;
-//! assert!(blocks.iter().all(|block| u128::from_be_bytes(*block) == 0x69c4e0d86a7b0430d8cdb78070b4c55a));
+//! // The client, or whoever has the secret key.
+//! let slots = batch.state.iter().map(|x| scheme.decrypt(x)?.decode_elements(&params)).collect::<Result<Vec<_>, _>>()?;
+//! let plain = layout.bytes(&slots, batch.length)?;
+//! assert_eq!(plain, 0x6bc1bee22e409f96e93d7e117393172au128.to_be_bytes()[..10]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -40,6 +49,7 @@ mod bit_sliced;
 mod byte_sliced;
 mod embedding;
 mod error;
+mod expansion;
 mod field;
 mod inversion;
 mod key;
@@ -52,6 +62,7 @@ mod round;
 mod round_keys;
 mod tower;
 mod transcipher;
+mod unpack;
 
 use everlevel_scheme::{Level, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
@@ -66,11 +77,12 @@ pub use error::AesError;
 pub use key::{KeySchedule, KeySize};
 pub use layout::{Layout, Place};
 pub use modes::{Blocks, Mode};
-pub use packed::{Packed, UnpackBytes};
+pub use packed::Packed;
 pub use refresh::{Refresh, RefreshFn};
 pub use round::{Cipher, Direction, Round};
 pub use round_keys::RoundKeys;
 pub use transcipher::{Batch, Progress, Transcipher};
+pub use unpack::{UnpackBits, UnpackBytes};
 
 /// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
 /// it out. At that level or above; best encrypted at just that level.
@@ -235,36 +247,54 @@ pub trait Aes<S: Scheme>: Sync {
         self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
     }
-    /// The capacity that a round takes, in bits: the most that any of them takes, of those that there is room for from `start` on. In a rehearsal as for
-    /// [`Aes::round_key_levels`].
+    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at every level up to
+    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. In a
+    /// rehearsal as for [`Aes::round_key_levels`].
     ///
     /// # Errors
-    /// As [`Aes::evaluate`], if there is not even room for one round.
-    fn capacity_of_round(
+    /// [`CircuitError::NotEnoughCapacity`] if there is no room for a round from `top` either, and as [`Aes::evaluate`].
+    fn capacity_for_round(
         &self,
         scheme: &S,
-        start: S::Ciphertext,
-        cipher: Cipher,
+        direction: Direction,
+        top: Level,
+        reserve: f64,
         mut blank: impl FnMut(Level) -> Result<S::Ciphertext, CircuitError>,
     ) -> Result<f64, CircuitError>
     where
         Self: Sized,
     {
-        let mut capacities = Vec::with_capacity(cipher.rounds + 1);
-        let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
-        let mut measure = |_: usize, state: Vec<S::Ciphertext>| {
-            capacities.push(state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min));
-            Ok(state)
-        };
-        let start = Start::Encrypted(vec![start; self.width()]);
-        let done = self.evaluate(scheme, start, cipher, &mut keys, &mut measure);
-        let most = capacities.windows(2).map(|pair| pair[0] - pair[1]).reduce(f64::max);
-        match (done, most) {
-            (Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })), Some(most)) => Ok(most),
-            (Err(error), _) => Err(error),
-            (Ok(_), None) => Ok(0.0),
+        let round = Cipher::new(KeySize::Aes256, direction).round(2);
+        let (mut enough, mut too_little) = (Vec::new(), f64::NEG_INFINITY);
+        for level in (0..=top.0).map(Level) {
+            let mut state = match blank(level) {
+                Ok(x) => vec![x; self.width()],
+                Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => continue,
+                Err(error) => return Err(error),
+            };
+            for _ in 0..KeySize::Aes256.rounds() {
+                let capacity = least_capacity(scheme, &state);
+                let mut keys = |_: usize, level: Level| Ok(vec![blank(level)?; self.width()]);
+                state = match self.round(scheme, state, round, &mut keys) {
+                    Ok(next) if least_capacity(scheme, &next) >= reserve => next,
+                    Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
+                        too_little = capacity.max(too_little);
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                };
+                enough.push(capacity);
+            }
         }
+        let least = enough.iter().copied().filter(|&capacity| capacity > too_little).reduce(f64::min);
+        let left = enough.into_iter().fold(0.0, f64::max);
+        least.ok_or(CircuitError::NotEnoughCapacity { left, needed: too_little.max(left) })
     }
+}
+
+/// The capacity of a state.
+fn least_capacity<S: Scheme>(scheme: &S, state: &[S::Ciphertext]) -> f64 {
+    state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min)
 }
 
 /// An observer who changes nothing.

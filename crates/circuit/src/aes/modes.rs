@@ -91,6 +91,22 @@ impl Mode {
             Kind::Cbc { .. } | Kind::Ecb => Direction::Decrypt,
         }
     }
+    /// Whether the mode takes so many more bytes of data in all.
+    ///
+    /// # Errors
+    /// As [`Mode::next_blocks`].
+    pub fn check_length(&self, bytes: u64) -> Result<(), AesError> {
+        match self.0 {
+            Kind::Counter { next, last, bits } => {
+                let blocks = bytes.div_ceil(16);
+                let left = next.map_or(0, |first| (last - first).saturating_add(1));
+                let found = usize::try_from(blocks).unwrap_or(usize::MAX);
+                if u128::from(blocks) <= left { Ok(()) } else { Err(AesError::CounterOverflow { bits, blocks: found, left }) }
+            }
+            Kind::Cbc { .. } | Kind::Ecb if bytes.is_multiple_of(16) => Ok(()),
+            Kind::Cbc { .. } | Kind::Ecb => Err(AesError::DataLength { found: usize::try_from(bytes).unwrap_or(usize::MAX) }),
+        }
+    }
     /// The blocks for the next bytes of the data. Only the last ones may be no whole number of blocks, and only in counter modes.
     ///
     /// # Errors

@@ -130,6 +130,15 @@ impl<S: Scheme> Packed<S> {
         let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
         Ok(Packed { layout: Layout::packed(shape)?, images: conjugations(shape), encryption, decryption })
     }
+    /// SubBytes on a state: depth 3.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn sub_bytes(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let layer = &self.encryption;
+        let linear = layer.linear(scheme, &self.images, &inverse(scheme, &self.images, x)?)?;
+        Ok(scheme.add_plain(&linear, &layer.constant)?)
+    }
     /// The automorphisms that a direction uses: ten need keys.
     ///
     /// # Errors
@@ -172,44 +181,5 @@ impl<S: Scheme> Aes<S> for Packed<S> {
         };
         let level = scheme.level(&out);
         self.add_key(scheme, &[out], round.key, level, keys)
-    }
-}
-
-/// From one ciphertext with the bytes of a block along a dimension, as [`Packed`] has them, to 16 that hold one byte each, in all slots of the line: what a round key
-/// for [`ByteSliced`](super::ByteSliced) is made of.
-///
-/// 15 hoisted automorphisms and 16 sums of them, each with its mask.
-pub struct UnpackBytes<S: Scheme> {
-    /// ρ^0, .., ρ^15.
-    rotations: Vec<GaloisElement>,
-    /// 1 at one place of the line.
-    places: Vec<S::Diagonal>,
-}
-
-impl<S: Scheme> UnpackBytes<S> {
-    /// Prepares 16 plaintexts for ciphertexts at `level` or below.
-    ///
-    /// # Errors
-    /// Those of [`Packed::new`].
-    pub fn new(scheme: &S, level: Level) -> Result<Self, CircuitError> {
-        let shape = scheme.slot_shape();
-        let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
-        let place = |p: usize| scheme.diagonal(&line.diagonal(|byte| embedding.element(u8::from(byte == p))), 1, level);
-        let places = (0..16).map(place).collect::<Result<_, _>>()?;
-        Ok(UnpackBytes { rotations: (0..16).map(|k| line.rotation(shape, k)).collect(), places })
-    }
-    /// The bytes in their order. Noise grows by about 6 bits beyond that of a key switch.
-    ///
-    /// # Errors
-    /// Those of the scheme.
-    pub fn apply(&self, scheme: &S, x: &S::Ciphertext) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let parts = scheme.galois_many(x, &self.rotations)?;
-        let byte = |i: usize| {
-            // At place p, byte i is k = i - p to the right.
-            let row = (0..16).map(|k| Some(&self.places[(i + 16 - k) % 16])).collect();
-            let sum = scheme.combine(&parts, &[row])?.swap_remove(0);
-            Ok(scheme.galois_sum(vec![(self.rotations[0], sum)], NextUse::LinearMap)?)
-        };
-        (0..16).map(byte).collect()
     }
 }

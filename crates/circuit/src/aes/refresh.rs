@@ -2,6 +2,7 @@
 
 use everlevel_scheme::Scheme;
 
+use super::{AesError, least_capacity};
 use crate::error::CircuitError;
 
 /// Replaces ciphertexts by fresher ones with the same slots, as bootstrapping does.
@@ -14,8 +15,7 @@ pub struct Refresh<'r, S: Scheme> {
 }
 
 impl<'r, S: Scheme> Refresh<'r, S> {
-    /// Ahead of every round for which the state has less than `capacity` bits: what a round takes ([`super::Aes::capacity_of_round`]), and what `refresh` needs
-    /// afterwards. `refresh` is given any number of ciphertexts and returns as many.
+    /// Ahead of every round for which the state has less than `capacity` bits ([`super::Aes::capacity_for_round`], with what `refresh` needs in reserve). `refresh` is given any number of ciphertexts and returns as many.
     pub fn new(capacity: f64, refresh: &'r RefreshFn<'r, S::Ciphertext>) -> Self {
         Refresh { capacity, refresh }
     }
@@ -24,14 +24,13 @@ impl<'r, S: Scheme> Refresh<'r, S> {
     /// # Errors
     /// [`CircuitError::NotEnoughCapacity`] if they lack it even then; those of the refresh.
     pub fn before_round(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let least = |state: &[S::Ciphertext]| state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
-        if least(&state) >= self.capacity {
+        if least_capacity(scheme, &state) >= self.capacity {
             return Ok(state);
         }
         let count = state.len();
         let fresh = (self.refresh)(state)?;
-        super::AesError::check_width("a refreshed state", fresh.len(), count)?;
-        let left = least(&fresh);
+        AesError::check_width("a refreshed state", fresh.len(), count)?;
+        let left = least_capacity(scheme, &fresh);
         if left < self.capacity { Err(CircuitError::NotEnoughCapacity { left, needed: self.capacity }) } else { Ok(fresh) }
     }
 }

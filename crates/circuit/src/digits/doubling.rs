@@ -78,34 +78,36 @@ fn chained(builder: &mut ProgramBuilder, t: PrimePower, y: NodeId, precision: u3
     chain.bits.iter().map(bit).collect()
 }
 
-/// The program from integers b + 2 g modulo 2^exponent, b a bit and g any integer, to b: ceil(log2 exponent) products, each a level below the one before,
-/// up to 2^24; above, two products more for each doubling, as z^2 (3 - 2 z) is b modulo 2^(2k) for z = b modulo 2^k.
+/// The program from integers b + 2 g, b a bit and g any integer, to b modulo 2^exponent: ceil(log2 exponent) products, each a level below the one before,
+/// up to 2^24; above, two products more for each doubling.
 ///
-/// Unlike the chains, z^2 (3 - 2 z) needs no integers: it would lift the bits of any ring, at two levels for each doubling.
+/// A chain needs integers, modulo the power of 2 that it ends with. z^2 (3 - 2 z) is b modulo 2^(2k) for z = b modulo 2^k, whatever z is else, at two levels:
+/// there the modulus of the chain is the smaller one, and what it gives is extended. So the input is modulo 2^exponent, or above 2^24 to half the exponent.
 ///
 /// # Errors
 /// [`CircuitError::Ring`] unless 1 <= exponent < 62.
 pub fn lowest_bit(exponent: u32) -> Result<Program, CircuitError> {
-    let t = PrimePower::new(2, exponent)?;
+    PrimePower::new(2, exponent)?;
     let mut builder = ProgramBuilder::new();
-    let y = builder.input(exponent);
-    let bit = bit_modulo(&mut builder, t, y, exponent)?;
+    let bit = bit_modulo(&mut builder, exponent)?;
     builder.finish(&[bit])
 }
 
-fn bit_modulo(builder: &mut ProgramBuilder, t: PrimePower, y: NodeId, precision: u32) -> Result<NodeId, CircuitError> {
-    if precision == 1 {
+fn bit_modulo(builder: &mut ProgramBuilder, exponent: u32) -> Result<NodeId, CircuitError> {
+    if exponent > MOST_BITS {
+        let half = bit_modulo(builder, exponent.div_ceil(2))?;
+        let z = builder.extend(half, exponent)?;
+        let square = builder.mul(z, z)?;
+        let rest = builder.combine(vec![], vec![(z, -2)], 3)?;
+        return builder.mul(square, rest);
+    }
+    let y = builder.input(exponent);
+    if exponent == 1 {
         return Ok(y);
     }
-    if precision <= MOST_BITS {
-        let bits = chained(builder, t, y, precision)?;
-        let found = bits.iter().find(|(reached, ..)| *reached >= precision);
-        return Ok(found.ok_or(CircuitError::Empty { what: "the list of bits" })?.2);
-    }
-    let z = bit_modulo(builder, t, y, precision.div_ceil(2))?;
-    let square = builder.mul(z, z)?;
-    let rest = builder.combine(vec![], vec![(z, -2)], 3)?;
-    builder.mul(square, rest)
+    let bits = chained(builder, PrimePower::new(2, exponent)?, y, exponent)?;
+    let found = bits.iter().find(|(reached, ..)| *reached >= exponent);
+    Ok(found.ok_or(CircuitError::Empty { what: "the list of bits" })?.2)
 }
 
 /// The value of a form: the value itself if it is one.
@@ -154,9 +156,11 @@ mod tests {
             let program = lowest_bit(exponent).unwrap();
             let costs = program.costs();
             assert_eq!((costs.depth as usize, costs.products), (products, products), "2^{exponent}");
-            let all = 1u64 << exponent.min(14);
-            let xs: Vec<u64> = (0..all).chain((0..1000).map(|_| rng.below(1 << exponent))).map(|x| x % (1 << exponent)).collect();
-            let out = program.run(&scheme, &[&scheme.encrypt(xs.clone(), exponent)], NextUse::Keep).unwrap().swap_remove(0);
+            let e = program.input_exponents()[0];
+            let all = 1u64 << e.min(14);
+            let xs: Vec<u64> = (0..all).chain((0..1000).map(|_| rng.below(1 << e))).map(|x| x % (1 << e)).collect();
+            let out = program.run(&scheme, &[&scheme.encrypt(xs.clone(), e)], NextUse::Keep).unwrap().swap_remove(0);
+            assert_eq!(out.t.exponent(), exponent);
             assert!(xs.iter().zip(&out.slots).all(|(x, y)| x % 2 == *y), "2^{exponent}");
         }
         assert!(lowest_bit(0).is_err() && lowest_bit(62).is_err());

@@ -13,7 +13,7 @@ mod bits;
 
 use std::ops::Range;
 
-use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_ring::{GaloisElement, RingError, SlotShape};
 use everlevel_scheme::{Level, NextUse, Scheme};
 use rayon::prelude::*;
 
@@ -51,8 +51,7 @@ struct Group {
     byte: usize,
     /// Bits of the byte.
     bits: Range<usize>,
-    /// The lowest one counts modulo 2 to this power, the next one to one less.
-    exponent: u32,
+    /// To where the lowest one counts, modulo 2 to some power; the next one counts to one power less.
     lift: Program,
 }
 
@@ -60,23 +59,29 @@ impl<S: Scheme> IntegersFromBytes<S> {
     /// Integers modulo 2^exponent from so many bytes, for ciphertexts at `level` or below.
     ///
     /// # Errors
-    /// [`CircuitError::Empty`] without bytes, those of [`ByteBits::new`].
+    /// [`CircuitError::Empty`] without bytes, [`CircuitError::Ring`] for an exponent that the parameters do not have, those of [`ByteBits::new`].
     pub fn new(scheme: &S, bytes: usize, exponent: u32, order: ByteOrder, level: Level) -> Result<Self, CircuitError> {
         if bytes == 0 {
             return Err(CircuitError::Empty { what: "the list of bytes" });
         }
-        let (mut splits, mut groups) = (Vec::new(), Vec::<Group>::new());
+        let highest = scheme.slot_shape().max_exponent();
+        if !(1..=highest).contains(&exponent) {
+            return Err(RingError::UnknownExponent { exponent, highest }.into());
+        }
+        let mut groups = Vec::<Group>::new();
         for bit in 0..(8 * bytes).min(exponent as usize) {
-            let (byte, place, left) = (bit / 8, bit % 8, exponent - bit as u32);
-            if place == 0 {
-                splits.push(ByteBits::new(scheme, left, level)?);
-            }
-            let lift = lowest_bit(left)?;
+            let (byte, place, lift) = (bit / 8, bit % 8, lowest_bit(exponent - bit as u32)?);
             match groups.last_mut().filter(|group| group.byte == byte && group.lift.costs() == lift.costs()) {
                 Some(group) => group.bits.end += 1,
-                None => groups.push(Group { byte, bits: place..place + 1, exponent: left, lift }),
+                None => groups.push(Group { byte, bits: place..place + 1, lift }),
             }
         }
+        let byte = |group: &[Group]| {
+            // What all bits of a byte have enough with.
+            let wanted = group.iter().map(Group::input_exponent).max().unwrap_or(1);
+            ByteBits::new(scheme, wanted, level)
+        };
+        let splits = groups.chunk_by(|a, b| a.byte == b.byte).map(byte).collect::<Result<_, _>>()?;
         Ok(IntegersFromBytes { exponent, bytes, order, splits, groups })
     }
     /// The automorphisms that need keys.
@@ -129,10 +134,14 @@ impl<S: Scheme> IntegersFromBytes<S> {
 }
 
 impl Group {
-    /// Σ 2^j b_j modulo 2^exponent from b_j + 2 g_j.
+    /// Modulo which power of 2 a bit is wanted as an integer.
+    fn input_exponent(&self) -> u32 {
+        self.lift.input_exponents().into_iter().max().unwrap_or(1)
+    }
+    /// Σ 2^j b_j from b_j + 2 g_j.
     fn sum<S: Scheme>(&self, scheme: &S, bits: &[S::Ciphertext]) -> Result<S::Ciphertext, CircuitError> {
         let lift = |bit: &S::Ciphertext| {
-            let bit = scheme.reduce_plain_modulus(bit, self.exponent)?;
+            let bit = scheme.reduce_plain_modulus(bit, self.input_exponent())?;
             self.lift.run(scheme, &[&bit], NextUse::Keep)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
         };
         let bits: Vec<S::Ciphertext> = bits.par_iter().map(lift).collect::<Result<_, CircuitError>>()?;

@@ -1,5 +1,7 @@
 //! Building programs.
 
+use std::cmp::Ordering;
+
 use super::{Node, NodeId, Program};
 use crate::error::CircuitError;
 
@@ -98,6 +100,20 @@ impl ProgramBuilder {
         }
         Ok(self.push(Node::Reduce { of: x, exponent }, exponent, self.depths[x.0]))
     }
+    /// Some y modulo p^exponent that agrees with x modulo its own plaintext modulus, free: see
+    /// [`extend_plain_modulus`](everlevel_scheme::Scheme::extend_plain_modulus). The node itself if it has this exponent already.
+    ///
+    /// # Errors
+    /// [`CircuitError::ProgramExponent`] if the exponent would shrink, [`CircuitError::UnknownNode`].
+    pub fn extend(&mut self, x: NodeId, exponent: u32) -> Result<NodeId, CircuitError> {
+        self.check(x)?;
+        let found = self.exponents[x.0];
+        match exponent.cmp(&found) {
+            Ordering::Less => Err(CircuitError::ProgramExponent { expected: exponent, found }),
+            Ordering::Equal => Ok(x),
+            Ordering::Greater => Ok(self.push(Node::Extend { of: x, exponent }, exponent, self.depths[x.0])),
+        }
+    }
     /// x / p modulo p^(e-1) for x a multiple of p in every slot, free.
     ///
     /// # Errors
@@ -136,6 +152,7 @@ impl ProgramBuilder {
                     self.combine(pairs, terms, *constant)?
                 }
                 Node::Reduce { of, exponent } => self.reduce(new_id[of.0], *exponent)?,
+                Node::Extend { of, exponent } => self.extend(new_id[of.0], *exponent)?,
                 Node::DivideByP { of } => self.divide_by_p(new_id[of.0])?,
             });
         }
@@ -166,7 +183,7 @@ impl ProgramBuilder {
                     pairs.iter_mut().for_each(|(a, b)| (*a, *b) = (new_id[a.0], new_id[b.0]));
                     terms.iter_mut().for_each(|(x, _)| *x = new_id[x.0]);
                 }
-                Node::Reduce { of, .. } | Node::DivideByP { of } => *of = new_id[of.0],
+                Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => *of = new_id[of.0],
             }
             new_id[i] = NodeId(out.nodes.len());
             out.nodes.push(node);

@@ -23,6 +23,8 @@ pub(crate) enum Node {
     Combine { pairs: Vec<(NodeId, NodeId)>, terms: Vec<(NodeId, i64)>, constant: i64 },
     /// x mod p^e to x mod p^exponent.
     Reduce { of: NodeId, exponent: u32 },
+    /// x mod p^e to some y mod p^exponent with y = x mod p^e.
+    Extend { of: NodeId, exponent: u32 },
     /// p*x mod p^e to x mod p^(e-1).
     DivideByP { of: NodeId },
 }
@@ -35,7 +37,7 @@ impl Node {
             Node::Combine { pairs, terms, .. } => {
                 pairs.iter().flat_map(|(a, b)| [*a, *b]).chain(terms.iter().map(|(x, _)| *x)).collect()
             }
-            Node::Reduce { of, .. } | Node::DivideByP { of } => vec![*of],
+            Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => vec![*of],
         }
     }
 }
@@ -94,7 +96,7 @@ impl Program {
                     let products = pairs.iter().map(|(a, b)| degrees[a.0].saturating_add(degrees[b.0]));
                     products.chain(terms.iter().map(|(x, _)| degrees[x.0])).max().unwrap_or(0)
                 }
-                Node::Reduce { of, .. } | Node::DivideByP { of } => degrees[of.0],
+                Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => degrees[of.0],
             };
         }
         self.outputs.iter().map(|x| degrees[x.0]).max().unwrap_or(0)
@@ -114,7 +116,7 @@ impl Program {
                     let terms = terms.iter().map(|(x, c)| used[x.0] + (c.unsigned_abs().max(1) as f64).log2());
                     products.chain(terms).fold(0.0, f64::max)
                 }
-                Node::Reduce { of, .. } => used[of.0],
+                Node::Reduce { of, .. } | Node::Extend { of, .. } => used[of.0],
                 Node::DivideByP { of } => used[of.0] - log_p,
             };
         }

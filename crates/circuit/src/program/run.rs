@@ -55,8 +55,8 @@ impl Program {
                 // higher, absorb their constants in the switch.
                 Node::Combine { .. } => (NextUse::Product, node.operands()),
                 // Noise at the floor of p^e is, divided by p, at the floor of p^(e-1): the source does the work, in the
-                // same pass as its relinearization.
-                Node::DivideByP { of } => (uses.next[i], vec![*of]),
+                // same pass as its relinearization. What is extended keeps noise at the lower floor of the smaller modulus.
+                Node::DivideByP { of } | Node::Extend { of, .. } => (uses.next[i], vec![*of]),
                 Node::Input(_) | Node::Reduce { .. } => continue,
             };
             for x in sources.iter().filter(|x| !is_output(x)) {
@@ -105,6 +105,7 @@ fn evaluate<S: Scheme>(
             let x = scheme.reduce_plain_modulus(get(values, *of)?, *exponent)?;
             if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
         }
+        Node::Extend { of, exponent } => Ok(scheme.extend_plain_modulus(get(values, *of)?, *exponent)?),
         Node::DivideByP { of } => {
             let x = scheme.divide_by_p(get(values, *of)?)?;
             if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }

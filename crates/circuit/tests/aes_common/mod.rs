@@ -27,6 +27,12 @@ pub fn bgv(p: u64, words: usize) -> Params {
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
 
+/// Four lines of 16 slots of degree 48, with so many words.
+pub fn lines(words: usize) -> Params {
+    let params = Params::named("insecure_aes-m4947", OptIn::InsecureResearch).unwrap();
+    Params::new(ParamsSpec { words, ..params.spec().clone() }, OptIn::InsecureResearch).unwrap()
+}
+
 pub fn hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
 }

@@ -64,7 +64,18 @@ impl PublicKey {
     /// # Errors
     /// A plaintext of another parameter set.
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
-        encrypt_under(&self.params, &self.components, plaintext, self.params.chain().top(), rng)
+        self.encrypt_at(plaintext, self.params.chain().top(), rng)
+    }
+    /// Encrypts a plaintext at a level: a smaller ciphertext, with less room.
+    ///
+    /// # Errors
+    /// A plaintext of another parameter set, or a level above the top.
+    pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+        let highest = self.params.chain().top();
+        if level > highest {
+            return Err(SchemeError::BadLevel { found: level, highest });
+        }
+        encrypt_under(&self.params, &self.components, plaintext, level, rng)
     }
 }
 

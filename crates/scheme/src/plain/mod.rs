@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
 use crate::keys::KeyPlan;
-use crate::noise::{ExtendedMeta, Meta};
+use crate::noise::{ExtendedMeta, Meta, NoiseModel};
 use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
@@ -90,8 +90,18 @@ impl NoOp {
     /// # Errors
     /// As the real one.
     pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level) -> Result<Open, SchemeError> {
+        self.encrypt_with(plaintext, level, NoiseModel::fresh_secret)
+    }
+    /// A pretended fresh encryption under the public key.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt_publicly(&self, plaintext: &Plaintext) -> Result<Open, SchemeError> {
+        self.encrypt_with(plaintext, self.params.chain().top(), NoiseModel::fresh_public)
+    }
+    fn encrypt_with(&self, plaintext: &Plaintext, level: Level, noise: fn(&NoiseModel, u64) -> f64) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = self.params.fresh(level, plaintext.exponent, self.params.noise().fresh_secret(t));
+        let meta = self.params.fresh(level, plaintext.exponent, noise(self.params.noise(), t));
         let value = if self.values { plaintext.coefficients.clone() } else { Vec::new() };
         Ok(Open { meta: self.params.checked(meta, "encryption")?, value })
     }

@@ -1,0 +1,307 @@
+//! Whole private computations on the command line: every role a process of its own, in a directory with only the files that it may have.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use aes::Aes128;
+use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use serde_json::Value;
+
+/// The program, run in a directory.
+fn run(directory: &Path, args: &[&str]) -> Output {
+    let insecure = ["--insecure-research"];
+    Command::new(env!("CARGO_BIN_EXE_everlevel")).args(args).args(insecure).current_dir(directory).output().unwrap()
+}
+
+/// Runs the program, which has to succeed, and returns what it prints as JSON.
+fn told(directory: &Path, args: &[&str]) -> Value {
+    let out = run(directory, &[args, &["--json"]].concat());
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+/// Runs the program, which has to refuse with exit code 2, and returns why.
+fn refused(directory: &Path, args: &[&str]) -> String {
+    let out = run(directory, args);
+    let why = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {why}");
+    assert!(why.starts_with("everlevel: "), "{why}");
+    why
+}
+
+/// Directories of the roles.
+struct Places(tempfile::TempDir);
+
+impl Places {
+    fn new() -> Self {
+        let places = Places(tempfile::tempdir().unwrap());
+        ["owner", "data", "server", "reader"].iter().for_each(|role| fs::create_dir(places.of(role)).unwrap());
+        places
+    }
+    fn of(&self, role: &str) -> PathBuf {
+        self.0.path().join(role)
+    }
+    /// Sends a file from one role to another.
+    fn send(&self, file: &str, from: &str, to: &str) {
+        fs::copy(self.of(from).join(file), self.of(to).join(Path::new(file).file_name().unwrap())).unwrap();
+    }
+}
+
+fn column(path: &Path) -> Vec<i64> {
+    fs::read_to_string(path).unwrap().lines().skip(1).map(|line| line.parse().unwrap()).collect()
+}
+
+#[test]
+fn four_processes_share_files_only() {
+    let places = Places::new();
+    let (owner, data, server, reader) = (places.of("owner"), places.of("data"), places.of("server"), places.of("reader"));
+    let made = told(&owner, &["keygen", "--params", "insecure_bgv-257-n8", "--out", "keys"]);
+    assert_eq!(made["files"].as_array().unwrap().len(), 4);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(owner.join("keys/secret.key")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(fs::read_dir(owner.join("keys")).unwrap().count(), 4, "nothing is left behind");
+    places.send("keys/public.key", "owner", "data");
+    places.send("keys/server.keys", "owner", "server");
+    places.send("keys/secret.key", "owner", "reader");
+
+    // A full column, and a short one.
+    let slots = 128;
+    let x: Vec<i64> = (0..slots).map(|i| (i * 91 + 17) % 257).collect();
+    let w: Vec<i64> = (0..10).map(|i| (i * i) % 257).collect();
+    let csv = |v: &[i64]| v.iter().fold("v\n".to_string(), |text, v| text + &format!("{v}\n"));
+    fs::write(data.join("x.csv"), csv(&x)).unwrap();
+    fs::write(data.join("w.json"), serde_json::to_string(&w).unwrap()).unwrap();
+    told(&data, &["encrypt", "--key", "public.key", "--in", "x.csv", "--out", "x.ct"]);
+    told(&data, &["encrypt", "--key", "public.key", "--in", "w.json", "--out", "w.ct"]);
+    places.send("x.ct", "data", "server");
+    places.send("w.ct", "data", "server");
+
+    // Depth 60, and slots that move.
+    let steps: String = (0..60).map(|i| format!("_x{} = 3*_x{i}*(1 - _x{i}); ", i + 1)).collect();
+    let program = format!("_x0 = x; {steps} y = _x60; z = rotate(w, -3) + x^5; s = sum(w)");
+    let done = told(&server, &["eval", "--server-keys", "server.keys", &program, "x=x.ct", "w=w.ct", "--out", "out"]);
+    assert!(done["bootstraps"].as_u64().unwrap() > 3);
+    let fresh = told(&server, &["bootstrap", "--server-keys", "server.keys", "--in", "out/y.ct", "--out", "y2.ct"]);
+    assert!(fresh["outputs"][0]["capacity_bits"].as_f64().unwrap() > 50.0);
+    for file in ["out/y.ct", "out/z.ct", "out/s.ct", "y2.ct"] {
+        places.send(file, "server", "reader");
+    }
+    for (from, to) in [("y.ct", "y.csv"), ("y2.ct", "y2.csv"), ("z.ct", "z.csv"), ("s.ct", "s.csv")] {
+        told(&reader, &["decrypt", "--key", "secret.key", "--in", from, "--out", to]);
+    }
+    let logistic = |x: i64| (0..60).fold(x, |x, _| (3 * x * (1 - x)).rem_euclid(257));
+    let expected: Vec<i64> = x.iter().map(|&x| logistic(x)).collect();
+    assert_eq!(column(&reader.join("y.csv")), expected);
+    assert_eq!(column(&reader.join("y2.csv")), expected);
+    let columns = slots as usize / 2;
+    let rotated = |i: usize| {
+        let from = i / columns * columns + (i % columns + columns - 3) % columns;
+        w.get(from).copied().unwrap_or(0)
+    };
+    let z: Vec<i64> = x.iter().enumerate().map(|(i, &x)| (rotated(i) + (0..5).fold(1, |p, _| p * x % 257)) % 257).collect();
+    assert_eq!(column(&reader.join("z.csv")), z);
+    let total = w.iter().sum::<i64>() % 257;
+    assert_eq!(column(&reader.join("s.csv")), vec![total; slots as usize]);
+
+    // Cut to what decryption needs: 2 log2 p + 13 bits a coefficient.
+    let cut = told(&server, &["compact", "--in", "out/z.ct", "--out", "z.small"]);
+    let bits = cut["bytes"].as_f64().unwrap() * 8.0 / 256.0;
+    assert!(
+        bits < 2.0 * (257f64.log2() + 13.0) + 20.0 && cut["bytes_before"].as_u64() > cut["bytes"].as_u64(),
+        "{bits} bits a coefficient"
+    );
+    places.send("z.small", "server", "reader");
+    told(&reader, &["decrypt", "--key", "secret.key", "--in", "z.small", "--out", "z.json"]);
+    let small: Vec<i64> = serde_json::from_slice(&fs::read(reader.join("z.json")).unwrap()).unwrap();
+    assert_eq!(small, z);
+
+    // What a file is, nobody needs a key to see.
+    let seen = told(&server, &["inspect", "out/z.ct"]);
+    assert_eq!((&seen["kind"], &seen["params"]), (&Value::from("ciphertexts"), &Value::from("insecure_bgv-257-n8")));
+    assert_eq!(told(&reader, &["inspect", "secret.key"])["kind"], "a secret key");
+    let sizes = told(&server, &["keys", "size-report", "--server-keys", "server.keys"]);
+    assert_eq!(sizes["keys"], made["server_keys"]);
+    // The server's files decrypt nothing.
+    assert!(refused(&server, &["decrypt", "--key", "server.keys", "--in", "out/z.ct"]).contains("wire.wrong-kind"));
+}
+
+#[test]
+fn keys_for_one_program_are_fewer_and_enough() {
+    let places = Places::new();
+    let owner = places.of("owner");
+    let program = "y = rotate(x*x, 3)";
+    let all = told(&owner, &["keygen", "--params", "insecure_bgv-257-n8", "--out", "all"]);
+    let few = told(&owner, &["keygen", "--params", "insecure_bgv-257-n8", "--out", "few", "--program", program]);
+    assert!(few["server_keys"].as_u64() < all["server_keys"].as_u64());
+    fs::write(owner.join("x.csv"), "1\n2\n3\n4\n5\n").unwrap();
+    told(&owner, &["encrypt", "--key", "few/secret.key", "--in", "x.csv", "--out", "x.ct"]);
+    told(&owner, &["eval", "--server-keys", "few/server.keys", program, "x=x.ct", "--out", "out"]);
+    let out = told(&owner, &["decrypt", "--key", "few/secret.key", "--in", "out/y.ct"]);
+    assert_eq!(out["values"].as_array().unwrap()[..2], [16, 25].map(Value::from));
+    let why = refused(
+        &owner,
+        &["eval", "--server-keys", "few/server.keys", "y = swap_rows(x) + rotate(x, 7)", "x=x.ct", "--out", "no"],
+    );
+    assert!(why.contains("key plan"), "{why}");
+}
+
+#[test]
+fn mistakes_lose_nothing() {
+    let places = Places::new();
+    let owner = places.of("owner");
+    let set = "insecure_bgv-257-n8";
+    told(&owner, &["keygen", "--params", set, "--out", "keys"]);
+    let before = fs::read(owner.join("keys/secret.key")).unwrap();
+    assert!(refused(&owner, &["keygen", "--params", set, "--out", "keys"]).contains("--force"));
+    assert_eq!(fs::read(owner.join("keys/secret.key")).unwrap(), before);
+    fs::write(owner.join("x.csv"), "1\n2\n").unwrap();
+    let encrypt = ["encrypt", "--key", "keys/public.key", "--in", "x.csv", "--out", "x.ct"];
+    told(&owner, &encrypt);
+    assert!(refused(&owner, &encrypt).contains("wire.exists"));
+    told(&owner, &[&encrypt[..], &["--force"]].concat());
+
+    let eval = |program: &str, rest: &[&str]| {
+        refused(&owner, &[&["eval", "--server-keys", "keys/server.keys", program, "--out", "out"], rest].concat())
+    };
+    let why = eval("y = 2*turn(x)", &["x=x.ct"]);
+    assert!(why.contains("column 7") && why.contains("\n      ^"), "{why}");
+    assert!(eval("y = 2*x", &[]).contains("reads x"));
+    assert!(eval("y = 2*x", &["x=x.ct", "w=x.ct"]).contains("does not read w"));
+    assert!(eval("y = 2*x", &["x=x.ct", "x=x.ct"]).contains("twice"));
+    assert!(eval("y = 2*x", &["x"]).contains("NAME=FILE"));
+    assert!(eval("y = 2*x", &["x=keys/public.key"]).contains("wire.wrong-kind"));
+    assert!(eval("y = 2*x", &["x=none.ct"]).contains("wire.io"));
+    assert!(eval("y = 2*x", &["x=x.csv"]).contains("wire.not-ours"));
+    assert!(!owner.join("out").exists(), "nothing is written for what was refused");
+
+    // Keys of other parameters, damaged and cut files.
+    told(&owner, &["keygen", "--params", "insecure_bgv-127-n8", "--out", "other"]);
+    assert!(refused(&owner, &["decrypt", "--key", "other/secret.key", "--in", "x.ct"]).contains("wire.other-params"));
+    let mut bytes = fs::read(owner.join("x.ct")).unwrap();
+    fs::write(owner.join("cut.ct"), &bytes[..bytes.len() / 2]).unwrap();
+    assert!(eval("y = 2*x", &["x=cut.ct"]).contains("wire.truncated"));
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(owner.join("damaged.ct"), &bytes).unwrap();
+    assert!(eval("y = 2*x", &["x=damaged.ct"]).contains("wire.checksum"));
+    // What is not believed is not computed on.
+    let out =
+        run(&owner, &["eval", "--server-keys", "keys/server.keys", "y = x*x", "x=x.ct", "--out", "out", "--bounds", "untrusted"]);
+    assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
+    // Columns.
+    fs::write(owner.join("large.csv"), "257\n").unwrap();
+    let large = ["encrypt", "--key", "keys/public.key", "--in", "large.csv", "--out", "l.ct"];
+    assert!(refused(&owner, &large).contains("0 to 256"));
+    assert!(refused(&owner, &["encrypt", "--key", "keys/public.key", "--in", "x.txt", "--out", "l.ct"]).contains(".npy"));
+}
+
+#[test]
+fn numpy_columns_and_sets_of_ones_own() {
+    let places = Places::new();
+    let owner = places.of("owner");
+    // A set without a name that is known: its file travels along.
+    let mut spec = told(&owner, &["params", "show", "insecure_bgv-257-n8"]);
+    spec["name"] = "insecure_of-my-own".into();
+    fs::write(owner.join("set.json"), spec.to_string()).unwrap();
+    told(&owner, &["keygen", "--params", "set.json", "--out", "keys"]);
+    let shown: Value = serde_json::from_slice(&fs::read(owner.join("keys/params.json")).unwrap()).unwrap();
+    assert_eq!(shown, spec);
+    let header = format!("{:<117}\n", "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }");
+    let values: Vec<u8> = [-1i16, 0, 128].iter().flat_map(|v| v.to_le_bytes()).collect();
+    fs::write(owner.join("x.npy"), [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), &values].concat()).unwrap();
+    let encrypt = ["encrypt", "--key", "keys/public.key", "--in", "x.npy", "--out", "x.ct", "--signed"];
+    told(&owner, &encrypt);
+    told(&owner, &["decrypt", "--key", "keys/secret.key", "--in", "x.ct", "--out", "y.npy", "--signed"]);
+    let bytes = fs::read(owner.join("y.npy")).unwrap();
+    let data: Vec<i64> = bytes[bytes.len() - 24..].as_chunks::<8>().0.iter().map(|b| i64::from_le_bytes(*b)).collect();
+    assert_eq!(data, [-1, 0, 128]);
+    // Away from its keys the set has to be given.
+    fs::copy(owner.join("keys/secret.key"), places.of("reader").join("secret.key")).unwrap();
+    fs::copy(owner.join("x.ct"), places.of("reader").join("x.ct")).unwrap();
+    fs::copy(owner.join("set.json"), places.of("reader").join("set.json")).unwrap();
+    let decrypt = ["decrypt", "--key", "secret.key", "--in", "x.ct"];
+    assert!(refused(&places.of("reader"), &decrypt).contains("--params"));
+    told(&places.of("reader"), &[&decrypt[..], &["--params", "set.json"]].concat());
+}
+
+/// AES-128 in counter mode by OpenSSL's program where there is one, else by the `aes` crate.
+fn encrypt_file(directory: &Path, key: &str, iv: &str) {
+    let openssl = ["enc", "-aes-128-ctr", "-K", key, "-iv", iv, "-in", "plain", "-out", "data.aes"];
+    match Command::new("openssl").args(openssl).current_dir(directory).output() {
+        Ok(out) => assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr)),
+        Err(_) => {
+            println!("no openssl here: the data are encrypted with the aes crate");
+            let bytes = |digits: &str| u128::from_str_radix(digits, 16).unwrap();
+            let cipher = Aes128::new(&bytes(key).to_be_bytes().into());
+            let plain = fs::read(directory.join("plain")).unwrap();
+            let block = |(i, block): (usize, &[u8])| {
+                let mut pad = bytes(iv).wrapping_add(i as u128).to_be_bytes().into();
+                cipher.encrypt_block(&mut pad);
+                block.iter().zip(pad).map(|(x, p)| x ^ p).collect::<Vec<_>>()
+            };
+            let data: Vec<u8> = plain.chunks(16).enumerate().flat_map(block).collect();
+            fs::write(directory.join("data.aes"), data).unwrap();
+        }
+    }
+}
+
+#[test]
+fn aes_data_become_ciphertexts() {
+    let places = Places::new();
+    let (owner, data, server, reader) = (places.of("owner"), places.of("data"), places.of("server"), places.of("reader"));
+    told(&owner, &["aes", "keygen", "--params", "insecure_aes-m4947", "--out", "keys"]);
+    places.send("keys/public.key", "owner", "data");
+    places.send("keys/server.keys", "owner", "server");
+    places.send("keys/secret.key", "owner", "reader");
+
+    let (key, iv) = ("2b7e151628aed2a6abf7158809cf4f3c", "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
+    fs::write(data.join("key.hex"), format!("{key}\n")).unwrap();
+    let plain: Vec<u8> = (0..77u8).map(|i| i.wrapping_mul(29) ^ 0xa5).collect();
+    fs::write(data.join("plain"), &plain).unwrap();
+    encrypt_file(&data, key, iv);
+    let uploaded = told(&data, &["aes", "encrypt-key", "--key", "public.key", "--aes-key-file", "key.hex", "--out", "key.ct"]);
+    assert_eq!((uploaded["aes"].as_u64(), uploaded["round_keys"].as_u64()), (Some(128), Some(11)));
+    places.send("key.ct", "data", "server");
+    places.send("data.aes", "data", "server");
+
+    for method in ["packed", "byte-sliced"] {
+        let out = format!("{method}.ct");
+        let transcipher =
+            ["aes", "transcipher", "--server-keys", "server.keys", "--aes-key", "key.ct", "--iv", iv, "--in", "data.aes"];
+        let report = told(&server, &[&transcipher[..], &["--out", &out, "--method", method]].concat());
+        assert_eq!((&report["method"], report["data_bytes"].as_u64()), (&Value::from(method), Some(77)));
+        assert!(report["least_capacity_bits"].as_f64().unwrap() > 100.0);
+        places.send(&out, "server", "reader");
+        told(&reader, &["aes", "decrypt", "--key", "secret.key", "--in", &out, "--out", method]);
+        assert_eq!(fs::read(reader.join(method)).unwrap(), plain, "{method}");
+    }
+
+    // What is wrong is said before anything is computed.
+    let wrong = |args: &[&str], part: &str| {
+        let base = ["aes", "transcipher", "--server-keys", "server.keys", "--out", "no.ct"];
+        let why = refused(&server, &[&base[..], args].concat());
+        assert!(why.contains(part), "{args:?}: {why}");
+        assert!(!server.join("no.ct").exists());
+    };
+    let with_key = ["--aes-key", "key.ct", "--in", "data.aes"];
+    wrong(&with_key, "--iv");
+    wrong(&[&with_key[..], &["--iv", "00"]].concat(), "16");
+    wrong(&[&with_key[..], &["--iv", "zz"]].concat(), "hexadecimal");
+    wrong(&[&with_key[..], &["--iv", "ffffffffffffffffffffffffffffffff"]].concat(), "counter");
+    wrong(&[&with_key[..], &["--mode", "cbc", "--iv", iv]].concat(), "multiple of 16");
+    wrong(&[&with_key[..], &["--mode", "gcm", "--iv", iv]].concat(), "12");
+    wrong(&["--aes-key", "packed.ct", "--in", "data.aes", "--iv", iv], "aes encrypt-key");
+    wrong(&["--aes-key", "key.ct", "--in", "none.aes", "--iv", iv], "none.aes");
+    for (digits, part) in [("00", "16, 24 or 32"), ("2b7e", "16, 24 or 32"), ("0", "even number"), ("zz", "other characters")] {
+        fs::write(data.join("bad.hex"), digits).unwrap();
+        let why = refused(&data, &["aes", "encrypt-key", "--key", "public.key", "--aes-key-file", "bad.hex", "--out", "no.ct"]);
+        assert!(why.contains(part), "{why}");
+    }
+    assert!(
+        refused(&reader, &["aes", "decrypt", "--key", "secret.key", "--in", "secret.key", "--out", "no"]).contains("wrong-kind")
+    );
+}

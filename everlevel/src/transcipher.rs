@@ -1,0 +1,304 @@
+//! AES data to ciphertexts, with the keys that it takes on each side.
+
+use everlevel_circuit::aes::{
+    Aes, AesError, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Packed, Progress, Refresh,
+    RoundKeys, Transcipher, UnpackBytes,
+};
+use everlevel_circuit::bootstrap::BootstrapPlan;
+use everlevel_circuit::{ByteRefresh, CircuitError};
+use everlevel_ring::SlotShape;
+use everlevel_scheme::plain::Open;
+use everlevel_scheme::{
+    Ciphertext, EvalKeys, Evaluator, KeyPlan, Level, Meta, NoOp, Params, Plaintext, PublicKey, Raise, Scheme, SecretKey,
+};
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+
+/// How states of AES lie in ciphertexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AesMethod {
+    /// One ciphertext with the 16 bytes of a block side by side, a block for 16 slots: least latency.
+    Packed,
+    /// 16 ciphertexts, one for each byte of a block, a block for each slot: most throughput.
+    ByteSliced,
+}
+
+impl AesMethod {
+    /// As on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            AesMethod::Packed => "packed",
+            AesMethod::ByteSliced => "byte-sliced",
+        }
+    }
+    /// Which slot holds which byte.
+    ///
+    /// # Errors
+    /// Slots without bytes, or, packed, without a good dimension of 16.
+    pub fn layout(self, shape: &SlotShape) -> Result<Layout, Error> {
+        Ok(match self {
+            AesMethod::Packed => Layout::packed(shape)?,
+            AesMethod::ByteSliced => Layout::byte_sliced(shape)?,
+        })
+    }
+    /// The faster one for so many bytes: a state by bytes takes about as long as eight packed ones.
+    ///
+    /// # Errors
+    /// Slots without bytes.
+    pub fn for_bytes(shape: &SlotShape, bytes: u64) -> Result<Self, Error> {
+        let whole = AesMethod::ByteSliced.layout(shape)?;
+        let Ok(packed) = AesMethod::Packed.layout(shape) else { return Ok(AesMethod::ByteSliced) };
+        let states = |layout: &Layout| bytes.div_ceil(layout.capacity() as u64);
+        Ok(if states(&packed) <= 8 * states(&whole) { AesMethod::Packed } else { AesMethod::ByteSliced })
+    }
+}
+
+/// The server keys for transciphering: by both methods where the slots allow, in the modes of `directions` (encryption for CTR and GCM, decryption for CBC and
+/// ECB), for bootstrapping states if the set has it, and products at every level for what comes afterwards.
+///
+/// # Errors
+/// A set whose slots hold no bytes, or without room for AES-128.
+pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Error> {
+    let rehearsal = Rehearsal::new(params)?;
+    let shape = params.slot_shape();
+    let methods = [AesMethod::Packed, AesMethod::ByteSliced];
+    for method in methods.into_iter().filter(|&method| method == AesMethod::ByteSliced || method.layout(shape).is_ok()) {
+        for &direction in directions {
+            for size in [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256] {
+                match rehearsal.key_levels(method, Cipher::new(size, direction)) {
+                    // There may be room for the shortest keys only.
+                    Err(e) if size == KeySize::Aes128 => return Err(e),
+                    _ => {}
+                }
+            }
+        }
+    }
+    if let Some(refresh) = &rehearsal.refresh {
+        let zero = rehearsal.uploaded()?;
+        refresh.refresh(&rehearsal.scheme, &vec![zero; AesMethod::ByteSliced.layout(shape)?.width()])?;
+    }
+    Ok(rehearsal.scheme.key_plan().merge(&KeyPlan::relinearization(params)))
+}
+
+/// AES without cryptography, to learn levels and keys.
+struct Rehearsal {
+    scheme: NoOp,
+    refresh: Option<ByteRefresh<NoOp>>,
+}
+
+impl Rehearsal {
+    fn new(params: &Params) -> Result<Self, Error> {
+        let scheme = NoOp::blank(params);
+        Ok(Rehearsal { refresh: byte_refresh(&scheme, params)?, scheme })
+    }
+    /// A round key as it comes from a client.
+    fn uploaded(&self) -> Result<Open, CircuitError> {
+        Ok(self.scheme.encrypt_publicly(&Plaintext::encode(self.scheme.params(), &[])?)?)
+    }
+    /// The levels of the round keys, and the capacity that a round needs, refreshing included.
+    fn key_levels(&self, method: AesMethod, cipher: Cipher) -> Result<(Vec<Level>, f64), Error> {
+        let top = self.scheme.params().chain().top();
+        let uploaded = self.uploaded()?;
+        match method {
+            AesMethod::Packed => self.levels(&Packed::new(&self.scheme, top)?, cipher, &uploaded),
+            AesMethod::ByteSliced => {
+                let bytes = UnpackBytes::new(&self.scheme, top)?.apply(&self.scheme, &uploaded)?;
+                self.levels(&ByteSliced::new(&self.scheme, top)?, cipher, &bytes[0])
+            }
+        }
+    }
+    /// Exactly what [`AesServer::transcipher`] does with a round key like `key`: levels, and so server keys, have to be the same ones.
+    fn levels(&self, aes: &impl Aes<NoOp>, cipher: Cipher, key: &Open) -> Result<(Vec<Level>, f64), Error> {
+        let (scheme, start) = (&self.scheme, key.meta().level);
+        let lowered = |level: Level| Ok(scheme.mod_switch_to(key, level.min(start))?);
+        let needed = match &self.refresh {
+            Some(refresh) => {
+                // Elsewhere, as this meets levels that the server does not.
+                let aside = NoOp::blank(scheme.params());
+                let zero = Plaintext::encode(scheme.params(), &[])?;
+                let blank = |level: Level| Ok(aside.encrypt_at(&zero, level)?);
+                aes.capacity_for_round(&aside, cipher.direction, start, refresh.minimum_capacity(scheme), blank)?
+            }
+            None => 0.0,
+        };
+        let fresh = self.refresh.as_ref().map(|refresh| |state: Vec<Open>| refresh.refresh(scheme, &state));
+        let refresh = fresh.as_ref().map(|fresh| Refresh::new(needed, fresh));
+        Ok((Transcipher::key_levels(scheme, aes, cipher, start, refresh, lowered)?, needed))
+    }
+}
+
+/// For sets that bootstrap.
+fn byte_refresh<S: Raise>(scheme: &S, params: &Params) -> Result<Option<ByteRefresh<S>>, CircuitError> {
+    if params.spec().bootstrap.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(ByteRefresh::new(scheme, &BootstrapPlan::for_set(params)?, params.chain().top())?))
+}
+
+/// An AES key under the encryption of the scheme: its round keys, a ciphertext each, in every block of a packed state. Good for both directions and
+/// methods.
+pub struct EncryptedAesKey {
+    size: KeySize,
+    rounds: Vec<Ciphertext>,
+}
+
+impl EncryptedAesKey {
+    /// Expands a key of 16, 24 or 32 bytes and encrypts its round keys with a public key.
+    ///
+    /// # Errors
+    /// Another length; slots without a dimension for the bytes of a block.
+    pub fn encrypt(key: &[u8], public: &PublicKey, rng: &mut impl CryptoRng) -> Result<Self, Error> {
+        Self::encrypted(public.params(), key, |plain| Ok(public.encrypt(plain, rng)?))
+    }
+    /// The same with the secret key, for half the size.
+    ///
+    /// # Errors
+    /// As [`EncryptedAesKey::encrypt`].
+    pub fn encrypt_secretly(key: &[u8], secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<Self, Error> {
+        Self::encrypted(secret.params(), key, |plain| Ok(secret.encrypt(plain, rng)?))
+    }
+    fn encrypted(
+        params: &Params,
+        key: &[u8],
+        mut encrypt: impl FnMut(&Plaintext) -> Result<Ciphertext, Error>,
+    ) -> Result<Self, Error> {
+        let schedule = KeySchedule::new(key)?;
+        let layout = Layout::packed(params.slot_shape())?;
+        let round = |key: &[u8; 16]| {
+            let elements = Zeroizing::new(layout.encode(&vec![*key; layout.blocks()]));
+            encrypt(&Plaintext::encode_elements(params, &elements[0])?)
+        };
+        let rounds = schedule.round_keys().iter().map(round).collect::<Result<_, _>>()?;
+        Ok(EncryptedAesKey { size: schedule.size(), rounds })
+    }
+    /// From round keys that were encrypted before, 11, 13 or 15 of them.
+    ///
+    /// # Errors
+    /// Another number of them.
+    pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
+        let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256].into_iter().find(|size| size.rounds() + 1 == rounds.len());
+        let size = size.ok_or(AesError::RoundKeys { found: rounds.len(), expected: KeySize::Aes128.rounds() + 1 })?;
+        Ok(EncryptedAesKey { size, rounds })
+    }
+    /// The size of the key.
+    pub fn size(&self) -> KeySize {
+        self.size
+    }
+    /// The round keys, from round 0 on.
+    pub fn round_keys(&self) -> &[Ciphertext] {
+        &self.rounds
+    }
+}
+
+/// A server that turns AES data into ciphertexts, see [`everlevel_circuit::aes::Transcipher`]. Holds no secret.
+pub struct AesServer<K: EvalKeys> {
+    evaluator: Evaluator<K>,
+    refresh: Option<ByteRefresh<Evaluator<K>>>,
+    method: Prepared<Evaluator<K>>,
+}
+
+enum Prepared<S: Scheme> {
+    Packed(Packed<S>),
+    ByteSliced(ByteSliced<S>, UnpackBytes<S>),
+}
+
+impl<K: EvalKeys> AesServer<K> {
+    /// A server with keys of [`aes_keys`] that computes by a method.
+    ///
+    /// # Errors
+    /// Slots without bytes, or without a dimension for those of a block.
+    pub fn new(keys: K, method: AesMethod) -> Result<Self, Error> {
+        let evaluator = Evaluator::new(keys);
+        let top = evaluator.params().chain().top();
+        let method = match method {
+            AesMethod::Packed => Prepared::Packed(Packed::new(&evaluator, top)?),
+            AesMethod::ByteSliced => Prepared::ByteSliced(ByteSliced::new(&evaluator, top)?, UnpackBytes::new(&evaluator, top)?),
+        };
+        Ok(AesServer { refresh: byte_refresh(&evaluator, evaluator.params())?, evaluator, method })
+    }
+    /// The evaluator below, to go on with the results.
+    pub fn evaluator(&self) -> &Evaluator<K> {
+        &self.evaluator
+    }
+    /// Which slot holds which byte.
+    pub fn layout(&self) -> &Layout {
+        match &self.method {
+            Prepared::Packed(aes) => aes.layout(),
+            Prepared::ByteSliced(aes, _) => aes.layout(),
+        }
+    }
+    /// Fresh noise for the ciphertexts of a state; as they are where the set has no bootstrapping.
+    ///
+    /// # Errors
+    /// Too little capacity left, missing keys.
+    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, CircuitError> {
+        match &self.refresh {
+            Some(refresh) => refresh.refresh(&self.evaluator, &state),
+            None => Ok(state),
+        }
+    }
+    /// Turns data, in pieces of any length, into batches of ciphertexts, each of which is handed to `each`. `progress` is called after each round.
+    ///
+    /// Memory beside the keys: the round keys at their levels (by bytes 16 ciphertexts for each), a state, and what a round needs.
+    ///
+    /// # Errors
+    /// A key of other parameters or at too low a level, data that the mode does not take, an overflow of the counter, missing server keys.
+    pub fn transcipher<D: AsRef<[u8]>>(
+        &self,
+        key: &EncryptedAesKey,
+        mode: Mode,
+        data: impl IntoIterator<Item = D>,
+        progress: &mut dyn FnMut(Progress),
+        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), CircuitError>,
+    ) -> Result<(), Error> {
+        let cipher = Cipher::new(key.size, mode.direction());
+        match &self.method {
+            Prepared::Packed(aes) => self.run(AesMethod::Packed, aes, key, cipher, mode, data, progress, each),
+            Prepared::ByteSliced(aes, _) => self.run(AesMethod::ByteSliced, aes, key, cipher, mode, data, progress, each),
+        }
+    }
+    #[expect(clippy::too_many_arguments, reason = "what `transcipher` was given, and what it chose")]
+    fn run<D: AsRef<[u8]>>(
+        &self,
+        method: AesMethod,
+        aes: &impl Aes<Evaluator<K>>,
+        key: &EncryptedAesKey,
+        cipher: Cipher,
+        mode: Mode,
+        data: impl IntoIterator<Item = D>,
+        progress: &mut dyn FnMut(Progress),
+        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), CircuitError>,
+    ) -> Result<(), Error> {
+        let scheme = &self.evaluator;
+        let rehearsal = Rehearsal::new(scheme.params())?;
+        let first = self.laid_out(&key.rounds[cipher.key(0)])?;
+        let level = first.iter().map(Ciphertext::level).min().unwrap_or(Level(0));
+        let (levels, needed) = rehearsal.key_levels(method, cipher)?;
+        let lowered = |(round, &level): (usize, &Level)| {
+            let whole = if round == cipher.key(0) { first.clone() } else { self.laid_out(&key.rounds[round])? };
+            whole.iter().map(|x| Ok(scheme.mod_switch_to(x, level.min(x.level()))?)).collect::<Result<Vec<_>, Error>>()
+        };
+        let keys = RoundKeys::new(key.size, levels.iter().enumerate().map(lowered).collect::<Result<_, _>>()?)?;
+        let fresh = self.refresh.as_ref().map(|refresh| |state: Vec<Ciphertext>| refresh.refresh(scheme, &state));
+        let mut source = keys.source(scheme);
+        let mut transcipher = Transcipher::new(scheme, aes, key.size, mode, level, &mut source)?;
+        if let Some(fresh) = &fresh {
+            transcipher = transcipher.refreshed(Refresh::new(needed, fresh));
+        }
+        Ok(transcipher.run(data, progress, each)?)
+    }
+    /// A round key as the method wants it.
+    fn laid_out(&self, key: &Ciphertext) -> Result<Vec<Ciphertext>, Error> {
+        // Levels follow from noise bounds: one from the secret key is taken for one from the public key, as in the rehearsal.
+        let (params, meta) = (self.evaluator.params(), *key.meta());
+        let noise = meta.noise.max(params.noise().fresh_public(params.plain_modulus()));
+        let key = Ciphertext::from_parts(params, Meta { noise, ..meta }, key.components().to_vec())?;
+        match &self.method {
+            Prepared::Packed(_) => Ok(vec![key]),
+            Prepared::ByteSliced(_, unpack) => Ok(unpack.apply(&self.evaluator, &key)?),
+        }
+    }
+}
