@@ -4,9 +4,12 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 
-use everlevel_scheme::{Ciphertext, Evaluator, Level, NextUse, OptIn, Params, Plaintext, Raise, Scheme, SecretKey, ServerKeys};
+use everlevel_scheme::ltv::KeyForm;
+use everlevel_scheme::{
+    Ciphertext, Evaluator, Level, LtvParams, NextUse, OptIn, Params, Plaintext, Raise, Scheme, SecretKey, ServerKeys,
+};
 use everlevel_wire::{
-    BoundPolicy, Encryption, HEADER_BYTES, Metadata, ReadOptions, ciphertexts, inspect, params as wire_params, plaintexts,
+    BoundPolicy, Encryption, HEADER_BYTES, Metadata, ReadOptions, ciphertexts, inspect, ltv, params as wire_params, plaintexts,
     public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
@@ -120,6 +123,23 @@ pub fn conform(bytes: &[u8]) -> usize {
             count(plaintexts::from_bytes(set, bytes, &any).is_ok());
             count(results::from_bytes(set, bytes, &any).is_ok());
         }
+    });
+    read.get() + conform_ltv(bytes)
+}
+
+/// The same for LTV over prime powers.
+fn conform_ltv(bytes: &[u8]) -> usize {
+    static SET: OnceLock<LtvParams> = OnceLock::new();
+    let set = SET.get_or_init(|| LtvParams::named("insecure_ltv-m255", OptIn::InsecureResearch).expect("a named set"));
+    let read = Cell::new(0);
+    let count = |well: bool| read.set(read.get() + usize::from(well));
+    both(bytes, |bytes| {
+        let any = options(BoundPolicy::Stated);
+        count(ltv::params::spec_from_bytes(bytes, &any).is_ok());
+        count(ltv::ciphertexts::from_bytes(set, bytes, &any).is_ok());
+        count(ltv::secret_key::from_bytes(set, bytes, &any).is_ok());
+        count(ltv::public_key::from_bytes(set, bytes, &any).is_ok());
+        count(ltv::eval_keys::from_bytes(set, KeyForm::Evaluations, bytes, &any).is_ok());
     });
     read.get()
 }

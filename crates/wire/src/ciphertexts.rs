@@ -17,7 +17,7 @@ use crate::reader::Reader;
 pub(crate) const SEED_BYTES: usize = 32;
 
 /// All components are there.
-const FULL: u8 = 0;
+pub(crate) const FULL: u8 = 0;
 /// A seed stands for the last component.
 const SEEDED: u8 = 1;
 

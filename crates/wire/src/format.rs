@@ -46,10 +46,20 @@ pub enum ObjectKind {
     Ciphertexts = 6,
     /// A vector of ciphertexts that can only be decrypted.
     Results = 7,
+    /// A parameter set of LTV over prime powers.
+    LtvParams = 8,
+    /// A secret key of it.
+    LtvSecretKey = 9,
+    /// A public key of it.
+    LtvPublicKey = 10,
+    /// Evaluation keys of it.
+    LtvEvalKeys = 11,
+    /// A vector of its ciphertexts.
+    LtvCiphertexts = 12,
 }
 
 impl ObjectKind {
-    const ALL: [ObjectKind; 7] = [
+    const ALL: [ObjectKind; 12] = [
         ObjectKind::Params,
         ObjectKind::SecretKey,
         ObjectKind::PublicKey,
@@ -57,10 +67,15 @@ impl ObjectKind {
         ObjectKind::Plaintexts,
         ObjectKind::Ciphertexts,
         ObjectKind::Results,
+        ObjectKind::LtvParams,
+        ObjectKind::LtvSecretKey,
+        ObjectKind::LtvPublicKey,
+        ObjectKind::LtvEvalKeys,
+        ObjectKind::LtvCiphertexts,
     ];
     fn of(number: u16) -> Result<Self, WireError> {
         let found = Self::ALL.into_iter().find(|kind| *kind as u16 == number);
-        found.ok_or_else(|| WireError::malformed("object type", "1 to 7", number))
+        found.ok_or_else(|| WireError::malformed("object type", "1 to 12", number))
     }
 }
 
@@ -74,6 +89,11 @@ impl fmt::Display for ObjectKind {
             ObjectKind::Plaintexts => "plaintexts",
             ObjectKind::Ciphertexts => "ciphertexts",
             ObjectKind::Results => "results for decryption",
+            ObjectKind::LtvParams => "parameters of LTV over prime powers",
+            ObjectKind::LtvSecretKey => "a secret key of LTV over prime powers",
+            ObjectKind::LtvPublicKey => "a public key of LTV over prime powers",
+            ObjectKind::LtvEvalKeys => "evaluation keys of LTV over prime powers",
+            ObjectKind::LtvCiphertexts => "ciphertexts of LTV over prime powers",
         })
     }
 }
@@ -289,12 +309,15 @@ impl Layout {
     }
     /// Passes an object of this kind and these parameters.
     pub(crate) fn expect(self, kind: ObjectKind, params: &Params) -> Result<Self, WireError> {
-        let expected = ParamsId::of(params);
+        self.expect_id(kind, ParamsId::of(params), params.name())
+    }
+    /// The same by the id and the name of the parameters.
+    pub(crate) fn expect_id(self, kind: ObjectKind, expected: ParamsId, name: &str) -> Result<Self, WireError> {
         if self.kind != kind {
             return Err(WireError::WrongKind { expected: kind, found: self.kind });
         }
         if self.id != expected {
-            return Err(WireError::OtherParams { found: self.id, expected, name: params.name().into() });
+            return Err(WireError::OtherParams { found: self.id, expected, name: name.into() });
         }
         Ok(self)
     }

@@ -36,6 +36,7 @@ mod file_keys;
 mod format;
 mod id;
 mod key_record;
+pub mod ltv;
 mod options;
 mod pack;
 pub mod params;

@@ -24,13 +24,33 @@ pub fn expose_to_bytes(secret: &SecretKey, metadata: &Metadata) -> Result<Zeroiz
     let exposed = secret.expose_secret_coefficients();
     let parts = [(0u8, Some(&exposed.main)), (1, exposed.ratio.as_ref()), (2, exposed.sparse.as_ref())];
     let parts: Vec<_> = parts.into_iter().filter_map(|(role, x)| x.map(|x| (role, x))).collect();
-    let plan = |(role, x): &(u8, &Zeroizing<Vec<i64>>)| Planned { descriptor: vec![*role], length: packed_len(x.len(), WIDTH) };
+    let plan = |(role, x): &(u8, &Zeroizing<Vec<i64>>)| Planned { descriptor: vec![*role], length: small_len(x.len()) };
     let records: Vec<Planned> = parts.iter().map(plan).collect();
-    let fill = |i: usize, out: &mut [u8]| {
-        let shifted: Zeroizing<Vec<u64>> = Zeroizing::new(parts[i].1.iter().map(|x| (x + SHIFT) as u64).collect());
-        pack(&shifted, WIDTH, out);
-    };
+    let fill = |i: usize, out: &mut [u8]| write_small(parts[i].1, out);
     Ok(Zeroizing::new(encode(ObjectKind::SecretKey, ParamsId::of(secret.params()), metadata, &records, fill)?))
+}
+
+/// Bytes of a polynomial of small secret coefficients.
+pub(crate) fn small_len(n: usize) -> usize {
+    packed_len(n, WIDTH)
+}
+
+/// Writes coefficients from -2 to 5 into [`small_len`] bytes.
+pub(crate) fn write_small(x: &[i64], out: &mut [u8]) {
+    let shifted: Zeroizing<Vec<u64>> = Zeroizing::new(x.iter().map(|x| (x + SHIFT) as u64).collect());
+    pack(&shifted, WIDTH, out);
+}
+
+/// Reads them again.
+pub(crate) fn read_small(record: &[u8], n: usize) -> Result<Zeroizing<Vec<i64>>, WireError> {
+    if record.len() != small_len(n) {
+        return Err(WireError::malformed("bytes of a secret polynomial", small_len(n), record.len()));
+    }
+    let mut stored = Zeroizing::new(vec![0; n]);
+    if unpack(record, WIDTH, &mut stored).is_none() {
+        return Err(WireError::malformed("last bits of a secret polynomial", 0, "something else"));
+    }
+    Ok(Zeroizing::new(stored.iter().map(|&x| x as i64 - SHIFT).collect()))
 }
 
 /// The secret key from bytes, with every check that key generation makes: the noise bounds rest on them.
@@ -49,15 +69,7 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
             return Err(WireError::malformed("records of a secret key", "roles 0 to 2, ascending", role));
         }
         last = Some(role);
-        let (record, n) = (layout.record(bytes, i, options)?, params.degree());
-        if record.len() != packed_len(n, WIDTH) {
-            return Err(WireError::malformed("bytes of a secret polynomial", packed_len(n, WIDTH), record.len()));
-        }
-        let mut stored = Zeroizing::new(vec![0; n]);
-        if unpack(record, WIDTH, &mut stored).is_none() {
-            return Err(WireError::malformed("last bits of a secret polynomial", 0, "something else"));
-        }
-        parts[role as usize] = Some(Zeroizing::new(stored.iter().map(|&x| x as i64 - SHIFT).collect()));
+        parts[role as usize] = Some(read_small(layout.record(bytes, i, options)?, params.degree())?);
     }
     let [main, ratio, sparse] = parts;
     let main = main.ok_or_else(|| WireError::malformed("records of a secret key", "the main secret", "none"))?;

@@ -121,3 +121,26 @@ fn damage_is_found_when_a_key_is_used() {
     let wrong = FileKeys::open(&common::named("insecure_bfv-257-n8"), &path, 0).map(|_| ());
     assert!(matches!(wrong, Err(WireError::Checksum { .. })));
 }
+
+#[test]
+fn many_threads_share_one_file() {
+    let mut party = Party::new("insecure_bgv-257-n8", 4);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys");
+    generate_to_file(&path, Existing::Keep, &party.secret, &party.plan, &Metadata::new(), &mut party.rng, |_, _| ()).unwrap();
+    // Room for about two keys, so that threads keep throwing out what others use.
+    let file = FileKeys::open(&party.params, &path, 1 << 20).unwrap();
+    let evaluator = Evaluator::new(file);
+    let x = party.secret.encrypt(&party.message(7), &mut party.rng).unwrap();
+    let g = party.plan.galois.keys().next().unwrap().0;
+    let compute = || {
+        let y = evaluator.mul(&x, &x, NextUse::Product).unwrap();
+        evaluator.apply_galois(&evaluator.mul(&y, &y, NextUse::Keep).unwrap(), g).unwrap().fingerprint()
+    };
+    let expected = compute();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| (0..8).all(|_| compute() == expected))).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+    });
+    assert!(evaluator.keys().cache_usage().0 <= 1 << 20);
+}

@@ -1,12 +1,13 @@
 //! Bytes from somebody else: every one of them flipped, cut at every length, and random changes with checksums that match.
 
+mod common;
 #[path = "../../../fuzz/src/lib.rs"]
 mod fuzz;
 
 use std::fs;
 use std::path::Path;
 
-use everlevel_scheme::{OptIn, Params};
+use everlevel_scheme::Params;
 use everlevel_wire::{
     BoundPolicy, ReadOptions, WireError, ciphertexts, params, plaintexts, public_key, results, secret_key, server_keys,
 };
@@ -29,8 +30,11 @@ fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
     out
 }
 
+/// The stored objects but for those of LTV over prime powers, which tests/ltv.rs damages.
 fn golden() -> Vec<(String, Vec<u8>)> {
-    files(&Path::new(DIRECTORY).join("tests/golden/v1"))
+    let mut all = files(&Path::new(DIRECTORY).join("tests/golden/v1"));
+    all.retain(|(name, _)| !name.starts_with("insecure_ltv-m255"));
+    all
 }
 
 /// Reads an object as what its name says.
@@ -49,7 +53,8 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
 }
 
 fn set_of(name: &str) -> Params {
-    Params::named(name.rsplit_once('.').unwrap().0, OptIn::InsecureResearch).unwrap()
+    let set = name.rsplit_once('.').unwrap().0;
+    common::odd_sets().into_iter().find(|known| known.name() == set).unwrap_or_else(|| common::named(set))
 }
 
 #[test]

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::{AdicPoly, AdicRing, integer};
+use crate::error::RingError;
 
 /// Coefficients that are carried at a time: their rows stay in cache.
 const TILE: usize = 512;
@@ -38,6 +39,25 @@ impl AdicRing {
             }
         });
         AdicPoly { rows: rows.into_iter().map(Arc::new).collect() }
+    }
+    /// The polynomial with these rows of digits in natural order, the lowest first: the digits of x + (p^k - 1)/2.
+    ///
+    /// # Errors
+    /// No row, one of another length than n, or a digit that is not below p.
+    pub fn from_digits(&self, rows: &[Vec<u32>]) -> Result<AdicPoly, RingError> {
+        let expected = self.ring.degree();
+        if let Some(found) = rows.iter().map(Vec::len).find(|n| *n != expected).or(rows.is_empty().then_some(0)) {
+            return Err(RingError::ResidueCount { found, expected });
+        }
+        let stored = |row: &Vec<u32>| {
+            if let Some(position) = row.iter().position(|&d| u64::from(d) >= self.prime()) {
+                return Err(RingError::ValueOutOfRange { value: row[position].into(), position, modulus: self.prime() });
+            }
+            let mut stored = vec![0; expected];
+            self.ring.storage_order(row, &mut stored);
+            Ok(Arc::new(stored))
+        };
+        Ok(AdicPoly { rows: rows.iter().map(stored).collect::<Result<_, _>>()? })
     }
     /// The zero polynomial modulo p^`rows`.
     pub fn zero(&self, rows: usize) -> AdicPoly {

@@ -14,16 +14,21 @@ use crate::plaintext::Plaintext;
 
 /// A polynomial from χ whose norm is within the noise model's limit, in natural order.
 pub(super) fn key_polynomial(params: &LtvParams, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
-    let norm = params.ring().ring().norm();
     loop {
         let drawn = Zeroizing::new(sample::truncated_gaussian(params.degree(), rng));
-        let real = Zeroizing::new(drawn.iter().map(|&x| x as f64).collect::<Vec<f64>>());
-        let embeddings = Zeroizing::new(norm.embeddings(&real));
-        let square = embeddings.iter().map(|x| x * x).sum::<f64>() / params.degree() as f64;
-        if square.sqrt() <= params.noise().key_limit() {
+        if within_limit(params, &drawn) {
             return drawn;
         }
     }
+}
+
+/// Whether the norm of a polynomial in natural order is within the noise model's limit.
+pub(super) fn within_limit(params: &LtvParams, x: &[i64]) -> bool {
+    let norm = params.ring().ring().norm();
+    let real = Zeroizing::new(x.iter().map(|&x| x as f64).collect::<Vec<f64>>());
+    let embeddings = Zeroizing::new(norm.embeddings(&real));
+    let square = embeddings.iter().map(|x| x * x).sum::<f64>() / params.degree() as f64;
+    square.sqrt() <= params.noise().key_limit()
 }
 
 /// h in evaluations, modulo p to the power of all rows of keys.
@@ -34,6 +39,13 @@ pub struct LtvPublicKey {
 }
 
 impl LtvPublicKey {
+    pub(super) fn new(params: &LtvParams, h: Vec<Poly<Eval>>) -> Self {
+        LtvPublicKey { params: params.clone(), h }
+    }
+    /// The blocks of h, in evaluations.
+    pub(super) fn blocks(&self) -> &[Poly<Eval>] {
+        &self.h
+    }
     /// h s + 2 e modulo p^`rows`.
     pub(super) fn mask(&self, s: &[i64], e: &[i64], rows: usize) -> AdicPoly {
         let ring = self.params.ring();
@@ -102,19 +114,33 @@ impl LtvSecretKey {
     /// The paper's modified KeyGen: u, g ← χ, f = 2u + 1 drawn again until it is invertible modulo p, h = 2 g/f modulo p to the power of all
     /// rows of keys.
     pub fn generate(params: &LtvParams, rng: &mut impl CryptoRng) -> Self {
-        let (ring, rows) = (params.ring(), params.key_rows());
-        let one = ring.constant(1);
-        let (f, inverse) = loop {
-            let mut f = key_polynomial(params, rng);
-            f.iter_mut().zip(&one).for_each(|(x, one)| *x = 2 * *x + one);
-            if let Some(inverse) = ring.inverse(&f, rows) {
-                break (f, inverse);
+        let unit = loop {
+            if let Some(unit) = Self::unit(params, &key_polynomial(params, rng)) {
+                break unit;
             }
         };
-        let mut g = key_polynomial(params, rng);
-        g.iter_mut().for_each(|x| *x *= 2);
-        let h = ring.mul(&inverse, &ring.from_signed(&g, 1), rows);
-        LtvSecretKey { public: LtvPublicKey { params: params.clone(), h: ring.evaluate(&h) }, f, inverse }
+        Self::with_unit(params, unit, &key_polynomial(params, rng))
+    }
+    /// The key of these u and g; none if f is not invertible.
+    pub(super) fn of(params: &LtvParams, u: &[i64], g: &[i64]) -> Option<Self> {
+        Some(Self::with_unit(params, Self::unit(params, u)?, g))
+    }
+    /// f = 2u + 1 and its inverse, if there is one.
+    fn unit(params: &LtvParams, u: &[i64]) -> Option<(Zeroizing<Vec<i64>>, AdicPoly)> {
+        let ring = params.ring();
+        let f = Zeroizing::new(u.iter().zip(ring.constant(1)).map(|(x, one)| 2 * x + one).collect::<Vec<i64>>());
+        let inverse = ring.inverse(&f, params.key_rows())?;
+        Some((f, inverse))
+    }
+    fn with_unit(params: &LtvParams, (f, inverse): (Zeroizing<Vec<i64>>, AdicPoly), g: &[i64]) -> Self {
+        let ring = params.ring();
+        let twice = Zeroizing::new(g.iter().map(|x| 2 * x).collect::<Vec<i64>>());
+        let h = ring.mul(&inverse, &ring.from_signed(&twice, 1), params.key_rows());
+        LtvSecretKey { public: LtvPublicKey::new(params, ring.evaluate(&h)), f, inverse }
+    }
+    /// f in natural order.
+    pub(super) fn f(&self) -> &[i64] {
+        &self.f
     }
     /// The parameter set.
     pub fn params(&self) -> &LtvParams {

@@ -18,6 +18,7 @@ mod evaluator;
 mod keys;
 pub mod noise;
 pub mod original;
+mod parts;
 mod scheme;
 mod spec;
 mod switch;

@@ -24,9 +24,28 @@ pub enum KeyForm {
 }
 
 /// One digit of a key: ζ_j.
-enum KeyDigit {
+pub(super) enum KeyDigit {
     Evaluations(Vec<Poly<Eval>>),
     Polynomial(AdicPoly),
+}
+
+impl KeyDigit {
+    fn new(ring: &AdicRing, digit: AdicPoly, automorphism: GaloisElement, form: KeyForm) -> Self {
+        match form {
+            KeyForm::Evaluations => KeyDigit::Evaluations(evaluated(ring, &digit, automorphism)),
+            KeyForm::Polynomial => KeyDigit::Polynomial(digit),
+        }
+    }
+    /// The digit as a polynomial of `rows` rows, or as many as there are.
+    pub(super) fn polynomial(&self, ring: &AdicRing, automorphism: GaloisElement, rows: usize) -> AdicPoly {
+        match self {
+            KeyDigit::Evaluations(blocks) => {
+                let rows = rows.min(blocks.len() * ring.block());
+                ring.digits(blocks.iter().map(|block| block.galois(ring.ring(), automorphism)).collect(), rows)
+            }
+            KeyDigit::Polynomial(digit) => digit.clone(),
+        }
+    }
 }
 
 /// A switching key for σ: ζ_j = h s_j + 2 e_j + w_j σ(f)/f modulo p to the power of all rows of keys, under σ^-1, w_j being the gadget's weights times the special
@@ -64,13 +83,22 @@ impl SwitchKey {
                 }
             };
             mask.wipe();
-            digits.push(match form {
-                KeyForm::Evaluations => KeyDigit::Evaluations(evaluated(ring, &digit, automorphism)),
-                KeyForm::Polynomial => KeyDigit::Polynomial(digit),
-            });
+            digits.push(KeyDigit::new(ring, digit, automorphism, form));
         }
         source.wipe();
         SwitchKey { automorphism, digits }
+    }
+    /// The key with these digits.
+    pub(super) fn of(ring: &AdicRing, automorphism: GaloisElement, form: KeyForm, digits: Vec<AdicPoly>) -> Self {
+        let digits = digits.into_iter().map(|digit| KeyDigit::new(ring, digit, automorphism, form)).collect();
+        SwitchKey { automorphism, digits }
+    }
+    /// The automorphism; the identity for relinearization.
+    pub fn automorphism(&self) -> GaloisElement {
+        self.automorphism
+    }
+    pub(super) fn key_digits(&self) -> impl Iterator<Item = &KeyDigit> {
+        self.digits.iter()
     }
     /// The key for ciphertexts at `level` and below: its digits modulo lower powers of p. In evaluations this is the key itself, less blocks.
     fn reduced(&self, params: &LtvParams, level: Level) -> Self {
@@ -179,7 +207,10 @@ impl LtvEvalKeys {
             .filter(|g| !g.is_identity())
             .map(|&g| (g, SwitchKey::generate(secret, secret.image(g, rows), g, form, rng)))
             .collect();
-        LtvEvalKeys { params: secret.params().clone(), relinearization, automorphisms }
+        Self::new(secret.params(), relinearization, automorphisms)
+    }
+    pub(super) fn new(params: &LtvParams, relinearization: SwitchKey, automorphisms: BTreeMap<GaloisElement, SwitchKey>) -> Self {
+        LtvEvalKeys { params: params.clone(), relinearization, automorphisms }
     }
     /// The parameter set.
     pub fn params(&self) -> &LtvParams {
@@ -215,7 +246,7 @@ impl LtvEvalKeys {
     pub fn memory_bytes(&self) -> u64 {
         self.all().map(|key| key.bytes(&self.params)).sum()
     }
-    fn all(&self) -> impl Iterator<Item = &SwitchKey> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &SwitchKey> {
         std::iter::once(&self.relinearization).chain(self.automorphisms.values())
     }
 }

@@ -1,0 +1,65 @@
+//! Vectors of ciphertexts.
+
+use everlevel_scheme::ltv::LtvCiphertext;
+use everlevel_scheme::{LtvParams, Meta};
+
+use super::rows::{read_rows, rows_len, write_rows};
+use super::{layout, params::id_of};
+use crate::ciphertexts::{FULL, decode_meta, encode_meta};
+use crate::error::WireError;
+use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::options::{BoundPolicy, ReadOptions};
+
+/// Ciphertexts as bytes.
+///
+/// # Errors
+/// A ciphertext of other parameters, metadata of 4 GiB or more.
+pub fn to_bytes(params: &LtvParams, ciphertexts: &[LtvCiphertext], metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+    let plan = |c: &LtvCiphertext| {
+        // The same checks as for a reader.
+        LtvCiphertext::from_parts(params, *c.meta(), c.poly().clone())?;
+        Ok(Planned { descriptor: encode_meta(c.meta(), FULL)?, length: rows_len(params, c.poly().rows()) })
+    };
+    let records = ciphertexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
+    encode(ObjectKind::LtvCiphertexts, id_of(params), metadata, &records, |i, out| write_rows(params, ciphertexts[i].poly(), out))
+}
+
+/// Ciphertexts from bytes. Their noise is what `options` believes: see [`BoundPolicy`]; fresh encryptions are all public ones.
+///
+/// # Errors
+/// Whatever is not as the format says, ciphertexts of other parameters.
+pub fn from_bytes(params: &LtvParams, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<LtvCiphertext>, Metadata), WireError> {
+    let layout = layout(bytes, ObjectKind::LtvCiphertexts, params, options)?;
+    let read = |i: usize| {
+        let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;
+        if encoding != FULL {
+            return Err(WireError::malformed("encoding of a ciphertext", FULL, encoding));
+        }
+        let meta = believed(params, options.bounds, stated)?;
+        let poly = read_rows(params, meta.level.0 + 1, layout.record(bytes, i, options)?)?;
+        Ok(LtvCiphertext::from_parts(params, meta, poly)?)
+    };
+    let ciphertexts = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;
+    Ok((ciphertexts, layout.metadata))
+}
+
+/// The public data that a ciphertext gets, from what it states.
+fn believed(params: &LtvParams, bounds: BoundPolicy, stated: Meta) -> Result<Meta, WireError> {
+    if !stated.noise.is_finite() {
+        return Err(WireError::malformed("noise", "a finite number", stated.noise));
+    }
+    // All but the noise has to hold whatever is believed; the level first, as the largest noise depends on it.
+    params.check_meta(&Meta { noise: 0.0, ..stated })?;
+    let (largest, fresh) = (params.largest_noise(stated.level), params.noise().fresh());
+    let noise = match bounds {
+        BoundPolicy::Untrusted => largest,
+        BoundPolicy::Fresh(_) if stated.depth != 0 => {
+            return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
+        }
+        BoundPolicy::Fresh(_) => fresh,
+        BoundPolicy::Stated => stated.noise.max(params.noise().floor().min(fresh)).min(largest),
+    };
+    let meta = Meta { noise, ..stated };
+    params.check_meta(&meta)?;
+    Ok(meta)
+}
