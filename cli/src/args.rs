@@ -77,6 +77,18 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
     Selftest(SelftestArgs),
+    /// Print what makes a shell complete commands and options
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Write manual pages, one for each command
+    Man {
+        /// Their directory
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
     /// The version; with --verbose also the instruction set in use
     Version {
         /// Also print processor features, backends and threads

@@ -10,6 +10,7 @@ mod common;
 mod csv;
 mod demo;
 mod error;
+mod manual;
 mod params;
 mod reproduce;
 mod rings;
@@ -81,6 +82,8 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Aes(AesCommand::Bench(a)) => aes::run(a, common),
         Command::Reproduce(a) => reproduce::run(a, common),
         Command::Selftest(a) => selftest::run(a, common),
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Man { out } => manual::pages(out),
         Command::Version { verbose } => version::run(*verbose, common),
     }
 }
@@ -89,7 +92,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, keys, bench, aes, reproduce, selftest or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, keys, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

@@ -228,6 +228,19 @@ fn numpy_columns_and_sets_of_ones_own() {
     told(&places.of("reader"), &[&decrypt[..], &["--params", "set.json"]].concat());
 }
 
+#[test]
+fn shells_and_manuals_know_the_commands() {
+    let places = Places::new();
+    let owner = places.of("owner");
+    for shell in ["bash", "zsh", "fish"] {
+        let out = run(&owner, &["completions", shell]);
+        assert!(out.status.success() && String::from_utf8_lossy(&out.stdout).contains("transcipher"), "{shell}");
+    }
+    assert!(run(&owner, &["man", "--out", "man"]).status.success());
+    let page = fs::read_to_string(owner.join("man/everlevel-aes-transcipher.1")).unwrap();
+    assert!(page.contains("first counter block"), "{page}");
+}
+
 /// AES-128 in counter mode by OpenSSL's program where there is one, else by the `aes` crate.
 fn encrypt_file(directory: &Path, key: &str, iv: &str) {
     let openssl = ["enc", "-aes-128-ctr", "-K", key, "-iv", iv, "-in", "plain", "-out", "data.aes"];

@@ -219,7 +219,11 @@ fn bytes_side_by_side_are_joined() {
                         (0..count).map(|k| byte(k) << weight(k)).sum::<u64>() % (1 << exponent)
                     })
                     .collect();
-                assert_eq!(scheme.decrypt(&joined).unwrap().decode(&params).unwrap(), expected, "m = {index}, {count}, {order:?}");
+                assert_eq!(
+                    scheme.decrypt(&joined).unwrap().decode(&params).unwrap(),
+                    expected,
+                    "m = {index}, {count}, {order:?}"
+                );
             }
         }
         let refused = joined_along(&scheme, &x, dimension, 0, ByteOrder::Big).err();
