@@ -41,6 +41,9 @@ pub struct ReadOptions {
     pub(crate) checked: bool,
 }
 
+/// What logarithms may differ by between machines: a bound computed on one is the same on another.
+pub(crate) const HAIR: f64 = 1e-9;
+
 impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions { max_bytes: 1 << 32, bounds: BoundPolicy::Untrusted, checked: true }
@@ -85,7 +88,7 @@ impl ReadOptions {
             }
             BoundPolicy::Stated => {
                 let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));
-                stated.noise.max(reached).min(largest)
+                stated.noise.max(reached - HAIR).min(largest)
             }
         };
         let meta = Meta { noise, ..stated };

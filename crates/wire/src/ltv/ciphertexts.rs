@@ -8,7 +8,7 @@ use super::{layout, params::id_of};
 use crate::ciphertexts::{FULL, decode_meta, encode_meta};
 use crate::error::WireError;
 use crate::format::{Metadata, ObjectKind, Planned, encode};
-use crate::options::{BoundPolicy, ReadOptions};
+use crate::options::{BoundPolicy, HAIR, ReadOptions};
 
 /// Ciphertexts as bytes.
 ///
@@ -57,7 +57,7 @@ fn believed(params: &LtvParams, bounds: BoundPolicy, stated: Meta) -> Result<Met
             return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
         }
         BoundPolicy::Fresh(_) => fresh,
-        BoundPolicy::Stated => stated.noise.max(params.noise().floor().min(fresh)).min(largest),
+        BoundPolicy::Stated => stated.noise.max(params.noise().floor().min(fresh) - HAIR).min(largest),
     };
     let meta = Meta { noise, ..stated };
     params.check_meta(&meta)?;
