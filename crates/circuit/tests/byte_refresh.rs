@@ -227,7 +227,7 @@ fn integers_of_32_bits_fit_behind_a_refresh() {
 
 /// The same at full size with cryptography: four ciphertexts of bytes, three of which are bootstrapped as one, and the integers of 32 bits that they are.
 #[test]
-#[ignore = "minutes and some 10 GB: two bootstrappings at full size"]
+#[ignore = "minutes, and keys of 6 GB: two bootstrappings at full size"]
 fn bytes_are_refreshed_at_full_size() {
     let params = Params::named("aes-bgv-refreshed", OptIn::SecureOnly).unwrap();
     let bytes = random_bytes(&params, 4, 11);
