@@ -92,7 +92,7 @@ impl Ciphertext {
     /// transform a limb.
     ///
     /// # Errors
-    /// A ciphertext of other parameters, too noisy, or of a plaintext modulus so large (above some 2^36) that [`WIDEST`] bits do not hold the phase.
+    /// A ciphertext of other parameters, too noisy, or of a plaintext modulus so large (above some 2^40) that 56 bits do not hold the phase.
     pub fn compact_for_decryption(&self, params: &Params) -> Result<CompactCiphertext, SchemeError> {
         let meta = params.checked(self.meta, "compaction")?;
         let basis = params.chain().basis(meta.level);
