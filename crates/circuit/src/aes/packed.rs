@@ -18,7 +18,7 @@ use crate::error::CircuitError;
 /// each place of the other dimensions. The least latency, and one ciphertext for a round key.
 ///
 /// A round has 4 products and 3 automorphisms for x^254, depth 3, and two linear maps: SubBytes' affine map Σ c_j σ^j, σ Frobenius, of 3 hoisted automorphisms
-/// and another; and ShiftRows with MixColumns, see [`Mixing`], of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion, for the same cost (docs/adr/0018).
+/// and another; and ShiftRows with MixColumns, of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion, for the same cost (docs/adr/0018).
 pub struct Packed<S: Scheme> {
     layout: Layout,
     conjugations: Conjugations,

@@ -2,7 +2,7 @@
 //!
 //! Three steps, docs/adr/0019:
 //! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and a trace takes a byte to eight integers b_i + 2 g_i;
-//! * *lifts* ([`lowest_bit`](crate::digits::lowest_bit)): polynomials take each of them to b_i, bit i modulo 2^(e - i) only, as that is all that counts;
+//! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only, as that is all that counts;
 //! * the sum of 2^i b_i, the factors of 2 being free ([`Scheme::multiply_by_p`]).
 //!
 //! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated, summed ([`crate::sums::total_sum`]), truncated
