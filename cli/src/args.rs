@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
-use crate::roles::args::{CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs};
+use crate::roles::args::{
+    ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs,
+};
 
 /// Exact homomorphic encryption that never runs out of levels.
 #[derive(Parser)]
@@ -64,6 +66,8 @@ pub enum Command {
     Decrypt(DecryptArgs),
     /// Say what a file is; never needs a key
     Inspect(InspectArgs),
+    /// Move ciphertexts from an old secret key to a new one, without either
+    ChangeKey(ChangeKeyArgs),
     /// Server keys
     #[command(subcommand)]
     Keys(KeysCommand),

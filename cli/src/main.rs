@@ -72,6 +72,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Compact(a) => roles::compact(a, common),
         Command::Decrypt(a) => roles::decrypt(a, common),
         Command::Inspect(a) => roles::inspect(a, common),
+        Command::ChangeKey(a) => roles::change_key(a, common),
         Command::Keys(c) => roles::keys(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
@@ -92,7 +93,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, keys, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, change-key, keys, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

@@ -154,6 +154,26 @@ fn keys_for_one_program_are_fewer_and_enough() {
 }
 
 #[test]
+fn ciphertexts_move_to_a_new_key() {
+    let places = Places::new();
+    let owner = places.of("owner");
+    for keys in ["old", "new"] {
+        told(&owner, &["keygen", "--params", "insecure_bgv-257-n8", "--out", keys]);
+    }
+    fs::write(owner.join("x.csv"), "1\n2\n3\n").unwrap();
+    told(&owner, &["encrypt", "--key", "old/public.key", "--in", "x.csv", "--out", "x.ct"]);
+    told(&owner, &["keys", "change", "--from", "old/secret.key", "--to", "new/secret.key", "--out", "change.keys"]);
+    let server = places.of("server");
+    ["x.ct", "change.keys", "new/server.keys"].iter().for_each(|file| places.send(file, "owner", "server"));
+    told(&server, &["change-key", "--keys", "change.keys", "--in", "x.ct", "--out", "y.ct"]);
+    told(&server, &["eval", "--server-keys", "server.keys", "z = y*y", "y=y.ct", "--out", "out"]);
+    places.send("out/z.ct", "server", "owner");
+    let out = told(&owner, &["decrypt", "--key", "new/secret.key", "--in", "z.ct"]);
+    assert_eq!(out["values"].as_array().unwrap()[..], [1, 4, 9].map(Value::from));
+    assert!(refused(&server, &["change-key", "--keys", "server.keys", "--in", "x.ct", "--out", "n.ct"]).contains("new one"));
+}
+
+#[test]
 fn mistakes_lose_nothing() {
     let places = Places::new();
     let owner = places.of("owner");

@@ -183,6 +183,45 @@ pub struct InspectArgs {
 pub enum KeysCommand {
     /// What server keys take, by kind
     SizeReport(SizeReportArgs),
+    /// Keys that take ciphertexts from an old secret key to a new one, for `change-key`
+    Change(ChangeArgs),
+}
+
+/// Arguments of `keys change`.
+#[derive(Args)]
+pub struct ChangeArgs {
+    /// The old secret key
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+    /// The new secret key, of the same parameters
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// The keys. Whoever has them and the new secret key can read what the old one encrypted.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `change-key`.
+#[derive(Args)]
+pub struct ChangeKeyArgs {
+    /// The keys that `keys change` made
+    #[arg(long, value_name = "FILE")]
+    pub keys: PathBuf,
+    /// Ciphertexts under the old secret key
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The same under the new one.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// Which noise bounds to believe
+    #[arg(long, value_enum, default_value = "stated")]
+    pub bounds: Bounds,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
 }
 
 /// Arguments of `keys size-report`.

@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 8 << 30;
 /// How many values the column had that a ciphertext comes from.
 const VALUES: &str = "values";
 /// Which key a ciphertext was made with; absent once something was computed on it.
-const ENCRYPTION: &str = "encryption";
+pub const ENCRYPTION: &str = "encryption";
 
 /// An error of a file, with its name and its stable code.
 pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {

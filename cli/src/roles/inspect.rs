@@ -5,6 +5,7 @@ use everlevel::wire::{self, BoundPolicy, FileKeys, ObjectKind, ReadOptions};
 use serde::Serialize;
 
 use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
+use super::change;
 use super::files::{of_file, set_of};
 use super::keygen::plan;
 use crate::args::Common;
@@ -119,6 +120,7 @@ struct Part {
 pub fn keys(command: &KeysCommand, common: &Common) -> Result<(), CliError> {
     match command {
         KeysCommand::SizeReport(args) => size_report(args, common),
+        KeysCommand::Change(args) => change::make(args, common),
     }
 }
 

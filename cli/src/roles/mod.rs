@@ -1,6 +1,7 @@
 //! Three roles that share files and nothing else: the key's owner (`keygen`, `decrypt`), whoever has data (`encrypt`), the server (`eval`, `bootstrap`).
 
 pub mod args;
+mod change;
 mod compact;
 mod decrypt;
 mod encrypt;
@@ -9,6 +10,7 @@ pub mod files;
 mod inspect;
 pub mod keygen;
 
+pub use change::change_key;
 pub use compact::run as compact;
 pub use decrypt::run as decrypt;
 pub use encrypt::run as encrypt;

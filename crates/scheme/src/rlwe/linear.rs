@@ -117,13 +117,21 @@ impl<K: EvalKeys> Evaluator<K> {
 
     /// Ciphertexts, not extended ones: each division by P takes its limbs while they are in cache.
     pub(super) fn rotated(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Ciphertext>, SchemeError> {
+        self.switched(x, gs, &self.galois_keys(x, gs)?)
+    }
+    /// The automorphisms `gs` of what each of the `keys` makes of `x`; `x` itself where there is no key.
+    pub(super) fn switched(
+        &self,
+        x: &Ciphertext,
+        gs: &[GaloisElement],
+        keys: &[Option<Arc<SwitchKey>>],
+    ) -> Result<Vec<Ciphertext>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let gadget = params.chain().gadget(x.meta.level);
         let (basis, special, count) = (x.basis(), gadget.special(), x.components.len());
         let extended = basis.union(special);
         let t = params.divisor(&x.meta);
-        let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         if switched == 0 {
             return Ok(vec![x.clone(); gs.len()]);
@@ -162,7 +170,7 @@ impl<K: EvalKeys> Evaluator<K> {
             });
             Ciphertext::new(out, components)
         };
-        Ok(gs.iter().zip(&keys).map(rotate).collect())
+        Ok(gs.iter().zip(keys).map(rotate).collect())
     }
     /// The keys of `gs` at the level of `x`, none for the identity.
     fn galois_keys(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Option<Arc<SwitchKey>>>, SchemeError> {

@@ -10,6 +10,7 @@
 //! (docs/adr/0014).
 
 mod arithmetic;
+mod change;
 mod compact;
 mod diagonal;
 mod encrypt;
