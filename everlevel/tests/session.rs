@@ -2,8 +2,8 @@
 
 use everlevel::scheme::params::{BootstrapSpec, ParamsSpec};
 use everlevel::{
-    BootstrapMode, Client, Error, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme, SchemeError, bootstrap_plan,
-    failure_log2, multiplications_left,
+    BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme, SchemeError, Server,
+    ServerKeys, bootstrap_plan, failure_log2, multiplications_left,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -160,8 +160,14 @@ fn refusals_are_errors() {
     assert!(client.encrypt_elements(&[1], &mut rng).is_err());
     let server = client.server(&mut rng).unwrap();
     let x = server.load(client.encrypt(&[1], &mut rng).unwrap());
-    let missing = server.rotate_columns(&x, 13).map(|_| ()).unwrap_err();
-    assert!(missing.to_string().contains("Galois key"), "{missing}");
+    // The keys of bootstrapping rotate by anything; without them there is no way.
+    let turned = client.decrypt(&server.rotate_columns(&x, 13).unwrap().get()).unwrap();
+    assert_eq!(turned.iter().position(|&v| v == 1), Some(params.slot_shape().columns() - 13));
+    let plan = KeyPlan::relinearization(&params);
+    let bare = Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
+    let x = bare.load(client.encrypt(&[1], &mut rng).unwrap());
+    let missing = bare.rotate_columns(&x, 13).map(|_| ()).unwrap_err();
+    assert!(missing.to_string().contains("key plan"), "{missing}");
     assert!(matches!(Params::named("insecure_bgv-257-n8", OptIn::SecureOnly), Err(SchemeError::Insecure { .. })));
     let other = Client::new(&Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap(), &mut rng);
     assert!(matches!(other.decrypt(&x.get()), Err(Error::Scheme(_))));
