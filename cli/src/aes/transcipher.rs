@@ -274,12 +274,11 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     }
     let mut data = Zeroizing::new(Vec::with_capacity(length));
     for state in 0..reader.len() / width {
-        let mut elements = Vec::with_capacity(width);
+        let mut elements = Zeroizing::new(Vec::with_capacity(width));
         for i in 0..width {
             let x = reader.read(state * width + i).map_err(of_file(input))?;
-            elements.push(Zeroizing::new(secret.decrypt(&x)?.decode_elements(params)?));
+            elements.push(secret.decrypt(&x)?.decode_elements(params)?);
         }
-        let elements: Vec<Vec<u64>> = elements.iter().map(|x| x.to_vec()).collect();
         let left = (length - data.len()).min(layout.capacity());
         let bytes = Zeroizing::new(layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()))?);
         data.extend_from_slice(&bytes);
