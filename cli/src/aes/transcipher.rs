@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use everlevel::circuit::aes::{Batch, Direction, Mode};
 use everlevel::wire::file::write_file;
-use everlevel::wire::{self, CiphertextReader, CiphertextWriter, FileKeys, Metadata, ObjectKind, ReadOptions, WireError};
+use everlevel::wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
 use everlevel::{AesMethod, AesServer, EncryptedAesKey, Evaluator, Params, aes_keys};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -18,7 +18,7 @@ use crate::args::Common;
 use crate::common::{emit, emit_json, find_params, progress, read_text};
 use crate::error::CliError;
 use crate::roles::args::Bounds;
-use crate::roles::files::{self, Column, check_free, existing, of_file, read_object, secret_key, set_of};
+use crate::roles::files::{Column, EncryptionKey, check_free, existing, of_file, secret_key, set_of};
 use crate::roles::keygen::make;
 
 /// What a file of ciphertexts holds.
@@ -73,26 +73,18 @@ fn aes_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
 /// Runs `aes encrypt-key`.
 pub fn encrypt_key(args: &AesEncryptKeyArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
-    let (bytes, summary) = read_object(&args.key)?;
-    let params = set_of(&args.key, summary.params, &args.set, common)?;
+    let by = EncryptionKey::read(&args.key, &args.set, common)?;
+    let params = by.params();
     let key = aes_key(&args.aes_key_file)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let options = ReadOptions::default();
-    let encrypted = match summary.kind {
-        ObjectKind::PublicKey => {
-            let (public, _) = wire::public_key::from_bytes(&params, &bytes, &options).map_err(of_file(&args.key))?;
-            EncryptedAesKey::encrypt(&key, &public, &mut rng)
-        }
-        ObjectKind::SecretKey => {
-            let (secret, _) = wire::secret_key::from_bytes(&params, &bytes, &options).map_err(of_file(&args.key))?;
-            EncryptedAesKey::encrypt_secretly(&key, &secret, &mut rng)
-        }
-        found => return Err(of_file(&args.key)(WireError::WrongKind { expected: ObjectKind::PublicKey, found })),
+    let encrypted = match &by {
+        EncryptionKey::Public(public) => EncryptedAesKey::encrypt(&key, public, &mut rng),
+        EncryptionKey::Secret(secret) => EncryptedAesKey::encrypt_secretly(&key, secret, &mut rng),
     };
     let encrypted = encrypted.map_err(CliError::usage)?;
-    let mut metadata = files::made_with(summary.kind);
+    let mut metadata = by.metadata();
     metadata.insert(CONTENT.into(), ROUND_KEYS.into());
-    let bytes = Column::write(&args.out, &params, encrypted.round_keys(), &metadata)?;
+    let bytes = Column::write(&args.out, params, encrypted.round_keys(), &metadata)?;
     let bits = 8 * key.len();
     if common.json {
         return emit_json(&serde_json::json!({

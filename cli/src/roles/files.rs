@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use everlevel::wire::file::{Existing, read_file, write_file};
 use everlevel::wire::{self, BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
-use everlevel::{Ciphertext, Params, SecretKey};
+use everlevel::{Ciphertext, Params, PublicKey, SecretKey};
 
 use super::args::{Bounds, OutArg, SetOfFile};
 use crate::args::Common;
@@ -86,6 +86,43 @@ pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<Secre
     Ok(wire::secret_key::from_bytes(&params, &bytes, &options()).map_err(of_file(path))?.0)
 }
 
+/// What encrypts: a public key, or the secret one, whose ciphertexts have half the size.
+pub enum EncryptionKey {
+    /// Anybody's.
+    Public(PublicKey),
+    /// The owner's.
+    Secret(SecretKey),
+}
+
+impl EncryptionKey {
+    /// Reads a key of either kind.
+    pub fn read(path: &Path, set: &SetOfFile, common: &Common) -> Result<Self, CliError> {
+        let (bytes, summary) = read_object(path)?;
+        let params = set_of(path, summary.params, set, common)?;
+        match summary.kind {
+            ObjectKind::PublicKey => wire::public_key::from_bytes(&params, &bytes, &options()).map(|(key, _)| Self::Public(key)),
+            ObjectKind::SecretKey => wire::secret_key::from_bytes(&params, &bytes, &options()).map(|(key, _)| Self::Secret(key)),
+            found => Err(WireError::WrongKind { expected: ObjectKind::PublicKey, found }),
+        }
+        .map_err(of_file(path))
+    }
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        match self {
+            Self::Public(key) => key.params(),
+            Self::Secret(key) => key.params(),
+        }
+    }
+    /// Metadata of what it encrypts.
+    pub fn metadata(&self) -> Metadata {
+        let encryption = match self {
+            Self::Public(_) => "public",
+            Self::Secret(_) => "secret",
+        };
+        Metadata::from([(ENCRYPTION.into(), encryption.into())])
+    }
+}
+
 /// Ciphertexts of a file with what it says about them.
 pub struct Column {
     /// The ciphertexts.
@@ -128,15 +165,9 @@ impl Column {
     }
 }
 
-/// Metadata of what was encrypted with a kind of key.
-pub fn made_with(key: ObjectKind) -> Metadata {
-    let encryption = if key == ObjectKind::SecretKey { "secret" } else { "public" };
-    Metadata::from([(ENCRYPTION.into(), encryption.into())])
-}
-
 /// Metadata of a fresh column of so many values.
-pub fn fresh_metadata(values: usize, key: ObjectKind) -> Metadata {
-    let mut out = made_with(key);
+pub fn fresh_metadata(values: usize, key: &EncryptionKey) -> Metadata {
+    let mut out = key.metadata();
     out.insert(VALUES.into(), values.to_string());
     out
 }
