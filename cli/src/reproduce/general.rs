@@ -76,10 +76,10 @@ struct SetRecord {
     slots: usize,
     log_q: f64,
     log_qp: f64,
-    /// Of the main key as if it were uniform ternary: an upper limit for its weight of 120.
+    /// Of the main key at QP, of weight 120.
     main_security: f64,
     h: usize,
-    /// From published tables: at least so many bits, 0 where none covers it.
+    /// Of the encapsulated key.
     sparse_security: f64,
     epsilon_log2: f64,
     overflow_bound: u64,
@@ -149,7 +149,7 @@ pub fn table_4(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
         "here",
         "h",
         "λ: paper",
-        "at least",
+        "here",
         "log ε",
         "B",
         "Δ",

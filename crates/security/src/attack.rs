@@ -82,7 +82,15 @@ impl Attack {
     /// An attack that consists of block reduction.
     pub(crate) fn reduction(name: AttackName, model: CostModel, degree: usize, dimension: usize, block_size: u32) -> Self {
         let bits = model.log2_cost(block_size, dimension);
-        Attack { name, bits, core_svp_bits: CostModel::CoreSvp.log2_cost(block_size, dimension), block_size, dimension, degree, guess: None }
+        Attack {
+            name,
+            bits,
+            core_svp_bits: CostModel::CoreSvp.log2_cost(block_size, dimension),
+            block_size,
+            dimension,
+            degree,
+            guess: None,
+        }
     }
 }
 
@@ -105,7 +113,10 @@ mod tests {
 
     #[test]
     fn sums_in_the_exponent() {
-        assert_eq!((log2_sum(3.0, 3.0), log2_sum(3.0, f64::NEG_INFINITY), log2_sum(f64::INFINITY, 3.0)), (4.0, 3.0, f64::INFINITY));
+        assert_eq!(
+            (log2_sum(3.0, 3.0), log2_sum(3.0, f64::NEG_INFINITY), log2_sum(f64::INFINITY, 3.0)),
+            (4.0, 3.0, f64::INFINITY)
+        );
         assert!((log2_sum(10.0, 5.0) - 1056f64.log2()).abs() < 1e-12);
     }
 }

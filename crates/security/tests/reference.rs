@@ -89,7 +89,11 @@ fn rotations_gain_what_was_published() {
     ] {
         let ours = estimate(&Lwe::ring(1 << log_n, log2_q, Secret::Sparse(weight)), CostModel::Matzov).unwrap();
         println!("{log_n} {log2_q} {weight}: {:.1} {} published {bits}", ours.bits(), ours.best().name.as_str());
-        assert!((-6.0..=0.5).contains(&(ours.bits() - bits)), "n = 2^{log_n}, {log2_q}, {weight}: {:.1}, not {bits}", ours.bits());
+        assert!(
+            (-6.0..=0.5).contains(&(ours.bits() - bits)),
+            "n = 2^{log_n}, {log2_q}, {weight}: {:.1}, not {bits}",
+            ours.bits()
+        );
     }
 }
 

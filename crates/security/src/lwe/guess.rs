@@ -81,7 +81,8 @@ mod tests {
         for set in sets(n, h, zeta, 1) {
             let positions: Vec<u32> = (0..1u32 << n).filter(|m| m.count_ones() as usize == h).collect();
             let right = positions.iter().filter(|m| (*m & ((1 << zeta) - 1)).count_ones() as usize <= set.weight).count();
-            let candidates: u32 = (0..1u32 << zeta).filter(|m| m.count_ones() as usize <= set.weight).map(|m| 1 << m.count_ones()).sum();
+            let candidates: u32 =
+                (0..1u32 << zeta).filter(|m| m.count_ones() as usize <= set.weight).map(|m| 1 << m.count_ones()).sum();
             assert!((set.log2_candidates.exp2() - f64::from(candidates)).abs() < 1e-6, "{set:?}");
             assert!((set.log2_probability.exp2() - right as f64 / positions.len() as f64).abs() < 1e-9, "{set:?}");
         }

@@ -91,7 +91,9 @@ impl Lwe {
         in_range("rotations", self.rotations as f64, 1.0..=2.0 * MAX_DIMENSION as f64, "1 to 2^21")?;
         match self.secret {
             Secret::Ternary => Ok(()),
-            Secret::Sparse(weight) => in_range("weight", weight as f64, 1.0..=self.dimension as f64, "1 to the dimension").map(|_| ()),
+            Secret::Sparse(weight) => {
+                in_range("weight", weight as f64, 1.0..=self.dimension as f64, "1 to the dimension").map(|_| ())
+            }
             Secret::Gaussian(deviation) => in_range("secret deviation", deviation, 0.1..=1e6, "0.1 to 10^6").map(|_| ()),
         }
     }

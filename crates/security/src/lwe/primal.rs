@@ -184,7 +184,9 @@ fn attack(key: &Lwe, model: CostModel, choice: Choice, sets: &[Guess], name: Att
 pub(super) fn bdd(key: &Lwe, model: CostModel) -> Option<Attack> {
     let nothing = sets(key.dimension, 0, 0, 1);
     let at = |beta: usize| {
-        let shrunk = (0..8).filter_map(|percent| attack(key, model, Choice { beta, shrink: percent, trial: Trial::Search }, &nothing, AttackName::Bdd));
+        let shrunk = (0..8).filter_map(|percent| {
+            attack(key, model, Choice { beta, shrink: percent, trial: Trial::Search }, &nothing, AttackName::Bdd)
+        });
         shrunk.min_by(|a, b| a.bits.total_cmp(&b.bits))
     };
     minimize(MIN_BLOCK, MAX_BLOCK, 64, at, |a| a.bits).map(|found| found.1)
@@ -228,4 +230,3 @@ pub(super) fn hybrid(key: &Lwe, model: CostModel, name: AttackName) -> Option<At
     };
     trials.iter().filter_map(|trial| best(*trial)).min_by(|a, b| a.bits.total_cmp(&b.bits))
 }
-
