@@ -145,16 +145,9 @@ pub enum ParamsCommand {
         /// A name, or a JSON file
         name: String,
     },
-    /// Find parameter sets for a computation: so many slots of integers modulo p^r, so many multiplications in a row
+    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth; or, of a set that is named, a good bootstrapping plan: with
+    /// --json the set with that plan filled in, a file that --params takes
     Plan(PlanArgs),
-    /// Search for a good bootstrapping plan of a set; with --json the set with that plan filled in, a file that --params takes
-    Tune {
-        /// A name, or a JSON file
-        name: String,
-        /// What to choose by
-        #[arg(long, value_enum, default_value = "throughput")]
-        by: By,
-    },
     /// Search for rings by their slots: degree, dimensions, and the modulus that their security allows
     Rings(RingsArgs),
 }
@@ -185,15 +178,21 @@ pub struct RingsArgs {
 /// Arguments of `params plan`.
 #[derive(Args)]
 pub struct PlanArgs {
+    /// A name, or a JSON file: the set to find a bootstrapping plan for
+    #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimise", "measure", "save"])]
+    pub name: Option<String>,
+    /// What to choose a bootstrapping plan by
+    #[arg(long, value_enum, default_value = "throughput", requires = "name")]
+    pub by: By,
     /// The plaintext modulus, a power of a prime
-    #[arg(long, value_name = "P^R")]
-    pub plain_modulus: u64,
+    #[arg(long, value_name = "P^R", required_unless_present = "name")]
+    pub plain_modulus: Option<u64>,
     /// At least so many slots
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots: usize,
     /// How many multiplications in a row, or `unlimited`: the set bootstraps
-    #[arg(long, value_name = "D|unlimited", value_parser = parse_depth)]
-    pub depth: Depth,
+    #[arg(long, value_name = "D|unlimited", value_parser = parse_depth, required_unless_present = "name")]
+    pub depth: Option<Depth>,
     /// What to choose by
     #[arg(long, value_enum, default_value = "latency")]
     pub minimise: Goal,

@@ -38,8 +38,10 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
             let card = Card::of(&find_params(name, &opt_in)?)?;
             if common.json { emit_json(&card) } else { emit(&card.text()) }
         }
-        ParamsCommand::Plan(args) => plan::run(args, common),
-        ParamsCommand::Tune { name, by } => tune(name, *by, common),
+        ParamsCommand::Plan(args) => match &args.name {
+            Some(name) => bootstrap_plan(name, args.by, common),
+            None => plan::run(args, common),
+        },
         ParamsCommand::Rings(args) => rings::run(args, common),
     }
 }
@@ -102,7 +104,7 @@ fn show(name: &str, common: &Common) -> Result<(), CliError> {
 }
 
 /// Searches for a plan on the no-op scheme, with transforms and bandwidth as measured now.
-fn tune(name: &str, by: By, common: &Common) -> Result<(), CliError> {
+fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
     let opt_in = Common { insecure_research: true, ..common.clone() };
     let params = find_params(name, &opt_in)?;
     // What the set says now is checked first: a set that cannot bootstrap has no plan.

@@ -49,10 +49,14 @@ struct Row {
 
 /// Prints the candidates, the best first.
 pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
+    // The parser requires both where no set is named.
+    let (Some(plain_modulus), Some(depth)) = (args.plain_modulus, args.depth) else {
+        return Err(CliError::usage("expected --plain-modulus and --depth, or the name of a set"));
+    };
     let requirements = Requirements {
-        plain_modulus: args.plain_modulus,
+        plain_modulus,
         slots: args.slots,
-        depth: args.depth,
+        depth,
         minimise: match args.minimise {
             Goal::Latency => Minimise::Latency,
             Goal::Throughput => Minimise::Throughput,
@@ -70,13 +74,13 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(CliError::failure)?;
     }
     let rows = candidates.iter().enumerate().map(|(i, candidate)| {
-        let measured = if i < args.measure { Some(measured(candidate, args.depth)?) } else { None };
+        let measured = if i < args.measure { Some(measured(candidate, depth)?) } else { None };
         Ok(row(candidate, measured))
     });
     let plan = Plan {
-        plain_modulus: args.plain_modulus,
+        plain_modulus,
         slots: args.slots,
-        depth: match args.depth {
+        depth: match depth {
             Depth::Levels(depth) => Some(depth),
             Depth::Unlimited => None,
         },

@@ -2,18 +2,14 @@
 
 mod common;
 
-use common::{everlevel, file, success};
+use common::{everlevel, file, success, usage};
 use serde_json::{Value, json};
 
 const TOY: &str = "insecure_bgv-257-n8";
 
 /// Usage error, one line, mentioning every one of `parts`.
 fn refused(args: &[&str], parts: &[&str]) {
-    let out = everlevel(args);
-    let err = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {err}");
-    assert!(out.stdout.is_empty(), "{args:?} wrote to standard output");
-    assert!(err.starts_with("everlevel: ") && err.ends_with('\n') && err.trim_end().lines().count() == 1, "{args:?}: {err:?}");
+    let err = usage(args);
     assert!(!err.contains("panicked"), "{err}");
     for part in parts {
         assert!(err.contains(part), "{args:?}: expected {part:?} in {err:?}");

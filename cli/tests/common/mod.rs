@@ -31,3 +31,14 @@ pub fn file(name: &str, text: impl AsRef<[u8]>) -> String {
     std::fs::write(&path, text).expect("a temporary file");
     path.into_os_string().into_string().expect("UTF-8")
 }
+
+/// What a command that must refuse its arguments says: exit code 2, one line.
+#[allow(dead_code)]
+pub fn usage(args: &[&str]) -> String {
+    let out = everlevel(args);
+    let err = String::from_utf8(out.stderr).expect("UTF-8");
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {err}");
+    assert!(out.stdout.is_empty(), "{args:?} wrote to standard output");
+    assert!(err.starts_with("everlevel: ") && err.ends_with('\n') && err.trim_end().lines().count() == 1, "{args:?}: {err:?}");
+    err
+}
