@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
+use crate::explain::ExplainArgs;
 use crate::roles::args::{
     ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs,
 };
@@ -60,6 +61,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Make a worn-out ciphertext fresh again
     Bootstrap(RefreshArgs),
+    /// What each operation of a program does to level and noise, and with what probability it fails
+    Explain(ExplainArgs),
     /// Cut ciphertexts to what decryption needs; never needs a key
     Compact(CompactArgs),
     /// Decrypt a column

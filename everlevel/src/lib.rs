@@ -7,6 +7,7 @@
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
+//! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
@@ -39,6 +40,7 @@
 
 mod client;
 mod error;
+mod explainer;
 mod planner;
 mod rotations;
 mod server;
@@ -46,6 +48,7 @@ mod transcipher;
 
 pub use client::Client;
 pub use error::Error;
+pub use explainer::{Explainer, TracedValue};
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
@@ -61,8 +64,8 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
-    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
-    PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys, Step, Traced, Tracked,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

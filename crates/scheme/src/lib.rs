@@ -17,6 +17,7 @@ pub mod params;
 pub mod plain;
 mod plaintext;
 pub mod rlwe;
+mod trace;
 mod verbs;
 
 pub use counters::{Cost, Counters};
@@ -29,4 +30,5 @@ pub use params::{Level, OptIn, Params, ParamsSpec};
 pub use plain::NoOp;
 pub use plaintext::Plaintext;
 pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator};
+pub use trace::{Explanation, Step, Traced, Tracked};
 pub use verbs::{DiagonalValues, NextUse, PeriodicSlots, Raise, Scheme};

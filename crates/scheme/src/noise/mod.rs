@@ -27,6 +27,7 @@
 //! All bounds are log2 of magnitudes ("bits").
 
 mod extended;
+mod failure;
 mod model;
 mod raising;
 mod transitions;
@@ -35,6 +36,7 @@ use crate::form::Form;
 use crate::params::Level;
 
 pub use extended::{ExtendedMeta, embedding_profile};
+pub use failure::Events;
 pub use model::NoiseModel;
 
 /// log2 of the probability that one modelled event exceeds its bound.

@@ -1,5 +1,7 @@
 //! The verb set of the no-op scheme.
 
+use std::borrow::Borrow;
+
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
@@ -306,7 +308,12 @@ impl Scheme for NoOp {
             })
             .collect())
     }
-    fn combine(&self, inputs: &[OpenExtended], rows: &[Vec<Option<&OpenDiagonal>>]) -> Result<Vec<OpenExtended>, SchemeError> {
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<OpenExtended> + Sync],
+        rows: &[Vec<Option<&OpenDiagonal>>],
+    ) -> Result<Vec<OpenExtended>, SchemeError> {
+        let inputs: Vec<&OpenExtended> = inputs.iter().map(Borrow::borrow).collect();
         let shape_error = || SchemeError::BadArgument {
             what: "linear map",
             expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus and level".into(),

@@ -1,6 +1,6 @@
 //! The verb set of BGV and BFV.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::ops::Range;
 
 use everlevel_arith::{Modulus, kernels};
@@ -413,8 +413,12 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn galois_many(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
         self.hoisted(x, gs)
     }
-    fn combine(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
-        self.combined(inputs, rows)
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<Extended> + Sync],
+        rows: &[Vec<Option<&Diagonal>>],
+    ) -> Result<Vec<Extended>, SchemeError> {
+        self.combined(&inputs.iter().map(Borrow::borrow).collect::<Vec<_>>(), rows)
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.summed(parts, next)

@@ -110,6 +110,7 @@ impl SecretKey {
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`].
+    #[cfg(feature = "diagnostics")]
     pub fn measure_noise(&self, ciphertext: &Ciphertext) -> Result<f64, SchemeError> {
         let params = self.params();
         let ring = params.ring();
