@@ -43,12 +43,26 @@ const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 520.0;
 /// Left, top, right, bottom of the frame.
 const FRAME: [f64; 4] = [70.0, 70.0, 940.0, 440.0];
-/// Colours that colour-blind readers tell apart (Okabe and Ito 2008), darker ones on light ground, lighter ones on dark.
-const STYLE: &str = "\
-svg{--ground:#fff;--ink:#222;--faint:#ddd;--c0:#555;--c1:#c04a00;--c2:#0072b2;--c3:#00805f;--c4:#9a4a7c}\
-@media(prefers-color-scheme:dark){svg{--ground:#16181c;--ink:#ddd;--faint:#3a3d42;--c0:#aaa;--c1:#ff9a4d;--c2:#56b4e9;--c3:#2fd0a5;--c4:#e39bc4}}\
-.ground{fill:var(--ground)}text{fill:var(--ink);font:13px sans-serif}.title{font-size:17px;font-weight:bold}.small{font-size:11px}\
-.grid{stroke:var(--faint);stroke-width:1}.frame{stroke:var(--ink);fill:none}.line{fill:none;stroke-width:1.8;stroke-linejoin:round}";
+/// Colours that colour-blind readers tell apart (after Okabe and Ito 2008), on light ground and on dark: of the ground, text and frame, the grid, the series. As classes,
+/// since not all that draws SVG knows variables.
+const COLOURS_OF: [[&str; 3 + COLOURS]; 2] = [
+    ["#fff", "#222", "#ddd", "#555", "#c04a00", "#0072b2", "#00805f", "#9a4a7c"],
+    ["#16181c", "#ddd", "#3a3d42", "#aaa", "#ff9a4d", "#56b4e9", "#2fd0a5", "#e39bc4"],
+];
+const SHAPES: &str = "text{font:13px sans-serif}.title{font-size:17px;font-weight:bold}.small{font-size:11px}\
+.frame,.line{fill:none}.line{stroke-width:1.8;stroke-linejoin:round}";
+
+fn style() -> String {
+    let colours = |[ground, ink, faint, series @ ..]: &[&str; 3 + COLOURS]| {
+        let mut out = format!(".ground{{fill:{ground}}}text{{fill:{ink}}}.frame{{stroke:{ink}}}.grid{{stroke:{faint}}}");
+        for (i, colour) in series.iter().enumerate() {
+            let _ = write!(out, ".line{i}{{stroke:{colour}}}.dot{i}{{fill:{colour}}}");
+        }
+        out
+    };
+    let [light, dark] = COLOURS_OF.each_ref().map(colours);
+    format!("{SHAPES}{light}@media(prefers-color-scheme:dark){{{dark}}}")
+}
 
 impl LinePlot {
     /// The file.
@@ -57,9 +71,10 @@ impl LinePlot {
         let ends = self.spans.iter().map(|span| span.0).filter(|x| x.is_finite());
         let across = Axis::over(points().map(|p| p.0).chain(ends), [FRAME[0], FRAME[2]]);
         let up = Axis::over(points().map(|p| p.1).chain([0.0]), [FRAME[3], FRAME[1]]);
+        let style = style();
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n\
-             <title>{0}</title>\n<style>{STYLE}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
+             <title>{0}</title>\n<style>{style}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n\
              <text class=\"title\" x=\"{1}\" y=\"24\">{0}</text>\n",
             escaped(&self.title),
             FRAME[0]
@@ -118,9 +133,9 @@ impl LinePlot {
             let colour = i % COLOURS;
             let _ = match series.join {
                 Join::Dots => {
-                    writeln!(out, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"var(--c{colour})\"/>", x + 11.0, y - 4.0)
+                    writeln!(out, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" class=\"dot{colour}\"/>", x + 11.0, y - 4.0)
                 }
-                _ => writeln!(out, "<path class=\"line\" stroke=\"var(--c{colour})\" d=\"M{x:.1} {:.1}h22\"/>", y - 4.0),
+                _ => writeln!(out, "<path class=\"line line{colour}\" d=\"M{x:.1} {:.1}h22\"/>", y - 4.0),
             };
             let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{y}\">{}</text>", x + 28.0, escaped(&series.name));
             x += 28.0 + series.name.chars().count() as f64 * 7.0 + 24.0;
@@ -133,7 +148,7 @@ fn line(out: &mut String, series: &Series, colour: usize, across: &Axis, up: &Ax
     let places = finite.map(|&(x, y)| (across.place(x), up.place(y)));
     if series.join == Join::Dots {
         for (x, y) in places {
-            let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\" fill=\"var(--c{colour})\"/>");
+            let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.4\" class=\"dot{colour}\"/>");
         }
         return;
     }
@@ -145,7 +160,7 @@ fn line(out: &mut String, series: &Series, colour: usize, across: &Axis, up: &Ax
             _ => write!(path, "L{x:.1} {y:.1}"),
         };
     }
-    let _ = writeln!(out, "<path class=\"line\" stroke=\"var(--c{colour})\" d=\"{path}\"/>");
+    let _ = writeln!(out, "<path class=\"line line{colour}\" d=\"{path}\"/>");
 }
 
 /// From values to places, with ticks at round values.

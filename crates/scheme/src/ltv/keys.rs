@@ -91,7 +91,15 @@ impl LtvPublicKey {
         let poly = ring.sum(&[&mask, &message]);
         mask.wipe();
         message.wipe();
-        let meta = Meta { level, exponent: 1, form: Form::Bgv, factor: 1, depth: 0, noise: params.noise().fresh() };
+        let meta = Meta {
+            level,
+            exponent: 1,
+            form: Form::Bgv,
+            factor: 1,
+            depth: 0,
+            noise: params.noise().fresh(),
+            estimate: params.noise().fresh(),
+        };
         Ok(LtvCiphertext::new(meta, poly))
     }
 }

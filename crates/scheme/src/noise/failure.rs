@@ -50,7 +50,7 @@ impl Sum for Events {
 }
 
 /// A probability of 0, as a logarithm that reports can print.
-const NEVER: f64 = -1024.0;
+pub const NEVER: f64 = -1024.0;
 
 impl Params {
     /// log2 of the probability that any of these events exceeds its bound, by the union over events, embeddings and coefficients; -1024 stands for 0: no event, or

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::noise::NEVER;
 use crate::params::Params;
 
 /// One operation: what it was done to and what it left. Figures are log2 ("bits").
@@ -38,7 +39,7 @@ pub struct Step {
     pub capacity_bits: f64,
     /// How much less that is than the least capacity of the operands.
     pub capacity_consumed_bits: f64,
-    /// log2 of the probability that the operation breaks its bound.
+    /// log2 of the probability that the operation breaks its bound; -1024 stands for 0.
     pub failure_log2: f64,
 }
 
@@ -84,7 +85,7 @@ impl Explanation {
             row.extend(estimated.then(|| maybe(step.estimate_bits)));
             row.extend(measured.then(|| maybe(step.measured_bits)));
             row.push(number(step.capacity_bits));
-            row.push(if step.failure_log2.is_finite() { format!("2^{:.0}", step.failure_log2) } else { "0".into() });
+            row.push(if step.failure_log2 > NEVER { format!("2^{:.0}", step.failure_log2) } else { "0".into() });
             row
         };
         std::iter::once(head.iter().map(|h| (*h).to_string()).collect()).chain(self.steps.iter().map(row)).collect()

@@ -81,7 +81,11 @@ impl<S: Scheme> Scheme for Traced<S> {
         self.inner.form(&x.inner)
     }
     fn convert(&self, a: &Self::Ciphertext, form: Form) -> Self::Ciphertext {
-        self.after(self.inner.convert(&a.inner, form), "convert", format!("to {}", form.name()), [a], Events::NONE)
+        let out = self.inner.convert(&a.inner, form);
+        if self.inner.form(&a.inner) == form {
+            return Tracked { inner: out, row: a.row };
+        }
+        self.after(out, "convert", format!("to {}", form.name()), [a], Events::NONE)
     }
 
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
