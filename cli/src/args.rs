@@ -7,6 +7,7 @@ use everlevel::Depth;
 use everlevel::security::lwe::Secret;
 
 use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
+use crate::explain::ExplainArgs;
 use crate::roles::args::{
     ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs,
 };
@@ -62,6 +63,8 @@ pub enum Command {
     Eval(EvalArgs),
     /// Make a worn-out ciphertext fresh again
     Bootstrap(RefreshArgs),
+    /// What each operation of a program does to level and noise, and with what probability it fails
+    Explain(ExplainArgs),
     /// Cut ciphertexts to what decryption needs; never needs a key
     Compact(CompactArgs),
     /// Decrypt a column

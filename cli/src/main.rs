@@ -10,9 +10,11 @@ mod common;
 mod csv;
 mod demo;
 mod error;
+mod explain;
 mod manual;
 mod params;
 mod plan;
+mod plot;
 mod reproduce;
 mod rings;
 mod roles;
@@ -71,6 +73,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Encrypt(a) => roles::encrypt(a, common),
         Command::Eval(a) => roles::eval(a, common),
         Command::Bootstrap(a) => roles::bootstrap(a, common),
+        Command::Explain(a) => explain::run(a, common),
         Command::Compact(a) => roles::compact(a, common),
         Command::Decrypt(a) => roles::decrypt(a, common),
         Command::Inspect(a) => roles::inspect(a, common),
@@ -96,7 +99,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, change-key, keys, security, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, explain, compact, decrypt, inspect, change-key, keys, security, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

@@ -1,7 +1,7 @@
 //! The key owner's side.
 
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_scheme::{Ciphertext, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys};
+use everlevel_scheme::{Ciphertext, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys, SharingPolicy};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
@@ -95,6 +95,19 @@ impl Client {
     /// Too much noise, a ciphertext of other parameters, or slots that hold more than integers.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode(self.params())?)
+    }
+    /// The slot values, for others to see: noise is flooded before it is rounded away, so that even a wrong noise bound hardly tells on the key. See
+    /// [`SecretKey::decrypt_for_sharing`] for what that protects and what not.
+    ///
+    /// # Errors
+    /// As [`Client::decrypt`]; a ciphertext without room for the flood, see [`SharingPolicy::capacity_needed`].
+    pub fn decrypt_for_sharing(
+        &self,
+        ciphertext: &Ciphertext,
+        policy: &SharingPolicy,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<u64>, Error> {
+        Ok(self.secret.decrypt_for_sharing(ciphertext, policy, rng)?.decode(self.params())?)
     }
     /// The slot values as integers of ±(p^r - 1)/2.
     ///

@@ -8,6 +8,7 @@
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
+//! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
@@ -40,6 +41,7 @@
 
 mod client;
 mod error;
+mod explainer;
 mod planner;
 mod requirements;
 mod rotations;
@@ -48,6 +50,7 @@ mod transcipher;
 
 pub use client::Client;
 pub use error::Error;
+pub use explainer::{Explainer, TracedValue};
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
 pub use requirements::{Candidate, Depth, Minimise, Requirements};
 pub use rotations::{general_keys, general_rotations};
@@ -64,8 +67,9 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
-    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
-    PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys, SharingPolicy, Step,
+    Traced, Tracked,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

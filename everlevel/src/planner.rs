@@ -5,7 +5,7 @@ use everlevel_circuit::bootstrap::{
 };
 use everlevel_circuit::rotation_elements;
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::noise::{EVENT_LOG2, Meta, log_add};
+use everlevel_scheme::noise::Meta;
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError};
 
@@ -184,13 +184,7 @@ pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize 
     std::iter::successors(square(meta), square).count()
 }
 
-/// log2 of the probability that any modelled event of a computation of this cost exceeds its bound: roundings and key switches, each in every
-/// embedding, at 2^-170 an event, and the overflow of one bootstrapping in every coefficient, for sets that bootstrap. Where that is bounded by its worst case it has
-/// probability 0, which enters as 2^-1024.
+/// log2 of the probability that a computation of this cost breaks its bounds: [`Params::failure_log2`].
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
-    let degree = (params.degree() as f64).log2();
-    let events = ((cost.roundings + cost.key_switches).max(1) as f64).log2() + degree;
-    let tail = || params.noise().overflow_tail(params.overflow_bound()) + degree;
-    let overflow = if params.spec().bootstrap.is_some() { tail() } else { f64::NEG_INFINITY };
-    log_add(EVENT_LOG2 + events, overflow.max(-1024.0))
+    params.failure_log2(cost)
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{AutoRefresh, CircuitError, Shared, rotate_by_keys};
-use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys};
+use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys, Traced};
 
 use crate::error::Error;
+use crate::explainer::Explainer;
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same message.
 pub type Value = Shared<Ciphertext>;
@@ -80,6 +81,22 @@ impl<K: EvalKeys> Server<K> {
     pub fn bootstrap(&self, x: &Ciphertext) -> Result<Ciphertext, Error> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
+    }
+    /// The same server, writing down what every operation does to level and noise.
+    ///
+    /// # Errors
+    /// Those of planning its bootstrapping, which worked before.
+    pub fn explainer(&self) -> Result<Explainer<K>, Error> {
+        Explainer::new(self, Traced::new(self.evaluator.clone(), self.params()))
+    }
+    /// The same, measuring the noise of every result with the secret key: for the key's owner. The measurements depend on the key and must not be shared.
+    ///
+    /// # Errors
+    /// As [`Server::explainer`].
+    #[cfg(feature = "diagnostics")]
+    pub fn measuring_explainer(&self, secret: Arc<everlevel_scheme::SecretKey>) -> Result<Explainer<K>, Error> {
+        let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
+        Explainer::new(self, Traced::new(self.evaluator.clone(), self.params()).with_probe(measure))
     }
     /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress` is called with the number of statements done.
     ///

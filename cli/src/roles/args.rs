@@ -145,6 +145,13 @@ pub struct DecryptArgs {
     /// Values from -p^r/2 to p^r/2 instead of 0 to p^r - 1
     #[arg(long)]
     pub signed: bool,
+    /// The values will be shared with others: flood the noise before it is rounded away, by the bound that the file states, and refuse if there is no room. Protects the
+    /// key if that bound is wrong
+    #[arg(long)]
+    pub for_sharing: bool,
+    /// With --for-sharing: all values together tell no more about the noise than a statistical distance of 2^-S
+    #[arg(long, value_name = "S", default_value_t = 64, requires = "for_sharing", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub statistical_bits: u32,
     /// All slots, not only as many as the columns had that were encrypted
     #[arg(long)]
     pub all: bool,

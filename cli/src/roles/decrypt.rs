@@ -2,7 +2,7 @@
 
 use everlevel::wire::file::write_file;
 use everlevel::wire::{Metadata, ObjectKind, ReadOptions, results};
-use everlevel::{Plaintext, SecretKey};
+use everlevel::{Plaintext, SecretKey, SharingPolicy};
 
 use super::args::{Bounds, DecryptArgs};
 use super::files::{Column, check_free, existing, of_file, read_object, secret_key, values_of};
@@ -45,10 +45,21 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
     let (bytes, summary) = read_object(input)?;
     if summary.kind == ObjectKind::Results {
         let (found, metadata) = results::from_bytes(params, &bytes, &ReadOptions::default()).map_err(of_file(input))?;
+        if args.for_sharing {
+            let why = "a compact result has no room for a flood of noise: take the ciphertext that it was cut from";
+            return Err(CliError::usage(format!("{}: --for-sharing: {why}", input.display())));
+        }
         let [x] = &found[..] else {
             return Err(CliError::usage(format!("{}: expected one result, found {}", input.display(), found.len())));
         };
         return Ok((secret.decrypt_compact(x)?, metadata));
+    }
+    if args.for_sharing {
+        let (x, metadata) = Column::read(input, params, Bounds::Stated)?.single(input)?;
+        let policy = SharingPolicy { statistical_bits: args.statistical_bits, ..SharingPolicy::default() };
+        let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+        let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(CliError::usage)?;
+        return Ok((plain, metadata));
     }
     // Decryption needs no bound of anybody's.
     let (x, metadata) = Column::read(input, params, Bounds::Untrusted)?.single(input)?;

@@ -7,10 +7,10 @@ use std::time::Instant;
 use everlevel::circuit::CircuitError;
 use everlevel::circuit::expression::Program;
 use everlevel::wire::FileKeys;
-use everlevel::{Ciphertext, Error, SchemeError, Server, bootstrap_plan};
+use everlevel::{Ciphertext, Error, Params, SchemeError, Server, bootstrap_plan};
 use serde::Serialize;
 
-use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};
+use super::args::{Bounds, EvalArgs, OutArg, RefreshArgs, ServerArgs};
 use super::files::{Column, check_free, computed_metadata, create_directory, of_file, set_of, values_of};
 use crate::args::Common;
 use crate::common::{emit, emit_json, progress};
@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> Result<Program, CliError> {
 }
 
 /// A server on the keys of a file.
-fn server(args: &ServerArgs, common: &Common) -> Result<Server<FileKeys>, CliError> {
+pub fn server(args: &ServerArgs, common: &Common) -> Result<Server<FileKeys>, CliError> {
     let path = &args.server_keys;
     let id = FileKeys::params_id(path).map_err(of_file(path))?;
     let params = set_of(path, id, &args.set, common)?;
@@ -58,8 +58,38 @@ fn named(text: &str) -> Result<(&str, &Path), CliError> {
     Ok((name, Path::new(file)))
 }
 
+/// The files that a program reads, by the names that it has for them.
+pub struct Inputs<'a>(BTreeMap<&'a str, &'a Path>);
+
+impl<'a> Inputs<'a> {
+    /// From `NAME=FILE` each; names that the program does not read are refused.
+    pub fn named(program: &Program, texts: &'a [String]) -> Result<Self, CliError> {
+        let mut paths = BTreeMap::new();
+        for (name, path) in texts.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()? {
+            if !program.inputs().any(|wanted| wanted == name) {
+                let wanted: Vec<&str> = program.inputs().collect();
+                return Err(CliError::usage(format!("the program does not read {name}: it reads {}", wanted.join(", "))));
+            }
+            if paths.insert(name, path).is_some() {
+                return Err(CliError::usage(format!("{name} is given twice")));
+            }
+        }
+        Ok(Inputs(paths))
+    }
+    /// The ciphertexts, and how many values the longest column had.
+    pub fn read(&self, params: &Params, bounds: Bounds) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
+        let (mut inputs, mut values) = (BTreeMap::new(), None);
+        for (name, path) in &self.0 {
+            let (x, metadata) = Column::read(path, params, bounds)?.single(path)?;
+            values = values.max(values_of(&metadata));
+            inputs.insert((*name).to_string(), x);
+        }
+        Ok((inputs, values))
+    }
+}
+
 /// What the user can change is a usage error.
-fn told(e: Error) -> CliError {
+pub fn told(e: Error) -> CliError {
     match &e {
         Error::Circuit(CircuitError::MissingInput { .. } | CircuitError::NoRoute { .. } | CircuitError::NoBootstrapping)
         | Error::Circuit(CircuitError::UnknownDimension { .. })
@@ -74,32 +104,17 @@ fn told(e: Error) -> CliError {
 }
 
 /// Runs `eval`.
-pub fn eval(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
+pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     let program = parse(&args.program)?;
     let out = |name: &str| OutArg { out: args.out.join(format!("{name}.ct")), force: args.force };
     for name in program.outputs() {
         check_free(&out(name).out, args.force)?;
     }
-    let files = args.inputs.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut paths = BTreeMap::new();
-    for (name, path) in files {
-        if !program.inputs().any(|wanted| wanted == name) {
-            let wanted: Vec<&str> = program.inputs().collect();
-            return Err(CliError::usage(format!("the program does not read {name}: it reads {}", wanted.join(", "))));
-        }
-        if paths.insert(name, path).is_some() {
-            return Err(CliError::usage(format!("{name} is given twice")));
-        }
-    }
+    let inputs = Inputs::named(&program, &args.inputs)?;
     let server = server(&args.server, common)?;
-    let params = server.params();
-    let (mut inputs, mut values) = (BTreeMap::new(), None);
-    for (name, path) in paths {
-        let (x, metadata) = Column::read(path, params, args.server.bounds)?.single(path)?;
-        values = values.max(values_of(&metadata));
-        inputs.insert(name.to_string(), server.load(x));
-    }
+    let (inputs, values) = inputs.read(server.params(), args.server.bounds)?;
+    let inputs = inputs.into_iter().map(|(name, x)| (name, server.load(x))).collect();
     let bar = progress(common, "computing", program.len() as u64);
     let results = server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
     bar.finish_and_clear();

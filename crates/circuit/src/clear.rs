@@ -1,5 +1,6 @@
 //! A scheme without cryptography for the unit tests: base values in the clear, with counters and multiplicative depths.
 
+use std::borrow::Borrow;
 use std::sync::Mutex;
 
 use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
@@ -234,9 +235,10 @@ impl Scheme for Clear {
         self.count_galois(gs.iter().copied());
         Ok(gs.iter().map(|g| self.moved(x, *g)).collect())
     }
-    fn combine(&self, inputs: &[Value], rows: &[Vec<Option<&Vec<u64>>>]) -> Result<Vec<Value>, SchemeError> {
+    fn combine(&self, inputs: &[impl Borrow<Value> + Sync], rows: &[Vec<Option<&Vec<u64>>>]) -> Result<Vec<Value>, SchemeError> {
+        let inputs: Vec<&Value> = inputs.iter().map(Borrow::borrow).collect();
         let row = |row: &Vec<Option<&Vec<u64>>>| {
-            let mut sum = self.map(&inputs[0], |_| 0)?;
+            let mut sum = self.map(inputs[0], |_| 0)?;
             for (x, d) in inputs.iter().zip(row).filter_map(|(x, d)| Some((x, (*d)?))) {
                 sum = self.add(&sum, &self.times(x, d)?)?;
             }

@@ -17,6 +17,7 @@ pub mod params;
 pub mod plain;
 mod plaintext;
 pub mod rlwe;
+mod trace;
 mod verbs;
 
 pub use counters::{Cost, Counters};
@@ -28,5 +29,6 @@ pub use noise::Meta;
 pub use params::{Level, OptIn, Params, ParamsSpec};
 pub use plain::NoOp;
 pub use plaintext::Plaintext;
-pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator};
+pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator, SharingPolicy};
+pub use trace::{Explanation, Step, Traced, Tracked};
 pub use verbs::{DiagonalValues, NextUse, PeriodicSlots, Raise, Scheme};

@@ -149,6 +149,13 @@ impl Plaintext {
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
+    /// log2 of the root mean square of the embeddings of the centered coefficients.
+    pub(crate) fn root_mean_square_bits(&self, params: &Params) -> f64 {
+        let real: Vec<f64> = params.plain().centered(&self.coefficients, self.exponent).iter().map(|&x| x as f64).collect();
+        let embeddings = params.ring().norm().embeddings(&real);
+        let square = embeddings.iter().map(|x| x * x).sum::<f64>() / embeddings.len().max(1) as f64;
+        square.max(1.0).log2() / 2.0
+    }
     /// log2 of the canonical norm of the centered coefficients, computed, not bounded.
     pub fn norm_bits(&self, params: &Params) -> f64 {
         let real: Vec<f64> = params.plain().centered(&self.coefficients, self.exponent).iter().map(|&x| x as f64).collect();

@@ -5,6 +5,8 @@
 //! then run once with it. Every verb takes ciphertexts at any levels and plaintext scales, aligns them, and refuses
 //! (with an error, never a wrong value) what its noise bound cannot cover.
 
+use std::borrow::Borrow;
+
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use crate::error::SchemeError;
@@ -76,6 +78,10 @@ pub trait Scheme: Send + Sync {
     fn level(&self, x: &Self::Ciphertext) -> Level;
     /// log2 of the bound on the canonical norm of the phase of `x` (in BFV form of t times that, see [`crate::Form`]).
     fn noise_bound_bits(&self, x: &Self::Ciphertext) -> f64;
+    /// log2 of what the norm is expected to be on average, for information only; none where there is no model of it.
+    fn noise_estimate_bits(&self, _x: &Self::Ciphertext) -> Option<f64> {
+        None
+    }
     /// log2(modulus / (2 * noise bound)): what is left to compute with.
     fn capacity_bits(&self, x: &Self::Ciphertext) -> f64;
 
@@ -209,7 +215,7 @@ pub trait Scheme: Send + Sync {
     /// One output for each row: the sum over j of `rows[i][j] * inputs[j]` (absent entries are zero).
     fn combine(
         &self,
-        inputs: &[Self::Extended],
+        inputs: &[impl Borrow<Self::Extended> + Sync],
         rows: &[Vec<Option<&Self::Diagonal>>],
     ) -> Result<Vec<Self::Extended>, SchemeError>;
     /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch for `next`

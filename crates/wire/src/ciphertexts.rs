@@ -56,7 +56,7 @@ pub(crate) fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
     let factor = fields.u64()?;
     let noise = f64::from_bits(fields.u64()?);
     fields.finish()?;
-    Ok((Meta { level, exponent, form, factor, depth, noise }, encoding))
+    Ok((Meta { level, exponent, form, factor, depth, noise, estimate: noise }, encoding))
 }
 
 /// Ciphertexts as bytes. Those straight from the secret key take half the space: a seed of 32 bytes stands for their uniform half. The same

@@ -91,7 +91,7 @@ impl ReadOptions {
                 stated.noise.max(reached - HAIR).min(largest)
             }
         };
-        let meta = Meta { noise, ..stated };
+        let meta = Meta { noise, estimate: noise, ..stated };
         params.check_meta(&meta)?;
         Ok(meta)
     }

@@ -90,7 +90,7 @@ pub(crate) fn encrypt_under(
     let ring = params.ring();
     let basis = params.chain().basis(level);
     let t = params.slot_shape().plain_modulus(plaintext.exponent);
-    let meta = params.fresh(level, plaintext.exponent, params.noise().fresh_public(t));
+    let meta = params.modelled(level, plaintext.exponent, |model| model.fresh_public(t));
     let message = carried_coefficients(params, plaintext, &meta)?;
     let small = |message: Option<&[i64]>, x: Vec<i64>| {
         let mut c = noisy_message(ring, basis, message, &Zeroizing::new(x), t);

@@ -91,7 +91,15 @@ impl LtvPublicKey {
         let poly = ring.sum(&[&mask, &message]);
         mask.wipe();
         message.wipe();
-        let meta = Meta { level, exponent: 1, form: Form::Bgv, factor: 1, depth: 0, noise: params.noise().fresh() };
+        let meta = Meta {
+            level,
+            exponent: 1,
+            form: Form::Bgv,
+            factor: 1,
+            depth: 0,
+            noise: params.noise().fresh(),
+            estimate: params.noise().fresh(),
+        };
         Ok(LtvCiphertext::new(meta, poly))
     }
 }
@@ -203,6 +211,7 @@ impl LtvSecretKey {
     ///
     /// # Errors
     /// A ciphertext of another set.
+    #[cfg(feature = "diagnostics")]
     pub fn measure_noise(&self, ciphertext: &LtvCiphertext) -> Result<f64, SchemeError> {
         let (coefficients, scale) = self.approximate_phase(ciphertext)?;
         let largest = coefficients.iter().fold(0f64, |largest, x| largest.max(x.abs()));
@@ -212,12 +221,14 @@ impl LtvSecretKey {
     ///
     /// # Errors
     /// A ciphertext of another set.
+    #[cfg(feature = "diagnostics")]
     pub fn measure_embeddings(&self, ciphertext: &LtvCiphertext) -> Result<f64, SchemeError> {
         let (coefficients, scale) = self.approximate_phase(ciphertext)?;
         let embeddings = Zeroizing::new(self.params().ring().ring().norm().embeddings(&coefficients));
         let square = embeddings.iter().map(|x| x * x).sum::<f64>() / embeddings.len() as f64;
         Ok(square.log2() / 2.0 + scale)
     }
+    #[cfg(feature = "diagnostics")]
     fn approximate_phase(&self, ciphertext: &LtvCiphertext) -> Result<(Zeroizing<Vec<f64>>, f64), SchemeError> {
         let mut phase = self.phase(ciphertext)?;
         let (coefficients, scale) = self.params().ring().approximate(&phase);

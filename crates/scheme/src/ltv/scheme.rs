@@ -1,5 +1,7 @@
 //! The verb set. The plaintext modulus is 2, so subtraction is addition, negation the identity, and constants count modulo 2.
 
+use std::borrow::Borrow;
+
 use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape};
 
 use super::ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
@@ -157,7 +159,12 @@ impl Scheme for LtvEvaluator {
     fn galois_many(&self, x: &LtvCiphertext, gs: &[GaloisElement]) -> Result<Vec<LtvExtended>, SchemeError> {
         Ok(self.apply_galois_many(x, gs)?.into_iter().map(LtvExtended).collect())
     }
-    fn combine(&self, inputs: &[LtvExtended], rows: &[Vec<Option<&LtvDiagonal>>]) -> Result<Vec<LtvExtended>, SchemeError> {
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<LtvExtended> + Sync],
+        rows: &[Vec<Option<&LtvDiagonal>>],
+    ) -> Result<Vec<LtvExtended>, SchemeError> {
+        let inputs: Vec<&LtvExtended> = inputs.iter().map(Borrow::borrow).collect();
         let row = |row: &Vec<Option<&LtvDiagonal>>| {
             let terms: Vec<_> = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.0, d))).collect();
             if row.len() != inputs.len() || terms.is_empty() {

@@ -2,7 +2,7 @@
 
 use everlevel_ring::{CanonicalNorm, EvaluationShift};
 
-use super::{Meta, log_add};
+use super::{Meta, log_hypot};
 use crate::error::SchemeError;
 use crate::params::Params;
 use crate::verbs::NextUse;
@@ -32,13 +32,17 @@ impl ExtendedMeta {
         let depth = pairs.clone().map(|(m, _)| m.meta.depth).max()?;
         let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.len())).max().unwrap_or(1);
         let mut profile = vec![0.0; len];
-        for (m, diagonal) in pairs {
+        for (m, diagonal) in pairs.clone() {
             let scale = (m.meta.noise - top).exp2();
             for (i, x) in profile.iter_mut().enumerate() {
                 *x += scale * m.profile[i % m.profile.len()] * diagonal[i % diagonal.len()];
             }
         }
-        Some(ExtendedMeta { meta: Meta { noise: top, depth, ..first }, profile })
+        // The mean over the embeddings of the squared diagonal.
+        let square = |d: &[f64]| d.iter().map(|x| x * x).sum::<f64>() / d.len().max(1) as f64;
+        let estimates = pairs.map(|(m, d)| m.meta.estimate + square(d).max(f64::MIN_POSITIVE).log2() / 2.0);
+        let estimate = estimates.fold(f64::NEG_INFINITY, log_hypot);
+        Some(ExtendedMeta { meta: Meta { noise: top, estimate, depth, ..first }, profile })
     }
     /// Σ g(part), each part with what its automorphism does to evaluations; None if there is none.
     pub fn sum<'a>(parts: impl Iterator<Item = (EvaluationShift, &'a ExtendedMeta)>) -> Option<Self> {
@@ -52,7 +56,8 @@ impl ExtendedMeta {
         let (a, b) = (&self.profile, &other.profile);
         let profile = (0..a.len().max(b.len())).map(|i| scales[0] * a[i % a.len()] + scales[1] * b[i % b.len()]).collect();
         let depth = self.meta.depth.max(other.meta.depth);
-        ExtendedMeta { meta: Meta { noise: top, depth, ..self.meta }, profile }
+        let estimate = log_hypot(self.meta.estimate, other.meta.estimate);
+        ExtendedMeta { meta: Meta { noise: top, estimate, depth, ..self.meta }, profile }
     }
     /// After an automorphism that moves evaluations by `shift`.
     #[must_use]
@@ -89,9 +94,10 @@ impl Params {
         if switched > 0 {
             // Each of them is rounded before its key switch.
             let t = self.slot_shape().plain_modulus(meta.exponent);
-            let key = self.noise().key_switch(self.chain(), meta.level, t);
-            let each = log_add(key, self.noise().floor(t));
-            meta.noise = log_add(meta.noise, each + (switched as f64).log2());
+            meta = self.changed(&meta, |model, noise| {
+                let each = model.sum(model.key_switch(self.chain(), meta.level, t), model.floor(t));
+                model.sum(noise, model.sum_of(switched, each))
+            });
         }
         self.checked(self.after_reduction(&meta, next), "linear map")
     }

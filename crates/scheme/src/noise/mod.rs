@@ -24,9 +24,13 @@
 //! rounding is bounded by the law of its coefficients (15.4 standard deviations: two-sided 2^-170), which is 8 bits
 //! smaller than the floor.
 //!
+//! **Average.** The same formulas without their tails and limits ([`Account::Average`]), sums being sums of squares, estimate the root mean square of the embeddings. That
+//! takes operands for independent, which they need not be: it is printed beside the bounds, and no decision rests on it.
+//!
 //! All bounds are log2 of magnitudes ("bits").
 
 mod extended;
+mod failure;
 mod model;
 mod raising;
 mod transitions;
@@ -35,7 +39,8 @@ use crate::form::Form;
 use crate::params::Level;
 
 pub use extended::{ExtendedMeta, embedding_profile};
-pub use model::NoiseModel;
+pub use failure::{Events, NEVER};
+pub use model::{Account, NoiseModel};
 
 /// log2 of the probability that one modelled event exceeds its bound.
 pub const EVENT_LOG2: f64 = -170.0;
@@ -78,8 +83,13 @@ pub fn log_add(a: f64, b: f64) -> f64 {
     if low == f64::NEG_INFINITY { high } else { high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2 }
 }
 
+/// log2 of the root of the sum of the squares of 2^a and 2^b.
+pub(crate) fn log_hypot(a: f64, b: f64) -> f64 {
+    log_add(2.0 * a, 2.0 * b) / 2.0
+}
+
 /// What is public about a ciphertext beside its polynomials.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Meta {
     /// Its level.
     pub level: Level,
@@ -93,4 +103,14 @@ pub struct Meta {
     pub depth: u32,
     /// log2 of the bound on the canonical norm of its phase w = κ m + t ε (in BFV form: of t times its phase modulo q).
     pub noise: f64,
+    /// log2 of what the root mean square of its embeddings is expected to be ([`Account::Average`]): for information, nothing rests on it. The bound, where it is not
+    /// known, as in files; of no account in comparisons.
+    pub estimate: f64,
+}
+
+impl PartialEq for Meta {
+    fn eq(&self, other: &Self) -> bool {
+        let public = |m: &Meta| (m.level, m.exponent, m.form, m.factor, m.depth);
+        public(self) == public(other) && self.noise == other.noise
+    }
 }

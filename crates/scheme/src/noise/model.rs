@@ -2,14 +2,43 @@
 
 use everlevel_ring::{Basis, Ring, sample};
 
-use super::{COEFFICIENT_TAIL, TAIL, log_add, raise_digit_ranges};
+use super::{COEFFICIENT_TAIL, TAIL, log_add, log_hypot, raise_digit_ranges};
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::params::{Chain, Family, Level, Params, ParamsSpec, SecretKind};
 
+/// What a model says about norms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Account {
+    /// What the canonical norm does not exceed, but for events of probability 2^-170.
+    Bound,
+    /// The root mean square of the embeddings, for independent operands.
+    Average,
+}
+
+impl Account {
+    /// `bound` if it is to hold, else what is typical.
+    fn of(self, bound: f64, typical: f64) -> f64 {
+        match self {
+            Account::Bound => bound,
+            Account::Average => typical,
+        }
+    }
+    /// The norm of a sum of polynomials of these norms.
+    fn total<const K: usize>(self, norms: [f64; K]) -> f64 {
+        match self {
+            Account::Bound => norms.iter().sum(),
+            Account::Average => norms.iter().map(|x| x * x).sum::<f64>().sqrt(),
+        }
+    }
+}
+
 /// The constants of a parameter set, in bits unless said otherwise.
 #[derive(Clone, Debug)]
 pub struct NoiseModel {
+    account: Account,
+    /// K, or 1.
+    tail: f64,
     degree: f64,
     /// How many coefficients a coefficient of X^k a is the sum of, see [`Ring::overlap`].
     overlap: f64,
@@ -32,32 +61,37 @@ pub struct NoiseModel {
 }
 
 impl NoiseModel {
-    pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
+    pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain, account: Account) -> Self {
         let n = ring.degree() as f64;
+        let (tail, drawn_tail) = (account.of(TAIL, 1.0), account.of(3.5, 1.0));
         let (drawn_norm, drawn_square) = match spec.secret {
-            SecretKind::UniformTernary => (3.5 * (2.0 * n / 3.0).sqrt(), (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n)),
-            SecretKind::Sparse(weight) => ((3.5 * (weight as f64).sqrt()).min(weight as f64), weight as f64),
+            SecretKind::UniformTernary => {
+                (drawn_tail * (2.0 * n / 3.0).sqrt(), (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n))
+            }
+            SecretKind::Sparse(weight) => ((drawn_tail * (weight as f64).sqrt()).min(weight as f64), weight as f64),
             // The squares have variance 2.32 each.
             SecretKind::TruncatedGaussian => {
-                (3.5 * (sample::GAUSSIAN_VARIANCE * n).sqrt(), sample::GAUSSIAN_VARIANCE * n + 4.0 * (2.32 * n).sqrt())
+                (drawn_tail * (sample::GAUSSIAN_VARIANCE * n).sqrt(), sample::GAUSSIAN_VARIANCE * n + 4.0 * (2.32 * n).sqrt())
             }
         };
         let error_variance = match spec.family {
             Family::Rlwe => sample::ERROR_VARIANCE,
             Family::Ntru => sample::GAUSSIAN_VARIANCE,
         };
-        let error_norm = 4.0 * (error_variance * n).sqrt();
+        let error_norm = account.of(4.0, 1.0) * (error_variance * n).sqrt();
         // ‖s‖ or ‖f‖, the norm of e or g s + f e, and of the multipliers of the roundings of a ciphertext's components.
         let (key_norm, key_error_norm, rounded) = match spec.family {
             Family::Rlwe => (drawn_norm, error_norm, drawn_norm.hypot(1.0)),
             Family::Ntru => {
                 let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
-                let key_norm = t * drawn_norm + 1.0;
-                (key_norm, error_norm * (drawn_norm + key_norm), key_norm)
+                let key_norm = account.total([t * drawn_norm, 1.0]);
+                (key_norm, error_norm * account.total([drawn_norm, key_norm]), key_norm)
             }
         };
         let bits = |i: usize| (ring.modulus(i).value() as f64).log2();
         NoiseModel {
+            account,
+            tail,
             degree: n,
             overlap: ring.overlap() as f64,
             family: spec.family,
@@ -68,7 +102,7 @@ impl NoiseModel {
             error_norm,
             error_square: 1.2 * error_variance * n,
             key_error_norm,
-            floor: (TAIL * (n / 12.0).sqrt() * rounded).log2(),
+            floor: (tail * (n / 12.0).sqrt() * rounded).log2(),
             base_bits: chain.bits(Level(0)),
             base_digits: chain.encapsulation().digits(chain.basis(Level(0))).map(|(_, g)| ring.log2(g)).collect(),
             encapsulation_bits: ring.log2(chain.encapsulation().special()),
@@ -109,11 +143,22 @@ impl NoiseModel {
         let special = bits(chain.gadget(level).special());
         let digits = chain.gadget(level).digits(chain.basis(level));
         let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
-        (t as f64).log2() + (TAIL * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt()).log2()
+        (t as f64).log2() + (self.tail * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt()).log2()
     }
-    /// The bound on any message polynomial: n t / 2, whatever the values.
+    /// log2 of the norm of a sum.
+    pub(crate) fn sum(&self, a: f64, b: f64) -> f64 {
+        match self.account {
+            Account::Bound => log_add(a, b),
+            Account::Average => log_hypot(a, b),
+        }
+    }
+    /// log2 of the norm of a sum of `count` polynomials of norm 2^`each`.
+    pub(crate) fn sum_of(&self, count: usize, each: f64) -> f64 {
+        each + (count as f64).log2() * self.account.of(1.0, 0.5)
+    }
+    /// The bound on any message polynomial: n t / 2, whatever the values; uniform coefficients on average.
     pub fn message(&self, t: u64) -> f64 {
-        (t as f64 * self.degree / 2.0).log2()
+        (t as f64 * self.account.of(self.degree / 2.0, (self.degree / 12.0).sqrt())).log2()
     }
     /// What the addition of a polynomial of norm 2^`bits` to a ciphertext's first component adds to its phase: over NTRU f multiplies that, too.
     pub fn added(&self, bits: f64) -> f64 {
@@ -125,36 +170,39 @@ impl NoiseModel {
     /// A fresh encryption under the secret key, with an error that is drawn anew; over NTRU it is one under the public key.
     pub fn fresh_secret(&self, t: u64) -> f64 {
         match self.family {
-            Family::Rlwe => self.fresh(t, TAIL * (self.error_variance * self.degree).sqrt()),
+            Family::Rlwe => self.fresh(t, self.tail * (self.error_variance * self.degree).sqrt()),
             Family::Ntru => self.fresh_public(t),
         }
     }
     /// A fresh encryption under the public key: the errors t (e v + e0 + e1 s), or t (g v + f e).
     pub fn fresh_public(&self, t: u64) -> f64 {
         let n = self.degree;
-        let error = TAIL * (self.error_variance * n).sqrt();
+        let error = self.tail * (self.error_variance * n).sqrt();
         let total = match self.family {
-            Family::Rlwe => self.error_norm * TAIL * (2.0 * n / 3.0).sqrt() + error + error * self.key_norm,
+            Family::Rlwe => {
+                self.account.total([self.error_norm * self.tail * (2.0 * n / 3.0).sqrt(), error, error * self.key_norm])
+            }
             Family::Ntru => error * self.drawn_norm.hypot(self.key_norm),
         };
         self.fresh(t, total)
     }
     /// A message and t times an error.
     fn fresh(&self, t: u64, error: f64) -> f64 {
-        log_add(self.added(self.message(t)), (t as f64).log2() + error.log2())
+        self.sum(self.added(self.message(t)), (t as f64).log2() + error.log2())
     }
     /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w of a polynomial with coefficients uniform in
     /// ±range/2.
     pub fn raised(&self, form: Form, p: u64, t: u64, range: u64) -> f64 {
         let t = t as f64;
-        let unit = TAIL * (self.degree / 12.0).sqrt();
-        let digits: f64 = raise_digit_ranges(p, range).iter().sum();
+        let unit = self.tail * (self.degree / 12.0).sqrt();
+        let ranges = raise_digit_ranges(p, range);
+        let digits = self.account.of(ranges.iter().sum(), ranges.iter().map(|x| x * x).sum::<f64>().sqrt());
         // A message that is multiplied by κ is as large as t allows.
         let message = match form {
-            Form::Bgv => range as f64 * (1.0 + self.sparse_weight),
-            Form::Bfv => t * (1.0 + digits * self.sparse_weight / 2.0),
+            Form::Bgv => range as f64 * self.account.of(1.0 + self.sparse_weight, (1.0 + self.sparse_weight).sqrt()),
+            Form::Bfv => t * self.account.of(1.0 + digits * self.sparse_weight / 2.0, (1.0 + digits * digits).sqrt()),
         };
-        (unit * (digits * t * self.error_norm + message)).log2()
+        (unit * self.account.total([digits * t * self.error_norm, message])).log2()
     }
     /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
     /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.

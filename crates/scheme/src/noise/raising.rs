@@ -38,7 +38,7 @@ impl Params {
     /// p x mod p^e to x mod p^(e-1): the phase is divided by p.
     pub fn after_dividing_plain(&self, m: &Meta) -> Result<Meta, SchemeError> {
         let reduced = self.after_reducing_plain(m, m.exponent.saturating_sub(1))?;
-        Ok(Meta { noise: m.noise - (self.spec().plain_prime as f64).log2(), ..reduced })
+        Ok(self.changed(&reduced, |_, noise| noise - (self.spec().plain_prime as f64).log2()))
     }
     /// x mod p^(e-1) to p x mod p^e: the phase is multiplied by p. The factor may be any lift of the one before; for BFV it is that of other
     /// ciphertexts of the level, if that is one.
@@ -51,8 +51,8 @@ impl Params {
                 found: exponent.to_string(),
             });
         }
-        let noise = m.noise + (self.spec().plain_prime as f64).log2();
-        self.checked(Meta { exponent, factor: self.lifted_factor(m, exponent), noise, ..*m }, "multiplication by p")
+        let scaled = self.changed(m, |_, noise| noise + (self.spec().plain_prime as f64).log2());
+        self.checked(Meta { exponent, factor: self.lifted_factor(m, exponent), ..scaled }, "multiplication by p")
     }
     /// v: how many digits bootstrapping puts below the message and removes.
     pub fn overflow_digits(&self) -> u32 {
@@ -88,7 +88,8 @@ impl Params {
     pub(crate) fn raised(&self, range: u64) -> Meta {
         let exponent = self.raised_exponent();
         let t = self.slot_shape().plain_modulus(exponent);
-        self.fresh(self.chain().top(), exponent, self.noise().raised(self.spec().form, self.spec().plain_prime, t, range))
+        let (form, p) = (self.spec().form, self.spec().plain_prime);
+        self.modelled(self.chain().top(), exponent, |model| model.raised(form, p, t, range))
     }
     /// What [`crate::Raise::enter`] leaves of a ciphertext.
     pub(crate) fn entrance(&self, capacity: f64) -> Meta {

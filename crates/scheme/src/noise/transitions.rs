@@ -2,7 +2,7 @@
 
 use everlevel_ring::{Basis, PrimePower};
 
-use super::{Meta, log_add};
+use super::{Meta, NoiseModel};
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::params::{Level, Params};
@@ -27,10 +27,27 @@ impl Params {
     pub(crate) fn divisor(&self, m: &Meta) -> u64 {
         m.form.divisor(self.t(m))
     }
-    /// A fresh encryption with this noise, in the form of the set.
+    /// A fresh encryption with this bound on its noise, in the form of the set.
     pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
         let form = self.spec().form;
-        Meta { level, exponent, form, factor: self.fresh_factor(form, level, exponent), depth: 0, noise }
+        Meta { level, exponent, form, factor: self.fresh_factor(form, level, exponent), depth: 0, noise, estimate: noise }
+    }
+    /// The same with the noise that the models give.
+    pub fn modelled(&self, level: Level, exponent: u32, noise: impl Fn(&NoiseModel) -> f64) -> Meta {
+        Meta { estimate: noise(self.average_noise()), ..self.fresh(level, exponent, noise(self.noise())) }
+    }
+    /// `m` after a change of its noise: of the bound by the one model, of the estimate by the other.
+    pub(crate) fn changed(&self, m: &Meta, change: impl Fn(&NoiseModel, f64) -> f64) -> Meta {
+        Meta { noise: change(self.noise(), m.noise), estimate: change(self.average_noise(), m.estimate), ..*m }
+    }
+    /// What two ciphertexts give, with the rest of `a`.
+    fn merged(&self, a: &Meta, b: &Meta, merge: impl Fn(&NoiseModel, f64, f64) -> f64) -> Meta {
+        let (noise, estimate) = (merge(self.noise(), a.noise, b.noise), merge(self.average_noise(), a.estimate, b.estimate));
+        Meta { noise, estimate, depth: a.depth.max(b.depth), ..*a }
+    }
+    /// log2 of the norm that is expected of a ciphertext like `m`: the largest of n/2 embeddings, taken for independent and normal.
+    pub(crate) fn expected_norm(&self, m: &Meta) -> f64 {
+        m.estimate + (self.degree() as f64).ln().log2() / 2.0
     }
     /// The factor of a fresh encryption: 1, or -q modulo t in BFV form, where the textbook's ⌊q/t m⌉ is what that stands for.
     pub fn fresh_factor(&self, form: Form, level: Level, exponent: u32) -> u64 {
@@ -128,33 +145,31 @@ impl Params {
         }
         let drop = self.modulus_bits(m.level) - self.modulus_bits(to);
         let ratio = self.switch_factor(self.chain().basis(m.level), self.chain().basis(to), m.exponent);
-        Meta {
-            level: to,
-            noise: log_add(m.noise - drop, self.noise().floor(self.t(m))),
-            factor: self.plain_arithmetic(m).mul(m.factor, ratio),
-            ..*m
-        }
+        let factor = self.plain_arithmetic(m).mul(m.factor, ratio);
+        Meta { level: to, factor, ..self.changed(m, |model, noise| model.sum(noise - drop, model.floor(self.t(m)))) }
+    }
+    /// What the rounding of a product that was not relinearized adds to [`Params::after_switch`]: the term in s² is rounded too, which adds ‖s‖ times the floor.
+    pub(crate) fn after_rounding_square(&self, m: &Meta) -> Meta {
+        self.changed(m, |model, noise| model.sum(noise, model.floor(self.t(m)) + model.key_norm_limit().log2()))
     }
     /// A key switch at the same level: what it adds before the division by P.
     pub fn with_key_switch(&self, m: &Meta) -> Meta {
-        let key = self.noise().key_switch(self.chain(), m.level, self.t(m));
-        Meta { noise: log_add(m.noise, key), ..*m }
+        self.changed(m, |model, noise| model.sum(noise, model.key_switch(self.chain(), m.level, self.t(m))))
     }
     /// The division by P and the switch for `next`, in one rounding.
     pub fn after_reduction(&self, m: &Meta, next: NextUse) -> Meta {
         let to = self.target(m, next);
-        let floor = self.noise().floor(self.t(m));
-        let switched = self.after_switch(m, to);
+        let Meta { level, factor, .. } = self.after_switch(m, to);
         let drop = self.modulus_bits(m.level) - self.modulus_bits(to);
-        Meta { noise: log_add(m.noise - drop, floor), ..switched }
+        Meta { level, factor, ..self.changed(m, |model, noise| model.sum(noise - drop, model.floor(self.t(m)))) }
     }
     /// The sum of two aligned ciphertexts.
     pub fn after_add(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
-        self.checked(Meta { noise: log_add(a.noise, b.noise), depth: a.depth.max(b.depth), ..*a }, "addition")
+        self.checked(self.merged(a, b, NoiseModel::sum), "addition")
     }
-    /// The sum with a plaintext polynomial whose norm is at most 2^`bits`, its factor included.
-    pub fn after_add_plain(&self, m: &Meta, bits: f64) -> Result<Meta, SchemeError> {
-        self.checked(Meta { noise: log_add(m.noise, self.noise().added(bits)), ..*m }, "addition of a plaintext")
+    /// The sum with a plaintext polynomial whose norm, its factor included, is 2^`bits` by each model.
+    pub fn after_add_plain(&self, m: &Meta, bits: impl Fn(&NoiseModel) -> f64) -> Result<Meta, SchemeError> {
+        self.checked(self.changed(m, |model, noise| model.sum(noise, model.added(bits(model)))), "addition of a plaintext")
     }
     /// The product of two ciphertexts at one level, before relinearization.
     pub fn after_product(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
@@ -167,8 +182,8 @@ impl Params {
                 t.neg(t.mul(factor, t.inv(q).expect("the primes of the ring are coprime to p")))
             }
         };
-        let noise = self.product_noise(a.form, t.value(), a.level, a.noise, b.noise);
-        self.checked(Meta { noise, factor, depth: a.depth.max(b.depth) + 1, ..*a }, "multiplication")
+        let product = self.merged(a, b, |model, x, y| self.product_noise(model, (a.form, t.value(), a.level), x, y));
+        self.checked(Meta { factor, depth: product.depth + 1, ..product }, "multiplication")
     }
     /// Whose product ciphertexts of a form are multiplied by: BGV's for BFV too if the set says so.
     pub(crate) fn product_form(&self, form: Form) -> Form {
@@ -180,18 +195,18 @@ impl Params {
     /// BGV: their product. BFV: over the integers the phases are (w + q K) / t, where K is t (c0 + c1 s) / q up to rounding and so within the
     /// floor of modulus switching; t/q times their product is, modulo q and times t, K w' + K' w + w w' / q; the rounding is that of
     /// all polynomials of the product. Over NTRU the same with one polynomial, f for s.
-    fn product_noise(&self, form: Form, t: u64, level: Level, a: f64, b: f64) -> f64 {
+    fn product_noise(&self, model: &NoiseModel, (form, t, level): (Form, u64, Level), a: f64, b: f64) -> f64 {
         if self.product_form(form) == Form::Bgv {
             return a + b;
         }
-        let floor = log_add(self.noise().floor(t), 0.0);
-        let rounding = floor + self.noise().key_norm_limit().log2();
-        log_add(log_add(floor + log_add(a, b), a + b - self.modulus_bits(level)), rounding)
+        let floor = model.sum(model.floor(t), 0.0);
+        let rounding = floor + model.key_norm_limit().log2();
+        model.sum(model.sum(floor + model.sum(a, b), a + b - self.modulus_bits(level)), rounding)
     }
     /// The product with a constant that is `magnitude` in absolute value.
     pub fn after_scale(&self, m: &Meta, magnitude: u64) -> Result<Meta, SchemeError> {
-        let noise = if magnitude == 0 { 0.0 } else { m.noise + (magnitude as f64).log2() };
-        self.checked(Meta { noise, ..*m }, "multiplication by a constant")
+        let scaled = |noise| if magnitude == 0 { 0.0 } else { noise + (magnitude as f64).log2() };
+        self.checked(self.changed(m, |_, noise| scaled(noise)), "multiplication by a constant")
     }
     /// For `a` and `b` of one plaintext modulus: the constant (centered) by which to multiply one of them so that both
     /// carry the same factor at the lower of their levels, and which one (`true`: the first). None if they agree.
@@ -252,10 +267,11 @@ impl Params {
         let near = self.chain().at_least(ideal(a).min(ideal(b))).min(highest);
         let noise = |m: &Meta, level: Level| {
             let drop = self.modulus_bits(m.level) - self.modulus_bits(level);
-            if level == m.level { m.noise } else { log_add(m.noise - drop, floor) }
+            if level == m.level { m.noise } else { self.noise().sum(m.noise - drop, floor) }
         };
         let capacity = |level: &Level| {
-            self.modulus_bits(*level) - self.product_noise(a.form, self.t(a), *level, noise(a, *level), noise(b, *level))
+            let of = (a.form, self.t(a), *level);
+            self.modulus_bits(*level) - self.product_noise(self.noise(), of, noise(a, *level), noise(b, *level))
         };
         let score = |level: &Level| capacity(level) - self.chain().switch_cost(*level) as f64 * BITS_PER_TRANSFORM;
         (near.0.saturating_sub(PRODUCT_WINDOW)..=(near.0 + PRODUCT_WINDOW).min(highest.0))

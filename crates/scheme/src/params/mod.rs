@@ -13,7 +13,7 @@ use std::sync::Arc;
 use everlevel_ring::{PlainRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
-use crate::noise::{NoiseModel, raise_digit_count};
+use crate::noise::{Account, NoiseModel, raise_digit_count};
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
 pub use ltv::ntru_names;
@@ -41,6 +41,7 @@ struct Inner {
     plain: PlainRing,
     chain: Chain,
     noise: NoiseModel,
+    average_noise: NoiseModel,
     security: SecurityReport,
 }
 
@@ -72,8 +73,8 @@ impl Params {
                 return Err(SchemeError::Insecure { name: spec.name.clone(), bits: security.bits() });
             }
         }
-        let noise = NoiseModel::new(&spec, &ring, &chain);
-        let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, security }));
+        let [noise, average_noise] = [Account::Bound, Account::Average].map(|a| NoiseModel::new(&spec, &ring, &chain, a));
+        let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, average_noise, security }));
         params.noise().check_base_modulus(&params)?;
         let spec = params.spec();
         let overflow = params.noise().overflow_tail(params.overflow_bound()) + (params.degree() as f64).log2();
@@ -124,9 +125,13 @@ impl Params {
     pub fn chain(&self) -> &Chain {
         &self.0.chain
     }
-    /// The noise model.
+    /// The noise model: bounds.
     pub fn noise(&self) -> &NoiseModel {
         &self.0.noise
+    }
+    /// The same model on average: for information.
+    pub fn average_noise(&self) -> &NoiseModel {
+        &self.0.average_noise
     }
     /// Security of every key.
     pub fn security(&self) -> &SecurityReport {

@@ -101,7 +101,7 @@ impl NoOp {
     }
     fn encrypt_with(&self, plaintext: &Plaintext, level: Level, noise: fn(&NoiseModel, u64) -> f64) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = self.params.fresh(level, plaintext.exponent, noise(self.params.noise(), t));
+        let meta = self.params.modelled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.clone() } else { Vec::new() };
         Ok(Open { meta: self.params.checked(meta, "encryption")?, value })
     }
@@ -111,7 +111,8 @@ impl NoOp {
     /// If there is no such ciphertext.
     pub fn encrypt_worn(&self, plaintext: &Plaintext, level: Level, capacity: f64) -> Result<Open, SchemeError> {
         let mut out = self.encrypt_at(plaintext, level)?;
-        out.meta.noise = self.params.noise_at(level, capacity);
+        let noise = self.params.noise_at(level, capacity);
+        out.meta = Meta { noise, estimate: noise, ..out.meta };
         self.params.checked(out.meta, "encryption")?;
         Ok(out)
     }

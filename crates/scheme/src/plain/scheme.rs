@@ -1,11 +1,13 @@
 //! The verb set of the no-op scheme.
 
+use std::borrow::Borrow;
+
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
 use crate::error::SchemeError;
 use crate::form::Form;
-use crate::noise::{ExtendedMeta, Meta, log_add};
+use crate::noise::{ExtendedMeta, Meta};
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 use crate::rlwe::{diagonal_plaintext, message_coefficients, no_parts, same_kind, same_modulus};
@@ -89,6 +91,9 @@ impl Scheme for NoOp {
     fn noise_bound_bits(&self, x: &Open) -> f64 {
         x.meta.noise
     }
+    fn noise_estimate_bits(&self, x: &Open) -> Option<f64> {
+        Some(self.params.expected_norm(&x.meta))
+    }
     fn capacity_bits(&self, x: &Open) -> f64 {
         self.params.capacity(&x.meta)
     }
@@ -125,13 +130,13 @@ impl Scheme for NoOp {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plain_arithmetic(&a.meta);
         message_coefficients(&self.params, b)?;
-        let meta = self.params.after_add_plain(&a.meta, self.params.noise().message(t.value()))?;
+        let meta = self.params.after_add_plain(&a.meta, |model| model.message(t.value()))?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.coefficients, meta.exponent, false) })
     }
     fn add_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let meta = self.params.after_add_plain(&a.meta, (carried.unsigned_abs().max(1) as f64).log2())?;
+        let meta = self.params.after_add_plain(&a.meta, |_| (carried.unsigned_abs().max(1) as f64).log2())?;
         let constant = if self.values { self.params.plain().constant(t.reduce_i64(k), meta.exponent) } else { Vec::new() };
         Ok(Open { meta, value: self.pairwise(&a.value, &constant, meta.exponent, false) })
     }
@@ -177,11 +182,9 @@ impl Scheme for NoOp {
                 None => *m,
             };
             if m.level > low {
-                let t = params.plain_arithmetic(&m).value();
-                let floor = params.noise().floor(t) + params.noise().key_norm_limit().log2();
                 self.count_division(params.chain().basis(m.level), params.chain().basis(low), 2 * params.components() - 1);
                 let switched = params.after_switch(&m, low);
-                m = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
+                m = params.checked(params.after_rounding_square(&switched), "addition of products")?;
             }
             Ok(m)
         };
@@ -306,7 +309,12 @@ impl Scheme for NoOp {
             })
             .collect())
     }
-    fn combine(&self, inputs: &[OpenExtended], rows: &[Vec<Option<&OpenDiagonal>>]) -> Result<Vec<OpenExtended>, SchemeError> {
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<OpenExtended> + Sync],
+        rows: &[Vec<Option<&OpenDiagonal>>],
+    ) -> Result<Vec<OpenExtended>, SchemeError> {
+        let inputs: Vec<&OpenExtended> = inputs.iter().map(Borrow::borrow).collect();
         let shape_error = || SchemeError::BadArgument {
             what: "linear map",
             expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus and level".into(),

@@ -1,6 +1,6 @@
 //! The verb set of BGV and BFV.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::ops::Range;
 
 use everlevel_arith::{Modulus, kernels};
@@ -15,7 +15,7 @@ use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coeffici
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::keys::EvalKeys;
-use crate::noise::{Meta, log_add};
+use crate::noise::Meta;
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 use crate::verbs::{DiagonalValues, NextUse, Scheme};
@@ -91,8 +91,8 @@ impl<K: EvalKeys> Evaluator<K> {
         same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let params = self.params();
         let poly = message_poly(params, b, a.basis())?;
-        let noise = a.meta.noise + b.norm_bits(params);
-        let meta = params.checked(Meta { noise, ..a.meta }, "multiplication by a plaintext")?;
+        let (noise, estimate) = (a.meta.noise + b.norm_bits(params), a.meta.estimate + b.root_mean_square_bits(params));
+        let meta = params.checked(Meta { noise, estimate, ..a.meta }, "multiplication by a plaintext")?;
         Ok(Ciphertext::new(meta, a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect()))
     }
     /// Subtracts the plaintext's slots.
@@ -150,6 +150,9 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn noise_bound_bits(&self, x: &Ciphertext) -> f64 {
         x.meta.noise
     }
+    fn noise_estimate_bits(&self, x: &Ciphertext) -> Option<f64> {
+        Some(self.params.expected_norm(&x.meta))
+    }
     fn capacity_bits(&self, x: &Ciphertext) -> f64 {
         self.params.capacity(&x.meta)
     }
@@ -197,7 +200,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let carried = carried_coefficients(params, b, &a.meta)?;
         let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
         divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
-        let meta = params.after_add_plain(&a.meta, params.noise().message(t.value()))?;
+        let meta = params.after_add_plain(&a.meta, |model| model.message(t.value()))?;
         let mut out = a.clone().with_meta(meta);
         out.components[0].add_assign(params.ring(), &poly);
         Ok(out)
@@ -205,7 +208,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let meta = self.params.after_add_plain(&a.meta, (constant.unsigned_abs().max(1) as f64).log2())?;
+        let meta = self.params.after_add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
         let mut out = a.clone().with_meta(meta);
         let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
         out.components[0].for_each(|i, limb| {
@@ -262,10 +265,8 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
                 x.tensor.scale_assign(ring, k as i128);
             }
             if x.meta.level > low {
-                // All polynomials of the product are rounded: the term in s² adds ‖s‖ times the floor.
                 let switched = params.after_switch(&x.meta, low);
-                let floor = params.noise().floor(t.value()) + params.noise().key_norm_limit().log2();
-                x.meta = params.checked(Meta { noise: log_add(switched.noise, floor), ..switched }, "addition of products")?;
+                x.meta = params.checked(params.after_rounding_square(&switched), "addition of products")?;
                 let to = params.chain().basis(low);
                 self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
                 x.tensor = x.tensor.divided(ring, to, RoundingScale::plain_multiple(params.divisor(&x.meta)));
@@ -413,8 +414,12 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn galois_many(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
         self.hoisted(x, gs)
     }
-    fn combine(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
-        self.combined(inputs, rows)
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<Extended> + Sync],
+        rows: &[Vec<Option<&Diagonal>>],
+    ) -> Result<Vec<Extended>, SchemeError> {
+        self.combined(&inputs.iter().map(Borrow::borrow).collect::<Vec<_>>(), rows)
     }
     fn galois_sum(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.summed(parts, next)

@@ -60,7 +60,7 @@ impl SecretKey {
         };
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = params.fresh(level, plaintext.exponent, params.noise().fresh_secret(t));
+        let meta = params.modelled(level, plaintext.exponent, |model| model.fresh_secret(t));
         let message = carried_coefficients(params, plaintext, &meta)?;
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
@@ -78,7 +78,7 @@ impl SecretKey {
     /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
         let meta = self.params().checked(ciphertext.meta, "decryption")?;
-        Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext)?))
+        Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?))
     }
     /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key of `other`: López-Alt, Tromer and Vaikuntanathan's
     /// evaluation across keys, over NTRU, where c c' has the phase (c f)(c' f').
@@ -97,7 +97,7 @@ impl SecretKey {
         if !two || !params.same(other.params()) || product.tensor.len() != 1 || product.tensor.basis() != full {
             return Err(SchemeError::WrongParams { object: "the product or the other key", name: params.name().into() });
         }
-        let basis = sufficient(params, &meta);
+        let basis = sufficient(params, meta.level, meta.noise);
         let mut joint = self.main().poly().restricted(basis).mul(ring, &other.main().poly().restricted(basis));
         joint.wipe_on_drop();
         let mut phase = product.tensor.last_evaluations(ring, basis).mul(ring, &joint);
@@ -110,11 +110,12 @@ impl SecretKey {
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`].
+    #[cfg(feature = "diagnostics")]
     pub fn measure_noise(&self, ciphertext: &Ciphertext) -> Result<f64, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         params.checked(ciphertext.meta, "decryption")?;
-        let phase = self.phase(ciphertext)?;
+        let phase = self.phase(ciphertext, ciphertext.meta.noise)?;
         let positions: Vec<usize> = phase.basis().iter().collect();
         let stored: Vec<f64> = (0..ring.degree())
             .map(|k| {
@@ -138,15 +139,15 @@ impl SecretKey {
         Ok(ring.norm().max(&ring.natural_order(&stored)).max(1.0).log2())
     }
 
-    /// The phase w = κ m + t ε modulo enough primes to hold it, in coefficients.
-    fn phase(&self, ciphertext: &Ciphertext) -> Result<Poly<Coeff>, SchemeError> {
+    /// The phase w = κ m + t ε in coefficients, modulo enough primes to hold what is below 2^`bits`.
+    pub(super) fn phase(&self, ciphertext: &Ciphertext, bits: f64) -> Result<Poly<Coeff>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let full = params.chain().basis(ciphertext.meta.level);
         if ciphertext.components.len() != params.components() || ciphertext.components.iter().any(|c| c.basis() != full) {
             return Err(SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() });
         }
-        let basis = sufficient(params, &ciphertext.meta);
+        let basis = sufficient(params, ciphertext.meta.level, bits);
         let mut phase = ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
         phase.wipe_on_drop();
         if let Some(c0) = ciphertext.constant() {
@@ -158,15 +159,15 @@ impl SecretKey {
     }
 }
 
-/// As many primes of the level as hold the phase.
-fn sufficient(params: &Params, meta: &Meta) -> Basis {
-    let need = meta.noise + 1.0 + DECRYPTION_SLACK;
+/// As many primes of the level as hold a phase below 2^`bits`.
+fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
+    let need = bits + 1.0 + DECRYPTION_SLACK;
     let add = |basis: Basis, i| if params.ring().log2(basis) < need { basis.union(Basis::of([i])) } else { basis };
-    params.chain().basis(meta.level).iter().fold(Basis::EMPTY, add)
+    params.chain().basis(level).iter().fold(Basis::EMPTY, add)
 }
 
 /// The plaintext of a phase over sufficiently many primes.
-fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
+pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
     let ring = params.ring();
     let lift = CenteredLift::from_coeff(ring, phase.basis(), phase.into_limbs(), |_| 1);
     let t = params.plain_arithmetic(meta);

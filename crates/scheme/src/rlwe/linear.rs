@@ -190,7 +190,7 @@ impl<K: EvalKeys> Evaluator<K> {
         x.basis().contains(i).then(|| (&x.last().limb(i)[..], self.params().ring().inverse_of(t, i)))
     }
 
-    pub(super) fn combined(&self, inputs: &[Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
+    pub(super) fn combined(&self, inputs: &[&Extended], rows: &[Vec<Option<&Diagonal>>]) -> Result<Vec<Extended>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let shape_error = |found: String| SchemeError::BadArgument {

@@ -19,6 +19,7 @@ mod linear;
 mod product;
 mod raise;
 mod relinearize;
+mod sharing;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -42,6 +43,7 @@ pub use linear::Extended;
 pub(crate) use linear::no_parts;
 use product::Tensor;
 pub use raise::Raised;
+pub use sharing::SharingPolicy;
 
 /// An encrypted vector.
 #[derive(Clone)]

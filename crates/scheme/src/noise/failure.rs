@@ -1,0 +1,73 @@
+//! With what probability a computation breaks its bounds.
+
+use std::iter::Sum;
+use std::ops::{Add, Mul};
+
+use super::{EVENT_LOG2, log_add};
+use crate::counters::Cost;
+use crate::params::Params;
+
+/// How often chance had a hand in a computation: see the [module](super) for what the events are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Events {
+    /// Fresh randomness: roundings, key switches, encryptions. Each exceeds its bound at one embedding with probability 2^-170 at most.
+    fresh: u64,
+    /// Bootstrappings, in each of which each coefficient of the overflow may exceed its bound.
+    overflows: u64,
+}
+
+impl Events {
+    /// None: what is deterministic once its operands are within their bounds.
+    pub const NONE: Events = Events { fresh: 0, overflows: 0 };
+    /// So many polynomials of fresh randomness.
+    pub const fn fresh(count: u64) -> Self {
+        Events { fresh: count, overflows: 0 }
+    }
+    /// The overflow of so many bootstrappings.
+    pub const fn overflow(count: u64) -> Self {
+        Events { fresh: 0, overflows: count }
+    }
+}
+
+impl Add for Events {
+    type Output = Events;
+    fn add(self, other: Events) -> Events {
+        Events { fresh: self.fresh.saturating_add(other.fresh), overflows: self.overflows.saturating_add(other.overflows) }
+    }
+}
+
+impl Mul<u64> for Events {
+    type Output = Events;
+    fn mul(self, count: u64) -> Events {
+        Events { fresh: self.fresh.saturating_mul(count), overflows: self.overflows.saturating_mul(count) }
+    }
+}
+
+impl Sum for Events {
+    fn sum<I: Iterator<Item = Events>>(events: I) -> Events {
+        events.fold(Events::NONE, Add::add)
+    }
+}
+
+/// A probability of 0, as a logarithm that reports can print.
+pub const NEVER: f64 = -1024.0;
+
+impl Params {
+    /// log2 of the probability that any of these events exceeds its bound, by the union over events, embeddings and coefficients; -1024 stands for 0: no event, or
+    /// an overflow that is bounded by its worst case.
+    pub fn failure_of_events(&self, events: Events) -> f64 {
+        let degree = (self.degree() as f64).log2();
+        let counted = |count: u64, each: f64| (count as f64).log2() + degree + each;
+        let overflow = match events.overflows {
+            0 => f64::NEG_INFINITY,
+            count => counted(count, self.noise().overflow_tail(self.overflow_bound())),
+        };
+        log_add(counted(events.fresh, EVENT_LOG2), overflow).max(NEVER)
+    }
+    /// log2 of the probability that any modelled event of a computation of this cost exceeds its bound: roundings and key switches, each in every
+    /// embedding, at 2^-170 an event, and the overflow of one bootstrapping in every coefficient, for sets that bootstrap.
+    pub fn failure_log2(&self, cost: &Cost) -> f64 {
+        let fresh = Events::fresh((cost.roundings + cost.key_switches).max(1));
+        self.failure_of_events(fresh + Events::overflow(u64::from(self.spec().bootstrap.is_some())))
+    }
+}
