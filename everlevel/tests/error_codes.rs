@@ -59,7 +59,7 @@ fn codes_are_passed_on() {
     assert_eq!(WireError::from(unknown.clone()).code(), "scheme.unknown-params");
     assert_eq!(Error::from(CircuitError::from(unknown)).code(), "scheme.unknown-params");
     assert_eq!(Error::from(AesError::KeyLength { found: 3 }).code(), "aes.key-length");
-    let ring = PrimePower::new(15, 1).unwrap_err();
+    let ring = PrimePower::new(3, 0).unwrap_err();
     assert_eq!(Error::from(SchemeError::from(ring.clone())).code(), ring.code());
     assert_eq!(Program::parse("y = ").unwrap_err().code(), "expression.syntax");
 }
