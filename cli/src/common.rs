@@ -55,7 +55,8 @@ pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
         }
         Ok(spec)
     } else {
-        everlevel::scheme::params::spec(name).map_err(|e| CliError::usage(format!("{e}; or give a file that ends in .json")))
+        everlevel::scheme::params::spec(name)
+            .map_err(|e| CliError::usage(format!("{e}; or give a file that ends in .json")).with_code(e.code()))
     }
 }
 
@@ -75,8 +76,9 @@ pub fn find_planner(params: &Params, mode: Option<BootstrapMode>) -> Result<KeyP
         Error::Scheme(SchemeError::NoiseOverflow { .. })
         | Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
             CliError::usage(format!("parameter set {}: too little room to bootstrap: raise words ({e})", params.name()))
+                .with_code(e.code())
         }
-        Error::Circuit(e) => CliError::usage(format!("parameter set {}: {e}", params.name())),
+        Error::Circuit(e) => CliError::usage(format!("parameter set {}: {e}", params.name())).with_code(e.code()),
         e => CliError::usage(e),
     })
 }

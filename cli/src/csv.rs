@@ -84,7 +84,7 @@ mod tests {
 
     fn run(text: &str, range: Range) -> Result<Vec<u64>, String> {
         parse(text, "t.csv", 17, 4, range).map_err(|e| match e {
-            CliError::Usage(m) => m,
+            CliError::Usage(m) => m.text,
             other => panic!("expected a usage error, found {other:?}"),
         })
     }

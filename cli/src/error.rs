@@ -1,48 +1,98 @@
-//! Errors of the program: one line each, and an exit code.
+//! Errors of the program: one line each, with a stable code, and an exit code.
 
 use std::fmt;
+
+use everlevel::circuit::CircuitError;
+use everlevel::circuit::aes::AesError;
+use everlevel::circuit::expression::ExpressionError;
+use everlevel::security::SecurityError;
+use everlevel::{SchemeError, arith, ring};
 
 /// Why the program stops.
 #[derive(Debug)]
 pub enum CliError {
     /// The user asked for something that cannot be: exit code 2.
-    Usage(String),
+    Usage(Message),
     /// The work failed: exit code 1.
-    Failure(String),
+    Failure(Message),
     /// Nobody reads the output any more: exit code 0.
     OutputClosed,
 }
 
+/// What is told, and its code (docs/errors.md).
+#[derive(Debug)]
+pub struct Message {
+    /// One line, of a program's mistake followed by two that point at it.
+    pub text: String,
+    /// The code of the error that it comes from, if that has one.
+    pub code: Option<&'static str>,
+}
+
+impl Message {
+    fn new(told: &impl Told) -> Self {
+        let text = told.to_string();
+        let joined = text.split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
+        Message { text: joined.chars().filter(|c| !c.is_control()).collect(), code: told.code() }
+    }
+}
+
+/// What can be the reason of an error.
+pub trait Told: fmt::Display {
+    /// Its stable code, if it has one.
+    fn code(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+impl Told for str {}
+impl Told for &str {}
+impl Told for String {}
+impl Told for std::io::Error {}
+impl Told for serde_json::Error {}
+
+/// Errors of the library have codes of their own, and without anything more are failures.
+macro_rules! of_the_library {
+    ($($error:ty),*) => {
+        $(impl Told for $error {
+            fn code(&self) -> Option<&'static str> {
+                Some(self.code())
+            }
+        }
+        impl From<$error> for CliError {
+            fn from(e: $error) -> Self {
+                CliError::failure(e)
+            }
+        })*
+    };
+}
+of_the_library!(everlevel::Error, SchemeError, CircuitError, AesError, ring::RingError, arith::ArithError, SecurityError);
+
 impl CliError {
     /// A usage error.
-    pub fn usage(message: impl fmt::Display) -> Self {
-        CliError::Usage(one_line(&message.to_string()))
+    pub fn usage(told: impl Told) -> Self {
+        CliError::Usage(Message::new(&told))
     }
     /// A failure.
-    pub fn failure(message: impl fmt::Display) -> Self {
-        CliError::Failure(one_line(&message.to_string()))
+    pub fn failure(told: impl Told) -> Self {
+        CliError::Failure(Message::new(&told))
     }
-}
-
-impl From<everlevel::Error> for CliError {
-    fn from(e: everlevel::Error) -> Self {
-        CliError::failure(e)
+    /// A mistake in the text of a program, with the line and a mark below it.
+    pub fn program(e: &ExpressionError, text: &str) -> Self {
+        CliError::Usage(Message { text: format!("the program, {e}\n{}", e.pointer(text)), code: Some(e.code()) })
     }
-}
-
-impl From<everlevel::SchemeError> for CliError {
-    fn from(e: everlevel::SchemeError) -> Self {
-        CliError::failure(e)
+    /// The same with a code for what is told by another error's words.
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        if let CliError::Usage(message) | CliError::Failure(message) = &mut self {
+            message.code = Some(code);
+        }
+        self
     }
-}
-
-impl From<everlevel::circuit::CircuitError> for CliError {
-    fn from(e: everlevel::circuit::CircuitError) -> Self {
-        CliError::failure(e)
+    /// The exit code, the error's code and its message; none if the output was closed.
+    pub fn told(self) -> Option<(u8, &'static str, String)> {
+        match self {
+            CliError::Usage(message) => Some((2, message.code.unwrap_or("cli.usage"), message.text)),
+            CliError::Failure(message) => Some((1, message.code.unwrap_or("cli.failure"), message.text)),
+            CliError::OutputClosed => None,
+        }
     }
-}
-
-fn one_line(text: &str) -> String {
-    let joined = text.split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
-    joined.chars().filter(|c| !c.is_control()).collect()
 }

@@ -39,14 +39,19 @@ fn main() -> ExitCode {
         }
         Err(e) => Err(usage_of(&e)),
     };
-    let (code, message) = match result {
-        Ok(()) | Err(CliError::OutputClosed) => return ExitCode::SUCCESS,
-        Err(CliError::Usage(m)) => (2, m),
-        Err(CliError::Failure(m)) => (1, m),
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    let Some((exit, code, message)) = error.told() else { return ExitCode::SUCCESS };
+    // The arguments may be what is wrong.
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    let told = if json {
+        serde_json::json!({ "error": { "code": code, "message": message } }).to_string()
+    } else {
+        let (first, rest) = message.split_at(message.find('\n').unwrap_or(message.len()));
+        format!("everlevel: {first} [{code}]{rest}")
     };
     // Nothing can be done if standard error is closed as well.
-    let _ = writeln!(std::io::stderr(), "everlevel: {message}");
-    ExitCode::from(code)
+    let _ = writeln!(std::io::stderr(), "{told}");
+    ExitCode::from(exit)
 }
 
 fn run(cli: &Cli) -> Result<(), CliError> {

@@ -40,7 +40,7 @@ pub fn run(args: &SelftestArgs, common: &Common) -> Result<(), CliError> {
         let started = Instant::now();
         let (passed, detail) = match f() {
             Ok(detail) => (true, detail),
-            Err(CliError::Usage(m) | CliError::Failure(m)) => (false, m),
+            Err(CliError::Usage(m) | CliError::Failure(m)) => (false, m.text),
             Err(CliError::OutputClosed) => return Err(CliError::OutputClosed),
         };
         let seconds = started.elapsed().as_secs_f64();

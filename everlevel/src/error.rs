@@ -29,3 +29,15 @@ impl From<AesError> for Error {
         Error::Circuit(e.into())
     }
 }
+
+impl Error {
+    /// A name for programs, which does not change when messages do: `wire.truncated`, for example. docs/errors.md has them all.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Error::Scheme(e) => e.code(),
+            Error::Circuit(e) => e.code(),
+            Error::Wire(e) => e.code(),
+            Error::Ring(e) => e.code(),
+        }
+    }
+}

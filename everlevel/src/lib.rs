@@ -92,6 +92,11 @@ pub mod security {
     pub use everlevel_security::*;
 }
 
+/// Polynomials, slots and sampling.
+pub mod ring {
+    pub use everlevel_ring::*;
+}
+
 /// What runs below: the active instruction set, transforms and primes, for reports and measurements.
 pub mod arith {
     pub use everlevel_arith::*;

@@ -168,7 +168,8 @@ impl EncryptedAesKey {
         let schedule = KeySchedule::new(key)?;
         let layout = Layout::packed(params.slot_shape())?;
         let round = |key: &[u8; 16]| {
-            let elements = Zeroizing::new(layout.encode(&vec![*key; layout.blocks()]));
+            let blocks = Zeroizing::new(vec![*key; layout.blocks()]);
+            let elements = Zeroizing::new(layout.encode(&blocks));
             encrypt(&Plaintext::encode_elements(params, &elements[0])?)
         };
         let rounds = schedule.round_keys().iter().map(round).collect::<Result<_, _>>()?;

@@ -1,2 +1,7 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| everlevel_fuzz::compute(bytes));
+libfuzzer_sys::fuzz_target!(
+    init: everlevel_fuzz::on_this_thread(),
+    |bytes: &[u8]| {
+        everlevel_fuzz::objects::compute(bytes);
+    }
+);

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use super::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs, MethodArg, ModeArg};
 use crate::args::Common;
-use crate::common::{emit, emit_json, find_params, progress, read_text};
+use crate::common::{emit, emit_json, find_params, progress};
 use crate::error::CliError;
 use crate::roles::args::Bounds;
 use crate::roles::files::{Column, EncryptionKey, check_free, existing, of_file, secret_key, set_of};
@@ -32,14 +32,15 @@ const LENGTH: &str = "length";
 const MODE: &str = "mode";
 
 /// The most bytes of a hexadecimal key, with white space around it.
-const MAX_HEX: u64 = 1 << 10;
+const MAX_HEX: usize = 1 << 10;
 
 /// Runs `aes keygen`.
 pub fn keygen(args: &AesKeygenArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.params, common)?;
     let directions: &[Direction] =
         if args.decryption { &[Direction::Encrypt, Direction::Decrypt] } else { &[Direction::Encrypt] };
-    let plan = aes_keys(&params, directions).map_err(|e| CliError::usage(format!("parameter set {}: {e}", params.name())))?;
+    let plan = aes_keys(&params, directions)
+        .map_err(|e| CliError::usage(format!("parameter set {}: {e}", params.name())).with_code(e.code()))?;
     make(&params, &plan, &args.out, args.force, common)
 }
 
@@ -50,24 +51,55 @@ fn hex(what: &str, digits: &str) -> Result<Zeroizing<Vec<u8>>, CliError> {
     if !digits.is_ascii() || digits.len() % 2 == 1 {
         return Err(wrong(format!("expected an even number of hexadecimal digits, found {} characters", digits.chars().count())));
     }
-    let value = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).ok().filter(|_| !digits[i..].starts_with('+'));
-    let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(value).collect();
-    // The digits themselves may be secret.
-    bytes.map(Zeroizing::new).ok_or_else(|| wrong("expected hexadecimal digits, found other characters".into()))
+    // Of exactly this size, so that nothing is left behind by growing; without branches on digits, which may be secret.
+    let mut bytes = Zeroizing::new(vec![0; digits.len() / 2]);
+    let mut bad = 0;
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        for &digit in pair {
+            let (value, wrong) = nibble(digit);
+            *byte = *byte << 4 | value;
+            bad |= wrong;
+        }
+    }
+    if bad == 0 { Ok(bytes) } else { Err(wrong("expected hexadecimal digits, found other characters".into())) }
+}
+
+/// The value of a hexadecimal digit, and 255 in place of 0 if it is none. Branch-free.
+fn nibble(digit: u8) -> (u8, u8) {
+    let within = |x: u8, low: u8, high: u8| {
+        (((u16::from(x) + 256 - u16::from(low)) & (u16::from(high) + 256 - u16::from(x))) >> 8) as u8 & 1
+    };
+    let decimal = within(digit, b'0', b'9').wrapping_neg();
+    let letter = within(digit | 0x20, b'a', b'f').wrapping_neg();
+    let value = (digit.wrapping_sub(b'0') & decimal) | ((digit | 0x20).wrapping_sub(b'a' - 10) & letter);
+    (value, !(decimal | letter))
 }
 
 /// The AES key of a file, or of standard input.
 fn aes_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let what = "the AES key";
-    let text = if path == Path::new("-") {
-        let mut text = Zeroizing::new(String::new());
-        let read = std::io::stdin().take(MAX_HEX).read_to_string(&mut text);
-        read.map_err(|e| CliError::usage(format!("cannot read {what} from standard input: {e}")))?;
-        text
+    let (mut input, shown): (Box<dyn Read>, _) = if path == Path::new("-") {
+        (Box::new(std::io::stdin()), "standard input".into())
     } else {
-        Zeroizing::new(read_text(path, MAX_HEX, what)?)
+        let cannot = |e: std::io::Error| CliError::usage(format!("cannot open {what} {}: {e}", path.display()));
+        (Box::new(File::open(path).map_err(cannot)?), path.display().to_string())
     };
-    hex(what, &text)
+    // One buffer that does not grow: growing would leave a copy behind.
+    let mut text = Zeroizing::new(vec![0; MAX_HEX + 1]);
+    let mut filled = 0;
+    while filled < text.len() {
+        match input.read(&mut text[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(CliError::usage(format!("cannot read {what} from {shown}: {e}"))),
+        }
+    }
+    if filled > MAX_HEX {
+        return Err(CliError::usage(format!("{what} in {shown} is larger than {MAX_HEX} bytes: expected 32, 48 or 64 digits")));
+    }
+    let digits = std::str::from_utf8(&text[..filled]).map_err(|_| CliError::usage(format!("{what} in {shown} is not text")))?;
+    hex(what, digits)
 }
 
 /// Runs `aes encrypt-key`.
@@ -143,7 +175,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
         return Err(CliError::usage(format!("{}: expected data, found none", args.input.display())));
     }
     // The whole data have to suit the mode before hours are spent on the first of them.
-    mode.check_length(length).map_err(|e| CliError::usage(format!("{}: {e}", args.input.display())))?;
+    mode.check_length(length).map_err(|e| CliError::usage(format!("{}: {e}", args.input.display())).with_code(e.code()))?;
     let path = &args.server.server_keys;
     let params = set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
     let key = uploaded(&args.aes_key, &params, args.server.bounds)?;
@@ -238,7 +270,8 @@ fn uploaded(path: &Path, params: &Params, bounds: Bounds) -> Result<EncryptedAes
     if column.metadata.get(CONTENT).is_none_or(|content| content != ROUND_KEYS) {
         return Err(CliError::usage(format!("{}: expected an AES key that `aes encrypt-key` wrote", path.display())));
     }
-    EncryptedAesKey::from_round_keys(column.ciphertexts).map_err(|e| CliError::usage(format!("{}: {e}", path.display())))
+    EncryptedAesKey::from_round_keys(column.ciphertexts)
+        .map_err(|e| CliError::usage(format!("{}: {e}", path.display())).with_code(e.code()))
 }
 
 /// Runs `aes decrypt`.
@@ -289,8 +322,13 @@ mod tests {
     #[test]
     fn hexadecimal_digits() {
         assert_eq!(*hex("x", " 00fF10\n").unwrap(), [0, 255, 16]);
+        for digit in 0..=255u8 {
+            let value = char::from(digit).to_digit(16).filter(|_| digit.is_ascii());
+            assert_eq!(nibble(digit), value.map_or((0, 255), |value| (value as u8, 0)), "{digit}");
+        }
         for text in ["0", "0g", "+1", "é1", "0x00", " 1 2"] {
             let CliError::Usage(problem) = hex("the key", text).unwrap_err() else { panic!("expected a usage error") };
+            let problem = problem.text;
             assert!(problem.contains("hexadecimal") && !problem.contains(text.trim()), "{problem}");
         }
     }

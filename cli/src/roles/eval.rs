@@ -36,7 +36,7 @@ struct Output {
 
 /// The program, or where it is wrong.
 pub fn parse(text: &str) -> Result<Program, CliError> {
-    Program::parse(text).map_err(|e| CliError::Usage(format!("the program, {e}\n{}", e.pointer(text))))
+    Program::parse(text).map_err(|e| CliError::program(&e, text))
 }
 
 /// A server on the keys of a file.
@@ -98,6 +98,7 @@ pub fn told(e: Error) -> CliError {
         }
         Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
             CliError::failure(format!("{e}; if the input was computed elsewhere, --bounds stated believes what it states"))
+                .with_code(e.code())
         }
         _ => e.into(),
     }

@@ -22,12 +22,13 @@ pub const ENCRYPTION: &str = "encryption";
 pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
     move |e| {
         let code = e.code();
-        match e {
+        let told = match e {
             // These name their file.
-            WireError::Exists { .. } => CliError::usage(format!("{e} (--force replaces it) [{code}]")),
-            WireError::Io { .. } => CliError::usage(format!("{e} [{code}]")),
-            e => CliError::usage(format!("{}: {e} [{code}]", path.display())),
-        }
+            WireError::Exists { .. } => format!("{e} (--force replaces it)"),
+            WireError::Io { .. } => e.to_string(),
+            e => format!("{}: {e}", path.display()),
+        };
+        CliError::usage(told).with_code(code)
     }
 }
 

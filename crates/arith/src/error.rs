@@ -2,6 +2,27 @@
 
 use thiserror::Error;
 
+/// Gives an error type a stable code for each variant, and the list of its codes. Variants that hold an error of a layer below have that error's code.
+///
+/// For the crates of everlevel; docs/errors.md lists all codes, and a test compares.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! error_codes {
+    ($error:ident { $($variant:ident => $code:literal,)* } $(inner { $($inner:ident),* })?) => {
+        impl $error {
+            /// The codes of this type, in the order of its variants; those of errors that it only passes on are theirs.
+            pub const CODES: &'static [&'static str] = &[$($code),*];
+            /// A name for programs, which does not change when messages do.
+            pub fn code(&self) -> &'static str {
+                match self {
+                    $($error::$variant { .. } => $code,)*
+                    $($($error::$inner(inner) => inner.code(),)*)?
+                }
+            }
+        }
+    };
+}
+
 /// A parameter that does not describe a modulus or a transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -62,3 +83,12 @@ pub enum ArithError {
         order: u64,
     },
 }
+
+crate::error_codes!(ArithError {
+    InvalidModulus => "arith.invalid-modulus",
+    InvalidLength => "arith.invalid-length",
+    InvalidRoot => "arith.invalid-root",
+    NoRoot => "arith.no-root",
+    InvalidIndex => "arith.invalid-index",
+    NoGroupRoot => "arith.no-group-root",
+});

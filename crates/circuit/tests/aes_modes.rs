@@ -305,7 +305,7 @@ fn layouts_say_where_bytes_are() {
         for (position, byte) in block.iter().enumerate() {
             let place = bytes.place(b, position);
             assert_eq!(place.ciphertexts.len(), 1);
-            assert_eq!(as_bytes[place.ciphertexts.start][8 * place.slot..][..8], *field.element(*byte));
+            assert_eq!(as_bytes[place.ciphertexts.start][8 * place.slot..][..8], field.element(*byte));
             let place = bits.place(b, position);
             let byte_again = as_bits[place.ciphertexts].iter().fold(0, |byte, x| byte << 1 | x[8 * place.slot] as u8);
             assert_eq!(byte_again, *byte);

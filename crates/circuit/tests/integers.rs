@@ -42,7 +42,7 @@ const RINGS: [u64; 4] = [255, 241, 257, 3 * 257];
 /// One byte in each slot.
 fn encode(params: &Params, bytes: &[u8]) -> Plaintext {
     let embedding = ByteEmbedding::new(params.slot_shape()).unwrap();
-    Plaintext::encode_elements(params, &bytes.iter().flat_map(|&b| embedding.element(b)).copied().collect::<Vec<_>>()).unwrap()
+    Plaintext::encode_elements(params, &bytes.iter().flat_map(|&b| embedding.element(b)).collect::<Vec<_>>()).unwrap()
 }
 
 /// So many integers below 2^bits, corners first.

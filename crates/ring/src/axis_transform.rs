@@ -1,6 +1,7 @@
 //! The transform between coefficients and slots of rings with axes, axis by axis.
 
 use everlevel_arith::{Modulus, kernels};
+use zeroize::Zeroizing;
 
 use crate::error::RingError;
 use crate::exponents::exponents;
@@ -32,8 +33,11 @@ impl SlotTransform {
     }
     /// n coefficients to elements, slot by slot; or as many as a polynomial in the X_a of the last axes alone has, to elements along the dimensions of these.
     pub(crate) fn decode(&self, coefficients: &[u64]) -> Vec<u64> {
-        let mut elements: Vec<u64> =
-            coefficients.chunks_exact(self.last.exponents.len()).flat_map(|line| self.last.decode(&self.ring, line)).collect();
+        let mut elements = vec![0; coefficients.len()];
+        let length = self.last.exponents.len();
+        for (line, out) in coefficients.chunks_exact(length).zip(elements.chunks_exact_mut(length)) {
+            self.last.decode(&self.ring, line, out);
+        }
         for (axis, inner) in self.others_within(coefficients.len()) {
             axis.apply(&self.ring, &mut elements, *inner, &axis.forward);
         }
@@ -41,11 +45,16 @@ impl SlotTransform {
     }
     /// The inverse of [`SlotTransform::decode`].
     pub(crate) fn encode(&self, elements: &[u64]) -> Vec<u64> {
-        let mut elements = elements.to_vec();
+        let mut elements = Zeroizing::new(elements.to_vec());
         for (axis, inner) in self.others_within(elements.len()) {
             axis.apply(&self.ring, &mut elements, *inner, &axis.inverse);
         }
-        elements.chunks_exact(self.last.exponents.len()).flat_map(|line| self.last.encode(self.ring.modulus(), line)).collect()
+        let mut out = vec![0; elements.len()];
+        let length = self.last.exponents.len();
+        for (line, out) in elements.chunks_exact(length).zip(out.chunks_exact_mut(length)) {
+            self.last.encode(self.ring.modulus(), line, out);
+        }
+        out
     }
     /// The axes but the last one that a polynomial of so many coefficients has, from the last one down.
     fn others_within(&self, words: usize) -> impl Iterator<Item = &(OtherAxis, usize)> {
@@ -106,32 +115,30 @@ impl LastAxis {
             scale: t.inv(axis.index)?,
         })
     }
-    fn decode(&self, ring: &GaloisRing, coefficients: &[u64]) -> Vec<u64> {
+    fn decode(&self, ring: &GaloisRing, coefficients: &[u64], out: &mut [u64]) {
         let (t, d) = (ring.modulus(), ring.degree());
-        let mut powers = vec![0; self.index];
-        let mut out = Vec::with_capacity(coefficients.len());
-        for &u in &self.representatives {
+        let mut powers = Zeroizing::new(vec![0; self.index]);
+        for (&u, element) in self.representatives.iter().zip(out.chunks_exact_mut(d)) {
             let multiples = self.multiples(u);
             powers.fill(0);
             coefficients.iter().zip(&self.exponents).for_each(|(&c, &k)| powers[multiples[k]] = c);
             let traces = correlation(t, &powers, &self.traces, d);
-            out.extend(self.dual.chunks_exact(d).map(|row| dot(t, row, &traces)));
+            element.iter_mut().zip(self.dual.chunks_exact(d)).for_each(|(x, row)| *x = dot(t, row, &traces));
         }
-        out
     }
-    fn encode(&self, t: PrimePower, elements: &[u64]) -> Vec<u64> {
+    fn encode(&self, t: PrimePower, elements: &[u64], out: &mut [u64]) {
         let d = elements.len() / self.representatives.len();
-        let mut sums = vec![0i128; self.exponents.len()];
+        let mut sums = Zeroizing::new(vec![0i128; self.exponents.len()]);
         for (element, &u) in elements.chunks_exact(d).zip(&self.representatives) {
             let multiples = self.multiples(u);
-            let backwards: Vec<u64> = element.iter().rev().copied().collect();
+            let backwards = Zeroizing::new(element.iter().rev().copied().collect::<Vec<u64>>());
             // Tr(element x^-k).
             let traces = correlation(t, &backwards, &self.reversed, self.index);
             for ((sum, &k), &f) in sums.iter_mut().zip(&self.exponents).zip(&self.reduced) {
                 *sum += i128::from(traces[multiples[k]]) - i128::from(traces[multiples[f]]);
             }
         }
-        sums.iter().map(|&sum| t.mul(self.scale, t.reduce_i128(sum))).collect()
+        out.iter_mut().zip(sums.iter()).for_each(|(x, &sum)| *x = t.mul(self.scale, t.reduce_i128(sum)));
     }
     /// u k modulo N for all k.
     fn multiples(&self, u: usize) -> Vec<usize> {
@@ -141,14 +148,14 @@ impl LastAxis {
 }
 
 /// Σ_j weights_j sequence_(i + j) modulo p^e for i < `count`: in vector code where an odd modulus below 2^50 gives the same sums.
-fn correlation(t: PrimePower, weights: &[u64], sequence: &[u64], count: usize) -> Vec<u64> {
+fn correlation(t: PrimePower, weights: &[u64], sequence: &[u64], count: usize) -> Zeroizing<Vec<u64>> {
     const WIDE: u64 = (1 << Modulus::MAX_BITS) - 1;
     let largest = u128::from(t.value() - 1).pow(2) * weights.len() as u128;
     let modulus = t.word().or_else(|| Modulus::new(WIDE).ok().filter(|_| largest < u128::from(WIDE)));
     let Some(q) = modulus else {
-        return (0..count).map(|i| dot(t, weights, &sequence[i..])).collect();
+        return Zeroizing::new((0..count).map(|i| dot(t, weights, &sequence[i..])).collect());
     };
-    let (mut out, mut sum) = (vec![0; count], vec![0; count]);
+    let (mut out, mut sum) = (Zeroizing::new(vec![0; count]), Zeroizing::new(vec![0; count]));
     for (chunk, weights) in weights.chunks(kernels::MAX_TERMS).enumerate() {
         let start = chunk * kernels::MAX_TERMS;
         let windows: Vec<&[u64]> = (start..start + weights.len()).map(|j| &sequence[j..j + count]).collect();
@@ -194,9 +201,9 @@ impl OtherAxis {
         let (t, d) = (ring.modulus(), ring.degree());
         let (words, parts) = (inner * d, matrix.len() / self.degree / self.degree);
         for block in elements.chunks_exact_mut(self.degree * words) {
-            let mut sums = vec![vec![0; block.len()]; parts];
+            let mut sums = Zeroizing::new(vec![vec![0; block.len()]; parts]);
             for w in 0..words {
-                let column: Vec<u64> = block.iter().copied().skip(w).step_by(words).collect();
+                let column = Zeroizing::new(block.iter().copied().skip(w).step_by(words).collect::<Vec<u64>>());
                 for (i, row) in matrix.chunks_exact(self.degree).enumerate() {
                     sums[i % parts][i / parts * words + w] = dot(t, row, &column);
                 }
@@ -205,7 +212,8 @@ impl OtherAxis {
             block.copy_from_slice(&sums[parts - 1]);
             for sum in sums[..parts - 1].iter().rev() {
                 for (element, part) in block.chunks_exact_mut(d).zip(sum.chunks_exact(d)) {
-                    element.copy_from_slice(&ring.add(part, &ring.mul(&self.root, element)));
+                    let product = Zeroizing::new(ring.mul(&self.root, element));
+                    element.iter_mut().zip(part).zip(product.iter()).for_each(|((x, &a), &b)| *x = t.add(a, b));
                 }
             }
         }
@@ -237,7 +245,7 @@ mod tests {
                     let weights: Vec<u64> = (0..length as u64).map(|i| entry(i).max(top)).collect();
                     let sequence: Vec<u64> = (0..(length + count) as u64).map(|i| entry(i + 7).max(top)).collect();
                     let sum = |i: usize| (0..length).fold(0, |s, j| t.add(s, t.mul(weights[j], sequence[i + j])));
-                    assert_eq!(correlation(t, &weights, &sequence, count), (0..count).map(sum).collect::<Vec<_>>(), "{p}^{e}");
+                    assert_eq!(*correlation(t, &weights, &sequence, count), (0..count).map(sum).collect::<Vec<_>>(), "{p}^{e}");
                 }
             }
         }

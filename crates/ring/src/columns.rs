@@ -1,5 +1,7 @@
 //! The transform between the columns of slots and coefficients.
 
+use zeroize::Zeroizing;
+
 use crate::error::RingError;
 use crate::gaussian::GaussianRing;
 
@@ -36,7 +38,7 @@ impl ColumnTransform {
         let columns = coefficients.len() / 2;
         let (low, high) = coefficients.split_at(columns);
         let folded = |c: usize| ring.add(ring.scalar(low[c]), ring.mul(self.quarter, ring.scalar(high[c])));
-        let mut values: Vec<[u64; 2]> = (0..columns).map(|j| folded(reversed(j, columns))).collect();
+        let mut values = Zeroizing::new((0..columns).map(|j| folded(reversed(j, columns))).collect::<Vec<[u64; 2]>>());
         let mut distance = 1;
         while distance < columns {
             let row = &self.twiddles[distance..2 * distance];
@@ -55,7 +57,7 @@ impl ColumnTransform {
     pub(crate) fn interpolate(&self, values: &[u64]) -> Vec<u64> {
         let ring = &self.ring;
         let columns = values.len() / 2;
-        let mut values: Vec<[u64; 2]> = (0..columns).map(|j| [values[j], values[columns + j]]).collect();
+        let mut values = Zeroizing::new((0..columns).map(|j| [values[j], values[columns + j]]).collect::<Vec<[u64; 2]>>());
         let mut distance = columns / 2;
         while distance >= 1 {
             let row = &self.inverses[distance..2 * distance];

@@ -52,6 +52,9 @@ impl CenteredLift {
     pub fn from_terms(ring: &Ring, basis: Basis, mut terms: Vec<Limb>) -> Self {
         let inverses: Vec<f64> = basis.iter().map(|i| 1.0 / ring.modulus(i).value() as f64).collect();
         let mut quotient = ring.limb();
+        if terms.iter().any(Limb::wipes) {
+            quotient.wipe_on_drop();
+        }
         {
             let views: Vec<&[u64]> = terms.iter().map(|l| &l[..]).collect();
             kernels::rounded_quotient(&mut quotient, &views, &inverses);

@@ -1,5 +1,7 @@
 //! Whole slots: elements of the Galois ring GR(p^e, d). Indices with axes have them from their axes, powers of two from the columns.
 
+use zeroize::Zeroizing;
+
 use crate::error::RingError;
 use crate::gaussian::GaussianRing;
 use crate::plain::PlainRing;
@@ -27,14 +29,14 @@ impl PlainRing {
         let (degree, stride, columns) = (self.shape().degree_of_slot(), self.stride(), self.shape().columns());
         let mut out = vec![0; self.degree()];
         for part in 0..stride {
-            let mut inner = vec![0; 2 * columns];
+            let mut inner = Zeroizing::new(vec![0; 2 * columns]);
             for (s, element) in values.chunks_exact(degree).enumerate() {
                 let (turns, place) = slots.split(s, part);
                 let block = [element[place], element.get(place + stride).copied().unwrap_or(0)];
                 slots.store(&mut inner, s, slots.turned(slots.omega_to_gaussian(block), slots.order - turns));
             }
-            let inner = self.interpolate(&inner, e)?;
-            out.iter_mut().skip(part).step_by(stride).zip(inner).for_each(|(x, c)| *x = c);
+            let inner = Zeroizing::new(self.interpolate(&inner, e)?);
+            out.iter_mut().skip(part).step_by(stride).zip(inner.iter()).for_each(|(x, &c)| *x = c);
         }
         Ok(out)
     }
@@ -51,8 +53,8 @@ impl PlainRing {
         let (degree, stride) = (self.shape().degree_of_slot(), self.stride());
         let mut out = vec![0; self.degree()];
         for part in 0..stride {
-            let inner: Vec<u64> = coefficients.iter().copied().skip(part).step_by(stride).collect();
-            let values = self.evaluate(&inner, e)?;
+            let inner = Zeroizing::new(coefficients.iter().copied().skip(part).step_by(stride).collect::<Vec<u64>>());
+            let values = Zeroizing::new(self.evaluate(&inner, e)?);
             for (s, element) in out.chunks_exact_mut(degree).enumerate() {
                 let (turns, place) = slots.split(s, part);
                 let block = slots.gaussian_to_omega(slots.turned(slots.load(&values, s), turns));

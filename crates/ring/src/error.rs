@@ -179,3 +179,26 @@ pub enum RingError {
     #[error("the system's random source failed: {0}")]
     Random(String),
 }
+
+everlevel_arith::error_codes!(RingError {
+    UnsupportedIndex => "ring.unsupported-index",
+    BadPrime => "ring.bad-prime",
+    BadDigits => "ring.bad-digits",
+    RepeatedPrime => "ring.repeated-prime",
+    TooManyPrimes => "ring.too-many-primes",
+    PlainModulus => "ring.plain-modulus",
+    NotInvertible => "ring.not-invertible",
+    BadPlainModulus => "ring.bad-plain-modulus",
+    NoCarrier => "ring.no-carrier",
+    NoAxis => "ring.no-axis",
+    WrongFamily => "ring.wrong-family",
+    ModulusPolynomial => "ring.modulus-polynomial",
+    TooManyValues => "ring.too-many-values",
+    ValueOutOfRange => "ring.value-out-of-range",
+    ResidueCount => "ring.residue-count",
+    BadPeriod => "ring.bad-period",
+    UnknownExponent => "ring.unknown-exponent",
+    NotThin => "ring.not-thin",
+    NotAnAutomorphism => "ring.not-an-automorphism",
+    Random => "ring.random",
+} inner { Arith });

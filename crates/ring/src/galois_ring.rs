@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use zeroize::Zeroizing;
+
 use crate::error::RingError;
 use crate::prime_power::PrimePower;
 
@@ -123,9 +125,9 @@ impl GaloisRing {
         self.expect(a);
         self.expect(b);
         let (t, d) = (self.modulus, self.degree());
-        let reversed: Vec<u64> = b.iter().rev().copied().collect();
+        let reversed = Zeroizing::new(b.iter().rev().copied().collect::<Vec<u64>>());
         let low = (0..d).map(|k| dot(t, &a[..=k], &reversed[d - 1 - k..]));
-        let high: Vec<u64> = (1..d).map(|k| dot(t, &a[k..], &reversed[..d - k])).collect();
+        let high = Zeroizing::new((1..d).map(|k| dot(t, &a[k..], &reversed[..d - k])).collect::<Vec<u64>>());
         low.enumerate().map(|(j, c)| t.add(c, dot(t, &self.reduction[j * (d - 1)..][..d - 1], &high))).collect()
     }
     /// x a. O(d).

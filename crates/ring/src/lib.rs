@@ -38,6 +38,8 @@ mod slot_shape;
 pub use adic::{AdicPoly, AdicRing};
 pub use basis::{Basis, MAX_PRIMES};
 pub use error::RingError;
+#[doc(hidden)]
+pub use everlevel_arith::error_codes;
 pub use galois::{EvaluationShift, GaloisElement};
 pub use galois_ring::GaloisRing;
 pub use gaussian::GaussianRing;

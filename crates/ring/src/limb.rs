@@ -48,6 +48,10 @@ impl Limb {
         limb.fill(0);
         limb
     }
+    /// Whether it does what [`Limb::wipe_on_drop`] says.
+    pub(crate) fn wipes(&self) -> bool {
+        self.wipe
+    }
     /// Overwrites the words when the limb is dropped, before they are recycled.
     pub fn wipe_on_drop(&mut self) {
         self.wipe = true;

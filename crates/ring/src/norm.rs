@@ -1,9 +1,11 @@
 //! The canonical embedding norm.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use everlevel_arith::Axes;
 use rustfft::{Fft, FftPlanner, num_complex::Complex64};
+use zeroize::{Zeroize, Zeroizing};
 
 /// Computes ‖a‖ = max over the primitive m-th complex roots of unity ζ of |a(ζ)|, for real coefficients.
 ///
@@ -47,21 +49,16 @@ impl CanonicalNorm {
 
     /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an index with axes they come in evaluation order.
     pub fn embeddings(&self, coefficients: &[f64]) -> Vec<f64> {
-        let values = match &self.kind {
-            Kind::PowerOfTwo { fft, twist } => {
-                let mut buffer: Vec<Complex64> = coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect();
-                buffer.resize(self.degree, Complex64::default());
-                fft.process(&mut buffer);
-                buffer
-            }
-            Kind::Odd(axes) => {
-                let mut buffer: Vec<Complex64> = coefficients.iter().map(|&c| c.into()).collect();
-                buffer.resize(self.degree, Complex64::default());
-                transform(axes, &mut buffer);
-                buffer
-            }
+        let twisted = |twist: &[Complex64]| coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect::<Vec<_>>();
+        let mut buffer = match &self.kind {
+            Kind::PowerOfTwo { twist, .. } => wiped(twisted(twist), self.degree),
+            Kind::Odd(_) => wiped(coefficients.iter().map(|&c| c.into()).collect(), self.degree),
         };
-        values.iter().map(|z| z.norm()).collect()
+        match &self.kind {
+            Kind::PowerOfTwo { fft, .. } => process(fft, &mut buffer),
+            Kind::Odd(axes) => transform(axes, &mut buffer),
+        }
+        buffer.iter().map(|z| z.norm()).collect()
     }
     /// The same for a polynomial in the X_a of the last axes alone, in evaluation order along these: what it is at all places of the others. `None` for an index that is a
     /// power of two, and for another number of coefficients than such a polynomial has.
@@ -69,15 +66,55 @@ impl CanonicalNorm {
         let Kind::Odd(axes) = &self.kind else { return None };
         let count = |axes: &[ComplexAxis]| axes.iter().map(|axis| axis.values.len()).product::<usize>();
         let last = (0..axes.len()).rev().map(|start| &axes[start..]).find(|last| count(last) == coefficients.len())?;
-        let mut buffer: Vec<Complex64> = coefficients.iter().map(|&c| c.into()).collect();
+        let mut buffer = wiped(coefficients.iter().map(|&c| c.into()).collect(), coefficients.len());
         transform(last, &mut buffer);
         Some(buffer.iter().map(|z| z.norm()).collect())
     }
 
     /// max |a(ζ)|, for coefficients in natural order.
     pub fn max(&self, coefficients: &[f64]) -> f64 {
-        self.embeddings(coefficients).into_iter().fold(0.0, f64::max)
+        Zeroizing::new(self.embeddings(coefficients)).iter().copied().fold(0.0, f64::max)
     }
+}
+
+/// Numbers that are overwritten when dropped: norms of secrets are computed, too.
+struct Wiped(Vec<Complex64>);
+
+impl Drop for Wiped {
+    fn drop(&mut self) {
+        for z in &mut self.0 {
+            z.re.zeroize();
+            z.im.zeroize();
+        }
+    }
+}
+
+impl Deref for Wiped {
+    type Target = [Complex64];
+    fn deref(&self) -> &[Complex64] {
+        &self.0
+    }
+}
+
+impl DerefMut for Wiped {
+    fn deref_mut(&mut self) -> &mut [Complex64] {
+        &mut self.0
+    }
+}
+
+/// The numbers, followed by zeros up to `length`.
+fn wiped(numbers: Vec<Complex64>, length: usize) -> Wiped {
+    let numbers = Wiped(numbers);
+    let mut out = Wiped(vec![Complex64::default(); length]);
+    let filled = numbers.len().min(length);
+    out[..filled].copy_from_slice(&numbers[..filled]);
+    out
+}
+
+/// The transform in place, with a scratch of its own that is wiped.
+fn process(fft: &Arc<dyn Fft<f64>>, buffer: &mut [Complex64]) {
+    let mut scratch = Wiped(vec![Complex64::default(); fft.get_inplace_scratch_len()]);
+    fft.process_with_scratch(buffer, &mut scratch);
 }
 
 /// The transform along all of `axes`, in place.
@@ -86,11 +123,11 @@ fn transform(axes: &[ComplexAxis], buffer: &mut [Complex64]) {
     for axis in axes {
         let length = axis.values.len();
         inner /= length;
-        let mut line = vec![Complex64::default(); axis.fft.len()];
+        let mut line = Wiped(vec![Complex64::default(); axis.fft.len()]);
         for start in (0..buffer.len()).filter(|x| (x / inner).is_multiple_of(length)) {
             line.fill(Complex64::default());
             axis.exponents.iter().enumerate().for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
-            axis.fft.process(&mut line);
+            process(&axis.fft, &mut line);
             axis.values.iter().enumerate().for_each(|(j, &v)| buffer[start + j * inner] = line[v]);
         }
     }

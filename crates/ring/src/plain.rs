@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use everlevel_arith::{NttTable, gather_natural, scatter_natural};
+use zeroize::Zeroizing;
 
 use crate::axis_transform::SlotTransform;
 use crate::columns::ColumnTransform;
@@ -28,6 +29,8 @@ use crate::slot_shape::SlotShape;
 ///
 /// For a power of two these are n/(2 columns) transforms of the columns at most, O(n log n). For an index with axes they take n φ(N_c)
 /// word products, N_c the largest prime-power factor, and fewer for the other axes; the last kind takes φ(N_c)^2.
+///
+/// Encoding and decoding wipe what they compute with, and take the same time for all values in range.
 #[derive(Debug)]
 pub struct PlainRing {
     shape: SlotShape,
@@ -107,13 +110,13 @@ impl PlainRing {
         }
         if self.shape.odd().is_some() {
             let d = self.shape.degree_of_slot();
-            let mut elements = vec![0; self.degree()];
+            let mut elements = Zeroizing::new(vec![0; self.degree()]);
             elements.iter_mut().step_by(d).zip(values).for_each(|(x, &value)| *x = value);
             return self.encode_elements(&elements, e);
         }
         // The imaginary parts, if any, are 0.
-        let mut padded = values.to_vec();
-        padded.resize(2 * self.shape.columns(), 0);
+        let mut padded = Zeroizing::new(vec![0; 2 * self.shape.columns()]);
+        padded.iter_mut().zip(values).for_each(|(x, &value)| *x = value);
         self.encode_base(&padded, e)
     }
     /// Coefficients modulo p^e to thin values.
@@ -123,13 +126,14 @@ impl PlainRing {
     pub fn decode(&self, coefficients: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         self.check(coefficients, self.degree(), e)?;
         if self.shape.degree_of_slot() > 1 {
-            let conjugate = self.galois(coefficients, self.shape.frobenius(), e);
-            if let Some(coefficient) = coefficients.iter().zip(&conjugate).position(|(a, b)| a != b) {
+            let conjugate = Zeroizing::new(self.galois(coefficients, self.shape.frobenius(), e));
+            if let Some(coefficient) = coefficients.iter().zip(conjugate.iter()).position(|(a, b)| a != b) {
                 return Err(RingError::NotThin { coefficient });
             }
         }
         if self.shape.odd().is_some() {
-            return Ok(self.decode_elements(coefficients, e)?.into_iter().step_by(self.shape.degree_of_slot()).collect());
+            let elements = Zeroizing::new(self.decode_elements(coefficients, e)?);
+            return Ok(elements.iter().copied().step_by(self.shape.degree_of_slot()).collect());
         }
         let mut values = self.decode_base(coefficients, e)?;
         values.truncate(self.shape.slots());
@@ -140,9 +144,9 @@ impl PlainRing {
     /// # Errors
     /// An index with axes, another number of values, a value of p^e or more, or an exponent that the shape does not have.
     pub fn encode_base(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
-        let inner = self.encode_periodic(values, self.shape.columns(), e)?;
+        let inner = Zeroizing::new(self.encode_periodic(values, self.shape.columns(), e)?);
         let mut out = vec![0; self.degree()];
-        out.iter_mut().step_by(self.stride()).zip(inner).for_each(|(x, c)| *x = c);
+        out.iter_mut().step_by(self.stride()).zip(inner.iter()).for_each(|(x, &c)| *x = c);
         Ok(out)
     }
     /// The inverse of [`PlainRing::encode_base`].
@@ -156,7 +160,7 @@ impl PlainRing {
         if let Some(coefficient) = coefficients.iter().enumerate().position(|(i, &c)| i % stride != 0 && c != 0) {
             return Err(RingError::NotThin { coefficient });
         }
-        let inner: Vec<u64> = coefficients.iter().copied().step_by(stride).collect();
+        let inner = Zeroizing::new(coefficients.iter().copied().step_by(stride).collect::<Vec<u64>>());
         self.evaluate(&inner, e)
     }
     /// Base values that repeat with `period` along the columns, `2 * period` residues, to the 2 `period` coefficients of the
@@ -304,7 +308,7 @@ impl PlainRing {
     pub(crate) fn interpolate(&self, values: &[u64], e: u32) -> Result<Vec<u64>, RingError> {
         let whole = values.len() == 2 * self.shape.columns();
         if let Some(table) = self.fast(e).filter(|_| whole) {
-            let mut stored = values.to_vec();
+            let mut stored = Zeroizing::new(values.to_vec());
             table.inverse(&mut stored);
             return Ok(gather_natural(values.len().trailing_zeros(), &stored));
         }

@@ -8,7 +8,8 @@ use crate::error::RingError;
 ///
 /// The same method names as [`Modulus`] of the arithmetic layer, which is for the odd numbers below 2^50 that have
 /// vector kernels; [`PrimePower::word`] is the way there. That p is prime is the caller's promise; where it matters
-/// (inverses) a composite p gives an error, never a wrong value.
+/// (inverses) a composite p gives an error, never a wrong value. No branch depends on residues below p^e, as messages are computed with here, but for
+/// [`inv`](Self::inv), and [`pow`](Self::pow) in its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrimePower {
     p: u64,
@@ -16,6 +17,13 @@ pub struct PrimePower {
     value: u64,
     /// floor((2^128 - 1) / p^e) as high and low word.
     ratio: [u64; 2],
+}
+
+/// `x - m` if `x >= m`, else `x`; both below 2^63. Branch-free.
+#[inline]
+fn subtract_once(x: u64, m: u64) -> u64 {
+    let difference = x.wrapping_sub(m);
+    difference.wrapping_add(m & ((difference as i64) >> 63) as u64)
 }
 
 impl PrimePower {
@@ -75,8 +83,7 @@ impl PrimePower {
         let cross = u128::from(x0) * u128::from(self.ratio[0]) + u128::from(high(x0, self.ratio[1]));
         let other = u128::from(x1) * u128::from(self.ratio[1]) + u128::from(cross as u64);
         let quotient = x1.wrapping_mul(self.ratio[0]).wrapping_add((cross >> 64) as u64).wrapping_add((other >> 64) as u64);
-        let rest = x0.wrapping_sub(quotient.wrapping_mul(self.value));
-        if rest >= self.value { rest - self.value } else { rest }
+        subtract_once(x0.wrapping_sub(quotient.wrapping_mul(self.value)), self.value)
     }
     /// The residue of a signed word, in 0..p^e.
     pub fn reduce_i64(&self, x: i64) -> u64 {
@@ -84,10 +91,10 @@ impl PrimePower {
     }
     /// The residue of a signed double word, in 0..p^e.
     pub fn reduce_i128(&self, x: i128) -> u64 {
-        let size = self.reduce_u128(x.unsigned_abs());
-        if x < 0 { self.neg(size) } else { size }
+        let (size, negative) = (self.reduce_u128(x.unsigned_abs()), (x >> 127) as u64);
+        (size & !negative) | (self.neg(size) & negative)
     }
-    /// x, reduced if it has to be.
+    /// x, reduced if it has to be: within the library it never has to.
     #[inline]
     fn residue(&self, x: u64) -> u64 {
         if x < self.value { x } else { self.reduce_u64(x) }
@@ -95,20 +102,20 @@ impl PrimePower {
     /// The representative of x in (-p^e/2, p^e/2].
     pub fn centered(&self, x: u64) -> i64 {
         let x = self.residue(x);
-        if x > self.value / 2 { x as i64 - self.value as i64 } else { x as i64 }
+        let above = ((self.value / 2).wrapping_sub(x) as i64) >> 63;
+        x as i64 - (self.value as i64 & above)
     }
 
     /// a + b, for any a and b.
     #[inline]
     pub fn add(&self, a: u64, b: u64) -> u64 {
-        let sum = self.residue(a) + self.residue(b);
-        if sum >= self.value { sum - self.value } else { sum }
+        subtract_once(self.residue(a) + self.residue(b), self.value)
     }
     /// a - b, for any a and b.
     #[inline]
     pub fn sub(&self, a: u64, b: u64) -> u64 {
-        let (a, b) = (self.residue(a), self.residue(b));
-        if a >= b { a - b } else { a + self.value - b }
+        let difference = self.residue(a).wrapping_sub(self.residue(b));
+        difference.wrapping_add(self.value & ((difference as i64) >> 63) as u64)
     }
     /// -a, for any a.
     #[inline]

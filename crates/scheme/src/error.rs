@@ -126,3 +126,18 @@ pub enum SchemeError {
     #[error(transparent)]
     Ring(#[from] RingError),
 }
+
+everlevel_ring::error_codes!(SchemeError {
+    BadParams => "scheme.bad-params",
+    UnknownParams => "scheme.unknown-params",
+    Insecure => "scheme.insecure",
+    NoiseOverflow => "scheme.noise-overflow",
+    PlainModulusMismatch => "scheme.plain-modulus-mismatch",
+    FormMismatch => "scheme.form-mismatch",
+    MissingKey => "scheme.missing-key",
+    UnreadableKey => "scheme.unreadable-key",
+    KeyTooShort => "scheme.key-too-short",
+    WrongParams => "scheme.wrong-params",
+    BadLevel => "scheme.bad-level",
+    BadArgument => "scheme.bad-argument",
+} inner { Ring });

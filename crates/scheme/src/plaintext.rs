@@ -1,14 +1,15 @@
 //! Encoded plaintexts.
 
 use everlevel_ring::PrimePower;
+use zeroize::Zeroizing;
 
 use crate::error::SchemeError;
 use crate::params::Params;
 
-/// A plaintext polynomial modulo p^e: n coefficients in natural order.
+/// A plaintext polynomial modulo p^e: n coefficients in natural order. Wiped when dropped, as it may hold a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plaintext {
-    pub(crate) coefficients: Vec<u64>,
+    pub(crate) coefficients: Zeroizing<Vec<u64>>,
     pub(crate) exponent: u32,
 }
 
@@ -26,7 +27,7 @@ impl Plaintext {
     /// As [`Plaintext::encode`], or an exponent that the parameters do not provide.
     pub fn encode_modulo(params: &Params, values: &[u64], exponent: u32) -> Result<Self, SchemeError> {
         Self::check_exponent(params, exponent)?;
-        Ok(Plaintext { coefficients: params.plain().encode(values, exponent)?, exponent })
+        Ok(Plaintext { coefficients: params.plain().encode(values, exponent)?.into(), exponent })
     }
     /// Encodes signed slot values: -v stands for p^r - v.
     ///
@@ -35,14 +36,15 @@ impl Plaintext {
     pub fn encode_signed(params: &Params, values: &[i64]) -> Result<Self, SchemeError> {
         let t = params.plain_modulus() as i64;
         let half = (t - 1) / 2;
-        if let Some((position, v)) = values.iter().enumerate().find(|(_, v)| v.abs() > half) {
+        let modulus = params.plain().modulus(params.plain_exponent());
+        if let Some((position, v)) = values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half as u64) {
             return Err(SchemeError::BadArgument {
                 what: "signed value",
                 expected: format!("-{half} to {half}"),
                 found: format!("{v} at position {position}"),
             });
         }
-        let unsigned: Vec<u64> = values.iter().map(|&v| v.rem_euclid(t) as u64).collect();
+        let unsigned = Zeroizing::new(values.iter().map(|&v| modulus.reduce_i64(v)).collect::<Vec<u64>>());
         Self::encode(params, &unsigned)
     }
     /// A plaintext by its n coefficients in natural order.
@@ -50,6 +52,7 @@ impl Plaintext {
     /// # Errors
     /// Another number of coefficients, one outside of 0..p^exponent, or an exponent that the parameters do not provide.
     pub fn from_coefficients(params: &Params, coefficients: Vec<u64>, exponent: u32) -> Result<Self, SchemeError> {
+        let coefficients = Zeroizing::new(coefficients);
         Self::check_exponent(params, exponent)?;
         let t = params.slot_shape().plain_modulus(exponent);
         let outside = coefficients.iter().position(|&c| c >= t);
@@ -80,7 +83,8 @@ impl Plaintext {
     /// Plaintexts of different moduli, or of other parameters.
     pub fn add(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
         let t = self.modulus_with(other, params, "addition of plaintexts")?;
-        let coefficients = self.coefficients.iter().zip(&other.coefficients).map(|(&x, &y)| t.add(x, y)).collect();
+        let coefficients =
+            self.coefficients.iter().zip(other.coefficients.iter()).map(|(&x, &y)| t.add(x, y)).collect::<Vec<_>>().into();
         Ok(Plaintext { coefficients, ..*self })
     }
     /// Slot by slot, both plaintexts being of these parameters: the product.
@@ -89,7 +93,7 @@ impl Plaintext {
     /// Plaintexts of different moduli, or of other parameters.
     pub fn mul(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
         self.modulus_with(other, params, "multiplication of plaintexts")?;
-        let coefficients = params.plain().mul(&self.coefficients, &other.coefficients, self.exponent);
+        let coefficients = params.plain().mul(&self.coefficients, &other.coefficients, self.exponent).into();
         Ok(Plaintext { coefficients, ..*self })
     }
     /// Every slot times `k`.
@@ -98,7 +102,7 @@ impl Plaintext {
     /// A plaintext of other parameters.
     pub fn scaled(&self, k: i64, params: &Params) -> Result<Self, SchemeError> {
         let t = self.modulus_with(self, params, "multiplication of plaintexts")?;
-        let coefficients = self.coefficients.iter().map(|&x| t.mul(x, t.reduce_i64(k))).collect();
+        let coefficients = self.coefficients.iter().map(|&x| t.mul(x, t.reduce_i64(k))).collect::<Vec<_>>().into();
         Ok(Plaintext { coefficients, ..*self })
     }
     fn modulus_with(&self, other: &Self, params: &Params, operation: &'static str) -> Result<PrimePower, SchemeError> {
@@ -131,7 +135,7 @@ impl Plaintext {
     /// Another number of values than slots times d, or one outside of 0..p^r.
     pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         let exponent = params.plain_exponent();
-        Ok(Plaintext { coefficients: params.plain().encode_elements(values, exponent)?, exponent })
+        Ok(Plaintext { coefficients: params.plain().encode_elements(values, exponent)?.into(), exponent })
     }
     /// The slots as elements of GR(p^e, d): d coefficients for each slot.
     ///
@@ -158,7 +162,8 @@ impl Plaintext {
     }
     /// log2 of the canonical norm of the centered coefficients, computed, not bounded.
     pub fn norm_bits(&self, params: &Params) -> f64 {
-        let real: Vec<f64> = params.plain().centered(&self.coefficients, self.exponent).iter().map(|&x| x as f64).collect();
+        let centered = Zeroizing::new(params.plain().centered(&self.coefficients, self.exponent));
+        let real = Zeroizing::new(centered.iter().map(|&x| x as f64).collect::<Vec<f64>>());
         // A hair for the floating-point transform.
         params.ring().norm().max(&real).max(1.0).log2() + 1e-6
     }

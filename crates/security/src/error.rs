@@ -16,6 +16,17 @@ pub enum SecurityError {
     },
 }
 
+impl SecurityError {
+    /// The only code of this type.
+    pub const CODES: &'static [&'static str] = &["security.out-of-range"];
+    /// A name for programs, which does not change when messages do.
+    pub fn code(&self) -> &'static str {
+        match self {
+            SecurityError::OutOfRange { .. } => Self::CODES[0],
+        }
+    }
+}
+
 /// `value`, if it lies in `range`.
 pub(crate) fn in_range(
     name: &'static str,

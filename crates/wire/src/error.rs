@@ -107,25 +107,22 @@ pub enum WireError {
     Scheme(#[from] SchemeError),
 }
 
+everlevel_ring::error_codes!(WireError {
+    NotOurs => "wire.not-ours",
+    NewerVersion => "wire.newer-version",
+    WrongKind => "wire.wrong-kind",
+    OtherParams => "wire.other-params",
+    Truncated => "wire.truncated",
+    Trailing => "wire.trailing",
+    Checksum => "wire.checksum",
+    OutOfRange => "wire.out-of-range",
+    Limit => "wire.limit",
+    Malformed => "wire.malformed",
+    Exists => "wire.exists",
+    Io => "wire.io",
+} inner { Scheme });
+
 impl WireError {
-    /// A name for programs, which does not change: `wire.truncated`, for example.
-    pub fn code(&self) -> &'static str {
-        match self {
-            WireError::NotOurs => "wire.not-ours",
-            WireError::NewerVersion { .. } => "wire.newer-version",
-            WireError::WrongKind { .. } => "wire.wrong-kind",
-            WireError::OtherParams { .. } => "wire.other-params",
-            WireError::Truncated { .. } => "wire.truncated",
-            WireError::Trailing { .. } => "wire.trailing",
-            WireError::Checksum { .. } => "wire.checksum",
-            WireError::OutOfRange { .. } => "wire.out-of-range",
-            WireError::Limit { .. } => "wire.limit",
-            WireError::Malformed { .. } => "wire.malformed",
-            WireError::Exists { .. } => "wire.exists",
-            WireError::Io { .. } => "wire.io",
-            WireError::Scheme(_) => "wire.scheme",
-        }
-    }
     pub(crate) fn malformed(what: &'static str, expected: impl ToString, found: impl ToString) -> Self {
         WireError::Malformed { what, expected: expected.to_string(), found: found.to_string() }
     }

@@ -1,5 +1,5 @@
 //! Format version 1 as it was first written: these files are read for ever. `cargo test -p everlevel-wire --test golden -- --ignored` wrote
-//! them, and the corpus of the fuzz targets.
+//! them.
 
 mod common;
 
@@ -27,9 +27,6 @@ fn sets() -> Vec<Params> {
     let named = ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"].map(common::named);
     named.into_iter().chain(common::odd_sets()).collect()
 }
-
-/// Those that the fuzz targets know.
-const FUZZED: usize = 3;
 
 /// An automorphism of the set that is not the identity.
 fn automorphism(set: &Params) -> GaloisElement {
@@ -79,7 +76,7 @@ fn plan(set: &Params) -> KeyPlan {
 #[test]
 #[ignore = "writes the stored files: run once for each version of the format"]
 fn write_golden_files() {
-    for (i, set) in sets().into_iter().enumerate() {
+    for set in sets() {
         let mut party = Party::of(set, 2026);
         let set = &party.params.name().to_string()[..];
         let (low, message) = (Level(2), party.message(1234567));
@@ -100,22 +97,6 @@ fn write_golden_files() {
         write("plaintexts", plaintexts::to_bytes(&party.params, std::slice::from_ref(&message), &metadata()).unwrap());
         write("ciphertexts", ciphertexts::to_bytes(&party.params, &[fresh, switched], &metadata()).unwrap());
         write("results", results::to_bytes(&party.params, &[compact], &metadata()).unwrap());
-        if i >= FUZZED {
-            continue;
-        }
-        // Smaller ones for the fuzz targets to begin with.
-        let corpus = |kind: &str, bytes: &[u8]| {
-            let directory: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../fuzz/corpus/objects"].iter().collect();
-            fs::create_dir_all(&directory).unwrap();
-            write_file(&directory.join(format!("{set}.{kind}")), bytes, Existing::Replace).unwrap();
-        };
-        let kinds = ["params", "secret_key", "public_key", "plaintexts", "results"];
-        kinds.iter().for_each(|kind| corpus(kind, &stored(set, kind)));
-        let small = KeyPlan::relinearization_up_to(&party.params, Level(1));
-        let keys = everlevel_scheme::ServerKeys::generate(&party.secret, &small, &mut party.rng, |_, _| ()).unwrap();
-        corpus("server_keys", &server_keys::to_bytes(&keys, &Metadata::new()).unwrap());
-        let x = party.secret.encrypt_at(&message, Level(1), &mut party.rng).unwrap();
-        corpus("ciphertexts", &ciphertexts::to_bytes(&party.params, &[x], &Metadata::new()).unwrap());
     }
 }
 

@@ -8,19 +8,12 @@ mod noise;
 mod parameters;
 mod timing;
 
-use everlevel::security::SecurityError;
 use serde::Serialize;
 
 use super::record::{self, Circumstances};
 use crate::args::{Common, LtvTable, ReproduceArgs};
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
-
-impl From<SecurityError> for CliError {
-    fn from(e: SecurityError) -> Self {
-        CliError::failure(e)
-    }
-}
 
 /// How a printed figure and the formula compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

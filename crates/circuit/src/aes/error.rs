@@ -123,6 +123,23 @@ pub enum AesError {
     },
 }
 
+everlevel_ring::error_codes!(AesError {
+    KeyLength => "aes.key-length",
+    Rounds => "aes.rounds",
+    Width => "aes.width",
+    NonceLength => "aes.nonce-length",
+    CounterStart => "aes.counter-start",
+    CounterOverflow => "aes.counter-overflow",
+    DataLength => "aes.data-length",
+    BatchLength => "aes.batch-length",
+    Ended => "aes.ended",
+    RoundKeys => "aes.round-keys",
+    KeyLevel => "aes.key-level",
+    NoBytes => "aes.no-bytes",
+    NoLine => "aes.no-line",
+    NotInField => "aes.not-in-field",
+});
+
 impl AesError {
     pub(crate) fn check_width(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
         if found == expected { Ok(()) } else { Err(AesError::Width { what, found, expected }) }

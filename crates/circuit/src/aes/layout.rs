@@ -111,7 +111,7 @@ impl Layout {
                         out[ciphertexts].iter_mut().rev().enumerate().for_each(|(j, x)| x[at] = u64::from(byte >> j & 1))
                     }
                     Kind::Bytes(field) | Kind::Lines(field, _) => {
-                        out[ciphertexts.start][at..][..self.degree].copy_from_slice(field.element(*byte))
+                        field.write(*byte, &mut out[ciphertexts.start][at..][..self.degree])
                     }
                 }
             }

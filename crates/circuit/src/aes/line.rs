@@ -33,7 +33,7 @@ impl Line {
         (block / self.inner * 16 + byte) * self.inner + block % self.inner
     }
     /// What is the same in all blocks, by its values along the line: a diagonal.
-    pub(super) fn diagonal<'e>(&self, element: impl Fn(usize) -> &'e [u64]) -> DiagonalValues {
+    pub(super) fn diagonal(&self, element: impl Fn(usize) -> Vec<u64>) -> DiagonalValues {
         DiagonalValues::LastDimensions((0..16).flat_map(|byte| element(byte).repeat(self.inner)).collect())
     }
     /// The automorphism that moves bytes by `k` to the left, cyclically.

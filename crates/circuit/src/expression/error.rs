@@ -11,6 +11,12 @@ pub struct ExpressionError {
 }
 
 impl ExpressionError {
+    /// The only code of this type.
+    pub const CODES: &'static [&'static str] = &["expression.syntax"];
+    /// A name for programs, which does not change when messages do.
+    pub fn code(&self) -> &'static str {
+        Self::CODES[0]
+    }
     pub(super) fn new(column: usize, problem: impl Into<String>) -> Self {
         ExpressionError { column, problem: problem.into() }
     }

@@ -98,11 +98,11 @@ fn dual_basis(embedding: &ByteEmbedding, field: &GaloisRing) -> Vec<Vec<u64>> {
     let mut dual = vec![field.scalar(0); 8];
     for byte in 0..=255 {
         let beta = embedding.element(byte);
-        let bits = (0..8).map(|j| trace(&field.mul(beta, embedding.element(1 << j))));
+        let bits = (0..8).map(|j| trace(&field.mul(&beta, &embedding.element(1 << j))));
         // The functional of a single bit.
         let row = bits.enumerate().fold(0, |row, (j, bit)| row | (bit as usize) << j);
         if row.is_power_of_two() {
-            dual[row.trailing_zeros() as usize] = beta.to_vec();
+            dual[row.trailing_zeros() as usize] = beta;
         }
     }
     dual

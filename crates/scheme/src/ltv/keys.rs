@@ -202,7 +202,7 @@ impl LtvSecretKey {
     /// A ciphertext of another set.
     pub fn decrypt(&self, ciphertext: &LtvCiphertext) -> Result<Plaintext, SchemeError> {
         let mut phase = self.phase(ciphertext)?;
-        let coefficients = self.params().ring().parities(&phase);
+        let coefficients = self.params().ring().parities(&phase).into();
         phase.wipe();
         Ok(Plaintext { coefficients, exponent: 1 })
     }

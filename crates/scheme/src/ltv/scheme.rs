@@ -151,7 +151,7 @@ impl Scheme for LtvEvaluator {
         match values {
             DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
-                self.prepared_diagonal(&Plaintext { coefficients, exponent: e })
+                self.prepared_diagonal(&Plaintext { coefficients: coefficients.into(), exponent: e })
             }
             _ => Err(unsupported("diagonal", "elements modulo 2 along the last dimensions", "something else")),
         }

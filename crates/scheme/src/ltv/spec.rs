@@ -223,7 +223,7 @@ impl LtvParams {
     /// # Errors
     /// More values than slots, one that is no bit, or a ring without slots.
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext { coefficients: self.plain()?.encode(values, 1)?, exponent: 1 })
+        Ok(Plaintext { coefficients: self.plain()?.encode(values, 1)?.into(), exponent: 1 })
     }
     /// The bits in the slots.
     ///
@@ -237,7 +237,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext { coefficients: self.plain()?.encode_elements(values, 1)?, exponent: 1 })
+        Ok(Plaintext { coefficients: self.plain()?.encode_elements(values, 1)?.into(), exponent: 1 })
     }
     /// The elements of GF(2^d) in the slots.
     ///
@@ -251,7 +251,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of coefficients, or one that is no bit.
     pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
-        let plaintext = Plaintext { coefficients, exponent: 1 };
+        let plaintext = Plaintext { coefficients: coefficients.into(), exponent: 1 };
         self.message(&plaintext).map(|_| plaintext)
     }
     /// The coefficients of a plaintext of this set, as signed words.

@@ -102,7 +102,7 @@ impl NoOp {
     fn encrypt_with(&self, plaintext: &Plaintext, level: Level, noise: fn(&NoiseModel, u64) -> f64) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = self.params.modelled(level, plaintext.exponent, |model| noise(model, t));
-        let value = if self.values { plaintext.coefficients.clone() } else { Vec::new() };
+        let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
         Ok(Open { meta: self.params.checked(meta, "encryption")?, value })
     }
     /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
@@ -122,7 +122,7 @@ impl NoOp {
     /// As the real one.
     pub fn decrypt(&self, x: &Open) -> Result<Plaintext, SchemeError> {
         self.params.checked(x.meta, "decryption")?;
-        Ok(Plaintext { coefficients: x.value.clone(), exponent: x.meta.exponent })
+        Ok(Plaintext { coefficients: x.value.clone().into(), exponent: x.meta.exponent })
     }
     /// What the real scheme, of the form of the set, would have computed so far.
     pub fn cost(&self) -> Cost {

@@ -205,7 +205,7 @@ impl SecretKey {
             let rounded = (u128::from(x) * u128::from(t.value()) + (1 << (last - 1))) >> last;
             t.mul(t.reduce_u128(rounded), ciphertext.unit)
         };
-        let coefficients = phase.iter().map(|&x| message(x)).collect();
+        let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();
         phase.zeroize();
         Ok(Plaintext { coefficients, exponent: ciphertext.exponent })
     }

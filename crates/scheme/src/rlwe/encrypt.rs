@@ -67,7 +67,10 @@ impl SecretKey {
         divide(ring, &mut c0, meta.form.scale(t));
         let seed = sample::seed(rng);
         let c1 = sample::expand(ring, &seed, 0, basis);
-        c0.sub_assign(ring, &c1.mul(ring, &s.restricted(basis)));
+        // Whoever has a s has s, as a is published.
+        let mut product = c1.mul(ring, &s.restricted(basis));
+        product.wipe_on_drop();
+        c0.sub_assign(ring, &product);
         Ok(Ciphertext::seeded(params.checked(meta, "encryption")?, vec![c0, c1], seed))
     }
     /// Decrypts. Exact, or refused.
@@ -174,7 +177,7 @@ pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> 
     let unit = t.inv(meta.factor).expect("factors are units");
     let mut stored = vec![0u64; ring.degree()];
     lift.reduce(ring, t, unit, &mut stored);
-    let coefficients = ring.natural_order(&stored);
+    let coefficients = ring.natural_order(&stored).into();
     zeroize::Zeroize::zeroize(&mut stored);
     Plaintext { coefficients, exponent: meta.exponent }
 }

@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 
 use everlevel_arith::{ArithError, TensorTable};
 use everlevel_ring::{Basis, Coeff, Eval, Poly, sample};
+use zeroize::Zeroizing;
 
 use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
@@ -200,22 +201,26 @@ impl<K: EvalKeys> Evaluator<K> {
 }
 
 /// The centered coefficients of a plaintext of these parameters, in natural order.
-pub(crate) fn message_coefficients(params: &Params, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
+pub(crate) fn message_coefficients(params: &Params, plaintext: &Plaintext) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
     let highest = params.slot_shape().max_exponent();
     if plaintext.coefficients.len() != params.degree() || plaintext.exponent > highest {
         return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
     }
-    Ok(params.plain().centered(&plaintext.coefficients, plaintext.exponent))
+    Ok(Zeroizing::new(params.plain().centered(&plaintext.coefficients, plaintext.exponent)))
 }
 
 /// The centered coefficients of κ m: the plaintext as a ciphertext like `meta` carries it.
-pub(crate) fn carried_coefficients(params: &Params, plaintext: &Plaintext, meta: &Meta) -> Result<Vec<i64>, SchemeError> {
+pub(crate) fn carried_coefficients(
+    params: &Params,
+    plaintext: &Plaintext,
+    meta: &Meta,
+) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
     let t = params.plain_arithmetic(meta);
-    let message = message_coefficients(params, plaintext)?;
-    if meta.factor == 1 {
-        return Ok(message);
+    let mut message = message_coefficients(params, plaintext)?;
+    if meta.factor != 1 {
+        message.iter_mut().for_each(|m| *m = t.centered(t.mul(t.reduce_i64(*m), meta.factor)));
     }
-    Ok(message.into_iter().map(|m| t.centered(t.mul(t.reduce_i64(m), meta.factor))).collect())
+    Ok(message)
 }
 
 /// The centered message as evaluations over `basis`.

@@ -1,0 +1,219 @@
+//! What the fuzz targets do with the bytes of objects, at three depths: parsing, conformance, use after conformance. Nothing here may panic, whatever the bytes.
+//! The tests of `everlevel-wire` run all of it over the corpus and over random changes to it.
+
+mod parties;
+mod sealed;
+
+use std::cell::Cell;
+
+use everlevel_scheme::ltv::KeyForm;
+use everlevel_scheme::{Evaluator, Level, LtvEvaluator, NextUse, OptIn, Params, Raise, Scheme};
+use everlevel_wire::{
+    BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, inspect, ltv, params as wire_params, plaintexts, public_key,
+    results, secret_key, server_keys,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+pub use parties::seeds;
+use parties::{Party, parties, prime_powers};
+pub use sealed::resealed;
+
+/// Larger objects are none of the corpus, and only take time.
+const LIMIT: u64 = 1 << 16;
+
+fn options(bounds: BoundPolicy) -> ReadOptions {
+    ReadOptions::with_bounds(bounds).limited_to(LIMIT)
+}
+
+/// The parties that the bytes may be of: those of the parameter id in the header, or the first one, which then refuses them.
+fn addressed(bytes: &[u8]) -> impl Iterator<Item = &'static Party> {
+    let id = inspect(bytes, &options(BoundPolicy::Untrusted)).ok().map(|summary| summary.params);
+    let known = parties().iter().any(|party| Some(party.id) == id);
+    parties()
+        .iter()
+        .enumerate()
+        .filter(move |(i, party)| if known { Some(party.id) == id } else { *i == 0 })
+        .map(|(_, party)| party)
+}
+
+/// Runs `depth` on the bytes as they are, and with checksums that match.
+fn both(bytes: &[u8], depth: impl Fn(&[u8])) {
+    depth(bytes);
+    if let Some(sealed) = resealed(bytes) {
+        depth(&sealed);
+    }
+}
+
+/// Parsing: header, index, the JSON of parameters.
+pub fn parse(bytes: &[u8]) {
+    both(bytes, |bytes| {
+        let _ = inspect(bytes, &options(BoundPolicy::Untrusted));
+        let _ = wire_params::spec_from_bytes(bytes, &options(BoundPolicy::Untrusted));
+    });
+}
+
+/// Conformance: whatever the bytes are, read for each set and under each policy. How often that went well.
+pub fn conform(bytes: &[u8]) -> usize {
+    let read = Cell::new(0);
+    let count = |well: bool| read.set(read.get() + usize::from(well));
+    both(bytes, |bytes| {
+        for set in addressed(bytes).map(|party| party.secret.params()) {
+            for bounds in [BoundPolicy::Untrusted, BoundPolicy::Fresh(Encryption::Public), BoundPolicy::Stated] {
+                count(ciphertexts::from_bytes(set, bytes, &options(bounds)).is_ok());
+            }
+            let any = options(BoundPolicy::Untrusted);
+            count(secret_key::from_bytes(set, bytes, &any).is_ok());
+            count(public_key::from_bytes(set, bytes, &any).is_ok());
+            count(server_keys::from_bytes(set, bytes, &any).is_ok());
+            count(plaintexts::from_bytes(set, bytes, &any).is_ok());
+            count(results::from_bytes(set, bytes, &any).is_ok());
+        }
+    });
+    read.get() + conform_ltv(bytes)
+}
+
+/// The same for LTV over prime powers.
+fn conform_ltv(bytes: &[u8]) -> usize {
+    let set = prime_powers().secret.params();
+    let read = Cell::new(0);
+    let count = |well: bool| read.set(read.get() + usize::from(well));
+    both(bytes, |bytes| {
+        let any = options(BoundPolicy::Stated);
+        count(ltv::params::spec_from_bytes(bytes, &any).is_ok());
+        count(ltv::ciphertexts::from_bytes(set, bytes, &any).is_ok());
+        count(ltv::secret_key::from_bytes(set, bytes, &any).is_ok());
+        count(ltv::public_key::from_bytes(set, bytes, &any).is_ok());
+        count(ltv::eval_keys::from_bytes(set, KeyForm::Evaluations, bytes, &any).is_ok());
+    });
+    read.get()
+}
+
+/// Use after conformance: whatever could be read is encrypted, computed with and decrypted. Results may be wrong or refused.
+pub fn compute(bytes: &[u8]) {
+    both(bytes, |bytes| {
+        for party in addressed(bytes) {
+            use_ciphertexts(party, bytes);
+            use_keys(party, bytes);
+        }
+        use_ltv(bytes);
+    });
+}
+
+fn use_ciphertexts(party: &Party, bytes: &[u8]) {
+    let (set, secret, evaluator) = (party.secret.params(), &party.secret, &party.evaluator);
+    let read = ciphertexts::from_bytes(set, bytes, &options(BoundPolicy::Stated));
+    let xs = read.map(|(xs, _)| xs).unwrap_or_default();
+    for x in xs.iter().take(2) {
+        let _ = secret.decrypt(x);
+        let results = [
+            evaluator.add(x, &xs[0]),
+            evaluator.sub(x, &party.fresh),
+            evaluator.neg(x),
+            evaluator.add_plain(x, &party.message),
+            evaluator.mul_plain(x, &party.message),
+            evaluator.mul_scalar(x, -5),
+            evaluator.linear_combination(&[(x, 3), (&party.fresh, 2)], 1),
+            evaluator.mod_switch_to(x, Level(x.level().0 / 2)),
+            evaluator.reduce_plain_modulus(x, 1),
+            evaluator.divide_by_p(x),
+            evaluator.multiply_by_p(x),
+            evaluator.mul(x, &xs[0], NextUse::Product),
+            evaluator.apply_galois(x, party.automorphism),
+        ];
+        if let Some(y) = results.iter().flatten().last() {
+            let _ = secret.decrypt(y);
+        }
+        let _ = evaluator.mul_no_relin(x, &party.fresh);
+        if let Ok(compact) = x.compact_for_decryption(set) {
+            let _ = secret.decrypt_compact(&compact);
+        }
+        if let Ok(raised) = evaluator.begin_raise(x) {
+            let _ = evaluator.raise_scaled(&raised).and_then(|y| secret.decrypt(&y));
+        }
+    }
+    let read = results::from_bytes(set, bytes, &options(BoundPolicy::Untrusted));
+    for x in read.iter().flat_map(|(xs, _)| xs).take(2) {
+        let _ = secret.decrypt_compact(x);
+    }
+    let read = plaintexts::from_bytes(set, bytes, &options(BoundPolicy::Untrusted));
+    for x in read.iter().flat_map(|(xs, _)| xs).take(2) {
+        let _ = (x.decode(set), x.decode_signed(set), x.decode_elements(set), x.norm_bits(set));
+        let _ = secret.encrypt(x, &mut ChaCha20Rng::seed_from_u64(2));
+    }
+}
+
+fn use_keys(party: &Party, bytes: &[u8]) {
+    let set = party.secret.params();
+    let any = options(BoundPolicy::Untrusted);
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    if let Ok((key, _)) = public_key::from_bytes(set, bytes, &any)
+        && let Ok(x) = key.encrypt(&party.message, &mut rng)
+    {
+        let _ = party.secret.decrypt(&x);
+    }
+    if let Ok((key, _)) = secret_key::from_bytes(set, bytes, &any) {
+        let x = key.encrypt(&party.message, &mut rng).and_then(|x| key.decrypt(&x));
+        assert!(x.as_ref() == Ok(&party.message), "a key that was accepted decrypts what it encrypts");
+    }
+    if let Ok((keys, _)) = server_keys::from_bytes(set, bytes, &any) {
+        let plan = keys.plan();
+        let evaluator = Evaluator::new(keys);
+        let x = &party.fresh;
+        let results = plan.galois.keys().map(|(g, _)| evaluator.apply_galois(x, *g));
+        for y in results.chain([evaluator.mul(x, x, NextUse::Keep)]).flatten() {
+            let _ = party.secret.decrypt(&y);
+        }
+        if let Ok(raised) = evaluator.begin_raise(x) {
+            let _ = evaluator.raise_scaled(&raised).and_then(|y| party.secret.decrypt(&y));
+        }
+    }
+}
+
+fn use_ltv(bytes: &[u8]) {
+    let party = prime_powers();
+    let (set, secret) = (party.secret.params(), &party.secret);
+    let any = options(BoundPolicy::Stated);
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let xs = ltv::ciphertexts::from_bytes(set, bytes, &any).map(|(xs, _)| xs).unwrap_or_default();
+    for x in xs.iter().take(2) {
+        let _ = secret.decrypt(x);
+        let results = [
+            party.evaluator.add(x, &xs[0]),
+            party.evaluator.sub(x, &party.fresh),
+            party.evaluator.mul(x, &party.fresh, NextUse::Product),
+            party.evaluator.mul_plain(x, &party.message),
+            party.evaluator.mod_switch_to(x, Level(0)),
+        ];
+        if let Some(y) = results.iter().flatten().last() {
+            let _ = secret.decrypt(y);
+        }
+    }
+    if let Ok((key, _)) = ltv::secret_key::from_bytes(set, bytes, &any) {
+        let x = key.encrypt(&party.message, &mut rng).and_then(|x| key.decrypt(&x));
+        assert!(x.as_ref() == Ok(&party.message), "a key that was accepted decrypts what it encrypts");
+    }
+    if let Ok((key, _)) = ltv::public_key::from_bytes(set, bytes, &any) {
+        let _ = key.encrypt(&party.message, &mut rng).and_then(|x| secret.decrypt(&x));
+    }
+    if let Ok((keys, _)) = ltv::eval_keys::from_bytes(set, KeyForm::Evaluations, bytes, &any)
+        && let Ok(evaluator) = LtvEvaluator::new(keys)
+    {
+        let _ = evaluator.mul(&party.fresh, &party.fresh, NextUse::Keep).and_then(|y| secret.decrypt(&y));
+    }
+}
+
+/// Parameters, from an object or from plain JSON. Sets that would take long are left out.
+pub fn params(bytes: &[u8]) {
+    let read = |bytes: &[u8]| wire_params::spec_from_bytes(bytes, &options(BoundPolicy::Untrusted)).ok().map(|(spec, _)| spec);
+    let spec = read(bytes).or_else(|| read(&resealed(bytes)?)).or_else(|| serde_json::from_slice(bytes).ok());
+    let Some(spec) = spec else { return };
+    if spec.index > 64 || spec.words > 3 || spec.special > 2 || spec.fine_bits.len() > 2 {
+        return;
+    }
+    if let Ok(set) = Params::new(spec, OptIn::InsecureResearch) {
+        let bytes = wire_params::to_bytes(&set, &Metadata::new()).expect("little metadata");
+        let back = wire_params::from_bytes(&bytes, OptIn::InsecureResearch, &options(BoundPolicy::Untrusted));
+        assert!(back.is_ok_and(|(back, _)| back.same(&set)));
+    }
+}

@@ -1,0 +1,150 @@
+//! Whose objects the fuzz targets read: owners and servers of rings as small as there are.
+
+use std::sync::OnceLock;
+
+use everlevel_ring::GaloisElement;
+use everlevel_scheme::ltv::{Gadget, KeyForm, LtvCiphertext, LtvSpec};
+use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::{
+    Ciphertext, Evaluator, Form, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, OptIn, Params, ParamsSpec,
+    Plaintext, PublicKey, SecretKey, ServerKeys,
+};
+use everlevel_wire::{
+    Metadata, ParamsId, WireError, ciphertexts, ltv, params as wire_params, plaintexts, public_key, results, secret_key,
+    server_keys,
+};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+/// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV over NTRU, and an index with axes.
+fn sets() -> Vec<Params> {
+    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, family: Family| {
+        let secret = if family == Family::Ntru { SecretKind::TruncatedGaussian } else { SecretKind::UniformTernary };
+        let bootstrap =
+            (form == Form::Bgv && family == Family::Rlwe && index.is_power_of_two()).then(|| BootstrapSpec::encapsulated(2));
+        ParamsSpec {
+            name: name.into(),
+            index,
+            plain_prime,
+            plain_exponent: 1,
+            extended_exponent: 0,
+            base_bits: 36,
+            word_bits: 40,
+            words: 2,
+            fine_bits: vec![],
+            special: 1,
+            digit_size: 1,
+            form,
+            through_bgv: false,
+            family,
+            secret,
+            bootstrap,
+        }
+    };
+    let all = [
+        spec("insecure_fuzz-bgv", 32, 97, Form::Bgv, Family::Rlwe),
+        spec("insecure_fuzz-bfv", 32, 17, Form::Bfv, Family::Rlwe),
+        spec("insecure_fuzz-ltv", 32, 97, Form::Bgv, Family::Ntru),
+        spec("insecure_fuzz-odd", 15, 2, Form::Bgv, Family::Rlwe),
+    ];
+    all.map(|spec| Params::new(spec, OptIn::InsecureResearch).expect("a set that holds together")).into()
+}
+
+/// Owner and server of one of the sets.
+pub struct Party {
+    pub id: ParamsId,
+    pub secret: SecretKey,
+    pub message: Plaintext,
+    pub fresh: Ciphertext,
+    /// An automorphism that there is a key for.
+    pub automorphism: GaloisElement,
+    pub evaluator: Evaluator,
+}
+
+impl Party {
+    fn new(set: &Params) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let secret = SecretKey::generate(set, &mut rng);
+        let coefficients = (0..set.degree() as u64).map(|i| (7 * i + 1) % set.plain_modulus()).collect();
+        let message = Plaintext::from_coefficients(set, coefficients, 1).expect("a plaintext of the set");
+        let fresh = secret.encrypt(&message, &mut rng).expect("a plaintext of the set");
+        let automorphism = GaloisElement::new(set.ring().index(), 7).expect("a unit modulo the index");
+        let moved = KeyPlan::automorphisms_up_to(set, [automorphism], Level(1));
+        let mut plan = KeyPlan::relinearization(set).merge(&moved);
+        plan.bootstrap = set.spec().bootstrap.is_some();
+        let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).expect("a plan of the set");
+        Party { id: ParamsId::of(set), secret, message, fresh, automorphism, evaluator: Evaluator::new(keys) }
+    }
+}
+
+pub fn parties() -> &'static [Party] {
+    static ALL: OnceLock<Vec<Party>> = OnceLock::new();
+    ALL.get_or_init(|| sets().iter().map(Party::new).collect())
+}
+
+/// Owner and server of LTV over prime powers.
+pub struct PrimePowers {
+    pub secret: LtvSecretKey,
+    pub message: Plaintext,
+    pub fresh: LtvCiphertext,
+    pub evaluator: LtvEvaluator,
+}
+
+pub fn prime_powers() -> &'static PrimePowers {
+    static ONE: OnceLock<PrimePowers> = OnceLock::new();
+    ONE.get_or_init(|| {
+        let name = "insecure_fuzz-adic".into();
+        let spec = LtvSpec { name, index: 15, prime_bits: 20, levels: 3, gadget: Gadget::Hybrid { rows: 2 } };
+        let set = LtvParams::new(spec, OptIn::InsecureResearch).expect("a set that holds together");
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let secret = LtvSecretKey::generate(&set, &mut rng);
+        let message = set.from_coefficients((0..set.degree() as u64).map(|i| i % 2).collect()).expect("bits");
+        let fresh = secret.encrypt(&message, &mut rng).expect("a plaintext of the set");
+        let automorphism = GaloisElement::new(15, 2).expect("a unit modulo the index");
+        let keys = LtvEvalKeys::generate(&secret, &[automorphism], KeyForm::Evaluations, &mut rng);
+        let evaluator = LtvEvaluator::new(keys).expect("keys of the set");
+        PrimePowers { secret, message, fresh, evaluator }
+    })
+}
+
+/// An object of every kind and set with its name: what fuzzing begins with.
+///
+/// # Errors
+/// What writing refuses, which would be a mistake here.
+pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
+    let metadata = Metadata::from([("values".into(), "16".into())]);
+    let mut all = Vec::new();
+    for party in parties() {
+        let set = party.secret.params();
+        let mut rng = ChaCha20Rng::seed_from_u64(5);
+        let mut plan = KeyPlan::relinearization_up_to(set, Level(1));
+        plan.bootstrap = set.spec().bootstrap.is_some();
+        let keys = ServerKeys::generate(&party.secret, &plan, &mut rng, |_, _| ())?;
+        let public = PublicKey::generate(&party.secret, &mut rng);
+        let published = public.encrypt_at(&party.message, Level(1), &mut rng)?;
+        let compact = published.compact_for_decryption(set)?;
+        for (kind, bytes) in [
+            ("params", wire_params::to_bytes(set, &metadata)?),
+            ("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
+            ("public_key", public_key::to_bytes(&public, &metadata)?),
+            ("server_keys", server_keys::to_bytes(&keys, &metadata)?),
+            ("plaintexts", plaintexts::to_bytes(set, std::slice::from_ref(&party.message), &metadata)?),
+            ("ciphertexts", ciphertexts::to_bytes(set, &[party.fresh.clone(), published], &metadata)?),
+            ("results", results::to_bytes(set, &[compact], &metadata)?),
+        ] {
+            all.push((format!("{}.{kind}", set.name()), bytes));
+        }
+    }
+    let party = prime_powers();
+    let set = party.secret.params();
+    for (kind, bytes) in [
+        ("params", ltv::params::to_bytes(set, &metadata)?),
+        ("secret_key", ltv::secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
+        ("public_key", ltv::public_key::to_bytes(party.secret.public(), &metadata)?),
+        ("eval_keys", ltv::eval_keys::to_bytes(party.evaluator.keys(), &metadata)?),
+        ("ciphertexts", ltv::ciphertexts::to_bytes(set, std::slice::from_ref(&party.fresh), &metadata)?),
+    ] {
+        all.push((format!("{}.{kind}", set.name()), bytes));
+    }
+    Ok(all)
+}
