@@ -35,7 +35,7 @@ impl Plaintext {
     pub fn encode_signed(params: &Params, values: &[i64]) -> Result<Self, SchemeError> {
         let t = params.plain_modulus() as i64;
         let half = (t - 1) / 2;
-        if let Some((position, v)) = values.iter().enumerate().find(|(_, v)| v.abs() > half) {
+        if let Some((position, v)) = values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half as u64) {
             return Err(SchemeError::BadArgument {
                 what: "signed value",
                 expected: format!("-{half} to {half}"),
