@@ -135,11 +135,11 @@ def test_comparisons(toy):
 
 
 def test_digits():
-    # 16 slots modulo 257^2: fixed-point numbers with a digit to drop.
+    # 64 slots modulo 127^2: fixed-point numbers with a digit to drop.
     params = everlevel.Params("insecure_bfv-127e2-n8", insecure_research=True)
     client = everlevel.Client(params)
     server = client.server()
-    a = np.arange(params.slots) * 241 - 300
+    a = np.arange(params.slots) * 121 - 3600
     x = server.load(client.encrypt(a, signed=True))
     p = params.plain_prime
     rounded = x.truncate(1)
