@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Result, refusal};
-use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng};
+use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same};
 use crate::params::Params;
 use crate::runtime::{Progress, detached};
 
@@ -179,6 +179,7 @@ pub fn decrypt_bytes<'py>(
     if length.div_ceil(layout.capacity()) != states.len() || states.iter().any(|state| state.len() != layout.width()) {
         return Err(refusal("FormatError", "python.states", "the number of ciphertexts does not fit the number of bytes"));
     }
+    states.iter().flatten().try_for_each(|x| same(params, &x.get().params))?;
     let states: Vec<Vec<_>> = states.iter().map(|state| state.iter().map(|x| x.get().value.get()).collect()).collect();
     let data = detached(py, || {
         let mut data = Zeroizing::new(Vec::with_capacity(length));

@@ -75,6 +75,7 @@ impl SecretKey {
     }
     /// The slots, from 0 to p^e - 1.
     fn decrypt<'py>(&self, py: Python<'py>, x: &Ciphertext) -> Result<Bound<'py, PyArray1<u64>>> {
+        same(self.0.params(), &x.params)?;
         let values = detached(py, || Ok(self.0.decrypt(&x.value.get())?.decode(self.0.params())?))?;
         Ok(values.into_pyarray(py))
     }
@@ -140,6 +141,14 @@ impl SecretKey {
             Ok(report.total_bytes())
         })
     }
+}
+
+/// Refuses what belongs to another set: decryption would give anything.
+pub fn same(key: &everlevel::Params, ciphertext: &everlevel::Params) -> Result<()> {
+    if key.same(ciphertext) {
+        return Ok(());
+    }
+    Err(SchemeError::WrongParams { object: "ciphertext", name: key.name().into() }.into())
 }
 
 fn plaintext(params: &everlevel::Params, values: &[i64]) -> Result<Plaintext> {

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from ._params import Params
+from ._params import Params, params_with
 from ._values import Buffer, Progress, integers, octets, path_text, stepper
 from .errors import FormatError, NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
 
@@ -181,15 +181,12 @@ class EncryptedArray:
         ``"stated"``: what the bytes say, within reason. Whoever states too little makes results wrong.
         """
         raw = octets(data)
-        identity = _rust.inspect(raw)[1]
+        if params is None and server is not None:
+            params = server.params
         if params is None:
-            named = server.params if server is not None else None
-            if named is None:
-                text = _rust.named_spec(identity)
-                if text is None:
-                    raise ParameterError("the parameter set of these bytes has no name: give it with params=", code="python.params")
-                named = Params(text, insecure_research=insecure_research)
-            params = named
+            params = params_with(_rust.inspect(raw)[1], insecure_research)
+        if params is None:
+            raise ParameterError("the parameter set of these bytes has no name: give it with params=", code="python.params")
         found, metadata = _rust.ciphertexts_from_bytes(params._raw, raw, bounds)
         if len(found) != 1:
             raise FormatError(f"expected one ciphertext, found {len(found)}", code="python.one", found=len(found))

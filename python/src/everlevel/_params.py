@@ -32,7 +32,7 @@ class Params:
     def _become(self, raw: _rust.Params, insecure_research: bool) -> None:
         self._raw = raw
         self._insecure_research = insecure_research
-        _known[raw.id] = self
+        _known.setdefault(raw.id, self)
 
     @classmethod
     def _of(cls, raw: _rust.Params) -> Params:
@@ -171,21 +171,26 @@ def _parameter_file(path: str) -> str:
         raise FileError(f"{path} is not UTF-8 text", code="wire.malformed", path=path) from None
 
 
+def params_with(identity: str, insecure_research: bool) -> Params | None:
+    """The set with this id, if it is there or has a name."""
+    found = _known.get(identity)
+    if found is not None and (insecure_research or found.security_bits >= 128):
+        return found
+    text = _rust.named_spec(identity)
+    return None if text is None else Params(text, insecure_research=insecure_research)
+
+
 def params_of(path: str | os.PathLike[str], identity: str, params: Params | None, insecure_research: bool) -> Params:
     """The set of a file whose header has ``identity``: as given, by its name, or by params.json beside the file."""
     if params is None:
-        named = _rust.named_spec(identity)
+        params = params_with(identity, insecure_research)
+    if params is None:
         beside = os.path.join(os.path.dirname(os.path.abspath(path)), "params.json")
-        if identity in _known and (insecure_research or _known[identity].security_bits >= 128):
-            params = _known[identity]
-        elif named is not None:
-            params = Params(named, insecure_research=insecure_research)
-        elif os.path.exists(beside):
-            params = Params(beside, insecure_research=insecure_research)
-        else:
+        if not os.path.exists(beside):
             raise ParameterError(
                 f"{os.fspath(path)}: its parameter set has no name that is known here: give it with params=", code="python.params"
             )
+        params = Params(beside, insecure_research=insecure_research)
     if params.id != identity:
         raise OtherParametersError(
             f"{os.fspath(path)} belongs to parameter set {identity}, not to {params.name} ({params.id})",
