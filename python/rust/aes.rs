@@ -14,6 +14,7 @@ use crate::errors::{Result, refusal};
 use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same};
 use crate::params::Params;
 use crate::runtime::{Progress, detached};
+use crate::values::octets;
 
 /// The server keys for transciphering; with those for integers from bytes, and their sums.
 #[pyfunction]
@@ -101,7 +102,7 @@ impl AesServer {
         iv: Option<&[u8]>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Vec<Vec<Ciphertext>>> {
-        let data = data.as_slice().map_err(|_| refusal("AesError", "python.not-contiguous", "expected bytes in one piece"))?;
+        let data = octets(&data)?;
         let mode = mode_named(mode, iv)?;
         mode.check_length(data.len() as u64)?;
         let rounds: Vec<Inner> = key.iter().map(|x| Inner::clone(&x.get().value.get())).collect();

@@ -14,6 +14,7 @@ use crate::errors::{Result, refusal};
 use crate::keys::existing;
 use crate::params::Params;
 use crate::runtime::detached;
+use crate::values::octets;
 
 /// Bytes that are read at most: what a machine can have.
 const MAX_BYTES: u64 = 1 << 40;
@@ -131,7 +132,7 @@ pub fn ciphertexts_from_bytes(
     data: PyReadonlyArray1<'_, u8>,
     bounds: &str,
 ) -> Result<(Vec<Ciphertext>, BTreeMap<String, String>)> {
-    let data = data.as_slice().map_err(|_| refusal("FormatError", "python.not-contiguous", "expected bytes in one piece"))?;
+    let data = octets(&data)?;
     let bounds = bounds_named(bounds)?;
     let params = &params.0;
     let (found, metadata) = detached(py, || Ok(read(params, data, bounds)?))?;

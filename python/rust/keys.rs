@@ -19,7 +19,7 @@ use crate::ciphertext::Ciphertext;
 use crate::errors::{Failure, Result, refusal};
 use crate::params::Params;
 use crate::runtime::{Progress, detached};
-use crate::values::{residues, slice};
+use crate::values::{octets, residues, slice};
 
 /// The largest file of a single key.
 const MAX_KEY_BYTES: u64 = 8 << 30;
@@ -80,8 +80,12 @@ impl SecretKey {
         Ok(values.into_pyarray(py))
     }
     /// The slots of a result that was cut to what decryption needs, its exponent e and its metadata.
-    fn decrypt_compact<'py>(&self, py: Python<'py>, data: &[u8]) -> Result<(Bound<'py, PyArray1<u64>>, u32, Metadata)> {
-        let params = self.0.params();
+    fn decrypt_compact<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyReadonlyArray1<'_, u8>,
+    ) -> Result<(Bound<'py, PyArray1<u64>>, u32, Metadata)> {
+        let (params, data) = (self.0.params(), octets(&data)?);
         let (values, exponent, metadata) = detached(py, || {
             let (found, metadata) = wire::results::from_bytes(params, data, &ReadOptions::default())?;
             let [x] = &found[..] else {
@@ -232,7 +236,7 @@ impl Keys {
     }
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: PyReadonlyArray1<'_, u8>) -> Result<Self> {
-        let data = data.as_slice().map_err(|_| refusal("FormatError", "python.not-contiguous", "expected bytes in one piece"))?;
+        let data = octets(&data)?;
         let options = ReadOptions::default().limited_to(data.len() as u64);
         detached(py, || Ok(Keys(Arc::new(Stored::Memory(wire::server_keys::from_bytes(&params.0, data, &options)?.0)))))
     }

@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
 use crate::runtime::detached;
+use crate::values::octets;
 
 /// A validated parameter set. Immutable.
 #[pyclass(frozen, module = "everlevel._everlevel")]
@@ -137,7 +138,7 @@ pub fn named_spec(id: &str) -> Option<String> {
 /// What an object in bytes is: its kind, its parameter id, its metadata, its number of records, its bytes.
 #[pyfunction]
 pub fn inspect(data: PyReadonlyArray1<'_, u8>) -> Result<Summary> {
-    let data = data.as_slice().map_err(|_| refusal("FormatError", "python.not-contiguous", "expected bytes in one piece"))?;
+    let data = octets(&data)?;
     Ok(summary(wire::inspect(data, &ReadOptions::default().limited_to(u64::MAX))?))
 }
 

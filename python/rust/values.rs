@@ -10,6 +10,11 @@ pub fn slice<'a>(values: &'a PyReadonlyArray1<'_, i64>) -> Result<&'a [i64]> {
     values.as_slice().map_err(|e| refusal("ShapeError", "python.not-contiguous", &format!("expected an array in one piece: {e}")))
 }
 
+/// The bytes of a buffer in one piece, without a copy.
+pub fn octets<'a>(data: &'a PyReadonlyArray1<'_, u8>) -> Result<&'a [u8]> {
+    data.as_slice().map_err(|_| refusal("FormatError", "python.not-contiguous", "expected bytes in one piece"))
+}
+
 /// Residues modulo p^exponent of integers between -(p^e) and p^e.
 pub fn residues(params: &Params, values: &[i64], exponent: u32) -> Result<Vec<u64>> {
     let t = params.slot_shape().plain_modulus(exponent) as i64;

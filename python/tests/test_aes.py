@@ -71,28 +71,28 @@ def test_the_plain_one():
 
 @pytest.fixture(scope="module")
 def owner():
-    """The circuit of `aes-bgv-leveled` on a toy ring of ten slots."""
+    """The circuit of `aes-bgv-leveled` on a toy ring of 16 x 2 slots in GF(2^48)."""
     spec = everlevel.Params("aes-bgv-leveled").spec
-    spec.update(name="insecure_aes-m241", index=241)
+    spec.update(name="insecure_aes-m1649", index=1649)
     return everlevel.Client(everlevel.Params(spec, insecure_research=True))
 
 
 def test_upload_and_statistics(owner):
-    movements = np.array([(i * 7919) % 2003 - 1000 for i in range(80)], ">i2")
+    movements = np.array([(i * 7919) % 2003 - 1000 for i in range(256)], ">i2")
     data = ctr(KEY, IV, movements.tobytes())
     server = aes.server(owner, method="byte-sliced", integers=True)
-    assert server.state_bytes == 160 and "byte-sliced" in repr(server)
+    assert server.state_bytes == 512 and "byte-sliced" in repr(server)
     key = aes.encrypt_key(KEY, owner.public_key())
     key = aes.EncryptedKey.from_bytes(key.to_bytes(), owner.params)
     assert key.bits == 128
     seen = []
     found = server.transcipher(key, data, iv=IV, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1][0] == seen[-1][1] and len(found) == 160
+    assert seen[-1][0] == seen[-1][1] and len(found) == 512
     assert aes.decrypt(found, owner) == movements.tobytes()
     assert aes.decrypt(aes.EncryptedBytes.from_bytes(found.to_bytes(), owner.params), owner) == movements.tobytes()
     compute = aes.compute_server(server)
     columns = found.integers(2, server=compute)
-    assert len(columns) == 8 and columns[0].shape == (10,) and columns[0].modulus == 1 << 16
+    assert len(columns) == 8 and columns[0].shape == (32,) and columns[0].modulus == 1 << 16
     for j, column in enumerate(columns):
         np.testing.assert_array_equal(owner.decrypt(column, signed=True).astype(">i2"), movements[j::8])
     total = sum(columns[1:], columns[0]).sum()
@@ -121,4 +121,4 @@ def test_other_modes_and_refusals(owner, tmp_path):
         aes.EncryptedBytes.from_bytes(key.to_bytes(), owner.params)
     with pytest.raises(everlevel.Error):
         aes.AesServer.open(tmp_path / "aes.keys", owner.params, method="sideways")
-    assert aes.method_for(owner.params, 160) == "byte-sliced"
+    assert (aes.method_for(owner.params, 16), aes.method_for(owner.params, 512)) == ("packed", "byte-sliced")

@@ -68,9 +68,18 @@ def test_the_tree_of_errors(toy):
     with pytest.raises(everlevel.OtherParametersError):
         everlevel.Client(other).decrypt(x)
     # Keys for one program only.
-    few = toy.client.server(program="y = x*x")
+    spec = toy.params.spec
+    del spec["bootstrap"]
+    owner = everlevel.Client(everlevel.Params({**spec, "name": "insecure_leveled"}, insecure_research=True))
+    few = owner.server(program="y = x*x")
+    z = few.load(owner.encrypt([1, 2]))
     with pytest.raises(everlevel.KeyMissingError) as caught:
-        few.load(x).rotate(1)
+        z.refresh()
+    assert caught.value.code == "circuit.no-bootstrapping"
+    with pytest.raises(everlevel.NoiseError):
+        owner.server().load(z) ** (1 << 40)
+    with pytest.raises(everlevel.KeyMissingError) as caught:
+        z.rotate(1)
     assert caught.value.code == "circuit.no-route" and isinstance(caught.value, LookupError)
     again = pickle.loads(pickle.dumps(caught.value))
     assert (type(again), again.code, str(again), again.fields) == (

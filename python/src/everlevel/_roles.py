@@ -185,7 +185,7 @@ class Client:
                 raise OtherParametersError(
                     f"bytes of parameter set {identity}, the key is of {self.params.name}", code="wire.other-params"
                 )
-            if kind != "results":
+            if not kind.startswith("results"):
                 return self.decrypt(EncryptedArray.from_bytes(x, params=self.params), signed=signed, all_slots=all_slots)
             raw, exponent, metadata = self._raw.decrypt_compact(data)
             modulus = self._raw.params.plain_modulus(exponent)
