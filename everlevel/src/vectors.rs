@@ -79,7 +79,8 @@ fn ways(shape: &SlotShape, copies: &[SlotCopy]) -> Result<BTreeMap<Vec<usize>, V
     for SlotCopy { step, slots: range } in copies {
         let reach = |i: usize| i64::try_from(i).ok().and_then(|i| i.checked_add(*step)).and_then(|i| usize::try_from(i).ok());
         let inside = |i: usize| i < slots && reach(i).is_some_and(|from| from < slots);
-        if !range.is_empty() && !(inside(range.start) && inside(range.end - 1)) {
+        let good = range.is_empty() || inside(range.start) && inside(range.end - 1);
+        if !good {
             let found = format!("slots {} to {} from {step} further on", range.start, range.end);
             return Err(SchemeError::BadArgument { what: "copy of slots", expected: format!("slots 0 to {slots}"), found });
         }
