@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use everlevel_scheme::{KeyPlan, PublicKey, SecretKey};
+use everlevel_scheme::{KeyPlan, PublicKey, SchemeError, SecretKey};
 use everlevel_wire::file::{Existing, write_file, write_secret_file};
-use everlevel_wire::{BoundPolicy, Encryption, Metadata, WireError, generate_to_file, public_key, secret_key};
+use everlevel_wire::{BoundPolicy, Encryption, Metadata, WireError, public_key, secret_key, try_generate_to_file};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
@@ -66,29 +66,30 @@ impl KeyFiles {
         [&self.server, &self.public, &self.params, &self.secret]
     }
     /// Makes the keys of a plan and writes all four files, and returns what they are called and how many bytes they have. The directory is created. All files are made
-    /// before the first one gets its name: keys of two generations never lie side by side after a failure. `progress(done, total)` is called after each server key.
+    /// before the first one gets its name: keys of two generations never lie side by side after a failure. `progress(done, total)` is called after each server key;
+    /// an error that it returns ends the work.
     ///
     /// # Errors
-    /// Files that are there already, unless they are to be replaced; a plan that does not suit the set; what the system refuses.
-    pub fn write(
+    /// Files that are there already, unless they are to be replaced; a plan that does not suit the set; what the system refuses; what `progress` returns.
+    pub fn write<E: From<WireError> + From<SchemeError>>(
         &self,
         secret: &SecretKey,
         plan: &KeyPlan,
         existing: Existing,
         rng: &mut impl CryptoRng,
-        progress: impl FnMut(usize, usize),
-    ) -> Result<Vec<(PathBuf, u64)>, WireError> {
+        progress: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<Vec<(PathBuf, u64)>, E> {
         let directory = self.secret.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(directory).map_err(|e| refused(directory, &e))?;
         for path in self.all() {
             if existing == Existing::Keep && path.symlink_metadata().is_ok() {
-                return Err(WireError::Exists { path: path.display().to_string() });
+                return Err(WireError::Exists { path: path.display().to_string() }.into());
             }
         }
         let pending = Pending::create(directory)?;
         let made = Self::in_directory(&pending.0);
         let none = Metadata::new();
-        generate_to_file(&made.server, Existing::Keep, secret, plan, &none, rng, progress)?;
+        try_generate_to_file(&made.server, Existing::Keep, secret, plan, &none, rng, progress)?;
         let public = PublicKey::generate(secret, rng);
         write_file(&made.public, &public_key::to_bytes(&public, &none)?, Existing::Keep)?;
         write_file(&made.params, spec_json(secret).as_bytes(), Existing::Keep)?;

@@ -135,7 +135,7 @@ impl AesServer {
         exponent: u32,
         big: bool,
     ) -> Result<Vec<Ciphertext>> {
-        if width == 0 || state.len() % width != 0 {
+        if width == 0 || !state.len().is_multiple_of(width) {
             let problem = format!("{} ciphertexts and integers of {width} bytes: expected a divisor", state.len());
             return Err(refusal("ShapeError", "python.width", &problem));
         }

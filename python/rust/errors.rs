@@ -7,6 +7,9 @@ use everlevel::{CircuitError, Error, SchemeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+/// The problem of keys that are not given out any more, as Ctrl-C was pressed.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// Any error on its way to Python.
 pub struct Failure(PyErr);
 
@@ -117,6 +120,7 @@ fn of_scheme(error: &SchemeError) -> (&'static str, &'static str, Fields) {
         SchemeError::MissingKey { operation, key } => {
             ("KeyMissingError", "scheme.missing-key", vec![("operation", text(operation)), ("key", text(key))])
         }
+        SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED => ("Error", "python.interrupted", vec![]),
         SchemeError::UnreadableKey { key, .. } => ("FileError", "scheme.unreadable-key", vec![("key", text(key))]),
         SchemeError::KeyTooShort { operation, key, .. } => {
             ("KeyMissingError", "scheme.key-too-short", vec![("operation", text(operation)), ("key", text(key))])

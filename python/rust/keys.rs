@@ -16,9 +16,9 @@ use pyo3::types::PyBytes;
 use rand_chacha::ChaCha20Rng;
 
 use crate::ciphertext::Ciphertext;
-use crate::errors::{Failure, Result, refusal};
+use crate::errors::{Failure, INTERRUPTED, Result, refusal};
 use crate::params::Params;
-use crate::runtime::{Progress, detached};
+use crate::runtime::{Progress, detached, interrupted};
 use crate::values::{octets, residues, slice};
 
 /// The largest file of a single key.
@@ -107,10 +107,7 @@ impl SecretKey {
         detached(py, || {
             let mut progress = Progress::new(progress);
             let files = KeyFiles::in_directory(&directory);
-            let step = |done, total| progress.note(done, total);
-            let written = files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, step)?;
-            progress.finish()?;
-            Ok(written)
+            files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, |done, total| progress.step(done, total))
         })
     }
     /// Server keys in memory.
@@ -138,10 +135,9 @@ impl SecretKey {
     ) -> Result<u64> {
         detached(py, || {
             let mut progress = Progress::new(progress);
-            let step = |done, total| progress.note(done, total);
-            let (none, mut rng) = (Metadata::new(), rng()?);
-            let report = wire::generate_to_file(&path, existing(overwrite), &self.0, &plan.0, &none, &mut rng, step)?;
-            progress.finish()?;
+            let step = |done, total| progress.step(done, total);
+            let (none, mut rng, kept) = (Metadata::new(), rng()?, existing(overwrite));
+            let report = wire::try_generate_to_file::<Failure>(&path, kept, &self.0, &plan.0, &none, &mut rng, step)?;
             Ok(report.total_bytes())
         })
     }
@@ -295,14 +291,24 @@ impl Keys {
     }
 }
 
+/// Key switches are where work can be ended: there is one every few milliseconds.
+fn still_wanted() -> std::result::Result<(), SchemeError> {
+    if interrupted() {
+        return Err(SchemeError::UnreadableKey { key: "next key".into(), problem: INTERRUPTED.into() });
+    }
+    Ok(())
+}
+
 impl EvalKeys for Keys {
     fn params(&self) -> &everlevel::Params {
         self.stored().params()
     }
     fn relin(&self, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+        still_wanted()?;
         self.stored().relin(gadget)
     }
     fn galois(&self, g: GaloisElement, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+        still_wanted()?;
         self.stored().galois(g, gadget)
     }
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {

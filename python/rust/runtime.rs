@@ -1,6 +1,8 @@
-//! Long work: without the interpreter's lock, on a pool of its own, with Ctrl-C before and after.
+//! Long work: without the interpreter's lock, on a pool of its own, ended by Ctrl-C.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 use rayon::ThreadPool;
@@ -51,13 +53,49 @@ pub fn num_threads() -> Result<usize> {
     Ok(pool()?.current_num_threads())
 }
 
-/// Does `work` without the interpreter's lock.
+/// Set while computations are to end: Python sees signals in its main thread only, and one Ctrl-C is for all threads.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How often somebody who waits looks for signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Whether what is computed is not wanted any more. Asked for with every key.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Does `work` without the interpreter's lock. Ctrl-C ends it at the next key that it asks for, or the next step of its progress.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     py.check_signals()?;
     let pool = pool()?;
-    let done = py.detach(|| pool.install(work))?;
+    let mut signal = None;
+    let done = py.detach(|| {
+        let (finished, wait) = mpsc::channel();
+        // Nothing of the pool can wait for signals: they come to the thread that called.
+        pool.in_place_scope(|scope| {
+            scope.spawn(move |_| {
+                // Nobody listens any more only if the waiting thread panicked.
+                let _ = finished.send(work());
+            });
+            loop {
+                match wait.recv_timeout(LOOK) {
+                    Ok(done) => return Some(done),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                    Err(mpsc::RecvTimeoutError::Timeout) if signal.is_none() => {
+                        signal = Python::attach(|py| py.check_signals()).err();
+                        INTERRUPTED.fetch_or(signal.is_some(), Ordering::Relaxed);
+                    }
+                    Err(mpsc::RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    });
+    if let Some(signal) = signal {
+        INTERRUPTED.store(false, Ordering::Relaxed);
+        return Err(signal.into());
+    }
     py.check_signals()?;
-    Ok(done)
+    done.unwrap_or_else(|| Err(refusal("Error", "python.panic", "the computation panicked: please report this")))
 }
 
 /// A callable `progress(done, total)`, or nobody. An exception that it raises, or Ctrl-C, ends the work.
@@ -72,8 +110,13 @@ impl Progress {
     }
     /// A step is done.
     pub fn step(&mut self, done: usize, total: usize) -> Result<()> {
+        if interrupted() {
+            return Err(refusal("Error", "python.interrupted", "interrupted"));
+        }
+        if self.callback.is_none() {
+            return Ok(());
+        }
         Python::attach(|py| {
-            py.check_signals()?;
             if let Some(callback) = &self.callback {
                 callback.call1(py, (done, total))?;
             }

@@ -139,17 +139,45 @@ def test_progress_and_interrupts(toy):
         toy.load([1]).refresh(progress=stop)
 
 
-def test_ctrl_c_between_stages(toy):
+def interrupt():
     import os
     import signal
 
-    def interrupt(done, total):
-        if done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
 
+
+def test_ctrl_c_ends_key_generation(fermat, tmp_path):
+    seen = []
+
+    def progress(done, total):
+        seen.append((done, total))
+        if done == 2:
+            interrupt()
+
+    for make in (
+        lambda: fermat.client.server(progress=progress),
+        lambda: fermat.client.save_keys(tmp_path / "keys", progress=progress),
+        lambda: fermat.client.save_server_keys(tmp_path / "server.keys", progress=progress),
+    ):
+        seen.clear()
+        with pytest.raises(KeyboardInterrupt):
+            make()
+        assert 2 <= len(seen) < seen[0][1]
+    assert [path.name for path in tmp_path.rglob("*")] == ["keys"], "nothing half-made is left"
+
+
+def test_ctrl_c_ends_a_computation(fermat):
+    """Between the key switches of a power that would take many bootstrappings."""
+    import threading
+
+    x = fermat.load([3, 4])
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
     with pytest.raises(KeyboardInterrupt):
-        toy.client.server(progress=interrupt)
-    assert toy.client.decrypt(toy.load([3]) * 2) == [6]
+        for _ in range(1000):
+            x = x ** (2**62 + 1)
+    timer.join()
+    np.testing.assert_array_equal(fermat.client.decrypt(fermat.load([3]) * 2), [6])
 
 
 def test_the_lock_is_released(fermat):

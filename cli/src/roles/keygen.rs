@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use everlevel::files::KeyFiles;
+use everlevel::wire::WireError;
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
 use serde::Serialize;
 
@@ -48,7 +49,10 @@ pub fn make(params: &Params, plan: &KeyPlan, out: &Path, force: bool, common: &C
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let secret = SecretKey::generate(params, &mut rng);
     let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
-    let progress = |done: usize, _: usize| bar.set_position(done as u64);
+    let progress = |done: usize, _: usize| {
+        bar.set_position(done as u64);
+        Ok::<(), WireError>(())
+    };
     let made = KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
     bar.finish_and_clear();
     let files = made.map_err(of_file(out))?;
