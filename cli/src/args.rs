@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use everlevel::Depth;
+use everlevel::security::lwe::Secret;
 
 use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
 use crate::roles::args::{
@@ -71,6 +73,9 @@ pub enum Command {
     /// Server keys
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// What keys are worth against lattice attacks
+    #[command(subcommand)]
+    Security(SecurityCommand),
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
@@ -140,8 +145,10 @@ pub enum ParamsCommand {
         /// A name, or a JSON file
         name: String,
     },
-    /// Search for a good bootstrapping plan; with --json the set with that plan filled in, a file that --params takes
-    Plan {
+    /// Find parameter sets for a computation: so many slots of integers modulo p^r, so many multiplications in a row
+    Plan(PlanArgs),
+    /// Search for a good bootstrapping plan of a set; with --json the set with that plan filled in, a file that --params takes
+    Tune {
         /// A name, or a JSON file
         name: String,
         /// What to choose by
@@ -173,6 +180,111 @@ pub struct RingsArgs {
     /// Print no more rings than this
     #[arg(long, value_name = "K", default_value_t = 20)]
     pub max_rows: usize,
+}
+
+/// Arguments of `params plan`.
+#[derive(Args)]
+pub struct PlanArgs {
+    /// The plaintext modulus, a power of a prime
+    #[arg(long, value_name = "P^R")]
+    pub plain_modulus: u64,
+    /// At least so many slots
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub slots: usize,
+    /// How many multiplications in a row, or `unlimited`: the set bootstraps
+    #[arg(long, value_name = "D|unlimited", value_parser = parse_depth)]
+    pub depth: Depth,
+    /// What to choose by
+    #[arg(long, value_enum, default_value = "latency")]
+    pub minimise: Goal,
+    /// Run the best so many candidates with real keys, on one thread, and print what they take
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub measure: usize,
+    /// Print no more candidates than this
+    #[arg(long, value_name = "K", default_value_t = 8)]
+    pub max_rows: usize,
+    /// Write the best candidate as a file that --params takes
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+}
+
+fn parse_depth(text: &str) -> Result<Depth, String> {
+    match text {
+        "unlimited" => Ok(Depth::Unlimited),
+        _ => text.parse().map(Depth::Levels).map_err(|_| format!("{text}: expected a number of multiplications, or unlimited")),
+    }
+}
+
+/// What a parameter set is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// The time until a result is there: all multiplications in a row, or one bootstrapping
+    Latency,
+    /// The time of a multiplication divided by the slots
+    Throughput,
+    /// The bytes of keys and ciphertexts
+    Memory,
+}
+
+/// Commands below `security`.
+#[derive(Subcommand)]
+pub enum SecurityCommand {
+    /// Estimate a key: every attack with its cost
+    Estimate(EstimateArgs),
+    /// The keys of the three papers: what they say, and what they are worth now
+    Papers {
+        /// Print the table of docs/security.md
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+    },
+}
+
+/// Arguments of `security estimate`.
+#[derive(Args)]
+pub struct EstimateArgs {
+    /// The degree of the ring, or the dimension of LWE
+    #[arg(long, value_name = "N")]
+    pub n: usize,
+    /// log2 of the largest modulus that anything under the secret is published with: QP where keys are switched
+    #[arg(long, value_name = "BITS")]
+    pub log_qp: f64,
+    /// What the secret is drawn from
+    #[arg(long, value_name = "ternary|sparse:H|gaussian:S", value_parser = crate::security::parse_secret, default_value = "ternary")]
+    pub secret: Secret,
+    /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not counted; ntru estimates a key g/f
+    #[arg(long, value_enum, default_value = "power-of-two")]
+    pub ring: RingKind,
+    /// The standard deviation of errors (of f and g, NTRU takes --secret)
+    #[arg(long, value_name = "S", default_value_t = 3.2)]
+    pub sigma: f64,
+    /// Leave out the gain by rotations of the secret, as estimates before 2026 did
+    #[arg(long)]
+    pub no_rotation_gain: bool,
+    /// Count lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of gates by MATZOV
+    #[arg(long)]
+    pub core_svp: bool,
+}
+
+/// A kind of ring.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RingKind {
+    /// Z[X]/(X^n + 1)
+    PowerOfTwo,
+    /// Any other, or none
+    General,
+    /// A key g/f in any cyclotomic ring
+    Ntru,
+}
+
+impl RingKind {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            RingKind::PowerOfTwo => "power-of-two",
+            RingKind::General => "general",
+            RingKind::Ntru => "ntru",
+        }
+    }
 }
 
 /// What a bootstrapping plan is chosen by.

@@ -11,9 +11,11 @@ mod demo;
 mod error;
 mod manual;
 mod params;
+mod plan;
 mod reproduce;
 mod rings;
 mod roles;
+mod security;
 mod selftest;
 mod version;
 
@@ -73,6 +75,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Inspect(a) => roles::inspect(a, common),
         Command::ChangeKey(a) => roles::change_key(a, common),
         Command::Keys(c) => roles::keys(c, common),
+        Command::Security(c) => security::run(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
         Command::Aes(AesCommand::Keygen(a)) => aes::keygen(a, common),
@@ -92,7 +95,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 fn usage_of(e: &clap::Error) -> CliError {
     if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
         return CliError::usage(
-            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, change-key, keys, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, compact, decrypt, inspect, change-key, keys, security, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();

@@ -7,7 +7,7 @@ use crate::args::{By, Common, ParamsCommand};
 use crate::bench::machine;
 use crate::common::{emit, emit_json, find_params, find_planner, find_spec, progress, table};
 use crate::error::CliError;
-use crate::rings;
+use crate::{plan, rings};
 
 #[derive(Serialize)]
 struct Listed {
@@ -42,7 +42,8 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
             let card = Card::of(&params)?;
             if common.json { emit_json(&card) } else { emit(&card.text()) }
         }
-        ParamsCommand::Plan { name, by } => plan(name, *by, common),
+        ParamsCommand::Plan(args) => plan::run(args, common),
+        ParamsCommand::Tune { name, by } => tune(name, *by, common),
         ParamsCommand::Rings(args) => rings::run(args, common),
     }
 }
@@ -105,7 +106,7 @@ fn show(name: &str, common: &Common) -> Result<(), CliError> {
 }
 
 /// Searches for a plan on the no-op scheme, with transforms and bandwidth as measured now.
-fn plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
+fn tune(name: &str, by: By, common: &Common) -> Result<(), CliError> {
     let opt_in = Common { insecure_research: true, ..common.clone() };
     let params = find_params(name, &opt_in)?;
     // What the set says now is checked first: a set that cannot bootstrap has no plan.

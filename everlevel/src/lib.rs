@@ -7,6 +7,7 @@
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
 //! * [`Server`]: computes, bootstrapping by itself when it must. It cannot hold a secret.
+//! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
@@ -42,6 +43,7 @@ mod client;
 mod error;
 pub mod files;
 mod planner;
+mod requirements;
 mod rotations;
 mod server;
 mod transcipher;
@@ -51,6 +53,7 @@ pub use card::Card;
 pub use client::Client;
 pub use error::Error;
 pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan};
+pub use requirements::{Candidate, Depth, Minimise, Requirements};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};

@@ -50,6 +50,9 @@ pub const TABLE_4: [Row; 4] = [
     row(15, 806, 257, 2, 126.2, (23, 6, 11753.0, 26.6, 732.0)),
 ];
 
+/// Its keys: (log2 n, log2 q, security as the paper has it).
+pub const KEYS: [(u32, f64, f64); 2] = [(14, 558.0, 92.9), (15, 806.0, 126.2)];
+
 /// Table 5, slim mode.
 pub const TABLE_5: [Row; 6] = [
     row(14, 558, 127, 1, 92.9, (23, 10, 6.75, 2.0, 57.0)),

@@ -1,6 +1,6 @@
 //! `everlevel reproduce`: the tables of the papers, run by this library and printed beside what the papers report.
 
-mod chen_han;
+pub mod chen_han;
 mod degrees;
 mod formulas;
 mod general;

@@ -28,8 +28,8 @@ struct Record {
     n: usize,
     log_q: f64,
     log_p: f64,
-    /// Of the main key at QP, as if its secret were uniform ternary: an upper limit for sparse secrets.
-    security_ternary_limit: f64,
+    /// Of the main key at QP.
+    security_bits: f64,
     p: u64,
     r: u32,
     slots: usize,
@@ -142,7 +142,7 @@ fn one(
         n: params.degree(),
         log_q: params.modulus_bits(top),
         log_p: params.ring().log2(params.chain().special()),
-        security_ternary_limit: params.security().ternary_limit(params.degree()),
+        security_bits: params.security().keys()[0].bits,
         p: row.p,
         r: row.r,
         slots: params.slots(),
@@ -237,7 +237,7 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
     for r in records {
         let security = match r.quick {
             true => "not secure".into(),
-            false => format!("at most {:.0} bits of security (paper: {} at q)", r.security_ternary_limit, r.paper_security),
+            false => format!("{:.0} bits of security (paper: {} at q)", r.security_bits, r.paper_security),
         };
         out.push_str(&format!(
             "\nrow {}, {}: log QP {:.0}, {security}; e = {} (section 4.3: {:.2}), overflow at most {}, failure 2^{:.0}; {}, {} key switches, {} products",

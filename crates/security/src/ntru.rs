@@ -13,59 +13,14 @@
 
 use serde::Serialize;
 
+use crate::attack::{Attack, AttackName};
 use crate::error::{SecurityError, in_range};
+use crate::lwe::search::least;
 use crate::reduction::{CostModel, ln_gaussian_heuristic, root_hermite, z_shape};
 use crate::special::{EULER, digamma};
 
 /// The largest degree that is estimated.
 pub const MAX_DEGREE: usize = 1 << 21;
-
-/// A way to break an NTRU key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AttackName {
-    /// Find (f, g) as an unusually short vector.
-    SecretKey,
-    /// Find the sublattice of its multiples.
-    DenseSublattice,
-    /// Find that sublattice for the norms in a subfield.
-    Subfield,
-}
-
-impl AttackName {
-    /// As in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            AttackName::SecretKey => "secret-key",
-            AttackName::DenseSublattice => "dense-sublattice",
-            AttackName::Subfield => "subfield",
-        }
-    }
-}
-
-/// What an attack takes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Attack {
-    /// Which.
-    pub name: AttackName,
-    /// The degree of the field that it works in: n, or a divisor.
-    pub degree: usize,
-    /// The dimension of the lattice that it reduces.
-    pub dimension: usize,
-    /// The least block size of BKZ with which it is expected to succeed; 2 is LLL.
-    pub block_size: u32,
-    /// log2 of the cost in gates, [`CostModel::Matzov`].
-    pub bits: f64,
-    /// log2 of the cost, [`CostModel::CoreSvp`].
-    pub core_svp_bits: f64,
-}
-
-impl Attack {
-    fn new(name: AttackName, degree: usize, dimension: usize, block_size: u32) -> Self {
-        let cost = |model: CostModel| model.log2_cost(block_size, dimension);
-        Attack { name, degree, dimension, block_size, bits: cost(CostModel::Matzov), core_svp_bits: cost(CostModel::CoreSvp) }
-    }
-}
 
 /// The attacks on one key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -111,7 +66,7 @@ impl Estimate {
 /// Hybrid attacks that guess coefficients are not counted: they matter for sparse keys only.
 ///
 /// ```
-/// use everlevel_security::ntru::{AttackName, estimate};
+/// use everlevel_security::{AttackName, ntru::estimate};
 ///
 /// // Doröz–Hu–Sunar 2014: n = 32768, 1271 bits. LLL is enough.
 /// let today = estimate(32768, 1271.0, 2.0 / 3.0)?;
@@ -128,12 +83,13 @@ pub fn estimate(degree: usize, log2_q: f64, variance: f64) -> Result<Estimate, S
     in_range("log2_q", log2_q, 1.0..=1e5, "1 to 100000")?;
     in_range("variance", variance, (-20f64).exp2()..=1000f64.exp2(), "2^-20 to 2^1000")?;
     let ln_q = log2_q * std::f64::consts::LN_2;
+    let reduction = |name, degree, dimension, beta| Attack::reduction(name, CostModel::Matzov, degree, dimension, beta);
     let (beta, dimension) = secret_key(degree, ln_q, variance);
-    let mut attacks = vec![Attack::new(AttackName::SecretKey, degree, dimension, beta)];
+    let mut attacks = vec![reduction(AttackName::SecretKey, degree, dimension, beta)];
     for subdegree in divisors(degree) {
         let name = if subdegree == degree { AttackName::DenseSublattice } else { AttackName::Subfield };
         let lattice = DenseSublattice::new(subdegree, norm_log_volume(degree, subdegree, variance));
-        attacks.extend(lattice.block_size(ln_q).map(|beta| Attack::new(name, subdegree, 2 * subdegree, beta)));
+        attacks.extend(lattice.block_size(ln_q).map(|beta| reduction(name, subdegree, 2 * subdegree, beta)));
     }
     attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));
     // Of the subfields the cheapest is enough.
@@ -218,40 +174,27 @@ impl DenseSublattice {
 
     /// The least block size that finds it, if one below n does.
     fn block_size(&self, ln_q: f64) -> Option<u32> {
-        let found = |beta: u32| self.is_found(&z_shape(self.degree, ln_q, beta), beta);
-        least(2, self.degree as u32 - 1, found)
+        let found = |beta: usize| self.is_found(&z_shape(self.degree, ln_q, beta as u32), beta as u32);
+        least(2, self.degree - 1, found).map(|beta| beta as u32)
     }
-}
-
-/// The least number in low…high that `holds`, by bisection; `None` if the last does not.
-fn least(low: u32, high: u32, holds: impl Fn(u32) -> bool) -> Option<u32> {
-    if low > high || !holds(high) {
-        return None;
-    }
-    let (mut low, mut high) = (low, high);
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if holds(middle) { high = middle } else { low = middle + 1 }
-    }
-    Some(high)
 }
 
 /// Block size and dimension to find (f, g) itself: unique SVP under the GSA (Alkim et al. 2016) in the best dimension d up to 2n, by
 /// σ √β ≤ δ^(2β−d−1) q^((d−n)/d). At the latest the shortest vector of the whole lattice.
 fn secret_key(degree: usize, ln_q: f64, variance: f64) -> (u32, usize) {
     let n = degree as f64;
-    let dimension = |beta: u32| {
-        let best = (n * ln_q / root_hermite(beta).ln()).sqrt();
-        (best as usize).clamp((degree + 1).max(beta as usize), 2 * degree)
+    let dimension = |beta: usize| {
+        let best = (n * ln_q / root_hermite(beta as u32).ln()).sqrt();
+        (best as usize).clamp((degree + 1).max(beta), 2 * degree)
     };
-    let found = |beta: u32| {
+    let found = |beta: usize| {
         let d = dimension(beta) as f64;
-        let right = root_hermite(beta).ln() * (2.0 * f64::from(beta) - d - 1.0) + ln_q * (d - n) / d;
-        0.5 * (variance * f64::from(beta)).ln() <= right
+        let right = root_hermite(beta as u32).ln() * (2.0 * beta as f64 - d - 1.0) + ln_q * (d - n) / d;
+        0.5 * (variance * beta as f64).ln() <= right
     };
-    let whole = 2 * degree as u32;
+    let whole = 2 * degree;
     let beta = least(2, whole, found).unwrap_or(whole);
-    (beta, dimension(beta))
+    (beta as u32, dimension(beta))
 }
 
 #[cfg(test)]
@@ -283,8 +226,8 @@ mod tests {
         let rows = [(1024, 20.0, 377.97), (1024, 30.0, 149.08), (2048, 30.0, 465.72), (4096, 46.0, 584.0), (8192, 60.0, 981.0)];
         for (n, log2_q, beta) in rows {
             let lattice = DenseSublattice::new(n, norm_log_volume(n, n, TERNARY));
-            let found = |b: u32| lattice.is_found(&geometric_shape(n, log2_q * LN_2, b), b);
-            let ours = f64::from(least(2, n as u32 - 1, found).unwrap());
+            let found = |b: usize| lattice.is_found(&geometric_shape(n, log2_q * LN_2, b as u32), b as u32);
+            let ours = least(2, n - 1, found).unwrap() as f64;
             assert!((ours - beta).abs() <= 3.1, "n = {n}: {ours}");
             // With q-vectors in place it is cheaper, and that is what counts.
             assert!(f64::from(attack(n, log2_q, AttackName::DenseSublattice).block_size) < ours);

@@ -20,8 +20,23 @@ pub fn root_hermite(block_size: u32) -> f64 {
     }
 }
 
+/// The exponent and the constant of a nearest-neighbour sieve in memory without cost, in gates: 2^(a β + b).
+const SIEVE: (f64, f64) = (0.296_135_003_082_053_65, 20.387_885_985_467_914);
+
+/// log2 of Σ 2^(−a i), i ≥ 0: progressive sieving, and progressive block sizes.
+fn log2_series() -> f64 {
+    -(1.0 - (-SIEVE.0).exp2()).log2()
+}
+
+/// The dimensions for free of a sieve (Ducas 2018). Asymptotic: between 20 and 30 there are more of them than dimensions, which makes small searches
+/// cheap; below there are none.
+fn dimensions_for_free(beta: f64) -> f64 {
+    if beta >= 20.0 { beta * (4.0f64 / 3.0).ln() / (beta / (2.0 * PI * E)).ln() } else { 0.0 }
+}
+
 /// How the cost of block reduction is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CostModel {
     /// Sieving in progressive BKZ with dimensions for free, in gates (MATZOV 2022): the default of the public lattice estimator.
     Matzov,
@@ -36,20 +51,36 @@ impl CostModel {
         match self {
             CostModel::CoreSvp => 0.292 * beta,
             CostModel::Matzov => {
-                // The nearest-neighbour sieve in memory without cost: 2^(a β' + b) gates.
-                let (a, b): (f64, f64) = (0.296_135_003_082_053_65, 20.387_885_985_467_914);
-                let free = if beta > 2.0 * PI * E { beta * (4.0f64 / 3.0).ln() / (beta / (2.0 * PI * E)).ln() } else { 0.0 };
-                // Sum of a geometric series, once for the block sizes on the way and once for the calls inside a sieve.
-                let series = 1.0 / (1.0 - (-a).exp2());
+                // Sums of a geometric series, once for the block sizes on the way and once for the calls inside a sieve.
                 let calls = (dimension as f64 - beta).max(1.0);
-                2.0 * series.log2() + calls.log2() + a * (beta - free.min(beta)) + b
+                2.0 * log2_series() + calls.log2() + SIEVE.0 * (beta - dimensions_for_free(beta)) + SIEVE.1
             }
+        }
+    }
+    /// The dimension in which a sieve of the first vectors of a reduced basis costs about as much as the reduction did (Guo–Johansson 2021).
+    pub(crate) fn sieve_dimension(self, block_size: u32, dimension: usize) -> u32 {
+        let beta = f64::from(block_size);
+        match self {
+            CostModel::CoreSvp => block_size,
+            CostModel::Matzov => {
+                let free = (beta - dimensions_for_free(beta).floor()).max(0.0);
+                let calls = (dimension as f64 - beta).max(1.0);
+                let longer = (calls.log2() + log2_series()) / SIEVE.0;
+                ((free + longer).floor() as u32).min(dimension as u32)
+            }
+        }
+    }
+    /// log2 of the cost of that sieve.
+    pub(crate) fn log2_sieve(self, dimension: u32) -> f64 {
+        match self {
+            CostModel::CoreSvp => 0.292 * f64::from(dimension),
+            CostModel::Matzov => log2_series() + SIEVE.0 * f64::from(dimension) + SIEVE.1,
         }
     }
 }
 
 /// ln of the volume of the unit ball in dimension k.
-fn ln_ball(k: usize) -> f64 {
+pub(crate) fn ln_ball(k: usize) -> f64 {
     let half = k as f64 / 2.0;
     half * PI.ln() - ln_gamma(half + 1.0)
 }

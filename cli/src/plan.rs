@@ -1,0 +1,167 @@
+//! `everlevel params plan`: parameter sets for a computation.
+
+use std::time::Instant;
+
+use everlevel::wire::file::{Existing, write_file};
+use everlevel::{
+    Candidate, Client, Depth, Evaluator, KeyPlan, Minimise, NextUse, Params, ParamsSpec, Requirements, Scheme, ServerKeys,
+    TimeModel,
+};
+use serde::Serialize;
+
+use crate::args::{Common, Goal, PlanArgs};
+use crate::bench::{machine, measure::Bench};
+use crate::common::{emit, emit_json, find_planner, progress, table, threads};
+use crate::error::CliError;
+
+#[derive(Serialize)]
+struct Plan {
+    plain_modulus: u64,
+    slots: usize,
+    /// How many multiplications in a row; none if unlimited.
+    depth: Option<u32>,
+    threads: usize,
+    candidates: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    n: usize,
+    slots: usize,
+    log_qp: f64,
+    security_bits: f64,
+    failure_log2: f64,
+    /// In a row, of a fresh ciphertext or of a bootstrapped one.
+    multiplications: usize,
+    /// Modelled: all multiplications, or one bootstrapping.
+    latency_seconds: f64,
+    /// The same, measured, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_seconds: Option<f64>,
+    /// Modelled: a multiplication in a slot, bootstrapping included.
+    seconds_per_slot: f64,
+    /// Server keys and four ciphertexts.
+    bytes: u64,
+    /// A file that --params takes.
+    spec: ParamsSpec,
+}
+
+/// Prints the candidates, the best first.
+pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
+    let requirements = Requirements {
+        plain_modulus: args.plain_modulus,
+        slots: args.slots,
+        depth: args.depth,
+        minimise: match args.minimise {
+            Goal::Latency => Minimise::Latency,
+            Goal::Throughput => Minimise::Throughput,
+            Goal::Memory => Minimise::Memory,
+        },
+    };
+    let bar = progress(common, "parameter sets", 1);
+    let byte = 1e-9 / machine::bandwidth_gb_s();
+    let model = |params: &Params| TimeModel { transform: machine::transform_us(params) / 1e6, byte };
+    let mut candidates = requirements.candidates(model).map_err(CliError::usage)?;
+    bar.finish_and_clear();
+    candidates.truncate(args.max_rows.max(1));
+    if let Some(path) = &args.save {
+        let text = serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
+        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(CliError::failure)?;
+    }
+    let rows = candidates.iter().enumerate().map(|(i, candidate)| {
+        let measured = if i < args.measure { Some(measured(candidate, args.depth)?) } else { None };
+        Ok(row(candidate, measured))
+    });
+    let plan = Plan {
+        plain_modulus: args.plain_modulus,
+        slots: args.slots,
+        depth: match args.depth {
+            Depth::Levels(depth) => Some(depth),
+            Depth::Unlimited => None,
+        },
+        threads: threads(),
+        candidates: rows.collect::<Result<_, CliError>>()?,
+    };
+    if common.json { emit_json(&plan) } else { emit(&text(&plan, args)) }
+}
+
+fn row(candidate: &Candidate, measured_seconds: Option<f64>) -> Row {
+    let params = &candidate.params;
+    Row {
+        name: params.name().into(),
+        n: params.degree(),
+        slots: params.slots(),
+        log_qp: params.security().keys()[0].modulus_bits,
+        security_bits: params.security().bits(),
+        failure_log2: candidate.failure_log2,
+        multiplications: candidate.multiplications,
+        latency_seconds: candidate.latency,
+        measured_seconds,
+        seconds_per_slot: candidate.per_slot,
+        bytes: candidate.bytes,
+        spec: params.spec().clone(),
+    }
+}
+
+/// The seconds that the model predicts as `latency`, with real keys: the multiplications of a fresh ciphertext of random values, or a bootstrapping.
+/// Everything is checked.
+fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
+    let params = &candidate.params;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let Depth::Levels(depth) = depth else {
+        let mut bench = Bench::new(params, find_planner(params, None)?);
+        let outcome = bench.run(&mut rng, &|| ())?;
+        if outcome.wrong > 0 {
+            return Err(CliError::failure(format!("{}: {} slots are wrong: please report this", params.name(), outcome.wrong)));
+        }
+        return Ok(outcome.seconds);
+    };
+    let client = Client::new(params, &mut rng);
+    let keys = ServerKeys::generate(client.secret(), &KeyPlan::relinearization(params), &mut rng, |_, _| ())?;
+    let evaluator = Evaluator::new(keys);
+    let values: Vec<u64> = (0..params.slots() as u64).map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus()).collect();
+    let mut x = client.encrypt(&values, &mut rng)?;
+    let started = Instant::now();
+    for _ in 0..depth {
+        x = evaluator.mul(&x, &x, NextUse::Product)?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let t = u128::from(params.plain_modulus());
+    let power = |v: u64| (0..depth).fold(u128::from(v), |v, _| v * v % t) as u64;
+    if !client.decrypt(&x)?.into_iter().eq(values.into_iter().map(power)) {
+        return Err(CliError::failure(format!("{}: slots are wrong: please report this", params.name())));
+    }
+    Ok(seconds)
+}
+
+fn text(plan: &Plan, args: &PlanArgs) -> String {
+    let what = if plan.depth.is_some() { "s" } else { "s, bootstrap" };
+    let head = ["set", "n", "slots", "log2 QP", "security", "failure", "multiplications", what, "measured", "ns a slot", "MiB"]
+        .map(String::from);
+    let row = |r: &Row| {
+        vec![
+            r.name.clone(),
+            r.n.to_string(),
+            r.slots.to_string(),
+            format!("{:.1}", r.log_qp),
+            format!("{:.1}", r.security_bits),
+            format!("2^{:.0}", r.failure_log2),
+            r.multiplications.to_string(),
+            format!("{:.3}", r.latency_seconds),
+            r.measured_seconds.map_or_else(|| "-".into(), |s| format!("{s:.3}")),
+            format!("{:.0}", r.seconds_per_slot * 1e9),
+            format!("{:.1}", r.bytes as f64 / 1048576.0),
+        ]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(plan.candidates.iter().map(row)).collect();
+    let saved = args.save.as_ref().map_or_else(
+        || "--save FILE.json writes the first one as a file that --params takes".to_owned(),
+        |path| format!("the first one is in {}", path.display()),
+    );
+    format!(
+        "{}\n\nseconds modelled from transforms and bytes at this machine's speed, with {} threads; a slot: one multiplication, bootstrapping included; MiB: server keys and four ciphertexts\n{saved}",
+        table(&rows),
+        plan.threads
+    )
+}

@@ -1,0 +1,122 @@
+//! What every estimate consists of: attacks with their costs.
+
+use serde::Serialize;
+
+use crate::reduction::CostModel;
+
+/// A way to break a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AttackName {
+    /// LWE: find the secret and the error as an unusually short vector (Alkim et al. 2016).
+    Usvp,
+    /// LWE: reduce the basis, then find the error by one search in a projected lattice (Liu–Nguyen 2013).
+    Bdd,
+    /// LWE: guess coordinates of the secret, try each guess by Babai's nearest plane (Howgrave-Graham 2007).
+    PrimalHybridBabai,
+    /// LWE: guess coordinates, meeting in the middle, and try each guess by a search in a projected lattice (Albrecht–Curtis–Wunderer 2019).
+    PrimalHybridMitm,
+    /// LWE: distinguish by short vectors of the dual lattice (Micciancio–Regev 2009).
+    Dual,
+    /// LWE: the same with guessed coordinates (Espitau–Joux–Kharchenko 2020).
+    DualHybrid,
+    /// NTRU: find (f, g) as an unusually short vector.
+    SecretKey,
+    /// NTRU: find the sublattice of its multiples.
+    DenseSublattice,
+    /// NTRU: find that sublattice for the norms in a subfield.
+    Subfield,
+}
+
+impl AttackName {
+    /// As in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            AttackName::Usvp => "usvp",
+            AttackName::Bdd => "bdd",
+            AttackName::PrimalHybridBabai => "primal-hybrid-babai",
+            AttackName::PrimalHybridMitm => "primal-hybrid-mitm",
+            AttackName::Dual => "dual",
+            AttackName::DualHybrid => "dual-hybrid",
+            AttackName::SecretKey => "secret-key",
+            AttackName::DenseSublattice => "dense-sublattice",
+            AttackName::Subfield => "subfield",
+        }
+    }
+}
+
+/// What a hybrid attack guesses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Guess {
+    /// ζ: so many coordinates of the secret.
+    pub coordinates: usize,
+    /// The largest number of nonzero ones among them that is tried.
+    pub weight: usize,
+    /// log2 of the number of candidates.
+    pub log2_candidates: f64,
+    /// log2 of the probability that one of them is right; the attack is repeated with other coordinates until it has succeeded with 99 %.
+    pub log2_probability: f64,
+}
+
+/// What an attack takes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Attack {
+    /// Which.
+    pub name: AttackName,
+    /// log2 of the cost in the model of the estimate.
+    pub bits: f64,
+    /// log2 of the cost of its lattice reduction alone as [`CostModel::CoreSvp`] counts it: 0.292 β.
+    pub core_svp_bits: f64,
+    /// The block size of BKZ; 2 is LLL.
+    pub block_size: u32,
+    /// The dimension of the lattice that it reduces.
+    pub dimension: usize,
+    /// The degree of the field that it works in: n, or a divisor.
+    pub degree: usize,
+    /// What is guessed; none if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guess: Option<Guess>,
+}
+
+impl Attack {
+    /// An attack that consists of block reduction.
+    pub(crate) fn reduction(name: AttackName, model: CostModel, degree: usize, dimension: usize, block_size: u32) -> Self {
+        let bits = model.log2_cost(block_size, dimension);
+        Attack {
+            name,
+            bits,
+            core_svp_bits: CostModel::CoreSvp.log2_cost(block_size, dimension),
+            block_size,
+            dimension,
+            degree,
+            guess: None,
+        }
+    }
+}
+
+/// log2 (2^a + 2^b).
+pub(crate) fn log2_sum(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if high.is_infinite() { high } else { high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_json() {
+        for name in [AttackName::Usvp, AttackName::PrimalHybridMitm, AttackName::DualHybrid, AttackName::DenseSublattice] {
+            assert_eq!(serde_json::to_value(name).unwrap(), name.as_str());
+        }
+    }
+
+    #[test]
+    fn sums_in_the_exponent() {
+        assert_eq!(
+            (log2_sum(3.0, 3.0), log2_sum(3.0, f64::NEG_INFINITY), log2_sum(f64::INFINITY, 3.0)),
+            (4.0, 3.0, f64::INFINITY)
+        );
+        assert!((log2_sum(10.0, 5.0) - 1056f64.log2()).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,379 @@
+//! From what a computation needs to the parameter sets that can do it.
+
+use everlevel_circuit::bootstrap::TimeModel;
+use everlevel_ring::SlotShape;
+use everlevel_scheme::params::{self, BootstrapSpec, Family, SecretKind, largest_modulus};
+use everlevel_scheme::{Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError};
+
+use crate::error::Error;
+use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
+
+/// How many multiplications in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// So many, and no bootstrapping.
+    Levels(u32),
+    /// Any number: the set bootstraps.
+    Unlimited,
+}
+
+/// What to choose by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Minimise {
+    /// The time until a result is there: all multiplications in a row, or one bootstrapping.
+    Latency,
+    /// The time of a multiplication divided by the slots, bootstrapping included.
+    Throughput,
+    /// The bytes of server keys and of a few ciphertexts.
+    Memory,
+}
+
+/// What a computation needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Requirements {
+    /// p^r: slots hold integers modulo this.
+    pub plain_modulus: u64,
+    /// At least so many slots.
+    pub slots: usize,
+    /// How many multiplications in a row.
+    pub depth: Depth,
+    /// What to choose by.
+    pub minimise: Minimise,
+}
+
+/// A parameter set that meets the requirements, and what to expect of it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The set: a named one, or one made for the purpose, whose specification is `params.spec()`.
+    pub params: Params,
+    /// Multiplications in a row that a fresh ciphertext takes or, of sets that bootstrap, one that was bootstrapped.
+    pub multiplications: usize,
+    /// Modelled seconds on one thread: of all multiplications in a row, or of one bootstrapping.
+    pub latency: f64,
+    /// Modelled seconds of one multiplication in one slot, bootstrapping included.
+    pub per_slot: f64,
+    /// Server keys (products at every level, bootstrapping) as they are kept in memory, and four fresh ciphertexts.
+    pub bytes: u64,
+    /// log2 of the probability that the computation of `latency` fails.
+    pub failure_log2: f64,
+}
+
+impl Candidate {
+    /// What `minimise` compares.
+    pub fn score(&self, minimise: Minimise) -> f64 {
+        match minimise {
+            Minimise::Latency => self.latency,
+            Minimise::Throughput => self.per_slot,
+            Minimise::Memory => self.bytes as f64,
+        }
+    }
+}
+
+/// Every key of a set that is made here has so much more than 128 bits: estimators differ by as much.
+const MARGIN_BITS: f64 = 1.0;
+
+impl Requirements {
+    /// The sets that do it, the best first: for a bounded depth, sets of the two smallest degrees that have room for it, with several ways to switch keys;
+    /// for an unlimited one, the named sets with this plaintext modulus or, if there are none, sets over power-of-two rings made for it.
+    ///
+    /// `model` gives the speed of the machine for a set ([`TimeModel::typical`], or measured). Takes a few seconds.
+    ///
+    /// # Errors
+    /// A plaintext modulus that is not a power of a prime, or requirements that no set known here meets: the error says what was missing.
+    pub fn candidates(&self, model: impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
+        let (p, r) =
+            prime_power(self.plain_modulus).ok_or_else(|| self.unmet("plain_modulus: expected a power of a prime below 2^50"))?;
+        if self.slots == 0 {
+            return Err(self.unmet("slots = 0: expected at least 1"));
+        }
+        let mut found = match self.depth {
+            Depth::Levels(0) => return Err(self.unmet("depth = 0: expected at least one multiplication")),
+            Depth::Levels(depth) => self.leveled(p, r, depth, &model)?,
+            Depth::Unlimited => self.unlimited(p, r, &model)?,
+        };
+        found.sort_by(|a, b| a.score(self.minimise).total_cmp(&b.score(self.minimise)));
+        Ok(found)
+    }
+
+    /// The best of them.
+    ///
+    /// # Errors
+    /// As [`Requirements::candidates`].
+    pub fn params(&self) -> Result<Params, Error> {
+        let candidates = self.candidates(|params| TimeModel::typical(params.degree()))?;
+        Ok(candidates[0].params.clone())
+    }
+
+    fn unmet(&self, problem: &str) -> Error {
+        let depth = match self.depth {
+            Depth::Levels(depth) => depth.to_string(),
+            Depth::Unlimited => "unlimited".into(),
+        };
+        let name = format!("{} slots modulo {}, depth {depth}", self.slots, self.plain_modulus);
+        Error::from(SchemeError::BadParams { name, problem: problem.into() })
+    }
+
+    /// The power-of-two rings with enough slots, as (log2 n, slots).
+    fn rings(&self, p: u64) -> Vec<(u32, usize)> {
+        let slots = |log_n: u32| SlotShape::new(2 << log_n, p, 1).map_or(0, |shape| shape.slots());
+        (10..=17).map(|log_n| (log_n, slots(log_n))).filter(|ring| ring.1 >= self.slots).collect()
+    }
+    fn few_slots(&self, p: u64) -> Error {
+        let most =
+            (10..=17).filter_map(|log_n| SlotShape::new(2 << log_n, p, 1).ok()).map(|shape| shape.slots()).max().unwrap_or(0);
+        self.unmet(&format!(
+            "rings of power-of-two index have at most {most} slots modulo powers of {p}: ask for fewer, or find a ring of odd index by `everlevel params rings --p {p}`"
+        ))
+    }
+
+    fn leveled(&self, p: u64, r: u32, depth: u32, model: &impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
+        let rings = self.rings(p);
+        if rings.is_empty() {
+            return Err(self.few_slots(p));
+        }
+        let mut found = Vec::new();
+        let mut degrees = 0;
+        for (log_n, _) in rings {
+            let before = found.len();
+            for special in [1, 2, 3, 5] {
+                if let Some(params) = leveled_set(p, r, log_n, special, depth) {
+                    found.push(evaluate_leveled(&params, depth, model)?);
+                }
+            }
+            degrees += usize::from(found.len() > before);
+            if degrees == 2 {
+                break;
+            }
+        }
+        if found.is_empty() {
+            return Err(
+                self.unmet("no ring up to degree 2^17 has room for so many multiplications at 128 bits: take depth unlimited")
+            );
+        }
+        Ok(found)
+    }
+
+    fn unlimited(&self, p: u64, r: u32, model: &impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
+        let mut found = Vec::new();
+        for name in params::names() {
+            let spec = params::spec(name)?;
+            if spec.bootstrap.is_none() || (spec.plain_prime, spec.plain_exponent) != (p, r) {
+                continue;
+            }
+            // Sets that are insecure by name are refused here.
+            let Ok(set) = Params::new(spec, OptIn::SecureOnly) else { continue };
+            if set.slots() >= self.slots {
+                found.push(evaluate_bootstrapped(&set, model)?);
+            }
+        }
+        if found.is_empty() {
+            let rings = self.rings(p);
+            if rings.is_empty() {
+                return Err(self.few_slots(p));
+            }
+            for (log_n, _) in rings.into_iter().filter(|ring| (14..=16).contains(&ring.0)) {
+                found.extend(bootstrapped_set(p, r, log_n).and_then(|set| evaluate_bootstrapped(&set, model).ok()));
+            }
+        }
+        if found.is_empty() {
+            return Err(self.unmet(&format!(
+                "no named set bootstraps integers modulo this, and none could be made over power-of-two rings of degree 2^14 to 2^16 (p = {p}, r = {r})"
+            )));
+        }
+        Ok(found)
+    }
+}
+
+/// (p, r) if this is p^r with p below 2^50.
+fn prime_power(modulus: u64) -> Option<(u64, u32)> {
+    match everlevel_arith::primes::factor(modulus).as_slice() {
+        &[(p, r)] if p >> 50 == 0 => Some((p, r)),
+        _ => None,
+    }
+}
+
+/// A specification over a power-of-two ring, with everything that is not chosen at its usual value.
+fn base_spec(name: String, p: u64, r: u32, log_n: u32, word_bits: u32, base_bits: u32, special: usize) -> ParamsSpec {
+    ParamsSpec {
+        name,
+        index: 2 << log_n,
+        plain_prime: p,
+        plain_exponent: r,
+        extended_exponent: 0,
+        base_bits,
+        word_bits,
+        words: 0,
+        // Short primes of different sizes let the ladder stop near any size.
+        fine_bits: vec![word_bits - 4, word_bits - 8],
+        special,
+        digit_size: special,
+        form: Form::Bgv,
+        through_bgv: false,
+        family: Family::Rlwe,
+        secret: SecretKind::UniformTernary,
+        bootstrap: None,
+    }
+}
+
+/// The shortest chain of moduli at degree 2^log_n that has `depth` multiplications and so many special primes, if 128 bits leave room for it.
+fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option<Params> {
+    let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;
+    let message_bits = (p as f64).log2() * f64::from(r);
+    // A noise floor of some 2^15 above the plaintext modulus stays at the end.
+    let base_bits = (message_bits as u32 + 18).clamp(24, 62);
+    let word_bits = match log_n {
+        ..=12 => 30,
+        13 => 36,
+        14 => 45,
+        _ => 50,
+    };
+    let name = format!("plan-{p}e{r}-n{log_n}-d{depth}-k{special}");
+    let spec = base_spec(name, p, r, log_n, word_bits, base_bits, special);
+    let fixed = f64::from(base_bits) + f64::from(spec.fine_bits.iter().sum::<u32>()) + f64::from(word_bits) * special as f64;
+    let room = ((limit - fixed) / f64::from(word_bits)).floor();
+    if room < 0.0 {
+        return None;
+    }
+    let build = |words: usize| {
+        let params = Params::new(ParamsSpec { words, ..spec.clone() }, OptIn::SecureOnly).ok()?;
+        let top = params.chain().top();
+        let fresh = params.fresh(top, r, params.noise().fresh_public(params.plain_modulus()));
+        (multiplications_left(&params, &fresh, 0.0) >= depth as usize).then_some(params)
+    };
+    let (mut low, mut high) = (0, (room as usize).min(80));
+    let mut best = build(high)?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match build(middle) {
+            Some(params) => (high, best) = (middle, params),
+            None => low = middle + 1,
+        }
+    }
+    Some(best)
+}
+
+fn evaluate_leveled(params: &Params, depth: u32, model: &impl Fn(&Params) -> TimeModel) -> Result<Candidate, Error> {
+    let scheme = NoOp::blank(params);
+    let mut x = scheme.encrypt_publicly(&Plaintext::encode(params, &[])?)?;
+    let before = scheme.cost();
+    let start = *x.meta();
+    for _ in 0..depth {
+        x = scheme.mul(&x, &x, NextUse::Product)?;
+    }
+    let cost = scheme.cost() - before;
+    let latency = model(params).seconds(&cost);
+    Ok(candidate(
+        params,
+        multiplications_left(params, &start, 0.0),
+        latency,
+        latency / f64::from(depth),
+        &cost,
+        &scheme.key_plan(),
+    ))
+}
+
+fn candidate(params: &Params, multiplications: usize, latency: f64, per_product: f64, cost: &Cost, keys: &KeyPlan) -> Candidate {
+    let ciphertext = params.components() as f64 * params.degree() as f64 * params.modulus_bits(params.chain().top()) / 8.0;
+    Candidate {
+        params: params.clone(),
+        multiplications,
+        latency,
+        per_slot: per_product / params.slots() as f64,
+        // Seeded halves are expanded in memory.
+        bytes: 2 * keys.seeded_bytes(params) + (4.0 * ciphertext) as u64,
+        failure_log2: failure_log2(params, cost),
+    }
+}
+
+/// A set that bootstraps at degree 2^log_n: the lightest sparse secret that is secure at q0 R, the smallest q0 that works, and all the modulus that 128 bits leave.
+fn bootstrapped_set(p: u64, r: u32, log_n: u32) -> Option<Params> {
+    let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;
+    let (word_bits, special) = match log_n {
+        14 => (45, 1),
+        15 => (50, 2),
+        _ => (50, 5),
+    };
+    let message_bits = (p as f64).log2() * f64::from(r);
+    for base_bits in ((message_bits as u32 + 18).max(30)..=62).step_by(4) {
+        for sparse_weight in [24, 28, 32, 40, 48, 64] {
+            let overflow = sparse_weight as u64 + 1;
+            let digits = (1..=16).find(|v| p.saturating_pow(*v) >= overflow)?;
+            let name = format!("plan-{p}e{r}-n{log_n}-unlimited");
+            let mut spec = base_spec(name, p, r, log_n, word_bits, base_bits, special);
+            spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
+            spec.bootstrap =
+                Some(BootstrapSpec { digits: Some(digits).filter(|v| *v > 1), ..BootstrapSpec::encapsulated(sparse_weight) });
+            let fixed =
+                f64::from(base_bits) + f64::from(spec.fine_bits.iter().sum::<u32>()) + f64::from(word_bits) * special as f64;
+            spec.words = ((limit - fixed) / f64::from(word_bits)).floor().max(0.0) as usize;
+            let Ok(params) = Params::new(spec, OptIn::SecureOnly) else { continue };
+            if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
+                return Some(params);
+            }
+        }
+    }
+    None
+}
+
+fn evaluate_bootstrapped(params: &Params, model: &impl Fn(&Params) -> TimeModel) -> Result<Candidate, Error> {
+    let planner = KeyPlanner::new(params)?;
+    let model = model(params);
+    let latency = model.seconds(&planner.cost());
+    let multiplications = planner.multiplications_after();
+    let product = {
+        let scheme = NoOp::blank(params);
+        let x = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+        let before = scheme.cost();
+        scheme.mul(&x, &x, NextUse::Product)?;
+        model.seconds(&(scheme.cost() - before))
+    };
+    let per_product = product + latency / (multiplications as f64).max(0.01);
+    Ok(candidate(params, multiplications, latency, per_product, &planner.cost(), &planner.keys()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typical(params: &Params) -> TimeModel {
+        TimeModel::typical(params.degree())
+    }
+
+    #[test]
+    fn leveled_sets_do_what_was_asked_and_no_shorter_chain_does() {
+        let wanted = Requirements { plain_modulus: 65537, slots: 1000, depth: Depth::Levels(3), minimise: Minimise::Latency };
+        let candidates = wanted.candidates(typical).unwrap();
+        for c in &candidates {
+            assert!(c.params.slots() >= 1000 && c.multiplications >= 3 && c.params.plain_modulus() == 65537);
+            assert!(c.params.security().bits() >= 128.0 && c.failure_log2 < -128.0 && !c.params.name().starts_with("insecure"));
+            let spec = c.params.spec().clone();
+            if spec.words > 0 {
+                let shorter = Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly).unwrap();
+                let fresh = shorter.fresh(shorter.chain().top(), 1, shorter.noise().fresh_public(65537));
+                assert!(multiplications_left(&shorter, &fresh, 0.0) < 3, "{}", c.params.name());
+            }
+        }
+        assert!(candidates.windows(2).all(|w| w[0].latency <= w[1].latency));
+        for minimise in [Minimise::Throughput, Minimise::Memory] {
+            let other = Requirements { minimise, ..wanted }.candidates(typical).unwrap();
+            assert!(other.windows(2).all(|w| w[0].score(minimise) <= w[1].score(minimise)) && other.len() == candidates.len());
+        }
+    }
+
+    #[test]
+    fn requirements_that_nothing_meets_say_why() {
+        let wanted = Requirements { plain_modulus: 65537, slots: 1000, depth: Depth::Levels(3), minimise: Minimise::Memory };
+        for (changed, problem) in [
+            (Requirements { plain_modulus: 65536 * 3, ..wanted }, "power of a prime"),
+            (Requirements { plain_modulus: 0, ..wanted }, "power of a prime"),
+            (Requirements { slots: 0, ..wanted }, "at least 1"),
+            (Requirements { slots: 1 << 20, ..wanted }, "at most"),
+            (Requirements { plain_modulus: 2, ..wanted }, "params rings --p 2"),
+            (Requirements { depth: Depth::Levels(0), ..wanted }, "at least one"),
+            (Requirements { depth: Depth::Levels(1000), slots: 1 << 17, plain_modulus: 786433, ..wanted }, "at most"),
+        ] {
+            let error = changed.candidates(typical).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}
