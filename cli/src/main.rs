@@ -4,7 +4,6 @@
 mod aes;
 mod args;
 mod bench;
-mod card;
 mod columns;
 mod common;
 mod csv;

@@ -1,11 +1,10 @@
 //! `everlevel params`.
 
-use everlevel::{Form, Objective, OptIn, Params, TimeModel, search_plan};
+use everlevel::{Card, Form, Objective, OptIn, Params, TimeModel, search_plan};
 use serde::Serialize;
 
 use crate::args::{By, Common, ParamsCommand};
 use crate::bench::machine;
-use crate::card::{Card, power};
 use crate::common::{emit, emit_json, find_params, find_planner, find_spec, progress, table};
 use crate::error::CliError;
 use crate::{plan, rings};
@@ -35,7 +34,12 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
         ParamsCommand::Card { name } => {
             // Looking at a set is no use of it.
             let opt_in = Common { insecure_research: true, ..common.clone() };
-            let card = Card::of(&find_params(name, &opt_in)?)?;
+            let params = find_params(name, &opt_in)?;
+            if params.spec().bootstrap.is_some() {
+                // The same checks, with advice.
+                find_planner(&params, None)?;
+            }
+            let card = Card::of(&params)?;
             if common.json { emit_json(&card) } else { emit(&card.text()) }
         }
         ParamsCommand::Plan(args) => match &args.name {
@@ -144,6 +148,11 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
         best.multiplications,
         best.key_bytes as f64 / 1048576.0
     ))
+}
+
+/// p^r as people write it.
+pub fn power(p: u64, r: u32) -> String {
+    if r == 1 { p.to_string() } else { format!("{p}^{r}") }
 }
 
 /// The table of docs/parameters.md.

@@ -39,23 +39,28 @@
 //! a wrong value; see [`scheme::noise`] for the bound and SECURITY.md for what is and is not protected.
 #![forbid(unsafe_code)]
 
+mod card;
 mod client;
 mod error;
 mod explainer;
+pub mod files;
 mod planner;
 mod requirements;
 mod rotations;
 mod server;
 mod transcipher;
+mod vectors;
 
+pub use card::Card;
 pub use client::Client;
 pub use error::Error;
 pub use explainer::{Explainer, TracedValue};
-pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, search_plan};
+pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan};
 pub use requirements::{Candidate, Depth, Minimise, Requirements};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
+pub use vectors::SlotCopy;
 
 pub use everlevel_arith::Backend;
 pub use everlevel_circuit::bootstrap::{
@@ -64,7 +69,7 @@ pub use everlevel_circuit::bootstrap::{
 pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation};
 pub use everlevel_ring::sample::system_rng;
-pub use everlevel_ring::{GaloisElement, Ring, SlotShape};
+pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
     Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,

@@ -1,9 +1,13 @@
 //! What a server needs and what it gives, found out without cryptography.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use everlevel_circuit::bootstrap::{
     BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, StageReport, TimeModel,
 };
-use everlevel_circuit::rotation_elements;
+use everlevel_circuit::expression::Program;
+use everlevel_circuit::{AutoRefresh, CircuitError, rotation_elements};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::plain::Open;
@@ -116,6 +120,30 @@ impl KeyPlanner {
         self.keys = self.keys.merge(&KeyPlan::automorphisms_up_to(&self.params, elements, top));
         self
     }
+}
+
+/// The server keys that a program takes on fresh inputs, and those of bootstrapping if the set has it, found out without cryptography.
+///
+/// # Errors
+/// A set that cannot bootstrap although it says so, a program that reads nothing, errors of its operations.
+pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error> {
+    let scheme = Arc::new(NoOp::blank(params));
+    let zero = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
+    let (auto, bootstrapping) = match params.spec().bootstrap {
+        None => (AutoRefresh::leveled(scheme.clone()), KeyPlan::default()),
+        Some(_) => {
+            let planner = KeyPlanner::new(params)?;
+            let bootstrapper = Bootstrapper::new(&*scheme, planner.bootstrap_plan().clone())?;
+            // Inputs may arrive worn out.
+            (AutoRefresh::new(scheme.clone(), Arc::new(bootstrapper)), planner.keys())
+        }
+    };
+    let inputs: BTreeMap<_, _> = program.inputs().map(|name| (name.to_string(), auto.share(zero.clone()))).collect();
+    program.run(&auto, &inputs, &mut |_| ()).map_err(|e| match e {
+        CircuitError::Empty { .. } => CircuitError::MissingInput { name: "nothing".into(), given: "none".into() },
+        e => e,
+    })?;
+    Ok(scheme.key_plan().merge(&bootstrapping))
 }
 
 /// The bootstrapping plan of a parameter set: what its specification says, and the recommended plan for what it leaves open.

@@ -1,9 +1,11 @@
 //! The server's side: computing without the key.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
+use everlevel_circuit::sums::sum_by_keys;
 use everlevel_circuit::{AutoRefresh, CircuitError, Shared, rotate_by_keys};
 use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys, Traced};
 
@@ -131,6 +133,20 @@ impl<K: EvalKeys> Server<K> {
     /// Ciphertexts of other parameters.
     pub fn mul(&self, a: &Value, b: &Value) -> Result<Value, Error> {
         Ok(self.auto.mul(a, b)?)
+    }
+    /// A power, slot by slot, at depth ⌈log2⌉.
+    ///
+    /// # Errors
+    /// Ciphertexts of other parameters.
+    pub fn pow(&self, a: &Value, exponent: NonZeroU64) -> Result<Value, Error> {
+        Ok(self.auto.pow(a, exponent)?)
+    }
+    /// The sum of all slots, in every slot. Keys as for [`crate::general_keys`]; a key switch for each doubling of the slots.
+    ///
+    /// # Errors
+    /// A missing key, a ciphertext of other parameters.
+    pub fn sum(&self, a: &Value) -> Result<Value, Error> {
+        Ok(self.auto.apply(a, sum_by_keys)?)
     }
     /// Negation.
     ///

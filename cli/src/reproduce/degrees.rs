@@ -161,7 +161,7 @@ fn text(lines: &[Line]) -> String {
         vec![
             l.row.to_string(),
             l.set.to_string(),
-            crate::card::power(l.p, l.r),
+            crate::params::power(l.p, l.r),
             l.e.to_string(),
             l.bound.to_string(),
             shown(l.multiplier),

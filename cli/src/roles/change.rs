@@ -47,6 +47,6 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
 
 /// The same metadata, but for what fresh encryptions say.
 fn computed(mut metadata: Metadata) -> Metadata {
-    metadata.remove(super::files::ENCRYPTION);
+    metadata.remove(everlevel::files::ENCRYPTION);
     metadata
 }

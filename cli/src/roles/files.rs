@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use everlevel::files::{ENCRYPTION, PARAMS_FILE, VALUES};
 use everlevel::wire::file::{Existing, read_file, write_file};
-use everlevel::wire::{self, BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
-use everlevel::{Ciphertext, Params, PublicKey, SecretKey};
+use everlevel::wire::{self, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
+use everlevel::{Ciphertext, Params, PublicKey, SecretKey, files};
 
 use super::args::{Bounds, OutArg, SetOfFile};
 use crate::args::Common;
@@ -13,11 +14,6 @@ use crate::error::CliError;
 
 /// The largest file of ciphertexts or of a single key, in bytes.
 const MAX_BYTES: u64 = 8 << 30;
-/// How many values the column had that a ciphertext comes from.
-const VALUES: &str = "values";
-/// Which key a ciphertext was made with; absent once something was computed on it.
-pub const ENCRYPTION: &str = "encryption";
-
 /// An error of a file, with its name and its stable code.
 pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
     move |e| {
@@ -58,7 +54,7 @@ fn options() -> ReadOptions {
 
 /// The parameter set of the file at `path`, whose header has `id`: the one that was asked for, that has a name, or that params.json beside it describes.
 pub fn set_of(path: &Path, id: ParamsId, asked: &SetOfFile, common: &Common) -> Result<Params, CliError> {
-    let beside = path.with_file_name("params.json");
+    let beside = path.with_file_name(PARAMS_FILE);
     let name = match (&asked.params, wire::params::named_spec(id)) {
         (Some(name), _) => name.clone(),
         (None, Some(spec)) => spec.name,
@@ -136,16 +132,7 @@ impl Column {
     /// Reads a file of ciphertexts of these parameters.
     pub fn read(path: &Path, params: &Params, bounds: Bounds) -> Result<Self, CliError> {
         let (bytes, summary) = read_object(path)?;
-        let made_with = match summary.metadata.get(ENCRYPTION).map(String::as_str) {
-            Some("secret") => Some(Encryption::Secret),
-            Some("public") => Some(Encryption::Public),
-            _ => None,
-        };
-        let policy = match (bounds, made_with) {
-            (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
-            (Bounds::Stated, None) => BoundPolicy::Stated,
-            (_, encryption) => BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public)),
-        };
+        let policy = files::Bounds::from(bounds).policy(&summary.metadata);
         let options = ReadOptions::with_bounds(policy).limited_to(MAX_BYTES);
         let (ciphertexts, metadata) = wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
         Ok(Column { ciphertexts, metadata })
@@ -186,6 +173,16 @@ pub fn values_of(metadata: &Metadata) -> Option<usize> {
 /// Creates a directory for results.
 pub fn create_directory(path: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| CliError::usage(format!("cannot create the directory {}: {e}", path.display())))
+}
+
+impl From<Bounds> for files::Bounds {
+    fn from(bounds: Bounds) -> Self {
+        match bounds {
+            Bounds::Stated => Self::Stated,
+            Bounds::Fresh => Self::Fresh,
+            Bounds::Untrusted => Self::Untrusted,
+        }
+    }
 }
 
 /// A file that was written, for reports.

@@ -1,5 +1,6 @@
 //! Circuits of any depth: an evaluator that bootstraps by itself.
 
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -26,10 +27,13 @@ impl<C> Clone for Shared<C> {
     }
 }
 
-impl<C> Shared<C> {
-    fn new(x: C) -> Self {
+impl<C> From<C> for Shared<C> {
+    fn from(x: C) -> Self {
         Shared(Arc::new(Cell { current: RwLock::new(Arc::new(x)), refreshing: Mutex::new(()) }))
     }
+}
+
+impl<C> Shared<C> {
     /// The ciphertext as it is now.
     pub fn get(&self) -> Arc<C> {
         self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -78,7 +82,7 @@ impl<S: Raise> AutoRefresh<S> {
     }
     /// Takes a ciphertext into care.
     pub fn share(&self, x: S::Ciphertext) -> Shared<S::Ciphertext> {
-        Shared::new(x)
+        Shared::from(x)
     }
     /// Sum, slot by slot.
     ///
@@ -100,6 +104,26 @@ impl<S: Raise> AutoRefresh<S> {
     /// As [`AutoRefresh::apply2`].
     pub fn mul(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))
+    }
+    /// A power, at depth ⌈log2⌉: the product of the powers a^(2^i), the small ones first. A product for each bit of the exponent but the first, and one for
+    /// each other bit that is set.
+    ///
+    /// # Errors
+    /// As [`AutoRefresh::apply2`].
+    pub fn pow(&self, a: &Shared<S::Ciphertext>, exponent: NonZeroU64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        let (mut square, mut out) = (a.clone(), None);
+        for bit in 0..=exponent.ilog2() {
+            if bit > 0 {
+                square = self.mul(&square, &square)?;
+            }
+            if exponent.get() >> bit & 1 == 1 {
+                out = Some(match out {
+                    None => square.clone(),
+                    Some(low) => self.mul(&low, &square)?,
+                });
+            }
+        }
+        Ok(out.unwrap_or(square))
     }
     /// Negation.
     ///
@@ -154,7 +178,7 @@ impl<S: Raise> AutoRefresh<S> {
     /// # Errors
     /// [`CircuitError::NoBootstrapping`]; those of bootstrapping.
     pub fn refresh(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
-        Ok(Shared::new(self.bootstrapped(&a.get())?))
+        Ok(Shared::from(self.bootstrapped(&a.get())?))
     }
     fn bootstrapped(&self, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
@@ -192,7 +216,7 @@ impl<S: Raise> AutoRefresh<S> {
                 Ok(result) => {
                     let left = self.scheme.capacity_bits(&result);
                     if left >= self.minimum_capacity {
-                        return Ok(Shared::new(result));
+                        return Ok(Shared::from(result));
                     }
                     CircuitError::NotEnoughCapacity { left, needed: self.minimum_capacity }
                 }

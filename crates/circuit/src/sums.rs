@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::Scheme;
+use everlevel_scheme::{Level, Scheme};
 
 use crate::error::CircuitError;
 
@@ -75,4 +75,22 @@ pub fn total_sum<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Cipherte
     let shape = scheme.slot_shape();
     // The last dimension, which may be bad, comes last: by then slots are constant along the others.
     (0..shape.dimensions().len()).try_fold(x.clone(), |x, dimension| PowerSum::along(shape, dimension)?.apply(scheme, &x))
+}
+
+/// [`total_sum`] at the highest level that has all its keys.
+///
+/// # Errors
+/// Errors of the scheme.
+pub fn sum_by_keys<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    let shape = scheme.slot_shape();
+    let dimensions = 0..shape.dimensions().len();
+    let sums = dimensions.map(|dimension| PowerSum::along(shape, dimension)).collect::<Result<Vec<_>, _>>()?;
+    let elements: Vec<_> = sums.iter().flat_map(PowerSum::galois_elements).collect();
+    // Without any key the sum itself says which one is missing.
+    let lower = |level: Level| elements.iter().fold(level, |level, &g| scheme.galois_level(g, level).unwrap_or(level));
+    let mut level = scheme.level(x);
+    while lower(level) < level {
+        level = lower(level);
+    }
+    total_sum(scheme, &scheme.mod_switch_to(x, level)?)
 }

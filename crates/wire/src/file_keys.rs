@@ -40,6 +40,25 @@ pub fn generate_to_file(
     rng: &mut impl CryptoRng,
     mut progress: impl FnMut(usize, usize),
 ) -> Result<SizeReport, WireError> {
+    try_generate_to_file(path, existing, secret, plan, metadata, rng, |done, total| {
+        progress(done, total);
+        Ok::<(), WireError>(())
+    })
+}
+
+/// [`generate_to_file`] that ends, without a file, when `progress` returns an error.
+///
+/// # Errors
+/// As [`generate_to_file`], and what `progress` returns.
+pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
+    path: &Path,
+    existing: Existing,
+    secret: &SecretKey,
+    plan: &KeyPlan,
+    metadata: &Metadata,
+    rng: &mut impl CryptoRng,
+    mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+) -> Result<SizeReport, E> {
     let params = secret.params();
     let records = KeyRecord::of_plan(params, plan);
     let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
@@ -65,8 +84,7 @@ pub fn generate_to_file(
             pending.file.write_all(&bytes).map_err(failed)?;
         }
         done += 1;
-        progress(done, total);
-        Ok::<(), WireError>(())
+        progress(done, total)
     })?;
     pending.file.seek(SeekFrom::Start(0)).map_err(failed)?;
     pending.file.write_all(&head(&entries)?).map_err(failed)?;

@@ -50,7 +50,7 @@ pub mod server_keys;
 
 pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;
-pub use file_keys::{FileKeys, generate_to_file, inspect_file};
+pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
 pub use id::{ParamsId, canonical_json};
 pub use options::{BoundPolicy, Encryption, ReadOptions};

@@ -1,15 +1,16 @@
 //! From program to values.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
-use everlevel_scheme::{Level, NextUse, Raise, Scheme};
+use everlevel_scheme::{NextUse, Raise, Scheme};
 
 use super::{Function, Kind, Node, Program};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::refresh::{AutoRefresh, Shared};
 use crate::rotate::{rotate_along, rotate_by_keys};
-use crate::sums::{PowerSum, total_sum};
+use crate::sums::sum_by_keys;
 
 /// Encrypted values by name.
 pub type Values<S> = BTreeMap<String, Shared<<S as Scheme>::Ciphertext>>;
@@ -72,10 +73,10 @@ impl<S: Raise> Run<'_, S> {
             },
             Kind::Sum(terms) => self.sum(terms)?,
             Kind::Product(factors) => self.product(factors)?,
-            Kind::Power(x, exponent) => match self.value(x)? {
-                _ if *exponent == 0 => Value::Constant(self.modulus.reduce_u64(1)),
-                Value::Constant(c) => Value::Constant(self.modulus.pow(c, *exponent)),
-                Value::Encrypted(x) => Value::Encrypted(self.power(x, *exponent)?),
+            Kind::Power(x, exponent) => match (self.value(x)?, NonZeroU64::new(*exponent)) {
+                (_, None) => Value::Constant(self.modulus.reduce_u64(1)),
+                (Value::Constant(c), Some(exponent)) => Value::Constant(self.modulus.pow(c, exponent.get())),
+                (Value::Encrypted(x), Some(exponent)) => Value::Encrypted(self.auto.pow(&x, exponent)?),
             },
             Kind::Call(function, x) => match self.value(x)? {
                 // As long as only powers are constants that the parser did not see to be ones.
@@ -134,23 +135,6 @@ impl<S: Raise> Run<'_, S> {
             Some(x) => Value::Encrypted(self.auto.mul_scalar(&x, self.modulus.centered(constant))?),
         })
     }
-    /// A power from 1, at depth ⌈log2⌉: the product of the powers x^(2^i), the small ones first.
-    fn power(&self, x: Shared<S::Ciphertext>, exponent: u64) -> Result<Shared<S::Ciphertext>, CircuitError> {
-        let (mut square, mut out) = (x, None);
-        let bits = u64::BITS - exponent.leading_zeros();
-        for bit in 0..bits {
-            if exponent >> bit & 1 == 1 {
-                out = Some(match out {
-                    None => square.clone(),
-                    Some(low) => self.auto.mul(&low, &square)?,
-                });
-            }
-            if bit + 1 < bits {
-                square = self.auto.mul(&square, &square)?;
-            }
-        }
-        Ok(out.unwrap_or(square))
-    }
     fn call(&self, function: Function, x: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
         match function {
             Function::Rotate(k) => self.auto.apply(x, |s, x| rotate_by_keys(s, x, k)),
@@ -162,19 +146,4 @@ impl<S: Raise> Run<'_, S> {
             Function::Refresh => self.auto.refresh(x),
         }
     }
-}
-
-/// The sum of all slots, at the highest level that has all its keys.
-fn sum_by_keys<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-    let shape = scheme.slot_shape();
-    let dimensions = 0..shape.dimensions().len();
-    let sums = dimensions.map(|dimension| PowerSum::along(shape, dimension)).collect::<Result<Vec<_>, _>>()?;
-    let elements: Vec<_> = sums.iter().flat_map(PowerSum::galois_elements).collect();
-    // Without any key the sum itself says which one is missing.
-    let lower = |level: Level| elements.iter().fold(level, |level, &g| scheme.galois_level(g, level).unwrap_or(level));
-    let mut level = scheme.level(x);
-    while lower(level) < level {
-        level = lower(level);
-    }
-    total_sum(scheme, &scheme.mod_switch_to(x, level)?)
 }

@@ -1,14 +1,15 @@
 //! What follows from a parameter set.
 
-use everlevel::arith::primes;
-use everlevel::scheme::params::{Family, KeySecurity, SecretKind};
-use everlevel::{BootstrapMode, Form, KeyPlan, Params, Ring, failure_log2, multiplications_left};
+use everlevel_arith::primes;
+use everlevel_ring::Ring;
+use everlevel_scheme::params::{BootstrapMode, Family, KeySecurity, SecretKind};
+use everlevel_scheme::{Form, KeyPlan, Params};
 use serde::Serialize;
 
-use crate::common::find_planner;
-use crate::error::CliError;
+use crate::error::Error;
+use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
 
-/// Derived facts of a set. Capacities and key sizes come from running one bootstrapping without cryptography.
+/// Derived facts of a set, as `everlevel params card` prints them; JSON by serde. Capacities and key sizes come from running one bootstrapping without cryptography.
 #[derive(Serialize)]
 pub struct Card {
     name: String,
@@ -91,17 +92,20 @@ struct BootstrapCard {
 
 impl Card {
     /// Derives the facts.
-    pub fn of(params: &Params) -> Result<Self, CliError> {
+    ///
+    /// # Errors
+    /// A set whose bootstrapping does not fit its modulus.
+    pub fn of(params: &Params) -> Result<Self, Error> {
         let (spec, chain, security) = (params.spec(), params.chain(), params.security());
         let log_q = chain.bits(chain.top());
         let log_p = params.ring().log2(chain.special());
         let fresh = params.fresh(chain.top(), params.plain_exponent(), params.noise().fresh_secret(params.plain_modulus()));
-        let step = Ring::prime_step(spec.index).map_err(CliError::failure)?;
+        let step = Ring::prime_step(spec.index)?;
         let mut needed = 0.0;
         let bootstrap = match &spec.bootstrap {
             None => None,
             Some(b) => {
-                let planner = find_planner(params, None)?;
+                let planner = KeyPlanner::new(params)?;
                 needed = planner.minimum_capacity();
                 let (plan, keys, after) = (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
                 Some(BootstrapCard {

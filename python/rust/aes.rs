@@ -1,0 +1,196 @@
+//! AES data to ciphertexts of their bytes, and from there to integers.
+
+use everlevel::circuit::aes::{Batch, Direction, Mode};
+use everlevel::circuit::integers::{ByteOrder, IntegersFromBytes};
+use everlevel::circuit::sums::PowerSum;
+use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use zeroize::Zeroizing;
+
+use crate::ciphertext::Ciphertext;
+use crate::errors::{Result, refusal};
+use crate::keys::{Keys, Plan, PublicKey, SecretKey, rng, same};
+use crate::params::Params;
+use crate::runtime::{Progress, detached};
+use crate::values::octets;
+
+/// The server keys for transciphering; with those for integers from bytes, and their sums.
+#[pyfunction]
+pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: bool) -> Result<Plan> {
+    detached(py, || {
+        let params = &params.0;
+        let both = [Direction::Encrypt, Direction::Decrypt];
+        let plan = aes_keys(params, if decryption { &both } else { &both[..1] })?;
+        if !integers {
+            return Ok(Plan(plan));
+        }
+        let shape = params.slot_shape();
+        let mut elements = IntegersFromBytes::<Evaluator<Keys>>::automorphisms(shape);
+        for dimension in 0..shape.dimensions().len() {
+            elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
+        }
+        elements.retain(|g| !g.is_identity());
+        Ok(Plan(plan.merge(&KeyPlan::automorphisms_up_to(params, elements, params.chain().top()))))
+    })
+}
+
+/// The round keys of an AES key under a public key, or a secret one.
+#[pyfunction]
+#[pyo3(signature = (key, public = None, secret = None))]
+pub fn encrypt_aes_key(
+    py: Python<'_>,
+    key: &[u8],
+    public: Option<&PublicKey>,
+    secret: Option<&SecretKey>,
+) -> Result<Vec<Ciphertext>> {
+    let (params, encrypted) = match (public, secret) {
+        (Some(public), None) => {
+            let encrypted = detached(py, || Ok(EncryptedAesKey::encrypt(key, &public.0, &mut rng()?)?))?;
+            (public.0.params(), encrypted)
+        }
+        (None, Some(secret)) => {
+            let encrypted = detached(py, || Ok(EncryptedAesKey::encrypt_secretly(key, &secret.0, &mut rng()?)?))?;
+            (secret.0.params(), encrypted)
+        }
+        _ => return Err(refusal("AesError", "python.one-key", "expected a public key or a secret one")),
+    };
+    Ok(encrypted.round_keys().iter().map(|x| Ciphertext::new(params, x.clone())).collect())
+}
+
+fn method_named(name: &str) -> Result<AesMethod> {
+    let found = [AesMethod::Packed, AesMethod::ByteSliced].into_iter().find(|method| method.name() == name);
+    found.ok_or_else(|| refusal("AesError", "python.method", &format!("method {name:?}: expected \"packed\" or \"byte-sliced\"")))
+}
+
+/// The faster method for so many bytes.
+#[pyfunction]
+pub fn aes_method(params: &Params, bytes: u64) -> Result<&'static str> {
+    Ok(AesMethod::for_bytes(params.0.slot_shape(), bytes)?.name())
+}
+
+/// A server that takes AES data to ciphertexts by one method.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct AesServer {
+    inner: everlevel::AesServer<Keys>,
+    params: everlevel::Params,
+}
+
+#[pymethods]
+impl AesServer {
+    #[new]
+    fn new(py: Python<'_>, keys: &Keys, method: &str) -> Result<Self> {
+        let method = method_named(method)?;
+        let params = EvalKeys::params(keys).clone();
+        let inner = detached(py, || Ok(everlevel::AesServer::new(keys.clone(), method)?))?;
+        Ok(AesServer { inner, params })
+    }
+    /// How many bytes a state holds, and in how many ciphertexts.
+    #[getter]
+    fn capacity(&self) -> (usize, usize) {
+        (self.inner.layout().capacity(), self.inner.layout().width())
+    }
+    /// The states of the data, each some ciphertexts. The progress is told of rounds.
+    #[pyo3(signature = (key, data, mode, iv = None, progress = None))]
+    fn transcipher(
+        &self,
+        py: Python<'_>,
+        key: Vec<Bound<'_, Ciphertext>>,
+        data: PyReadonlyArray1<'_, u8>,
+        mode: &str,
+        iv: Option<&[u8]>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Vec<Vec<Ciphertext>>> {
+        let data = octets(&data)?;
+        let mode = mode_named(mode, iv)?;
+        mode.check_length(data.len() as u64)?;
+        let rounds: Vec<Inner> = key.iter().map(|x| Inner::clone(&x.get().value.get())).collect();
+        let key = EncryptedAesKey::from_round_keys(rounds)?;
+        let states = detached(py, || {
+            let mut progress = Progress::new(progress);
+            let capacity = self.inner.layout().capacity();
+            let total = data.len().div_ceil(capacity) * (key.size().rounds() + 1);
+            let (mut done, mut states) = (0, Vec::new());
+            let mut told = |_| {
+                done += 1;
+                progress.note(done, total);
+            };
+            self.inner.transcipher(&key, mode, data.chunks(capacity), &mut told, |batch: Batch<Evaluator<Keys>>| {
+                states.push(batch.state);
+                Ok(())
+            })?;
+            progress.finish()?;
+            Ok(states)
+        })?;
+        let own = |state: Vec<Inner>| state.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect();
+        Ok(states.into_iter().map(own).collect())
+    }
+    /// Integers modulo 2^exponent from so many bytes each, of a state by bytes: 16 / width ciphertexts, integer j of block i in slot i of the j-th.
+    fn integers(
+        &self,
+        py: Python<'_>,
+        state: Vec<Bound<'_, Ciphertext>>,
+        width: usize,
+        exponent: u32,
+        big: bool,
+    ) -> Result<Vec<Ciphertext>> {
+        if width == 0 || !state.len().is_multiple_of(width) {
+            let problem = format!("{} ciphertexts and integers of {width} bytes: expected a divisor", state.len());
+            return Err(refusal("ShapeError", "python.width", &problem));
+        }
+        let bytes: Vec<_> = state.iter().map(|x| x.get().value.get()).collect();
+        let found = detached(py, || {
+            let scheme = self.inner.evaluator();
+            let level = bytes.iter().map(|x| x.level()).max().unwrap_or(self.params.chain().top());
+            let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+            let integers = IntegersFromBytes::new(scheme, width, exponent, order, level)?;
+            let one =
+                |group: &[std::sync::Arc<Inner>]| Ok(integers.evaluate(scheme, &group.iter().map(|x| &**x).collect::<Vec<_>>())?);
+            bytes.chunks(width).map(one).collect::<Result<Vec<Inner>>>()
+        })?;
+        Ok(found.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect())
+    }
+}
+
+fn mode_named(name: &str, iv: Option<&[u8]>) -> Result<Mode> {
+    Ok(match (name, iv) {
+        ("ctr", Some(iv)) => Mode::ctr(iv)?,
+        ("gcm", Some(iv)) => Mode::gcm(iv)?,
+        ("cbc", Some(iv)) => Mode::cbc(iv)?,
+        ("ecb", None) => Mode::ecb(),
+        _ => {
+            let problem = format!("mode {name:?}: expected \"ctr\", \"gcm\" or \"cbc\" with iv, or \"ecb\" without");
+            return Err(refusal("AesError", "python.mode", &problem));
+        }
+    })
+}
+
+/// The bytes of states.
+#[pyfunction]
+pub fn decrypt_bytes<'py>(
+    py: Python<'py>,
+    secret: &SecretKey,
+    states: Vec<Vec<Bound<'py, Ciphertext>>>,
+    method: &str,
+    length: usize,
+) -> Result<Bound<'py, PyBytes>> {
+    let params = secret.0.params();
+    let layout = method_named(method)?.layout(params.slot_shape())?;
+    if length.div_ceil(layout.capacity()) != states.len() || states.iter().any(|state| state.len() != layout.width()) {
+        return Err(refusal("FormatError", "python.states", "the number of ciphertexts does not fit the number of bytes"));
+    }
+    states.iter().flatten().try_for_each(|x| same(params, &x.get().params))?;
+    let states: Vec<Vec<_>> = states.iter().map(|state| state.iter().map(|x| x.get().value.get()).collect()).collect();
+    let data = detached(py, || {
+        let mut data = Zeroizing::new(Vec::with_capacity(length));
+        for state in &states {
+            let decrypted = state.iter().map(|x| Ok(secret.0.decrypt(x)?.decode_elements(params)?));
+            let elements = Zeroizing::new(decrypted.collect::<Result<Vec<_>>>()?);
+            let left = (length - data.len()).min(layout.capacity());
+            data.extend_from_slice(&Zeroizing::new(layout.bytes(&elements, left)?));
+        }
+        Ok(data)
+    })?;
+    Ok(PyBytes::new(py, &data))
+}

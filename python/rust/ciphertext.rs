@@ -1,0 +1,159 @@
+//! Ciphertexts.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use everlevel::files::Bounds;
+use everlevel::wire::{self, Metadata, ReadOptions, WireError};
+use everlevel::{Ciphertext as Inner, Form, Value};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::{Result, refusal};
+use crate::keys::existing;
+use crate::params::Params;
+use crate::runtime::detached;
+use crate::values::octets;
+
+/// Bytes that are read at most: what a machine can have.
+const MAX_BYTES: u64 = 1 << 40;
+
+/// A ciphertext; a server that computes with it may make it fresher.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Ciphertext {
+    pub params: everlevel::Params,
+    pub value: Value,
+}
+
+impl Ciphertext {
+    pub fn new(params: &everlevel::Params, x: Inner) -> Self {
+        Ciphertext { params: params.clone(), value: x.into() }
+    }
+}
+
+#[pymethods]
+impl Ciphertext {
+    #[getter]
+    fn params(&self) -> Params {
+        Params(self.params.clone())
+    }
+    /// The same ciphertext for somebody else, who may make it fresher.
+    fn copy(&self) -> Self {
+        Ciphertext::new(&self.params, Inner::clone(&self.value.get()))
+    }
+    /// How many squarings in a row leave a ciphertext that can be decrypted.
+    #[getter]
+    fn multiplications_left(&self) -> usize {
+        everlevel::multiplications_left(&self.params, self.value.get().meta(), 0.0)
+    }
+    #[getter]
+    fn level(&self) -> usize {
+        self.value.get().level().0
+    }
+    #[getter]
+    fn noise_bound_bits(&self) -> f64 {
+        self.value.get().noise_bound_bits()
+    }
+    #[getter]
+    fn capacity_bits(&self) -> f64 {
+        self.params.capacity(self.value.get().meta())
+    }
+    #[getter]
+    fn modulus_bits(&self) -> f64 {
+        self.params.modulus_bits(self.value.get().level())
+    }
+    #[getter]
+    fn depth(&self) -> u32 {
+        self.value.get().meta().depth
+    }
+    #[getter]
+    fn plain_exponent(&self) -> u32 {
+        self.value.get().meta().exponent
+    }
+    #[getter]
+    fn form(&self) -> &'static str {
+        if self.value.get().meta().form == Form::Bfv { "bfv" } else { "bgv" }
+    }
+    #[getter]
+    fn fingerprint(&self) -> u64 {
+        self.value.get().fingerprint()
+    }
+    /// As bytes of the wire format, with metadata.
+    fn to_bytes<'py>(&self, py: Python<'py>, metadata: BTreeMap<String, String>) -> Result<Bound<'py, PyBytes>> {
+        to_bytes(py, &self.params, &[self.value.get()], metadata)
+    }
+    /// Cut to what decryption needs, as bytes.
+    fn compact<'py>(&self, py: Python<'py>, metadata: BTreeMap<String, String>) -> Result<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || {
+            let x = self.value.get().compact_for_decryption(&self.params)?;
+            Ok(wire::results::to_bytes(&self.params, &[x], &metadata)?)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+}
+
+pub fn to_bytes<'py>(
+    py: Python<'py>,
+    params: &everlevel::Params,
+    ciphertexts: &[std::sync::Arc<Inner>],
+    metadata: BTreeMap<String, String>,
+) -> Result<Bound<'py, PyBytes>> {
+    let whole: Vec<&Inner> = ciphertexts.iter().map(|x| &**x).collect();
+    let bytes = detached(py, || Ok(wire::ciphertexts::to_bytes(params, &whole, &metadata)?))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Writes a file in one step.
+#[pyfunction]
+pub fn write_file(py: Python<'_>, path: PathBuf, data: &[u8], overwrite: bool) -> Result<()> {
+    detached(py, || Ok(wire::file::write_file(&path, data, existing(overwrite))?))
+}
+
+/// Several ciphertexts as one object.
+#[pyfunction]
+pub fn ciphertexts_to_bytes<'py>(
+    py: Python<'py>,
+    ciphertexts: Vec<Bound<'py, Ciphertext>>,
+    metadata: BTreeMap<String, String>,
+) -> Result<Bound<'py, PyBytes>> {
+    let Some(first) = ciphertexts.first() else {
+        return Err(refusal("ShapeError", "python.empty", "no ciphertext: give at least one"));
+    };
+    let values: Vec<_> = ciphertexts.iter().map(|x| x.get().value.get()).collect();
+    to_bytes(py, &first.get().params, &values, metadata)
+}
+
+/// Ciphertexts and their metadata from bytes in any buffer, without a copy of it.
+#[pyfunction]
+pub fn ciphertexts_from_bytes(
+    py: Python<'_>,
+    params: &Params,
+    data: PyReadonlyArray1<'_, u8>,
+    bounds: &str,
+) -> Result<(Vec<Ciphertext>, BTreeMap<String, String>)> {
+    let data = octets(&data)?;
+    let bounds = bounds_named(bounds)?;
+    let params = &params.0;
+    let (found, metadata) = detached(py, || Ok(read(params, data, bounds)?))?;
+    Ok((found.into_iter().map(|x| Ciphertext::new(params, x)).collect(), metadata))
+}
+
+fn read(params: &everlevel::Params, data: &[u8], bounds: Bounds) -> std::result::Result<(Vec<Inner>, Metadata), WireError> {
+    let limit = ReadOptions::default().limited_to(MAX_BYTES);
+    let policy = bounds.policy(&wire::inspect(data, &limit)?.metadata);
+    wire::ciphertexts::from_bytes(params, data, &ReadOptions::with_bounds(policy).limited_to(MAX_BYTES))
+}
+
+fn bounds_named(name: &str) -> Result<Bounds> {
+    match name {
+        "stated" => Ok(Bounds::Stated),
+        "fresh" => Ok(Bounds::Fresh),
+        "untrusted" => Ok(Bounds::Untrusted),
+        _ => Err(refusal(
+            "RangeError",
+            "python.bounds",
+            &format!("bounds = {name:?}: expected \"stated\", \"fresh\" or \"untrusted\""),
+        )),
+    }
+}

@@ -1,0 +1,168 @@
+//! Errors of the library as the exceptions of `everlevel.errors`.
+
+use everlevel::circuit::aes::AesError;
+use everlevel::circuit::expression::ExpressionError;
+use everlevel::wire::WireError;
+use everlevel::{CircuitError, Error, SchemeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The problem of keys that are not given out any more, as Ctrl-C was pressed.
+pub const INTERRUPTED: &str = "interrupted";
+
+/// Any error on its way to Python.
+pub struct Failure(PyErr);
+
+/// What everything here returns.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        failure.0
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Failure(error)
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let (class, code, fields) = described(&error);
+        raised(class, code, &error.to_string(), &fields)
+    }
+}
+
+impl From<ExpressionError> for Failure {
+    fn from(error: ExpressionError) -> Self {
+        raised("ProgramError", "program.syntax", &error.to_string(), &[("column", Field::Number(error.column as f64))])
+    }
+}
+
+macro_rules! through_error {
+    ($($error:ty),*) => { $(impl From<$error> for Failure {
+        fn from(error: $error) -> Self {
+            Error::from(error).into()
+        }
+    })* };
+}
+through_error!(SchemeError, CircuitError, WireError, AesError);
+
+/// A value of an exception's field.
+enum Field {
+    Text(String),
+    Number(f64),
+}
+
+type Fields = Vec<(&'static str, Field)>;
+
+fn text(x: impl ToString) -> Field {
+    Field::Text(x.to_string())
+}
+
+/// A refusal of this package's own.
+pub fn refusal(class: &str, code: &str, message: &str) -> Failure {
+    raised(class, code, message, &[])
+}
+
+fn raised(class: &str, code: &str, message: &str, fields: &[(&'static str, Field)]) -> Failure {
+    Failure(Python::attach(|py| {
+        let make = || -> PyResult<PyErr> {
+            let kwargs = PyDict::new(py);
+            kwargs.set_item("code", code)?;
+            for (name, value) in fields {
+                match value {
+                    Field::Text(text) => kwargs.set_item(name, text)?,
+                    Field::Number(number) => kwargs.set_item(name, number)?,
+                }
+            }
+            let class = py.import("everlevel.errors")?.getattr(class)?;
+            Ok(PyErr::from_value(class.call((message,), Some(&kwargs))?))
+        };
+        make().unwrap_or_else(|error| error)
+    }))
+}
+
+/// The class, the stable code and the fields of an error.
+fn described(error: &Error) -> (&'static str, &'static str, Fields) {
+    match error {
+        Error::Scheme(e) => of_scheme(e),
+        Error::Circuit(e) => of_circuit(e),
+        Error::Wire(e) => of_wire(e),
+        _ => ("ParameterError", "ring", vec![]),
+    }
+}
+
+fn of_scheme(error: &SchemeError) -> (&'static str, &'static str, Fields) {
+    match error {
+        SchemeError::BadParams { name, .. } => ("ParameterError", "scheme.bad-params", vec![("params", text(name))]),
+        SchemeError::UnknownParams { name, .. } => ("ParameterError", "scheme.unknown-params", vec![("params", text(name))]),
+        SchemeError::Insecure { name, bits } => {
+            ("InsecureError", "scheme.insecure", vec![("params", text(name)), ("bits", Field::Number(*bits))])
+        }
+        SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level } => {
+            let fields = vec![
+                ("operation", text(operation)),
+                ("noise_bits", Field::Number(*noise_bits)),
+                ("modulus_bits", Field::Number(*modulus_bits)),
+                ("level", Field::Number(level.0 as f64)),
+            ];
+            ("NoiseError", "scheme.noise-overflow", fields)
+        }
+        SchemeError::PlainModulusMismatch { operation, .. } => {
+            ("ParameterError", "scheme.plain-modulus-mismatch", vec![("operation", text(operation))])
+        }
+        SchemeError::FormMismatch { operation, .. } => {
+            ("ParameterError", "scheme.form-mismatch", vec![("operation", text(operation))])
+        }
+        SchemeError::MissingKey { operation, key } => {
+            ("KeyMissingError", "scheme.missing-key", vec![("operation", text(operation)), ("key", text(key))])
+        }
+        SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED => ("Error", "python.interrupted", vec![]),
+        SchemeError::UnreadableKey { key, .. } => ("FileError", "scheme.unreadable-key", vec![("key", text(key))]),
+        SchemeError::KeyTooShort { operation, key, .. } => {
+            ("KeyMissingError", "scheme.key-too-short", vec![("operation", text(operation)), ("key", text(key))])
+        }
+        SchemeError::WrongParams { name, .. } => ("OtherParametersError", "scheme.wrong-params", vec![("params", text(name))]),
+        SchemeError::BadLevel { .. } => ("RangeError", "scheme.bad-level", vec![]),
+        SchemeError::BadArgument { what, expected, found } => (
+            "RangeError",
+            "scheme.bad-argument",
+            vec![("what", text(what)), ("expected", text(expected)), ("found", text(found))],
+        ),
+        SchemeError::Ring(_) => ("RangeError", "ring", vec![]),
+        _ => ("Error", "scheme", vec![]),
+    }
+}
+
+fn of_circuit(error: &CircuitError) -> (&'static str, &'static str, Fields) {
+    match error {
+        CircuitError::Scheme(e) => of_scheme(e),
+        CircuitError::Aes(_) => ("AesError", "circuit.aes", vec![]),
+        CircuitError::NoRoute { steps } => ("KeyMissingError", "circuit.no-route", vec![("steps", Field::Number(*steps as f64))]),
+        CircuitError::NoBootstrapping => ("KeyMissingError", "circuit.no-bootstrapping", vec![]),
+        CircuitError::NotEnoughCapacity { left, needed } => {
+            let fields = vec![("left", Field::Number(*left)), ("needed", Field::Number(*needed))];
+            ("NoiseError", "circuit.not-enough-capacity", fields)
+        }
+        CircuitError::MissingInput { name, .. } => ("ProgramError", "circuit.missing-input", vec![("name", text(name))]),
+        CircuitError::UnknownDimension { .. } => ("RangeError", "circuit.unknown-dimension", vec![]),
+        CircuitError::DigitProblem { .. } => ("ParameterError", "circuit.digit-problem", vec![]),
+        CircuitError::ModulusMismatch { .. } | CircuitError::ExponentMismatch { .. } => {
+            ("ParameterError", "circuit.modulus-mismatch", vec![])
+        }
+        _ => ("ParameterError", "circuit", vec![]),
+    }
+}
+
+fn of_wire(error: &WireError) -> (&'static str, &'static str, Fields) {
+    let code = error.code();
+    match error {
+        WireError::Scheme(e) => of_scheme(e),
+        WireError::OtherParams { name, .. } => ("OtherParametersError", code, vec![("params", text(name))]),
+        WireError::Exists { path } | WireError::Io { path, .. } => ("FileError", code, vec![("path", text(path))]),
+        _ => ("FormatError", code, vec![]),
+    }
+}

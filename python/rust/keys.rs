@@ -1,0 +1,320 @@
+//! Secret, public and server keys.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use everlevel::circuit::expression::Program;
+use everlevel::files::KeyFiles;
+use everlevel::scheme::keys::{BootstrapKey, SwitchKey};
+use everlevel::scheme::params::GadgetId;
+use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
+use everlevel::{Basis, EvalKeys, GaloisElement, KeyPlan, Plaintext, SchemeError, ServerKeys, general_keys, program_keys};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rand_chacha::ChaCha20Rng;
+
+use crate::ciphertext::Ciphertext;
+use crate::errors::{Failure, INTERRUPTED, Result, refusal};
+use crate::params::Params;
+use crate::runtime::{Progress, detached, interrupted};
+use crate::values::{octets, residues, slice};
+
+/// The largest file of a single key.
+const MAX_KEY_BYTES: u64 = 8 << 30;
+
+pub fn existing(overwrite: bool) -> Existing {
+    if overwrite { Existing::Replace } else { Existing::Keep }
+}
+
+pub fn rng() -> Result<ChaCha20Rng> {
+    everlevel::system_rng().map_err(|e| everlevel::Error::from(e).into())
+}
+
+/// A secret key.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct SecretKey(pub everlevel::SecretKey);
+
+#[pymethods]
+impl SecretKey {
+    #[staticmethod]
+    fn generate(py: Python<'_>, params: &Params) -> Result<Self> {
+        detached(py, || Ok(SecretKey(everlevel::SecretKey::generate(&params.0, &mut rng()?))))
+    }
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> Result<Self> {
+        detached(py, || Ok(SecretKey(wire::secret_key::from_bytes(&params.0, data, &ReadOptions::default())?.0)))
+    }
+    #[staticmethod]
+    fn open(py: Python<'_>, params: &Params, path: PathBuf) -> Result<Self> {
+        detached(py, || {
+            let data = read_file(&path, MAX_KEY_BYTES)?;
+            Ok(SecretKey(wire::secret_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0))
+        })
+    }
+    /// The key itself, unencrypted.
+    fn expose_to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?))
+    }
+    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
+        let bytes = wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?;
+        Ok(write_secret_file(&path, &bytes, existing(overwrite))?)
+    }
+    #[getter]
+    fn params(&self) -> Params {
+        Params(self.0.params().clone())
+    }
+    fn public_key(&self, py: Python<'_>) -> Result<PublicKey> {
+        detached(py, || Ok(PublicKey(everlevel::PublicKey::generate(&self.0, &mut rng()?))))
+    }
+    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+        let (params, values) = (self.0.params(), slice(&values)?);
+        let x = detached(py, || Ok(self.0.encrypt(&plaintext(params, values)?, &mut rng()?)?))?;
+        Ok(Ciphertext::new(params, x))
+    }
+    /// The slots, from 0 to p^e - 1.
+    fn decrypt<'py>(&self, py: Python<'py>, x: &Ciphertext) -> Result<Bound<'py, PyArray1<u64>>> {
+        same(self.0.params(), &x.params)?;
+        let values = detached(py, || Ok(self.0.decrypt(&x.value.get())?.decode(self.0.params())?))?;
+        Ok(values.into_pyarray(py))
+    }
+    /// The slots of a result that was cut to what decryption needs, its exponent e and its metadata.
+    fn decrypt_compact<'py>(
+        &self,
+        py: Python<'py>,
+        data: PyReadonlyArray1<'_, u8>,
+    ) -> Result<(Bound<'py, PyArray1<u64>>, u32, Metadata)> {
+        let (params, data) = (self.0.params(), octets(&data)?);
+        let (values, exponent, metadata) = detached(py, || {
+            let (found, metadata) = wire::results::from_bytes(params, data, &ReadOptions::default())?;
+            let [x] = &found[..] else {
+                return Err(refusal("FormatError", "python.one", &format!("expected one result, found {}", found.len())));
+            };
+            Ok((self.0.decrypt_compact(x)?.decode(params)?, x.exponent(), metadata))
+        })?;
+        Ok((values.into_pyarray(py), exponent, metadata))
+    }
+    /// Writes all four files of a generation of keys.
+    fn write_files(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        directory: PathBuf,
+        overwrite: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Vec<(PathBuf, u64)>> {
+        detached(py, || {
+            let mut progress = Progress::new(progress);
+            let files = KeyFiles::in_directory(&directory);
+            files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, |done, total| progress.step(done, total))
+        })
+    }
+    /// Server keys in memory.
+    fn server_keys(&self, py: Python<'_>, plan: &Plan, progress: Option<Py<PyAny>>) -> Result<Keys> {
+        detached(py, || {
+            let mut progress = Progress::new(progress);
+            let (mut keys, mut done) = (ServerKeys::empty(self.0.params()), 0);
+            let total = plan.0.len() + usize::from(plan.0.bootstrap);
+            ServerKeys::generate_each::<Failure>(&self.0, &plan.0, &mut rng()?, |key| {
+                keys.insert(key);
+                done += 1;
+                progress.step(done, total)
+            })?;
+            Ok(Keys(Arc::new(Stored::Memory(keys))))
+        })
+    }
+    /// Server keys straight into a file; returns its bytes.
+    fn write_server_keys(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        path: PathBuf,
+        overwrite: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<u64> {
+        detached(py, || {
+            let mut progress = Progress::new(progress);
+            let step = |done, total| progress.step(done, total);
+            let (none, mut rng, kept) = (Metadata::new(), rng()?, existing(overwrite));
+            let report = wire::try_generate_to_file::<Failure>(&path, kept, &self.0, &plan.0, &none, &mut rng, step)?;
+            Ok(report.total_bytes())
+        })
+    }
+}
+
+/// Refuses what belongs to another set: decryption would give anything.
+pub fn same(key: &everlevel::Params, ciphertext: &everlevel::Params) -> Result<()> {
+    if key.same(ciphertext) {
+        return Ok(());
+    }
+    Err(SchemeError::WrongParams { object: "ciphertext", name: key.name().into() }.into())
+}
+
+fn plaintext(params: &everlevel::Params, values: &[i64]) -> Result<Plaintext> {
+    Ok(Plaintext::encode(params, &residues(params, values, params.plain_exponent())?)?)
+}
+
+/// A public key.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct PublicKey(pub everlevel::PublicKey);
+
+#[pymethods]
+impl PublicKey {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> Result<Self> {
+        detached(py, || Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &ReadOptions::default())?.0)))
+    }
+    #[staticmethod]
+    fn open(py: Python<'_>, params: &Params, path: PathBuf) -> Result<Self> {
+        detached(py, || {
+            let data = read_file(&path, MAX_KEY_BYTES)?;
+            Ok(PublicKey(wire::public_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0))
+        })
+    }
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &wire::public_key::to_bytes(&self.0, &Metadata::new())?))
+    }
+    fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
+        let bytes = wire::public_key::to_bytes(&self.0, &Metadata::new())?;
+        Ok(write_file(&path, &bytes, existing(overwrite))?)
+    }
+    #[getter]
+    fn params(&self) -> Params {
+        Params(self.0.params().clone())
+    }
+    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+        let (params, values) = (self.0.params(), slice(&values)?);
+        let x = detached(py, || Ok(self.0.encrypt(&plaintext(params, values)?, &mut rng()?)?))?;
+        Ok(Ciphertext::new(params, x))
+    }
+}
+
+/// Which server keys are made.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Plan(pub KeyPlan);
+
+#[pymethods]
+impl Plan {
+    /// For any program, or for one.
+    #[new]
+    fn new(py: Python<'_>, params: &Params, program: Option<String>) -> Result<Self> {
+        let program = program.map(|text| Program::parse(&text)).transpose()?;
+        detached(py, || match &program {
+            Some(program) => Ok(Plan(program_keys(&params.0, program)?)),
+            None => Ok(Plan(general_keys(&params.0)?)),
+        })
+    }
+    fn __len__(&self) -> usize {
+        self.0.len() + usize::from(self.0.bootstrap)
+    }
+    /// What the keys take in a file.
+    fn bytes(&self, params: &Params) -> u64 {
+        self.0.seeded_bytes(&params.0)
+    }
+}
+
+/// Server keys, wherever they are. Shared by all that compute with them.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+#[derive(Clone)]
+pub struct Keys(pub Arc<Stored>);
+
+pub enum Stored {
+    Memory(ServerKeys),
+    File(FileKeys),
+}
+
+#[pymethods]
+impl Keys {
+    #[staticmethod]
+    fn open(py: Python<'_>, params: &Params, path: PathBuf, cache_bytes: u64) -> Result<Self> {
+        detached(py, || Ok(Keys(Arc::new(Stored::File(FileKeys::open(&params.0, &path, cache_bytes)?)))))
+    }
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: PyReadonlyArray1<'_, u8>) -> Result<Self> {
+        let data = octets(&data)?;
+        let options = ReadOptions::default().limited_to(data.len() as u64);
+        detached(py, || Ok(Keys(Arc::new(Stored::Memory(wire::server_keys::from_bytes(&params.0, data, &options)?.0)))))
+    }
+    /// Writes keys that are in memory to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
+        let Stored::Memory(keys) = &*self.0 else {
+            return Err(refusal("FileError", "python.keys-in-file", "the keys are in a file already: copy it"));
+        };
+        detached(py, || {
+            let bytes = wire::server_keys::to_bytes(keys, &Metadata::new())?;
+            Ok(write_file(&path, &bytes, existing(overwrite))?)
+        })
+    }
+    #[getter]
+    fn params(&self) -> Params {
+        Params(EvalKeys::params(self).clone())
+    }
+    #[getter]
+    fn bootstraps(&self) -> bool {
+        self.plan().bootstrap
+    }
+    fn __len__(&self) -> usize {
+        let plan = self.plan();
+        plan.len() + usize::from(plan.bootstrap)
+    }
+    #[getter]
+    fn in_file(&self) -> bool {
+        matches!(*self.0, Stored::File(_))
+    }
+    /// Number and bytes by kind: relinearization, automorphisms, bootstrapping.
+    fn size_report(&self) -> [(usize, u64); 3] {
+        let report = wire::server_keys::SizeReport::of_plan(EvalKeys::params(self), &self.plan());
+        [report.relin, report.galois, report.bootstrap]
+    }
+    /// Reads the whole file and verifies every checksum; keys in memory were verified when they were read.
+    fn verify(&self, py: Python<'_>) -> Result<()> {
+        match &*self.0 {
+            Stored::Memory(_) => Ok(()),
+            Stored::File(keys) => detached(py, || Ok(keys.verify()?)),
+        }
+    }
+}
+
+impl Keys {
+    pub fn plan(&self) -> KeyPlan {
+        match &*self.0 {
+            Stored::Memory(keys) => keys.plan(),
+            Stored::File(keys) => keys.plan(),
+        }
+    }
+    fn stored(&self) -> &dyn EvalKeys {
+        match &*self.0 {
+            Stored::Memory(keys) => keys,
+            Stored::File(keys) => keys,
+        }
+    }
+}
+
+/// Key switches are where work can be ended: there is one every few milliseconds.
+fn still_wanted() -> std::result::Result<(), SchemeError> {
+    if interrupted() {
+        return Err(SchemeError::UnreadableKey { key: "next key".into(), problem: INTERRUPTED.into() });
+    }
+    Ok(())
+}
+
+impl EvalKeys for Keys {
+    fn params(&self) -> &everlevel::Params {
+        self.stored().params()
+    }
+    fn relin(&self, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+        still_wanted()?;
+        self.stored().relin(gadget)
+    }
+    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+        still_wanted()?;
+        self.stored().galois(g, gadget)
+    }
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        self.stored().galois_basis(g, gadget)
+    }
+    fn bootstrap(&self) -> std::result::Result<Option<Arc<BootstrapKey>>, SchemeError> {
+        self.stored().bootstrap()
+    }
+}

@@ -1,0 +1,48 @@
+//! The compiled half of the Python package: thin classes over the library. What users see is in `src/everlevel`.
+#![forbid(unsafe_code)]
+
+mod aes;
+mod ciphertext;
+mod errors;
+mod keys;
+mod params;
+mod runtime;
+mod server;
+mod values;
+
+use pyo3::prelude::*;
+
+/// The version of the library, and the instruction set that it runs on.
+#[pyfunction]
+fn build() -> (&'static str, &'static str, u16) {
+    (env!("CARGO_PKG_VERSION"), everlevel::Backend::active().name(), everlevel::wire::FORMAT_VERSION)
+}
+
+#[pymodule]
+fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<params::Params>()?;
+    m.add_class::<keys::SecretKey>()?;
+    m.add_class::<keys::PublicKey>()?;
+    m.add_class::<keys::Plan>()?;
+    m.add_class::<keys::Keys>()?;
+    m.add_class::<ciphertext::Ciphertext>()?;
+    m.add_class::<server::Server>()?;
+    m.add_class::<aes::AesServer>()?;
+    m.add_function(wrap_pyfunction!(build, m)?)?;
+    m.add_function(wrap_pyfunction!(params::names, m)?)?;
+    m.add_function(wrap_pyfunction!(params::named_spec, m)?)?;
+    m.add_function(wrap_pyfunction!(params::inspect, m)?)?;
+    m.add_function(wrap_pyfunction!(params::inspect_file, m)?)?;
+    m.add_function(wrap_pyfunction!(runtime::set_num_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(runtime::num_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_to_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(ciphertext::write_file, m)?)?;
+    m.add_function(wrap_pyfunction!(server::program_inputs, m)?)?;
+    m.add_function(wrap_pyfunction!(server::time_bootstraps, m)?)?;
+    m.add_function(wrap_pyfunction!(aes::aes_plan, m)?)?;
+    m.add_function(wrap_pyfunction!(aes::encrypt_aes_key, m)?)?;
+    m.add_function(wrap_pyfunction!(aes::decrypt_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(aes::aes_method, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Long work: without the interpreter's lock, on a pool of its own, ended by Ctrl-C.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rayon::ThreadPool;
+
+use crate::errors::{Failure, Result, refusal};
+
+/// The threads that compute. A forked process has none of its parent's and makes its own.
+struct Pool {
+    /// As asked for; none: as many as there are cores.
+    wanted: Option<usize>,
+    made: Option<(u32, Arc<ThreadPool>)>,
+}
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { wanted: None, made: None });
+
+fn pool() -> Result<Arc<ThreadPool>> {
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, threads)) = pool.made.as_ref().filter(|(process, _)| *process == std::process::id()) {
+        return Ok(threads.clone());
+    }
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(pool.wanted.unwrap_or(0)).build();
+    let threads = Arc::new(threads.map_err(|e| refusal("Error", "python.threads", &format!("cannot start threads: {e}")))?);
+    if let Some((_, parents)) = pool.made.replace((std::process::id(), threads.clone())) {
+        // The threads of a parent do not run here, and nobody would answer who waits for their end.
+        std::mem::forget(parents);
+    }
+    Ok(threads)
+}
+
+/// Sets how many threads compute from now on; 0 stands for one a core.
+#[pyfunction]
+pub fn set_num_threads(count: usize) -> Result<()> {
+    if count > 1024 {
+        return Err(refusal("RangeError", "python.threads", &format!("{count} threads: expected 0 (one a core) to 1024")));
+    }
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.wanted = (count > 0).then_some(count);
+    match pool.made.take() {
+        Some((process, parents)) if process != std::process::id() => std::mem::forget(parents),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// How many threads compute.
+#[pyfunction]
+pub fn num_threads() -> Result<usize> {
+    Ok(pool()?.current_num_threads())
+}
+
+/// Set while computations are to end: Python sees signals in its main thread only, and one Ctrl-C is for all threads.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// How often somebody who waits looks for signals.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Whether what is computed is not wanted any more. Asked for with every key.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Does `work` without the interpreter's lock. Ctrl-C ends it at the next key that it asks for, or the next step of its progress.
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    py.check_signals()?;
+    let pool = pool()?;
+    let mut signal = None;
+    let done = py.detach(|| {
+        let (finished, wait) = mpsc::channel();
+        // Nothing of the pool can wait for signals: they come to the thread that called.
+        pool.in_place_scope(|scope| {
+            scope.spawn(move |_| {
+                // Nobody listens any more only if the waiting thread panicked.
+                let _ = finished.send(work());
+            });
+            loop {
+                match wait.recv_timeout(LOOK) {
+                    Ok(done) => return Some(done),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => return None,
+                    Err(mpsc::RecvTimeoutError::Timeout) if signal.is_none() => {
+                        signal = Python::attach(|py| py.check_signals()).err();
+                        INTERRUPTED.fetch_or(signal.is_some(), Ordering::Relaxed);
+                    }
+                    Err(mpsc::RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    });
+    if let Some(signal) = signal {
+        INTERRUPTED.store(false, Ordering::Relaxed);
+        return Err(signal.into());
+    }
+    py.check_signals()?;
+    done.unwrap_or_else(|| Err(refusal("Error", "python.panic", "the computation panicked: please report this")))
+}
+
+/// A callable `progress(done, total)`, or nobody. An exception that it raises, or Ctrl-C, ends the work.
+pub struct Progress {
+    callback: Option<Py<PyAny>>,
+    failed: Option<PyErr>,
+}
+
+impl Progress {
+    pub fn new(callback: Option<Py<PyAny>>) -> Self {
+        Progress { callback, failed: None }
+    }
+    /// A step is done.
+    pub fn step(&mut self, done: usize, total: usize) -> Result<()> {
+        if interrupted() {
+            return Err(refusal("Error", "python.interrupted", "interrupted"));
+        }
+        if self.callback.is_none() {
+            return Ok(());
+        }
+        Python::attach(|py| {
+            if let Some(callback) = &self.callback {
+                callback.call1(py, (done, total))?;
+            }
+            Ok(())
+        })
+    }
+    /// [`Progress::step`] for work that cannot be stopped: the exception waits for [`Progress::finish`].
+    pub fn note(&mut self, done: usize, total: usize) {
+        if self.failed.is_none() {
+            self.failed = self.step(done, total).err().map(PyErr::from);
+        }
+    }
+    /// The exception that was noted.
+    pub fn finish(self) -> Result<()> {
+        self.failed.map_or(Ok(()), |error| Err(Failure::from(error)))
+    }
+}

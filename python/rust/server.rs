@@ -1,0 +1,237 @@
+//! The server's side.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::sync::{Arc, OnceLock};
+
+use everlevel::circuit::expression::Program;
+use everlevel::{
+    Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison, DigitMethod, Evaluator, KeyPlanner, NextUse, Params,
+    Plaintext, SlotCopy, StageObserver, StageReport, Truncation, Value, bootstrap_plan,
+};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::ciphertext::Ciphertext;
+use crate::errors::{Failure, Result, refusal};
+use crate::keys::Keys;
+use crate::runtime::{Progress, detached};
+use crate::values::{residues, slice};
+
+/// How digits are removed: of least depth.
+const METHOD: DigitMethod = DigitMethod::Geelen { extra_depth: 0 };
+
+/// Computes with server keys, bootstrapping by itself.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Server {
+    inner: Arc<everlevel::Server<Keys>>,
+    keys: Keys,
+    /// How many stages a bootstrapping has.
+    stages: OnceLock<usize>,
+}
+
+impl Server {
+    fn params(&self) -> &Params {
+        self.inner.params()
+    }
+    /// Work on the ciphertexts of the set, whose result is one.
+    fn compute(&self, py: Python<'_>, work: impl FnOnce(&everlevel::Server<Keys>) -> Result<Value> + Send) -> Result<Ciphertext> {
+        let value = detached(py, || work(&self.inner))?;
+        Ok(Ciphertext { params: self.params().clone(), value })
+    }
+    fn apply(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        operation: impl Fn(&Evaluator<Keys>, &Inner) -> std::result::Result<Inner, CircuitError> + Send,
+    ) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
+    }
+    /// Prime and exponent of what a ciphertext holds.
+    fn modulus(&self, a: &Ciphertext) -> (u64, u32) {
+        (self.params().spec().plain_prime, a.value.get().meta().exponent)
+    }
+    fn plain(&self, a: &Ciphertext, values: &[i64]) -> Result<Plaintext> {
+        let e = a.value.get().meta().exponent;
+        Ok(Plaintext::encode_modulo(self.params(), &residues(self.params(), values, e)?, e)?)
+    }
+    fn comparison(&self, a: &Ciphertext) -> Result<Comparison> {
+        let (p, e) = self.modulus(a);
+        Ok(Comparison::new(p, e, METHOD)?)
+    }
+}
+
+/// Tells how far a bootstrapping is.
+struct Watch<'a> {
+    progress: &'a mut Progress,
+    done: usize,
+    total: usize,
+}
+
+impl StageObserver for Watch<'_> {
+    fn stage_done(&mut self, _: &StageReport) {
+        self.done += 1;
+        self.progress.note(self.done, self.total);
+    }
+}
+
+#[pymethods]
+impl Server {
+    #[new]
+    fn new(py: Python<'_>, keys: &Keys) -> Result<Self> {
+        let inner = detached(py, || {
+            let bootstraps = keys.plan().bootstrap;
+            let params = everlevel::EvalKeys::params(keys);
+            if bootstraps {
+                return Ok(everlevel::Server::new(keys.clone(), bootstrap_plan(params)?)?);
+            }
+            Ok(everlevel::Server::leveled(keys.clone()))
+        })?;
+        Ok(Server { inner: Arc::new(inner), keys: keys.clone(), stages: OnceLock::new() })
+    }
+    #[getter]
+    fn keys(&self) -> Keys {
+        self.keys.clone()
+    }
+    #[getter]
+    fn bootstraps(&self) -> usize {
+        self.inner.bootstraps()
+    }
+    fn add(&self, py: Python<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.add(&a.value, &b.value)?))
+    }
+    fn sub(&self, py: Python<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.sub(&a.value, &b.value)?))
+    }
+    fn mul(&self, py: Python<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.mul(&a.value, &b.value)?))
+    }
+    fn neg(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.neg(&a.value)?))
+    }
+    fn pow(&self, py: Python<'_>, a: &Ciphertext, exponent: u64) -> Result<Ciphertext> {
+        let exponent = NonZeroU64::new(exponent);
+        let exponent = exponent.ok_or_else(|| refusal("RangeError", "python.exponent", "exponent 0: expected at least 1"))?;
+        self.compute(py, |s| Ok(s.pow(&a.value, exponent)?))
+    }
+    fn add_scalar(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.add_scalar(&a.value, k)?))
+    }
+    fn mul_scalar(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.mul_scalar(&a.value, k)?))
+    }
+    fn add_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+        let values = slice(&values)?;
+        self.compute(py, |s| Ok(s.add_plain(&a.value, &self.plain(a, values)?)?))
+    }
+    fn mul_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+        let values = slice(&values)?;
+        self.compute(py, |s| Ok(s.mul_plain(&a.value, &self.plain(a, values)?)?))
+    }
+    fn rotate_columns(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.rotate_columns(&a.value, k)?))
+    }
+    fn rotate_along(&self, py: Python<'_>, a: &Ciphertext, dimension: usize, k: i64) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.rotate_along(&a.value, dimension, k)?))
+    }
+    fn swap_rows(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.swap_rows(&a.value)?))
+    }
+    fn sum(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
+        self.compute(py, |s| Ok(s.sum(&a.value)?))
+    }
+    /// Copies (step, begin, end) of slots, see `everlevel::Server::copy_slots`.
+    fn copy_slots(&self, py: Python<'_>, a: &Ciphertext, copies: Vec<(i64, usize, usize)>) -> Result<Ciphertext> {
+        let copies: Vec<SlotCopy> = copies.into_iter().map(|(step, begin, end)| SlotCopy { step, slots: begin..end }).collect();
+        self.compute(py, |s| Ok(s.copy_slots(&a.value, &copies)?))
+    }
+    fn mul_matrix(&self, py: Python<'_>, a: &Ciphertext, matrix: PyReadonlyArray2<'_, i64>) -> Result<Ciphertext> {
+        let rows: Vec<Vec<i64>> = matrix.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
+        self.compute(py, |s| Ok(s.mul_matrix(&a.value, &rows)?))
+    }
+    /// Bootstraps now. The progress is told of stages.
+    fn refresh(&self, py: Python<'_>, a: &Ciphertext, progress: Option<Py<PyAny>>) -> Result<Ciphertext> {
+        self.compute(py, |s| {
+            let Some(bootstrapper) = s.bootstrapper() else { return Err(CircuitError::NoBootstrapping.into()) };
+            if progress.is_none() {
+                return Ok(s.load(s.bootstrap(&a.value.get())?));
+            }
+            let total = *self.stages.get_or_init(|| count_stages(s.params()));
+            let mut progress = Progress::new(progress);
+            let mut watch = Watch { progress: &mut progress, done: 0, total };
+            let fresh = bootstrapper.bootstrap_observed(s.evaluator(), &a.value.get(), &mut watch).map_err(Failure::from)?;
+            progress.finish()?;
+            Ok(s.load(fresh))
+        })
+    }
+    /// Runs a program on named ciphertexts.
+    fn run(
+        &self,
+        py: Python<'_>,
+        program: &str,
+        inputs: BTreeMap<String, Py<Ciphertext>>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<BTreeMap<String, Ciphertext>> {
+        let program = Program::parse(program)?;
+        let inputs: BTreeMap<String, Value> = inputs.into_iter().map(|(name, x)| (name, x.get().value.clone())).collect();
+        let found = detached(py, || {
+            let mut progress = Progress::new(progress);
+            let found = self.inner.run(&program, &inputs, &mut |done| progress.note(done, program.len()))?;
+            progress.finish()?;
+            Ok(found)
+        })?;
+        let own = |value: Value| Ciphertext { params: self.params().clone(), value };
+        Ok(found.into_iter().map(|(name, value)| (name, own(value))).collect())
+    }
+    /// x / p^digits, to the nearest or down, modulo p^(e - digits).
+    fn truncate(&self, py: Python<'_>, a: &Ciphertext, digits: u32, down: bool) -> Result<Ciphertext> {
+        let (p, e) = self.modulus(a);
+        let truncation = Truncation::new(p, e, digits, METHOD)?;
+        self.apply(py, a, move |s, x| match down {
+            true => truncation.floor(s, x, NextUse::Product),
+            false => truncation.round(s, x, NextUse::Product),
+        })
+    }
+    fn clear_lowest_digit(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
+        let (p, e) = self.modulus(a);
+        let clear = ClearLowestDigit::new(p, e)?;
+        self.apply(py, a, move |s, x| clear.apply(s, x))
+    }
+    fn is_negative(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
+        let comparison = self.comparison(a)?;
+        self.apply(py, a, move |s, x| comparison.is_negative(s, x))
+    }
+    fn sign(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
+        let comparison = self.comparison(a)?;
+        self.apply(py, a, move |s, x| comparison.sign(s, x))
+    }
+    /// T: comparisons are of integers x with -T <= x < T.
+    fn comparison_range(&self, a: &Ciphertext) -> Result<i64> {
+        Ok(self.comparison(a)?.range())
+    }
+}
+
+/// The stages of a bootstrapping, by a dry run; 0 if that is refused, as the real one will say why.
+fn count_stages(params: &Params) -> usize {
+    KeyPlanner::new(params).map_or(0, |planner| planner.stages().len())
+}
+
+/// What a program reads.
+#[pyfunction]
+pub fn program_inputs(program: &str) -> Result<Vec<String>> {
+    Ok(Program::parse(program)?.inputs().map(String::from).collect())
+}
+
+/// Many bootstrappings of one ciphertext without a return to Python in between, and the seconds that each took: what `everlevel.bench` compares with.
+#[pyfunction]
+pub fn time_bootstraps(py: Python<'_>, server: &Server, a: &Ciphertext, runs: usize) -> Result<Vec<f64>> {
+    detached(py, || {
+        let x = a.value.get();
+        let once = |_| {
+            let started = std::time::Instant::now();
+            server.inner.bootstrap(&x)?;
+            Ok(started.elapsed().as_secs_f64())
+        };
+        (0..runs).map(once).collect()
+    })
+}

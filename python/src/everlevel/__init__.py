@@ -1,0 +1,107 @@
+"""Exact homomorphic encryption that never runs out of levels.
+
+    >>> import everlevel, numpy as np
+    >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)  # a toy: for data, "bgv-65537-n15"
+    >>> client = everlevel.Client(params)          # holds the secret key
+    >>> server = client.server()                   # holds evaluation keys only
+    >>> x = server.load(client.encrypt(np.arange(10)))
+    >>> y = 3 * x * (1 - x)                        # bootstraps by itself when it must
+    >>> client.decrypt(y, signed=True)
+    array([   0,    0,   -6,  -18,  -36,  -60,  -90, -126, -168, -216])
+
+Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server` (computes). :class:`EncryptedArray` behaves like a NumPy array
+of integers modulo p^r. :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _everlevel as _rust
+from ._array import EncryptedArray
+from ._params import Params, names
+from ._roles import Client, PublicKey, Server, plan_bytes
+from .errors import (
+    AesError,
+    ClusterError,
+    DtypeError,
+    Error,
+    FileError,
+    FormatError,
+    InsecureError,
+    KeyMissingError,
+    NoiseError,
+    NoServerError,
+    OtherParametersError,
+    ParameterError,
+    ProgramError,
+    RangeError,
+    SecretKeyError,
+    ShapeError,
+)
+
+__version__: str = _rust.build()[0]
+
+__all__ = [
+    "AesError",
+    "Client",
+    "ClusterError",
+    "DtypeError",
+    "EncryptedArray",
+    "Error",
+    "FileError",
+    "FormatError",
+    "InsecureError",
+    "KeyMissingError",
+    "NoServerError",
+    "NoiseError",
+    "OtherParametersError",
+    "ParameterError",
+    "Params",
+    "ProgramError",
+    "PublicKey",
+    "RangeError",
+    "SecretKeyError",
+    "Server",
+    "ShapeError",
+    "config",
+    "get_num_threads",
+    "names",
+    "plan_bytes",
+    "set_num_threads",
+    "show_config",
+]
+
+
+def set_num_threads(count: int) -> None:
+    """How many threads compute from now on; 0 stands for one a core. Results do not depend on it."""
+    _rust.set_num_threads(count)
+
+
+def get_num_threads() -> int:
+    """How many threads compute."""
+    return _rust.num_threads()
+
+
+def config() -> dict[str, Any]:
+    """Versions, the instruction set in use, threads."""
+    import platform
+
+    import numpy
+
+    version, backend, wire_format = _rust.build()
+    return {
+        "everlevel": version,
+        "wire format": wire_format,
+        "instruction set": backend,
+        "threads": get_num_threads(),
+        "numpy": numpy.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+    }
+
+
+def show_config() -> None:
+    """Prints what a report of a problem should have."""
+    for name, value in config().items():
+        print(f"{name:16} {value}")

@@ -1,0 +1,205 @@
+"""Parameter sets."""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from typing import Any, Mapping
+
+from . import _everlevel as _rust
+from .errors import FileError, OtherParametersError, ParameterError
+
+_known: "weakref.WeakValueDictionary[str, Params]" = weakref.WeakValueDictionary()
+
+
+class Params:
+    """A validated parameter set: by name, by the path of a ``.json`` file, or by a specification as a mapping or JSON text.
+
+    ``Params("bgv-65537-n15")``. Sets below 128 bits of security, whose names begin with ``insecure_``, need ``insecure_research=True``.
+    Immutable; making one takes up to a second for large rings.
+    """
+
+    def __init__(self, spec: str | os.PathLike[str] | Mapping[str, Any], *, insecure_research: bool = False) -> None:
+        if isinstance(spec, Mapping):
+            text = json.dumps(dict(spec))
+        else:
+            text = os.fspath(spec)
+            if text.lower().endswith(".json"):
+                text = _parameter_file(text)
+        self._become(_rust.Params(text, insecure_research), insecure_research)
+
+    def _become(self, raw: _rust.Params, insecure_research: bool) -> None:
+        self._raw = raw
+        self._insecure_research = insecure_research
+        _known.setdefault(raw.id, self)
+
+    @classmethod
+    def _of(cls, raw: _rust.Params) -> Params:
+        found = _known.get(raw.id)
+        if found is None:
+            found = cls.__new__(cls)
+            found._become(raw, True)
+        return found
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, insecure_research: bool = False) -> Params:
+        """From bytes of the wire format."""
+        self = cls.__new__(cls)
+        self._become(_rust.Params.from_bytes(bytes(data), insecure_research), insecure_research)
+        return self
+
+    def to_bytes(self) -> bytes:
+        """As bytes of the wire format."""
+        return self._raw.to_bytes()
+
+    @property
+    def name(self) -> str:
+        """The name of the set."""
+        return self._raw.name
+
+    @property
+    def id(self) -> str:
+        """What tells sets apart in files: 32 hexadecimal digits."""
+        return self._raw.id
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The specification, as a file of parameters has it."""
+        return json.loads(self._raw.json)
+
+    @property
+    def slots(self) -> int:
+        """How many integers a ciphertext holds."""
+        return self._raw.slots
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        """The dimensions of the slots, the last one contiguous: rows and columns where the index is a power of two."""
+        return tuple(self._raw.dimensions)
+
+    @property
+    def degree(self) -> int:
+        """The degree n of the ring."""
+        return self._raw.degree
+
+    @property
+    def slot_degree(self) -> int:
+        """The degree d of a slot over Z/p^r."""
+        return self._raw.slot_degree
+
+    @property
+    def plain_prime(self) -> int:
+        """p."""
+        return self._raw.plain_prime
+
+    @property
+    def plain_exponent(self) -> int:
+        """r: slots hold integers modulo p^r."""
+        return self._raw.plain_exponent
+
+    @property
+    def plain_modulus(self) -> int:
+        """p^r."""
+        return self._raw.plain_modulus()
+
+    @property
+    def security_bits(self) -> float:
+        """Bits of security (classical) of the weakest key, by the model that ``security_model`` names."""
+        return self._raw.security_bits
+
+    @property
+    def security_model(self) -> str:
+        """Where ``security_bits`` come from."""
+        return self._raw.security_model
+
+    @property
+    def bootstraps(self) -> bool:
+        """Whether the set has bootstrapping."""
+        return self._raw.bootstraps
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return self._raw.levels
+
+    def explain(self) -> str:
+        """What follows from the set, for people: security by key, capacities, costs, key sizes. Runs a bootstrapping without cryptography."""
+        return self._raw.card()[0]
+
+    def facts(self) -> dict[str, Any]:
+        """The same for programs."""
+        return json.loads(self._raw.card()[1])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Params) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        exponent = "" if self.plain_exponent == 1 else f"^{self.plain_exponent}"
+        return f"<everlevel.Params {self.name}: {self.slots} slots modulo {self.plain_prime}{exponent}, {self.security_bits:.0f} bits>"
+
+    def __reduce__(self) -> Any:
+        return restore, (self.id, self._raw.json, self._insecure_research)
+
+
+def restore(identity: str, text: str, insecure_research: bool) -> Params:
+    """The set of a pickle: the one that is there, or made again."""
+    found = _known.get(identity)
+    if found is not None and (insecure_research or found.security_bits >= 128):
+        return found
+    params = Params(text, insecure_research=insecure_research)
+    if params.id != identity:
+        raise OtherParametersError(f"expected parameter set {identity}, found {params.id}", code="wire.other-params", params=params.name)
+    return params
+
+
+def _parameter_file(path: str) -> str:
+    limit = 64 << 10
+    try:
+        with open(path, "rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror}", code="wire.io", path=path) from None
+    if len(data) > limit:
+        raise FileError(f"{path} is larger than {limit} bytes, the most that is read", code="wire.limit", path=path)
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise FileError(f"{path} is not UTF-8 text", code="wire.malformed", path=path) from None
+
+
+def params_with(identity: str, insecure_research: bool) -> Params | None:
+    """The set with this id, if it is there or has a name."""
+    found = _known.get(identity)
+    if found is not None and (insecure_research or found.security_bits >= 128):
+        return found
+    text = _rust.named_spec(identity)
+    return None if text is None else Params(text, insecure_research=insecure_research)
+
+
+def params_of(path: str | os.PathLike[str], identity: str, params: Params | None, insecure_research: bool) -> Params:
+    """The set of a file whose header has ``identity``: as given, by its name, or by params.json beside the file."""
+    if params is None:
+        params = params_with(identity, insecure_research)
+    if params is None:
+        beside = os.path.join(os.path.dirname(os.path.abspath(path)), "params.json")
+        if not os.path.exists(beside):
+            raise ParameterError(
+                f"{os.fspath(path)}: its parameter set has no name that is known here: give it with params=", code="python.params"
+            )
+        params = Params(beside, insecure_research=insecure_research)
+    if params.id != identity:
+        raise OtherParametersError(
+            f"{os.fspath(path)} belongs to parameter set {identity}, not to {params.name} ({params.id})",
+            code="wire.other-params",
+            params=params.name,
+        )
+    return params
+
+
+def names() -> list[str]:
+    """The names of all parameter sets that have one."""
+    return _rust.names()

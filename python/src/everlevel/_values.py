@@ -1,0 +1,80 @@
+"""Between what users give and what the compiled half takes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Callable, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import DtypeError, RangeError, ShapeError
+
+Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
+Progress = Any
+"""A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's. An exception that it raises ends the work."""
+
+
+def integers(values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """The array as 64-bit integers, if it is one of integers."""
+    array = np.asarray(values)
+    if array.size == 0:
+        raise ShapeError(f"an array of shape {array.shape} has no values: expected at least one", code="python.empty")
+    if array.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in array.flat):
+        raise RangeError("an integer does not fit 64 bits: expected values below the plaintext modulus", code="python.value-range")
+    if array.dtype.kind not in "iub":
+        raise DtypeError(
+            f"expected integers, found dtype {array.dtype}: convert with .astype('int64')", code="python.dtype", dtype=str(array.dtype)
+        )
+    if array.dtype == np.uint64 and int(array.max()) > np.iinfo(np.int64).max:
+        raise RangeError(f"{array.max()} is above every plaintext modulus", code="python.value-range")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:
+    """Refuses values outside of 0..modulus - 1, or signed of ±(modulus - 1)/2."""
+    low, high = (-((modulus - 1) // 2), (modulus - 1) // 2) if signed else (0, modulus - 1)
+    least, most = int(array.min()), int(array.max())
+    if least < low or most > high:
+        found = least if least < low else most
+        hint = "" if signed or found >= 0 else "; give signed=True for negative values"
+        raise RangeError(
+            f"{found}: expected {'signed ' if signed else ''}values from {low} to {high}{hint}, or reduce=True to take them modulo {modulus}",
+            code="python.value-range",
+            found=found,
+            low=low,
+            high=high,
+        )
+
+
+def centred(values: npt.NDArray[np.int64], modulus: int) -> npt.NDArray[np.int64]:
+    """Residues as the integers of least absolute value."""
+    return np.where(values > (modulus - 1) // 2, values - modulus, values)
+
+
+def octets(data: Buffer) -> npt.NDArray[np.uint8]:
+    """The bytes of any buffer, without a copy."""
+    try:
+        return np.frombuffer(data, dtype=np.uint8)
+    except (TypeError, ValueError) as error:
+        raise DtypeError(f"expected bytes or a contiguous buffer of them: {error}", code="python.buffer") from None
+
+
+def stepper(progress: Progress) -> Callable[[int, int], object] | None:
+    """A callable of (done, total) for either kind of progress."""
+    if progress is None or not hasattr(progress, "update"):
+        return progress
+    told = 0
+
+    def step(done: int, total: int) -> None:
+        nonlocal told
+        if total:
+            progress.total = total
+        progress.update(done - told)
+        told = done
+
+    return step
+
+
+def path_text(path: str | os.PathLike[str]) -> str:
+    return os.fspath(path)

@@ -1,0 +1,207 @@
+"""AES data in, ciphertexts out: a server takes data that their owner keeps under AES to ciphertexts of their bytes, with the AES key encrypted once.
+
+Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carries them, and a server cannot check GCM's tag. See SECURITY.md.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+
+from . import _everlevel as _rust
+from ._array import EncryptedArray
+from ._params import Params
+from ._roles import DEFAULT_CACHE_BYTES, Client, Path, PublicKey
+from ._values import Buffer, Progress, octets, path_text, stepper
+from .errors import AesError, FormatError
+
+__all__ = ["AesServer", "EncryptedBytes", "EncryptedKey", "decrypt", "encrypt_key", "save_server_keys", "server"]
+
+
+class EncryptedKey:
+    """An AES key under the encryption of the scheme: its round keys, a ciphertext each."""
+
+    def __init__(self, rounds: list[_rust.Ciphertext], encryption: str | None) -> None:
+        self._rounds, self._encryption = rounds, encryption
+
+    @property
+    def bits(self) -> int:
+        """128, 192 or 256."""
+        return 32 * (len(self._rounds) - 7)
+
+    def to_bytes(self) -> bytes:
+        """As bytes, as ``everlevel aes encrypt-key`` writes them."""
+        metadata = {"content": "aes-round-keys"}
+        if self._encryption:
+            metadata["encryption"] = self._encryption
+        return _rust.ciphertexts_to_bytes(self._rounds, metadata)
+
+    @classmethod
+    def from_bytes(cls, data: Buffer, params: Params, *, bounds: str = "stated") -> EncryptedKey:
+        """From bytes; ``bounds`` as for ``EncryptedArray.from_bytes``."""
+        rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds)
+        if metadata.get("content") != "aes-round-keys" or len(rounds) not in (11, 13, 15):
+            raise FormatError("expected an AES key that encrypt_key made", code="python.content")
+        return cls(rounds, metadata.get("encryption"))
+
+    def __repr__(self) -> str:
+        return f"<everlevel.aes.EncryptedKey of AES-{self.bits}>"
+
+
+class EncryptedBytes:
+    """Bytes that were under AES, as ciphertexts."""
+
+    def __init__(self, states: list[list[_rust.Ciphertext]], method: str, length: int, mode: str, owner: AesServer | None) -> None:
+        self._states, self._method, self._length, self._mode, self._owner = states, method, length, mode, owner
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def method(self) -> str:
+        """How bytes lie in slots: ``"packed"`` or ``"byte-sliced"``."""
+        return self._method
+
+    @property
+    def capacity_bits(self) -> float:
+        """What is left to compute with, of the ciphertext that has least."""
+        return min(x.capacity_bits for state in self._states for x in state)
+
+    def to_bytes(self) -> bytes:
+        """As bytes, as ``everlevel aes transcipher`` writes them."""
+        metadata = {"content": "aes-bytes", "method": self._method, "length": str(self._length), "mode": self._mode}
+        return _rust.ciphertexts_to_bytes([x for state in self._states for x in state], metadata)
+
+    @classmethod
+    def from_bytes(cls, data: Buffer, params: Params, *, bounds: str = "untrusted") -> EncryptedBytes:
+        """From bytes; ``bounds`` as for ``EncryptedArray.from_bytes``."""
+        found, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds)
+        length, method = metadata.get("length", ""), metadata.get("method", "")
+        width = {"packed": 1, "byte-sliced": 16}.get(method)
+        good = metadata.get("content") == "aes-bytes" and length.isascii() and length.isdigit() and len(length) < 16
+        if not good or width is None or len(found) % width:
+            raise FormatError("expected what AesServer.transcipher made", code="python.content")
+        states = [found[i : i + width] for i in range(0, len(found), width)]
+        return cls(states, method, int(length), metadata.get("mode", ""), None)
+
+    def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Any = None) -> list[EncryptedArray]:
+        """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for ``server`` to compute on.
+
+        Of bytes by method ``"byte-sliced"``. For each block of 16 bytes there is an entry in each of the 16 / width arrays that belong to a state: entry i of
+        the j-th holds integer ``16 / width * i + j`` of its state. Takes keys of ``save_server_keys(.., integers=True)``.
+        """
+        if self._owner is None:
+            raise AesError("these bytes are in no server's care: integers are made where they were transciphered", code="python.no-server")
+        if self._method != "byte-sliced" or width not in (1, 2, 4, 8, 16) or self._length % 16:
+            raise AesError(
+                f"integers of {width} bytes from {self._length} bytes, {self._method}: expected byte-sliced whole blocks, and 1, 2, 4, 8 or 16 bytes",
+                code="python.width",
+            )
+        if byteorder not in ("big", "little"):
+            raise AesError(f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder")
+        capacity, _ = self._owner._raw.capacity
+        arrays = []
+        for number, state in enumerate(self._states):
+            blocks = (min(self._length - number * capacity, capacity)) // 16
+            for x in self._owner._raw.integers(state, width, 8 * width if bits is None else bits, byteorder == "big"):
+                arrays.append(EncryptedArray._make(x, (blocks,), server=server))
+        return arrays
+
+    def __repr__(self) -> str:
+        return f"<everlevel.aes.EncryptedBytes: {self._length} bytes, {self._method}, {self.capacity_bits:.0f} bits of capacity>"
+
+
+class AesServer:
+    """Takes AES data to ciphertexts, with server keys for it and no secret."""
+
+    def __init__(self) -> None:
+        raise TypeError("AES servers come from everlevel.aes.server and AesServer.open")
+
+    @classmethod
+    def _make(cls, keys: _rust.Keys, method: str) -> AesServer:
+        self = object.__new__(cls)
+        self._keys, self._method, self._raw = keys, method, _rust.AesServer(keys, method)
+        return self
+
+    @classmethod
+    def open(
+        cls, path: Path, params: Params, *, method: str = "packed", cache_bytes: int = DEFAULT_CACHE_BYTES
+    ) -> AesServer:
+        """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or ``"byte-sliced"`` (a block a slot: most throughput)."""
+        return cls._make(_rust.Keys.open(params._raw, os.path.abspath(path_text(path)), cache_bytes), method)
+
+    @property
+    def params(self) -> Params:
+        """The parameter set."""
+        return Params._of(self._keys.params)
+
+    @property
+    def method(self) -> str:
+        """How bytes lie in slots."""
+        return self._method
+
+    @property
+    def state_bytes(self) -> int:
+        """How many bytes are computed at a time."""
+        return self._raw.capacity[0]
+
+    def transcipher(
+        self, key: EncryptedKey, data: Buffer, *, mode: str = "ctr", iv: bytes | None = None, progress: Progress = None
+    ) -> EncryptedBytes:
+        """Undoes AES under encryption. ``mode``: ``"ctr"`` (iv: the first counter block), ``"gcm"`` (without its tag; iv of 12 bytes), ``"cbc"``,
+        ``"ecb"``. ``progress`` is told of rounds."""
+        raw = octets(data)
+        if raw.size == 0:
+            raise AesError("no data: expected at least one byte", code="python.empty")
+        states = self._raw.transcipher(key._rounds, raw, mode, None if iv is None else bytes(iv), stepper(progress))
+        return EncryptedBytes(states, self._method, raw.size, mode, self)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.aes.AesServer of {self.params.name}, {self._method}>"
+
+
+def encrypt_key(key: bytes, by: Client | PublicKey) -> EncryptedKey:
+    """Encrypts the round keys of an AES key of 16, 24 or 32 bytes; with a client at half the size."""
+    if isinstance(by, Client):
+        return EncryptedKey(_rust.encrypt_aes_key(bytes(key), secret=by._raw), "secret")
+    return EncryptedKey(_rust.encrypt_aes_key(bytes(key), public=by._raw), "public")
+
+
+def server(
+    client: Client, *, method: str = "packed", decryption: bool = False, integers: bool = False, progress: Progress = None
+) -> AesServer:
+    """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with ``integers`` for integers and their sums."""
+    plan = _rust.aes_plan(client.params._raw, decryption, integers)
+    return AesServer._make(client._raw.server_keys(plan, stepper(progress)), method)
+
+
+def save_server_keys(
+    client: Client,
+    path: Path,
+    *,
+    decryption: bool = False,
+    integers: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> int:
+    """The same keys straight into a file; returns their bytes."""
+    plan = _rust.aes_plan(client.params._raw, decryption, integers)
+    return client._raw.write_server_keys(plan, path_text(path), overwrite, stepper(progress))
+
+
+def method_for(params: Params, length: int) -> str:
+    """The faster method for so many bytes."""
+    return _rust.aes_method(params._raw, length)
+
+
+def decrypt(x: EncryptedBytes, client: Client) -> bytes:
+    """The bytes."""
+    return _rust.decrypt_bytes(client._raw, x._states, x._method, len(x))
+
+
+def compute_server(aes: AesServer) -> Any:
+    """A ``Server`` on the same keys, to go on with integers."""
+    from ._roles import Server
+
+    return Server._make(_rust.Server(aes._keys))

@@ -1,0 +1,97 @@
+"""What can go wrong: one tree of exceptions, each with a stable ``code`` and the numbers that its message states as attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Error(Exception):
+    """Any refusal of this package.
+
+    ``code`` is a name for programs, such as ``"wire.truncated"``; ``fields`` holds what the message states, also as attributes.
+    """
+
+    def __init__(self, message: str, *, code: str = "error", **fields: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        fields = self.__dict__.get("fields", {})
+        if name in fields:
+            return fields[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __reduce__(self) -> Any:
+        return _restore, (type(self), self.message, self.code, self.fields)
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+def _restore(cls: type[Error], message: str, code: str, fields: dict[str, Any]) -> Error:
+    return cls(message, code=code, **fields)
+
+
+class ParameterError(Error, ValueError):
+    """A parameter set that does not hold together, or that cannot do what is asked."""
+
+
+class InsecureError(ParameterError):
+    """A set below 128 bits without ``insecure_research=True``."""
+
+
+class OtherParametersError(ParameterError):
+    """Objects of different parameter sets."""
+
+
+class RangeError(Error, ValueError):
+    """A value outside of its range. Nothing is reduced silently."""
+
+
+class ShapeError(Error, ValueError):
+    """Shapes that do not fit each other, or the slots."""
+
+
+class DtypeError(Error, TypeError):
+    """An array of something else than integers."""
+
+
+class NoiseError(Error, ArithmeticError):
+    """A result that could be wrong: too much noise, even for bootstrapping."""
+
+
+class KeyMissingError(Error, LookupError):
+    """Server keys that were not made."""
+
+
+class NoServerError(Error, RuntimeError):
+    """A computation on an array that no server holds: see ``Server.load``."""
+
+
+class ProgramError(Error, ValueError):
+    """A program that cannot be read or run; ``column`` says where, from 1."""
+
+
+class FormatError(Error, ValueError):
+    """Bytes that are not what they should be."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be read or written; ``path`` says which."""
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+
+class AesError(Error, ValueError):
+    """AES data, keys or modes that do not fit."""
+
+
+class SecretKeyError(Error, TypeError):
+    """A secret key on its way to where it should not go."""
+
+
+class ClusterError(Error, RuntimeError):
+    """Work on a cluster that could not be finished."""

@@ -1,0 +1,82 @@
+"""One program on many ciphertexts, here and on Ray; an actor dies half-way."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import everlevel
+from everlevel import cluster
+
+
+def polynomial(server, x):
+    return 3 * x**3 * (1 - x) + x.rotate(1)
+
+
+def test_here(toy):
+    columns = [toy.random(20) for _ in range(5)]
+    arrays = [toy.client.encrypt(a) for a in columns]
+    seen = []
+    found = cluster.map("y = x*x + 1", arrays, server=toy.server, progress=lambda done, total: seen.append((done, total)))
+    for a, y in zip(columns, found):
+        np.testing.assert_array_equal(toy.client.decrypt(y), (a * a + 1) % toy.t)
+    assert seen[-1] == (5, 5)
+    endless = (toy.client.encrypt([i]) for i in iter(int, 1))
+    assert toy.client.decrypt(next(cluster.imap("y = x + 5", endless, server=toy.server)))[0] == 5
+    for program in ("y = x*z", "y = x; z = x + 1"):
+        with pytest.raises(everlevel.ClusterError):
+            cluster.map(program, arrays, server=toy.server)
+    with pytest.raises(everlevel.DtypeError):
+        cluster.map(lambda server, x: 3, arrays, server=toy.server)
+    with pytest.raises(everlevel.ClusterError):
+        cluster.map(polynomial, arrays)
+
+
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'everlevel[ray]'")
+    ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    yield ray
+    ray.shutdown()
+
+
+@pytest.mark.parametrize("by", ["path", "object store"])
+def test_on_ray_with_a_death(toy, ray, tmp_path, by):
+    toy.server.save_keys(tmp_path / "server.keys")
+    keys = str(tmp_path / "server.keys") if by == "path" else (tmp_path / "server.keys").read_bytes()
+    log = str(tmp_path / "log")
+    columns = [toy.random(20) for _ in range(40)]
+    arrays = [toy.client.encrypt(a) for a in columns]
+
+    def program(server, x):
+        """Says who it is; the fifth one to begin dies without a word."""
+        handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(handle, b"%d\n" % os.getpid())
+        os.close(handle)
+        with open(log) as file:
+            if sum(1 for _ in file) == 5:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return 3 * x**3 * (1 - x) + x.rotate(1)
+
+    found = cluster.map(program, arrays, keys=keys, params=toy.params, ray=True, workers=3)
+    expected = cluster.map(polynomial, arrays, server=toy.server)
+    assert [y.to_bytes() for y in found] == [y.to_bytes() for y in expected]
+    for a, y in zip(columns, found):
+        np.testing.assert_array_equal(toy.client.decrypt(y), (3 * a**3 * (1 - a) + np.roll(a, -1)) % toy.t)
+    began = open(log).read().split()
+    assert len(set(began)) >= 3 + 1, "three actors and a successor"
+    assert len(began) >= len(arrays) + 1
+
+
+def test_exceptions_of_the_program_come_back(toy, ray, tmp_path):
+    toy.server.save_keys(tmp_path / "server.keys")
+    server = everlevel.Server.open(tmp_path / "server.keys", params=toy.params)
+
+    def program(server, x):
+        return x**0
+
+    with pytest.raises(everlevel.RangeError, match="exponent"):
+        cluster.map(program, [toy.client.encrypt([1])], server=server, ray=True, workers=1)
+    with pytest.raises(everlevel.ClusterError):
+        cluster.map(program, [toy.client.encrypt([1])], server=toy.server, ray=True)

@@ -1,0 +1,210 @@
+"""What is taken, what is refused, and how refusals look."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import everlevel
+
+
+def test_dtypes_and_ranges(toy):
+    client, t = toy.client, toy.t
+    for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, bool):
+        values = np.array([0, 1, 1, 0], dtype)
+        np.testing.assert_array_equal(client.decrypt(client.encrypt(values)), values.astype(int))
+    np.testing.assert_array_equal(client.decrypt(client.encrypt(np.arange(20).reshape(4, 5).T)), np.arange(20).reshape(4, 5).T)
+    np.testing.assert_array_equal(client.decrypt(client.encrypt(np.arange(40)[::2])), np.arange(0, 40, 2))
+    assert client.decrypt(client.encrypt(7)) == 7
+    for bad in ([0.5], np.zeros(3), ["a"], [1j], np.array([None])):
+        with pytest.raises(everlevel.DtypeError):
+            client.encrypt(bad)
+    for bad in ([t], [-1], [2**70], np.array([2**64 - 1], np.uint64), [-(2**63)]):
+        with pytest.raises(everlevel.RangeError):
+            client.encrypt(bad)
+    with pytest.raises(everlevel.ShapeError):
+        client.encrypt([])
+    with pytest.raises(everlevel.RangeError) as caught:
+        client.encrypt([-5])
+    assert (caught.value.code, caught.value.found, caught.value.low, caught.value.high) == ("python.value-range", -5, 0, t - 1)
+    assert "signed=True" in str(caught.value)
+    np.testing.assert_array_equal(client.decrypt(client.encrypt([-5, 300], reduce=True)), [t - 5, 300 - t])
+    x = client.encrypt([-128, 128], signed=True)
+    np.testing.assert_array_equal(client.decrypt(x), [-128, 128])
+    np.testing.assert_array_equal(client.decrypt(x, signed=False), [129, 128])
+    with pytest.raises(everlevel.RangeError):
+        client.encrypt([129], signed=True)
+    y = toy.server.load(x)
+    for bad in (t, -t, 2**80):
+        with pytest.raises(everlevel.RangeError):
+            y * bad
+        with pytest.raises(everlevel.RangeError):
+            y + bad
+    for bad in (0, -1):
+        with pytest.raises(everlevel.RangeError):
+            y**bad
+    with pytest.raises(everlevel.DtypeError):
+        y * 0.5
+    with pytest.raises(everlevel.DtypeError):
+        y + np.array([0.5, 1])
+
+
+def test_the_tree_of_errors(toy):
+    with pytest.raises(everlevel.InsecureError) as caught:
+        everlevel.Params("insecure_bgv-257-n8")
+    assert caught.value.code == "scheme.insecure" and caught.value.bits < 128 and isinstance(caught.value, ValueError)
+    with pytest.raises(everlevel.ParameterError) as caught:
+        everlevel.Params("no-such-set")
+    assert caught.value.code == "scheme.unknown-params"
+    for bad in ("{", "{}", {"name": "x", "index": 1 << 40}):
+        with pytest.raises(everlevel.Error):
+            everlevel.Params(bad, insecure_research=True)
+    x = toy.client.encrypt([1, 2])
+    with pytest.raises(everlevel.NoServerError):
+        x + x
+    other = everlevel.Params("insecure_bgv-127-n8", insecure_research=True)
+    with pytest.raises(everlevel.OtherParametersError):
+        toy.server.load(everlevel.Client(other).encrypt([1]))
+    with pytest.raises(everlevel.OtherParametersError):
+        everlevel.Client(other).decrypt(x)
+    # Keys for one program only.
+    spec = toy.params.spec
+    del spec["bootstrap"]
+    owner = everlevel.Client(everlevel.Params({**spec, "name": "insecure_leveled"}, insecure_research=True))
+    few = owner.server(program="y = x*x")
+    z = few.load(owner.encrypt([1, 2]))
+    with pytest.raises(everlevel.KeyMissingError) as caught:
+        z.refresh()
+    assert caught.value.code == "circuit.no-bootstrapping"
+    with pytest.raises(everlevel.NoiseError):
+        owner.server().load(z) ** (1 << 40)
+    with pytest.raises(everlevel.KeyMissingError) as caught:
+        z.rotate(1)
+    assert caught.value.code == "circuit.no-route" and isinstance(caught.value, LookupError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), again.code, str(again), again.fields) == (
+        type(caught.value),
+        caught.value.code,
+        str(caught.value),
+        caught.value.fields,
+    )
+    for cls in vars(everlevel).values():
+        if isinstance(cls, type) and issubclass(cls, Exception):
+            assert issubclass(cls, everlevel.Error)
+
+
+def test_parameters(toy):
+    params = toy.params
+    assert (params.slots, params.dimensions, params.plain_modulus, params.bootstraps) == (128, (2, 64), 257, True)
+    same = everlevel.Params(params.spec, insecure_research=True)
+    assert same == params and hash(same) == hash(params) and same.id == params.id
+    assert everlevel.Params.from_bytes(params.to_bytes(), insecure_research=True) == params
+    with pytest.raises(everlevel.InsecureError):
+        everlevel.Params.from_bytes(params.to_bytes())
+    assert "bgv-65537-n15" in everlevel.names()
+    facts = params.facts()
+    assert facts["slots"] == 128 and facts["bootstrap"]["failure_log2"] < -60
+    assert "bootstrapping" in params.explain()
+    number, size = everlevel.plan_bytes(params)
+    assert number > 10 and size > 10_000
+    default = everlevel.Params("bgv-65537-n15")
+    assert default.security_bits >= 128 and default.slots == 32768 and "128" in repr(default)
+
+
+def test_progress_and_interrupts(toy):
+    seen = []
+    toy.client.server(program="y = x*x", progress=lambda done, total: seen.append((done, total)))
+    assert seen and [done for done, _ in seen] == list(range(1, len(seen) + 1)) and seen[-1][0] == seen[-1][1]
+
+    class Bar:
+        total, n = None, 0
+
+        def update(self, k):
+            self.n += k
+
+    bar = Bar()
+    toy.load([1, 2]).refresh(progress=bar)
+    assert bar.n == bar.total and bar.total > 3
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        if done == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        toy.client.server(progress=stop)
+    with pytest.raises(Stop):
+        toy.load([1]).refresh(progress=stop)
+
+
+def interrupt():
+    import os
+    import signal
+
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_ends_key_generation(fermat, tmp_path):
+    seen = []
+
+    def progress(done, total):
+        seen.append((done, total))
+        if done == 2:
+            interrupt()
+
+    for make in (
+        lambda: fermat.client.server(progress=progress),
+        lambda: fermat.client.save_keys(tmp_path / "keys", progress=progress),
+        lambda: fermat.client.save_server_keys(tmp_path / "server.keys", progress=progress),
+    ):
+        seen.clear()
+        with pytest.raises(KeyboardInterrupt):
+            make()
+        assert 2 <= len(seen) < seen[0][1]
+    assert [path.name for path in tmp_path.rglob("*")] == ["keys"], "nothing half-made is left"
+
+
+def test_ctrl_c_ends_a_computation(fermat):
+    """Between the key switches of a power that would take many bootstrappings."""
+    import threading
+
+    x = fermat.load([3, 4])
+    timer = threading.Timer(0.3, interrupt)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        for _ in range(1000):
+            x = x ** (2**62 + 1)
+    timer.join()
+    np.testing.assert_array_equal(fermat.client.decrypt(fermat.load([3]) * 2), [6])
+
+
+def test_the_lock_is_released(fermat):
+    """While one thread bootstraps, another one runs Python."""
+    import threading
+
+    counted = []
+    done = threading.Event()
+
+    def count():
+        while not done.is_set():
+            counted.append(1)
+            done.wait(0.001)
+
+    thread = threading.Thread(target=count)
+    x = fermat.load([1, 2, 3])
+    thread.start()
+    fermat_refresh = x.refresh()
+    done.set()
+    thread.join()
+    assert len(counted) > 3
+    np.testing.assert_array_equal(fermat.client.decrypt(fermat_refresh), [1, 2, 3])
+
+
+def test_config(capsys):
+    assert everlevel.__version__ == everlevel.config()["everlevel"]
+    everlevel.show_config()
+    assert "instruction set" in capsys.readouterr().out
+    with pytest.raises(everlevel.RangeError):
+        everlevel.set_num_threads(100000)
