@@ -13,6 +13,7 @@ use crate::args::{Common, Goal, PlanArgs};
 use crate::bench::{machine, measure::Bench};
 use crate::common::{emit, emit_json, find_planner, progress, table, threads};
 use crate::error::CliError;
+use crate::roles::files::of_file;
 
 #[derive(Serialize)]
 struct Plan {
@@ -71,7 +72,7 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     candidates.truncate(args.max_rows.max(1));
     if let Some(path) = &args.save {
         let text = serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
-        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(CliError::failure)?;
+        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(of_file(path))?;
     }
     let rows = candidates.iter().enumerate().map(|(i, candidate)| {
         let measured = if i < args.measure { Some(measured(candidate, depth)?) } else { None };

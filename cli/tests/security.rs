@@ -64,7 +64,10 @@ fn the_papers_keys_are_shown_beside_their_claims() {
     assert_eq!(find("ltv-32768")["block_size"], 2);
     let markdown = success(&["security", "papers", "--markdown"]);
     let stored = include_str!("../../docs/security.md");
-    assert!(stored.contains(markdown.trim()), "docs/security.md is out of date: paste what `everlevel security papers --markdown` prints");
+    assert!(
+        stored.contains(markdown.trim()),
+        "docs/security.md is out of date: paste what `everlevel security papers --markdown` prints"
+    );
 }
 
 #[test]

@@ -148,7 +148,10 @@ fn fuzz_targets_pass_the_corpus() {
     let seeds = seeds();
     assert!(seeds == fuzz::seeds().unwrap(), "the seeds are not what the format writes: run write_seeds");
     assert!(seeds.iter().all(|(name, bytes)| fuzz_all(bytes) > 0 || panic!("{name} is not read")));
-    corpus().iter().for_each(|(_, bytes)| drop(fuzz_all(bytes)));
+    // Few of these are read; none panics.
+    corpus().iter().for_each(|(_, bytes)| {
+        let _ = fuzz_all(bytes);
+    });
 }
 
 #[test]
