@@ -127,11 +127,17 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
     let evaluator = Evaluator::new(keys);
     let values: Vec<u64> = (0..params.slots() as u64).map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus()).collect();
     let mut x = client.encrypt(&values, &mut rng)?;
-    let started = Instant::now();
-    for _ in 0..depth {
-        x = evaluator.mul(&x, &x, NextUse::Product)?;
+    let fresh = x.clone();
+    let mut seconds = 0.0;
+    // Once to warm up.
+    for _ in 0..2 {
+        x = fresh.clone();
+        let now = Instant::now();
+        for _ in 0..depth {
+            x = evaluator.mul(&x, &x, NextUse::Product)?;
+        }
+        seconds = now.elapsed().as_secs_f64();
     }
-    let seconds = started.elapsed().as_secs_f64();
     let t = u128::from(params.plain_modulus());
     let power = |v: u64| (0..depth).fold(u128::from(v), |v, _| v * v % t) as u64;
     if !client.decrypt(&x)?.into_iter().eq(values.into_iter().map(power)) {

@@ -1,10 +1,13 @@
 //! What follows from a parameter set.
 
+use std::collections::BTreeMap;
+
 use everlevel_arith::primes;
 use everlevel_ring::Ring;
+use everlevel_scheme::noise::EVENT_LOG2;
 use everlevel_scheme::params::{BootstrapMode, Family, KeySecurity, SecretKind};
-use everlevel_scheme::{Form, KeyPlan, Params};
-use serde::Serialize;
+use everlevel_scheme::{Cost, Form, KeyPlan, Params};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
@@ -38,6 +41,35 @@ pub struct Card {
     relinearization_key_bytes: u64,
     transform_primes: Vec<PrimeSupply>,
     bootstrap: Option<BootstrapCard>,
+}
+
+/// A recorded measurement: what one bootstrapping of a set took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// The median over the runs.
+    pub seconds: f64,
+    /// How many runs.
+    pub runs: usize,
+    /// With so many threads.
+    pub threads: usize,
+    /// The processor.
+    pub cpu: String,
+    /// The instruction set that was used.
+    pub backend: String,
+    /// When.
+    pub date: String,
+    /// Of which commit.
+    pub commit: String,
+}
+
+impl Measured {
+    /// The measurements that come with the library, by set: `everlevel bench bootstrap --record everlevel/measured.json`.
+    ///
+    /// # Errors
+    /// None that a test of this crate does not find: the file is part of the source.
+    pub fn recorded() -> Result<BTreeMap<String, Measured>, serde_json::Error> {
+        serde_json::from_str(include_str!("../measured.json"))
+    }
 }
 
 /// How many primes of a size the transforms of a ring can use.
@@ -87,7 +119,15 @@ struct BootstrapCard {
     multiplications_after: usize,
     server_keys: usize,
     server_key_bytes: u64,
+    /// log2 of the probability that one bootstrapping fails: the sum of the next two.
     failure_log2: f64,
+    /// That of roundings and key switches: random polynomials beyond their bound.
+    failure_of_events_log2: f64,
+    /// That of the overflow in some coefficient; none if it never exceeds the bound.
+    failure_of_overflow_log2: Option<f64>,
+    /// What it took, if that is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured: Option<Measured>,
 }
 
 impl Card {
@@ -125,6 +165,11 @@ impl Card {
                     server_keys: keys.len() + usize::from(keys.bootstrap),
                     server_key_bytes: keys.seeded_bytes(params),
                     failure_log2: failure_log2(params, &planner.cost()),
+                    failure_of_events_log2: events(params, &planner.cost()),
+                    failure_of_overflow_log2: Some(params.noise().overflow_tail(params.overflow_bound()))
+                        .filter(|x| x.is_finite())
+                        .map(|x| x + (params.degree() as f64).log2()),
+                    measured: Measured::recorded().ok().and_then(|all| all.get(params.name()).cloned()),
                 })
             }
         };
@@ -191,6 +236,8 @@ impl Card {
         line("secrets", format!("{}{sparse}", self.secret));
         for key in &self.security_by_key {
             line("security", key.to_string());
+            let others: Vec<String> = key.attacks.iter().map(|a| format!("{} {:.1}", a.name.as_str(), a.bits)).collect();
+            line("  by attack", others.join(", "));
         }
         line("security model", self.security_model.into());
         line(
@@ -223,7 +270,28 @@ impl Card {
                     "server keys",
                     format!("{} keys, {:.1} MiB when seeded", b.server_keys, b.server_key_bytes as f64 / 1048576.0),
                 );
-                line("failure", format!("2^{:.1} for one bootstrapping", b.failure_log2));
+                let overflow = b.failure_of_overflow_log2.map_or("never".into(), |x| format!("2^{x:.1}"));
+                line(
+                    "failure",
+                    format!(
+                        "2^{:.1} for one bootstrapping: 2^{:.1} by its random polynomials (2^{EVENT_LOG2:.0} each and embedding), overflow {overflow}",
+                        b.failure_log2, b.failure_of_events_log2
+                    ),
+                );
+                if let Some(m) = &b.measured {
+                    let threads = if m.threads == 1 { "one thread".into() } else { format!("{} threads", m.threads) };
+                    line(
+                        "measured",
+                        format!(
+                            "{:.2} s, {threads} of {}, {}, {}, commit {}",
+                            m.seconds,
+                            m.cpu,
+                            m.backend,
+                            &m.date[..10.min(m.date.len())],
+                            m.commit
+                        ),
+                    );
+                }
             }
         }
         let width = lines.iter().map(|l| l.0.len()).max().unwrap_or(0);
@@ -266,7 +334,25 @@ impl Card {
     }
 }
 
+/// log2 of the probability that one of the random polynomials of a computation of this cost exceeds its bound.
+fn events(params: &Params, cost: &Cost) -> f64 {
+    EVENT_LOG2 + ((cost.roundings + cost.key_switches).max(1) as f64).log2() + (params.degree() as f64).log2()
+}
+
 /// p^r as people write it.
 pub fn power(p: u64, r: u32) -> String {
     if r == 1 { p.to_string() } else { format!("{p}^{r}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_measurements_are_of_sets_that_bootstrap() {
+        for (name, measured) in Measured::recorded().unwrap() {
+            let spec = everlevel_scheme::params::spec(&name).unwrap();
+            assert!(spec.bootstrap.is_some() && measured.seconds > 0.0 && measured.date.len() >= 10, "{name}");
+        }
+    }
 }

@@ -51,7 +51,7 @@ mod server;
 mod transcipher;
 mod vectors;
 
-pub use card::Card;
+pub use card::{Card, Measured};
 pub use client::Client;
 pub use error::Error;
 pub use explainer::{Explainer, TracedValue};

@@ -1,9 +1,11 @@
 //! `everlevel bench bootstrap`: fresh keys and random values in every run, everything checked.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use everlevel::failure_log2;
 use everlevel::scheme::params::BootstrapMode;
+use everlevel::wire::file::{Existing, write_file};
+use everlevel::{Measured, failure_log2};
 use serde::Serialize;
 
 use super::machine;
@@ -11,6 +13,8 @@ use super::measure::{Bench, Outcome};
 use crate::args::{BootstrapArgs, Common, Mode};
 use crate::common::{emit, emit_json, find_params, find_planner, median, progress, table, threads};
 use crate::error::CliError;
+use crate::reproduce::record::Circumstances;
+use crate::roles::files::of_file;
 
 #[derive(Serialize)]
 struct Report {
@@ -97,6 +101,9 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         verified_slots: params.slots() * outcomes.len(),
         wrong_slots: outcomes.iter().map(|o| o.wrong).sum(),
     };
+    if let Some(path) = args.record.as_ref().filter(|_| report.wrong_slots == 0) {
+        enter(path, &report, outcomes.len())?;
+    }
     if common.json {
         emit_json(&report)?;
     } else {
@@ -109,6 +116,31 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         )));
     }
     Ok(())
+}
+
+/// Enters the time into a file of measurements.
+fn enter(path: &Path, report: &Report, runs: usize) -> Result<(), CliError> {
+    let shown = path.display();
+    let bytes = match std::fs::read(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => b"{}".to_vec(),
+        read => read.map_err(|e| CliError::failure(format!("cannot read {shown}: {e}")))?,
+    };
+    let mut all: BTreeMap<String, Measured> = serde_json::from_slice(&bytes)
+        .map_err(|e| CliError::usage(format!("--record {shown}: not a file of measurements: {e}")))?;
+    let now = Circumstances::now();
+    let measured = Measured {
+        seconds: report.seconds_median,
+        runs,
+        threads: report.threads,
+        cpu: now.cpu,
+        backend: report.backend.into(),
+        date: now.date,
+        commit: now.commit,
+    };
+    all.insert(report.params.clone(), measured);
+    let mut text = serde_json::to_string_pretty(&all).map_err(CliError::failure)?;
+    text.push('\n');
+    write_file(path, text.as_bytes(), Existing::Replace).map_err(of_file(path))
 }
 
 fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {

@@ -12,10 +12,10 @@ use crate::error::CliError;
 /// Where and when a run was made.
 #[derive(Serialize)]
 pub struct Circumstances {
-    date: String,
+    pub date: String,
     version: &'static str,
-    commit: String,
-    cpu: String,
+    pub commit: String,
+    pub cpu: String,
     cpu_flags: String,
     backend: &'static str,
     threads: usize,

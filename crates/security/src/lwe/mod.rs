@@ -23,6 +23,9 @@ use crate::reduction::CostModel;
 /// The largest dimension that is estimated.
 pub const MAX_DIMENSION: usize = 1 << 20;
 
+/// What costs more than 2^this is no attack.
+const BEYOND: f64 = 4096.0;
+
 /// What the secret is drawn from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -153,7 +156,7 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> 
         dual::plain(key, model),
         dual::hybrid(key, model),
     ];
-    let mut attacks: Vec<Attack> = candidates.into_iter().flatten().collect();
+    let mut attacks: Vec<Attack> = candidates.into_iter().flatten().filter(|attack| attack.bits < BEYOND).collect();
     if attacks.is_empty() {
         attacks.push(primal::whole_lattice(key, model));
     }
