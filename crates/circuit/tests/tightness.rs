@@ -174,6 +174,7 @@ fn bootstrapping(name: &str, allowed: f64) {
     assert!(switched || params.spec().form == Form::Bfv, "{name}: products of BGV begin at the floor");
     assert!(!switched || gap <= LIMIT, "{name}: the bound of a bootstrapping, switched down, is {gap:.1} bits above the noise");
     let raw = if switched { found.of(last.inputs[0]) } else { gap };
+    println!("| {name} | result | {raw:.1} |");
     assert!(raw <= allowed, "{name}: the bound of a bootstrapping is {raw:.1} bits above the noise, allowed are {allowed}");
 }
 
