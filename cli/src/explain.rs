@@ -201,7 +201,7 @@ fn drawn(explanation: &Explanation) -> LinePlot {
         (!points.is_empty()).then(|| Series { name: name.into(), points, join })
     };
     let series = [
-        line("modulus", Join::Straight, &|step| Some(step.modulus_bits)),
+        line("modulus", Join::Steps, &|step| Some(step.modulus_bits)),
         line("bound on the noise", Join::Straight, &|step| Some(step.bound_bits)),
         line("measured noise", Join::Dots, &|step| step.measured_bits),
         line("average estimate", Join::Straight, &|step| step.estimate_bits),

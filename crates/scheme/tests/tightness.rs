@@ -131,6 +131,8 @@ fn bounds_over_odd_indices_are_tight() {
 
 #[test]
 fn ntru_bounds_are_tight() {
-    // Encryptions over NTRU lie 3.6 bits below their bound, as two polynomials are fresh in each; products have twice that.
-    check(["insecure_ltv-257-n8", "insecure_yashe-257-n8"].map(|name| spec(name).unwrap()), &[]);
+    // The noise of encryptions over NTRU, g s + f e, lies 3.6 bits below its bound, as both f and e are taken at their worst; a product has twice that, and a bit
+    // as both operands are largest at different embeddings.
+    let allowed = [("insecure_ltv-257-n8", "product of encryptions", 8.5)];
+    check(["insecure_ltv-257-n8", "insecure_yashe-257-n8"].map(|name| spec(name).unwrap()), &allowed);
 }

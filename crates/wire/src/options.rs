@@ -76,15 +76,15 @@ impl ReadOptions {
         let noise = match self.bounds {
             BoundPolicy::Untrusted => largest,
             BoundPolicy::Fresh(encryption) => {
-                let bound = match encryption {
-                    Encryption::Secret => params.noise().fresh_secret(t),
-                    Encryption::Public => params.noise().fresh_public(t),
-                };
-                let fresh = params.fresh(stated.level, stated.exponent, bound);
-                if (Meta { noise: bound, ..stated }) != fresh {
+                let fresh = params.modelled(stated.level, stated.exponent, |model| match encryption {
+                    Encryption::Secret => model.fresh_secret(t),
+                    Encryption::Public => model.fresh_public(t),
+                });
+                if (Meta { noise: fresh.noise, ..stated }) != fresh {
                     return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
                 }
-                bound
+                params.check_meta(&fresh)?;
+                return Ok(fresh);
             }
             BoundPolicy::Stated => {
                 let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));

@@ -149,17 +149,15 @@ mod tests {
         for f in [0, 5, 30, 31, 32, 40] {
             let mut flood = Poly::<Coeff>::from_signed(ring, basis, &vec![0; ring.degree()]);
             add_flood(&params, &mut flood, 257, f, &mut rng);
-            let centered = |limb: usize| -> Vec<i64> {
-                let q = ring.modulus(basis.iter().nth(limb).unwrap());
-                flood.limbs()[limb].iter().map(|&x| q.centered(q.mul(x, q.inv(q.reduce_u64(257)).unwrap()))).collect()
+            let centered = |(i, limb): (usize, &std::sync::Arc<everlevel_ring::Limb>)| -> Vec<i64> {
+                let q = ring.modulus(i);
+                limb.iter().map(|&x| q.centered(q.mul(x, q.inv(q.reduce_u64(257)).unwrap()))).collect()
             };
-            let values = centered(0);
-            // The smallest primes hold 2^f for each of these f.
-            assert!(
-                (1..basis.len())
-                    .filter(|&i| ring.modulus(basis.iter().nth(i).unwrap()).value() > 2 << f)
-                    .all(|i| centered(i) == values)
-            );
+            // Primes that hold all of the range.
+            let wide = basis.iter().zip(flood.limbs()).filter(|(i, _)| ring.modulus(*i).value() > 2 << f);
+            let all: Vec<Vec<i64>> = wide.map(centered).collect();
+            assert!(all.len() > 1 && all.iter().all(|values| *values == all[0]), "f = {f}");
+            let values = &all[0];
             let half = 1i64 << f;
             assert!(values.iter().all(|x| (-half..half).contains(x)), "f = {f}");
             if f > 5 {
