@@ -28,6 +28,35 @@ fn changed(file_name: &str, changes: &[(&str, Value)]) -> String {
     file(file_name, spec.to_string())
 }
 
+/// The code, at the end of the line and in the object that --json gives instead, with the same message.
+#[test]
+fn codes() {
+    let path = file("codes.json", "{}");
+    for (args, code) in [
+        (vec!["frobnicate"], "cli.usage"),
+        (vec!["params", "card", &path], "cli.usage"),
+        (vec!["params", "card", "no-such-set"], "scheme.unknown-params"),
+        (vec!["demo", "--params", TOY], "scheme.insecure"),
+        (vec!["inspect", "no-such-file.ct"], "wire.io"),
+        (vec!["inspect", &path], "wire.not-ours"),
+        (vec!["keygen", "--params", TOY, "--insecure-research", "--program", "y = 2*", "--out", "none"], "expression.syntax"),
+    ] {
+        let plain = everlevel(&args);
+        let line = String::from_utf8(plain.stderr).unwrap();
+        let first = line.lines().next().unwrap();
+        assert!(first.ends_with(&format!(" [{code}]")), "{args:?}: {line}");
+        let object = everlevel(&[&args[..], &["--json"]].concat());
+        assert_eq!(object.status.code(), plain.status.code());
+        assert!(object.stdout.is_empty());
+        let told: Value = serde_json::from_slice(&object.stderr).unwrap();
+        assert_eq!(told["error"]["code"], code);
+        assert_eq!(
+            line.replacen(&format!(" [{code}]"), "", 1),
+            format!("everlevel: {}\n", told["error"]["message"].as_str().unwrap())
+        );
+    }
+}
+
 #[test]
 fn arguments() {
     refused(&[], &["expected a command"]);

@@ -1,7 +1,7 @@
 //! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are from).
 
 use everlevel::scheme::params::{Family, SecretKind};
-use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, SlotShape};
+use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, Plaintext, SlotShape};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<u64> {
@@ -93,4 +93,18 @@ fn seal() {
 #[test]
 fn lattigo() {
     check(include_str!("data/lattigo-batch-encoding.json"));
+}
+
+/// Signed values up to half of the modulus, and none beyond, whatever their size.
+#[test]
+fn signed_values_have_their_range() {
+    let params = ring(16, 97);
+    let within = [0, 1, -1, 48, -48];
+    let plain = Plaintext::encode_signed(&params, &within).unwrap();
+    assert_eq!(plain.decode_signed(&params).unwrap()[..5], within);
+    for outside in [49, -49, 97, i64::MAX, i64::MIN, i64::MIN + 1] {
+        let refused = Plaintext::encode_signed(&params, &[0, outside]).unwrap_err();
+        assert_eq!(refused.code(), "scheme.bad-argument", "{outside}");
+        assert!(refused.to_string().contains(&format!("{outside} at position 1")), "{refused}");
+    }
 }

@@ -121,14 +121,14 @@ fn contains(memory: &[u8], part: &[u8]) -> bool {
     memory.windows(part.len()).any(|x| x == part)
 }
 
-/// The limbs that lie in the ring's pool, as they were left.
+/// The limbs that were given back to the ring's pool last, as they were left. To be taken right after what is looked at: the next computation
+/// writes over them.
 fn pool(ring: &Ring) -> Vec<Limb> {
     (0..600).map(|_| ring.limb()).collect()
 }
 
-/// Those of the limbs that the pool holds somewhere.
-fn pooled(ring: &Ring, limbs: &[Vec<u64>]) -> usize {
-    let pool = pool(ring);
+/// How many of the limbs of a polynomial are among those of the pool.
+fn pooled(pool: &[Limb], limbs: &[Vec<u64>]) -> usize {
     limbs.iter().filter(|limb| pool.iter().any(|old| old[..] == limb[..])).count()
 }
 
@@ -178,9 +178,9 @@ fn the_search_finds_what_is_not_wiped() {
     let mut unwiped: Poly<Eval> = Poly::uninit(params.ring(), basis);
     unwiped.limbs_mut().into_iter().zip(&limbs).for_each(|(to, from)| to.copy_from_slice(from));
     drop(secret);
-    assert_eq!(pooled(params.ring(), &limbs), 0);
+    assert_eq!(pooled(&pool(params.ring()), &limbs), 0);
     drop(unwiped);
-    assert_eq!(pooled(params.ring(), &limbs), limbs.len());
+    assert_eq!(pooled(&pool(params.ring()), &limbs), limbs.len());
 }
 
 #[test]
@@ -188,6 +188,7 @@ fn secret_keys() {
     let _alone = alone();
     let (params, mut rng) = toy();
     let (key, made) = freed(|| SecretKey::generate(&params, &mut rng));
+    let left = pool(params.ring());
     let exposed = key.expose_secret_coefficients();
     let s = exposed.main.to_vec();
     let sparse = exposed.sparse.as_ref().unwrap().to_vec();
@@ -199,14 +200,15 @@ fn secret_keys() {
     assert_eq!(found(&needles, &made), [""; 0]);
     assert!(!whole(&made));
     let limbs = limbs_of(&sample::secret_poly(params.ring(), params.chain().keyed(), &s));
-    assert_eq!(pooled(params.ring(), &limbs), 0);
+    assert_eq!(pooled(&left, &limbs), 0);
+    drop(left);
     let ((), dropped) = freed(|| {
         drop(key);
         drop(exposed);
     });
     assert_eq!(found(&needles, &dropped), [""; 0]);
     assert!(!whole(&dropped));
-    assert_eq!(pooled(params.ring(), &limbs), 0);
+    assert_eq!(pooled(&pool(params.ring()), &limbs), 0);
     let ((), control) = freed(|| drop(sparse.clone()));
     assert!(whole(&control));
 }
@@ -264,41 +266,29 @@ fn encryption_and_decryption() {
         let plain = Plaintext::encode(&params, &values).unwrap();
         key.encrypt(&plain, &mut rng).unwrap()
     });
-    let (phase, _, product) = opened(&params, &s, x.components());
+    let left = pool(ring);
+    let (phase, as_coefficients, product) = opened(&params, &s, x.components());
     let errors: Vec<i64> = phase.iter().zip(&message).map(|(w, m)| (w - m) / t).collect();
     assert!(errors.iter().all(|e| e.abs() <= 21) && errors.iter().any(|e| *e != 0), "the errors are those of the ciphertext");
-    let mut needles = vec![
+    let needles = [
         Needle::signed("errors", &errors),
         Needle::signed("message and errors", &phase),
         Needle::signed("the centered message", &message),
         Needle::new("the message", copy.coefficients().iter().copied()),
     ];
     assert_eq!(found(&needles, &memory), [""; 0]);
-    assert_eq!(pooled(ring, &limbs_of(&sample::secret_poly(ring, product.basis(), &phase))), 0, "m + t e");
-    let as_limbs = limbs_of(&product);
-    drop(product);
-    // What this test itself left is overwritten first: the product, in the pool, then a new encryption.
+    let noisy = sample::secret_poly(ring, product.basis(), &phase);
+    let secret = [limbs_of(&noisy), limbs_of(&as_coefficients), limbs_of(&product)].concat();
+    assert_eq!(pooled(&left, &secret), 0, "m + t e, or a s, from which s follows");
+    // Gone are what this test computed itself.
+    drop((noisy, as_coefficients, product, left));
     pool(ring).iter_mut().for_each(|limb| limb.fill(0));
-    let x = key.encrypt(&copy, &mut rng).unwrap();
-    let (_, _, product) = opened(&params, &s, x.components());
-    let own = limbs_of(&product);
-    assert!(own != as_limbs);
-    let taken = pool(ring);
-    assert!(!taken.iter().any(|old| own.iter().any(|limb| old[..] == limb[..])), "a s, from which s follows");
-    drop(taken);
-    drop(product);
 
-    let (phase, as_coefficients, product) = opened(&params, &s, x.components());
-    let limbs = [limbs_of(&as_coefficients), limbs_of(&product)].concat();
-    drop((as_coefficients, product));
-    pool(ring).iter_mut().for_each(|limb| limb.fill(0));
-    needles.push(Needle::signed("the phase", &phase));
-    let ((), memory) = freed(|| {
-        let plain = key.decrypt(&x).unwrap();
-        assert!(plain == copy);
-    });
+    let (same, memory) = freed(|| key.decrypt(&x).unwrap() == copy);
+    let left = pool(ring);
+    assert!(same);
     assert_eq!(found(&needles, &memory), [""; 0]);
-    assert_eq!(pooled(ring, &limbs), 0);
+    assert_eq!(pooled(&left, &secret), 0);
 }
 
 #[test]
@@ -311,6 +301,7 @@ fn public_encryption() {
     let plain = Plaintext::encode(&params, &[1, 2, 3]).unwrap();
     let mut again = rng.clone();
     let (x, memory) = freed(|| public.encrypt(&plain, &mut rng).unwrap());
+    let left = pool(ring);
     // v is drawn first: with it, c1 - t v a is t times an error.
     let v = sample::ternary(params.degree(), &mut again);
     let basis = x.components()[1].basis();
@@ -332,7 +323,7 @@ fn public_encryption() {
         Needle::signed("t e1", &scaled(&error)),
     ];
     assert_eq!(found(&needles, &memory), [""; 0]);
-    assert_eq!(pooled(ring, &limbs_of(&tv)), 0);
+    assert_eq!(pooled(&left, &limbs_of(&tv)), 0);
 }
 
 #[test]

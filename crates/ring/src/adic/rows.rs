@@ -155,7 +155,7 @@ impl AdicRing {
     }
     /// The centered coefficients modulo 2, in natural order.
     pub fn parities(&self, x: &AdicPoly) -> Vec<u64> {
-        let mut stored = vec![0u64; self.ring.degree()];
+        let mut stored = Zeroizing::new(vec![0u64; self.ring.degree()]);
         for row in &x.rows {
             stored.iter_mut().zip(&row[..]).for_each(|(s, &d)| *s ^= u64::from((d ^ self.half()) & 1));
         }
