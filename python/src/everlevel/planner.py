@@ -36,7 +36,7 @@ def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimise: 
     Takes seconds. Where nothing fits, a :class:`everlevel.ParameterError` says why.
     """
     found = _rust.candidates(plain_modulus, slots, depth, minimise)
-    return [Candidate(Params._of(raw), *rest) for raw, *rest in found]
+    return [Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found]
 
 
 def estimate_security(
