@@ -6,6 +6,7 @@ mod ciphertext;
 mod errors;
 mod keys;
 mod params;
+mod plan;
 mod runtime;
 mod server;
 mod values;
@@ -33,6 +34,8 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(params::named_spec, m)?)?;
     m.add_function(wrap_pyfunction!(params::inspect, m)?)?;
     m.add_function(wrap_pyfunction!(params::inspect_file, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::candidates, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::estimate_security, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_to_bytes, m)?)?;

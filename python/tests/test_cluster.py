@@ -80,3 +80,14 @@ def test_exceptions_of_the_program_come_back(toy, ray, tmp_path):
         cluster.map(program, [toy.client.encrypt([1])], server=server, ray=True, workers=1)
     with pytest.raises(everlevel.ClusterError):
         cluster.map(program, [toy.client.encrypt([1])], server=toy.server, ray=True)
+
+
+def test_what_ray_adds(ray):
+    from everlevel import bench
+
+    try:
+        found = bench.cluster("insecure_bgv-257-n8", 6, [1, 2], insecure_research=True)
+    finally:
+        everlevel.set_num_threads(0)
+    assert (found["wrong_slots"], found["different_results"]) == (0, 0)
+    assert [run["actors"] for run in found["runs"]] == [0, 1, 2]

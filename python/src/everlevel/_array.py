@@ -284,8 +284,8 @@ class EncryptedArray:
     def _full(self, shape: tuple[int, ...]) -> bool:
         return math.prod(shape) == self._slots()
 
-    def _scalar(self, k: Any) -> int:
-        k, t = int(k), self.modulus
+    def _scalar(self, integer: Any) -> int:
+        k, t = int(integer), self.modulus
         if not -t < k < t:
             raise RangeError(f"{k}: expected an integer above -{t} and below {t}, the plaintext modulus", code="python.value-range", found=k)
         return k
@@ -468,11 +468,12 @@ class EncryptedArray:
 
     def less_than(self, other: Any) -> EncryptedArray:
         """1 where an entry is below the other's, else 0, for differences from -T to T - 1. As ``is_negative``."""
-        return (self - other).is_negative()
+        return self._add(other, True).is_negative()
 
     def between(self, low: Any, high: Any) -> EncryptedArray:
         """1 where low <= x <= high, else 0, for differences from -T to T - 1. Two comparisons and a product."""
-        return (1 - self.less_than(low)) * (1 - (high - self).is_negative())
+        below, above = self.less_than(low), (-self)._add(high, False).is_negative()
+        return (-below)._add(1, False) * (-above)._add(1, False)
 
     def equals(self, other: Any) -> EncryptedArray:
         """1 where entries are equal, else 0, modulo p (e = 1): 1 - (x - y)^(p - 1), of depth ⌈log2(p - 1)⌉."""
@@ -480,7 +481,8 @@ class EncryptedArray:
             raise ParameterError(
                 f"entries modulo {self.modulus}: equality is told modulo a prime; truncate first", code="python.prime-modulus"
             )
-        return (1 - (self - other) ** (self._x.params.plain_prime - 1))._unsigned()
+        different = self._add(other, True) ** (self._x.params.plain_prime - 1)
+        return (-different)._add(1, False)._unsigned()
 
     def _unsigned(self) -> EncryptedArray:
         return self._like(self._x, signed=False)

@@ -20,6 +20,9 @@ class Params:
     Immutable; making one takes up to a second for large rings.
     """
 
+    _raw: _rust.Params
+    _insecure_research: bool
+
     def __init__(self, spec: str | os.PathLike[str] | Mapping[str, Any], *, insecure_research: bool = False) -> None:
         if isinstance(spec, Mapping):
             text = json.dumps(dict(spec))
@@ -66,7 +69,8 @@ class Params:
     @property
     def spec(self) -> dict[str, Any]:
         """The specification, as a file of parameters has it."""
-        return json.loads(self._raw.json)
+        found: dict[str, Any] = json.loads(self._raw.json)
+        return found
 
     @property
     def slots(self) -> int:
@@ -129,7 +133,8 @@ class Params:
 
     def facts(self) -> dict[str, Any]:
         """The same for programs."""
-        return json.loads(self._raw.card()[1])
+        found: dict[str, Any] = json.loads(self._raw.card()[1])
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Params) and self.id == other.id

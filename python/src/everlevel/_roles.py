@@ -12,10 +12,8 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._array import EncryptedArray, _shape_of
 from ._params import Params, params_of
-from ._values import Buffer, Progress, centred, in_range, integers, octets, path_text, stepper
+from ._values import Buffer, Path, Progress, centred, in_range, integers, octets, path_text, stepper
 from .errors import FileError, FormatError, OtherParametersError, SecretKeyError, ShapeError
-
-Path = "str | os.PathLike[str]"
 
 DEFAULT_CACHE_BYTES = 4 << 30
 
@@ -39,6 +37,8 @@ def _prepared(params: Params, values: npt.ArrayLike, signed: bool, reduce: bool)
 
 class PublicKey:
     """Encrypts for the owner of the secret key. Anybody may have it."""
+
+    _raw: _rust.PublicKey
 
     def __init__(self) -> None:
         raise TypeError("public keys come from Client.public_key, PublicKey.open and PublicKey.from_bytes")
@@ -94,6 +94,9 @@ class Client:
 
     ``Client(params)`` draws a key. It is wiped from memory with the object.
     """
+
+    _raw: _rust.SecretKey
+    _picklable: bool
 
     def __init__(self, params: Params) -> None:
         self._raw = _rust.SecretKey.generate(params._raw)
@@ -223,6 +226,9 @@ def _restore_client(params: Params, data: bytes) -> Client:
 class Server:
     """Computes without the secret key, bootstrapping by itself. Threads may share it; the interpreter's lock is not held meanwhile."""
 
+    _raw: _rust.Server
+    _source: tuple[str, int] | None
+
     def __init__(self) -> None:
         raise TypeError("servers come from Client.server, Server.open and Server.from_bytes")
 
@@ -298,11 +304,12 @@ class Server:
     def read(self, source: Path | Buffer, *, bounds: str = "stated") -> EncryptedArray:
         """An array from a file (``str`` or path) or from bytes, in this server's care. ``bounds`` as for ``EncryptedArray.from_bytes``."""
         if isinstance(source, (str, os.PathLike)):
+            path = path_text(source)
             try:
-                with open(source, "rb") as file:
+                with open(path, "rb") as file:
                     source = file.read()
             except OSError as error:
-                raise FileError(f"cannot read {source}: {error.strerror}", code="wire.io", path=os.fspath(source)) from None
+                raise FileError(f"cannot read {path}: {error.strerror}", code="wire.io", path=path) from None
         x = EncryptedArray.from_bytes(source, params=self.params, bounds=bounds, server=self)
         x._encryption = None
         return x

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .errors import DtypeError, RangeError, ShapeError
 
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
+Path = Union[str, "os.PathLike[str]"]
 Progress = Any
 """A callable ``progress(done, total)``, or a bar with ``update`` and ``total`` such as tqdm's. An exception that it raises ends the work."""
 
@@ -63,7 +64,8 @@ def octets(data: Buffer) -> npt.NDArray[np.uint8]:
 def stepper(progress: Progress) -> Callable[[int, int], object] | None:
     """A callable of (done, total) for either kind of progress."""
     if progress is None or not hasattr(progress, "update"):
-        return progress
+        plain: Callable[[int, int], object] | None = progress
+        return plain
     told = 0
 
     def step(done: int, total: int) -> None:
@@ -76,5 +78,5 @@ def stepper(progress: Progress) -> Callable[[int, int], object] | None:
     return step
 
 
-def path_text(path: str | os.PathLike[str]) -> str:
+def path_text(path: Path) -> str:
     return os.fspath(path)

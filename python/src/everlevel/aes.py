@@ -6,17 +6,25 @@ Nothing here authenticates: AES-CTR and GCM data can be changed by whoever carri
 from __future__ import annotations
 
 import os
-from typing import Any
-
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params
-from ._roles import DEFAULT_CACHE_BYTES, Client, Path, PublicKey
-from ._values import Buffer, Progress, octets, path_text, stepper
+from ._roles import DEFAULT_CACHE_BYTES, Client, PublicKey, Server
+from ._values import Buffer, Path, Progress, octets, path_text, stepper
 from .errors import AesError, FormatError
 
-__all__ = ["AesServer", "EncryptedBytes", "EncryptedKey", "decrypt", "encrypt_key", "save_server_keys", "server"]
+__all__ = [
+    "AesServer",
+    "EncryptedBytes",
+    "EncryptedKey",
+    "compute_server",
+    "decrypt",
+    "encrypt_key",
+    "method_for",
+    "save_server_keys",
+    "server",
+]
 
 
 class EncryptedKey:
@@ -85,7 +93,7 @@ class EncryptedBytes:
         states = [found[i : i + width] for i in range(0, len(found), width)]
         return cls(states, method, int(length), metadata.get("mode", ""), None)
 
-    def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Any = None) -> list[EncryptedArray]:
+    def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Server | None = None) -> list[EncryptedArray]:
         """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for ``server`` to compute on.
 
         Of bytes by method ``"byte-sliced"``. For each block of 16 bytes there is an entry in each of the 16 / width arrays that belong to a state: entry i of
@@ -114,6 +122,10 @@ class EncryptedBytes:
 
 class AesServer:
     """Takes AES data to ciphertexts, with server keys for it and no secret."""
+
+    _keys: _rust.Keys
+    _method: str
+    _raw: _rust.AesServer
 
     def __init__(self) -> None:
         raise TypeError("AES servers come from everlevel.aes.server and AesServer.open")
@@ -200,8 +212,6 @@ def decrypt(x: EncryptedBytes, client: Client) -> bytes:
     return _rust.decrypt_bytes(client._raw, x._states, x._method, len(x))
 
 
-def compute_server(aes: AesServer) -> Any:
+def compute_server(aes: AesServer) -> Server:
     """A ``Server`` on the same keys, to go on with integers."""
-    from ._roles import Server
-
     return Server._make(_rust.Server(aes._keys))

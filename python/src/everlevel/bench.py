@@ -1,24 +1,27 @@
-"""``python -m everlevel.bench bootstrap``: what Python adds to a bootstrapping.
-
-The same ciphertext is bootstrapped by ``EncryptedArray.refresh`` and by a loop that stays in Rust, in turns, so that both see the same machine.
+"""Measurements: ``python -m everlevel.bench bootstrap`` says what Python adds to a bootstrapping, ``.. cluster`` what Ray adds, and how time grows.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
+import tempfile
 import time
 from typing import Any
 
 import numpy as np
 
-from . import Client, Params, get_num_threads, set_num_threads
+from . import Client, Params, Server, get_num_threads, set_num_threads
 from . import _everlevel as _rust
 
 
 def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str, Any]:
-    """Seconds of a bootstrapping from Python and from Rust, and what Python adds, in percent of the median and of the best."""
+    """Seconds of a bootstrapping from Python and from Rust, and what Python adds, in percent of the median and of the best.
+
+    The same ciphertext is bootstrapped by ``EncryptedArray.refresh`` and by a loop that stays in Rust, in turns, so that both see the same machine.
+    """
     params = Params(name, insecure_research=insecure_research)
     client = Client(params)
     # Bootstrapping only: the keys of a program that does nothing else.
@@ -47,16 +50,56 @@ def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str
     }
 
 
+def cluster(name: str, count: int, workers: list[int], insecure_research: bool = False) -> dict[str, Any]:
+    """Seconds of ``count`` bootstrappings here, and on Ray by numbers of actors with a thread each: until the first result is there, and from then on."""
+    from .cluster import imap
+
+    params = Params(name, insecure_research=insecure_research)
+    client = Client(params)
+    values = np.arange(params.slots) % params.plain_modulus
+    x = client.encrypt(values)
+    set_num_threads(1)
+    runs = []
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "server.keys")
+        key_bytes = client.save_server_keys(path, program="y = refresh(x)")
+        server = Server.open(path, params=params)
+        prints = set()
+        for who in [0, *workers]:
+            started = time.perf_counter()
+            seconds = []
+            for y in imap("y = refresh(x)", (x for _ in range(count)), server=server, ray=who > 0, workers=who):
+                seconds.append(time.perf_counter() - started)
+                prints.add(y.fingerprint)
+            later = (seconds[-1] - seconds[0]) / max(count - 1, 1)
+            runs.append({"actors": who, "first_seconds": seconds[0], "seconds_each_after": later})
+    return {
+        "params": name,
+        "bootstraps": count,
+        "server_key_bytes": key_bytes,
+        "ciphertext_bytes": len(y.to_bytes()),
+        "different_results": len(prints) - 1,
+        "wrong_slots": int(np.count_nonzero(client.decrypt(y) != values)),
+        "runs": runs,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m everlevel.bench", description=__doc__)
-    parser.add_argument("what", choices=["bootstrap"])
+    parser.add_argument("what", choices=["bootstrap", "cluster"])
     parser.add_argument("--params", default="bgv-65537-n15")
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--runs", type=int, default=5, help="bootstrappings, of each kind")
+    parser.add_argument("--threads", type=int, default=0, help="of bootstrap; 0: one a core")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="numbers of actors of cluster")
     parser.add_argument("--insecure-research", action="store_true")
     given = parser.parse_args()
+    runs = max(given.runs, 1)
     set_num_threads(given.threads)
-    print(json.dumps(bootstrap(given.params, max(given.runs, 1), given.insecure_research), indent=2))
+    if given.what == "bootstrap":
+        found = bootstrap(given.params, runs, given.insecure_research)
+    else:
+        found = cluster(given.params, runs, given.workers, given.insecure_research)
+    print(json.dumps(found, indent=2))
 
 
 if __name__ == "__main__":

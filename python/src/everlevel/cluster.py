@@ -12,8 +12,8 @@ from typing import Any, Callable, Iterable, Iterator, Union
 
 from ._array import EncryptedArray
 from ._params import Params
-from ._roles import DEFAULT_CACHE_BYTES, Path, Server
-from ._values import Progress, path_text, stepper
+from ._roles import DEFAULT_CACHE_BYTES, Server
+from ._values import Path, Progress, path_text, stepper
 from .errors import ClusterError, DtypeError
 
 Program = Union[str, Callable[[Server, EncryptedArray], EncryptedArray]]
@@ -151,6 +151,8 @@ def _on_ray(
     in_flight: int,
     retries: int,
 ) -> Iterator[EncryptedArray]:
+    ray: Any
+    cloudpickle: Any
     try:
         import ray
         from ray import cloudpickle
@@ -167,16 +169,18 @@ def _on_ray(
         raise ClusterError(
             "actors need server keys and their parameters: give keys= (a path or bytes) and params=, or a server on a file", code="python.keys"
         )
-    digest = None
+    digest: str | None = None
+    shared: Any
     if isinstance(keys, (bytes, bytearray, memoryview)):
         digest = hashlib.sha256(keys).hexdigest()[:32]
-        keys = ray.put(bytes(keys))
+        shared = ray.put(bytes(keys))
     else:
-        keys = os.path.abspath(path_text(keys))
+        shared = os.path.abspath(path_text(keys))
     if workers is None:
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(_Worker)
-    made = [actor.remote(cloudpickle.dumps(program), params, keys, digest, cache_bytes, threads) for _ in range(workers)]
+    pickled = cloudpickle.dumps(program)
+    made = [actor.remote(pickled, params, shared, digest, cache_bytes, threads) for _ in range(workers)]
     try:
         yield from _in_order(ray, made, arrays, in_flight, params)
     finally:
@@ -193,8 +197,9 @@ def _in_order(ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_
     while True:
         # Results that wait for an earlier one take room, too.
         while not exhausted and any(waiting.values()) and given - handed < 4 * in_flight * len(actors):
-            number, x = next(source, (None, None))
-            if number is None:
+            try:
+                number, x = next(source)
+            except StopIteration:
                 exhausted = True
                 break
             who = max(waiting, key=waiting.__getitem__)
@@ -217,7 +222,8 @@ def _in_order(ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_
 
 def _result(ray: Any, reference: Any) -> bytes:
     try:
-        return ray.get(reference)
+        data: bytes = ray.get(reference)
+        return data
     except ray.exceptions.RayTaskError as error:
         raise error.cause if isinstance(error.cause, Exception) else ClusterError(str(error), code="cluster.task") from None
     except ray.exceptions.RayError as error:
