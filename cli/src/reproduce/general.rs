@@ -178,8 +178,8 @@ pub fn table_4(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
             format!("{:.1}", r.log_q0_r),
         ]
     }));
-    let foot = "\nλ': here the value of a uniform ternary secret, an upper limit for weight 120; λ: from published tables, - where they have no \
-                entry; ε: that some coefficient of an overflow exceeds B (the paper: 2^-34)";
+    let foot = "\nλ', λ: of the main and of the encapsulated key, here by the library's estimator, rotations counted, at the moduli here; \
+                ε: that some coefficient of an overflow exceeds B (the paper: 2^-34)";
     emit(&(table(&lines) + foot))
 }
 
