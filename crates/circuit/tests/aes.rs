@@ -251,7 +251,7 @@ fn bytes_are_a_subfield_of_the_slots() {
         let shape = everlevel_ring::SlotShape::new(index, 2, 1).unwrap();
         let (bytes, field) = (ByteEmbedding::new(&shape).unwrap(), shape.galois_ring(1).unwrap());
         for (a, b) in [(0x57u8, 0x83u8), (0x57, 0x13), (0xff, 0x01)] {
-            let product = field.mul(bytes.element(a), bytes.element(b));
+            let product = field.mul(&bytes.element(a), &bytes.element(b));
             // FIPS-197, section 4.2.
             let expected = match b {
                 0x83 => 0xc1,
@@ -259,7 +259,7 @@ fn bytes_are_a_subfield_of_the_slots() {
                 _ => a,
             };
             assert_eq!(bytes.byte(&product), Some(expected));
-            assert_eq!(bytes.byte(&field.add(bytes.element(a), bytes.element(b))), Some(a ^ b));
+            assert_eq!(bytes.byte(&field.add(&bytes.element(a), &bytes.element(b))), Some(a ^ b));
         }
         assert_eq!(bytes.degree(), shape.degree_of_slot());
     }

@@ -48,7 +48,7 @@ fn random_bytes(params: &Params, count: usize, seed: u64) -> Vec<Vec<u8>> {
 
 fn encode(params: &Params, bytes: &[u8]) -> Plaintext {
     let embedding = ByteEmbedding::new(params.slot_shape()).unwrap();
-    Plaintext::encode_elements(params, &bytes.iter().flat_map(|&b| embedding.element(b)).copied().collect::<Vec<_>>()).unwrap()
+    Plaintext::encode_elements(params, &bytes.iter().flat_map(|&b| embedding.element(b)).collect::<Vec<_>>()).unwrap()
 }
 
 /// Panics unless all slots hold bytes.

@@ -1,7 +1,6 @@
 //! Lengths that lie: nothing is allocated for what is not there.
 
-#[path = "../../../fuzz/src/lib.rs"]
-#[allow(dead_code)]
+#[path = "../../../fuzz/src/objects/sealed.rs"]
 mod fuzz;
 
 use everlevel_scheme::{OptIn, Params};

@@ -58,6 +58,7 @@ pub fn conform(bytes: &[u8]) -> usize {
     let read = Cell::new(0);
     let count = |well: bool| read.set(read.get() + usize::from(well));
     both(bytes, |bytes| {
+        count(wire_params::spec_from_bytes(bytes, &options(BoundPolicy::Untrusted)).is_ok());
         for set in addressed(bytes).map(|party| party.secret.params()) {
             for bounds in [BoundPolicy::Untrusted, BoundPolicy::Fresh(Encryption::Public), BoundPolicy::Stated] {
                 count(ciphertexts::from_bytes(set, bytes, &options(bounds)).is_ok());
