@@ -86,7 +86,7 @@ pub struct ExplainBootstrapArgs {
 #[derive(Serialize)]
 struct Report {
     /// The row of each result.
-    results: BTreeMap<String, usize>,
+    outputs: BTreeMap<String, usize>,
     #[serde(flatten)]
     explanation: Explanation,
     bootstraps: usize,
@@ -183,13 +183,13 @@ fn finish<K: everlevel::EvalKeys>(
         write_file(path, drawn(&explanation).svg().as_bytes(), existing(plot.force)).map_err(of_file(path))?;
     }
     let slack = explanation.least_slack_bits();
-    let results = named.iter().zip(&explanation.results).map(|((name, _), row)| ((*name).to_string(), *row)).collect();
-    let report = Report { results, least_slack_bits: slack, bootstraps, explanation };
+    let outputs = named.iter().zip(&explanation.results).map(|((name, _), row)| ((*name).to_string(), *row)).collect();
+    let report = Report { outputs, least_slack_bits: slack, bootstraps, explanation };
     if common.json {
         emit_json(&report)?;
     } else {
         let mut lines = vec![report.explanation.to_string()];
-        lines.extend(report.results.iter().map(|(name, row)| format!("{name}: row {row}")));
+        lines.extend(report.outputs.iter().map(|(name, row)| format!("{name}: row {row}")));
         lines.push(format!("{bootstraps} bootstraps"));
         lines.extend(
             slack.map(|s| {
