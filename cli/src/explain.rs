@@ -17,7 +17,7 @@ use crate::args::{Common, SetArg};
 use crate::common::{emit, emit_json, find_params, find_planner, progress};
 use crate::error::CliError;
 use crate::plot::{Join, LinePlot, Series};
-use crate::roles::args::ServerArgs;
+use crate::roles::args::{Bounds, ServerArgs, SetOfFile};
 use crate::roles::eval::{self, Inputs};
 use crate::roles::files::{check_free, existing, of_file, secret_key};
 
@@ -28,9 +28,18 @@ pub struct ExplainArgs {
     /// Something else than a program.
     #[command(subcommand)]
     pub other: Option<ExplainCommand>,
-    /// The server.
+    /// The server keys
+    #[arg(long, value_name = "FILE", required = true)]
+    pub server_keys: Option<PathBuf>,
+    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
+    pub cache: u64,
+    /// Which noise bounds to believe
+    #[arg(long, value_enum, default_value = "stated")]
+    pub bounds: Bounds,
+    /// The parameter set.
     #[command(flatten)]
-    pub server: Option<ServerArgs>,
+    pub set: SetOfFile,
     /// The program, as of `eval`
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true, required = true)]
     pub program: Option<String>,
@@ -77,7 +86,7 @@ pub struct ExplainBootstrapArgs {
 #[derive(Serialize)]
 struct Report {
     /// The row of each result.
-    results: BTreeMap<String, usize>,
+    outputs: BTreeMap<String, usize>,
     #[serde(flatten)]
     explanation: Explanation,
     bootstraps: usize,
@@ -90,13 +99,15 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     if let Some(ExplainCommand::Bootstrap(args)) = &args.other {
         return bootstrap(args, common);
     }
-    let (Some(server), Some(text)) = (&args.server, &args.program) else {
+    // The parser has seen to it that both are there.
+    let (Some(server_keys), Some(text)) = (args.server_keys.clone(), &args.program) else {
         return Err(CliError::usage("expected --server-keys FILE and a program, or `explain bootstrap`"));
     };
+    let server = ServerArgs { server_keys, cache: args.cache, bounds: args.bounds, set: args.set.clone() };
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
     let inputs = Inputs::named(&program, &args.inputs)?;
-    let keys = eval::server(server, common)?;
+    let keys = eval::server(&server, common)?;
     let explainer = match &args.key {
         Some(path) => {
             let secret = secret_key(path, &server.set, common)?;
@@ -172,13 +183,13 @@ fn finish<K: everlevel::EvalKeys>(
         write_file(path, drawn(&explanation).svg().as_bytes(), existing(plot.force)).map_err(of_file(path))?;
     }
     let slack = explanation.least_slack_bits();
-    let results = named.iter().zip(&explanation.results).map(|((name, _), row)| ((*name).to_string(), *row)).collect();
-    let report = Report { results, least_slack_bits: slack, bootstraps, explanation };
+    let outputs = named.iter().zip(&explanation.results).map(|((name, _), row)| ((*name).to_string(), *row)).collect();
+    let report = Report { outputs, least_slack_bits: slack, bootstraps, explanation };
     if common.json {
         emit_json(&report)?;
     } else {
         let mut lines = vec![report.explanation.to_string()];
-        lines.extend(report.results.iter().map(|(name, row)| format!("{name}: row {row}")));
+        lines.extend(report.outputs.iter().map(|(name, row)| format!("{name}: row {row}")));
         lines.push(format!("{bootstraps} bootstraps"));
         lines.extend(
             slack.map(|s| {

@@ -364,7 +364,7 @@ fn explanations() {
     assert!(steps.iter().all(|step| number(step, "failure_log2") < -150.0 && number(step, "capacity_bits") > 0.0));
     assert!((-170.0..-140.0).contains(&public["failure_log2"].as_f64().unwrap()));
     // The rows of the results, the later one made of the other.
-    let (y, z) = (public["results"]["y"].as_u64().unwrap(), public["results"]["z"].as_u64().unwrap());
+    let (y, z) = (public["outputs"]["y"].as_u64().unwrap(), public["outputs"]["z"].as_u64().unwrap());
     assert!(0 < y && y < z && z as usize == steps.len());
 
     let measured = told(&owner, &[&explain[..], &["--key", "keys/secret.key", "--svg", "x.svg"]].concat());

@@ -193,3 +193,22 @@ fn slim_bootstrapping() {
     bootstrapping("insecure_bgv-127-n8", 11.0);
     bootstrapping("insecure_bfv-127e2-n8", 11.0);
 }
+
+/// What a history counts is at least what the scheme counts, and not twice as much.
+#[test]
+fn failures_are_counted_from_above() {
+    for name in ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_bgv-127-n8", "insecure_bfv-127e2-n8"] {
+        let params = set(name);
+        let traced = Traced::new(Arc::new(NoOp::blank(&params)), &params);
+        let bootstrapper = Bootstrapper::new(&traced, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+        let x = traced.inner().encrypt(&Plaintext::encode(&params, &[]).unwrap()).unwrap();
+        let before = traced.inner().cost();
+        let fresh = bootstrapper.bootstrap(&traced, &traced.input(x, "x")).unwrap();
+        let counted = params.failure_log2(&(traced.inner().cost() - before));
+        let told = traced.explain(&fresh).failure_log2;
+        assert!(
+            (counted - 1e-9..counted + 1.0).contains(&told),
+            "{name}: 2^{told:.2} by its history, 2^{counted:.2} by counters"
+        );
+    }
+}
