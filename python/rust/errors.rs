@@ -30,14 +30,19 @@ impl From<PyErr> for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let (class, code, fields) = described(&error);
-        raised(class, code, &error.to_string(), &fields)
+        // A computation that Ctrl-C ended in another thread.
+        let stopped = |e: &SchemeError| matches!(e, SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED);
+        if matches!(&error, Error::Scheme(e) | Error::Circuit(CircuitError::Scheme(e)) if stopped(e)) {
+            return refusal("Error", "python.interrupted", INTERRUPTED);
+        }
+        let (class, fields) = described(&error);
+        raised(class, error.code(), &error.to_string(), &fields)
     }
 }
 
 impl From<ExpressionError> for Failure {
     fn from(error: ExpressionError) -> Self {
-        raised("ProgramError", "program.syntax", &error.to_string(), &[("column", Field::Number(error.column as f64))])
+        raised("ProgramError", error.code(), &error.to_string(), &[("column", Field::Number(error.column as f64))])
     }
 }
 
@@ -85,23 +90,22 @@ fn raised(class: &str, code: &str, message: &str, fields: &[(&'static str, Field
     }))
 }
 
-/// The class, the stable code and the fields of an error.
-fn described(error: &Error) -> (&'static str, &'static str, Fields) {
+/// The class and the fields of an error.
+fn described(error: &Error) -> (&'static str, Fields) {
     match error {
         Error::Scheme(e) => of_scheme(e),
         Error::Circuit(e) => of_circuit(e),
         Error::Wire(e) => of_wire(e),
-        _ => ("ParameterError", "ring", vec![]),
+        _ => ("RangeError", vec![]),
     }
 }
 
-fn of_scheme(error: &SchemeError) -> (&'static str, &'static str, Fields) {
+fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
     match error {
-        SchemeError::BadParams { name, .. } => ("ParameterError", "scheme.bad-params", vec![("params", text(name))]),
-        SchemeError::UnknownParams { name, .. } => ("ParameterError", "scheme.unknown-params", vec![("params", text(name))]),
-        SchemeError::Insecure { name, bits } => {
-            ("InsecureError", "scheme.insecure", vec![("params", text(name)), ("bits", Field::Number(*bits))])
+        SchemeError::BadParams { name, .. } | SchemeError::UnknownParams { name, .. } => {
+            ("ParameterError", vec![("params", text(name))])
         }
+        SchemeError::Insecure { name, bits } => ("InsecureError", vec![("params", text(name)), ("bits", Field::Number(*bits))]),
         SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level } => {
             let fields = vec![
                 ("operation", text(operation)),
@@ -109,60 +113,43 @@ fn of_scheme(error: &SchemeError) -> (&'static str, &'static str, Fields) {
                 ("modulus_bits", Field::Number(*modulus_bits)),
                 ("level", Field::Number(level.0 as f64)),
             ];
-            ("NoiseError", "scheme.noise-overflow", fields)
+            ("NoiseError", fields)
         }
-        SchemeError::PlainModulusMismatch { operation, .. } => {
-            ("ParameterError", "scheme.plain-modulus-mismatch", vec![("operation", text(operation))])
+        SchemeError::PlainModulusMismatch { operation, .. } | SchemeError::FormMismatch { operation, .. } => {
+            ("ParameterError", vec![("operation", text(operation))])
         }
-        SchemeError::FormMismatch { operation, .. } => {
-            ("ParameterError", "scheme.form-mismatch", vec![("operation", text(operation))])
+        SchemeError::MissingKey { operation, key } | SchemeError::KeyTooShort { operation, key, .. } => {
+            ("KeyMissingError", vec![("operation", text(operation)), ("key", text(key))])
         }
-        SchemeError::MissingKey { operation, key } => {
-            ("KeyMissingError", "scheme.missing-key", vec![("operation", text(operation)), ("key", text(key))])
+        SchemeError::UnreadableKey { key, .. } => ("FileError", vec![("key", text(key))]),
+        SchemeError::WrongParams { name, .. } => ("OtherParametersError", vec![("params", text(name))]),
+        SchemeError::BadArgument { what, expected, found } => {
+            ("RangeError", vec![("what", text(what)), ("expected", text(expected)), ("found", text(found))])
         }
-        SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED => ("Error", "python.interrupted", vec![]),
-        SchemeError::UnreadableKey { key, .. } => ("FileError", "scheme.unreadable-key", vec![("key", text(key))]),
-        SchemeError::KeyTooShort { operation, key, .. } => {
-            ("KeyMissingError", "scheme.key-too-short", vec![("operation", text(operation)), ("key", text(key))])
-        }
-        SchemeError::WrongParams { name, .. } => ("OtherParametersError", "scheme.wrong-params", vec![("params", text(name))]),
-        SchemeError::BadLevel { .. } => ("RangeError", "scheme.bad-level", vec![]),
-        SchemeError::BadArgument { what, expected, found } => (
-            "RangeError",
-            "scheme.bad-argument",
-            vec![("what", text(what)), ("expected", text(expected)), ("found", text(found))],
-        ),
-        SchemeError::Ring(_) => ("RangeError", "ring", vec![]),
-        _ => ("Error", "scheme", vec![]),
+        _ => ("RangeError", vec![]),
     }
 }
 
-fn of_circuit(error: &CircuitError) -> (&'static str, &'static str, Fields) {
+fn of_circuit(error: &CircuitError) -> (&'static str, Fields) {
     match error {
         CircuitError::Scheme(e) => of_scheme(e),
-        CircuitError::Aes(_) => ("AesError", "circuit.aes", vec![]),
-        CircuitError::NoRoute { steps } => ("KeyMissingError", "circuit.no-route", vec![("steps", Field::Number(*steps as f64))]),
-        CircuitError::NoBootstrapping => ("KeyMissingError", "circuit.no-bootstrapping", vec![]),
+        CircuitError::Aes(_) => ("AesError", vec![]),
+        CircuitError::NoRoute { steps } => ("KeyMissingError", vec![("steps", Field::Number(*steps as f64))]),
+        CircuitError::NoBootstrapping => ("KeyMissingError", vec![]),
         CircuitError::NotEnoughCapacity { left, needed } => {
-            let fields = vec![("left", Field::Number(*left)), ("needed", Field::Number(*needed))];
-            ("NoiseError", "circuit.not-enough-capacity", fields)
+            ("NoiseError", vec![("left", Field::Number(*left)), ("needed", Field::Number(*needed))])
         }
-        CircuitError::MissingInput { name, .. } => ("ProgramError", "circuit.missing-input", vec![("name", text(name))]),
-        CircuitError::UnknownDimension { .. } => ("RangeError", "circuit.unknown-dimension", vec![]),
-        CircuitError::DigitProblem { .. } => ("ParameterError", "circuit.digit-problem", vec![]),
-        CircuitError::ModulusMismatch { .. } | CircuitError::ExponentMismatch { .. } => {
-            ("ParameterError", "circuit.modulus-mismatch", vec![])
-        }
-        _ => ("ParameterError", "circuit", vec![]),
+        CircuitError::MissingInput { name, .. } => ("ProgramError", vec![("name", text(name))]),
+        CircuitError::Ring(_) | CircuitError::UnknownDimension { .. } => ("RangeError", vec![]),
+        _ => ("ParameterError", vec![]),
     }
 }
 
-fn of_wire(error: &WireError) -> (&'static str, &'static str, Fields) {
-    let code = error.code();
+fn of_wire(error: &WireError) -> (&'static str, Fields) {
     match error {
         WireError::Scheme(e) => of_scheme(e),
-        WireError::OtherParams { name, .. } => ("OtherParametersError", code, vec![("params", text(name))]),
-        WireError::Exists { path } | WireError::Io { path, .. } => ("FileError", code, vec![("path", text(path))]),
-        _ => ("FormatError", code, vec![]),
+        WireError::OtherParams { name, .. } => ("OtherParametersError", vec![("params", text(name))]),
+        WireError::Exists { path } | WireError::Io { path, .. } => ("FileError", vec![("path", text(path))]),
+        _ => ("FormatError", vec![]),
     }
 }

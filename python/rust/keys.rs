@@ -9,7 +9,9 @@ use everlevel::scheme::keys::{BootstrapKey, SwitchKey};
 use everlevel::scheme::params::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
-use everlevel::{Basis, EvalKeys, GaloisElement, KeyPlan, Plaintext, SchemeError, ServerKeys, general_keys, program_keys};
+use everlevel::{
+    Basis, EvalKeys, GaloisElement, KeyPlan, Plaintext, SchemeError, ServerKeys, SharingPolicy, general_keys, program_keys,
+};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -77,6 +79,22 @@ impl SecretKey {
     fn decrypt<'py>(&self, py: Python<'py>, x: &Ciphertext) -> Result<Bound<'py, PyArray1<u64>>> {
         same(self.0.params(), &x.params)?;
         let values = detached(py, || Ok(self.0.decrypt(&x.value.get())?.decode(self.0.params())?))?;
+        Ok(values.into_pyarray(py))
+    }
+    /// The slots, for others to see.
+    fn decrypt_for_sharing<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Ciphertext,
+        statistical_bits: u32,
+        decryptions_log2: u32,
+    ) -> Result<Bound<'py, PyArray1<u64>>> {
+        same(self.0.params(), &x.params)?;
+        let policy = SharingPolicy { statistical_bits, decryptions_log2 };
+        let values = detached(py, || {
+            let plain = self.0.decrypt_for_sharing(&x.value.get(), &policy, &mut rng()?)?;
+            Ok(plain.decode(self.0.params())?)
+        })?;
         Ok(values.into_pyarray(py))
     }
     /// The slots of a result that was cut to what decryption needs, its exponent e and its metadata.

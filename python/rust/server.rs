@@ -183,6 +183,23 @@ impl Server {
         let own = |value: Value| Ciphertext { params: self.params().clone(), value };
         Ok(found.into_iter().map(|(name, value)| (name, own(value))).collect())
     }
+    /// What a program does to level and noise, operation by operation: as text, and as JSON.
+    fn explain(&self, py: Python<'_>, program: &str, inputs: BTreeMap<String, Py<Ciphertext>>) -> Result<(String, String)> {
+        let program = Program::parse(program)?;
+        let inputs: Vec<(String, Arc<Inner>)> = inputs.into_iter().map(|(name, x)| (name, x.get().value.get())).collect();
+        detached(py, || {
+            let explainer = self.inner.explainer()?;
+            let load = |(name, x): (String, Arc<Inner>)| {
+                let value = explainer.load(Inner::clone(&x), &name);
+                (name, value)
+            };
+            let inputs = inputs.into_iter().map(load).collect();
+            let found = explainer.run(&program, &inputs, &mut |_| ())?;
+            let told = explainer.explain_all(found.values());
+            let json = serde_json::to_string(&told).map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
+            Ok((told.to_string(), json))
+        })
+    }
     /// x / p^digits, to the nearest or down, modulo p^(e - digits).
     fn truncate(&self, py: Python<'_>, a: &Ciphertext, digits: u32, down: bool) -> Result<Ciphertext> {
         let (p, e) = self.modulus(a);

@@ -166,9 +166,17 @@ def test_programs(toy):
     check(toy, found["w"], -a)
     with pytest.raises(everlevel.ProgramError) as caught:
         toy.server.run("z = x +", x=x)
-    assert caught.value.code == "program.syntax" and caught.value.column >= 6
+    assert caught.value.code == "expression.syntax" and caught.value.column >= 6
     with pytest.raises(everlevel.ProgramError):
         toy.server.run("z = x + q", x=x)
+
+
+def test_explanations(toy):
+    told = toy.server.explain("y = 3*x*(1-x)", x=toy.client.encrypt([1, 2]))
+    text = str(told)
+    assert "3" in text and told.failure_log2 < -60 and len(told.steps) >= 4
+    levels = [step["level"] for step in told.steps]
+    assert levels == sorted(levels, reverse=True)
 
 
 def test_what_arrays_say(toy):

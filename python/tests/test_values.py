@@ -208,3 +208,10 @@ def test_config(capsys):
     assert "instruction set" in capsys.readouterr().out
     with pytest.raises(everlevel.RangeError):
         everlevel.set_num_threads(100000)
+
+
+def test_decryption_for_sharing(toy):
+    x = toy.client.encrypt([-3, 5], signed=True)
+    np.testing.assert_array_equal(toy.client.decrypt_for_sharing(x), [-3, 5])
+    with pytest.raises(everlevel.NoiseError):
+        toy.client.decrypt_for_sharing(x, statistical_bits=2000)

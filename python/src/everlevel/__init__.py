@@ -20,7 +20,7 @@ from typing import Any
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params, names
-from ._roles import Client, PublicKey, Server, plan_bytes
+from ._roles import Client, Explanation, PublicKey, Server, plan_bytes
 from .errors import (
     AesError,
     ClusterError,
@@ -49,6 +49,7 @@ __all__ = [
     "DtypeError",
     "EncryptedArray",
     "Error",
+    "Explanation",
     "FileError",
     "FormatError",
     "InsecureError",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 from typing import Any, Mapping
 
 import numpy as np
@@ -13,7 +13,7 @@ from . import _everlevel as _rust
 from ._array import EncryptedArray, _shape_of
 from ._params import Params, params_of
 from ._values import Buffer, Path, Progress, centred, in_range, integers, octets, path_text, stepper
-from .errors import FileError, FormatError, OtherParametersError, SecretKeyError, ShapeError
+from .errors import DtypeError, FileError, OtherParametersError, SecretKeyError, ShapeError
 
 DEFAULT_CACHE_BYTES = 4 << 30
 
@@ -193,14 +193,18 @@ class Client:
             raw, exponent, metadata = self._raw.decrypt_compact(data)
             modulus = self._raw.params.plain_modulus(exponent)
             shape, is_signed = _shape_of(metadata, raw.size), metadata.get("signed") == "true"
-        values = raw.view(np.int64)
-        if is_signed if signed is None else signed:
-            values = centred(values, modulus)
-        if all_slots:
-            return values
-        size = int(np.prod(shape, dtype=np.int64))
-        found = values[:size].reshape(shape)
-        return found if shape else found[()]
+        return _entries(raw, modulus, None if all_slots else shape, is_signed if signed is None else signed)
+
+    def decrypt_for_sharing(
+        self, x: EncryptedArray, *, signed: bool | None = None, statistical_bits: int = 64, decryptions_log2: int = 20
+    ) -> npt.NDArray[np.int64] | np.int64:
+        """The entries, for others to see: noise is flooded before it is rounded away, so that what is shared hardly tells on the key even if a noise bound was wrong.
+
+        2^-``statistical_bits`` for 2^``decryptions_log2`` values under one key. Takes capacity: refresh first where there is too little. It does not make
+        ciphertexts that an attacker made safe to decrypt.
+        """
+        raw = self._raw.decrypt_for_sharing(x._x, statistical_bits, decryptions_log2)
+        return _entries(raw, x.modulus, x._shape, x._signed if signed is None else signed)
 
     def allow_pickle(self, allowed: bool = True) -> None:
         """Lets ``pickle`` write the secret key of this object, unencrypted."""
@@ -217,6 +221,19 @@ class Client:
                 code="python.secret-pickle",
             )
         return _restore_client, (self.params, self.expose_secret_bytes())
+
+
+def _entries(
+    raw: npt.NDArray[np.uint64], modulus: int, shape: tuple[int, ...] | None, signed: bool
+) -> npt.NDArray[np.int64] | np.int64:
+    """The entries of an array of this shape, or all slots."""
+    values = raw.view(np.int64)
+    if signed:
+        values = centred(values, modulus)
+    if shape is None:
+        return values
+    found = values[: int(np.prod(shape, dtype=np.int64))].reshape(shape)
+    return found if shape else np.int64(found[()])
 
 
 def _restore_client(params: Params, data: bytes) -> Client:
@@ -321,14 +338,18 @@ class Server:
 
         ``+ - * ^``, constants, ``rotate(x, k)``, ``sum(x)``, ``swap_rows(x)``, ``refresh(x)``, on all slots. Results have the shape of the largest input.
         """
-        arrays = {**(inputs or {}), **named}
-        for name, x in arrays.items():
-            if not isinstance(x, EncryptedArray):
-                raise FormatError(f"{name}: expected an encrypted array, found {type(x).__name__}", code="python.input")
+        arrays = _named(inputs, named)
         found = self._raw.run(program, {name: self.load(x)._x for name, x in arrays.items()}, stepper(progress))
         shape = max((x.shape for x in arrays.values()), key=lambda shape: int(np.prod(shape, dtype=np.int64)), default=())
         signed = any(x.signed for x in arrays.values())
         return {name: EncryptedArray._make(x, shape, server=self, signed=signed) for name, x in found.items()}
+
+    def explain(self, program: str, inputs: Mapping[str, EncryptedArray] | None = None, **named: EncryptedArray) -> Explanation:
+        """Runs a program as ``run``, and tells for each operation its level, the modulus consumed, the noise bound and the probability of failure.
+
+        Everything in it follows from the program and the parameters, and may be shown to anybody.
+        """
+        return Explanation(*self._raw.explain(program, {name: self.load(x)._x for name, x in _named(inputs, named).items()}))
 
     def __repr__(self) -> str:
         where = self.path or "memory"
@@ -342,6 +363,38 @@ class Server:
                 code="python.keys-in-memory",
             )
         return _restore_server, (self.params, *self._source)
+
+
+class Explanation:
+    """How results came to be, operation by operation; ``print`` shows it."""
+
+    def __init__(self, text: str, data: str) -> None:
+        self._text, self._data = text, json.loads(data)
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The operations, each after its operands."""
+        found: list[dict[str, Any]] = self._data["steps"]
+        return found
+
+    @property
+    def failure_log2(self) -> float:
+        """log2 of the probability that any of them breaks its bound."""
+        return float(self._data["failure_log2"])
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<everlevel.Explanation of {len(self.steps)} operations>"
+
+
+def _named(inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, EncryptedArray]) -> dict[str, EncryptedArray]:
+    arrays = {**(inputs or {}), **named}
+    for name, x in arrays.items():
+        if not isinstance(x, EncryptedArray):
+            raise DtypeError(f"{name}: expected an encrypted array, found {type(x).__name__}", code="python.input")
+    return arrays
 
 
 def _restore_server(params: Params, path: str, cache_bytes: int) -> Server:
