@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{file, success, usage};
+use common::{everlevel, file, success, usage};
 use serde_json::{Value, json};
 
 const TOY: &str = "insecure_bgv-257-n8";
