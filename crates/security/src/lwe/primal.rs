@@ -194,8 +194,12 @@ pub(super) fn bdd(key: &Lwe, model: CostModel) -> Option<Attack> {
 
 /// The guessing dimensions to try first: ever denser towards n, where the best ones of sparse secrets lie.
 fn guessing_dimensions(n: usize) -> impl Iterator<Item = usize> {
-    (0..=64).map(move |k| n - ((n as f64) * (-f64::from(k) / 8.0).exp2()).ceil() as usize)
+    (0..=128).map(move |k| n - ((n as f64) * (-f64::from(k) / 16.0).exp2()).ceil() as usize)
 }
+
+/// The cost has ripples where the weight that is guessed changes: so many of the best first tries are refined. (Four times the ζ, eight
+/// times the β and five times the starts find 0.3 bits less at most on the reference rows.)
+const STARTS: usize = 6;
 
 /// Hybrids with nearest planes (for every candidate, or meeting in the middle: whichever is cheaper), or with searches meeting in the middle.
 pub(super) fn hybrid(key: &Lwe, model: CostModel, name: AttackName) -> Option<Attack> {
@@ -204,29 +208,41 @@ pub(super) fn hybrid(key: &Lwe, model: CostModel, name: AttackName) -> Option<At
         AttackName::PrimalHybridBabai => &[Trial::Planes, Trial::PlanesMeeting],
         _ => &[Trial::SearchMeeting],
     };
-    let best = |trial: Trial| {
-        let at = |zeta: usize, coarse: usize| {
-            let sets = sets(key.dimension, weight, zeta, if zeta == 0 { 1 } else { key.rotations });
-            let at = |beta: usize| attack(key, model, Choice { beta, shrink: 0, trial }, &sets, name);
-            minimize(MIN_BLOCK, MAX_BLOCK.min(900), coarse, at, |a| a.bits).map(|found| found.1)
-        };
-        let first = guessing_dimensions(key.dimension).filter_map(|zeta| Some((zeta, at(zeta, 32)?)));
-        let (mut zeta, mut best) = first.min_by(|a, b| a.1.bits.total_cmp(&b.1.bits))?;
-        let mut width = ((key.dimension - zeta) / 12).max(1);
-        loop {
-            for offset in [-3i64, -2, -1, 1, 2, 3] {
-                let near = zeta as i64 + offset * width as i64 / 3;
-                if (0..key.dimension as i64 - 8).contains(&near) && near != zeta as i64 {
-                    if let Some(new) = at(near as usize, 32).filter(|new| new.bits < best.bits) {
-                        (zeta, best) = (near as usize, new);
-                    }
-                }
-            }
-            if width == 1 {
-                return Some(best);
-            }
-            width = width / 3 + usize::from(width < 3);
-        }
+    let at = |trial: Trial, zeta: usize| {
+        let sets = sets(key.dimension, weight, zeta, if zeta == 0 { 1 } else { key.rotations });
+        let at = |beta: usize| attack(key, model, Choice { beta, shrink: 0, trial }, &sets, name);
+        minimize(MIN_BLOCK, MAX_BLOCK.min(900), 32, at, |a| a.bits).map(|found| found.1)
     };
-    trials.iter().filter_map(|trial| best(*trial)).min_by(|a, b| a.bits.total_cmp(&b.bits))
+    let cheaper = |a: &Attack, b: &Attack| a.bits.total_cmp(&b.bits);
+    let best = |trial: Trial| {
+        let mut first: Vec<(usize, Attack)> =
+            guessing_dimensions(key.dimension).filter_map(|zeta| Some((zeta, at(trial, zeta)?))).collect();
+        first.sort_by(|a, b| cheaper(&a.1, &b.1));
+        let refined = first.into_iter().take(STARTS).map(|(zeta, attack)| refine(key, zeta, attack, |zeta| at(trial, zeta)));
+        refined.min_by(cheaper)
+    };
+    trials.iter().filter_map(|trial| best(*trial)).min_by(cheaper)
+}
+
+/// Looks at ever smaller distances from a guessing dimension for a cheaper attack.
+fn refine(key: &Lwe, mut zeta: usize, mut best: Attack, at: impl Fn(usize) -> Option<Attack>) -> Attack {
+    let mut width = ((key.dimension - zeta) / 24).max(1);
+    loop {
+        let mut improved = false;
+        for offset in [-2i64, -1, 1, 2] {
+            let near = zeta as i64 + offset * width as i64 / 2;
+            if (0..key.dimension as i64 - 8).contains(&near)
+                && near != zeta as i64
+                && let Some(new) = at(near as usize).filter(|new| new.bits < best.bits)
+            {
+                (zeta, best, improved) = (near as usize, new, true);
+            }
+        }
+        if width == 1 && !improved {
+            return best;
+        }
+        if !improved {
+            width = (width / 3).max(1);
+        }
+    }
 }
