@@ -36,7 +36,7 @@ fn estimates_list_every_attack_and_the_least_of_them() {
 #[test]
 fn nonsense_is_told() {
     for (args, part) in [
-        (&["security", "estimate", "--n", "32768", "--log-qp", "-1"][..], "log"),
+        (&["security", "estimate", "--n", "32768", "--log-qp=-1"][..], "log2_q"),
         (&["security", "estimate", "--n", "1000", "--log-qp", "30"], "power of two"),
         (&["security", "estimate", "--n", "8", "--log-qp", "30"], "dimension"),
         (&["security", "estimate", "--n", "1024", "--log-qp", "30", "--secret", "sparse:x"], "sparse:WEIGHT"),

@@ -370,7 +370,7 @@ mod tests {
             (Requirements { slots: 1 << 20, ..wanted }, "at most"),
             (Requirements { plain_modulus: 2, ..wanted }, "params rings --p 2"),
             (Requirements { depth: Depth::Levels(0), ..wanted }, "at least one"),
-            (Requirements { depth: Depth::Levels(1000), slots: 1 << 17, plain_modulus: 786433, ..wanted }, "at most"),
+            (Requirements { depth: Depth::Levels(1000), slots: 1 << 17, plain_modulus: 786433, ..wanted }, "unlimited"),
         ] {
             let error = changed.candidates(typical).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");

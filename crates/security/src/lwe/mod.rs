@@ -175,7 +175,8 @@ pub fn largest_log2_q(dimension: usize, secret: Secret, bits: f64) -> Option<f64
             Secret::Sparse(_) => estimate(&key, CostModel::Matzov).ok().map(|e| e.bits()),
             _ => key.check().ok().map(|()| {
                 let primal = [primal::usvp(&key, CostModel::Matzov), primal::bdd(&key, CostModel::Matzov)];
-                primal.into_iter().flatten().map(|attack| attack.bits).fold(f64::INFINITY, f64::min)
+                let whole = primal::whole_lattice(&key, CostModel::Matzov);
+                primal.into_iter().flatten().chain([whole]).map(|attack| attack.bits).fold(f64::INFINITY, f64::min)
             }),
         };
         worth.is_some_and(|worth| worth >= bits)
