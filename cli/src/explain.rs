@@ -17,7 +17,7 @@ use crate::args::{Common, SetArg};
 use crate::common::{emit, emit_json, find_params, find_planner, progress};
 use crate::error::CliError;
 use crate::plot::{Join, LinePlot, Series};
-use crate::roles::args::{Bounds, ServerArgs, SetOfFile};
+use crate::roles::args::{BoundsArg, ServerArgs, SetOfFile};
 use crate::roles::eval::{self, Inputs};
 use crate::roles::files::{check_free, existing, of_file, secret_key};
 
@@ -34,9 +34,9 @@ pub struct ExplainArgs {
     /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
     pub cache: u64,
-    /// Which noise bounds to believe
-    #[arg(long, value_enum, default_value = "stated")]
-    pub bounds: Bounds,
+    /// Noise bounds.
+    #[command(flatten)]
+    pub bounds: BoundsArg,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
@@ -103,7 +103,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let (Some(server_keys), Some(text)) = (args.server_keys.clone(), &args.program) else {
         return Err(CliError::usage("expected --server-keys FILE and a program, or `explain bootstrap`"));
     };
-    let server = ServerArgs { server_keys, cache: args.cache, bounds: args.bounds, set: args.set.clone() };
+    let server = ServerArgs { server_keys, cache: args.cache, bounds: args.bounds.clone(), set: args.set.clone() };
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
     let inputs = Inputs::named(&program, &args.inputs)?;
@@ -118,7 +118,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         }
         None => keys.explainer()?,
     };
-    let (values, _) = inputs.read(keys.params(), server.bounds)?;
+    let (values, _) = inputs.read(keys.params(), &server.bounds.believed()?)?;
     let values = values.into_iter().map(|(name, x)| (name.clone(), explainer.load(x, &name))).collect();
     let bar = progress(common, "explaining", program.len() as u64);
     let results = explainer.run(&program, &values, &mut |done| bar.set_position(done as u64)).map_err(eval::told)?;

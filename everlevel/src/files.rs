@@ -1,10 +1,11 @@
 //! What the program's files are called and what their metadata mean, for whatever reads and writes them beside it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use everlevel_scheme::{KeyPlan, PublicKey, SchemeError, SecretKey};
 use everlevel_wire::file::{Existing, write_file, write_secret_file};
-use everlevel_wire::{BoundPolicy, Encryption, Metadata, WireError, public_key, secret_key, try_generate_to_file};
+use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, WireError, public_key, secret_key, try_generate_to_file};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
@@ -17,7 +18,7 @@ pub const ENCRYPTION: &str = "encryption";
 pub const PARAMS_FILE: &str = "params.json";
 
 /// Which noise bounds of a file of ciphertexts are believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bounds {
     /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states, within what its level allows.
     Stated,
@@ -25,11 +26,13 @@ pub enum Bounds {
     Fresh,
     /// The largest bound that the level allows: enough to decrypt, not to compute.
     Untrusted,
+    /// What a manifest lists; files that it does not list are refused.
+    Manifest(Arc<Manifest>),
 }
 
 impl Bounds {
     /// The policy for a file with these metadata.
-    pub fn policy(self, metadata: &Metadata) -> BoundPolicy {
+    pub fn policy(&self, metadata: &Metadata) -> BoundPolicy {
         let made_with = match metadata.get(ENCRYPTION).map(String::as_str) {
             Some("secret") => Some(Encryption::Secret),
             Some("public") => Some(Encryption::Public),
@@ -37,8 +40,9 @@ impl Bounds {
         };
         match (self, made_with) {
             (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
+            (Bounds::Manifest(manifest), _) => BoundPolicy::Manifest(manifest.clone()),
             (Bounds::Stated, None) => BoundPolicy::Stated,
-            (_, encryption) => BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public)),
+            (Bounds::Stated | Bounds::Fresh, encryption) => BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public)),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use everlevel::circuit::aes::{Batch, Direction, Mode};
+use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
 use everlevel::wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
 use everlevel::{AesMethod, AesServer, EncryptedAesKey, Evaluator, Params, aes_keys};
@@ -17,7 +18,6 @@ use super::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTransciph
 use crate::args::Common;
 use crate::common::{emit, emit_json, find_params, progress};
 use crate::error::CliError;
-use crate::roles::args::Bounds;
 use crate::roles::files::{Column, EncryptionKey, check_free, existing, of_file, secret_key, set_of};
 use crate::roles::keygen::make;
 
@@ -178,7 +178,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     mode.check_length(length).map_err(|e| CliError::usage(format!("{}: {e}", args.input.display())).with_code(e.code()))?;
     let path = &args.server.server_keys;
     let params = set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
-    let key = uploaded(&args.aes_key, &params, args.server.bounds)?;
+    let key = uploaded(&args.aes_key, &params, &args.server.bounds.believed()?)?;
     let keys = FileKeys::open(&params, path, args.server.cache << 20).map_err(of_file(path))?;
     let method = match args.method {
         Some(MethodArg::Packed) => AesMethod::Packed,
@@ -265,7 +265,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
 }
 
 /// The encrypted AES key of a file.
-fn uploaded(path: &Path, params: &Params, bounds: Bounds) -> Result<EncryptedAesKey, CliError> {
+fn uploaded(path: &Path, params: &Params, bounds: &Bounds) -> Result<EncryptedAesKey, CliError> {
     let column = Column::read(path, params, bounds)?;
     if column.metadata.get(CONTENT).is_none_or(|content| content != ROUND_KEYS) {
         return Err(CliError::usage(format!("{}: expected an AES key that `aes encrypt-key` wrote", path.display())));

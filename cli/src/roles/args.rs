@@ -60,6 +60,12 @@ pub struct EncryptArgs {
     /// Reduce values modulo p^r instead of refusing those out of range
     #[arg(long)]
     pub reduce: bool,
+    /// The manifest.
+    #[command(flatten)]
+    pub manifest: WriteManifestArg,
+    /// Its key.
+    #[command(flatten)]
+    pub manifest_key: ManifestKeyArg,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
@@ -74,6 +80,46 @@ pub enum Bounds {
     Fresh,
     /// The largest bound that the level allows: enough to decrypt, not to compute
     Untrusted,
+    /// What the manifests of --manifest list, under the key of --manifest-key; files that they do not list are refused
+    Manifest,
+}
+
+/// The key of manifests.
+#[derive(Args, Clone)]
+pub struct ManifestKeyArg {
+    /// The key of manifests, shared by those who believe each other's noise bounds (`keys manifest-key`)
+    #[arg(long, value_name = "KEYFILE")]
+    pub manifest_key: Option<PathBuf>,
+}
+
+/// Where a manifest goes.
+#[derive(Args, Clone)]
+pub struct WriteManifestArg {
+    /// Also write a manifest of the noise bounds of what is written, under the key of --manifest-key
+    #[arg(long, value_name = "FILE", requires = "manifest_key")]
+    pub write_manifest: Option<PathBuf>,
+}
+
+/// Manifests to believe.
+#[derive(Args, Clone)]
+pub struct ManifestsArg {
+    /// With --bounds manifest: a manifest that `--write-manifest` wrote; several times for files of several manifests
+    #[arg(long = "manifest", value_name = "FILE", requires = "manifest_key")]
+    pub manifests: Vec<PathBuf>,
+    /// Their key.
+    #[command(flatten)]
+    pub key: ManifestKeyArg,
+}
+
+/// Which noise bounds to believe.
+#[derive(Args, Clone)]
+pub struct BoundsArg {
+    /// Which noise bounds to believe
+    #[arg(long, value_enum, default_value = "stated")]
+    pub bounds: Bounds,
+    /// Manifests.
+    #[command(flatten)]
+    pub manifests: ManifestsArg,
 }
 
 /// The keys of a server.
@@ -85,9 +131,9 @@ pub struct ServerArgs {
     /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
     #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
     pub cache: u64,
-    /// Which noise bounds to believe
-    #[arg(long, value_enum, default_value = "stated")]
-    pub bounds: Bounds,
+    /// Noise bounds.
+    #[command(flatten)]
+    pub bounds: BoundsArg,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
@@ -111,6 +157,9 @@ pub struct EvalArgs {
     /// Replace results that are there
     #[arg(long)]
     pub force: bool,
+    /// The manifest.
+    #[command(flatten)]
+    pub manifest: WriteManifestArg,
 }
 
 /// Arguments of `bootstrap`.
@@ -125,6 +174,9 @@ pub struct RefreshArgs {
     /// The fresh one.
     #[command(flatten)]
     pub out: OutArg,
+    /// The manifest.
+    #[command(flatten)]
+    pub manifest: WriteManifestArg,
 }
 
 /// Arguments of `decrypt`.
@@ -155,6 +207,12 @@ pub struct DecryptArgs {
     /// All slots, not only as many as the columns had that were encrypted
     #[arg(long)]
     pub all: bool,
+    /// Which noise bounds to believe (absent: none, and with --for-sharing that which the file states). `manifest` decrypts what the manifests list and nothing else
+    #[arg(long, value_enum)]
+    pub bounds: Option<Bounds>,
+    /// Manifests.
+    #[command(flatten)]
+    pub manifests: ManifestsArg,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
@@ -192,6 +250,8 @@ pub enum KeysCommand {
     SizeReport(SizeReportArgs),
     /// Keys that take ciphertexts from an old secret key to a new one, for `change-key`
     Change(ChangeArgs),
+    /// A new key of manifests, which those share who believe each other's noise bounds
+    ManifestKey(OutArg),
 }
 
 /// Arguments of `keys change`.
@@ -223,9 +283,9 @@ pub struct ChangeKeyArgs {
     /// The same under the new one.
     #[command(flatten)]
     pub out: OutArg,
-    /// Which noise bounds to believe
-    #[arg(long, value_enum, default_value = "stated")]
-    pub bounds: Bounds,
+    /// Noise bounds.
+    #[command(flatten)]
+    pub bounds: BoundsArg,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,

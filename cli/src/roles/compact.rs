@@ -1,10 +1,11 @@
 //! `everlevel compact`.
 
+use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
 use everlevel::wire::{self, results};
 use serde::Serialize;
 
-use super::args::{Bounds, CompactArgs};
+use super::args::CompactArgs;
 use super::files::{Column, check_free, existing, of_file, set_of};
 use crate::args::Common;
 use crate::common::{emit, emit_json};
@@ -25,7 +26,7 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
     let summary = wire::inspect_file(&args.input).map_err(of_file(&args.input))?;
     let params = set_of(&args.input, summary.params, &args.set, common)?;
     // How much can be cut follows from the bound.
-    let column = Column::read(&args.input, &params, Bounds::Stated)?;
+    let column = Column::read(&args.input, &params, &Bounds::Stated)?;
     let compact = column.ciphertexts.iter().map(|x| x.compact_for_decryption(&params)).collect::<Result<Vec<_>, _>>()?;
     let bytes = results::to_bytes(&params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
     write_file(&args.out.out, &bytes, existing(args.out.force)).map_err(of_file(&args.out.out))?;

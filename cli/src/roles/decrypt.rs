@@ -1,10 +1,11 @@
 //! `everlevel decrypt`.
 
+use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
-use everlevel::wire::{Metadata, ObjectKind, ReadOptions, results};
+use everlevel::wire::{Metadata, ObjectKind, ReadOptions, WireError, results};
 use everlevel::{Plaintext, SecretKey, SharingPolicy};
 
-use super::args::{Bounds, DecryptArgs};
+use super::args::DecryptArgs;
 use super::files::{Column, check_free, existing, of_file, read_object, secret_key, values_of};
 use crate::args::Common;
 use crate::columns::{self, Format};
@@ -42,8 +43,15 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
 /// The only ciphertext of the file, whole or cut.
 fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metadata), CliError> {
     let (input, params) = (&args.input, secret.params());
+    // Decryption needs no bound of anybody's.
+    let without = if args.for_sharing { Bounds::Stated } else { Bounds::Untrusted };
+    let bounds = args.manifests.believed(args.bounds)?.unwrap_or(without);
     let (bytes, summary) = read_object(input)?;
     if summary.kind == ObjectKind::Results {
+        if let Bounds::Manifest(_) = bounds {
+            // Manifests list what has a noise bound.
+            return Err(of_file(input)(WireError::WrongKind { expected: ObjectKind::Ciphertexts, found: summary.kind }));
+        }
         let (found, metadata) = results::from_bytes(params, &bytes, &ReadOptions::default()).map_err(of_file(input))?;
         if args.for_sharing {
             let why = "a compact result has no room for a flood of noise: take the ciphertext that it was cut from";
@@ -54,15 +62,13 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
         };
         return Ok((secret.decrypt_compact(x)?, metadata));
     }
+    let (x, metadata) = Column::read(input, params, &bounds)?.single(input)?;
     if args.for_sharing {
-        let (x, metadata) = Column::read(input, params, Bounds::Stated)?.single(input)?;
         let policy = SharingPolicy { statistical_bits: args.statistical_bits, ..SharingPolicy::default() };
         let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
         let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(CliError::usage)?;
         return Ok((plain, metadata));
     }
-    // Decryption needs no bound of anybody's.
-    let (x, metadata) = Column::read(input, params, Bounds::Untrusted)?.single(input)?;
     Ok((secret.decrypt(&x)?, metadata))
 }
 

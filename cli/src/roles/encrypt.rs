@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::args::EncryptArgs;
 use super::files::{Column, EncryptionKey, check_free, fresh_metadata};
+use super::manifest::ManifestWriter;
 use crate::args::Common;
 use crate::columns;
 use crate::common::{emit, emit_json};
@@ -24,6 +25,7 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
+    let mut manifest = ManifestWriter::begin(&args.manifest, &args.manifest_key, params, args.out.force)?;
     let range = match (args.signed, args.reduce) {
         (true, _) => Range::Signed,
         (_, true) => Range::Reduce,
@@ -36,7 +38,8 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         EncryptionKey::Public(key) => key.encrypt(&plain, &mut rng)?,
         EncryptionKey::Secret(key) => key.encrypt(&plain, &mut rng)?,
     };
-    let bytes = Column::write(&args.out, params, &[x], &fresh_metadata(values.len(), &key))?;
+    let bytes = Column::write_listed(&args.out, params, &[x], &fresh_metadata(values.len(), &key), &mut manifest)?;
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
     let report = Report { params: params.name().into(), values: values.len(), slots: params.slots(), bytes };
     if common.json {
         return emit_json(&report);

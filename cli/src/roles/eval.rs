@@ -6,12 +6,14 @@ use std::time::Instant;
 
 use everlevel::circuit::CircuitError;
 use everlevel::circuit::expression::Program;
+use everlevel::files::Bounds;
 use everlevel::wire::FileKeys;
 use everlevel::{Ciphertext, Error, Params, SchemeError, Server, bootstrap_plan};
 use serde::Serialize;
 
-use super::args::{Bounds, EvalArgs, OutArg, RefreshArgs, ServerArgs};
+use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};
 use super::files::{Column, check_free, computed_metadata, create_directory, of_file, set_of, values_of};
+use super::manifest::ManifestWriter;
 use crate::args::Common;
 use crate::common::{emit, emit_json, progress};
 use crate::error::CliError;
@@ -77,7 +79,7 @@ impl<'a> Inputs<'a> {
         Ok(Inputs(paths))
     }
     /// The ciphertexts, and how many values the longest column had.
-    pub fn read(&self, params: &Params, bounds: Bounds) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
+    pub fn read(&self, params: &Params, bounds: &Bounds) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
         let (mut inputs, mut values) = (BTreeMap::new(), None);
         for (name, path) in &self.0 {
             let (x, metadata) = Column::read(path, params, bounds)?.single(path)?;
@@ -113,8 +115,11 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
         check_free(&out(name).out, args.force)?;
     }
     let inputs = Inputs::named(&program, &args.inputs)?;
+    let bounds = args.server.bounds.believed()?;
     let server = server(&args.server, common)?;
-    let (inputs, values) = inputs.read(server.params(), args.server.bounds)?;
+    let key = &args.server.bounds.manifests.key;
+    let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.force)?;
+    let (inputs, values) = inputs.read(server.params(), &bounds)?;
     let inputs = inputs.into_iter().map(|(name, x)| (name, server.load(x))).collect();
     let bar = progress(common, "computing", program.len() as u64);
     let results = server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
@@ -123,8 +128,9 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let mut outputs = Vec::new();
     for name in program.outputs() {
         let x = results[name].get();
-        outputs.push(written(&server, name, &x, &out(name), values)?);
+        outputs.push(written(&server, name, &x, &out(name), values, &mut manifest)?);
     }
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, server.bootstraps(), outputs, started, common)
 }
 
@@ -132,11 +138,15 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
 pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
+    let bounds = args.server.bounds.believed()?;
     let server = server(&args.server, common)?;
-    let (x, metadata) = Column::read(&args.input, server.params(), args.server.bounds)?.single(&args.input)?;
+    let key = &args.server.bounds.manifests.key;
+    let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.out.force)?;
+    let (x, metadata) = Column::read(&args.input, server.params(), &bounds)?.single(&args.input)?;
     let fresh = server.bootstrap(&x).map_err(told)?;
     let name = args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let output = written(&server, &name, &fresh, &args.out, values_of(&metadata))?;
+    let output = written(&server, &name, &fresh, &args.out, values_of(&metadata), &mut manifest)?;
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, 1, vec![output], started, common)
 }
 
@@ -146,9 +156,10 @@ fn written(
     x: &Ciphertext,
     out: &OutArg,
     values: Option<usize>,
+    manifest: &mut Option<ManifestWriter>,
 ) -> Result<Output, CliError> {
     let params = server.params();
-    let bytes = Column::write(out, params, std::slice::from_ref(x), &computed_metadata(values))?;
+    let bytes = Column::write_listed(out, params, std::slice::from_ref(x), &computed_metadata(values), manifest)?;
     Ok(Output {
         name: name.into(),
         path: out.out.clone(),

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use everlevel::files::{ENCRYPTION, PARAMS_FILE, VALUES};
+use everlevel::files::{Bounds, ENCRYPTION, PARAMS_FILE, VALUES};
 use everlevel::wire::file::{Existing, read_file, write_file};
 use everlevel::wire::{self, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
-use everlevel::{Ciphertext, Params, PublicKey, SecretKey, files};
+use everlevel::{Ciphertext, Params, PublicKey, SecretKey};
 
-use super::args::{Bounds, OutArg, SetOfFile};
+use super::args::{OutArg, SetOfFile};
+use super::manifest::ManifestWriter;
 use crate::args::Common;
 use crate::common::find_params;
 use crate::error::CliError;
@@ -130,9 +131,9 @@ pub struct Column {
 
 impl Column {
     /// Reads a file of ciphertexts of these parameters.
-    pub fn read(path: &Path, params: &Params, bounds: Bounds) -> Result<Self, CliError> {
+    pub fn read(path: &Path, params: &Params, bounds: &Bounds) -> Result<Self, CliError> {
         let (bytes, summary) = read_object(path)?;
-        let policy = files::Bounds::from(bounds).policy(&summary.metadata);
+        let policy = bounds.policy(&summary.metadata);
         let options = ReadOptions::with_bounds(policy).limited_to(MAX_BYTES);
         let (ciphertexts, metadata) = wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
         Ok(Column { ciphertexts, metadata })
@@ -147,7 +148,20 @@ impl Column {
     }
     /// Writes ciphertexts and their metadata.
     pub fn write(out: &OutArg, params: &Params, ciphertexts: &[Ciphertext], metadata: &Metadata) -> Result<u64, CliError> {
+        Self::write_listed(out, params, ciphertexts, metadata, &mut None)
+    }
+    /// The same, and lists the file in the manifest if there is to be one.
+    pub fn write_listed(
+        out: &OutArg,
+        params: &Params,
+        ciphertexts: &[Ciphertext],
+        metadata: &Metadata,
+        manifest: &mut Option<ManifestWriter>,
+    ) -> Result<u64, CliError> {
         let bytes = wire::ciphertexts::to_bytes(params, ciphertexts, metadata).map_err(of_file(&out.out))?;
+        if let Some(manifest) = manifest {
+            manifest.list(&bytes).map_err(of_file(&out.out))?;
+        }
         write_file(&out.out, &bytes, existing(out.force)).map_err(of_file(&out.out))?;
         Ok(bytes.len() as u64)
     }
@@ -173,16 +187,6 @@ pub fn values_of(metadata: &Metadata) -> Option<usize> {
 /// Creates a directory for results.
 pub fn create_directory(path: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(path).map_err(|e| CliError::usage(format!("cannot create the directory {}: {e}", path.display())))
-}
-
-impl From<Bounds> for files::Bounds {
-    fn from(bounds: Bounds) -> Self {
-        match bounds {
-            Bounds::Stated => Self::Stated,
-            Bounds::Fresh => Self::Fresh,
-            Bounds::Untrusted => Self::Untrusted,
-        }
-    }
 }
 
 /// A file that was written, for reports.

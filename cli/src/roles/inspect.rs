@@ -5,9 +5,9 @@ use everlevel::wire::{self, BoundPolicy, FileKeys, ObjectKind, ReadOptions};
 use serde::Serialize;
 
 use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
-use super::change;
 use super::files::{of_file, set_of};
 use super::keygen::plan;
+use super::{change, manifest};
 use crate::args::Common;
 use crate::common::{emit, emit_json, find_params, table};
 use crate::error::CliError;
@@ -121,6 +121,7 @@ pub fn keys(command: &KeysCommand, common: &Common) -> Result<(), CliError> {
     match command {
         KeysCommand::SizeReport(args) => size_report(args, common),
         KeysCommand::Change(args) => change::make(args, common),
+        KeysCommand::ManifestKey(out) => manifest::make_key(out, common),
     }
 }
 

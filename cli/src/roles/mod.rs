@@ -9,6 +9,7 @@ pub mod eval;
 pub mod files;
 mod inspect;
 pub mod keygen;
+pub mod manifest;
 
 pub use change::change_key;
 pub use compact::run as compact;

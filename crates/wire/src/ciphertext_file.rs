@@ -12,6 +12,7 @@ use crate::file::{Existing, Pending, io_error};
 use crate::file_keys::open_layout;
 use crate::format::{Entry, Layout, Metadata, ObjectKind, encode_head};
 use crate::id::{ParamsId, digest};
+use crate::manifest::digest_of_file;
 use crate::options::ReadOptions;
 
 /// Writes ciphertexts to a file as they come. The file is there in full, or, if this is dropped before [`CiphertextWriter::finish`], not at all; its bytes are those
@@ -90,12 +91,14 @@ impl CiphertextWriter {
     }
 }
 
-/// Reads the ciphertexts of a file one by one. Opening reads the index only.
+/// Reads the ciphertexts of a file one by one. Opening reads the index only; to believe a manifest it reads the file once, for its digest.
 pub struct CiphertextReader {
     params: Params,
     path: PathBuf,
     file: File,
     layout: Layout,
+    /// Of the file if what is believed depends on it, else zeros.
+    digest: [u8; 32],
     options: ReadOptions,
 }
 
@@ -103,11 +106,16 @@ impl CiphertextReader {
     /// Opens a file of ciphertexts of these parameters. Noise bounds are what `options` believes.
     ///
     /// # Errors
-    /// A file that is not one of ciphertexts of these parameters, cut or damaged in its index; what the system refuses.
+    /// A file that is not one of ciphertexts of these parameters, cut or damaged in its index, or not in the manifest that is to be believed; what the system refuses.
     pub fn open(params: &Params, path: &Path, options: ReadOptions) -> Result<Self, WireError> {
-        let (file, layout) = open_layout(path)?;
+        let (mut file, layout) = open_layout(path)?;
         let layout = layout.expect(ObjectKind::Ciphertexts, params)?;
-        Ok(CiphertextReader { params: params.clone(), path: path.into(), file, layout, options })
+        let mut digest = [0; 32];
+        options.belief(layout.entries.len(), || {
+            digest = digest_of_file(&mut file, path, &layout)?;
+            Ok(digest)
+        })?;
+        Ok(CiphertextReader { params: params.clone(), path: path.into(), file, layout, digest, options })
     }
     /// The metadata of the file.
     pub fn metadata(&self) -> &Metadata {
@@ -140,7 +148,8 @@ impl CiphertextReader {
             return Err(WireError::Truncated { needed: entry.length, found: bytes.len() as u64 });
         }
         self.layout.verify(i, &bytes, &self.options)?;
-        read_one(&self.params, &entry.descriptor, &bytes, &self.options)
+        let belief = self.options.belief(self.len(), || Ok(self.digest))?;
+        read_one(&self.params, &self.layout, i, &bytes, belief, &self.options)
     }
 }
 

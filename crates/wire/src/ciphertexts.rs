@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use crate::error::WireError;
 use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
 use crate::id::ParamsId;
-use crate::options::ReadOptions;
+use crate::manifest::digest_of;
+use crate::options::{Belief, ReadOptions};
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
 
@@ -106,9 +107,10 @@ pub(crate) fn fill(params: &Params, c: &Ciphertext, out: &mut [u8]) {
 /// Whatever is not as the format says, ciphertexts of other parameters.
 pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::Ciphertexts, params, options)?;
+    let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;
-        read_one(params, &layout.entries[i].0.descriptor, record, options)
+        read_one(params, &layout, i, record, belief, options)
     };
     let ciphertexts = (0..layout.entries.len()).into_par_iter().map(read).collect::<Result<_, WireError>>()?;
     Ok((ciphertexts, layout.metadata))
@@ -128,14 +130,17 @@ pub fn from_bytes_unchecked(
     from_bytes(params, bytes, &options.unchecked())
 }
 
+/// Ciphertext i of an object, whose record has these bytes.
 pub(crate) fn read_one(
     params: &Params,
-    descriptor: &[u8],
+    layout: &Layout,
+    i: usize,
     record: &[u8],
+    belief: Belief<'_>,
     options: &ReadOptions,
 ) -> Result<Ciphertext, WireError> {
-    let (stated, encoding) = decode_meta(descriptor)?;
-    let meta = options.believed(params, stated)?;
+    let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;
+    let meta = belief.meta(params, i, stated)?;
     let basis = params.chain().basis(meta.level);
     match encoding {
         FULL => {

@@ -88,6 +88,19 @@ pub enum WireError {
         /// What is there.
         found: String,
     },
+    /// A manifest that was made with another key, or changed.
+    #[error(
+        "the tag of the manifest does not match the key: give the key that it was made with, and believe nothing of it if that is this one"
+    )]
+    NotAuthentic,
+    /// Ciphertexts that the manifest does not list.
+    #[error(
+        "not in the manifest: it lists no object with BLAKE3 digest {digest}; give the manifest that was written with the file, or get both again"
+    )]
+    NotInManifest {
+        /// The digest of the object.
+        digest: String,
+    },
     /// A file that is there already.
     #[error("{path} exists: choose another name, or ask for it to be replaced")]
     Exists {
@@ -118,6 +131,8 @@ everlevel_ring::error_codes!(WireError {
     OutOfRange => "wire.out-of-range",
     Limit => "wire.limit",
     Malformed => "wire.malformed",
+    NotAuthentic => "wire.not-authentic",
+    NotInManifest => "wire.not-in-manifest",
     Exists => "wire.exists",
     Io => "wire.io",
 } inner { Scheme });

@@ -56,10 +56,12 @@ pub enum ObjectKind {
     LtvEvalKeys = 11,
     /// A vector of its ciphertexts.
     LtvCiphertexts = 12,
+    /// Noise bounds of ciphertexts, authenticated.
+    Manifest = 13,
 }
 
 impl ObjectKind {
-    const ALL: [ObjectKind; 12] = [
+    const ALL: [ObjectKind; 13] = [
         ObjectKind::Params,
         ObjectKind::SecretKey,
         ObjectKind::PublicKey,
@@ -72,10 +74,11 @@ impl ObjectKind {
         ObjectKind::LtvPublicKey,
         ObjectKind::LtvEvalKeys,
         ObjectKind::LtvCiphertexts,
+        ObjectKind::Manifest,
     ];
     fn of(number: u16) -> Result<Self, WireError> {
         let found = Self::ALL.into_iter().find(|kind| *kind as u16 == number);
-        found.ok_or_else(|| WireError::malformed("object type", "1 to 12", number))
+        found.ok_or_else(|| WireError::malformed("object type", "1 to 13", number))
     }
 }
 
@@ -94,6 +97,7 @@ impl fmt::Display for ObjectKind {
             ObjectKind::LtvPublicKey => "a public key of LTV over prime powers",
             ObjectKind::LtvEvalKeys => "evaluation keys of LTV over prime powers",
             ObjectKind::LtvCiphertexts => "ciphertexts of LTV over prime powers",
+            ObjectKind::Manifest => "a manifest of noise bounds",
         })
     }
 }
@@ -139,16 +143,22 @@ fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireE
     Ok(out)
 }
 
-/// Header and index of an object.
-pub(crate) fn encode_head(kind: ObjectKind, id: ParamsId, metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
-    let index = encode_index(metadata, entries)?;
-    let body: u64 = entries.iter().map(|entry| entry.length).sum();
-    let mut out = Vec::with_capacity(HEADER_BYTES + index.len());
-    out.extend(MAGIC);
+/// The first half of the header: what an object is, whatever it has.
+pub(crate) fn preamble(kind: ObjectKind, id: ParamsId) -> Vec<u8> {
+    let mut out = MAGIC.to_vec();
     out.extend(FORMAT_VERSION.to_le_bytes());
     out.extend((kind as u16).to_le_bytes());
     out.extend([0; 4]);
     out.extend(id.0);
+    out
+}
+
+/// Header and index of an object.
+pub(crate) fn encode_head(kind: ObjectKind, id: ParamsId, metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
+    let index = encode_index(metadata, entries)?;
+    let body: u64 = entries.iter().map(|entry| entry.length).sum();
+    let mut out = preamble(kind, id);
+    out.reserve(HEADER_BYTES + index.len());
     out.extend((index.len() as u64).to_le_bytes());
     out.extend(body.to_le_bytes());
     let checksum = digest(&[&out, &index]);

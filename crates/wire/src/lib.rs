@@ -5,7 +5,7 @@
 //! checksum each. Residues are packed to the width of their primes, uniform halves are seeds, and equal objects are equal bytes.
 //!
 //! Bytes come from anybody: parsing checks lengths before it allocates, checksums, parameters, the range of every residue, and that nothing follows; it
-//! returns a [`WireError`] and does not panic. The checksums find accidents, not forgeries: nothing here is authenticated, so bytes that cross a
+//! returns a [`WireError`] and does not panic. The checksums find accidents, not forgeries: nothing here is authenticated but a [`Manifest`], so bytes that cross a
 //! network belong in a channel that is. Noise bounds are believed as far as a [`BoundPolicy`] says, and not at all by default.
 //!
 //! ```
@@ -37,6 +37,7 @@ mod format;
 mod id;
 mod key_record;
 pub mod ltv;
+mod manifest;
 mod options;
 mod pack;
 pub mod params;
@@ -53,6 +54,7 @@ pub use error::WireError;
 pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
 pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
 pub use id::{ParamsId, canonical_json};
+pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
 
 /// What header and index of an object say, without its records being read.

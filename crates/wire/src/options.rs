@@ -1,8 +1,11 @@
 //! What a reader accepts, and what it believes.
 
+use std::sync::Arc;
+
 use everlevel_scheme::{Meta, Params};
 
 use crate::error::WireError;
+use crate::manifest::Manifest;
 
 /// Whose encryption a fresh ciphertext is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub enum Encryption {
 ///
 /// The bound is what every operation trusts: a sender who states too little can make a result wrong, and one whose key holder decrypts wrong
 /// results may learn about the key. So nothing that bytes say is believed unless the reader says so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BoundPolicy {
     /// The largest bound that its level allows: it can be decrypted, and nothing else.
     #[default]
@@ -28,6 +31,9 @@ pub enum BoundPolicy {
     /// The sender's figure, but not below what the scheme reaches at the level (the floor of modulus switching, or a fresh encryption if
     /// that is less) and not above what the level allows. For files of one's own, and results from a server whose computation is trusted anyway.
     Stated,
+    /// The figure of an authenticated manifest, within the same limits; the object's own is ignored. An object that the manifest does not list, byte by byte, is refused.
+    /// For what others computed who share a key with the reader. Objects are digested in full before anything in them is believed: about a second a GiB.
+    Manifest(Arc<Manifest>),
 }
 
 /// What a reader accepts. `Default`: 4 GiB, no noise bound believed.
@@ -64,8 +70,34 @@ impl ReadOptions {
     pub(crate) fn unchecked(&self) -> Self {
         ReadOptions { checked: false, ..self.clone() }
     }
-    /// The public data that a ciphertext gets, from what it states.
-    pub(crate) fn believed(&self, params: &Params, stated: Meta) -> Result<Meta, WireError> {
+    /// What is believed of the noise bounds of an object of so many ciphertexts, whose digest is asked for if it counts.
+    pub(crate) fn belief(
+        &self,
+        count: usize,
+        digest: impl FnOnce() -> Result<[u8; 32], WireError>,
+    ) -> Result<Belief<'_>, WireError> {
+        Ok(match &self.bounds {
+            BoundPolicy::Untrusted => Belief::Largest,
+            BoundPolicy::Fresh(encryption) => Belief::Fresh(*encryption),
+            BoundPolicy::Stated => Belief::Stated,
+            BoundPolicy::Manifest(manifest) => Belief::Listed(manifest.listed(&digest()?, count)?),
+        })
+    }
+}
+
+/// A [`BoundPolicy`] for one object.
+#[derive(Clone, Copy)]
+pub(crate) enum Belief<'m> {
+    Largest,
+    Fresh(Encryption),
+    Stated,
+    /// A bound for each ciphertext.
+    Listed(&'m [f64]),
+}
+
+impl Belief<'_> {
+    /// The public data that ciphertext i gets, from what it states.
+    pub(crate) fn meta(self, params: &Params, i: usize, stated: Meta) -> Result<Meta, WireError> {
         let largest = params.largest_noise(stated.level);
         // All but the noise bound has to hold whatever is believed.
         if !stated.noise.is_finite() {
@@ -73,9 +105,13 @@ impl ReadOptions {
         }
         params.check_meta(&Meta { noise: largest, ..stated })?;
         let t = params.plain_arithmetic(&stated).value();
-        let noise = match self.bounds {
-            BoundPolicy::Untrusted => largest,
-            BoundPolicy::Fresh(encryption) => {
+        let within = |bound: f64| {
+            let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));
+            bound.max(reached - HAIR).min(largest)
+        };
+        let noise = match self {
+            Belief::Largest => largest,
+            Belief::Fresh(encryption) => {
                 let fresh = params.modelled(stated.level, stated.exponent, |model| match encryption {
                     Encryption::Secret => model.fresh_secret(t),
                     Encryption::Public => model.fresh_public(t),
@@ -86,10 +122,8 @@ impl ReadOptions {
                 params.check_meta(&fresh)?;
                 return Ok(fresh);
             }
-            BoundPolicy::Stated => {
-                let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));
-                stated.noise.max(reached - HAIR).min(largest)
-            }
+            Belief::Stated => within(stated.noise),
+            Belief::Listed(bounds) => within(bounds[i]),
         };
         let meta = Meta { noise, estimate: noise, ..stated };
         params.check_meta(&meta)?;

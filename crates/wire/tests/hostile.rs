@@ -9,7 +9,7 @@ use std::path::Path;
 
 use everlevel_scheme::Params;
 use everlevel_wire::{
-    BoundPolicy, ReadOptions, WireError, ciphertexts, params, plaintexts, public_key, results, secret_key, server_keys,
+    BoundPolicy, Manifest, ReadOptions, WireError, ciphertexts, params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -48,6 +48,7 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
         "plaintexts" => plaintexts::from_bytes(set, bytes, &options).map(drop),
         "ciphertexts" => ciphertexts::from_bytes(set, bytes, &options).map(drop),
         "results" => results::from_bytes(set, bytes, &options).map(drop),
+        "manifest" => Manifest::from_bytes(bytes, &common::manifest_key(), &options).map(drop),
         other => panic!("no kind of object: {other}"),
     }
 }

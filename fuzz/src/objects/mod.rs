@@ -9,8 +9,8 @@ use std::cell::Cell;
 use everlevel_scheme::ltv::KeyForm;
 use everlevel_scheme::{Evaluator, Level, LtvEvaluator, NextUse, OptIn, Params, Raise, Scheme};
 use everlevel_wire::{
-    BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, inspect, ltv, params as wire_params, plaintexts, public_key,
-    results, secret_key, server_keys,
+    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts, inspect, ltv,
+    params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -35,6 +35,11 @@ fn addressed(bytes: &[u8]) -> impl Iterator<Item = &'static Party> {
         .enumerate()
         .filter(move |(i, party)| if known { Some(party.id) == id } else { *i == 0 })
         .map(|(_, party)| party)
+}
+
+/// The key of all manifests here.
+fn manifest_key() -> Result<ManifestKey, WireError> {
+    ManifestKey::from_bytes(&[13; 32])
 }
 
 /// Runs `depth` on the bytes as they are, and with checksums that match.
@@ -69,6 +74,7 @@ pub fn conform(bytes: &[u8]) -> usize {
             count(server_keys::from_bytes(set, bytes, &any).is_ok());
             count(plaintexts::from_bytes(set, bytes, &any).is_ok());
             count(results::from_bytes(set, bytes, &any).is_ok());
+            count(manifest_key().is_ok_and(|key| Manifest::from_bytes(bytes, &key, &any).is_ok()));
         }
     });
     read.get() + conform_ltv(bytes)

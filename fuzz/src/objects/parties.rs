@@ -10,8 +10,8 @@ use everlevel_scheme::{
     Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_wire::{
-    Metadata, ParamsId, WireError, ciphertexts, ltv, params as wire_params, plaintexts, public_key, results, secret_key,
-    server_keys,
+    Manifest, Metadata, ParamsId, WireError, ciphertexts, ltv, params as wire_params, plaintexts, public_key, results,
+    secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -123,13 +123,17 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         let public = PublicKey::generate(&party.secret, &mut rng);
         let published = public.encrypt_at(&party.message, Level(1), &mut rng)?;
         let compact = published.compact_for_decryption(set)?;
+        let encrypted = ciphertexts::to_bytes(set, &[party.fresh.clone(), published], &metadata)?;
+        let mut manifest = Manifest::new(set);
+        manifest.add(&encrypted)?;
         for (kind, bytes) in [
             ("params", wire_params::to_bytes(set, &metadata)?),
             ("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
             ("public_key", public_key::to_bytes(&public, &metadata)?),
             ("server_keys", server_keys::to_bytes(&keys, &metadata)?),
             ("plaintexts", plaintexts::to_bytes(set, std::slice::from_ref(&party.message), &metadata)?),
-            ("ciphertexts", ciphertexts::to_bytes(set, &[party.fresh.clone(), published], &metadata)?),
+            ("ciphertexts", encrypted),
+            ("manifest", manifest.to_bytes(&super::manifest_key()?)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
         ] {
             all.push((format!("{}.{kind}", set.name()), bytes));

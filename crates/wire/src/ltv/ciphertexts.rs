@@ -8,7 +8,8 @@ use super::{layout, params::id_of};
 use crate::ciphertexts::{FULL, decode_meta, encode_meta};
 use crate::error::WireError;
 use crate::format::{Metadata, ObjectKind, Planned, encode};
-use crate::options::{BoundPolicy, HAIR, ReadOptions};
+use crate::manifest::digest_of;
+use crate::options::{Belief, HAIR, ReadOptions};
 
 /// Ciphertexts as bytes.
 ///
@@ -24,18 +25,19 @@ pub fn to_bytes(params: &LtvParams, ciphertexts: &[LtvCiphertext], metadata: &Me
     encode(ObjectKind::LtvCiphertexts, id_of(params), metadata, &records, |i, out| write_rows(params, ciphertexts[i].poly(), out))
 }
 
-/// Ciphertexts from bytes. Their noise is what `options` believes: see [`BoundPolicy`]; fresh encryptions are all public ones.
+/// Ciphertexts from bytes. Their noise is what `options` believes: see [`BoundPolicy`](crate::BoundPolicy); fresh encryptions are all public ones.
 ///
 /// # Errors
 /// Whatever is not as the format says, ciphertexts of other parameters.
 pub fn from_bytes(params: &LtvParams, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<LtvCiphertext>, Metadata), WireError> {
     let layout = layout(bytes, ObjectKind::LtvCiphertexts, params, options)?;
+    let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;
         if encoding != FULL {
             return Err(WireError::malformed("encoding of a ciphertext", FULL, encoding));
         }
-        let meta = believed(params, options.bounds, stated)?;
+        let meta = believed(params, belief, i, stated)?;
         let poly = read_rows(params, meta.level.0 + 1, layout.record(bytes, i, options)?)?;
         Ok(LtvCiphertext::from_parts(params, meta, poly)?)
     };
@@ -43,21 +45,23 @@ pub fn from_bytes(params: &LtvParams, bytes: &[u8], options: &ReadOptions) -> Re
     Ok((ciphertexts, layout.metadata))
 }
 
-/// The public data that a ciphertext gets, from what it states.
-fn believed(params: &LtvParams, bounds: BoundPolicy, stated: Meta) -> Result<Meta, WireError> {
+/// The public data that ciphertext i gets, from what it states.
+fn believed(params: &LtvParams, belief: Belief<'_>, i: usize, stated: Meta) -> Result<Meta, WireError> {
     if !stated.noise.is_finite() {
         return Err(WireError::malformed("noise", "a finite number", stated.noise));
     }
     // All but the noise has to hold whatever is believed; the level first, as the largest noise depends on it.
     params.check_meta(&Meta { noise: 0.0, ..stated })?;
     let (largest, fresh) = (params.largest_noise(stated.level), params.noise().fresh());
-    let noise = match bounds {
-        BoundPolicy::Untrusted => largest,
-        BoundPolicy::Fresh(_) if stated.depth != 0 => {
+    let within = |noise: f64| noise.max(params.noise().floor().min(fresh) - HAIR).min(largest);
+    let noise = match belief {
+        Belief::Largest => largest,
+        Belief::Fresh(_) if stated.depth != 0 => {
             return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
         }
-        BoundPolicy::Fresh(_) => fresh,
-        BoundPolicy::Stated => stated.noise.max(params.noise().floor().min(fresh) - HAIR).min(largest),
+        Belief::Fresh(_) => fresh,
+        Belief::Stated => within(stated.noise),
+        Belief::Listed(listed) => within(listed[i]),
     };
     let meta = Meta { noise, ..stated };
     params.check_meta(&meta)?;

@@ -3,6 +3,7 @@
 
 use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext, SecretKey, ServerKeys};
+use everlevel_wire::ManifestKey;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -30,6 +31,11 @@ pub fn odd_sets() -> [Params; 2] {
         Params::new(spec, OptIn::InsecureResearch).unwrap()
     };
     [with("insecure_bgv-2-m255", 255, 2), with("insecure_bgv-7-m120", 120, 7)]
+}
+
+/// The key of stored manifests.
+pub fn manifest_key() -> ManifestKey {
+    ManifestKey::from_bytes(&core::array::from_fn::<u8, 32, _>(|i| 7 * i as u8)).unwrap()
 }
 
 /// A party with all keys: relinearization, one rotation, bootstrapping where the set has it.
