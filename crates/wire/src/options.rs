@@ -32,7 +32,7 @@ pub enum BoundPolicy {
     /// that is less) and not above what the level allows. For files of one's own, and results from a server whose computation is trusted anyway.
     Stated,
     /// The figure of an authenticated manifest, within the same limits; the object's own is ignored. An object that the manifest does not list, byte by byte, is refused.
-    /// For what others computed who share a key with the reader. Objects are digested in full before anything in them is believed: about a second a GiB.
+    /// For what others computed who share a key with the reader. Objects are digested in full before anything in them is believed.
     Manifest(Arc<Manifest>),
 }
 

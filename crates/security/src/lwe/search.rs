@@ -14,10 +14,10 @@ pub(super) fn minimize<T>(
 ) -> Found<T> {
     let mut best: Found<T> = None;
     let mut try_at = |best: &mut Found<T>, at: usize| {
-        if let Some(new) = value(at) {
-            if best.as_ref().is_none_or(|(_, old)| cost(&new) < cost(old)) {
-                *best = Some((at, new));
-            }
+        if let Some(new) = value(at)
+            && best.as_ref().is_none_or(|(_, old)| cost(&new) < cost(old))
+        {
+            *best = Some((at, new));
         }
     };
     let mut step = coarse.max(1);
