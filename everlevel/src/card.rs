@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use everlevel_arith::primes;
 use everlevel_ring::Ring;
-use everlevel_scheme::noise::EVENT_LOG2;
+use everlevel_scheme::noise::{EVENT_LOG2, Events, NEVER};
 use everlevel_scheme::params::{BootstrapMode, Family, KeySecurity, SecretKind};
-use everlevel_scheme::{Cost, Form, KeyPlan, Params};
+use everlevel_scheme::{Form, KeyPlan, Params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -148,6 +148,7 @@ impl Card {
                 let planner = KeyPlanner::new(params)?;
                 needed = planner.minimum_capacity();
                 let (plan, keys, after) = (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
+                let random = planner.cost().roundings + planner.cost().key_switches;
                 Some(BootstrapCard {
                     mode: plan.mode,
                     removed_digits: b.removed_digits(),
@@ -165,10 +166,8 @@ impl Card {
                     server_keys: keys.len() + usize::from(keys.bootstrap),
                     server_key_bytes: keys.seeded_bytes(params),
                     failure_log2: failure_log2(params, &planner.cost()),
-                    failure_of_events_log2: events(params, &planner.cost()),
-                    failure_of_overflow_log2: Some(params.noise().overflow_tail(params.overflow_bound()))
-                        .filter(|x| x.is_finite())
-                        .map(|x| x + (params.degree() as f64).log2()),
+                    failure_of_events_log2: params.failure_of_events(Events::fresh(random)),
+                    failure_of_overflow_log2: Some(params.failure_of_events(Events::overflow(1))).filter(|x| *x > NEVER),
                     measured: Measured::recorded().ok().and_then(|all| all.get(params.name()).cloned()),
                 })
             }
@@ -332,11 +331,6 @@ impl Card {
             self.fresh_capacity_bits
         )
     }
-}
-
-/// log2 of the probability that one of the random polynomials of a computation of this cost exceeds its bound.
-fn events(params: &Params, cost: &Cost) -> f64 {
-    EVENT_LOG2 + ((cost.roundings + cost.key_switches).max(1) as f64).log2() + (params.degree() as f64).log2()
 }
 
 /// p^r as people write it.

@@ -18,6 +18,7 @@ pub mod ltv;
 pub mod lwe;
 pub mod ntru;
 pub mod reduction;
+mod search;
 mod special;
 
 pub use attack::{Attack, AttackName, Guess};

@@ -15,8 +15,8 @@ use serde::Serialize;
 
 use crate::attack::{Attack, AttackName};
 use crate::error::{SecurityError, in_range};
-use crate::lwe::search::least;
 use crate::reduction::{CostModel, ln_gaussian_heuristic, root_hermite, z_shape};
+use crate::search::least;
 use crate::special::{EULER, digamma};
 
 /// The largest degree that is estimated.

@@ -6,10 +6,10 @@
 use std::f64::consts::{LOG2_E, PI};
 
 use super::guess::{ln_binomial, ln_hit, log2_repetitions};
-use super::search::minimize;
 use super::{Attack, AttackName, Lwe, Secret};
 use crate::attack::{Guess, log2_sum};
 use crate::reduction::{CostModel, root_hermite};
+use crate::search::minimize;
 
 const MIN_BLOCK: usize = 40;
 const MAX_BLOCK: usize = 1754;

@@ -10,7 +10,6 @@
 mod dual;
 mod guess;
 mod primal;
-pub(crate) mod search;
 
 use std::f64::consts::LN_2;
 
@@ -182,7 +181,7 @@ pub fn largest_log2_q(dimension: usize, secret: Secret, bits: f64) -> Option<f64
         worth.is_some_and(|worth| worth >= bits)
     };
     // A dimension of 2^20 holds 2^15 bits.
-    let first_too_large = search::least(21, 400_000, |tenths| !holds(tenths))?;
+    let first_too_large = crate::search::least(21, 400_000, |tenths| !holds(tenths))?;
     let largest = first_too_large - 1;
     holds(largest).then_some(largest as f64 / 10.0)
 }

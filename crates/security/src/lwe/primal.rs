@@ -4,10 +4,10 @@
 //! q^(d−n') ξ^n'. Reduced with block size β it is a geometric series of ratio δ⁻².
 
 use super::guess::{log2_repetitions, sets};
-use super::search::{least, minimize};
 use super::{Attack, AttackName, Lwe};
 use crate::attack::{Guess, log2_sum};
 use crate::reduction::{CostModel, ln_ball, root_hermite};
+use crate::search::{least, minimize};
 
 /// Larger block sizes are beyond 2^512 by any model.
 const MAX_BLOCK: usize = 1754;

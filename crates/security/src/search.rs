@@ -1,11 +1,11 @@
 //! Looking for the least value of functions of whole numbers that are nearly unimodal.
 
 /// What a search found: where, and the value there.
-pub(super) type Found<T> = Option<(usize, T)>;
+pub(crate) type Found<T> = Option<(usize, T)>;
 
 /// The best of `candidates` by `cost`, then of what lies around it at ever finer steps down to 1. Functions here have one valley with some ripples, and may
 /// be undefined at its sides.
-pub(super) fn minimize<T>(
+pub(crate) fn minimize<T>(
     low: usize,
     high: usize,
     coarse: usize,
