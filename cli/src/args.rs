@@ -270,7 +270,7 @@ pub struct EstimateArgs {
 /// A kind of ring.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RingKind {
-    /// Z[X]/(X^n + 1)
+    /// Z\[X\]/(X^n + 1)
     PowerOfTwo,
     /// Any other, or none
     General,

@@ -38,7 +38,7 @@ struct Estimated {
     ring: &'static str,
     sigma: f64,
     cost_model: CostModel,
-    /// Whether the rotations of a secret in Z[X]/(X^n + 1) are counted.
+    /// Whether the rotations of a secret in Z\[X\]/(X^n + 1) are counted.
     rotation_gain: bool,
     /// log2 of the cost of the cheapest attack.
     security_bits: f64,

@@ -51,7 +51,7 @@ impl KeySecurity {
     }
     /// A ring-LWE key.
     ///
-    /// Rotations of a sparse secret are counted in every ring, not only in Z[X]/(X^n + 1). Published work finds other rings unaffected, since reduction
+    /// Rotations of a sparse secret are counted in every ring, not only in Z\[X\]/(X^n + 1). Published work finds other rings unaffected, since reduction
     /// modulo Φ_m fills a rotated secret; but multiplied by (X^m − 1)/Φ_m a sample becomes one modulo X^m − 1, where nothing is reduced and only the
     /// error grows, so that we do not rely on it (docs/adr/0022-security-estimator.md).
     fn rlwe(key: &'static str, degree: usize, modulus_bits: f64, secret: Secret) -> Self {

@@ -1,7 +1,7 @@
 //! LWE keys under lattice reduction: b = a s + e modulo q, of which a scheme publishes as many as it has keys and ciphertexts.
 //!
 //! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as everybody does: no attack is known that uses the ring
-//! except one. In Z[X]/(X^n + 1) the rotations X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem: whoever guesses
+//! except one. In Z\[X\]/(X^n + 1) the rotations X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem: whoever guesses
 //! coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279 and 2026/366). It takes up to 15 bits off sparse keys.
 //!
 //! Six attacks, each at its best parameters: [`AttackName`]. Formulas and conventions are those of the public lattice estimator (GSA, success with
@@ -48,12 +48,12 @@ pub struct Lwe {
     pub secret: Secret,
     /// The standard deviation of the coefficients of e.
     pub error_deviation: f64,
-    /// How many rotations of the secret have its shape: n in Z[X]/(X^n + 1), 1 for LWE without a ring.
+    /// How many rotations of the secret have its shape: n in Z\[X\]/(X^n + 1), 1 for LWE without a ring.
     pub rotations: usize,
 }
 
 impl Lwe {
-    /// A key of degree n in Z[X]/(X^n + 1) with σ = 3.2, rotations counted.
+    /// A key of degree n in Z\[X\]/(X^n + 1) with σ = 3.2, rotations counted.
     pub fn ring(dimension: usize, log2_q: f64, secret: Secret) -> Self {
         Lwe { dimension, log2_q, secret, error_deviation: 3.2, rotations: dimension }
     }
