@@ -270,7 +270,7 @@ pub struct EstimateArgs {
 /// A kind of ring.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RingKind {
-    /// Z\[X\]/(X^n + 1)
+    /// Modulo X^n + 1, n a power of two
     PowerOfTwo,
     /// Any other, or none
     General,

@@ -17,7 +17,7 @@ pub mod params;
 pub mod plain;
 mod plaintext;
 pub mod rlwe;
-mod trace;
+pub mod trace;
 mod verbs;
 
 pub use counters::{Cost, Counters};
