@@ -28,7 +28,7 @@ pub struct KeySecurity {
     pub attacks: Vec<Attack>,
 }
 
-/// Estimates made so far: sets are validated again and again, and one takes some 50 ms.
+/// Estimates made so far: sets are validated again and again, and one takes up to a tenth of a second.
 static ESTIMATES: Mutex<Option<HashMap<String, Vec<Attack>>>> = Mutex::new(None);
 
 /// The attacks on this key, the cheapest first; none outside the range of the estimator.
