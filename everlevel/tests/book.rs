@@ -96,7 +96,8 @@ fn every_path_in_a_chapter_exists() {
         }
         let (_, prose) = parts(&read(&page));
         for name in prose.split('`').skip(1).step_by(2) {
-            let ours = ["crates/", "everlevel/", "cli/", "python/", "docs/", "papers/", ".ci/"].iter().any(|d| name.starts_with(d));
+            let ours =
+                ["crates/", "everlevel/", "cli/", "python/", "docs/", "papers/", ".ci/"].iter().any(|d| name.starts_with(d));
             if ours && !name.contains(' ') {
                 assert!(root().join(name).exists(), "{}: {name}", chapter.display());
                 checked += 1;
@@ -131,7 +132,9 @@ fn every_block_of_code_is_tested_somewhere() {
         let (blocks, _) = parts(&read(&page));
         for (language, body) in blocks {
             match &*language {
-                "rust" => assert!(list.contains(&format!("\"../../{name}\"")), "{name} has Rust and is not in everlevel/src/book.rs"),
+                "rust" => {
+                    assert!(list.contains(&format!("\"../../{name}\"")), "{name} has Rust and is not in everlevel/src/book.rs")
+                }
                 "sh" => assert!(!body.trim().is_empty(), "{name}: an empty block"),
                 "python" | "text" | "json" | "toml" => {}
                 other => panic!("{name}: a block of {other:?}: expected rust, sh, python, text, json or toml"),
@@ -259,7 +262,10 @@ fn the_worked_example_adds_up() {
     assert_eq!(slots(&u, zeta, square), page.list("u_slots"));
     for (i, coefficient) in u.iter().enumerate() {
         let row = page.list(&format!("row_{i}"));
-        assert_eq!(zip(row, page.list("u_slots"), |a, b| a * b).iter().sum::<i64>().rem_euclid(square), coefficient.rem_euclid(square));
+        assert_eq!(
+            zip(row, page.list("u_slots"), |a, b| a * b).iter().sum::<i64>().rem_euclid(square),
+            coefficient.rem_euclid(square)
+        );
         // 4 times the row, moved back by ζ^(g i), is 1.
         let mut monomial = vec![0; n as usize];
         monomial[i] = 1;
@@ -397,7 +403,8 @@ fn the_digit_polynomials_are_those_of_the_library() {
         expected.iter().map(|(name, f)| format!("{name}(x) = {}   modulo {}", shown(f), f.modulus().value())).collect();
     let page = read(&root().join("docs/how/digit-polynomials.md"));
     let (blocks, _) = parts(&page);
-    let printed: Vec<&str> = blocks.iter().filter(|(language, _)| language == "text").flat_map(|(_, body)| body.lines()).collect();
+    let printed: Vec<&str> =
+        blocks.iter().filter(|(language, _)| language == "text").flat_map(|(_, body)| body.lines()).collect();
     assert_eq!(printed, lines, "\nexpected:\n{}", lines.join("\n"));
 
     // What the page claims, on all numbers, with nothing of the library's.

@@ -1,7 +1,6 @@
 """4. Encrypted lookup: a client sends an encrypted key, a server finds the entry of its table without learning which one.
 
-Equality in two ways: by Fermat, 1 - (x - key)^(p - 1), for keys modulo p; and digit by digit for keys modulo p^2. The digits of a difference d are
-d - clear(d) and truncate(d); both are 0 if d is.
+Equality in two ways: by Fermat, 1 - (x - key)^(p - 1), for keys modulo p; and digit by digit for keys modulo p^2: a difference is 0 if its digits are.
 
 python python/examples/04_encrypted_lookup.py [--secure]
 """
@@ -47,11 +46,9 @@ class Lookup:
         return (x.equals(self.keys) * self.values).sum().compact()
 
     def large(self, query: bytes) -> bytes:
-        """Keys below p^2: the difference is 0 where its upper digit is, and the lower one."""
+        """Keys below p^2. Of the difference d truncation leaves the upper digit; p d has the lower digit of d for its upper one."""
         difference = self.server.read(query, bounds="fresh") - self.keys
-        upper = difference.truncate(1)
-        # What clearing the lowest digit takes away is that digit, modulo p^2; times p it is a multiple of p, and truncates to the digit modulo p.
-        lower = ((difference - difference.clear_lowest_digit()) * self.server.params.plain_prime).truncate(1)
+        upper, lower = difference.truncate(1), (difference * self.server.params.plain_prime).truncate(1)
         return (upper.equals(0) * lower.equals(0) * self.values).sum().compact()
 
 

@@ -55,7 +55,7 @@ lengths, widths = ONE + i * 21 % 186, ONE + i * 13 % 186
 surveyor = Surveyor(params)
 with tempfile.TemporaryDirectory() as directory:
     keys = pathlib.Path(directory) / "server.keys"
-    surveyor.client.save_server_keys(keys, program="y = x * x")  # products are all that this takes
+    surveyor.client.save_server_keys(keys)
     answer = serve(params, keys, surveyor.upload(lengths), surveyor.upload(widths))
 areas, small = (surveyor.read(part) for part in answer)
 
