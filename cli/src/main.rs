@@ -11,6 +11,7 @@ mod demo;
 mod error;
 mod explain;
 mod manual;
+mod npy;
 mod params;
 mod plan;
 mod plot;
