@@ -138,3 +138,25 @@ fn notation_and_decisions_are_linked() {
         assert!(name == "README.md" || index.contains(&name), "docs/adr/README.md does not list {name}");
     }
 }
+
+/// Every name in the tables of docs/NOTATION.md is one of the code.
+#[test]
+fn notation_names_what_exists() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let code: String = ["crates", "everlevel/src", "cli/src"].iter().map(|d| sources(&root.join(d))).collect();
+    let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let notation = include_str!("../../docs/NOTATION.md");
+    let mut names = 0;
+    for row in notation.lines().filter(|l| l.starts_with("| ")) {
+        let cell = row.split('|').nth(2).unwrap_or_default();
+        // Names stand in backticks: `Type::member`, `function(arguments)`.
+        for name in cell.split('`').skip(1).step_by(2) {
+            let name = name.split_once('(').map_or(name, |(name, _)| name);
+            for part in name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| part.len() > 1) {
+                assert!(words.contains(part), "docs/NOTATION.md: no `{part}` in the code");
+                names += 1;
+            }
+        }
+    }
+    assert!(names > 80, "{names} names");
+}
