@@ -14,6 +14,7 @@ mod manual;
 mod params;
 mod plan;
 mod plot;
+mod report;
 mod reproduce;
 mod rings;
 mod roles;
