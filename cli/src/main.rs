@@ -15,6 +15,7 @@ mod npy;
 mod params;
 mod plan;
 mod plot;
+mod report;
 mod reproduce;
 mod rings;
 mod roles;
