@@ -124,9 +124,9 @@ fn arrows_run_one_way() {
 #[test]
 fn the_readme_shows_the_example() {
     let readme = include_str!("../../README.md");
-    let code = include_str!("../examples/hello.rs");
-    let program = code.split_once("\n").map(|(_, rest)| rest).unwrap();
-    assert!(readme.contains(program.trim()), "the README's program differs from examples/hello.rs");
+    let code = include_str!("../examples/01_hello.rs");
+    let program: Vec<&str> = code.lines().skip_while(|line| line.starts_with("//!")).collect();
+    assert!(readme.contains(program.join("\n").trim()), "the README's program differs from examples/01_hello.rs");
 }
 
 #[test]

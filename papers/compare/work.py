@@ -69,16 +69,14 @@ def primitives(form, quick, **asked):
 
 def thin_bootstrap(form, quick):
     """Integers modulo 127 in the 64 slots of X^n + 1, once with the peer's modulus and once with our own set at 128 bits."""
-    log_n, bits = (10, 400) if quick else (14, 800)
+    log_n, bits = (10 if quick else 14), 800
     asked = {"kind": "bootstrap", "form": form, "t": 127, "log_n": log_n, "log_qp": bits, "sparse_weight": 40, "overflow": 20}
-    words = (bits - 34 - 45) // 45
-    same = ring(
-        f"insecure_compare-127-n{log_n}-{form}", form, log_n, 127, 34, 45, words, 1, 1, bootstrap={"sparse_weight": 40}
-    )
+    name = f"insecure_compare-127-n{log_n}-{form}"
+    more = {"fine_bits": [28, 25, 22], "bootstrap": {"sparse_weight": 40}}
+    same = ring(name, form, log_n, 127, 34, 45, 12, 3, 3, **more)
     rounds, runs = (2, 1) if quick else (2, 2)
-    below = "below 128 bits on both sides: the same modulus, more capacity than it could safely have"
-    works = [Work("bootstrap", same, asked, rounds, runs, below)]
+    works = [Work("bootstrap", same, asked, rounds, runs, "the same modulus on both sides, far below 128 bits on both")]
     if not quick:
-        secure = f"ours is {form}-127-n14, at 128 bits and half the modulus; the peer stays below 128 bits"
+        secure = f"{form}-127-n14, everlevel's own set, at 128 bits and half the modulus; the peer stays far below 128 bits"
         works.append(Work("bootstrap", f"{form}-127-n14", asked, rounds, runs, secure))
     return works

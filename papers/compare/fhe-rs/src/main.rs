@@ -7,7 +7,7 @@ use std::time::Instant;
 use fhe::bfv::{BfvParametersBuilder, Ciphertext, Encoding, EvaluationKeyBuilder, Multiplicator, Plaintext, PublicKey};
 use fhe::bfv::{RelinearizationKey, SecretKey};
 use fhe_traits::{FheDecoder, FheDecrypter, FheEncoder, FheEncrypter};
-use rand::RngExt;
+use rand::Rng;
 use serde_json::{Map, Value, json};
 
 /// Times an operation, after one run that does not count, and returns its last result.
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let verified = checks.iter().all(|c| *c) && decrypt(&fresh)? == v;
     let log_q: f64 = params.moduli().iter().map(|q| (*q as f64).log2()).sum();
     let answer = json!({
-        "version": "0.2.0", "log_q": log_q, "log_p": 0.0, "facts": format!("{} digits", sizes.len()),
+        "version": "0.1.1", "log_q": log_q, "log_p": 0.0, "facts": format!("{} digits", sizes.len()),
         "notes": {"": "no special modulus, a digit for each prime"}, "seconds": seconds, "verified": verified,
     });
     println!("{answer}");

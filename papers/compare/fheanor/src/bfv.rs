@@ -2,7 +2,7 @@
 
 use feanor_math::ring::{RingExtensionStore, RingStore};
 use feanor_math::rings::zn::ZnRingStore;
-use feanor_math::seq::VectorView;
+use feanor_math::seq::{VectorFn, VectorView};
 use fheanor::bfv::bootstrap::{SparseKeyEncapsulationKey, ThinBootstrapper};
 use fheanor::bfv::{BFVInstantiation, Pow2BFV};
 use fheanor::bgv::SecretKeyDistribution;
@@ -45,7 +45,7 @@ pub fn primitives(asked: &Asked) -> Found {
     let x = found.time("rotate", runs, || S::hom_galois(&top, copy(&a), &galois[0].0, &galois[0].1));
     found.check("rotate", plain.eq_el(&dec(x), &plain.apply_galois_action(&v, &galois[0].0)));
     let mut xs = found.time("hoisted rotate", runs, || {
-        S::hom_galois_many(&top, copy(&a), &elements, galois.iter().map(|(_, key)| key).collect::<Vec<_>>())
+        S::hom_galois_many(&top, copy(&a), &elements, galois.as_fn().map_fn(|(_, key)| key))
     });
     found.seconds["hoisted rotate"].as_array_mut().unwrap().iter_mut().for_each(|s| *s = (s.as_f64().unwrap() / 8.0).into());
     found.check("hoisted rotate", plain.eq_el(&dec(xs.swap_remove(7)), &plain.apply_galois_action(&v, &elements[7])));

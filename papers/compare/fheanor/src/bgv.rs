@@ -10,7 +10,7 @@ use fheanor::number_ring::NumberRingQuotientStore;
 use fheanor::number_ring::galois::CyclotomicGaloisGroupOps;
 use feanor_math::ring::{RingExtensionStore, RingStore};
 use feanor_math::rings::zn::ZnRingStore;
-use feanor_math::seq::VectorView;
+use feanor_math::seq::{VectorFn, VectorView};
 
 use crate::{Asked, Found, SIGMA, big, log2, random, random_thin};
 
@@ -29,7 +29,7 @@ pub fn primitives(asked: &Asked) -> Found {
     found.log_p = log2(all.base_ring().modulus()) - found.log_q;
     // One digit is as long as the special modulus.
     let digits = RNSGadgetVectorDigitIndices::select_digits(limbs.div_ceil(asked.special), limbs);
-    found.facts = format!("{} digits", digits.len());
+    found.facts = format!("{} digits", (limbs - asked.special).div_ceil(asked.special));
     found.note = "any element of the plaintext ring; slots are neither encoded nor decoded".into();
 
     let all_key = S::gen_sk(&all, &mut rng, SecretKeyDistribution::UniformTernary);
@@ -52,7 +52,7 @@ pub fn primitives(asked: &Asked) -> Found {
     let x = found.time("rotate", runs, || S::hom_galois(&plain, &top, &all, copy(&a), &galois[0].0, &galois[0].1));
     found.check("rotate", plain.eq_el(&dec(x), &plain.apply_galois_action(&v, &galois[0].0)));
     let mut xs = found.time("hoisted rotate", runs, || {
-        S::hom_galois_many(&plain, &top, &all, copy(&a), &elements, galois.iter().map(|(_, key)| key).collect::<Vec<_>>())
+        S::hom_galois_many(&plain, &top, &all, copy(&a), &elements, galois.as_fn().map_fn(|(_, key)| key))
     });
     found.seconds["hoisted rotate"].as_array_mut().unwrap().iter_mut().for_each(|s| *s = (s.as_f64().unwrap() / 8.0).into());
     found.check("hoisted rotate", plain.eq_el(&dec(xs.swap_remove(7)), &plain.apply_galois_action(&v, &elements[7])));

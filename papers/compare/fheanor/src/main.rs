@@ -11,7 +11,6 @@ use feanor_math::integer::{BigIntRing, IntegerRingStore, int_cast};
 use feanor_math::primitive_int::StaticRing;
 use feanor_math::ring::{El, RingExtensionStore, RingStore};
 use feanor_math::rings::extension::FreeAlgebraStore;
-use feanor_math::rings::zn::ZnRingStore;
 use fheanor::NiceZn;
 use fheanor::number_ring::galois::CyclotomicGaloisGroupOps;
 use fheanor::number_ring::{NumberRingQuotient, NumberRingQuotientStore};

@@ -1,0 +1,24 @@
+//! The pages with Rust in them; a test compares the list.
+
+/// One item a page.
+macro_rules! pages {
+    ($($name:ident: $path:literal,)*) => {
+        $(
+            #[doc = include_str!($path)]
+            struct $name;
+        )*
+    };
+}
+
+pages! {
+    Readme: "../../README.md",
+    Install: "../../docs/use/install.md",
+    Roles: "../../docs/use/roles.md",
+    NoiseAndErrors: "../../docs/use/noise-and-errors.md",
+    Planner: "../../docs/choose/planner.md",
+    ByHand: "../../docs/choose/by-hand.md",
+    Bootstrapping: "../../docs/choose/bootstrapping.md",
+    Slots: "../../docs/how/rings-and-slots.md",
+    Digits: "../../docs/how/digit-polynomials.md",
+    AddDigitRemoval: "../../docs/contribute/digit-removal.md",
+}
