@@ -8,6 +8,7 @@ use everlevel::security::lwe::Secret;
 
 use crate::aes::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs};
 use crate::explain::ExplainArgs;
+use crate::report::args::AllArgs;
 use crate::roles::args::{
     ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs,
 };
@@ -514,6 +515,8 @@ pub enum Paper {
         #[arg(value_enum)]
         table: LtvTable,
     },
+    /// All of them, with what is measured beside them, and a page that shows everything
+    All(AllArgs),
 }
 
 /// The tables of Doröz–Hu–Sunar.

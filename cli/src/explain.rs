@@ -16,7 +16,8 @@ use serde::Serialize;
 use crate::args::{Common, SetArg};
 use crate::common::{emit, emit_json, find_params, find_planner, progress};
 use crate::error::CliError;
-use crate::plot::{Join, LinePlot, Series};
+use crate::plot::LinePlot;
+use crate::plot::noise::{NoisePoint, noise_plot};
 use crate::roles::args::{BoundsArg, ServerArgs, SetOfFile};
 use crate::roles::eval::{self, Inputs};
 use crate::roles::files::{check_free, existing, of_file, secret_key};
@@ -207,29 +208,13 @@ fn finish<K: everlevel::EvalKeys>(
 
 /// The plot of a history, with its stages.
 fn drawn(explanation: &Explanation) -> LinePlot {
-    let line = |name: &str, join, value: &dyn Fn(&Step) -> Option<f64>| {
-        let points: Vec<_> = explanation.steps.iter().filter_map(|step| Some((step.row as f64, value(step)?))).collect();
-        (!points.is_empty()).then(|| Series { name: name.into(), points, join })
+    let point = |step: &Step| NoisePoint {
+        row: step.row,
+        stage: step.stage.clone(),
+        modulus_bits: step.modulus_bits,
+        bound_bits: step.bound_bits,
+        estimate_bits: step.estimate_bits,
+        measured_bits: step.measured_bits,
     };
-    let series = [
-        line("modulus", Join::Steps, &|step| Some(step.modulus_bits)),
-        line("bound on the noise", Join::Straight, &|step| Some(step.bound_bits)),
-        line("measured noise", Join::Dots, &|step| step.measured_bits),
-        line("average estimate", Join::Straight, &|step| step.estimate_bits),
-    ];
-    let mut spans: Vec<(f64, String)> = Vec::new();
-    for step in &explanation.steps {
-        let Some(stage) = &step.stage else { continue };
-        match spans.last_mut().filter(|(_, name)| name == stage) {
-            Some((end, _)) => *end = step.row as f64,
-            None => spans.push((step.row as f64, stage.clone())),
-        }
-    }
-    LinePlot {
-        title: format!("Noise, {}", explanation.params),
-        x_label: "operation".into(),
-        y_label: "bits (log2)".into(),
-        series: series.into_iter().flatten().collect(),
-        spans,
-    }
+    noise_plot(&explanation.params, &explanation.steps.iter().map(point).collect::<Vec<_>>())
 }

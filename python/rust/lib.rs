@@ -5,6 +5,7 @@ mod aes;
 mod ciphertext;
 mod errors;
 mod keys;
+mod manifest;
 mod params;
 mod plan;
 mod runtime;
@@ -29,6 +30,8 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<ciphertext::Ciphertext>()?;
     m.add_class::<server::Server>()?;
     m.add_class::<aes::AesServer>()?;
+    m.add_class::<manifest::ManifestKey>()?;
+    m.add_class::<manifest::Manifest>()?;
     m.add_function(wrap_pyfunction!(build, m)?)?;
     m.add_function(wrap_pyfunction!(params::names, m)?)?;
     m.add_function(wrap_pyfunction!(params::named_spec, m)?)?;
@@ -39,9 +42,10 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(runtime::set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_to_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(ciphertext::compact_to_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::write_file, m)?)?;
-    m.add_function(wrap_pyfunction!(server::program_inputs, m)?)?;
+    m.add_function(wrap_pyfunction!(server::program_facts, m)?)?;
     m.add_function(wrap_pyfunction!(server::time_bootstraps, m)?)?;
     m.add_function(wrap_pyfunction!(aes::aes_plan, m)?)?;
     m.add_function(wrap_pyfunction!(aes::encrypt_aes_key, m)?)?;

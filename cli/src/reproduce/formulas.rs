@@ -26,6 +26,9 @@ const REMOVALS: [(u64, u32, u32); 11] = [
 const BOOTSTRAPPINGS: [(u64, u32, u64); 9] =
     [(17, 1, 64), (17, 2, 64), (17, 3, 64), (127, 1, 64), (127, 2, 64), (127, 2, 128), (257, 2, 128), (2, 1, 64), (2, 8, 64)];
 
+/// How many rows tables 1 and 2 have.
+pub const ROWS: [usize; 2] = [REMOVALS.len(), BOOTSTRAPPINGS.len()];
+
 /// The most characters of the degrees that are printed; JSON has them all.
 const DEGREES_SHOWN: usize = 40;
 

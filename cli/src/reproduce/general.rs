@@ -15,7 +15,7 @@ use crate::common::{emit, emit_json, find_planner, median, progress, table};
 use crate::error::CliError;
 
 /// The sets that are run unless `--set` asks for another one: those at 128 bits for the encapsulated key.
-fn usual() -> Vec<PaperSet> {
+pub fn usual() -> Vec<PaperSet> {
     paper_sets().filter(|set| !set.braced).collect()
 }
 

@@ -2,10 +2,10 @@
 
 pub mod chen_han;
 mod degrees;
-mod formulas;
-mod general;
-mod ltv;
-mod ma_et_al;
+pub mod formulas;
+pub mod general;
+pub mod ltv;
+pub mod ma_et_al;
 pub mod record;
 mod recrypt;
 mod removal;
@@ -15,7 +15,7 @@ use crate::error::CliError;
 
 /// Runs a table, or some rows of it.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
-    if let Some(directory) = &args.out {
+    if let (Some(directory), false) = (&args.out, matches!(args.paper, Paper::All(_))) {
         // Before hours of work, not after.
         record::make_directory(directory)?;
     }
@@ -31,6 +31,7 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
             MaEtAlTable::Table6 | MaEtAlTable::Thin => general::bootstrappings(table, args, common),
         },
         Paper::Ltv { table } => ltv::run(table, args, common),
+        Paper::All(ref all) => crate::report::run(all, args, common),
     }
 }
 

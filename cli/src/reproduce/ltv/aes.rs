@@ -56,6 +56,11 @@ const SETS: [Set; 2] = [
         bits: "77",
     },
 ];
+/// What the paper took for a whole state at this degree.
+pub fn hours_of_paper(n: usize) -> Option<f64> {
+    SETS.iter().find(|set| set.n == n)?.hours.parse().ok()
+}
+
 /// Moduli: one for each of 40 levels, and one to decrypt.
 const MODULI: f64 = 41.0;
 /// The margin and the number of additions between products.

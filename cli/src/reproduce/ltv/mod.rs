@@ -14,6 +14,7 @@ use super::record::{self, Circumstances};
 use crate::args::{Common, LtvTable, ReproduceArgs};
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
+pub use aes::hours_of_paper;
 
 /// How a printed figure and the formula compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

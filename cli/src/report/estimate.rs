@@ -1,0 +1,65 @@
+//! What jobs are expected to take: as recorded, times what this machine has shown so far.
+
+use std::collections::BTreeMap;
+
+use super::plan::Job;
+
+/// Seconds of jobs as they were run once, or, of long ones, as their records have them: keys, tables and what is measured.
+const RECORDED: &str = include_str!("../../data/job-seconds.json");
+/// What a job is expected to take that was never run.
+const UNKNOWN: f64 = 60.0;
+
+/// The expectation.
+pub struct Estimates {
+    recorded: BTreeMap<String, f64>,
+    /// Of what has been run: seconds expected, and taken.
+    seen: [f64; 2],
+}
+
+impl Estimates {
+    /// Before anything is run.
+    pub fn new() -> Self {
+        // A test reads the table.
+        Estimates { recorded: serde_json::from_str(RECORDED).unwrap_or_default(), seen: [0.0; 2] }
+    }
+    /// Seconds that jobs will take.
+    pub fn of<'a>(&self, jobs: impl Iterator<Item = &'a Job>) -> f64 {
+        let [expected, taken] = self.seen;
+        // One job says little: it counts against some seconds that went as expected.
+        let pace = (taken + 5.0) / (expected + 5.0);
+        jobs.map(|job| self.recorded(job)).sum::<f64>() * pace
+    }
+    /// A job has taken so long.
+    pub fn learn(&mut self, job: &Job, seconds: f64) {
+        self.seen[0] += self.recorded(job);
+        self.seen[1] += seconds;
+    }
+    fn recorded(&self, job: &Job) -> f64 {
+        self.recorded.get(&job.name).copied().unwrap_or(UNKNOWN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Plan;
+    use super::*;
+
+    #[test]
+    fn every_job_of_the_quick_plan_was_timed() {
+        let recorded: BTreeMap<String, f64> = serde_json::from_str(RECORDED).unwrap();
+        for job in Plan::new(true, None).jobs {
+            assert!(recorded.get(&job.name).is_some_and(|s| *s > 0.0), "{}", job.name);
+        }
+    }
+    #[test]
+    fn the_pace_is_learnt() {
+        let plan = Plan::new(true, None);
+        let mut estimates = Estimates::new();
+        let before = estimates.of(plan.jobs.iter());
+        for job in &plan.jobs {
+            estimates.learn(job, 3.0 * estimates.recorded(job));
+        }
+        let after = estimates.of(plan.jobs.iter());
+        assert!(after > 2.0 * before && after < 3.0 * before, "{before} {after}");
+    }
+}

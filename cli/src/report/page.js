@@ -1,0 +1,38 @@
+(() => {
+  const root = document.documentElement;
+  root.dataset.errors = "0";
+  addEventListener("error", () => { root.dataset.errors = String(+root.dataset.errors + 1); });
+  const theme = new URLSearchParams(location.search).get("theme");
+  if (theme === "dark" || theme === "light") root.dataset.theme = theme;
+  const key = cell => {
+    const given = cell.dataset.v, text = cell.textContent.trim();
+    return given !== undefined ? +given : text === "" ? null : isNaN(text) ? text : +text;
+  };
+  const order = (a, b) => a === null ? 1 : b === null ? -1 : typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
+  const sort = (table, head, column) => {
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    table.querySelectorAll("th[aria-sort]").forEach(other => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", up ? "ascending" : "descending");
+    const rows = [...table.tBodies[0].rows];
+    rows.sort((a, b) => (up ? 1 : -1) * order(key(a.cells[column]), key(b.cells[column])));
+    table.tBodies[0].append(...rows);
+  };
+  addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("table").forEach(table => table.querySelectorAll("th[data-column]").forEach(head => {
+      const button = document.createElement("button");
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => sort(table, head, +head.dataset.column));
+    }));
+  });
+  // What a browser made of the page, for the test that looks at it.
+  addEventListener("load", () => {
+    const box = element => { const r = element.getBoundingClientRect(); return r.width > 0 && r.height > 0; };
+    const plots = [...document.querySelectorAll("svg.plot")].filter(plot => { const b = plot.getBBox(); return box(plot) && b.width > 0 && b.height > 0; });
+    const tables = [...document.querySelectorAll("table")].filter(table => box(table) && table.tBodies[0].rows.length > 0);
+    root.dataset.plots = plots.map(plot => plot.id).join(" ");
+    root.dataset.tables = tables.map(table => table.id).join(" ");
+    root.dataset.overflow = String(root.scrollWidth - root.clientWidth);
+    root.dataset.ground = getComputedStyle(document.body).backgroundColor;
+  });
+})();
