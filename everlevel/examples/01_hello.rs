@@ -1,4 +1,4 @@
-//! 1. Hello: twenty squarings of 2048 numbers, far past the last level, all exact.
+//! Example 1. Hello: twenty squarings of 2048 numbers, far past the last level, all exact.
 //!
 //! `cargo run --release -p everlevel --example 01_hello`
 use everlevel::{Client, Error, OptIn, Params};

@@ -1,4 +1,4 @@
-//! 3. Private statistics: the owner of a table uploads two encrypted columns; a server returns five encrypted sums, and never sees a number. Means, deviations and
+//! Example 3. Private statistics: the owner of a table uploads two encrypted columns; a server returns five encrypted sums, and never sees a number. Means, deviations and
 //! the correlation follow.
 //!
 //! Owner and server share nothing but bytes. The parameter set is planned for the purpose, at 128 bits of security, and the server's keys are those of one program.

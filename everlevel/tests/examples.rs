@@ -55,7 +55,7 @@ fn examples_have_headers() {
         let code = std::fs::read_to_string(format!("{directory}/{name}")).unwrap();
         let header: String = code.lines().take_while(|line| line.starts_with("//!")).collect();
         let stem = name.strip_suffix(".rs").unwrap();
-        assert!(name.starts_with(&format!("0{number}_")) && header.starts_with(&format!("//! {number}. ")), "{name}");
+        assert!(name.starts_with(&format!("0{number}_")) && header.starts_with(&format!("//! Example {number}. ")), "{name}");
         assert!(header.contains(&format!("`cargo run --release -p everlevel --example {stem}`")), "{name}");
         assert!(include_str!("examples.rs").contains(name) || number == 1, "{name} is not run");
     }

@@ -1,4 +1,4 @@
-"""2. Levels and refresh: what a product takes from a ciphertext, what bootstrapping gives back, and a server that does it by itself.
+"""Example 2. Levels and refresh: what a product takes from a ciphertext, what bootstrapping gives back, and a server that does it by itself.
 
 python python/examples/02_levels_and_refresh.py [--secure]
 """

@@ -1,4 +1,4 @@
-"""5. Comparison and truncation: fixed-point numbers. Areas of rectangles, rounded to the precision of their sides, and which of them are below a limit.
+"""Example 5. Comparison and truncation: fixed-point numbers. Areas of rectangles, rounded to the precision of their sides, and which of them are below a limit.
 
 A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product has two after the point, so one has to go.
 

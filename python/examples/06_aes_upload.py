@@ -1,4 +1,4 @@
-"""6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server takes it from AES to BGV and adds it up, without any key.
+"""Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server takes it from AES to BGV and adds it up, without any key.
 
 What travels: once the server keys and the AES key, encrypted; then data in the size that they have under AES; back one compact ciphertext.
 

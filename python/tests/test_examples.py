@@ -34,7 +34,7 @@ def test_there_are_seven_with_headers():
     assert [path.stem[:3] for path in EXAMPLES] == [f"0{i}_" for i in range(1, 8)]
     for number, path in enumerate(EXAMPLES, 1):
         head = path.read_text().split('"""')[1]
-        assert head.startswith(f"{number}. ") and f"python python/examples/{path.name}" in head, path.name
+        assert head.startswith(f"Example {number}. ") and f"python python/examples/{path.name}" in head, path.name
 
 
 def test_rust_has_the_same():
