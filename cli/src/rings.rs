@@ -4,14 +4,38 @@
 //! modulo the largest N_a as modulo m, the other axes are dimensions as they are, and the last one is divided by this order. Only such
 //! rings are of use: Frobenius then belongs to one axis.
 
+use clap::Args;
 use everlevel::SlotShape;
 use everlevel::arith::{Axes, primes};
 use everlevel::scheme::params::largest_modulus;
 use serde::Serialize;
 
-use crate::args::{Common, RingsArgs};
+use crate::args::Common;
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
+
+/// Arguments of `params rings`.
+#[derive(Args)]
+pub struct RingsArgs {
+    /// The prime of the plaintext modulus
+    #[arg(long, value_name = "P")]
+    pub p: u64,
+    /// Only rings with so many slots
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub slots_at_least: usize,
+    /// Only slots whose degree is a multiple of this
+    #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub degree_of: u32,
+    /// The security in bits that the modulus is for
+    #[arg(long, value_name = "BITS", default_value_t = 128.0)]
+    pub security: f64,
+    /// Only indices below this
+    #[arg(long, value_name = "M", default_value_t = (1 << 16) + 1, value_parser = clap::value_parser!(u64).range(..=(1 << 18) + 1))]
+    pub index_below: u64,
+    /// Print no more rings than this
+    #[arg(long, value_name = "K", default_value_t = 20)]
+    pub max_rows: usize,
+}
 
 /// A ring that would do.
 #[derive(Debug, Serialize)]
