@@ -23,6 +23,7 @@ const STAGES: [(&str, &str); 7] = [
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "bootstrapping",
+        "Bootstrapping",
         "Bootstrapping, stage by stage",
         &[
             "A worn-out ciphertext is brought to a small modulus under a sparse key (encapsulate), its phase is made the content of a new one (raise), moved to the slots, freed of its lowest digits, and moved back. \

@@ -10,6 +10,7 @@ use crate::report::model::{Cell, Chapter, Column, Fields, Kind, Table, column};
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "ltv",
+        "Doröz–Hu–Sunar",
         "Doröz, Hu and Sunar 2014: Homomorphic AES evaluation using the modified LTV scheme",
         &[
             "Every figure of tables 1 to 7 as printed, by the paper's own formula, corrected where it slips, and as estimated today. **These parameters give no security**: LLL finds an NTRU key at such moduli. \

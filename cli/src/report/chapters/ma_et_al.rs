@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Records, add, bars, figure, series};
+use super::{Records, add, bars, figure, series, shown};
 use crate::params::power;
 use crate::plot::bars::BarPlot;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
@@ -15,6 +15,7 @@ const THIN: &str = "ma-et-al-thin";
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "ma-et-al",
+        "Ma et al.",
         "Ma, Huang, Wang and Wang 2024: Accelerating BGV bootstrapping for large p",
         &[
             "What bootstrapping removes is small. A polynomial that has to be right only there, and may be anything elsewhere modulo p^e, has a degree that grows with the bound of the overflow and no longer with p: \
@@ -232,8 +233,7 @@ fn general(records: &Records<'_>) -> Table {
 }
 
 fn wrong(r: &Value) -> String {
-    let count = |key: &str| r.number(key).map_or_else(|| "–".into(), |n| n.to_string());
-    format!("{} of {}", count("wrong_slots"), count("verified_slots"))
+    format!("{} of {}", shown(r.number("wrong_slots")), shown(r.number("verified_slots")))
 }
 
 fn seconds(records: &Records<'_>) -> Option<Figure> {

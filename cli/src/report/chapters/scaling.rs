@@ -14,6 +14,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "scaling",
         "Scaling",
+        "Scaling",
         &[
             "The same records seen from another side: one bootstrapping of integers in the slots on one thread, by the degree n of the ring and by the exponent r of the plaintext modulus p^r, and with more threads.",
         ],

@@ -12,6 +12,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "security",
         "Security",
+        "Security",
         &[
             "Bits of classical security by this library's estimator, attack by attack, rotations of sparse secrets counted: see docs/security.md. The named sets hold 128 bits with every key; the papers' keys are worth less than they say, most of them for reasons found later.",
         ],
