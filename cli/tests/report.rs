@@ -237,15 +237,18 @@ fn a_browser_shows_every_table_and_plot() {
 }
 
 /// Of the quick plan.
-const EXPECTED_PLOTS: [&str; 15] = [
+const EXPECTED_PLOTS: [&str; 18] = [
     "fig-products",
     "fig-depth",
     "fig-degrees",
     "fig-ma-et-al-capacity",
+    "fig-ma-et-al-time",
+    "fig-aes-modulus",
     "fig-aes-noise-bgv",
     "fig-aes-noise-ltv",
     "fig-stages",
-    "fig-pipeline",
+    "fig-pipeline-1",
+    "fig-pipeline-2",
     "fig-noise-1",
     "fig-noise-2",
     "fig-scaling-n",

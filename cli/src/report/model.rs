@@ -141,8 +141,10 @@ pub enum Kind {
     Paper,
     /// Found here.
     Here,
-    /// Here over paper.
+    /// Here over paper, of what is better if there is less of it.
     Ratio,
+    /// Here over paper, of anything else.
+    Relation,
     /// What has to be 0.
     Wrong,
 }

@@ -1,5 +1,6 @@
 //! The page: one file without anything from elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::model::{Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times, column};
@@ -26,7 +27,7 @@ pub fn page(report: &Report) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <title>everlevel: three papers, reproduced</title>\n<style>{style}</style>\n<script>{}</script>\n</head>\n<body>\n\
          <header><h1>everlevel: three papers, reproduced</h1>\n<p>Every table of three papers on homomorphic encryption, theirs beside what this library finds, at {size}. \
-         Ratios are <b>here ÷ paper</b>: below 1 is less than in the paper. Blue columns are the papers'. \
+         Ratios are <b>here ÷ paper</b>: below 1 is less than in the paper, green where less is better. Blue columns are the papers'. \
          <code>everlevel reproduce all{}</code> makes this page; each table says how to run it alone, and a click on a head sorts it.</p></header>\n",
         include_str!("page.js"),
         if report.quick { "" } else { " --full" }
@@ -91,7 +92,7 @@ fn ratios(out: &mut String, times: &[Times]) {
     if times.is_empty() {
         return;
     }
-    out.push_str("<h3 id=\"times-head\">Time, here ÷ paper</h3>\n<div class=\"box\"><table id=\"times\" aria-labelledby=\"times-head\"><thead><tr><th class=\"text\">table</th><th class=\"text\">of</th><th>rows</th><th>least</th><th>median</th><th>largest</th></tr></thead><tbody>");
+    out.push_str("<h3 id=\"times-head\">Time, here ÷ paper (or peer)</h3>\n<div class=\"box\"><table id=\"times\" aria-labelledby=\"times-head\"><thead><tr><th class=\"text\">table</th><th class=\"text\">of</th><th>rows</th><th>least</th><th>median</th><th>largest</th></tr></thead><tbody>");
     let ratio = column("", "", Kind::Ratio);
     for t in times {
         let (id, what, of) = (escaped(&t.id), escaped(&t.what), escaped(&t.of));
@@ -243,7 +244,7 @@ fn write_cell(out: &mut String, cell: &Cell, column: &Column) {
         (Kind::Paper, _) => "paper",
         (Kind::Ratio, Some(r)) if r < 0.95 => "ratio better",
         (Kind::Ratio, Some(r)) if r > 1.05 => "ratio worse",
-        (Kind::Ratio, _) => "ratio",
+        (Kind::Ratio | Kind::Relation, _) => "ratio",
         _ => "",
     };
     let times = value.filter(|_| column.kind == Kind::Ratio).map(|r| {
@@ -255,15 +256,20 @@ fn write_cell(out: &mut String, cell: &Cell, column: &Column) {
 }
 
 fn origins(out: &mut String, origins: &[Origin]) {
-    let mut told: Vec<String> = Vec::new();
+    let mut runs: BTreeMap<(String, u64, &str), Vec<&str>> = BTreeMap::new();
     for o in origins {
-        let threads = if o.threads == 1 { "1 thread".into() } else { format!("{} threads", o.threads) };
-        let day: String = o.date.chars().take(10).collect();
-        let text = format!("{day}, commit {}, {threads} of {}", if o.commit.is_empty() { "unknown" } else { &o.commit }, o.cpu);
-        if !told.contains(&text) {
-            told.push(text);
+        let day = o.date.split('T').next().unwrap_or_default().to_string();
+        let commits = runs.entry((day, o.threads, &o.cpu)).or_default();
+        let commit = if o.commit.is_empty() { "unknown" } else { &o.commit };
+        if !commits.contains(&commit) {
+            commits.push(commit);
         }
     }
+    let told = runs.iter().map(|((day, threads, cpu), commits)| {
+        let threads = if *threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+        format!("{day}, {threads} of {cpu}, commit {}", commits.join(", "))
+    });
+    let told: Vec<String> = told.collect();
     if !told.is_empty() {
         let _ = writeln!(out, "<p class=\"from\">Run: {}.</p>", escaped(&told.join("; ")));
     }

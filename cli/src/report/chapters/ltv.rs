@@ -36,7 +36,7 @@ const COLUMNS: [Column; 9] = [
     column("here", "corrected", Kind::Here),
     column("here", "today", Kind::Here),
     column("here", "measured", Kind::Here),
-    column("", "here ÷ paper", Kind::Ratio),
+    column("", "here ÷ paper", Kind::Relation),
     column("", "agreement", Kind::Text),
     column("", "remark", Kind::Text),
 ];
