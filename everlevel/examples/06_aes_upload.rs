@@ -2,7 +2,7 @@
 //!
 //! What travels: once the server keys and the AES key, encrypted; then data in the size that they have under AES; back one compact ciphertext.
 //!
-//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits: 15,360 integers in 1,920 blocks, some 8 GiB and some minutes.
+//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits: 15,360 integers in 1,920 blocks, and many gigabytes.
 use std::error::Error;
 
 use everlevel::{OptIn, Params};

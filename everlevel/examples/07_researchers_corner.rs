@@ -6,7 +6,7 @@
 //! (2015) evaluate x^p - p w(x) modulo p^2.) At p = 17 it takes a little less capacity than theirs, and more products: the library's polynomials are all odd and share
 //! their powers, and its closed forms begin with a product of small factors.
 //!
-//! `cargo run --release -p everlevel --example 07_researchers_corner`; with `-- --secure` at 128 bits and p = 127: some 2 GiB and a minute or so.
+//! `cargo run --release -p everlevel --example 07_researchers_corner`; with `-- --secure` at 128 bits and p = 127.
 use std::collections::BTreeMap;
 use std::error::Error;
 
