@@ -1,7 +1,7 @@
 //! `everlevel params`.
 
 use clap::{Subcommand, ValueEnum};
-use everlevel::{Card, Form, Objective, OptIn, Params, TimeModel, search_plan};
+use everlevel::{Card, Form, Objective, OptIn, Params, TimeModel, search_plan, spec_with_plan};
 use serde::Serialize;
 
 use crate::args::Common;
@@ -161,15 +161,8 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
     let bar = progress(common, "searching", 1);
     let best = search_plan(&params, model, objective).map_err(CliError::usage)?;
     bar.finish_and_clear();
-    let mut spec = params.spec().clone();
-    if let Some(bootstrap) = &mut spec.bootstrap {
-        bootstrap.coeff_to_slot = Some(best.plan.coeff_to_slot.clone());
-        bootstrap.slot_to_coeff = Some(best.plan.slot_to_coeff.clone());
-        bootstrap.digit_removal = Some(best.plan.digits.to_string());
-        bootstrap.digit_form = best.plan.digit_form;
-    }
     if common.json {
-        return emit_json(&spec);
+        return emit_json(&spec_with_plan(params.spec(), &best.plan));
     }
     emit(&format!(
         "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {} in {} form\n{} key switches, {} products, depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications after it; {:.0} MiB of bootstrapping keys",
