@@ -20,5 +20,9 @@ pages! {
     Bootstrapping: "../../docs/choose/bootstrapping.md",
     Slots: "../../docs/how/rings-and-slots.md",
     Digits: "../../docs/how/digit-polynomials.md",
+    FromHelib: "../../docs/porting/helib.md",
+    FromSeal: "../../docs/porting/seal.md",
+    FromOpenFhe: "../../docs/porting/openfhe.md",
+    FromLattigo: "../../docs/porting/lattigo.md",
     AddDigitRemoval: "../../docs/contribute/digit-removal.md",
 }
