@@ -65,7 +65,7 @@ def main(arguments):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="papers/compare/run", description="The same work on everlevel and on other libraries.")
     parser.add_argument("--quick", action="store_true", help="small rings: does it work, in minutes")
-    parser.add_argument("--out", default="target/compare/results", help="where compare-NAME.json go [target/compare/results]")
+    parser.add_argument("--out", default=str(ROOT / "target/compare/results"), help="where compare-NAME.json go [target/compare/results of the repository]")
     parser.add_argument("--only", action="append", choices=[p.name for p in PEERS], help="this peer only; may be repeated")
     parser.add_argument("--threads", type=int, default=1, help="threads on both sides, where the peer can [1]")
     parser.add_argument("--everlevel", help="the program to measure [EVERLEVEL_PROGRAM, else built by cargo]")
@@ -232,4 +232,10 @@ def table(report):
         lines.append([row["what"] + f" [{notes.index(row['params']) + 1}]", row["form"], *cells])
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     shown = ["  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths))).rstrip() for line in lines]
-    return "\n".join(shown + [f"[{i + 1}] {note}" for i, note in enumerate(notes)])
+    sets = [f"[{i + 1}] {note}" for i, note in enumerate(notes)]
+    remarks = {}
+    for row in report["rows"]:
+        for part in filter(None, row["note"].split("; ")):
+            remarks.setdefault(part, []).append(f"{row['what']} {row['form']}")
+    told = [note if len(of) == len(report["rows"]) else f"{note} ({', '.join(of)})" for note, of in remarks.items()]
+    return "\n".join([*shown, *sets, *told])

@@ -38,6 +38,8 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(params::inspect, m)?)?;
     m.add_function(wrap_pyfunction!(params::inspect_file, m)?)?;
     m.add_function(wrap_pyfunction!(plan::candidates, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::rings, m)?)?;
+    m.add_function(wrap_pyfunction!(plan::tuned, m)?)?;
     m.add_function(wrap_pyfunction!(plan::estimate_security, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::num_threads, m)?)?;

@@ -195,3 +195,33 @@ def test_parts_without_bootstrapping():
     y = x[::-2]
     np.testing.assert_array_equal(client.decrypt(y), a[::-2])
     np.testing.assert_array_equal(client.decrypt(x.reshape(15, 10).sum(axis=1)), a.reshape(15, 10).sum(axis=1) % 257)
+
+
+def _odd():
+    """48 slots modulo 211 in a hypercube of three dimensions, without bootstrapping."""
+    spec = everlevel.Params("aes-bgv-leveled").spec
+    spec.update(name="insecure_bgv-211-m105", index=105, plain_prime=211, extended_exponent=0)
+    return spec
+
+
+@pytest.mark.parametrize("spec", ["insecure_bgv-127-n8", _odd], ids=["one row", "a hypercube"])
+def test_other_shapes_of_slots(spec):
+    params = everlevel.Params(spec() if callable(spec) else spec, insecure_research=True)
+    t, s = params.plain_modulus, params.slots
+    client = everlevel.Client(params)
+    server = client.server()
+    a = np.random.default_rng(5).integers(0, t, (s // 4, 10))
+    x, flat = server.load(client.encrypt(a)), a.reshape(-1)
+
+    def same(y, expected):
+        np.testing.assert_array_equal(client.decrypt(y), expected % t)
+
+    for axis in (0, 1, None):
+        same(x.sum(axis), a.sum(axis))
+    same(x[1:, 2], a[1:, 2])
+    same(x.reshape(-1)[::3], flat[::3])
+    same(x.reshape(-1)[::-1], flat[::-1])
+    same(x.reshape(-1).rotate(7), np.roll(flat, -7))
+    same(x.reshape(-1)[s : s + 5] * 2, flat[s : s + 5] * 2)
+    matrix = np.arange(4 * flat.size).reshape(4, -1) % 7
+    same(matrix @ x.reshape(-1), matrix @ flat)

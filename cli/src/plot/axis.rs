@@ -21,6 +21,11 @@ impl Axis {
         let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|k| k * power).find(|s| *s >= rough).unwrap_or(rough);
         Axis { from: least, to: most, places, log: false, step }
     }
+    /// With ticks at whole numbers only.
+    pub fn whole(mut self) -> Self {
+        self.step = self.step.max(1.0).round();
+        self
+    }
     /// Over the decades of all of these values that are positive.
     pub fn logarithmic(values: impl Iterator<Item = f64>, places: [f64; 2]) -> Self {
         let (least, most) = ends(values.filter(|v| *v > 0.0));

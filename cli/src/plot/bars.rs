@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::{Axis, COLOURS, Join, WIDTH, escaped, legend, short, width_of};
+use super::{Axis, COLOURS, Join, escaped, legend, short, width_of};
 
 /// A plot of bars: in each group one of each series.
 #[derive(Serialize)]
@@ -120,45 +120,34 @@ impl BarPlot {
     /// Parts of one bar; returns its end.
     fn stack(&self, out: &mut String, axis: &Axis, group: usize, y: f64) -> f64 {
         let mut from = 0.0;
-        for (s, series) in self.series.iter().enumerate() {
+        for s in 0..self.series.len() {
             let Some(value) = self.value(s, group) else { continue };
-            self.bar(out, [axis.place(from), axis.place(from + value)], [y, STACK], s, &series.name, group, value);
+            self.bar(out, [axis.place(from), axis.place(from + value)], [y, STACK], s, group);
             from += value;
         }
         axis.place(from)
     }
     /// Bars with their values behind them; returns the end of the longest.
     fn side_by_side(&self, out: &mut String, axis: &Axis, group: usize, y: f64) -> f64 {
-        let there = self.series.iter().enumerate().filter_map(|(s, series)| Some((s, series, self.value(s, group)?)));
+        let there = (0..self.series.len()).filter_map(|s| Some((s, self.value(s, group)?)));
         let mut most = axis.place(0.0);
-        for (line, (s, series, value)) in there.enumerate() {
+        for (line, (s, value)) in there.enumerate() {
             let (y, end) = (y + BAR * line as f64, axis.place(value));
-            self.bar(out, [axis.place(0.0), end], [y, BAR - 1.0], s, &series.name, group, value);
+            self.bar(out, [axis.place(0.0), end], [y, BAR - 1.0], s, group);
             let _ = writeln!(out, "<text class=\"small\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", end + 5.0, y + 10.0, short(value));
             most = most.max(end);
         }
         most
     }
-    #[allow(clippy::too_many_arguments)]
-    fn bar(
-        &self,
-        out: &mut String,
-        [from, to]: [f64; 2],
-        [y, height]: [f64; 2],
-        series: usize,
-        name: &str,
-        group: usize,
-        value: f64,
-    ) {
-        let group = self.groups.get(group).map_or("", String::as_str);
-        let told = escaped(&format!("{group}, {name}: {}", short(value)));
-        let (from, width) = (from.min(to), (to - from).abs().max(0.6));
-        let colour = series % COLOURS;
+    /// One bar, with what it stands for.
+    fn bar(&self, out: &mut String, [from, to]: [f64; 2], [y, height]: [f64; 2], series: usize, group: usize) {
+        let value = self.value(series, group).unwrap_or(0.0);
+        let told = escaped(&format!("{}, {}: {}", self.groups[group], self.series[series].name, short(value)));
+        let (from, width, colour) = (from.min(to), (to - from).abs().max(0.6), series % COLOURS);
         let _ = writeln!(
             out,
             "<rect x=\"{from:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height}\" class=\"dot{colour}\"><title>{told}</title></rect>"
         );
-        debug_assert!(from + width <= WIDTH + 1.0);
     }
 }
 

@@ -62,7 +62,10 @@ impl LinePlot {
         file(&self.title, &self.description, self.height(), &self.body())
     }
     pub(super) fn height(&self) -> f64 {
-        HEIGHT
+        HEIGHT - 18.0 + 18.0 * legend(&mut String::new(), FRAME[0], 0.0, &self.names()) as f64
+    }
+    fn names(&self) -> Vec<(&str, Join)> {
+        self.series.iter().map(|s| (s.name.as_str(), s.join)).collect()
     }
     /// What is drawn, without the title.
     pub(super) fn body(&self) -> String {
@@ -70,7 +73,10 @@ impl LinePlot {
         let ends = self.spans.iter().map(|span| span.0).filter(|x| x.is_finite());
         let across = match self.log[0] {
             true => Axis::logarithmic(points().map(|p| p.0), [FRAME[0], FRAME[2]]),
-            false => Axis::over(points().map(|p| p.0).chain(ends), [FRAME[0], FRAME[2]]),
+            false => {
+                let axis = Axis::over(points().map(|p| p.0).chain(ends), [FRAME[0], FRAME[2]]);
+                if points().all(|p| p.0.fract() == 0.0) { axis.whole() } else { axis }
+            }
         };
         let up = match self.log[1] {
             true => Axis::logarithmic(points().map(|p| p.1), [FRAME[3], FRAME[1]]),
@@ -82,8 +88,7 @@ impl LinePlot {
         for (i, series) in self.series.iter().enumerate() {
             line(&mut out, series, i % COLOURS, &across, &up);
         }
-        let names: Vec<(&str, Join)> = self.series.iter().map(|s| (s.name.as_str(), s.join)).collect();
-        legend(&mut out, FRAME[0], HEIGHT - 14.0, &names);
+        legend(&mut out, FRAME[0], HEIGHT - 14.0, &self.names());
         out
     }
 

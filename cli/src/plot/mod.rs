@@ -136,7 +136,8 @@ pub fn short(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if !value.is_finite() => "–".into(),
-        _ if size == 0.0 || (size >= 100.0 && size < 1e6) => format!("{value:.0}"),
+        _ if value.fract() == 0.0 && size < 1e6 => format!("{value:.0}"),
+        _ if (100.0..1e6).contains(&size) => format!("{value:.0}"),
         _ if size >= 1e6 => format!("{value:.2e}"),
         _ if size >= 10.0 => format!("{value:.1}"),
         _ if size >= 1.0 => format!("{value:.2}"),

@@ -10,7 +10,7 @@ pub struct AllArgs {
     /// The papers' parameters instead of small rings (--quick, the default): hours instead of minutes
     #[arg(long)]
     pub full: bool,
-    /// Take records that are in this directory, too, or in its subdirectory `quick`, instead of running their jobs; can be repeated
+    /// Take records that are in this directory, too, or in its subdirectories `quick` and `sets`, instead of running their jobs; can be repeated
     #[arg(long, value_name = "DIR")]
     pub records: Vec<PathBuf>,
     /// Run only jobs whose names contain this; * stands for anything

@@ -27,7 +27,7 @@ impl Estimates {
         let [expected, taken] = self.seen;
         // One job says little: it counts against some seconds that went as expected.
         let pace = (taken + 5.0) / (expected + 5.0);
-        jobs.map(|job| self.recorded(job)).sum::<f64>() * pace
+        jobs.map(|job| self.recorded(job)).fold(0.0, |all, seconds| all + seconds) * pace
     }
     /// A job has taken so long.
     pub fn learn(&mut self, job: &Job, seconds: f64) {

@@ -34,8 +34,25 @@ pub struct Summary {
     pub checked: u64,
     /// Those that were wrong.
     pub wrong: u64,
+    /// What the tables say of time, here over paper.
+    pub times: Vec<Times>,
     /// Machines, by what they are called.
     pub machines: Vec<Machine>,
+}
+
+/// The ratios of a table, here over paper.
+#[derive(Serialize)]
+pub struct Times {
+    /// The table.
+    pub id: String,
+    /// Its chapter and its title.
+    pub what: String,
+    /// Of what.
+    pub of: String,
+    /// How many.
+    pub count: usize,
+    /// The least, the median, the largest.
+    pub ratios: [f64; 3],
 }
 
 /// Records of one machine.
@@ -60,6 +77,8 @@ pub struct Machine {
 pub struct Chapter {
     /// The name to link to.
     pub id: String,
+    /// What it is called where there is little room.
+    pub short: &'static str,
     /// Its title.
     pub title: String,
     /// Paragraphs before the first table.
@@ -122,8 +141,10 @@ pub enum Kind {
     Paper,
     /// Found here.
     Here,
-    /// Here over paper.
+    /// Here over paper, of what is better if there is less of it.
     Ratio,
+    /// Here over paper, of anything else.
+    Relation,
     /// What has to be 0.
     Wrong,
 }
@@ -153,8 +174,14 @@ pub struct Figure {
 
 impl Chapter {
     /// With nothing in it yet.
-    pub fn new(id: &str, title: &str, intro: &[&str]) -> Self {
-        Chapter { id: id.into(), title: title.into(), intro: intro.iter().map(|p| (*p).to_string()).collect(), parts: Vec::new() }
+    pub fn new(id: &str, short: &'static str, title: &str, intro: &[&str]) -> Self {
+        Chapter {
+            id: id.into(),
+            short,
+            title: title.into(),
+            intro: intro.iter().map(|p| (*p).to_string()).collect(),
+            parts: Vec::new(),
+        }
     }
     /// Adds a figure, unless there is none.
     pub fn figure(&mut self, figure: Option<Figure>) {

@@ -1,8 +1,9 @@
 //! The page: one file without anything from elsewhere.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::model::{Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table};
+use super::model::{Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times, column};
 use super::runner::grouped;
 use super::store::Origin;
 use crate::plot::{escaped, page_style, page_variables};
@@ -26,8 +27,10 @@ pub fn page(report: &Report) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
          <title>everlevel: three papers, reproduced</title>\n<style>{style}</style>\n<script>{}</script>\n</head>\n<body>\n\
          <header><h1>everlevel: three papers, reproduced</h1>\n<p>Every table of three papers on homomorphic encryption, theirs beside what this library finds, at {size}. \
-         Ratios are <b>here ÷ paper</b>: below 1 is less than in the paper. Blue columns are the papers'.</p></header>\n",
-        include_str!("page.js")
+         Ratios are <b>here ÷ paper</b>: below 1 is less than in the paper, green where less is better. Blue columns are the papers'. \
+         <code>everlevel reproduce all{}</code> makes this page; each table says how to run it alone, and a click on a head sorts it.</p></header>\n",
+        include_str!("page.js"),
+        if report.quick { "" } else { " --full" }
     );
     navigation(&mut out, report);
     summary(&mut out, &report.summary);
@@ -41,9 +44,7 @@ pub fn page(report: &Report) -> String {
 fn navigation(out: &mut String, report: &Report) {
     out.push_str("<nav aria-label=\"Chapters\"><a href=\"#summary\">Summary</a>");
     for c in &report.chapters {
-        // Up to the first comma or colon: the rest is a title.
-        let short = c.title.split([':', ',']).next().unwrap_or(&c.title);
-        let _ = write!(out, "<a href=\"#{}\">{}</a>", escaped(&c.id), escaped(short));
+        let _ = write!(out, "<a href=\"#{}\">{}</a>", escaped(&c.id), escaped(c.short));
     }
     out.push_str("</nav>\n");
 }
@@ -59,6 +60,7 @@ fn summary(out: &mut String, s: &Summary) {
     fact(false, grouped(s.checked), "slots and blocks decrypted and compared");
     fact(!s.failed.is_empty(), s.failed.len().to_string(), "jobs failed");
     out.push_str("</div>\n");
+    ratios(out, &s.times);
     for (name, error) in &s.failed {
         let _ = writeln!(out, "<p class=\"missing\"><b>{}</b> failed: {}</p>", escaped(name), escaped(error));
     }
@@ -83,6 +85,26 @@ fn summary(out: &mut String, s: &Summary) {
         );
     }
     out.push_str("</section>\n");
+}
+
+/// The times of all tables on one look.
+fn ratios(out: &mut String, times: &[Times]) {
+    if times.is_empty() {
+        return;
+    }
+    out.push_str("<h3 id=\"times-head\">Time, here ÷ paper (or peer)</h3>\n<div class=\"box\"><table id=\"times\" aria-labelledby=\"times-head\"><thead><tr><th class=\"text\">table</th><th class=\"text\">of</th><th>rows</th><th>least</th><th>median</th><th>largest</th></tr></thead><tbody>");
+    let ratio = column("", "", Kind::Ratio);
+    for t in times {
+        let (id, what, of) = (escaped(&t.id), escaped(&t.what), escaped(&t.of));
+        let _ = write!(
+            out,
+            "<tr><td class=\"text\"><a href=\"#{id}-head\">{what}</a></td><td class=\"text\">{of}</td><td>{}</td>",
+            t.count
+        );
+        t.ratios.iter().for_each(|r| write_cell(out, &Cell::ratio(Some(*r), Some(1.0)), &ratio));
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n<p class=\"how\">On other machines than the paper's, years later: a part of every ratio is the processor.</p>\n");
 }
 
 fn machine(out: &mut String, m: &Machine) {
@@ -222,7 +244,7 @@ fn write_cell(out: &mut String, cell: &Cell, column: &Column) {
         (Kind::Paper, _) => "paper",
         (Kind::Ratio, Some(r)) if r < 0.95 => "ratio better",
         (Kind::Ratio, Some(r)) if r > 1.05 => "ratio worse",
-        (Kind::Ratio, _) => "ratio",
+        (Kind::Ratio | Kind::Relation, _) => "ratio",
         _ => "",
     };
     let times = value.filter(|_| column.kind == Kind::Ratio).map(|r| {
@@ -234,15 +256,20 @@ fn write_cell(out: &mut String, cell: &Cell, column: &Column) {
 }
 
 fn origins(out: &mut String, origins: &[Origin]) {
-    let mut told: Vec<String> = Vec::new();
+    let mut runs: BTreeMap<(String, u64, &str), Vec<&str>> = BTreeMap::new();
     for o in origins {
-        let threads = if o.threads == 1 { "1 thread".into() } else { format!("{} threads", o.threads) };
-        let day: String = o.date.chars().take(10).collect();
-        let text = format!("{day}, commit {}, {threads} of {}", if o.commit.is_empty() { "unknown" } else { &o.commit }, o.cpu);
-        if !told.contains(&text) {
-            told.push(text);
+        let day = o.date.split('T').next().unwrap_or_default().to_string();
+        let commits = runs.entry((day, o.threads, &o.cpu)).or_default();
+        let commit = if o.commit.is_empty() { "unknown" } else { &o.commit };
+        if !commits.contains(&commit) {
+            commits.push(commit);
         }
     }
+    let told = runs.iter().map(|((day, threads, cpu), commits)| {
+        let threads = if *threads == 1 { "1 thread".into() } else { format!("{threads} threads") };
+        format!("{day}, {threads} of {cpu}, commit {}", commits.join(", "))
+    });
+    let told: Vec<String> = told.collect();
     if !told.is_empty() {
         let _ = writeln!(out, "<p class=\"from\">Run: {}.</p>", escaped(&told.join("; ")));
     }
@@ -251,10 +278,19 @@ fn origins(out: &mut String, origins: &[Origin]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::model::column;
 
     fn empty() -> Summary {
-        Summary { jobs: 1, done: 0, taken: vec![], missing: vec![], failed: vec![], checked: 0, wrong: 0, machines: vec![] }
+        Summary {
+            jobs: 1,
+            done: 0,
+            taken: vec![],
+            missing: vec![],
+            failed: vec![],
+            checked: 0,
+            wrong: 0,
+            times: vec![],
+            machines: vec![],
+        }
     }
 
     #[test]
@@ -270,7 +306,13 @@ mod tests {
             missing: vec![evil.into()],
             origins: vec![Origin { date: evil.into(), commit: evil.into(), cpu: evil.into(), ..Origin::default() }],
         };
-        let chapter = Chapter { id: evil.into(), title: evil.into(), intro: vec![evil.into()], parts: vec![Part::Table(table)] };
+        let chapter = Chapter {
+            id: evil.into(),
+            short: "a",
+            title: evil.into(),
+            intro: vec![evil.into()],
+            parts: vec![Part::Table(table)],
+        };
         let machine = Machine {
             cpu: evil.into(),
             cpu_flags: evil.into(),
@@ -284,6 +326,7 @@ mod tests {
             missing: vec![evil.into()],
             taken: vec![(evil.into(), 1)],
             machines: vec![machine],
+            times: vec![Times { id: evil.into(), what: evil.into(), of: evil.into(), count: 1, ratios: [1.0; 3] }],
             ..empty()
         };
         let page = page(&Report { quick: true, summary, chapters: vec![chapter] });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel::scheme::params::names;
 
-use crate::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
+use crate::reproduce::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
 use crate::reproduce::{chen_han, formulas, general, ma_et_al};
 use clap::ValueEnum;
 
@@ -137,11 +137,14 @@ impl Plan {
 
     fn add(&mut self, group: &str, base: &[&str], name: String, own: &[&str]) {
         let words = |words: &[&str]| words.iter().map(|w| (*w).to_string()).collect::<Vec<_>>();
-        let out = if base[0] == "reproduce" { " --out papers/results" } else { "" };
-        self.commands.entry(group.into()).or_insert_with(|| format!("everlevel {}{out}", base.join(" ")));
+        self.commands.entry(group.into()).or_insert_with(|| match base[0] {
+            "reproduce" => format!("everlevel {} --out papers/results", base.join(" ")),
+            _ => format!("everlevel {} {} --json", base.join(" "), general(own)),
+        });
         let args = [words(base), words(own)].concat();
-        let label = [base[1..].iter().take_while(|w| !w.starts_with("--")).copied().collect::<Vec<_>>(), own.to_vec()].concat();
-        let label: Vec<&str> = label.into_iter().filter(|w| !w.starts_with("--")).collect();
+        // Options of all jobs, and the names of those of one, say little.
+        let base = base.iter().take_while(|w| !w.starts_with("--")).filter(|w| **w != "reproduce");
+        let label: Vec<&str> = base.chain(own.iter().filter(|w| !w.starts_with("--"))).copied().collect();
         self.jobs.push(Job { name, group: group.into(), label: label.join(" "), args });
     }
     /// The options of a size: small rings, or one thread and so many runs.
@@ -248,6 +251,26 @@ impl Plan {
             );
         }
     }
+}
+
+/// Options with names for their values.
+fn general(own: &[&str]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut option = "set";
+    for word in own {
+        match word.strip_prefix("--") {
+            Some(name) => {
+                option = name;
+                words.push((*word).into());
+            }
+            None => words.push(match option {
+                "params" => "SET".into(),
+                "threads" => "K".into(),
+                other => other.to_uppercase(),
+            }),
+        }
+    }
+    words.join(" ")
 }
 
 /// The group of a table: its name for records and for the page.

@@ -111,11 +111,16 @@ impl Store {
         (version.as_deref() == Some(env!("CARGO_PKG_VERSION"))).then_some(stored)
     }
     fn find_elsewhere(&self, name: &str) -> Option<Stored> {
-        let places = self.elsewhere.iter().flat_map(|d| [d.clone(), d.join("quick")]);
+        let places = self.elsewhere.iter().flat_map(|d| [d.clone(), d.join("quick"), d.join("sets")]);
         places.into_iter().find_map(|d| {
             let value = read(&d.join(format!("{name}.json")))?;
             Some(Stored { value, elsewhere: Some(d.display().to_string()) })
         })
+    }
+    /// The record that a failed run of a job left.
+    pub fn find_failed(&self, name: &str) -> Option<Value> {
+        self.journal.get(name)?.error.as_ref()?;
+        read(&self.own.join(format!("{name}.json")))
     }
     /// Records whose names begin with `prefix`, by name.
     pub fn with_prefix(&self, prefix: &str) -> BTreeMap<String, Stored> {

@@ -19,6 +19,7 @@ from typing import Any
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._inspect import inspect
 from ._keys import KeyChange
 from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
@@ -73,6 +74,7 @@ __all__ = [
     "ShapeError",
     "config",
     "get_num_threads",
+    "inspect",
     "names",
     "plan_bytes",
     "set_num_threads",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params, params_of
-from ._values import Buffer, Path, Progress, octets, part_of, path_text, stepper
+from ._values import Buffer, Path, Progress, octets, part_of, path_text, read_file, stepper
 from .errors import DtypeError, FileError, OtherParametersError, ParameterError, ProgramError, ShapeError
 
 if TYPE_CHECKING:
@@ -116,12 +116,7 @@ class Server:
     def read(self, source: Path | Buffer, *, bounds: str | Manifest = "stated") -> EncryptedArray:
         """An array from a file (``str`` or path) or from bytes, in this server's care. ``bounds`` as for ``EncryptedArray.from_bytes``."""
         if isinstance(source, (str, os.PathLike)):
-            path = path_text(source)
-            try:
-                with open(path, "rb") as file:
-                    source = file.read()
-            except OSError as error:
-                raise FileError(f"cannot read {path}: {error.strerror}", code="wire.io", path=path) from None
+            source = read_file(source)
         x = EncryptedArray.from_bytes(source, params=self.params, bounds=bounds, server=self)
         x._encryption = None
         return x

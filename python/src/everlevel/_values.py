@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from .errors import DtypeError, FormatError, RangeError, ShapeError
+from .errors import DtypeError, FileError, FormatError, RangeError, ShapeError
 
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
 Path = Union[str, "os.PathLike[str]"]
@@ -115,6 +115,16 @@ def part_of(step: Callable[[int, int], object] | None, number: int, count: int) 
         return step
     told = step
     return lambda done, total: told(number * total + done, count * total)
+
+
+def read_file(path: Path) -> bytes:
+    """All of a file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        name = path_text(path)
+        raise FileError(f"cannot read {name}: {error.strerror}", code="wire.io", path=name) from None
 
 
 def path_text(path: Path) -> str:

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Records, add, bars, figure, series};
+use super::{Records, add, bars, figure, series, shown};
 use crate::plot::bars::BarPlot;
-use crate::plot::{Join, LinePlot, Plot, Series};
+use crate::plot::{COLOURS, Join, LinePlot, Plot, Series};
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
 use crate::report::plan::AES;
 use crate::reproduce::ltv::hours_of_paper;
@@ -12,6 +12,7 @@ use crate::reproduce::ltv::hours_of_paper;
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "aes",
+        "AES",
         "AES-128 on encrypted blocks",
         &[
             "A server encrypts blocks that it cannot read, under a key that it cannot read: all ten rounds, on random blocks under a random key whose round keys are encrypted. Every block is decrypted and compared with another implementation.",
@@ -23,6 +24,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     for (id, family) in [("fig-aes-noise-bgv", "bgv"), ("fig-aes-noise-ltv", "ltv")] {
         chapter.figure(noise(records, id, family));
     }
+    chapter.figure(modulus(records));
     chapter
 }
 
@@ -98,7 +100,9 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
 fn seconds(records: &Records<'_>) -> Option<Figure> {
     let found: Vec<&Value> = records.of(AES).map(|(_, s)| &s.value).filter(|r| paper(r).is_some()).collect();
     let name = |r: &&Value| {
-        format!("{}, {}, {}, {} threads", r.text("params"), r.text("chain"), r.text("method"), r.number("threads").unwrap_or(0.0))
+        let threads =
+            if r.number("threads") == Some(1.0) { "1 thread".into() } else { format!("{} threads", shown(r.number("threads"))) };
+        format!("{}, {}, {}, {threads}", r.text("params"), r.text("chain"), r.text("method"))
     };
     let all = vec![
         series("paper", found.iter().map(|r| paper(r)).collect()),
@@ -116,22 +120,46 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
     Some(figure("fig-aes-seconds", records.plan.command(AES), vec![], BarPlot { log: true, ..plot }))
 }
 
+/// What a run has for each round.
+fn by_round(r: &Value, key: &str) -> Vec<(f64, f64)> {
+    r.list(key).iter().enumerate().filter_map(|(round, v)| Some((round as f64, v.as_f64()?))).collect()
+}
+
+/// What is left of the modulus after each round, for each way to evaluate.
+fn modulus(records: &Records<'_>) -> Option<Figure> {
+    let mut series: Vec<Series> = Vec::new();
+    for (_, stored) in records.of(AES) {
+        let r = &stored.value;
+        let name = format!("{}, {}, {}", r.text("params"), r.text("chain"), r.text("method"));
+        if series.len() < COLOURS && series.iter().all(|s| s.name != name) {
+            series.push(Series { name, points: by_round(r, "modulus_bits_after_each_round"), join: Join::Straight });
+        }
+    }
+    let plot = LinePlot {
+        title: "Modulus after each AES round".into(),
+        description: "log2 of the modulus of a state after the first round key and after each of the ten rounds; between noise and modulus is what is left to compute with".into(),
+        x_label: "round".into(),
+        y_label: "bits (log2)".into(),
+        log: [false; 2],
+        series,
+        spans: vec![],
+    };
+    let command = records.plan.command(AES);
+    (!plot.series.is_empty()).then(|| Figure { id: "fig-aes-modulus".into(), notes: vec![], command, plot: Plot::Line(plot) })
+}
+
 /// Noise after each round, of the first run of a scheme over distinct primes.
 fn noise(records: &Records<'_>, id: &str, family: &str) -> Option<Figure> {
     let wanted = |r: &&Value| r.text("scheme") == family && r.text("chain") == "rns";
     let (job, r) = records.of(AES).map(|(job, s)| (job, &s.value)).find(|(_, r)| wanted(r))?;
-    let line = |name: &str, key: &str, join| {
-        let points = r.list(key).iter().enumerate().filter_map(|(round, v)| Some((round as f64, v.as_f64()?))).collect();
-        Series { name: name.into(), points, join }
-    };
+    let line = |name: &str, key: &str, join| Series { name: name.into(), points: by_round(r, key), join };
     let plot = LinePlot {
         title: format!("Noise after each AES round: {}, {}", r.text("params"), r.text("method")),
-        description: "log2 of the modulus, of the proved bound on the noise and of the noise that was measured, after the first round key and after each of the ten rounds".into(),
+        description: "log2 of the bound on the noise and of the noise that was measured, after the first round key and after each of the ten rounds".into(),
         x_label: "round".into(),
         y_label: "bits (log2)".into(),
         log: [false; 2],
         series: vec![
-            line("modulus", "modulus_bits_after_each_round", Join::Steps),
             line("bound on the noise", "bound_after_each_round", Join::Straight),
             line("measured noise", "noise_after_each_round", Join::Dots),
         ],

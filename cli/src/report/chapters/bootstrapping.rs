@@ -23,6 +23,7 @@ const STAGES: [(&str, &str); 7] = [
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "bootstrapping",
+        "Bootstrapping",
         "Bootstrapping, stage by stage",
         &[
             "A worn-out ciphertext is brought to a small modulus under a sparse key (encapsulate), its phase is made the content of a new one (raise), moved to the slots, freed of its lowest digits, and moved back. \
@@ -33,8 +34,8 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         add(&mut chapter, runs(records));
     }
     chapter.figure(stages(records));
-    chapter.figure(pipeline(records));
     for (i, (job, stored)) in records.of(EXPLAIN).enumerate() {
+        chapter.figure(pipeline(records, i + 1, &stored.value));
         let points: Vec<NoisePoint> =
             stored.value.list("steps").iter().filter_map(|v| serde_json::from_value(v.clone()).ok()).collect();
         let plot = Plot::Line(noise_plot(&stored.value.text("params"), &points));
@@ -112,35 +113,25 @@ fn stages(records: &Records<'_>) -> Option<Figure> {
     Some(figure("fig-stages", records.plan.command(BOOTSTRAP), vec![], BarPlot { stacked: true, totals, ..plot }))
 }
 
-/// The capacity at the end of each stage.
-fn pipeline(records: &Records<'_>) -> Option<Figure> {
-    let found: Vec<&Value> = records.of(EXPLAIN).map(|(_, s)| &s.value).collect();
-    // What came before the bootstrapping is named apart: fresh, and worn out.
-    let of = |r: &Value| -> Vec<(String, f64)> {
-        let mut ends: Vec<(String, f64)> = Vec::new();
-        for step in r.list("steps") {
-            let Some(capacity) = step.number("capacity_bits") else { continue };
-            let name = match STAGES.iter().find(|(key, _)| step.text("stage").starts_with(key)) {
-                Some((_, name)) => (*name).to_string(),
-                None if !step.text("stage").is_empty() => step.text("stage"),
-                None if ends.is_empty() => "fresh".into(),
-                None => "worn out".into(),
-            };
-            match ends.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, last)) => *last = capacity,
-                None => ends.push((name, capacity)),
-            }
+/// The capacity of a fresh ciphertext, of what is left of it, and at the end of each stage of its bootstrapping.
+fn pipeline(records: &Records<'_>, i: usize, r: &Value) -> Option<Figure> {
+    let mut ends: Vec<(String, Option<f64>)> = Vec::new();
+    for step in r.list("steps") {
+        let capacity = step.number("capacity_bits");
+        let stage = step.text("stage");
+        let name = match STAGES.iter().find(|(key, _)| *key == stage) {
+            Some((_, name)) => *name,
+            None if ends.is_empty() => "fresh",
+            None => "after squares",
+        };
+        match ends.iter_mut().find(|(known, _)| known == name) {
+            Some((_, last)) => *last = capacity,
+            None => ends.push((name.into(), capacity)),
         }
-        ends
-    };
-    let ends: Vec<Vec<(String, f64)>> = found.iter().map(|r| of(r)).collect();
-    let mut groups: Vec<String> = Vec::new();
-    for (name, _) in ends.iter().max_by_key(|e| e.len())? {
-        groups.push(name.clone());
     }
-    let values = |e: &Vec<(String, f64)>| groups.iter().map(|g| e.iter().find(|(name, _)| name == g).map(|(_, c)| *c)).collect();
-    let all = found.iter().zip(&ends).map(|(r, e)| series(r.text("params"), values(e))).collect();
-    let description = "bits of capacity, log2 of modulus over twice the noise bound, of a fresh ciphertext, of one that is worn out, and at the end of each stage of its bootstrapping";
-    let plot = bars("Capacity through the pipeline", description, "bits of capacity", groups.clone(), all)?;
-    Some(figure("fig-pipeline", records.plan.command(EXPLAIN), vec![], plot))
+    let (groups, values) = ends.into_iter().unzip();
+    let description = "bits of capacity, log2 of the modulus over twice the noise bound: of a fresh ciphertext, of what squares leave of it, and at the end of each stage of its bootstrapping, in the order in which they come";
+    let title = format!("Capacity through the pipeline, {}", r.text("params"));
+    let plot = bars(&title, description, "bits of capacity", groups, vec![series("capacity", values)])?;
+    Some(figure(&format!("fig-pipeline-{i}"), records.plan.command(EXPLAIN), vec![], plot))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Records, add, bars, figure, series};
+use super::{Records, add, bars, figure, series, shown};
 use crate::params::power;
 use crate::plot::bars::Bars;
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
@@ -18,6 +18,7 @@ const DEGREES_SHOWN: usize = 28;
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "chen-han",
+        "Chen–Han",
         "Chen and Han 2018: Homomorphic lower digits removal and improved FHE bootstrapping",
         &[
             "Bootstrapping removes the lowest digits of an encrypted number. The paper brings the degree of the polynomial that does so from p^e down to (e−1)(p−1)+1 and \
@@ -257,10 +258,6 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
     let mut table = records.table(group, title, &RECRYPT, rows, &notes);
     table.notes.extend(records.not_comparable());
     table
-}
-
-fn shown(number: Option<f64>) -> String {
-    number.map_or_else(|| "–".into(), |n| n.to_string())
 }
 
 /// Seconds of tables 4 and 5, paper and here.

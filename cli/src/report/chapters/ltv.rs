@@ -4,12 +4,13 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use super::{Records, add};
-use crate::args::LtvTable;
 use crate::report::model::{Cell, Chapter, Column, Fields, Kind, Table, column};
+use crate::reproduce::args::LtvTable;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "ltv",
+        "Doröz–Hu–Sunar",
         "Doröz, Hu and Sunar 2014: Homomorphic AES evaluation using the modified LTV scheme",
         &[
             "Every figure of tables 1 to 7 as printed, by the paper's own formula, corrected where it slips, and as estimated today. **These parameters give no security**: LLL finds an NTRU key at such moduli. \
@@ -35,7 +36,7 @@ const COLUMNS: [Column; 9] = [
     column("here", "corrected", Kind::Here),
     column("here", "today", Kind::Here),
     column("here", "measured", Kind::Here),
-    column("", "here ÷ paper", Kind::Ratio),
+    column("", "here ÷ paper", Kind::Relation),
     column("", "agreement", Kind::Text),
     column("", "remark", Kind::Text),
 ];

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Records, add, bars, figure, series};
+use super::{Records, add, bars, figure, series, shown};
 use crate::params::power;
-use crate::plot::bars::BarPlot;
+use crate::plot::bars::{BarPlot, Bars};
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
 
 const DEGREES: &str = "ma-et-al-degrees";
@@ -15,6 +15,7 @@ const THIN: &str = "ma-et-al-thin";
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "ma-et-al",
+        "Ma et al.",
         "Ma, Huang, Wang and Wang 2024: Accelerating BGV bootstrapping for large p",
         &[
             "What bootstrapping removes is small. A polynomial that has to be right only there, and may be anything elsewhere modulo p^e, has a degree that grows with the bound of the overflow and no longer with p: \
@@ -27,6 +28,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     add(&mut chapter, sets(records));
     add(&mut chapter, general(records));
     chapter.figure(seconds(records));
+    chapter.figure(time(records));
     chapter.figure(capacity(records));
     add(&mut chapter, thin(records));
     chapter
@@ -115,14 +117,14 @@ fn sets(records: &Records<'_>) -> Table {
         column("d", "here", Kind::Here),
         column("log QP", "paper", Kind::Paper),
         column("log QP", "here", Kind::Here),
-        column("log QP", "here ÷ paper", Kind::Ratio),
+        column("log QP", "here ÷ paper", Kind::Relation),
         column("security, main key", "paper", Kind::Paper),
         column("security, main key", "here", Kind::Here),
-        column("security, main key", "here ÷ paper", Kind::Ratio),
+        column("security, main key", "here ÷ paper", Kind::Relation),
         column("", "h", Kind::Number),
         column("security, sparse key", "paper", Kind::Paper),
         column("security, sparse key", "here", Kind::Here),
-        column("security, sparse key", "here ÷ paper", Kind::Ratio),
+        column("security, sparse key", "here ÷ paper", Kind::Relation),
         column("", "log2 ε", Kind::Number),
         column("", "B", Kind::Number),
         column("", "Δ", Kind::Number),
@@ -232,8 +234,7 @@ fn general(records: &Records<'_>) -> Table {
 }
 
 fn wrong(r: &Value) -> String {
-    let count = |key: &str| r.number(key).map_or_else(|| "–".into(), |n| n.to_string());
-    format!("{} of {}", count("wrong_slots"), count("verified_slots"))
+    format!("{} of {}", shown(r.number("wrong_slots")), shown(r.number("verified_slots")))
 }
 
 fn seconds(records: &Records<'_>) -> Option<Figure> {
@@ -250,23 +251,38 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
     Some(figure("fig-ma-et-al-seconds", records.plan.command(T6), notes, BarPlot { log: true, ..plot }))
 }
 
+/// Parts of each set's whole, the paper's (at its own ring, hence not beside small ones) above those found here.
+fn parts(records: &Records<'_>, names: &[&str], paper: &[&str], here: &[&str], share: bool) -> (Vec<String>, Vec<Bars>) {
+    let (mut groups, mut values) = (Vec::new(), vec![Vec::new(); names.len()]);
+    for (_, stored) in records.of(T6) {
+        let r = &stored.value;
+        for (of, keys) in [(", paper", paper), ("", here)] {
+            if records.quick() && !of.is_empty() {
+                continue;
+            }
+            let parts: Vec<Option<f64>> = keys.iter().map(|key| r.number(key)).collect();
+            let whole: f64 = if share { parts.iter().flatten().sum::<f64>() / 100.0 } else { 1.0 };
+            groups.push(format!("{}{of}", r.text("set")));
+            values.iter_mut().zip(parts).for_each(|(all, part)| all.push(part.map(|p| p / whole)));
+        }
+    }
+    (groups, names.iter().zip(values).map(|(name, values)| series(*name, values)).collect())
+}
+
+/// Where the time goes.
+fn time(records: &Records<'_>) -> Option<Figure> {
+    let (paper, here) = (["paper.seconds.0", "paper.seconds.1"], ["seconds_linear", "seconds_digits"]);
+    let (groups, all) = parts(records, &["linear maps", "digits"], &paper, &here, true);
+    let description = "for each set of table 6, the shares of the linear maps and of the removal of digits in the time of both";
+    let plot = bars("Where the time goes", description, "per cent of the time of linear maps and digits", groups, all)?;
+    Some(figure("fig-ma-et-al-time", records.plan.command(T6), vec![], BarPlot { stacked: true, ..plot }))
+}
+
 /// Where the bits of what was raised go.
 fn capacity(records: &Records<'_>) -> Option<Figure> {
-    let found: Vec<&Value> = records.of(T6).map(|(_, s)| &s.value).collect();
-    let mut groups = Vec::new();
-    let mut values: [Vec<Option<f64>>; 3] = Default::default();
-    let mut add = |name: String, parts: [Option<f64>; 3]| {
-        groups.push(name);
-        values.iter_mut().zip(parts).for_each(|(all, part)| all.push(part));
-    };
-    for r in found {
-        if !records.quick() {
-            add(format!("{}, paper", r.text("set")), [1, 2, 3].map(|i| r.number(&format!("paper.capacity.{i}"))));
-        }
-        add(r.text("set"), ["linear", "digits", "remaining"].map(|key| r.number(&format!("capacity_{key}"))));
-    }
-    let [linear, digits, remaining] = values;
-    let all = vec![series("linear maps", linear), series("digits", digits), series("remaining", remaining)];
+    let paper = ["paper.capacity.1", "paper.capacity.2", "paper.capacity.3"];
+    let here = ["capacity_linear", "capacity_digits", "capacity_remaining"];
+    let (groups, all) = parts(records, &["linear maps", "digits", "remaining"], &paper, &here, false);
     let description = "bits of capacity of what was raised, for each set of table 6: those that the linear maps take, those that the removal of digits takes, and those that remain to compute with";
     let plot = bars("Where the capacity goes", description, "bits of capacity", groups, all)?;
     Some(figure("fig-ma-et-al-capacity", records.plan.command(T6), vec![], BarPlot { stacked: true, ..plot }))

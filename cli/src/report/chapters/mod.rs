@@ -11,9 +11,10 @@ mod security;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{Cell, Chapter, Column, Figure, Machine, Part, Report, Summary, Table};
+use super::model::{Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times};
 use super::plan::{Job, Plan};
-use super::store::{Store, Stored};
+use super::store::{Origin, Store, Stored};
+use crate::common::median;
 use crate::plot::Plot;
 use crate::plot::bars::{BarPlot, Bars};
 
@@ -74,37 +75,39 @@ impl<'a> Records<'a> {
             security::chapter(self),
         ];
         let chapters = chapters.into_iter().chain(peers::chapter(self.store)).filter(|c| !c.parts.is_empty());
-        Report { quick: self.quick(), summary: self.summary(), chapters: chapters.collect() }
+        let chapters: Vec<Chapter> = chapters.collect();
+        Report { quick: self.quick(), summary: Summary { times: times(&chapters), ..self.summary() }, chapters }
     }
 
     fn summary(&self) -> Summary {
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-        let mut machines: BTreeMap<(String, String), (usize, BTreeSet<String>, BTreeSet<String>, BTreeSet<String>)> =
-            BTreeMap::new();
+        let mut machines: BTreeMap<(String, String), Vec<Origin>> = BTreeMap::new();
         let (mut checked, mut wrong) = (0, 0);
         for stored in self.found.values() {
             if let Some(directory) = &stored.elsewhere {
                 *taken.entry(directory.clone()).or_default() += 1;
             }
             if let Some(origin) = stored.origin() {
-                let machine = machines.entry((origin.cpu, origin.cpu_flags)).or_default();
-                machine.0 += 1;
-                machine.1.insert(origin.date.chars().take(10).collect());
-                machine.2.insert(origin.commit);
-                machine.3.insert(origin.version);
+                machines.entry((origin.cpu.clone(), origin.cpu_flags.clone())).or_default().push(origin);
             }
             let (of_record, of_them_wrong) = verified(&stored.value);
             checked += of_record;
             wrong += of_them_wrong;
         }
-        let machines = machines.into_iter().map(|((cpu, cpu_flags), (records, dates, commits, versions))| Machine {
-            cpu,
-            cpu_flags,
-            records,
-            dates: [dates.first().cloned().unwrap_or_default(), dates.last().cloned().unwrap_or_default()],
-            commits: commits.into_iter().collect(),
-            versions: versions.into_iter().collect(),
+        let machines = machines.into_iter().map(|((cpu, cpu_flags), origins)| {
+            let all = |field: fn(&Origin) -> &str| origins.iter().map(field).map(String::from).collect::<BTreeSet<_>>();
+            let days = all(|o| o.date.split('T').next().unwrap_or_default());
+            Machine {
+                cpu,
+                cpu_flags,
+                records: origins.len(),
+                dates: [days.first().cloned().unwrap_or_default(), days.last().cloned().unwrap_or_default()],
+                commits: all(|o| &o.commit).into_iter().collect(),
+                versions: all(|o| &o.version).into_iter().collect(),
+            }
         });
+        // What was found wrong is told, though the record does not count.
+        wrong += self.plan.jobs.iter().filter_map(|job| self.store.find_failed(&job.name)).map(|v| verified(&v).1).sum::<u64>();
         let missing = self.plan.jobs.iter().filter(|job| !self.found.contains_key(job.name.as_str()));
         let failed = |job: &Job| Some((job.name.clone(), self.store.journal.get(&job.name)?.error.clone()?));
         Summary {
@@ -115,9 +118,36 @@ impl<'a> Records<'a> {
             missing: missing.map(|job| job.name.clone()).collect(),
             checked,
             wrong,
+            times: Vec::new(),
             machines: machines.collect(),
         }
     }
+}
+
+/// The ratios of time in tables.
+fn times(chapters: &[Chapter]) -> Vec<Times> {
+    let tables = chapters.iter().flat_map(|c| {
+        let tables = c.parts.iter().filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None });
+        tables.map(move |table| (c, table))
+    });
+    let mut found = Vec::new();
+    for (chapter, table) in tables {
+        for (i, column) in table.columns.iter().enumerate().filter(|(_, c)| c.kind == Kind::Ratio && c.group.contains("seconds"))
+        {
+            let mut ratios: Vec<f64> = table.rows.iter().filter_map(|row| row[i].value).collect();
+            ratios.sort_by(f64::total_cmp);
+            if let (Some(least), Some(most)) = (ratios.first(), ratios.last()) {
+                found.push(Times {
+                    id: table.id.clone(),
+                    what: format!("{}, {}", chapter.short, table.title),
+                    of: format!("{}, {}", column.group, column.label),
+                    count: ratios.len(),
+                    ratios: [*least, median(&ratios), *most],
+                });
+            }
+        }
+    }
+    found
 }
 
 /// How many slots and blocks a record says were checked, and how many of them were wrong.
@@ -158,6 +188,11 @@ fn figure(id: &str, command: String, notes: Vec<String>, plot: BarPlot) -> Figur
 
 fn series(name: impl Into<String>, values: Vec<Option<f64>>) -> Bars {
     Bars { name: name.into(), values }
+}
+
+/// A count.
+fn shown(number: Option<f64>) -> String {
+    number.map_or_else(|| "–".into(), |n| n.to_string())
 }
 
 /// A table as a part.

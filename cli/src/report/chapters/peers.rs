@@ -18,6 +18,7 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
     }
     let mut chapter = Chapter::new(
         "peers",
+        "Peers",
         "Peers: the same work on other libraries",
         &[
             "Each peer was built and run on the machine named below, by turns with this library. A ratio below 1 says that this library takes less time. What compares and what does not is in papers/compare/README.md.",

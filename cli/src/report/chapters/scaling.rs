@@ -14,6 +14,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(
         "scaling",
         "Scaling",
+        "Scaling",
         &[
             "The same records seen from another side: one bootstrapping of integers in the slots on one thread, by the degree n of the ring and by the exponent r of the plaintext modulus p^r, and with more threads.",
         ],
@@ -37,7 +38,8 @@ fn points(records: &Records<'_>) -> Vec<Point> {
     let mut found = Vec::new();
     for (_, stored) in records.of("chen-han-table-5") {
         let v = &stored.value;
-        let single = v.number("circumstances.threads") == Some(1.0);
+        // Small rings hardly feel a second thread.
+        let single = v.number("circumstances.threads") == Some(1.0) || records.quick();
         if !single || v.text("variant") != "encapsulated" || v.text("arithmetic") != "mixed" {
             continue;
         }
@@ -87,7 +89,10 @@ fn lines<K: Ord>(
 }
 
 fn line_figure(records: &Records<'_>, id: &str, title: &str, x_label: &str, series: Vec<Series>) -> Option<Figure> {
-    let notes = vec!["From table 5 of Chen and Han and from the measured sets, which have moduli of their own: the least time where there are several.".into()];
+    let mut notes = vec!["From table 5 of Chen and Han and from the measured sets, which have moduli of their own: the least time where there are several.".into()];
+    if records.quick() {
+        notes.push("Small rings, those of table 5 with as many threads as there were.".into());
+    }
     let plot = LinePlot {
         title: title.into(),
         description: format!("seconds of one bootstrapping on one thread, on a logarithmic axis, by {x_label}"),
