@@ -6,8 +6,6 @@ from typing import Callable, final
 import numpy as np
 import numpy.typing as npt
 
-__all__: list[str]
-
 _Path = str | os.PathLike[str]
 _Progress = Callable[[int, int], object] | None
 _Integers = npt.NDArray[np.int64]
