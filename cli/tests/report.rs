@@ -227,6 +227,7 @@ fn a_browser_shows_every_table_and_plot() {
         let found = opened(&chromium, &out.path().join("index.html"), query, width);
         let of = |key: &str| found.iter().find(|(k, _)| k == key).map_or("", |(_, v)| v.as_str());
         let ids = |key: &str| of(key).split(' ').filter(|id| !id.is_empty()).map(String::from).collect::<BTreeSet<_>>();
+        assert_eq!(of("width"), width.to_string(), "{query}: the window is not as wide as it should be");
         assert_eq!(of("errors"), "0", "{query} {width}: {found:?}");
         assert_eq!(ids("plots"), plots, "{query} {width}");
         assert_eq!(ids("tables"), tables, "{query} {width}");

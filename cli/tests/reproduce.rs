@@ -125,6 +125,34 @@ fn quick_runs_give_what_was_recorded() {
     }
 }
 
+/// The card of one set, chosen at random, is what was recorded for the report.
+#[test]
+fn recorded_cards_are_those_of_the_sets() {
+    let directory = recorded_directory().with_file_name("sets");
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as usize;
+    let sets = json(&["params", "list"]);
+    let names = sets.as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap());
+    let names: Vec<&str> = names.filter(|name| !name.starts_with("insecure_")).collect();
+    for name in &names {
+        assert!(directory.join(format!("card-{name}.json")).is_file(), "no card of {name}");
+    }
+    let name = names[seed / 1000 % names.len()];
+    let text = std::fs::read_to_string(directory.join(format!("card-{name}.json"))).unwrap();
+    let recorded: Value = serde_json::from_str(&text).unwrap();
+    // What a bootstrapping took is entered elsewhere, and later.
+    let untimed = |card: &Value| {
+        let mut card = stable(card);
+        if let Some(bootstrap) = card["bootstrap"].as_object_mut() {
+            bootstrap.remove("measured");
+        }
+        card
+    };
+    assert!(
+        same(&untimed(&json(&["params", "card", name])), &untimed(&recorded)),
+        "{name}: the card is another one now: run `everlevel reproduce all --full --only card` and move its records to papers/results/sets"
+    );
+}
+
 #[test]
 fn there_is_a_record_of_every_row() {
     let mut names: Vec<String> = std::fs::read_dir(recorded_directory())

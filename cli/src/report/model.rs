@@ -244,3 +244,26 @@ impl Fields for Value {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found_and_missing_ones_are_none() {
+        let record = serde_json::json!({"paper": {"seconds": [1, 2.5]}, "name": "x"});
+        assert_eq!(
+            (record.number("paper.seconds.1"), record.number("paper.seconds.2"), record.number("name")),
+            (Some(2.5), None, None)
+        );
+        assert_eq!((record.text("name").as_str(), record.text("none").as_str()), ("x", ""));
+        assert_eq!((record.list("paper.seconds").len(), record.list("name").len()), (2, 0));
+    }
+    #[test]
+    fn ratios_need_both_sides() {
+        assert_eq!(Cell::ratio(Some(1.0), Some(4.0)).value, Some(0.25));
+        assert_eq!(Cell::ratio(Some(1.0), None).text, "");
+        assert_eq!(Cell::ratio(Some(1.0), Some(0.0)).value, None);
+        assert_eq!(Cell::ratio(Some(38.0), Some(104400.0)).text, "3.6e-4");
+    }
+}

@@ -8,13 +8,17 @@
     const given = cell.dataset.v, text = cell.textContent.trim();
     return given !== undefined ? +given : text === "" ? null : isNaN(text) ? text : +text;
   };
-  const order = (a, b) => a === null ? 1 : b === null ? -1 : typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
+  const order = (a, b) => a === null || b === null ? (a === null) - (b === null) : typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
   const sort = (table, head, column) => {
     const up = head.getAttribute("aria-sort") !== "ascending";
     table.querySelectorAll("th[aria-sort]").forEach(other => other.removeAttribute("aria-sort"));
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
     const rows = [...table.tBodies[0].rows];
-    rows.sort((a, b) => (up ? 1 : -1) * order(key(a.cells[column]), key(b.cells[column])));
+    // Empty cells come last either way.
+    rows.sort((a, b) => {
+      const [x, y] = [key(a.cells[column]), key(b.cells[column])];
+      return order(x, y) * (up || x === null || y === null ? 1 : -1);
+    });
     table.tBodies[0].append(...rows);
   };
   addEventListener("DOMContentLoaded", () => {
@@ -32,6 +36,7 @@
     const tables = [...document.querySelectorAll("table")].filter(table => box(table) && table.tBodies[0].rows.length > 0);
     root.dataset.plots = plots.map(plot => plot.id).join(" ");
     root.dataset.tables = tables.map(table => table.id).join(" ");
+    root.dataset.width = String(innerWidth);
     root.dataset.overflow = String(root.scrollWidth - root.clientWidth);
     root.dataset.ground = getComputedStyle(document.body).backgroundColor;
   });

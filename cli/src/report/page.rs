@@ -64,12 +64,10 @@ fn summary(out: &mut String, s: &Summary) {
     for (name, error) in &s.failed {
         let _ = writeln!(out, "<p class=\"missing\"><b>{}</b> failed: {}</p>", escaped(name), escaped(error));
     }
-    for (directory, count) in &s.taken {
-        let _ = writeln!(
-            out,
-            "<p>{count} records were taken from <code>{}</code>, with the dates and machines that they have there.</p>",
-            escaped(directory)
-        );
+    if !s.taken.is_empty() {
+        let taken: Vec<String> =
+            s.taken.iter().map(|(from, count)| format!("{count} from <code>{}</code>", escaped(from))).collect();
+        let _ = writeln!(out, "<p>Records taken as they are, with dates and machines of their own: {}.</p>", taken.join(", "));
     }
     if !s.machines.is_empty() {
         out.push_str("<div class=\"box\"><table id=\"machines\"><thead><tr><th class=\"text\">machine</th><th class=\"text\">instructions</th><th>records</th><th class=\"text\">dates</th><th class=\"text\">version</th><th class=\"text\">commits (+: with changes)</th></tr></thead><tbody>");
@@ -194,7 +192,10 @@ fn table(out: &mut String, t: &Table) {
     if t.rows.is_empty() {
         out.push_str("<p class=\"missing\">No record.</p>\n");
     } else {
-        let _ = write!(out, "<div class=\"box\" tabindex=\"0\"><table id=\"{id}\" aria-labelledby=\"{id}-head\"><thead>");
+        let _ = write!(
+            out,
+            "<div class=\"box\" role=\"region\" aria-labelledby=\"{id}-head\" tabindex=\"0\"><table id=\"{id}\"><thead>"
+        );
         heads(out, &t.columns);
         out.push_str("</thead><tbody>");
         for row in &t.rows {

@@ -92,7 +92,7 @@ fn sets(records: &Records<'_>) -> Table {
     }
     let model = records.of(CARD).next().map_or_else(String::new, |(_, s)| s.value.text("security_model"));
     let notes = [
-        "Attacks that cannot be the cheapest by far are not estimated. Sparse keys: without the rotations that the estimator counts since 2026.",
+        "A blank: the estimator finds no parameters for the attack, or a cost beyond its range. Without rotations: what estimates before 2026 counted against sparse keys.",
     ];
     let mut table = records.table(CARD, "The named sets", &columns, rows, &notes);
     table.notes.push(format!("Model: {model}."));
