@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use npyz::{NpyFile, TypeChar, WriterBuilder};
-
 use crate::common::{read_bytes, read_text};
 use crate::csv::{self, Range};
 use crate::error::CliError;
+use crate::npy;
 
 /// A format.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub fn read(path: &Path, t: u64, slots: usize, range: Range) -> Result<Vec<u64>,
     let values = match format {
         Format::Csv => return csv::parse(&read_text(path, csv::MAX_BYTES, what)?, &shown.to_string(), t, slots, range),
         Format::Json => json_values(&read_text(path, csv::MAX_BYTES, what)?),
-        Format::Npy => npy_values(&read_bytes(path, csv::MAX_BYTES, what)?, slots),
+        Format::Npy => npy::read(&read_bytes(path, csv::MAX_BYTES, what)?, slots),
     };
     let values = values.map_err(|problem| CliError::usage(format!("{shown}: {problem}")))?;
     if values.is_empty() || values.len() > slots {
@@ -60,40 +59,6 @@ fn json_values(text: &str) -> Result<Vec<i128>, String> {
     numbers.iter().enumerate().map(integer).collect()
 }
 
-fn npy_values(bytes: &[u8], slots: usize) -> Result<Vec<i128>, String> {
-    let file = NpyFile::new(bytes).map_err(|e| format!("not a NumPy file: {e}"))?;
-    let shape = file.shape().to_vec();
-    let [length] = shape[..] else {
-        return Err(format!("expected a vector, found an array of shape {shape:?}: take one column, or flatten it"));
-    };
-    if length > slots as u64 {
-        return Err(format!("expected at most {slots} values, one a slot, found {length}"));
-    }
-    let kind = match file.dtype() {
-        npyz::DType::Plain(kind) => (kind.type_char(), kind.size_field()),
-        other => return Err(format!("expected integers, found {}", other.descr())),
-    };
-    macro_rules! values {
-        ($type:ty) => {
-            file.into_vec::<$type>().map(|v| v.into_iter().map(i128::from).collect()).map_err(|e| format!("cut short: {e}"))
-        };
-    }
-    match kind {
-        (TypeChar::Int, 1) => values!(i8),
-        (TypeChar::Int, 2) => values!(i16),
-        (TypeChar::Int, 4) => values!(i32),
-        (TypeChar::Int, 8) => values!(i64),
-        (TypeChar::Uint, 1) => values!(u8),
-        (TypeChar::Uint, 2) => values!(u16),
-        (TypeChar::Uint, 4) => values!(u32),
-        (TypeChar::Uint, 8) => values!(u64),
-        (TypeChar::Bool, _) => {
-            file.into_vec::<bool>().map(|v| v.into_iter().map(i128::from).collect()).map_err(|e| format!("cut short: {e}"))
-        }
-        (other, size) => Err(format!("expected integers, found type {other}{size}: convert with .astype('int64')")),
-    }
-}
-
 /// A column as the bytes of a file.
 pub fn bytes(format: Format, name: &str, values: &[i64]) -> Result<Vec<u8>, CliError> {
     match format {
@@ -103,46 +68,13 @@ pub fn bytes(format: Format, name: &str, values: &[i64]) -> Result<Vec<u8>, CliE
             text.push(b'\n');
             Ok(text)
         }
-        Format::Npy => {
-            let mut out = Vec::new();
-            let options = npyz::WriteOptions::new().default_dtype().shape(&[values.len() as u64]).writer(&mut out);
-            let written = options.begin_nd().and_then(|mut writer| {
-                writer.extend(values)?;
-                writer.finish()
-            });
-            written.map_err(CliError::failure)?;
-            Ok(out)
-        }
+        Format::Npy => Ok(npy::write(values)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numpy_vectors_go_there_and_back() {
-        let values = [-3i64, 0, 7, i64::MAX, i64::MIN];
-        let npy = bytes(Format::Npy, "x", &values).unwrap();
-        assert_eq!(&npy[..6], b"\x93NUMPY");
-        assert_eq!(npy_values(&npy, 5).unwrap(), values.map(i128::from));
-        assert!(npy_values(&npy, 4).unwrap_err().contains("at most 4"));
-        for cut in 0..npy.len() {
-            assert!(npy_values(&npy[..cut], 5).is_err(), "{cut} bytes");
-        }
-        // What numpy.save writes for numpy.array([1, 2, 255], 'uint8') and for numpy.array([0.5]).
-        let file = |descr: &str, shape: &str, data: &[u8]| {
-            let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
-            header += &" ".repeat(117 - header.len());
-            [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), b"\n", data].concat()
-        };
-        assert_eq!(npy_values(&file("|u1", "(3,)", &[1, 2, 255]), 9).unwrap(), [1, 2, 255]);
-        assert_eq!(npy_values(&file(">i2", "(1,)", &[255, 254]), 9).unwrap(), [-2]);
-        assert_eq!(npy_values(&file("|b1", "(2,)", &[1, 0]), 9).unwrap(), [1, 0]);
-        assert!(npy_values(&file("<f8", "(1,)", &[0; 8]), 9).unwrap_err().contains("astype"));
-        assert!(npy_values(&file("|u1", "(1, 3)", &[1, 2, 3]), 9).unwrap_err().contains("[1, 3]"));
-        assert!(npy_values(&file("|u1", "(9000000000000000000,)", &[1]), 9).unwrap_err().contains("at most 9"));
-    }
 
     #[test]
     fn json_and_csv() {

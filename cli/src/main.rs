@@ -11,6 +11,7 @@ mod demo;
 mod error;
 mod explain;
 mod manual;
+mod npy;
 mod params;
 mod plan;
 mod plot;
@@ -28,7 +29,9 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use args::{AesCommand, BenchCommand, Cli, Command};
+use aes::args::AesCommand;
+use args::{Cli, Command};
+use bench::args::BenchCommand;
 use error::CliError;
 
 fn main() -> ExitCode {

@@ -1,13 +1,52 @@
 //! `everlevel params`.
 
-use everlevel::{Card, Form, Objective, OptIn, Params, TimeModel, search_plan};
+use clap::{Subcommand, ValueEnum};
+use everlevel::{Card, Form, Objective, OptIn, Params, TimeModel, search_plan, spec_with_plan};
 use serde::Serialize;
 
-use crate::args::{By, Common, ParamsCommand};
+use crate::args::Common;
 use crate::bench::machine;
 use crate::common::{emit, emit_json, find_params, find_planner, find_spec, progress, table};
 use crate::error::CliError;
-use crate::{plan, rings};
+use crate::plan::{self, PlanArgs};
+use crate::rings::{self, RingsArgs};
+
+/// Commands below `params`.
+#[derive(Subcommand)]
+pub enum ParamsCommand {
+    /// List the parameter sets
+    List {
+        /// Print the table of docs/parameters.md
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+    },
+    /// Print a set; with --json exactly a file that --params takes
+    Show {
+        /// A name, or a JSON file
+        name: String,
+    },
+    /// Print what follows from a set: slots, security of every key, levels, capacities, key sizes
+    Card {
+        /// A name, or a JSON file
+        name: String,
+    },
+    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth; or, of a set that is named, a good bootstrapping plan: with
+    /// --json the set with that plan filled in, a file that --params takes
+    Plan(PlanArgs),
+    /// Search for rings by their slots: degree, dimensions, and the modulus that their security allows
+    Rings(RingsArgs),
+}
+
+/// What a bootstrapping plan is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Least time for each multiplication that a bootstrapping makes possible
+    Throughput,
+    /// Least time of one bootstrapping
+    Latency,
+    /// Most capacity left
+    Capacity,
+}
 
 #[derive(Serialize)]
 struct Listed {
@@ -122,15 +161,8 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
     let bar = progress(common, "searching", 1);
     let best = search_plan(&params, model, objective).map_err(CliError::usage)?;
     bar.finish_and_clear();
-    let mut spec = params.spec().clone();
-    if let Some(bootstrap) = &mut spec.bootstrap {
-        bootstrap.coeff_to_slot = Some(best.plan.coeff_to_slot.clone());
-        bootstrap.slot_to_coeff = Some(best.plan.slot_to_coeff.clone());
-        bootstrap.digit_removal = Some(best.plan.digits.to_string());
-        bootstrap.digit_form = best.plan.digit_form;
-    }
     if common.json {
-        return emit_json(&spec);
+        return emit_json(&spec_with_plan(params.spec(), &best.plan));
     }
     emit(&format!(
         "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {} in {} form\n{} key switches, {} products, depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications after it; {:.0} MiB of bootstrapping keys",

@@ -1,7 +1,9 @@
 //! `everlevel params plan`: parameter sets for a computation.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::{Args, ValueEnum};
 use everlevel::wire::file::{Existing, write_file};
 use everlevel::{
     Candidate, Client, Depth, Evaluator, KeyPlan, Minimise, NextUse, Params, ParamsSpec, Requirements, Scheme, ServerKeys,
@@ -9,11 +11,62 @@ use everlevel::{
 };
 use serde::Serialize;
 
-use crate::args::{Common, Goal, PlanArgs};
+use crate::args::Common;
 use crate::bench::{machine, measure::Bench};
 use crate::common::{emit, emit_json, find_planner, progress, table, threads};
 use crate::error::CliError;
+use crate::params::By;
 use crate::roles::files::of_file;
+
+/// Arguments of `params plan`.
+#[derive(Args)]
+pub struct PlanArgs {
+    /// A name, or a JSON file: the set to find a bootstrapping plan for
+    #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimise", "measure", "save"])]
+    pub name: Option<String>,
+    /// What to choose a bootstrapping plan by
+    #[arg(long, value_enum, default_value = "throughput", requires = "name")]
+    pub by: By,
+    /// The plaintext modulus, a power of a prime
+    #[arg(long, value_name = "P^R", required_unless_present = "name")]
+    pub plain_modulus: Option<u64>,
+    /// At least so many slots
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub slots: usize,
+    /// How many multiplications in a row, or `unlimited`: the set bootstraps
+    #[arg(long, value_name = "D|unlimited", value_parser = parse_depth, required_unless_present = "name")]
+    pub depth: Option<Depth>,
+    /// What to choose by
+    #[arg(long, value_enum, default_value = "latency")]
+    pub minimise: Goal,
+    /// Run the best so many candidates with real keys, on one thread, and print what they take
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub measure: usize,
+    /// Print no more candidates than this
+    #[arg(long, value_name = "K", default_value_t = 8)]
+    pub max_rows: usize,
+    /// Write the best candidate as a file that --params takes
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+}
+
+fn parse_depth(text: &str) -> Result<Depth, String> {
+    match text {
+        "unlimited" => Ok(Depth::Unlimited),
+        _ => text.parse().map(Depth::Levels).map_err(|_| format!("{text}: expected a number of multiplications, or unlimited")),
+    }
+}
+
+/// What a parameter set is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// The time until a result is there: all multiplications in a row, or one bootstrapping
+    Latency,
+    /// The time of a multiplication divided by the slots
+    Throughput,
+    /// The bytes of keys and ciphertexts
+    Memory,
+}
 
 #[derive(Serialize)]
 struct Plan {

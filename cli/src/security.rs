@@ -1,15 +1,77 @@
 //! `everlevel security`: what keys are worth, by the library's own estimators.
 
+use clap::{Args, Subcommand, ValueEnum};
 use everlevel::scheme::params::paper_sets;
 use everlevel::security::lwe::{self, Lwe, Secret};
 use everlevel::security::{Attack, CostModel, ntru};
 use everlevel::{OptIn, Params};
 use serde::Serialize;
 
-use crate::args::{Common, EstimateArgs, RingKind, SecurityCommand};
+use crate::args::Common;
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
 use crate::reproduce::chen_han;
+
+/// Commands below `security`.
+#[derive(Subcommand)]
+pub enum SecurityCommand {
+    /// Estimate a key: every attack with its cost
+    Estimate(EstimateArgs),
+    /// The keys of the three papers: what they say, and what they are worth now
+    Papers {
+        /// Print the table of docs/security.md
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+    },
+}
+
+/// Arguments of `security estimate`.
+#[derive(Args)]
+pub struct EstimateArgs {
+    /// The degree of the ring, or the dimension of LWE
+    #[arg(long, value_name = "N")]
+    pub n: usize,
+    /// log2 of the largest modulus that anything under the secret is published with: QP where keys are switched
+    #[arg(long, value_name = "BITS")]
+    pub log_qp: f64,
+    /// What the secret is drawn from
+    #[arg(long, value_name = "ternary|sparse:H|gaussian:S", value_parser = crate::security::parse_secret, default_value = "ternary")]
+    pub secret: Secret,
+    /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not counted; ntru estimates a key g/f
+    #[arg(long, value_enum, default_value = "power-of-two")]
+    pub ring: RingKind,
+    /// The standard deviation of errors (of f and g, NTRU takes --secret)
+    #[arg(long, value_name = "S", default_value_t = 3.2)]
+    pub sigma: f64,
+    /// Leave out the gain by rotations of the secret, as estimates before 2026 did
+    #[arg(long)]
+    pub no_rotation_gain: bool,
+    /// Count lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of gates by MATZOV
+    #[arg(long)]
+    pub core_svp: bool,
+}
+
+/// A kind of ring.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RingKind {
+    /// Modulo X^n + 1, n a power of two
+    PowerOfTwo,
+    /// Any other, or none
+    General,
+    /// A key g/f in any cyclotomic ring
+    Ntru,
+}
+
+impl RingKind {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            RingKind::PowerOfTwo => "power-of-two",
+            RingKind::General => "general",
+            RingKind::Ntru => "ntru",
+        }
+    }
+}
 
 /// Runs a command below `security`.
 pub fn run(command: &SecurityCommand, common: &Common) -> Result<(), CliError> {

@@ -71,7 +71,7 @@ fn arguments() {
     refused(&["bench", "bootstrap", "--mode", "thick"], &["thick", "thin"]);
     refused(&["bench", "bootstrap", "--runs", "0"], &["--runs"]);
     refused(&["params", "show"], &[]);
-    refused(&["params", "rings", "--p", "15"], &["--p 15", "prime"]);
+    refused(&["params", "rings", "--p", "15"], &["expected a prime", "15"]);
     refused(&["params", "rings", "--p", "2", "--security", "0"], &["--security 0"]);
     refused(&["params", "rings", "--p", "2", "--degree-of", "0"], &["--degree-of"]);
     refused(&["params", "rings", "--p", "2", "--index-below", "300000"], &["--index-below", "262145"]);

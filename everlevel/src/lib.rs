@@ -10,7 +10,7 @@
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
-//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/fixed_point.rs` shows them at work.
+//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
 //! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
 //! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
@@ -19,20 +19,11 @@
 //! The program of the README:
 //!
 //! ```
-#![doc = include_str!("../examples/hello.rs")]
+#![doc = include_str!("../examples/01_hello.rs")]
 //! ```
 //!
-//! Fixed-point numbers in BFV, modulo a power of a prime:
-//!
-//! ```
-#![doc = include_str!("../examples/fixed_point.rs")]
-//! ```
-//!
-//! Data that their owner keeps under AES, added up as integers by a server that has no key ([`circuit::aes`], [`circuit::integers`]):
-//!
-//! ```
-#![doc = include_str!("../examples/sum_column.rs")]
-//! ```
+//! The numbered programs in `examples/` go on from here: levels and refresh, private statistics, encrypted lookup, comparison and truncation of fixed-point
+//! numbers, an upload of AES data, a digit removal of one's own. From the third on client and server share nothing but bytes.
 //!
 //! # What is guaranteed
 //! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that could be wrong is an [`Error`], never
@@ -46,6 +37,7 @@ mod explainer;
 pub mod files;
 mod planner;
 mod requirements;
+mod rings;
 mod rotations;
 mod server;
 mod transcipher;
@@ -55,8 +47,9 @@ pub use card::{Card, Measured};
 pub use client::Client;
 pub use error::Error;
 pub use explainer::{Explainer, TracedValue};
-pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan};
+pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan, spec_with_plan};
 pub use requirements::{Candidate, Depth, Minimise, Requirements};
+pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
@@ -107,7 +100,6 @@ pub mod arith {
     pub use everlevel_arith::*;
 }
 
-/// The README's code is compiled and run as well.
+/// The code of the README and of the book is compiled and run as well.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
-struct Readme;
+mod book;

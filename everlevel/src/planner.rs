@@ -11,7 +11,7 @@ use everlevel_circuit::{AutoRefresh, CircuitError, rotation_elements};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, Plaintext, SchemeError};
+use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, ParamsSpec, Plaintext, SchemeError};
 
 use crate::error::Error;
 
@@ -167,6 +167,18 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
 pub fn search_plan(params: &Params, model: TimeModel, objective: Objective) -> Result<PlanReport, Error> {
     let dry = Dry(params);
     Ok(Planner::new(&dry, model, objective).search(&BootstrapPlan::candidates_for(params, 6)?)?)
+}
+
+/// The specification with a bootstrapping plan filled in, if it has a bootstrapping section.
+pub fn spec_with_plan(spec: &ParamsSpec, plan: &BootstrapPlan) -> ParamsSpec {
+    let mut spec = spec.clone();
+    if let Some(bootstrap) = &mut spec.bootstrap {
+        bootstrap.coeff_to_slot = Some(plan.coeff_to_slot.clone());
+        bootstrap.slot_to_coeff = Some(plan.slot_to_coeff.clone());
+        bootstrap.digit_removal = Some(plan.digits.to_string());
+        bootstrap.digit_form = plan.digit_form;
+    }
+    spec
 }
 
 /// The no-op scheme, for the planner.

@@ -33,9 +33,11 @@ impl<K: EvalKeys> Server<K> {
         let ways = ways(self.params().slot_shape(), copies)?;
         self.apply(a, |s, a| {
             let mut sum: Option<Ciphertext> = None;
-            for (way, mask) in &ways {
+            for (way, served) in &ways {
                 let moved = along(s, a, way)?;
-                let part = s.mul_plain(&moved, &Plaintext::encode_modulo(s.params(), mask, a.meta().exponent)?)?;
+                let mut mask = vec![0; s.params().slots()];
+                served.iter().for_each(|&i| mask[i] += 1);
+                let part = s.mul_plain(&moved, &Plaintext::encode_modulo(s.params(), &mask, a.meta().exponent)?)?;
                 sum = Some(sum.map_or(Ok(part.clone()), |sum| s.add(&sum, &part))?);
             }
             match sum {
@@ -73,9 +75,9 @@ fn coordinates(shape: &SlotShape, mut slot: usize) -> Vec<usize> {
 }
 
 /// Steps along each dimension, and the destinations that they serve.
-fn ways(shape: &SlotShape, copies: &[SlotCopy]) -> Result<BTreeMap<Vec<usize>, Vec<u64>>, SchemeError> {
+fn ways(shape: &SlotShape, copies: &[SlotCopy]) -> Result<BTreeMap<Vec<usize>, Vec<usize>>, SchemeError> {
     let slots = shape.slots();
-    let mut ways = BTreeMap::new();
+    let mut ways: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for SlotCopy { step, slots: range } in copies {
         let reach = |i: usize| i64::try_from(i).ok().and_then(|i| i.checked_add(*step)).and_then(|i| usize::try_from(i).ok());
         let inside = |i: usize| i < slots && reach(i).is_some_and(|from| from < slots);
@@ -89,7 +91,7 @@ fn ways(shape: &SlotShape, copies: &[SlotCopy]) -> Result<BTreeMap<Vec<usize>, V
             let way: Vec<usize> = std::iter::zip(shape.dimensions(), std::iter::zip(from, coordinates(shape, i)))
                 .map(|(dimension, (from, to))| (from + dimension.size - to) % dimension.size)
                 .collect();
-            ways.entry(way).or_insert_with(|| vec![0; slots])[i] += 1;
+            ways.entry(way).or_default().push(i);
         }
     }
     Ok(ways)

@@ -1,6 +1,7 @@
 //! What the repository promises about itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -17,26 +18,88 @@ const STACK: [&str; 8] = [
     "everlevel-cli",
 ];
 
-/// (package, its dependencies inside the workspace) for dependencies that are not for development only.
-fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+/// What cargo knows of the workspace.
+fn metadata(arguments: &[&str]) -> Vec<Value> {
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
     let out = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1", "--manifest-path", manifest])
+        .args(["metadata", "--offline", "--format-version", "1", "--manifest-path", manifest])
+        .args(arguments)
         .output()
         .expect("cargo metadata runs");
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let metadata: Value = serde_json::from_slice(&out.stdout).unwrap();
-    let name = |v: &Value| v["name"].as_str().unwrap().to_string();
-    let packages = metadata["packages"].as_array().unwrap();
-    packages
-        .iter()
-        .map(|p| {
-            let dependencies = p["dependencies"].as_array().unwrap().iter();
-            let inside =
-                dependencies.filter(|d| d["kind"].as_str() != Some("dev")).map(name).filter(|d| d.starts_with("everlevel"));
-            (name(p), inside.collect())
-        })
-        .collect()
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_string()
+}
+
+/// (package, its dependencies inside the workspace) for dependencies that are not for development only.
+fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let inside = |p: &Value| {
+        let dependencies = p["dependencies"].as_array().unwrap().iter();
+        let wanted = dependencies.filter(|d| d["kind"].as_str() != Some("dev")).map(|d| text(&d["name"]));
+        (text(&p["name"]), wanted.filter(|d| d.starts_with("everlevel")).collect())
+    };
+    metadata(&["--no-deps"]).iter().map(inside).collect()
+}
+
+/// The Rust files below a directory, as one text.
+fn sources(directory: &Path) -> String {
+    let Ok(entries) = std::fs::read_dir(directory) else { return String::new() };
+    let read = |path: PathBuf| match path.extension().is_some_and(|e| e == "rs") {
+        true => std::fs::read_to_string(path).unwrap(),
+        false => sources(&path),
+    };
+    entries.map(|e| read(e.unwrap().path())).collect()
+}
+
+#[test]
+fn every_dependency_is_used() {
+    for package in metadata(&["--no-deps"]) {
+        let manifest = text(&package["manifest_path"]);
+        let root = Path::new(&manifest).parent().unwrap();
+        let library = sources(&root.join("src"));
+        let tests: String = ["tests", "examples", "benches"].iter().map(|d| sources(&root.join(d))).collect();
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let (name, development) = (text(&dependency["name"]).replace('-', "_"), dependency["kind"].as_str() == Some("dev"));
+            let used = |text: &str| text.contains(&format!("{name}::")) || text.contains(&format!("use {name} "));
+            assert!(used(&library) || development && used(&tests), "{} does not use {name}", package["name"]);
+        }
+    }
+}
+
+/// The licences that a user of everlevel can live with, and nothing that builds or links C.
+#[test]
+fn dependencies_are_permissive_and_rust() {
+    const ALLOWED: [&str; 10] = [
+        "MIT",
+        "Apache-2.0",
+        "BSD-2-Clause",
+        "BSD-3-Clause",
+        "Zlib",
+        "Unlicense",
+        "CC0-1.0",
+        "MIT-0",
+        "Unicode-3.0",
+        "Apache-2.0 WITH LLVM-exception",
+    ];
+    let version = Command::new("rustc").arg("-vV").output().expect("rustc runs");
+    let version = String::from_utf8(version.stdout).unwrap();
+    let host = version.lines().find_map(|l| l.strip_prefix("host: ")).expect("rustc names its host");
+    let packages = metadata(&["--filter-platform", host]);
+    assert!(packages.len() > 50, "dependencies are listed");
+    for package in packages {
+        let licence = text(&package["license"]).replace(['(', ')'], "").replace(" / ", " OR ").replace('/', " OR ");
+        // Each part that AND joins needs one choice that is allowed.
+        let allowed = licence.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
+        assert!(allowed, "{} is under {licence}", package["name"]);
+        let builds_c = package["dependencies"].as_array().unwrap().iter().any(|d| d["name"] == "cc" && d["kind"] == "build");
+        // BLAKE3 is used in its pure form, which does not call the compiler; rayon-core links nothing, it claims to be there once.
+        assert!(!builds_c || package["name"] == "blake3", "{} builds C", package["name"]);
+        assert!(package["links"].is_null() || package["name"] == "rayon-core", "{} links {}", package["name"], package["links"]);
+    }
 }
 
 #[test]
@@ -61,9 +124,9 @@ fn arrows_run_one_way() {
 #[test]
 fn the_readme_shows_the_example() {
     let readme = include_str!("../../README.md");
-    let code = include_str!("../examples/hello.rs");
-    let program = code.split_once("\n").map(|(_, rest)| rest).unwrap();
-    assert!(readme.contains(program.trim()), "the README's program differs from examples/hello.rs");
+    let code = include_str!("../examples/01_hello.rs");
+    let program: Vec<&str> = code.lines().skip_while(|line| line.starts_with("//!")).collect();
+    assert!(readme.contains(program.join("\n").trim()), "the README's program differs from examples/01_hello.rs");
 }
 
 #[test]
@@ -74,4 +137,26 @@ fn notation_and_decisions_are_linked() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(name == "README.md" || index.contains(&name), "docs/adr/README.md does not list {name}");
     }
+}
+
+/// Every name in the tables of docs/NOTATION.md is one of the code.
+#[test]
+fn notation_names_what_exists() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let code: String = ["crates", "everlevel/src", "cli/src"].iter().map(|d| sources(&root.join(d))).collect();
+    let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let notation = include_str!("../../docs/NOTATION.md");
+    let mut names = 0;
+    for row in notation.lines().filter(|l| l.starts_with("| ")) {
+        let cell = row.split('|').nth(2).unwrap_or_default();
+        // Names stand in backticks: `Type::member`, `function(arguments)`.
+        for name in cell.split('`').skip(1).step_by(2) {
+            let name = name.split_once('(').map_or(name, |(name, _)| name);
+            for part in name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| part.len() > 1) {
+                assert!(words.contains(part), "docs/NOTATION.md: no `{part}` in the code");
+                names += 1;
+            }
+        }
+    }
+    assert!(names > 80, "{names} names");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use everlevel::files::Bounds;
 use everlevel::wire::{self, Metadata, ReadOptions, WireError};
@@ -12,6 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
 use crate::keys::existing;
+use crate::manifest::Manifest;
 use crate::params::Params;
 use crate::runtime::detached;
 use crate::values::octets;
@@ -79,29 +81,6 @@ impl Ciphertext {
     fn fingerprint(&self) -> u64 {
         self.value.get().fingerprint()
     }
-    /// As bytes of the wire format, with metadata.
-    fn to_bytes<'py>(&self, py: Python<'py>, metadata: BTreeMap<String, String>) -> Result<Bound<'py, PyBytes>> {
-        to_bytes(py, &self.params, &[self.value.get()], metadata)
-    }
-    /// Cut to what decryption needs, as bytes.
-    fn compact<'py>(&self, py: Python<'py>, metadata: BTreeMap<String, String>) -> Result<Bound<'py, PyBytes>> {
-        let bytes = detached(py, || {
-            let x = self.value.get().compact_for_decryption(&self.params)?;
-            Ok(wire::results::to_bytes(&self.params, &[x], &metadata)?)
-        })?;
-        Ok(PyBytes::new(py, &bytes))
-    }
-}
-
-pub fn to_bytes<'py>(
-    py: Python<'py>,
-    params: &everlevel::Params,
-    ciphertexts: &[std::sync::Arc<Inner>],
-    metadata: BTreeMap<String, String>,
-) -> Result<Bound<'py, PyBytes>> {
-    let whole: Vec<&Inner> = ciphertexts.iter().map(|x| &**x).collect();
-    let bytes = detached(py, || Ok(wire::ciphertexts::to_bytes(params, &whole, &metadata)?))?;
-    Ok(PyBytes::new(py, &bytes))
 }
 
 /// Writes a file in one step.
@@ -110,30 +89,56 @@ pub fn write_file(py: Python<'_>, path: PathBuf, data: &[u8], overwrite: bool) -
     detached(py, || Ok(wire::file::write_file(&path, data, existing(overwrite))?))
 }
 
-/// Several ciphertexts as one object.
+/// Ciphertexts as one object of the wire format.
 #[pyfunction]
 pub fn ciphertexts_to_bytes<'py>(
     py: Python<'py>,
     ciphertexts: Vec<Bound<'py, Ciphertext>>,
     metadata: BTreeMap<String, String>,
 ) -> Result<Bound<'py, PyBytes>> {
+    let (params, values) = current(&ciphertexts)?;
+    let bytes = detached(py, || {
+        let whole: Vec<&Inner> = values.iter().map(|x| &**x).collect();
+        Ok(wire::ciphertexts::to_bytes(&params, &whole, &metadata)?)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// Ciphertexts cut to what decryption needs, as one object.
+#[pyfunction]
+pub fn compact_to_bytes<'py>(
+    py: Python<'py>,
+    ciphertexts: Vec<Bound<'py, Ciphertext>>,
+    metadata: BTreeMap<String, String>,
+) -> Result<Bound<'py, PyBytes>> {
+    let (params, values) = current(&ciphertexts)?;
+    let bytes = detached(py, || {
+        let cut = values.iter().map(|x| Ok(x.compact_for_decryption(&params)?)).collect::<Result<Vec<_>>>()?;
+        Ok(wire::results::to_bytes(&params, &cut, &metadata)?)
+    })?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+/// What ciphertexts are now, and their parameters.
+fn current(ciphertexts: &[Bound<'_, Ciphertext>]) -> Result<(everlevel::Params, Vec<Arc<Inner>>)> {
     let Some(first) = ciphertexts.first() else {
         return Err(refusal("ShapeError", "python.empty", "no ciphertext: give at least one"));
     };
-    let values: Vec<_> = ciphertexts.iter().map(|x| x.get().value.get()).collect();
-    to_bytes(py, &first.get().params, &values, metadata)
+    Ok((first.get().params.clone(), ciphertexts.iter().map(|x| x.get().value.get()).collect()))
 }
 
-/// Ciphertexts and their metadata from bytes in any buffer, without a copy of it.
+/// Ciphertexts and their metadata from bytes in any buffer, without a copy of it. A manifest takes the place of `bounds`.
 #[pyfunction]
+#[pyo3(signature = (params, data, bounds, manifest = None))]
 pub fn ciphertexts_from_bytes(
     py: Python<'_>,
     params: &Params,
     data: PyReadonlyArray1<'_, u8>,
     bounds: &str,
+    manifest: Option<&Manifest>,
 ) -> Result<(Vec<Ciphertext>, BTreeMap<String, String>)> {
     let data = octets(&data)?;
-    let bounds = bounds_named(bounds)?;
+    let bounds = manifest.map_or_else(|| bounds_named(bounds), |manifest| Ok(Bounds::Manifest(manifest.current())))?;
     let params = &params.0;
     let (found, metadata) = detached(py, || Ok(read(params, data, bounds)?))?;
     Ok((found.into_iter().map(|x| Ciphertext::new(params, x)).collect(), metadata))
@@ -153,7 +158,7 @@ fn bounds_named(name: &str) -> Result<Bounds> {
         _ => Err(refusal(
             "RangeError",
             "python.bounds",
-            &format!("bounds = {name:?}: expected \"stated\", \"fresh\" or \"untrusted\""),
+            &format!("bounds = {name:?}: expected \"stated\", \"fresh\" or \"untrusted\", or a manifest"),
         )),
     }
 }

@@ -10,12 +10,14 @@ use everlevel::scheme::params::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
 use everlevel::{
-    Basis, EvalKeys, GaloisElement, KeyPlan, Plaintext, SchemeError, ServerKeys, SharingPolicy, general_keys, program_keys,
+    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, GaloisElement, KeyPlan, KeyPlanner, Plaintext, SchemeError,
+    ServerKeys, SharingPolicy, bootstrap_plan, general_keys, general_rotations, program_keys,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rand_chacha::ChaCha20Rng;
+use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Failure, INTERRUPTED, Result, refusal};
@@ -70,15 +72,16 @@ impl SecretKey {
     fn public_key(&self, py: Python<'_>) -> Result<PublicKey> {
         detached(py, || Ok(PublicKey(everlevel::PublicKey::generate(&self.0, &mut rng()?))))
     }
-    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
         let (params, values) = (self.0.params(), slice(&values)?);
-        let x = detached(py, || Ok(self.0.encrypt(&plaintext(params, values)?, &mut rng()?)?))?;
+        let x =
+            detached(py, || Ok(self.0.encrypt(&plaintext(params, values, params.plain_exponent(), elements)?, &mut rng()?)?))?;
         Ok(Ciphertext::new(params, x))
     }
-    /// The slots, from 0 to p^e - 1.
-    fn decrypt<'py>(&self, py: Python<'py>, x: &Ciphertext) -> Result<Bound<'py, PyArray1<u64>>> {
+    /// The slots, from 0 to p^e - 1, or the coefficients of their elements.
+    fn decrypt<'py>(&self, py: Python<'py>, x: &Ciphertext, elements: bool) -> Result<Bound<'py, PyArray1<u64>>> {
         same(self.0.params(), &x.params)?;
-        let values = detached(py, || Ok(self.0.decrypt(&x.value.get())?.decode(self.0.params())?))?;
+        let values = detached(py, || decoded(self.0.params(), &self.0.decrypt(&x.value.get())?, elements))?;
         Ok(values.into_pyarray(py))
     }
     /// The slots, for others to see.
@@ -86,6 +89,7 @@ impl SecretKey {
         &self,
         py: Python<'py>,
         x: &Ciphertext,
+        elements: bool,
         statistical_bits: u32,
         decryptions_log2: u32,
     ) -> Result<Bound<'py, PyArray1<u64>>> {
@@ -93,25 +97,40 @@ impl SecretKey {
         let policy = SharingPolicy { statistical_bits, decryptions_log2 };
         let values = detached(py, || {
             let plain = self.0.decrypt_for_sharing(&x.value.get(), &policy, &mut rng()?)?;
-            Ok(plain.decode(self.0.params())?)
+            decoded(self.0.params(), &plain, elements)
         })?;
         Ok(values.into_pyarray(py))
     }
-    /// The slots of a result that was cut to what decryption needs, its exponent e and its metadata.
+    /// The slots of results that were cut to what decryption needs, one after the other, their exponent e and their metadata. Whether slots hold elements is asked
+    /// of the metadata.
     fn decrypt_compact<'py>(
         &self,
         py: Python<'py>,
         data: PyReadonlyArray1<'_, u8>,
-    ) -> Result<(Bound<'py, PyArray1<u64>>, u32, Metadata)> {
+    ) -> Result<(Bound<'py, PyArray1<u64>>, usize, u32, Metadata)> {
         let (params, data) = (self.0.params(), octets(&data)?);
-        let (values, exponent, metadata) = detached(py, || {
+        let (values, count, exponent, metadata) = detached(py, || {
             let (found, metadata) = wire::results::from_bytes(params, data, &ReadOptions::default())?;
-            let [x] = &found[..] else {
-                return Err(refusal("FormatError", "python.one", &format!("expected one result, found {}", found.len())));
-            };
-            Ok((self.0.decrypt_compact(x)?.decode(params)?, x.exponent(), metadata))
+            let exponent = found.first().map_or(0, |x| x.exponent());
+            if exponent == 0 || found.iter().any(|x| x.exponent() != exponent) {
+                let problem = format!("{} results: expected at least one, all of one modulus", found.len());
+                return Err(refusal("FormatError", "python.results", &problem));
+            }
+            let elements = metadata.get("elements").is_some_and(|text| text == "true");
+            let mut values = Vec::new();
+            for x in &found {
+                values.extend(decoded(params, &self.0.decrypt_compact(x)?, elements)?);
+            }
+            Ok((values, found.len(), exponent, metadata))
         })?;
-        Ok((values.into_pyarray(py), exponent, metadata))
+        Ok((values.into_pyarray(py), count, exponent, metadata))
+    }
+    /// The keys that take ciphertexts under this key to another one.
+    fn key_change(&self, py: Python<'_>, to: &SecretKey) -> Result<Keys> {
+        detached(py, || {
+            let top = self.0.params().chain().top();
+            Ok(Keys(Arc::new(Stored::Memory(ServerKeys::key_change(&self.0, &to.0, top, &mut rng()?)?))))
+        })
     }
     /// Writes all four files of a generation of keys.
     fn write_files(
@@ -169,8 +188,17 @@ pub fn same(key: &everlevel::Params, ciphertext: &everlevel::Params) -> Result<(
     Err(SchemeError::WrongParams { object: "ciphertext", name: key.name().into() }.into())
 }
 
-fn plaintext(params: &everlevel::Params, values: &[i64]) -> Result<Plaintext> {
-    Ok(Plaintext::encode(params, &residues(params, values, params.plain_exponent())?)?)
+/// Slot values modulo p^exponent, or the coefficients of elements of all slots modulo p^r.
+pub fn plaintext(params: &everlevel::Params, values: &[i64], exponent: u32, elements: bool) -> Result<Plaintext> {
+    if elements {
+        let residues = Zeroizing::new(residues(params, values, params.plain_exponent())?);
+        return Ok(Plaintext::encode_elements(params, &residues)?);
+    }
+    Ok(Plaintext::encode_modulo(params, &Zeroizing::new(residues(params, values, exponent)?), exponent)?)
+}
+
+fn decoded(params: &everlevel::Params, plain: &Plaintext, elements: bool) -> Result<Vec<u64>> {
+    Ok(if elements { plain.decode_elements(params)? } else { plain.decode(params)? })
 }
 
 /// A public key.
@@ -201,9 +229,10 @@ impl PublicKey {
     fn params(&self) -> Params {
         Params(self.0.params().clone())
     }
-    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
         let (params, values) = (self.0.params(), slice(&values)?);
-        let x = detached(py, || Ok(self.0.encrypt(&plaintext(params, values)?, &mut rng()?)?))?;
+        let x =
+            detached(py, || Ok(self.0.encrypt(&plaintext(params, values, params.plain_exponent(), elements)?, &mut rng()?)?))?;
         Ok(Ciphertext::new(params, x))
     }
 }
@@ -214,13 +243,19 @@ pub struct Plan(pub KeyPlan);
 
 #[pymethods]
 impl Plan {
-    /// For any program, or for one.
+    /// For any program, or for one; in full mode for slots that hold whole elements.
     #[new]
-    fn new(py: Python<'_>, params: &Params, program: Option<String>) -> Result<Self> {
+    fn new(py: Python<'_>, params: &Params, program: Option<String>, elements: bool) -> Result<Self> {
         let program = program.map(|text| Program::parse(&text)).transpose()?;
+        let params = &params.0;
         detached(py, || match &program {
-            Some(program) => Ok(Plan(program_keys(&params.0, program)?)),
-            None => Ok(Plan(general_keys(&params.0)?)),
+            Some(_) if elements => Err(refusal("ParameterError", "python.elements", "keys for one program are for integers")),
+            Some(program) => Ok(Plan(program_keys(params, program)?)),
+            None if elements && params.spec().bootstrap.is_some() => {
+                let planner = KeyPlanner::with_plan(params, plan_for(params, true)?)?;
+                Ok(Plan(planner.keys().merge(&general_rotations(params, planner.after_bootstrap().level)?)))
+            }
+            None => Ok(Plan(general_keys(params)?)),
         })
     }
     fn __len__(&self) -> usize {
@@ -230,6 +265,14 @@ impl Plan {
     fn bytes(&self, params: &Params) -> u64 {
         self.0.seeded_bytes(&params.0)
     }
+}
+
+/// How a server bootstraps: as the set says, or in full mode.
+pub fn plan_for(params: &everlevel::Params, elements: bool) -> Result<BootstrapPlan> {
+    if elements {
+        return Ok(BootstrapPlan::for_mode(params, BootstrapMode::Full)?);
+    }
+    Ok(bootstrap_plan(params)?)
 }
 
 /// Server keys, wherever they are. Shared by all that compute with them.
@@ -284,6 +327,13 @@ impl Keys {
     fn size_report(&self) -> [(usize, u64); 3] {
         let report = wire::server_keys::SizeReport::of_plan(EvalKeys::params(self), &self.plan());
         [report.relin, report.galois, report.bootstrap]
+    }
+    /// A ciphertext under the new key, with keys that [`SecretKey::key_change`] made.
+    fn change_key(&self, py: Python<'_>, x: &Ciphertext) -> Result<Ciphertext> {
+        let params = EvalKeys::params(self);
+        same(params, &x.params)?;
+        let changed = detached(py, || Ok(Evaluator::new(self.clone()).change_key(&x.value.get())?))?;
+        Ok(Ciphertext::new(params, changed))
     }
     /// Reads the whole file and verifies every checksum; keys in memory were verified when they were read.
     fn verify(&self, py: Python<'_>) -> Result<()> {

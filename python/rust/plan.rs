@@ -2,7 +2,10 @@
 
 use everlevel::security::lwe::{self, Lwe, Secret};
 use everlevel::security::{CostModel, ntru};
-use everlevel::{Depth, Minimise, Requirements, TimeModel};
+use everlevel::wire::canonical_json;
+use everlevel::{
+    Depth, FoundRing, Minimise, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan, search_plan, spec_with_plan,
+};
 use pyo3::prelude::*;
 
 use crate::errors::{Result, refusal};
@@ -36,6 +39,54 @@ pub fn candidates(
     let found = detached(py, || Ok(requirements.candidates(|params| TimeModel::typical(params.degree()))?))?;
     let row = |c: everlevel::Candidate| (Params(c.params), c.multiplications, c.latency, c.per_slot, c.bytes, c.failure_log2);
     Ok(found.into_iter().map(row).collect())
+}
+
+/// The first rings that a search finds, by degree, as JSON, each with log2 of the largest modulus at so many bits of security.
+#[pyfunction]
+pub fn rings(
+    py: Python<'_>,
+    p: u64,
+    slots_at_least: usize,
+    degree_of: usize,
+    security: f64,
+    index_below: u64,
+    limit: usize,
+) -> Result<Vec<(String, Option<f64>)>> {
+    if !(security > 0.0 && security.is_finite()) {
+        let problem = format!("security = {security}: expected a positive number of bits");
+        return Err(refusal("RangeError", "python.security", &problem));
+    }
+    detached(py, || {
+        let found = RingSearch { p, slots_at_least, degree_of, index_below }.run()?;
+        let row = |ring: FoundRing| {
+            let json = serde_json::to_string(&ring).map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
+            Ok((json, ring.log_qp(security)))
+        };
+        found.into_iter().take(limit).map(row).collect()
+    })
+}
+
+/// A specification with the best bootstrapping plan that is found by the model of a typical machine, as JSON; its modelled seconds, its capacity and
+/// multiplications after it, the bytes of its keys.
+#[pyfunction]
+pub fn tuned(py: Python<'_>, params: &Params, by: &str) -> Result<(String, f64, f64, f64, u64)> {
+    let objective = match by {
+        "throughput" => Objective::Throughput,
+        "latency" => Objective::Latency,
+        "capacity" => Objective::Capacity,
+        _ => {
+            let problem = format!("by = {by:?}: expected \"throughput\", \"latency\" or \"capacity\"");
+            return Err(refusal("RangeError", "python.by", &problem));
+        }
+    };
+    let params = &params.0;
+    detached(py, || {
+        // A set that cannot bootstrap has no plan.
+        bootstrap_plan(params)?;
+        let best = search_plan(params, TimeModel::typical(params.degree()), objective)?;
+        let spec = spec_with_plan(params.spec(), &best.plan);
+        Ok((canonical_json(&spec), best.seconds, best.capacity_bits, best.multiplications, best.key_bytes))
+    })
 }
 
 /// The attacks on a key, the cheapest first, as JSON. A weight above 0 is that of a sparse secret, a deviation above 0 that of a Gaussian one, neither: ternary.

@@ -6,17 +6,17 @@ use std::sync::{Arc, OnceLock};
 
 use everlevel::circuit::expression::Program;
 use everlevel::{
-    Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison, DigitMethod, Evaluator, KeyPlanner, NextUse, Params,
-    Plaintext, SlotCopy, StageObserver, StageReport, Truncation, Value, bootstrap_plan,
+    BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison, DigitMethod, Evaluator,
+    KeyPlanner, NextUse, Params, Plaintext, SlotCopy, StageObserver, StageReport, Truncation, Value,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::ciphertext::Ciphertext;
 use crate::errors::{Failure, Result, refusal};
-use crate::keys::Keys;
+use crate::keys::{Keys, plaintext, plan_for};
 use crate::runtime::{Progress, detached};
-use crate::values::{residues, slice};
+use crate::values::slice;
 
 /// How digits are removed: of least depth.
 const METHOD: DigitMethod = DigitMethod::Geelen { extra_depth: 0 };
@@ -26,6 +26,8 @@ const METHOD: DigitMethod = DigitMethod::Geelen { extra_depth: 0 };
 pub struct Server {
     inner: Arc<everlevel::Server<Keys>>,
     keys: Keys,
+    /// How it bootstraps, if it does.
+    plan: Option<BootstrapPlan>,
     /// How many stages a bootstrapping has.
     stages: OnceLock<usize>,
 }
@@ -51,9 +53,8 @@ impl Server {
     fn modulus(&self, a: &Ciphertext) -> (u64, u32) {
         (self.params().spec().plain_prime, a.value.get().meta().exponent)
     }
-    fn plain(&self, a: &Ciphertext, values: &[i64]) -> Result<Plaintext> {
-        let e = a.value.get().meta().exponent;
-        Ok(Plaintext::encode_modulo(self.params(), &residues(self.params(), values, e)?, e)?)
+    fn plain(&self, a: &Ciphertext, values: &[i64], elements: bool) -> Result<Plaintext> {
+        plaintext(self.params(), values, a.value.get().meta().exponent, elements)
     }
     fn comparison(&self, a: &Ciphertext) -> Result<Comparison> {
         let (p, e) = self.modulus(a);
@@ -78,16 +79,19 @@ impl StageObserver for Watch<'_> {
 #[pymethods]
 impl Server {
     #[new]
-    fn new(py: Python<'_>, keys: &Keys) -> Result<Self> {
-        let inner = detached(py, || {
-            let bootstraps = keys.plan().bootstrap;
-            let params = everlevel::EvalKeys::params(keys);
-            if bootstraps {
-                return Ok(everlevel::Server::new(keys.clone(), bootstrap_plan(params)?)?);
-            }
-            Ok(everlevel::Server::leveled(keys.clone()))
+    fn new(py: Python<'_>, keys: &Keys, elements: bool) -> Result<Self> {
+        let params = everlevel::EvalKeys::params(keys);
+        let plan = keys.plan().bootstrap.then(|| plan_for(params, elements)).transpose()?;
+        let inner = detached(py, || match &plan {
+            Some(plan) => Ok(everlevel::Server::new(keys.clone(), plan.clone())?),
+            None => Ok(everlevel::Server::leveled(keys.clone())),
         })?;
-        Ok(Server { inner: Arc::new(inner), keys: keys.clone(), stages: OnceLock::new() })
+        Ok(Server { inner: Arc::new(inner), keys: keys.clone(), plan, stages: OnceLock::new() })
+    }
+    /// Whether slots may hold whole elements: bootstrapping in other modes than the full one would lose them without notice.
+    #[getter]
+    fn elements(&self) -> bool {
+        self.plan.as_ref().is_none_or(|plan| plan.mode == BootstrapMode::Full)
     }
     #[getter]
     fn keys(&self) -> Keys {
@@ -120,13 +124,14 @@ impl Server {
     fn mul_scalar(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.mul_scalar(&a.value, k)?))
     }
-    fn add_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+    /// The values are those of slots, or the coefficients of elements of all slots; also of [`Server::mul_plain`].
+    fn add_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
         let values = slice(&values)?;
-        self.compute(py, |s| Ok(s.add_plain(&a.value, &self.plain(a, values)?)?))
+        self.compute(py, |s| Ok(s.add_plain(&a.value, &self.plain(a, values, elements)?)?))
     }
-    fn mul_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>) -> Result<Ciphertext> {
+    fn mul_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
         let values = slice(&values)?;
-        self.compute(py, |s| Ok(s.mul_plain(&a.value, &self.plain(a, values)?)?))
+        self.compute(py, |s| Ok(s.mul_plain(&a.value, &self.plain(a, values, elements)?)?))
     }
     fn rotate_columns(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.rotate_columns(&a.value, k)?))
@@ -156,7 +161,7 @@ impl Server {
             if progress.is_none() {
                 return Ok(s.load(s.bootstrap(&a.value.get())?));
             }
-            let total = *self.stages.get_or_init(|| count_stages(s.params()));
+            let total = *self.stages.get_or_init(|| self.plan.as_ref().map_or(0, |plan| count_stages(s.params(), plan)));
             let mut progress = Progress::new(progress);
             let mut watch = Watch { progress: &mut progress, done: 0, total };
             let fresh = bootstrapper.bootstrap_observed(s.evaluator(), &a.value.get(), &mut watch).map_err(Failure::from)?;
@@ -229,14 +234,15 @@ impl Server {
 }
 
 /// The stages of a bootstrapping, by a dry run; 0 if that is refused, as the real one will say why.
-fn count_stages(params: &Params) -> usize {
-    KeyPlanner::new(params).map_or(0, |planner| planner.stages().len())
+fn count_stages(params: &Params, plan: &BootstrapPlan) -> usize {
+    KeyPlanner::with_plan(params, plan.clone()).map_or(0, |planner| planner.stages().len())
 }
 
-/// What a program reads.
+/// What a program reads, how many statements it has, and whether it moves values between slots.
 #[pyfunction]
-pub fn program_inputs(program: &str) -> Result<Vec<String>> {
-    Ok(Program::parse(program)?.inputs().map(String::from).collect())
+pub fn program_facts(program: &str) -> Result<(Vec<String>, usize, bool)> {
+    let program = Program::parse(program)?;
+    Ok((program.inputs().map(String::from).collect(), program.len(), program.moves_slots()))
 }
 
 /// Many bootstrappings of one ciphertext without a return to Python in between, and the seconds that each took: what `everlevel.bench` compares with.

@@ -52,7 +52,7 @@ def test_damaged_bytes(toy):
     with pytest.raises(everlevel.FormatError):
         toy.server.read(toy.params.to_bytes())
     for shape in ("0", "200", "-1", "a", "1," * 40 + "1", "9999999999999999999999"):
-        raw = toy.client.encrypt([1])._x.to_bytes({"shape": shape})
+        raw = everlevel._everlevel.ciphertexts_to_bytes(list(toy.client.encrypt([1])._xs), {"shape": shape})
         with pytest.raises(everlevel.FormatError):
             toy.server.read(raw)
 

@@ -22,6 +22,32 @@ def test_a_set_for_a_depth():
         planner.plan(257, 1, minimise="cost")
 
 
+def test_bootstrapping_plans():
+    params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
+    best = planner.tune(params, by="capacity")
+    assert best.params.id != params.id and best.params.slots == params.slots and best.params.bootstraps
+    assert best.params.spec["bootstrap"]["coeff_to_slot"] and best.capacity_bits > 0 and best.seconds > 0 and best.key_bytes > 0
+    assert best.capacity_bits >= planner.tune(params, by="latency").capacity_bits
+    client = everlevel.Client(best.params)
+    assert list(client.decrypt(client.server().load(client.encrypt([1, 2])).refresh())) == [1, 2]
+    with pytest.raises(everlevel.RangeError):
+        planner.tune(params, by="cost")
+    with pytest.raises(everlevel.ParameterError):
+        planner.tune(everlevel.Params("aes-bgv-leveled"))
+
+
+def test_rings():
+    found = planner.rings(2, slots=1000, degree_of=8, index_below=30000)
+    assert [(ring.index, ring.slots) for ring in found] == [(21845, 1024)] and 430 < found[0].log_qp < 433
+    assert found[0].factors == (5, 17, 257) and [size for size, _ in found[0].dimensions] == [4, 16, 16]
+    many = planner.rings(2, slots=60, security=100.0, index_below=1 << 13, limit=3)
+    assert len(many) == 3 and [ring.degree for ring in many] == sorted(ring.degree for ring in many)
+    assert all(ring.slots * ring.slot_degree == ring.degree for ring in many)
+    for wrong in (dict(p=15), dict(p=2, degree_of=0), dict(p=2, security=0.0), dict(p=2, index_below=1 << 40)):
+        with pytest.raises(everlevel.RangeError):
+            planner.rings(**wrong)
+
+
 def test_estimates():
     attacks = planner.estimate_security(1 << 15, 881)
     assert 120 < attacks[0]["bits"] < 140 and attacks[0]["bits"] == min(a["bits"] for a in attacks)

@@ -16,7 +16,8 @@ use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, Sc
 use rand_core::CryptoRng;
 use serde::Serialize;
 
-use crate::args::{AesBenchArgs, AesScheme, Chain, Common, Slicing};
+use crate::aes::args::{AesBenchArgs, AesScheme, Chain, Slicing};
+use crate::args::Common;
 use crate::bench::machine;
 use crate::common::{emit, emit_json, find_params, progress, table};
 use crate::error::CliError;

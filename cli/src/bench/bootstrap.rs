@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::machine;
 use super::measure::{Bench, Outcome};
-use crate::args::{BootstrapArgs, Common, Mode};
+use crate::args::Common;
+use crate::bench::args::{BootstrapArgs, Mode};
 use crate::common::{emit, emit_json, find_params, find_planner, median, progress, table, threads};
 use crate::error::CliError;
 use crate::reproduce::record::Circumstances;

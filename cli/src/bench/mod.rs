@@ -1,5 +1,6 @@
 //! `everlevel bench`.
 
+pub mod args;
 pub mod bootstrap;
 pub mod machine;
 pub mod measure;

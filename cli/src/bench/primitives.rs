@@ -11,7 +11,8 @@ use everlevel::{
 use rand_core::Rng;
 use serde::Serialize;
 
-use crate::args::{Common, PrimitivesArgs};
+use crate::args::Common;
+use crate::bench::args::PrimitivesArgs;
 use crate::common::{emit, emit_json, find_params, median, progress, table, threads};
 use crate::error::CliError;
 

@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use everlevel::wire::file::{Existing, write_file};
 use serde_json::json;
 
-use crate::args::{Common, ReproduceArgs};
+use crate::args::Common;
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
+use crate::reproduce::args::ReproduceArgs;
 use crate::reproduce::record;
 use crate::roles::files::of_file;
 use args::{AllArgs, matches};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use everlevel::scheme::params::names;
 
-use crate::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
+use crate::reproduce::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
 use crate::reproduce::{chen_han, formulas, general, ma_et_al};
 use clap::ValueEnum;
 

@@ -3,7 +3,7 @@
 use everlevel::scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel::{Form, ParamsSpec};
 
-use crate::args::{Arithmetic, Variant};
+use crate::reproduce::args::{Arithmetic, Variant};
 
 /// What the paper reports for a row of tables 4 and 5.
 #[derive(Clone, Copy, serde::Serialize)]

@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use super::ma_et_al::{Set, sets};
 use super::record;
-use crate::args::{Common, ReproduceArgs};
+use crate::args::Common;
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
+use crate::reproduce::args::ReproduceArgs;
 
 /// A way to remove the digits of a set.
 #[derive(Serialize)]

@@ -4,9 +4,10 @@ use everlevel::circuit::digits::{DigitMethod, DigitProblem, MethodReport, compar
 use serde::Serialize;
 
 use super::record;
-use crate::args::{ChenHanTable, Common, ReproduceArgs};
+use crate::args::Common;
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
+use crate::reproduce::args::{ChenHanTable, ReproduceArgs};
 
 /// (p, e, v) of table 1: those of table 3, and those of bootstrapping.
 const REMOVALS: [(u64, u32, u32); 11] = [

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::ma_et_al::{HELIB_THIN, Measured, TABLE_6};
 use super::record::{self, Circumstances};
-use crate::args::{Common, MaEtAlTable, ReproduceArgs};
+use crate::args::Common;
 use crate::bench::machine;
 use crate::bench::measure::Bench;
 use crate::common::{emit, emit_json, find_planner, median, progress, table};
 use crate::error::CliError;
+use crate::reproduce::args::{MaEtAlTable, ReproduceArgs};
 
 /// The sets that are run unless `--set` asks for another one: those at 128 bits for the encapsulated key.
 pub fn usual() -> Vec<PaperSet> {

@@ -1,5 +1,6 @@
 //! `everlevel reproduce`: the tables of the papers, run by this library and printed beside what the papers report.
 
+pub mod args;
 pub mod chen_han;
 mod degrees;
 pub mod formulas;
@@ -10,8 +11,9 @@ pub mod record;
 mod recrypt;
 mod removal;
 
-use crate::args::{ChenHanTable, Common, MaEtAlTable, Paper, ReproduceArgs};
+use crate::args::Common;
 use crate::error::CliError;
+use crate::reproduce::args::{ChenHanTable, MaEtAlTable, Paper, ReproduceArgs};
 
 /// Runs a table, or some rows of it.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {

@@ -8,11 +8,12 @@ use serde::Serialize;
 
 use super::chen_han::{Reported, Row, TABLE_4, TABLE_5, recrypt_spec};
 use super::record::{self, Circumstances};
-use crate::args::{ChenHanTable, Common, ReproduceArgs, Variant};
+use crate::args::Common;
 use crate::bench::machine;
 use crate::bench::measure::Bench;
 use crate::common::{emit, emit_json, find_planner, median, progress, table};
 use crate::error::CliError;
+use crate::reproduce::args::{ChenHanTable, ReproduceArgs, Variant};
 
 /// A run of one row.
 #[derive(Serialize)]

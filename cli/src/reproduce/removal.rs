@@ -10,9 +10,10 @@ use serde::Serialize;
 
 use super::chen_han::{RemovalRow, TABLE_3, removal_spec};
 use super::record::{self, Circumstances};
-use crate::args::{Common, ReproduceArgs};
+use crate::args::Common;
 use crate::common::{emit, emit_json, median, progress, table};
 use crate::error::CliError;
+use crate::reproduce::args::ReproduceArgs;
 
 #[derive(Serialize)]
 struct Record {

@@ -83,7 +83,8 @@ impl Modulus {
         self.bits
     }
 
-    /// 1/q modulo 2^64.
+    /// 1/q modulo 2^64, which the vector kernels keep in a register.
+    #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(crate) const fn word_inverse(self) -> u64 {
         self.word_inverse

@@ -130,6 +130,15 @@ fn rotations_ask_for_keys() {
 fn inputs_and_outputs_are_told() {
     let program = Program::parse("_s = a + b\n; y = _s * c; z = y - a;").unwrap();
     assert_eq!(program.inputs().collect::<Vec<_>>(), ["a", "b", "c"]);
+    for (text, moves) in [
+        ("y = 3*x*(1 - x) + refresh(x)^2", false),
+        ("y = x; z = -(1 + 2*sum(x))", true),
+        ("y = refresh(rotate(x, 1))", true),
+        ("y = (x + rotate(x, 1, 0))^3", true),
+        ("y = x*swap_rows(x)", true),
+    ] {
+        assert_eq!(Program::parse(text).unwrap().moves_slots(), moves, "{text}");
+    }
     assert_eq!(program.outputs().collect::<Vec<_>>(), ["y", "z"]);
     assert_eq!(program.len(), 3);
     let f = Fixture::new();

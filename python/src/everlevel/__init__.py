@@ -19,8 +19,12 @@ from typing import Any
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._inspect import inspect
+from ._keys import KeyChange
+from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
-from ._roles import Client, Explanation, PublicKey, Server, plan_bytes
+from ._roles import Client, PublicKey
+from ._server import Explanation, Server, plan_bytes
 from .errors import (
     AesError,
     ClusterError,
@@ -53,7 +57,10 @@ __all__ = [
     "FileError",
     "FormatError",
     "InsecureError",
+    "KeyChange",
     "KeyMissingError",
+    "Manifest",
+    "ManifestKey",
     "NoServerError",
     "NoiseError",
     "OtherParametersError",
@@ -67,6 +74,7 @@ __all__ = [
     "ShapeError",
     "config",
     "get_num_threads",
+    "inspect",
     "names",
     "plan_bytes",
     "set_num_threads",

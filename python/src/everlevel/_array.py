@@ -4,212 +4,43 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
-from ._params import Params, params_with
-from ._values import Buffer, Progress, integers, octets, path_text, stepper
-from .errors import FormatError, NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
+from ._described import Described
+from ._moves import gather, matrix_product, window_sums
+from ._params import Params
+from ._values import Progress, in_slots, integers, part_of, stepper
+from .errors import NoServerError, OtherParametersError, ParameterError, RangeError, ShapeError
 
 if TYPE_CHECKING:
-    from ._roles import Server
+    from ._server import Server
 
 
-class EncryptedArray:
-    """An array of integers modulo p^e in the slots of one ciphertext, entry i (row-major) in slot i.
+class EncryptedArray(Described):
+    """An array of integers modulo p^e, entry i (row-major) in slot i % s of ciphertext i // s, s being the slots of a ciphertext: one ciphertext for up to s entries.
 
     Arithmetic is slot by slot with arrays of the same shape, with NumPy arrays and integers, and takes a server (``Server.load``), which bootstraps by
-    itself. Arrays are not changed by operations; the ciphertext behind one may be replaced by a fresher one of the same values.
+    itself. Arrays are not changed by operations; the ciphertexts behind one may be replaced by fresher ones of the same values.
 
-    What an operation costs is said with it, in ciphertext products, rotations (each a key switch or a few) and levels.
+    What an operation costs is said with it for one ciphertext, in ciphertext products, rotations (each a key switch or a few) and levels. With several it costs
+    that for each, one after the other; operations that move entries say more.
+
+    Entries may also be whole elements of GR(p^r, d), d integers each (``Client.encrypt`` with ``elements``): NumPy arrays that go with them have one more axis of d
+    coefficients at the end. Elements are added and multiplied, not moved.
     """
 
-    __slots__ = ("_x", "_server", "_shape", "_signed", "_padded", "_repeated", "_encryption")
+    __slots__ = ()
     __array_ufunc__ = None
-
-    _x: _rust.Ciphertext
-    _server: Server | None
-    _shape: tuple[int, ...]
-    _signed: bool
-    _padded: bool
-    _repeated: bool
-    _encryption: str | None
 
     def __init__(self) -> None:
         raise TypeError("encrypted arrays come from Client.encrypt, PublicKey.encrypt, Server.read and EncryptedArray.from_bytes")
 
-    @classmethod
-    def _make(
-        cls,
-        x: _rust.Ciphertext,
-        shape: tuple[int, ...],
-        *,
-        server: Server | None = None,
-        signed: bool = False,
-        padded: bool = False,
-        repeated: bool = False,
-        encryption: str | None = None,
-    ) -> EncryptedArray:
-        """``padded``: slots after the last entry are known to be 0. ``repeated``: the only entry is in every slot."""
-        self = object.__new__(cls)
-        self._x, self._shape, self._server, self._signed = x, shape, server, signed
-        self._padded, self._repeated, self._encryption = padded, repeated, encryption
-        return self
-
-    # What it is
-
-    @property
-    def params(self) -> Params:
-        """The parameter set."""
-        return Params._of(self._x.params)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape, as NumPy's."""
-        return self._shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self._shape)
-
-    @property
-    def size(self) -> int:
-        """The number of entries."""
-        return math.prod(self._shape)
-
-    def __len__(self) -> int:
-        if not self._shape:
-            raise TypeError("len() of an array without dimensions")
-        return self._shape[0]
-
-    @property
-    def signed(self) -> bool:
-        """Whether entries are decrypted as the integers of least absolute value."""
-        return self._signed
-
-    @property
-    def modulus(self) -> int:
-        """p^e: what entries are taken modulo."""
-        return self._x.params.plain_modulus(self._x.plain_exponent)
-
-    @property
-    def level(self) -> int:
-        """The level: 0 is the lowest."""
-        return self._x.level
-
-    @property
-    def noise_bound_bits(self) -> float:
-        """log2 of the proved bound on the noise."""
-        return self._x.noise_bound_bits
-
-    @property
-    def capacity_bits(self) -> float:
-        """What is left to compute with: log2(modulus / (2 noise bound))."""
-        return self._x.capacity_bits
-
-    @property
-    def multiplications_left(self) -> int:
-        """How many squarings in a row still leave what can be decrypted, without bootstrapping."""
-        return self._x.multiplications_left
-
-    def explain(self) -> str:
-        """What is known of the noise, without any key: it follows from what was computed, so it may be shown to anybody."""
-        x = self._x
-        return (
-            f"{x.params.name}, level {x.level} of {x.params.levels - 1}: modulus 2^{x.modulus_bits:.1f}, noise bound 2^{x.noise_bound_bits:.1f}, "
-            f"{x.capacity_bits:.1f} bits of capacity\n"
-            f"{x.depth} products deep; {self.multiplications_left} squarings in a row are left before decryption would be refused\n"
-            f"{self.size} of {x.params.slots} slots modulo {self.modulus}, in {x.form.upper()} form"
-        )
-
-    @property
-    def depth(self) -> int:
-        """Products in a row since the encryption or the last bootstrapping, as noise bounds count them."""
-        return self._x.depth
-
-    @property
-    def fingerprint(self) -> int:
-        """64 bits of all residues, equal for equal ciphertexts on every machine. Not collision-resistant."""
-        return self._x.fingerprint
-
-    @property
-    def server(self) -> Server | None:
-        """The server that computes on it."""
-        return self._server
-
-    def __repr__(self) -> str:
-        where = "" if self._server is not None else ", no server"
-        sign = ", signed" if self._signed else ""
-        return (
-            f"<EncryptedArray of shape {self._shape} modulo {self.modulus}{sign}, {self._x.params.name}: level {self.level}, "
-            f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of capacity{where}>"
-        )
-
-    # Bytes
-
-    def _metadata(self) -> dict[str, str]:
-        found = {"values": str(self.size), "shape": ",".join(map(str, self._shape)), "signed": "true" if self._signed else "false"}
-        if self._repeated:
-            found["slots"] = "repeated"
-        elif self._padded:
-            found["slots"] = "zero-padded"
-        if self._encryption is not None:
-            found["encryption"] = self._encryption
-        return found
-
-    def to_bytes(self) -> bytes:
-        """As bytes of the wire format, version 1, which every role of the program reads, too. Not authenticated."""
-        return self._x.to_bytes(self._metadata())
-
-    @classmethod
-    def from_bytes(
-        cls,
-        data: Buffer,
-        *,
-        params: Params | None = None,
-        insecure_research: bool = False,
-        bounds: str = "untrusted",
-        server: Server | None = None,
-    ) -> EncryptedArray:
-        """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
-
-        ``bounds`` says what is believed of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt`` made;
-        ``"stated"``: what the bytes say, within reason. Whoever states too little makes results wrong.
-        """
-        raw = octets(data)
-        if params is None and server is not None:
-            params = server.params
-        if params is None:
-            params = params_with(_rust.inspect(raw)[1], insecure_research)
-        if params is None:
-            raise ParameterError("the parameter set of these bytes has no name: give it with params=", code="python.params")
-        found, metadata = _rust.ciphertexts_from_bytes(params._raw, raw, bounds)
-        if len(found) != 1:
-            raise FormatError(f"expected one ciphertext, found {len(found)}", code="python.one", found=len(found))
-        return cls._from_metadata(found[0], metadata, server)
-
-    @classmethod
-    def _from_metadata(cls, x: _rust.Ciphertext, metadata: dict[str, str], server: Server | None) -> EncryptedArray:
-        slots = x.params.slots
-        encryption = metadata.get("encryption") if metadata.get("encryption") in ("secret", "public") else None
-        shape = _shape_of(metadata, slots)
-        tail = metadata.get("slots")
-        repeated = tail == "repeated" and math.prod(shape) == 1
-        padded = tail == "zero-padded" or (tail is None and encryption is not None) or math.prod(shape) == slots
-        signed = metadata.get("signed") == "true"
-        return cls._make(x, shape, server=server, signed=signed, padded=padded, repeated=repeated, encryption=encryption)
-
-    def save(self, path: Any, *, overwrite: bool = False) -> None:
-        """Writes a file, in one step: ``NAME.ct`` by the program's custom."""
-        _rust.write_file(path_text(path), self.to_bytes(), overwrite)
-
-    def compact(self) -> bytes:
-        """Cut to what decryption needs: a few percent of the bytes, for ``Client.decrypt`` and ``everlevel decrypt``. Nothing can be computed on it."""
-        return self._x.compact(self._metadata())
+    def __iter__(self) -> Iterator[EncryptedArray]:
+        return (self[i] for i in range(len(self)))
 
     def __reduce__(self) -> Any:
         # Bounds of one's own pickle are believed: who can change a pickle can run code.
@@ -224,37 +55,62 @@ class EncryptedArray:
             )
         return self._server
 
-    def _like(self, x: _rust.Ciphertext, shape: tuple[int, ...] | None = None, **changed: Any) -> EncryptedArray:
-        kept = {"server": self._server, "signed": self._signed, "padded": self._padded, "repeated": self._repeated}
-        return EncryptedArray._make(x, self._shape if shape is None else shape, **{**kept, **changed})
+    def _like(self, xs: Sequence[_rust.Ciphertext], shape: tuple[int, ...] | None = None, **changed: Any) -> EncryptedArray:
+        kept = {
+            "server": self._server,
+            "signed": self._signed,
+            "padded": self._padded,
+            "repeated": self._repeated,
+            "elements": self._elements,
+        }
+        return EncryptedArray._make(xs, self._shape if shape is None else shape, **{**kept, **changed})
+
+    def _each(self, operation: Callable[[_rust.Ciphertext], _rust.Ciphertext], **changed: Any) -> EncryptedArray:
+        """The operation on every ciphertext."""
+        return self._like([operation(x) for x in self._xs], **changed)
 
     def _slots(self) -> int:
-        return self._x.params.slots
+        return self._xs[0].params.slots
 
-    def _fits(self, size: int) -> None:
-        if size > self._slots():
-            raise ShapeError(f"{size} entries: a ciphertext of {self._x.params.name} has {self._slots()} slots", code="python.slots")
+    def _count(self, shape: tuple[int, ...]) -> int:
+        return -(-math.prod(shape) // self._slots())
 
-    def _plain(self, values: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], tuple[int, ...]]:
-        """Entries for the slots, and the shape of the result."""
-        array = integers(values)
+    def _full(self, shape: tuple[int, ...]) -> bool:
+        """Whether there is no slot after the last entry."""
+        return math.prod(shape) % self._slots() == 0
+
+    def _spread(self, count: int) -> Sequence[_rust.Ciphertext]:
+        """A ciphertext for each of so many; a single entry stands in one that serves for all."""
+        return self._xs * count if self._repeated else self._xs
+
+    def _integers(self, operation: str) -> None:
+        if self._elements:
+            raise ParameterError(
+                f"{operation} is for entries that are integers; these are whole elements, which automorphisms conjugate", code="python.elements"
+            )
+
+    def _plain(self, values: npt.ArrayLike) -> tuple[list[npt.NDArray[np.int64]], tuple[int, ...]]:
+        """Entries for the slots of each ciphertext, and the shape of the result."""
+        array, tail = integers(values), (self._xs[0].params.slot_degree,) if self._elements else ()
         try:
-            shape = np.broadcast_shapes(array.shape, self._shape)
+            shape = np.broadcast_shapes(array.shape, self._shape + tail)
         except ValueError:
             shape = None
-        if shape is None or (shape != self._shape and not self._repeated):
+        if shape is not None and tail and (array.shape[-1:] != tail or self._repeated):
+            shape = None
+        if shape is None or (shape != self._shape + tail and not self._repeated):
+            elements = f" of elements of {tail[0]} coefficients" if tail else ""
             raise ShapeError(
-                f"an array of shape {array.shape} does not fit one of shape {self._shape}", code="python.shape", found=array.shape
+                f"an array of shape {array.shape} does not fit one of shape {self._shape}{elements}", code="python.shape", found=array.shape
             )
-        self._fits(math.prod(shape))
-        return np.ascontiguousarray(np.broadcast_to(array, shape)).reshape(-1), shape
+        return in_slots(np.broadcast_to(array, shape), self._xs[0].params, self._elements), shape[: len(shape) - len(tail)]
 
     def _pair(self, other: EncryptedArray) -> tuple[Server, tuple[int, ...]]:
         """The server for both, and the shape of the result."""
         server = self._on() if self._server is not None else other._on()
-        if not self._x.params.same(other._x.params):
+        if not self._xs[0].params.same(other._xs[0].params):
             raise OtherParametersError(
-                f"one array is of {self._x.params.name}, the other of {other._x.params.name}", code="scheme.wrong-params"
+                f"one array is of {self._xs[0].params.name}, the other of {other._xs[0].params.name}", code="scheme.wrong-params"
             )
         if self._shape == other._shape or other._repeated:
             return server, self._shape
@@ -263,26 +119,32 @@ class EncryptedArray:
         hint = "; .broadcast() brings a single entry to every slot" if 1 in (self.size, other.size) else ""
         raise ShapeError(f"shapes {self._shape} and {other._shape} differ{hint}", code="python.shape")
 
+    def _with(self, other: EncryptedArray, name: str) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
+        """The results of an operation on two arrays, ciphertext by ciphertext, and what is known of them."""
+        server, shape = self._pair(other)
+        repeated = self._repeated and other._repeated
+        count = 1 if repeated else self._count(shape)
+        operation = getattr(server._raw, name)
+        elements = self._elements or other._elements
+        server._takes(self._xs[0].params, elements)
+        xs = [operation(a, b) for a, b in zip(self._spread(count), other._spread(count))]
+        signed = self._signed or other._signed
+        return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements}
+
     # Arithmetic
 
     def _add(self, other: Any, negative: bool) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
-            server, shape = self._pair(other)
-            x = (server._raw.sub if negative else server._raw.add)(self._x, other._x)
-            both = (self._padded or self._full(shape)) and (other._padded or other._full(shape))
-            padded = both and not (self._repeated or other._repeated)
-            repeated = self._repeated and other._repeated
-            signed = self._signed or other._signed
-            return self._like(x, shape, server=server, padded=padded, repeated=repeated, signed=signed)
+            xs, known = self._with(other, "sub" if negative else "add")
+            both = all(x._padded or self._full(known["shape"]) for x in (self, other))
+            return self._like(xs, padded=both and not (self._repeated or other._repeated), **known)
         if _is_integer(other):
-            k = self._scalar(other)
-            return self._like(self._on()._raw.add_scalar(self._x, -k if negative else k), padded=self._full(self._shape))
-        values, shape = self._plain(other)
-        x = self._on()._raw.add_plain(self._x, -values if negative else values)
-        return self._like(x, shape, padded=self._padded and not self._repeated, repeated=False)
-
-    def _full(self, shape: tuple[int, ...]) -> bool:
-        return math.prod(shape) == self._slots()
+            k, server = self._scalar(other), self._on()._raw
+            return self._each(lambda x: server.add_scalar(x, -k if negative else k), padded=self._full(self._shape))
+        chunks, shape = self._plain(other)
+        server = self._on()._raw
+        xs = [server.add_plain(x, -v if negative else v, self._elements) for x, v in zip(self._spread(len(chunks)), chunks)]
+        return self._like(xs, shape, padded=(self._padded or self._full(shape)) and not self._repeated, repeated=False)
 
     def _scalar(self, integer: Any) -> int:
         k, t = int(integer), self.modulus
@@ -304,7 +166,7 @@ class EncryptedArray:
         return (-self)._add(other, False)
 
     def __neg__(self) -> EncryptedArray:
-        return self._like(self._on()._raw.neg(self._x))
+        return self._each(self._on()._raw.neg)
 
     def __pos__(self) -> EncryptedArray:
         return self
@@ -312,16 +174,16 @@ class EncryptedArray:
     def __mul__(self, other: Any) -> EncryptedArray:
         """Product. Of two encrypted arrays: one product with its key switch. With a NumPy array: a level; with an integer: the bits of the integer."""
         if isinstance(other, EncryptedArray):
-            server, shape = self._pair(other)
-            x = server._raw.mul(self._x, other._x)
-            padded = self._padded or other._padded or self._full(shape)
-            repeated = self._repeated and other._repeated
-            signed = self._signed or other._signed
-            return self._like(x, shape, server=server, padded=padded and not repeated, repeated=repeated, signed=signed)
+            xs, known = self._with(other, "mul")
+            padded = self._padded or other._padded or self._full(known["shape"])
+            return self._like(xs, padded=padded and not known["repeated"], **known)
         if _is_integer(other):
-            return self._like(self._on()._raw.mul_scalar(self._x, self._scalar(other)))
-        values, shape = self._plain(other)
-        return self._like(self._on()._raw.mul_plain(self._x, values), shape, padded=True, repeated=False)
+            k, server = self._scalar(other), self._on()._raw
+            return self._each(lambda x: server.mul_scalar(x, k))
+        chunks, shape = self._plain(other)
+        server = self._on()._raw
+        xs = [server.mul_plain(x, v, self._elements) for x, v in zip(self._spread(len(chunks)), chunks)]
+        return self._like(xs, shape, padded=True, repeated=False)
 
     __rmul__ = __mul__
 
@@ -330,19 +192,21 @@ class EncryptedArray:
         exponent = operator.index(exponent)
         if not 1 <= exponent < 1 << 63:
             raise RangeError(f"exponent {exponent}: expected 1 to 2^63 - 1", code="python.exponent", found=exponent)
-        return self._like(self._on()._raw.pow(self._x, exponent))
+        server = self._on()._raw
+        return self._each(lambda x: server.pow(x, exponent))
 
     def __rmatmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
         """``matrix @ x`` for a matrix of plain integers and a vector; a vector from the left gives their scalar product.
 
-        By diagonals: for k that are not 0, k products with plaintexts and about 2 √k rotations, one level. At most as many rows and columns as the slots have
-        columns (``params.dimensions[-1]``).
+        By diagonals: for k that are not 0, k products with plaintexts and about 2 √k rotations, one level. This for each block of as many rows and columns as the
+        slots have columns (``params.dimensions[-1]``); with several blocks, two levels more, and a move for each block of rows and of columns.
         """
+        self._integers("@")
         array = integers(matrix)
         if self.ndim != 1 or array.ndim not in (1, 2) or array.shape[-1] != self._shape[0]:
             raise ShapeError(f"a matrix of shape {array.shape} times a vector of shape {self._shape}", code="python.shape")
-        x = self._on()._raw.mul_matrix(self._x, np.ascontiguousarray(np.atleast_2d(array)))
-        return self._like(x, array.shape[:-1], padded=True, repeated=False)
+        xs = matrix_product(self._on()._raw, self._xs, np.atleast_2d(array))
+        return self._like(xs, array.shape[:-1], padded=True, repeated=False)
 
     def __matmul__(self, matrix: npt.ArrayLike) -> EncryptedArray:
         return self.__rmatmul__(np.asarray(matrix).T)
@@ -356,75 +220,96 @@ class EncryptedArray:
             found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
         except ValueError as error:
             raise ShapeError(str(error), code="python.shape") from None
-        return self._like(self._x, found, encryption=self._encryption)
+        return self._like(self._xs, found, encryption=self._encryption)
 
     def __getitem__(self, key: Any) -> EncryptedArray:
-        """Entries of the first dimension: ``x[i]``, ``x[a:b]``, without steps.
+        """Entries by any index of NumPy's: ``x[i]``, ``x[a:b]``, ``x[::2]``, ``x[::-1]``, ``x[1:, 3]``, ``x[[4, 2, 2]]``, ``x[mask]``.
 
-        From the beginning (``x[:b]``) free. Else as ``rotate``, half of it: a rotation and a product with a plaintext for each row of slots that entries come from.
+        Free: what begins where a ciphertext begins and is in one piece, such as ``x[:b]``. Else a level, and a rotation and a product with a plaintext for each distance
+        that entries move, twice that where they cross rows of slots: one for ``x[a:b]`` and for ``x[i]``. More than 16 distances in ascending or descending order, as with
+        steps, take ⌈log4⌉ of the way instead, with three rotations and a level each, twice that if descending, where the server bootstraps.
         """
         if not self._shape:
             raise ShapeError("an array without dimensions has no parts", code="python.shape")
-        n, entry = self._shape[0], math.prod(self._shape[1:])
-        if isinstance(key, slice):
-            start, stop, step = key.indices(n)
-            if step != 1:
-                raise RangeError(f"a step of {step}: expected parts without steps", code="python.slice", found=step)
-            shape = (max(stop - start, 0), *self._shape[1:])
-        else:
-            start = operator.index(key)
-            if not -n <= start < n:
-                raise IndexError(f"index {start} is out of bounds for {n} entries")
-            start, shape = start % n, self._shape[1:]
-        size = math.prod(shape)
-        if size == 0:
-            raise ShapeError(f"[{key.start}:{key.stop}] of {n} entries is empty", code="python.empty")
-        if shape == self._shape:
-            return self
-        if start == 0:
-            return self._like(self._x, shape, padded=False, repeated=False, encryption=None)
-        x = self._on()._raw.copy_slots(self._x, [(start * entry, 0, size)])
-        return self._like(x, shape, padded=True, repeated=False)
+        places = np.asarray(np.arange(self.size).reshape(self._shape)[key])
+        if places.size == 0:
+            raise ShapeError(f"{key} of an array of shape {self._shape} is empty", code="python.empty")
+        return self._gather(places)
+
+    def _gather(self, places: npt.NDArray[np.int64]) -> EncryptedArray:
+        """Entries from these places, in an array of this shape."""
+        source, shape = places.reshape(-1), places.shape
+        if source.size == self.size and (source == np.arange(self.size)).all():
+            return self._like(self._xs, shape, encryption=self._encryption)
+        if self._server is None and (source == np.arange(source.size)).all():
+            return self._like(self._xs[: self._count(shape)], shape, padded=self._full(shape), repeated=False)
+        server = self._on()
+        xs, clean = gather(server._raw, self._xs, source, server.can_bootstrap, self._elements)
+        return self._like(xs, shape, padded=clean, repeated=False)
 
     def rotate(self, k: int) -> EncryptedArray:
         """A vector turned to the left: ``out[i] = x[(i + k) % len(x)]``, as ``numpy.roll(x, -k)``.
 
         A level, and two to four rotations with a product with a plaintext each; one rotation and no level where the vector fills a single row of slots.
         """
+        self._integers("rotate")
         if self.ndim != 1:
             raise ShapeError(f"an array of shape {self._shape} cannot be rotated: take .reshape(-1)", code="python.shape")
         n = self._shape[0]
         k = operator.index(k) % n
         if k == 0:
             return self
-        if [d for d in self._x.params.dimensions if d > 1] == [n]:
-            return self._like(self._on()._raw.rotate_columns(self._x, k))
-        x = self._on()._raw.copy_slots(self._x, [(k, 0, n - k), (k - n, n - k, n)])
-        return self._like(x, padded=True)
+        if [d for d in self._xs[0].params.dimensions if d > 1] == [n]:
+            return self._each(lambda x: self._on()._raw.rotate_columns(x, k))
+        return self._gather((np.arange(n) + k) % n)
 
     def rotate_columns(self, k: int) -> EncryptedArray:
-        """All slots, whatever they hold: the columns of every row by ``k`` to the left. A rotation, no level."""
-        return self._like(self._on()._raw.rotate_columns(self._x, operator.index(k)), padded=self._full(self._shape))
+        """All slots of each ciphertext, whatever they hold: the columns of every row by ``k`` to the left. A rotation, no level."""
+        self._integers("rotate_columns")
+        server, k = self._on()._raw, operator.index(k)
+        return self._each(lambda x: server.rotate_columns(x, k), padded=self._full(self._shape))
 
     def swap_rows(self) -> EncryptedArray:
-        """All slots: the two rows exchanged; the identity where there is one. A rotation, no level."""
-        return self._like(self._on()._raw.swap_rows(self._x), padded=self._full(self._shape))
+        """All slots of each ciphertext: the two rows exchanged; the identity where there is one. A rotation, no level."""
+        self._integers("swap_rows")
+        return self._each(self._on()._raw.swap_rows, padded=self._full(self._shape))
 
     def _alone(self) -> EncryptedArray:
         """With 0 in all slots after the last entry. A level unless it is known to be so."""
         if self._padded or self._full(self._shape):
             return self
-        return self._like(self._on()._raw.mul_plain(self._x, np.ones(self.size, np.int64)), padded=True, repeated=False)
+        *whole, last = self._xs
+        ones = np.ones(self.size - len(whole) * self._slots(), np.int64)
+        return self._like([*whole, self._on()._raw.mul_plain(last, ones, False)], padded=True, repeated=False)
 
-    def sum(self) -> EncryptedArray:
-        """The sum of all entries, without dimensions, in every slot.
+    def sum(self, axis: int | None = None) -> EncryptedArray:
+        """The sum of all entries, without dimensions, in every slot; or the sums along an axis.
 
-        A rotation for each doubling of the slots; before it a level if other slots are not known to be 0, as after ``x + 1``.
+        Of all: ciphertexts are added up, then a rotation for each doubling of the slots; before it a level if other slots are not known to be 0, as after ``x + 1``.
+        Along an axis of n entries: at most 2 log2 n rotations, each with a level where the array is larger than a row of slots (``params.dimensions[-1]``), and the
+        cost of bringing the sums together: of ``x[:, 0]`` for the last of two axes, nothing for the first.
         """
+        self._integers("sum")
+        if axis is not None and self.ndim > 1:
+            return self._sum_along(axis)
+        if axis is not None and axis not in range(-self.ndim, self.ndim):
+            raise ShapeError(f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis)
         if self._repeated:
-            return self
+            return self._like(self._xs, ())
         alone = self._alone()
-        return alone._like(alone._on()._raw.sum(alone._x), (), padded=False, repeated=True)
+        server, total = alone._on()._raw, alone._xs[0]
+        for x in alone._xs[1:]:
+            total = server.add(total, x)
+        return alone._like([server.sum(total)], (), padded=False, repeated=True)
+
+    def _sum_along(self, axis: int) -> EncryptedArray:
+        if axis not in range(-self.ndim, self.ndim):
+            raise ShapeError(f"axis {axis} of an array of shape {self._shape}", code="python.axis", axis=axis)
+        axis %= self.ndim
+        places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
+        stride = math.prod(self._shape[axis + 1 :])
+        xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)
+        return self._like(xs, padded=False)._gather(places)
 
     def broadcast(self) -> EncryptedArray:
         """A single entry in every slot, so that it goes with arrays of any shape. As ``sum``."""
@@ -436,7 +321,10 @@ class EncryptedArray:
 
     def refresh(self, *, progress: Progress = None) -> EncryptedArray:
         """Bootstrapped now. Not needed: operations do so by themselves. ``progress`` is told of stages."""
-        return self._like(self._on()._raw.refresh(self._x, stepper(progress)))
+        server, step, fresh = self._on()._raw, stepper(progress), []
+        for number, x in enumerate(self._xs):
+            fresh.append(server.refresh(x, part_of(step, number, len(self._xs))))
+        return self._like(fresh)
 
     # Digits
 
@@ -445,26 +333,31 @@ class EncryptedArray:
 
         One digit removal, whose depth grows with p and e. What is modulo less than p^r cannot be bootstrapped: do what is deep before.
         """
+        self._integers("truncate")
         if rounding not in ("nearest", "floor"):
             raise RangeError(f"rounding = {rounding!r}: expected 'nearest' or 'floor'", code="python.rounding")
-        return self._like(self._on()._raw.truncate(self._x, digits, rounding == "floor"))
+        server = self._on()._raw
+        return self._each(lambda x: server.truncate(x, digits, rounding == "floor"))
 
     def clear_lowest_digit(self) -> EncryptedArray:
         """Less the balanced lowest digit to the base p, still modulo p^e: to the nearest multiple of p."""
-        return self._like(self._on()._raw.clear_lowest_digit(self._x))
+        self._integers("clear_lowest_digit")
+        return self._each(self._on()._raw.clear_lowest_digit)
 
     @property
     def comparison_range(self) -> int:
         """T: comparisons are of integers from -T to T - 1."""
-        return self._on()._raw.comparison_range(self._x)
+        return self._on()._raw.comparison_range(self._xs[0])
 
     def is_negative(self) -> EncryptedArray:
         """1 where an entry x with -T <= x < T is below 0, else 0, modulo p. For odd p below 8192: a polynomial of degree p - 2, and for e > 1 a digit removal."""
-        return self._like(self._on()._raw.is_negative(self._x), signed=False)
+        self._integers("is_negative")
+        return self._each(self._on()._raw.is_negative, signed=False)
 
     def sign(self) -> EncryptedArray:
         """-1, 0 or 1, modulo p, for entries from -T to T. As ``is_negative``, twice."""
-        return self._like(self._on()._raw.sign(self._x), signed=True)
+        self._integers("sign")
+        return self._each(self._on()._raw.sign, signed=True)
 
     def less_than(self, other: Any) -> EncryptedArray:
         """1 where an entry is below the other's, else 0, for differences from -T to T - 1. As ``is_negative``."""
@@ -477,40 +370,19 @@ class EncryptedArray:
 
     def equals(self, other: Any) -> EncryptedArray:
         """1 where entries are equal, else 0, modulo p (e = 1): 1 - (x - y)^(p - 1), of depth ⌈log2(p - 1)⌉."""
-        if self._x.plain_exponent != 1:
+        self._integers("equals")
+        if self._xs[0].plain_exponent != 1:
             raise ParameterError(
                 f"entries modulo {self.modulus}: equality is told modulo a prime; truncate first", code="python.prime-modulus"
             )
-        different = self._add(other, True) ** (self._x.params.plain_prime - 1)
-        return (-different)._add(1, False)._unsigned()
-
-    def _unsigned(self) -> EncryptedArray:
-        return self._like(self._x, signed=False)
+        different = self._add(other, True) ** (self._xs[0].params.plain_prime - 1)
+        one = (-different)._add(1, False)
+        return one._like(one._xs, signed=False)
 
 
 def _is_integer(k: Any) -> bool:
     return isinstance(k, (int, np.integer, np.bool_))
 
 
-def _shape_of(metadata: dict[str, str], slots: int) -> tuple[int, ...]:
-    """The shape that metadata state, if it fits the slots; else a vector of as many values as they state, or of all slots."""
-    text = metadata.get("shape")
-    if text is not None:
-        try:
-            shape = tuple(int(part) for part in text.split(",")) if text else ()
-        except ValueError:
-            shape = (0,)
-        if len(shape) > 32 or any(not 1 <= n <= slots for n in shape) or math.prod(shape) > slots:
-            raise FormatError(f"shape {text[:100]!r} does not fit {slots} slots", code="python.shape")
-        return shape
-    values = metadata.get("values", "")
-    size = int(values) if values.isascii() and values.isdigit() and len(values) < 10 else slots
-    return (size,) if 1 <= size <= slots else (slots,)
-
-
 def _restore(params: Params, data: bytes) -> EncryptedArray:
     return EncryptedArray.from_bytes(data, params=params, bounds="stated")
-
-
-def to_bytes(arrays: Sequence[EncryptedArray], metadata: dict[str, str]) -> bytes:
-    return _rust.ciphertexts_to_bytes([x._x for x in arrays], metadata)

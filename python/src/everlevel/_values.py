@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Callable, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from .errors import DtypeError, RangeError, ShapeError
+from . import _everlevel as _rust
+from .errors import DtypeError, FileError, FormatError, RangeError, ShapeError
 
 Buffer = Union[bytes, bytearray, memoryview, "np.ndarray[Any, Any]"]
 Path = Union[str, "os.PathLike[str]"]
@@ -53,6 +55,35 @@ def centred(values: npt.NDArray[np.int64], modulus: int) -> npt.NDArray[np.int64
     return np.where(values > (modulus - 1) // 2, values - modulus, values)
 
 
+def in_slots(array: npt.NDArray[np.int64], params: _rust.Params, elements: bool) -> list[npt.NDArray[np.int64]]:
+    """The entries for each ciphertext: as many as there are slots, the last time fewer; or the coefficients of elements for all slots, the last ones 0."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    held = params.slots * (params.slot_degree if elements else 1)
+    if elements:
+        flat = np.concatenate([flat, np.zeros(-flat.size % held, np.int64)])
+    return [flat[i : i + held] for i in range(0, flat.size, held)]
+
+
+def shape_of(metadata: dict[str, str], slots: int, count: int) -> tuple[int, ...]:
+    """The shape that metadata state, if it fits the slots of so many ciphertexts; else a vector of as many values as they state, or of all slots."""
+
+    def fits(size: int) -> bool:
+        return slots * (count - 1) < size <= slots * count
+
+    text = metadata.get("shape")
+    if text is not None:
+        try:
+            shape = tuple(int(part) for part in text.split(",")) if text else ()
+        except ValueError:
+            shape = (0,)
+        if len(shape) > 32 or any(not 1 <= n <= slots * count for n in shape) or not fits(math.prod(shape)):
+            raise FormatError(f"shape {text[:100]!r} does not fit {count} times {slots} slots", code="python.shape")
+        return shape
+    values = metadata.get("values", "")
+    size = int(values) if values.isascii() and values.isdigit() and len(values) < 16 else 0
+    return (size if fits(size) else slots * count,)
+
+
 def octets(data: Buffer) -> npt.NDArray[np.uint8]:
     """The bytes of any buffer, without a copy."""
     try:
@@ -76,6 +107,24 @@ def stepper(progress: Progress) -> Callable[[int, int], object] | None:
         told = done
 
     return step
+
+
+def part_of(step: Callable[[int, int], object] | None, number: int, count: int) -> Callable[[int, int], object] | None:
+    """Progress for one of so many equal parts of a work."""
+    if step is None or count == 1:
+        return step
+    told = step
+    return lambda done, total: told(number * total + done, count * total)
+
+
+def read_file(path: Path) -> bytes:
+    """All of a file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        name = path_text(path)
+        raise FileError(f"cannot read {name}: {error.strerror}", code="wire.io", path=name) from None
 
 
 def path_text(path: Path) -> str:

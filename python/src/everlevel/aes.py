@@ -10,7 +10,8 @@ import os
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._params import Params
-from ._roles import DEFAULT_CACHE_BYTES, Client, PublicKey, Server
+from ._roles import Client, PublicKey
+from ._server import DEFAULT_CACHE_BYTES, Server
 from ._values import Buffer, Path, Progress, octets, path_text, stepper
 from .errors import AesError, FormatError
 
@@ -96,8 +97,8 @@ class EncryptedBytes:
     def integers(self, width: int, *, byteorder: str = "big", bits: int | None = None, server: Server | None = None) -> list[EncryptedArray]:
         """Integers of ``width`` bytes each, modulo 2^bits (8 ``width`` unless given), as arrays for ``server`` to compute on.
 
-        Of bytes by method ``"byte-sliced"``. For each block of 16 bytes there is an entry in each of the 16 / width arrays that belong to a state: entry i of
-        the j-th holds integer ``16 / width * i + j`` of its state. Takes keys of ``save_server_keys(.., integers=True)``.
+        Of bytes by method ``"byte-sliced"``: 16 / width arrays with an entry for each block of 16 bytes, of which entry i of the j-th holds integer
+        ``16 / width * i + j``. Takes keys of ``save_server_keys(.., integers=True)``.
         """
         if self._owner is None:
             raise AesError("these bytes are in no server's care: integers are made where they were transciphered", code="python.no-server")
@@ -108,13 +109,10 @@ class EncryptedBytes:
             )
         if byteorder not in ("big", "little"):
             raise AesError(f"byteorder = {byteorder!r}: expected 'big' or 'little'", code="python.byteorder")
-        capacity, _ = self._owner._raw.capacity
-        arrays = []
-        for number, state in enumerate(self._states):
-            blocks = (min(self._length - number * capacity, capacity)) // 16
-            for x in self._owner._raw.integers(state, width, 8 * width if bits is None else bits, byteorder == "big"):
-                arrays.append(EncryptedArray._make(x, (blocks,), server=server))
-        return arrays
+        exponent = 8 * width if bits is None else bits
+        # A state has a block in each slot, and so fills a ciphertext of each array.
+        found = [self._owner._raw.integers(state, width, exponent, byteorder == "big") for state in self._states]
+        return [EncryptedArray._make(xs, (self._length // 16,), server=server) for xs in zip(*found)]
 
     def __repr__(self) -> str:
         return f"<everlevel.aes.EncryptedBytes: {self._length} bytes, {self._method}, {self.capacity_bits:.0f} bits of capacity>"
@@ -214,4 +212,4 @@ def decrypt(x: EncryptedBytes, client: Client) -> bytes:
 
 def compute_server(aes: AesServer) -> Server:
     """A ``Server`` on the same keys, to go on with integers."""
-    return Server._make(_rust.Server(aes._keys))
+    return Server._make(_rust.Server(aes._keys, False))

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable, Iterator, Union
 
 from ._array import EncryptedArray
 from ._params import Params
-from ._roles import DEFAULT_CACHE_BYTES, Server
+from ._server import DEFAULT_CACHE_BYTES, Server
 from ._values import Path, Progress, path_text, stepper
 from .errors import ClusterError, DtypeError
 
@@ -95,7 +95,7 @@ def _run(program: Program, server: Server, x: EncryptedArray) -> EncryptedArray:
     if isinstance(program, str):
         from . import _everlevel as _rust
 
-        names = _rust.program_inputs(program)
+        names, _, _ = _rust.program_facts(program)
         if len(names) != 1:
             raise ClusterError(f"the program reads {', '.join(names)}: expected one input", code="python.inputs")
         found = server.run(program, {names[0]: x})
@@ -124,14 +124,16 @@ def _key_file(data: bytes, digest: str) -> str:
 class _Worker:
     """An actor: a server, and the program."""
 
-    def __init__(self, program: bytes, params: Params, keys: Any, digest: str | None, cache_bytes: int, threads: int) -> None:
+    def __init__(
+        self, program: bytes, params: Params, keys: Any, digest: str | None, cache_bytes: int, elements: bool, threads: int
+    ) -> None:
         import pickle
 
         from . import set_num_threads
 
         set_num_threads(threads)
         path = keys if digest is None else _key_file(keys, digest)
-        self._server = Server.open(path, params=params, cache_bytes=cache_bytes)
+        self._server = Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
         self._program = pickle.loads(program)
 
     def run(self, data: bytes) -> bytes:
@@ -160,9 +162,9 @@ def _on_ray(
         raise ClusterError(f"ray is not installed ({error}): pip install 'everlevel[ray]'", code="python.no-ray") from None
     if not ray.is_initialized():
         ray.init(address=os.environ.get("RAY_ADDRESS"), include_dashboard=False, log_to_driver=False)
-    cache_bytes = DEFAULT_CACHE_BYTES
+    cache_bytes, elements = DEFAULT_CACHE_BYTES, False
     if keys is None and server is not None and server._source is not None:
-        keys, cache_bytes = server._source
+        keys, cache_bytes, elements = server._source
     if params is None and server is not None:
         params = server.params
     if keys is None or params is None:
@@ -180,7 +182,7 @@ def _on_ray(
         workers = max(1, int(ray.cluster_resources().get("CPU", 1)) // threads)
     actor = ray.remote(num_cpus=threads, max_restarts=-1, max_task_retries=retries)(_Worker)
     pickled = cloudpickle.dumps(program)
-    made = [actor.remote(pickled, params, shared, digest, cache_bytes, threads) for _ in range(workers)]
+    made = [actor.remote(pickled, params, shared, digest, cache_bytes, elements, threads) for _ in range(workers)]
     try:
         yield from _in_order(ray, made, arrays, in_flight, params)
     finally:

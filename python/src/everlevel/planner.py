@@ -9,7 +9,7 @@ from typing import Any
 from . import _everlevel as _rust
 from ._params import Params
 
-__all__ = ["Candidate", "estimate_security", "plan"]
+__all__ = ["Candidate", "Ring", "Tuned", "estimate_security", "plan", "rings", "tune"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,68 @@ def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimise: 
     """
     found = _rust.candidates(plain_modulus, slots, depth, minimise)
     return [Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A parameter set with a bootstrapping plan filled in, and what it costs and leaves by the model of a typical machine."""
+
+    params: Params
+    #: Seconds of a bootstrapping on one thread.
+    seconds: float
+    #: What is left to compute with afterwards.
+    capacity_bits: float
+    #: Multiplications in a row until the next one; a fraction is what is left over.
+    multiplications: float
+    #: Server keys for it.
+    key_bytes: int
+
+
+def tune(params: Params, *, by: str = "throughput") -> Tuned:
+    """A good bootstrapping plan for a set, as ``everlevel params plan NAME``: by ``"throughput"`` (time by multiplication), ``"latency"`` or ``"capacity"``.
+
+    The set that comes of it has an id of its own: its keys and files are not those of ``params``.
+    """
+    spec, seconds, capacity, multiplications, size = _rust.tuned(params._raw, by)
+    tuned = Params(json.loads(spec), insecure_research=params._insecure_research)
+    return Tuned(tuned, seconds, capacity, multiplications, size)
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A ring, and the slots that plaintexts modulo powers of p have in it."""
+
+    #: m, and its prime powers.
+    index: int
+    factors: tuple[int, ...]
+    #: n.
+    degree: int
+    #: d: n / d slots.
+    slot_degree: int
+    slots: int
+    #: Sizes of the slots' dimensions, and whether they are good: rotations along others take a mask and a level.
+    dimensions: tuple[tuple[int, bool], ...]
+    #: log2 of the largest QP at the security that was asked for; none if no modulus has it.
+    log_qp: float | None
+    #: Primes in the lengths of transforms, added up: about how many operations a coefficient takes.
+    transform_radices: int
+
+
+def rings(
+    p: int, *, slots: int = 1, degree_of: int = 1, security: float = 128.0, index_below: int = (1 << 16) + 1, limit: int = 20
+) -> list[Ring]:
+    """Rings by their slots, by degree, as ``everlevel params rings``: at least so many slots, of a degree that ``degree_of`` divides; the first ``limit`` of them.
+
+    Takes up to seconds, most of them for the moduli.
+    """
+    found = []
+    for text, log_qp in _rust.rings(p, slots, degree_of, security, index_below, limit):
+        ring = json.loads(text)
+        dimensions = tuple((d["size"], d["good"]) for d in ring["dimensions"])
+        found.append(
+            Ring(ring["m"], tuple(ring["factors"]), ring["n"], ring["d"], ring["slots"], dimensions, log_qp, ring["transform_radices"])
+        )
+    return found
 
 
 def estimate_security(

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use super::{Records, add};
-use crate::args::LtvTable;
 use crate::report::model::{Cell, Chapter, Column, Fields, Kind, Table, column};
+use crate::reproduce::args::LtvTable;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
     let mut chapter = Chapter::new(

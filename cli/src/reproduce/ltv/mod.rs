@@ -11,9 +11,10 @@ mod timing;
 use serde::Serialize;
 
 use super::record::{self, Circumstances};
-use crate::args::{Common, LtvTable, ReproduceArgs};
+use crate::args::Common;
 use crate::common::{emit, emit_json, table};
 use crate::error::CliError;
+use crate::reproduce::args::{LtvTable, ReproduceArgs};
 pub use aes::hours_of_paper;
 
 /// How a printed figure and the formula compare.

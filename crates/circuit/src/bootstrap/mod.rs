@@ -17,13 +17,14 @@
 //! the sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
 
 mod axes;
+mod bootstrapper;
 mod groups;
 mod observe;
 mod plan;
 mod planner;
 mod run;
 
+pub use bootstrapper::Bootstrapper;
 pub use observe::{Stage, StageObserver, StageReport};
 pub use plan::{BootstrapCosts, BootstrapPlan};
 pub use planner::{DryRun, Objective, PlanReport, Planner, TimeModel};
-pub use run::Bootstrapper;

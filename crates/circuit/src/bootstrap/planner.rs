@@ -2,9 +2,9 @@
 
 use everlevel_scheme::{Cost, NextUse, Raise, Scheme, SchemeError};
 
+use super::bootstrapper::Bootstrapper;
 use super::groups::Shelf;
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use super::run::Bootstrapper;
 use crate::error::CircuitError;
 
 /// A scheme without cryptography that behaves like the one to be planned for: same levels, noise bounds and refusals.

@@ -107,6 +107,10 @@ impl Program {
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.statements.iter().map(|s| s.name.as_str()).filter(|name| !name.starts_with('_'))
     }
+    /// Whether it moves values between slots: by a rotation, an exchange of rows, a sum.
+    pub fn moves_slots(&self) -> bool {
+        self.statements.iter().any(|s| s.value.moves_slots())
+    }
     /// How many statements there are.
     pub fn len(&self) -> usize {
         self.statements.len()
@@ -114,5 +118,18 @@ impl Program {
     /// Whether there is none: never, as an empty text is no program.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
+    }
+}
+
+impl Node {
+    /// Parentheses nest at most [`MAX_NESTING`] deep.
+    fn moves_slots(&self) -> bool {
+        match &self.kind {
+            Kind::Constant(_) | Kind::Name(_) => false,
+            Kind::Negative(x) | Kind::Power(x, _) | Kind::Call(Function::Refresh, x) => x.moves_slots(),
+            Kind::Sum(terms) => terms.iter().any(|(_, x)| x.moves_slots()),
+            Kind::Product(factors) => factors.iter().any(Self::moves_slots),
+            Kind::Call(Function::Rotate(_) | Function::RotateAlong(..) | Function::SwapRows | Function::Sum, _) => true,
+        }
     }
 }

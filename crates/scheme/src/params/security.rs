@@ -1,6 +1,5 @@
 //! Security of every key of a set, by the estimators of `everlevel_security`.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Mutex;
 
@@ -29,18 +28,22 @@ pub struct KeySecurity {
 }
 
 /// Estimates made so far: sets are validated again and again, and one takes up to a tenth of a second.
-static ESTIMATES: Mutex<Option<HashMap<String, Vec<Attack>>>> = Mutex::new(None);
+static ESTIMATES: Mutex<Vec<(Lwe, Vec<Attack>)>> = Mutex::new(Vec::new());
+/// More are not kept: parameters may come from strangers.
+const KEPT: usize = 1024;
 
 /// The attacks on this key, the cheapest first; none outside the range of the estimator.
 fn attacks(key: &Lwe) -> Vec<Attack> {
-    let name = format!("{key:?}");
-    let known = |cache: &mut Option<HashMap<String, Vec<Attack>>>| cache.get_or_insert_default().get(&name).cloned();
-    if let Some(attacks) = known(&mut ESTIMATES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())) {
-        return attacks;
+    let estimates = || ESTIMATES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some((_, attacks)) = estimates().iter().find(|(known, _)| known == key) {
+        return attacks.clone();
     }
     let attacks = lwe::estimate(key, CostModel::Matzov).map_or_else(|_| Vec::new(), |estimate| estimate.attacks().to_vec());
-    let mut cache = ESTIMATES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    cache.get_or_insert_default().insert(name, attacks.clone());
+    let mut estimates = estimates();
+    if estimates.len() == KEPT {
+        estimates.clear();
+    }
+    estimates.push((*key, attacks.clone()));
     attacks
 }
 

@@ -1,17 +1,17 @@
 //! The verb set of BGV and BFV.
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::ops::Range;
 
 use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{
-    Coeff, Eval, GaloisElement, Limb, Poly, Ring, SlotShape,
+    Coeff, Eval, GaloisElement, Limb, Poly, SlotShape,
     convert::{RoundingScale, divide_round},
 };
 
 use super::product::Tensor;
 use super::relinearize::Square;
-use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, message_poly};
+use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, divide, same_kind, same_modulus};
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::keys::EvalKeys;
@@ -19,115 +19,6 @@ use crate::noise::Meta;
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 use crate::verbs::{DiagonalValues, NextUse, Scheme};
-
-impl<K: EvalKeys> Evaluator<K> {
-    /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
-    pub(super) fn at_level<'c>(&self, a: Cow<'c, Ciphertext>, level: Level) -> Result<Cow<'c, Ciphertext>, SchemeError> {
-        if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
-    }
-
-    /// Both operands at one level, with one factor and one plaintext modulus.
-    fn aligned<'c>(
-        &self,
-        a: &'c Ciphertext,
-        b: &'c Ciphertext,
-        operation: &'static str,
-    ) -> Result<(Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
-        same_kind(&a.meta, &b.meta, operation)?;
-        let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
-        if let Some((first, k)) = self.params().alignment(&a.meta, &b.meta) {
-            let x = if first { &mut a } else { &mut b };
-            let mut scaled = self.scaled(x, k)?;
-            let t = self.params().plain_arithmetic(&scaled.meta);
-            scaled.meta.factor = t.mul(scaled.meta.factor, t.reduce_i64(k));
-            *x = Cow::Owned(scaled);
-        }
-        let low = a.meta.level.min(b.meta.level);
-        Ok((self.at_level(a, low)?, self.at_level(b, low)?))
-    }
-
-    /// a + b, or a - b.
-    fn sum(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext, SchemeError> {
-        let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
-        let ring = self.params.ring();
-        let meta = self.params.after_add(&a.meta, &b.meta)?;
-        let mut out = a.into_owned().with_meta(meta);
-        for (x, y) in out.components.iter_mut().zip(&b.components) {
-            if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
-        }
-        Ok(out)
-    }
-
-    /// The product at a level.
-    fn product(&self, a: &Ciphertext, b: &Ciphertext, level: Level) -> Result<Product, SchemeError> {
-        let square = std::ptr::eq(a, b);
-        let (meta, a, b) = self.factors(a, b, level)?;
-        let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
-        let t = self.params.plain_arithmetic(&meta).value();
-        let tensor = match self.params.product_form(meta.form) {
-            Form::Bgv => {
-                let mut tensor = Tensor::Eval(self.tensor(x, y));
-                // t x * t y is t times the product in BFV form.
-                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
-                tensor
-            }
-            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
-        };
-        Ok(Product { meta, tensor })
-    }
-    /// The polynomial times k; the factor stays.
-    fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
-        let mut out = a.clone().with_meta(meta);
-        out.each(|c| c.scale_assign(self.params().ring(), k as i128));
-        Ok(out)
-    }
-
-    /// Multiplies every slot by the plaintext's.
-    ///
-    /// # Errors
-    /// A plaintext of another set or modulus, or too much noise.
-    pub fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
-        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
-        let params = self.params();
-        let poly = message_poly(params, b, a.basis())?;
-        let (noise, estimate) = (a.meta.noise + b.norm_bits(params), a.meta.estimate + b.root_mean_square_bits(params));
-        let meta = params.checked(Meta { noise, estimate, ..a.meta }, "multiplication by a plaintext")?;
-        Ok(Ciphertext::new(meta, a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect()))
-    }
-    /// Subtracts the plaintext's slots.
-    ///
-    /// # Errors
-    /// As [`Scheme::add_plain`].
-    pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
-        let mut negated = b.clone();
-        let t = self.params().plain_arithmetic(&a.meta);
-        if b.exponent == a.meta.exponent {
-            negated.coefficients.iter_mut().for_each(|x| *x = t.neg(*x));
-        }
-        self.add_plain(a, &negated)
-    }
-}
-
-/// Refuses operands of different plaintext moduli.
-pub(crate) fn same_modulus(left: u32, right: u32, operation: &'static str) -> Result<(), SchemeError> {
-    if left == right { Ok(()) } else { Err(SchemeError::PlainModulusMismatch { operation, left, right }) }
-}
-
-/// Refuses ciphertexts of different plaintext moduli or forms.
-pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
-    if a.form != b.form {
-        return Err(SchemeError::FormMismatch { operation, left: a.form.name(), right: b.form.name() });
-    }
-    same_modulus(a.exponent, b.exponent, operation)
-}
-
-/// Divides by an integer modulo every prime.
-pub(crate) fn divide(ring: &Ring, x: &mut Poly<Eval>, divisor: u64) {
-    if divisor != 1 {
-        x.for_each(|i, limb| kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i)));
-    }
-}
 
 impl<K: EvalKeys> Scheme for Evaluator<K> {
     type Ciphertext = Ciphertext;
@@ -158,10 +49,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn check_params(&self, x: &Ciphertext) -> Result<(), SchemeError> {
-        let params = self.params();
-        params.check_meta(&x.meta)?;
-        let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
-        x.fits(params).then_some(()).ok_or_else(wrong)
+        x.check(self.params())
     }
     fn form(&self, x: &Ciphertext) -> Form {
         x.meta.form

@@ -4,7 +4,7 @@ use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, convert::CenteredLift, samp
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::arithmetic::divide;
+use super::operands::divide;
 use super::{Ciphertext, Product, carried_coefficients};
 use crate::error::SchemeError;
 use crate::keys::{MainSecret, SecretKey, encrypt_under};
@@ -146,10 +146,7 @@ impl SecretKey {
     pub(super) fn phase(&self, ciphertext: &Ciphertext, bits: f64) -> Result<Poly<Coeff>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let full = params.chain().basis(ciphertext.meta.level);
-        if ciphertext.components.len() != params.components() || ciphertext.components.iter().any(|c| c.basis() != full) {
-            return Err(SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() });
-        }
+        ciphertext.check(params)?;
         let basis = sufficient(params, ciphertext.meta.level, bits);
         let mut phase = ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
         phase.wipe_on_drop();

@@ -16,6 +16,7 @@ mod diagonal;
 mod encrypt;
 mod keyswitch;
 mod linear;
+mod operands;
 mod product;
 mod raise;
 mod relinearize;
@@ -35,13 +36,13 @@ use crate::noise::Meta;
 use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
-pub(crate) use arithmetic::{divide, same_kind, same_modulus};
 pub use compact::CompactCiphertext;
 pub use diagonal::Diagonal;
 pub(crate) use diagonal::diagonal_plaintext;
 pub(crate) use encrypt::noisy_message;
 pub use linear::Extended;
 pub(crate) use linear::no_parts;
+pub(crate) use operands::{divide, same_kind, same_modulus};
 use product::Tensor;
 pub use raise::Raised;
 pub use sharing::SharingPolicy;
@@ -98,6 +99,12 @@ impl Ciphertext {
         let basis = params.chain().basis(self.meta.level);
         let fits = |c: &Poly<Eval>| c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree());
         self.components.len() == params.components() && self.components.iter().all(fits)
+    }
+    /// Refuses what is not a ciphertext of these parameters. Sets that differ in nothing but the prime of the plaintexts are not told apart.
+    pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        params.check_meta(&self.meta)?;
+        let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
+        self.fits(params).then_some(()).ok_or_else(wrong)
     }
     /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
     ///

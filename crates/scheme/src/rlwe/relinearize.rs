@@ -9,8 +9,8 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round_sum},
 };
 
-use super::arithmetic::same_kind;
 use super::keyswitch::{Decomposition, chunks, usable, within};
+use super::operands::same_kind;
 use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;

@@ -5,7 +5,7 @@
 
 use std::f64::consts::{LOG2_E, PI};
 
-use super::guess::{ln_binomial, ln_hit, log2_repetitions};
+use super::guess::{ln_binomial, ln_hit, log2_of_any, log2_repetitions};
 use super::{Attack, AttackName, Lwe, Secret};
 use crate::attack::{Guess, log2_sum};
 use crate::reduction::{CostModel, root_hermite};
@@ -102,14 +102,9 @@ fn hybrid_at(key: &Lwe, model: CostModel, zeta: usize, weight: usize, beta: usiz
         Secret::Sparse(h) => ((h - weight) as f64 / (key.dimension - zeta) as f64).sqrt(),
         _ => key.secret_deviation(),
     };
-    let rotations = if matches!(key.secret, Secret::Sparse(_)) { key.rotations as f64 } else { 1.0 };
-    let chance = log2_probability.exp2();
-    let log2_probability = match chance {
-        c if c >= 1.0 => 0.0,
-        c if c < 1e-200 => log2_probability + rotations.log2(),
-        c => (-(rotations * (-c).ln_1p()).exp_m1()).log2(),
-    };
-    let log2_candidates = log2_candidates + rotations.log2();
+    let rotations = if matches!(key.secret, Secret::Sparse(_)) { key.rotations } else { 1 };
+    let log2_probability = log2_of_any(log2_probability, rotations);
+    let log2_candidates = log2_candidates + (rotations as f64).log2();
     let sampler = Sampler::new(key, model, beta, zeta, deviation);
     // Two stages share the 99 %.
     let stage = 0.99f64.sqrt();

@@ -47,16 +47,27 @@ pub(super) fn sets(n: usize, h: usize, zeta: usize, rotations: usize) -> Vec<Gue
             continue;
         }
         probability = (probability + ln_hit(n, h, zeta, weight).exp()).min(1.0);
-        let hit = if probability < 1.0 { -(turns * (-probability).ln_1p()).exp_m1() } else { 1.0 };
-        if hit > 0.0 {
+        let log2_probability = log2_of_any(probability.log2(), rotations);
+        if log2_probability > f64::NEG_INFINITY {
             let log2_candidates = log2_candidates + turns.log2();
-            sets.push(Guess { coordinates: zeta, weight, log2_candidates, log2_probability: hit.log2() });
+            sets.push(Guess { coordinates: zeta, weight, log2_candidates, log2_probability });
         }
-        if hit > 0.999_9 {
+        if log2_probability.exp2() > 0.999_9 {
             break;
         }
     }
     sets
+}
+
+/// log2 of the probability that one of so many events happens, each of which has this one and does not care for the others.
+pub(super) fn log2_of_any(log2_probability: f64, events: usize) -> f64 {
+    let events = events as f64;
+    match log2_probability.exp2() {
+        p if p >= 1.0 => 0.0,
+        // Too small for the difference from their sum to show.
+        p if p < 1e-200 => log2_probability + events.log2(),
+        p => (-(events * (-p).ln_1p()).exp_m1()).log2(),
+    }
 }
 
 /// log2 of how often something of this probability has to be tried to succeed once with 99 %.

@@ -128,7 +128,7 @@ impl TensorTable {
         match backend {
             Backend::Portable => {
                 let plan = self.plan(&self.portable);
-                with_scratch(plan.scratch(), |scratch| sweep::transform(Scalar(self.modulus), plan, direction, scratch, a));
+                with_scratch(plan.scratch(), |scratch| sweep::transform(Scalar(plan.modulus()), plan, direction, scratch, a));
             }
             #[cfg(target_arch = "x86_64")]
             Backend::Avx2 => {

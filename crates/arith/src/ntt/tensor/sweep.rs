@@ -27,6 +27,10 @@ impl<A: Residues> Plan<A> {
         let line = |range| Line::new::<A>(modulus, root, axes, range);
         Plan { modulus, last: line(count - 1..count), outer: line(0..count - 1), arithmetic: PhantomData }
     }
+    /// q.
+    pub(super) fn modulus(&self) -> Modulus {
+        self.modulus
+    }
     /// The cache lines of scratch that a transform needs.
     pub(super) fn scratch(&self) -> usize {
         let vectors = [&self.last, &self.outer].map(|line| line.length() + line.workspace());

@@ -1,4 +1,6 @@
-//! Twenty squarings, far past the last level.
+//! Example 1. Hello: twenty squarings of 2048 numbers, far past the last level, all exact.
+//!
+//! `cargo run --release -p everlevel --example 01_hello`
 use everlevel::{Client, Error, OptIn, Params};
 
 fn main() -> Result<(), Error> {

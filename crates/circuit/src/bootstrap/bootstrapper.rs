@@ -1,0 +1,281 @@
+//! A bootstrapping that is planned for a scheme: its maps, its digit removal, its costs.
+
+use std::collections::BTreeSet;
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::{NextUse, Raise, SchemeError};
+
+use super::axes::AxisPath;
+use super::groups::{Groups, MapKey, Shelf, apply_groups};
+use super::observe::{Stage, StageReport, Watch};
+use super::plan::{BootstrapCosts, BootstrapPlan};
+use crate::axis_transform::Packing;
+use crate::digits::{DigitMethod, DigitProblem, DigitRemoval};
+use crate::error::CircuitError;
+use crate::modular::PrimePower;
+
+/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode and, over odd indices, by the
+/// bypass.
+///
+/// The diagonals of the linear maps are prepared when they are first used (or by [`Bootstrapper::prepare`]), for the levels
+/// that are then met: these are the same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
+pub struct Bootstrapper<S: Raise> {
+    pub(super) plan: BootstrapPlan,
+    pub(super) shape: SlotShape,
+    pub(super) coeff_to_slot: Groups<S>,
+    pub(super) slot_to_coeff: Groups<S>,
+    pub(super) digits: DigitRemoval,
+    /// The steps of the projection onto Z[X^d], times d.
+    pub(super) trace: Vec<GaloisElement>,
+    /// 1/d modulo p, centered; 1 where nothing is projected.
+    pub(super) inverse_degree: i64,
+    /// What an odd index needs instead of the projection.
+    pub(super) axes: Option<AxisPath<S>>,
+    /// Capacity above the floor at which the slim mode begins.
+    pub(super) entry: f64,
+    costs: BootstrapCosts,
+    galois_elements: Vec<GaloisElement>,
+}
+
+impl<S: Raise> Bootstrapper<S> {
+    /// Plans all maps and the digit removal for the scheme's slots, prime and overflow bound.
+    ///
+    /// # Errors
+    /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
+    /// [`CircuitError::PlanMismatch`] if the mode does not suit the slots, [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
+    pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
+        Self::with_shelf(scheme, plan, &mut Shelf::default())
+    }
+    /// The same, with the linear maps from a shelf that serves several plans for schemes of equal parameters.
+    pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
+        let shape = scheme.slot_shape();
+        let degree = shape.degree_of_slot();
+        let bound = scheme.overflow_bound();
+        let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
+        let odd = shape.axes().is_some();
+        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
+        if plan.mode == BootstrapMode::Bypass && !odd && (shape.base_degree() > 1 || r > 1 || v > 1) {
+            return Err(CircuitError::PlanMismatch {
+                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one digit, or for an odd index: take the slim mode",
+            });
+        }
+        // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part in the removal.
+        let on_grid = matches!(plan.digits, DigitMethod::Global { .. }) && plan.mode != BootstrapMode::Full && r == 1;
+        let digits = match plan.digits {
+            DigitMethod::Global { .. } if on_grid => DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?,
+            _ => DigitRemoval::for_problem(DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound }, plan.digits)?,
+        };
+        let whole = odd && degree > 1 && plan.mode != BootstrapMode::Slim;
+        let fits = |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
+        let packing = match plan.subring {
+            Some(k) if !fits(k) => {
+                return Err(CircuitError::PlanMismatch {
+                    reason: "a subring is for the full mode over an odd index, and its degree divides that of the slots",
+                });
+            }
+            Some(k) if k < degree => Packing::First(k),
+            _ if whole => Packing::Whole,
+            _ => Packing::Thin,
+        };
+        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent(), packing))?;
+        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r, packing))?;
+        let axes = odd.then(|| AxisPath::new(shape, packing, digits.input_exponent()));
+
+        let trace = shape.projection();
+        let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
+        let tracing = |times: usize| BootstrapCosts { key_switches: times * trace.len(), ..BootstrapCosts::default() };
+        // How often the linear maps and the digit removal are run, what else is done on the way to the slots, and how often.
+        let (maps, removals, other) = match (&axes, plan.mode) {
+            (Some(axes), _) => {
+                elements.extend(axes.galois_elements(shape));
+                (1, packing.vectors(degree), axes.costs(shape))
+            }
+            // The overflow and the message are traced.
+            (None, BootstrapMode::Bypass) => (1, 1, tracing(2)),
+            (None, BootstrapMode::Slim) => (1, 1, tracing(1)),
+            (None, BootstrapMode::Full) => {
+                (degree, degree, BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() })
+            }
+        };
+        // Thin and on a grid, the message goes to the slots by itself.
+        let to_slots = if on_grid && plan.mode == BootstrapMode::Slim { 2 } else { 1 };
+        let mut costs = BootstrapCosts {
+            key_switches: to_slots * other.key_switches + removals * digits.costs().relinearizations,
+            products: removals * digits.costs().products,
+            plain_products: to_slots * other.plain_products,
+            depth: other.depth + digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
+            ..BootstrapCosts::default()
+        };
+        for (groups, times) in [(&coeff_to_slot, to_slots * maps), (&slot_to_coeff, maps)] {
+            for group in groups.iter() {
+                elements.extend(group.plan.galois_elements());
+                costs.key_switches += times * group.plan.key_switches();
+                costs.plain_products += times * group.plan.plain_products();
+            }
+        }
+        costs.galois_keys = elements.len();
+        let p = PrimePower::new(scheme.plain_prime(), 1)?;
+        let inverse_degree = if odd { 1 } else { p.centered(p.inv(degree as u64)?) };
+        let galois_elements = elements.into_iter().collect();
+        let shape = shape.clone();
+        let mut out = Bootstrapper {
+            plan,
+            shape,
+            coeff_to_slot,
+            slot_to_coeff,
+            digits,
+            trace,
+            inverse_degree,
+            axes,
+            entry: 0.0,
+            costs,
+            galois_elements,
+        };
+        if out.plan.mode == BootstrapMode::Slim {
+            out.entry = out.rehearse_entry(scheme)?;
+        }
+        Ok(out)
+    }
+    /// The plan.
+    pub fn plan(&self) -> &BootstrapPlan {
+        &self.plan
+    }
+    /// The digit removal.
+    pub fn digits(&self) -> &DigitRemoval {
+        &self.digits
+    }
+    /// Key switches, products, plaintext products, keys and levels of one bootstrapping.
+    pub fn costs(&self) -> BootstrapCosts {
+        self.costs
+    }
+    /// The automorphisms that need keys, each once.
+    pub fn galois_elements(&self) -> &[GaloisElement] {
+        &self.galois_elements
+    }
+    /// Prepares the diagonals of all linear maps for the levels that a dry run met (on the no-op scheme, or an earlier
+    /// run), so that the first bootstrapping takes no longer than the others.
+    ///
+    /// # Errors
+    /// Errors of the scheme. Reports of other plans do no harm: what does not fit is prepared again when it is used.
+    pub fn prepare(&self, scheme: &S, dry: &[StageReport]) -> Result<(), CircuitError> {
+        for report in dry {
+            let groups = match report.stage {
+                Stage::CoeffToSlot => &self.coeff_to_slot,
+                Stage::SlotToCoeff => &self.slot_to_coeff,
+                Stage::Trace => {
+                    if let (Some(axes), Some(level)) = (&self.axes, report.level_before) {
+                        axes.prepare(scheme, level)?;
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            if let (Some(group), Some(level)) = (groups.get(report.group), report.level_before) {
+                group.prepared(scheme, level)?;
+            }
+        }
+        Ok(())
+    }
+    /// The capacity, in bits, that a ciphertext needs to be bootstrapped, if its noise bound is not below the floor of modulus switching (an
+    /// encryption at a low level of a small ring may be: the slim mode needs the modulus, too).
+    pub fn minimum_capacity(&self, scheme: &S) -> f64 {
+        match self.plan.mode {
+            BootstrapMode::Slim => self.entry + ENTRY_SLACK,
+            BootstrapMode::Bypass | BootstrapMode::Full => scheme.minimum_capacity(),
+        }
+    }
+    /// The least capacity above the floor, in steps of 2 bits, from which slot-to-coefficient leaves enough to raise: found by trying.
+    fn rehearse_entry(&self, scheme: &S) -> Result<f64, CircuitError> {
+        let needed = scheme.minimum_capacity();
+        let mut entry = needed;
+        loop {
+            let blank = scheme.blank(entry)?;
+            let mut silent = ();
+            let mut watch = Watch::new(scheme, &mut silent);
+            let result = apply_groups(scheme, &self.slot_to_coeff, vec![blank], NextUse::Keep, Stage::SlotToCoeff, &mut watch);
+            match result {
+                Ok((y, _)) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
+                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) if entry < needed + LONGEST_ENTRY => {
+                    entry += 2.0
+                }
+                Ok(_) => {
+                    return Err(CircuitError::PlanMismatch { reason: "slot-to-coefficient takes more than any modulus leaves" });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// What a ciphertext must have above [`Raise::enter`]'s capacity: its own noise may double the floor there.
+const ENTRY_SLACK: f64 = 2.0;
+/// More than any slot-to-coefficient takes.
+const LONGEST_ENTRY: f64 = 800.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clear::{Clear, Rng};
+    use crate::digits::DigitMethod;
+    use crate::linear::StepCosts;
+
+    #[test]
+    fn the_message_survives_exactly() {
+        // d = 1, d = 1, d = 4, d = 1 with 6 groups in all
+        let cases = [
+            (128, 257, vec![3, 3], vec![2, 4]),
+            (256, 65537, vec![7], vec![7]),
+            (1024, 257, vec![4, 3], vec![3, 4]),
+            (512, 12289, vec![2, 3, 3], vec![3, 3, 2]),
+        ];
+        for (index, p, c2s, s2c) in cases {
+            let scheme = Clear::new(index, p);
+            let mut rng = Rng(index);
+            for digits in [
+                DigitMethod::ProductTree { group: 2 },
+                DigitMethod::PatersonStockmeyer { extra_depth: 0 },
+                DigitMethod::Global { extra_depth: 0 },
+            ] {
+                let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
+                let plan = BootstrapPlan {
+                    mode: BootstrapMode::Bypass,
+                    coeff_to_slot: c2s.clone(),
+                    slot_to_coeff: s2c.clone(),
+                    digits,
+                    digit_form: everlevel_scheme::Form::Bgv,
+                    steps,
+                    subring: None,
+                };
+                let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+                let message: Vec<u64> = (0..scheme.shape.slots()).map(|_| rng.below(p)).collect();
+                scheme.take_counts();
+                let mut reports: Vec<StageReport> = Vec::new();
+                let out = bootstrapper.bootstrap_observed(&scheme, &scheme.encrypt(message.clone(), 1), &mut reports).unwrap();
+                assert_eq!(out.slots, message);
+                let (counts, costs) = (scheme.take_counts(), bootstrapper.costs());
+                assert_eq!((counts.products, counts.relinearizations + counts.galois), (costs.products, costs.key_switches));
+                let linear = reports.iter().filter(|r| matches!(r.stage, Stage::CoeffToSlot | Stage::SlotToCoeff)).count();
+                assert_eq!(linear, c2s.len() + s2c.len());
+                assert_eq!(reports.last().unwrap().stage.name(), "assemble");
+            }
+        }
+    }
+
+    #[test]
+    fn plans_that_do_not_fit_are_refused() {
+        let scheme = Clear::new(128, 257);
+        let plan = BootstrapPlan { coeff_to_slot: vec![3, 4], ..BootstrapPlan::balanced(64) };
+        assert!(matches!(Bootstrapper::new(&scheme, plan), Err(CircuitError::BadSplits { .. })));
+        let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(64)).unwrap();
+        let x = scheme.encrypt(vec![0; 64], 2);
+        assert_eq!(bootstrapper.bootstrap(&scheme, &x), Err(CircuitError::ExponentMismatch { expected: 1, found: 2 }));
+        assert!(matches!(
+            Bootstrapper::new(&Clear::new(128, 127), BootstrapPlan::balanced(32)),
+            Err(CircuitError::PlanMismatch { .. })
+        ));
+        let other = Clear::new(128, 65537);
+        let x = other.encrypt(vec![0; 64], 1);
+        assert!(matches!(bootstrapper.bootstrap(&other, &x), Err(CircuitError::PlanMismatch { .. })));
+    }
+}

@@ -1,0 +1,28 @@
+//! The pages with Rust in them; a test compares the list.
+
+/// One item a page.
+macro_rules! pages {
+    ($($name:ident: $path:literal,)*) => {
+        $(
+            #[doc = include_str!($path)]
+            struct $name;
+        )*
+    };
+}
+
+pages! {
+    Readme: "../../README.md",
+    Install: "../../docs/use/install.md",
+    Roles: "../../docs/use/roles.md",
+    NoiseAndErrors: "../../docs/use/noise-and-errors.md",
+    Planner: "../../docs/choose/planner.md",
+    ByHand: "../../docs/choose/by-hand.md",
+    Bootstrapping: "../../docs/choose/bootstrapping.md",
+    Slots: "../../docs/how/rings-and-slots.md",
+    Digits: "../../docs/how/digit-polynomials.md",
+    FromHelib: "../../docs/porting/helib.md",
+    FromSeal: "../../docs/porting/seal.md",
+    FromOpenFhe: "../../docs/porting/openfhe.md",
+    FromLattigo: "../../docs/porting/lattigo.md",
+    AddDigitRemoval: "../../docs/contribute/digit-removal.md",
+}

@@ -1,0 +1,245 @@
+"""Encrypted arrays as whoever has them without any key sees them: what is known of them, and their bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any, Sequence
+
+from . import _everlevel as _rust
+from ._params import Params, params_with
+from ._values import Buffer, octets, path_text, shape_of
+from .errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ._manifest import Manifest
+    from ._server import Server
+
+
+class Described:
+    """Entries in ciphertexts, what can be told of them, and their bytes."""
+
+    __slots__ = ("_xs", "_server", "_shape", "_signed", "_padded", "_repeated", "_elements", "_encryption")
+
+    _xs: tuple[_rust.Ciphertext, ...]
+    _server: Server | None
+    _shape: tuple[int, ...]
+    _signed: bool
+    #: Slots after the last entry are known to be 0.
+    _padded: bool
+    #: The only entry is in every slot.
+    _repeated: bool
+    _elements: bool
+    _encryption: str | None
+
+    @classmethod
+    def _make(
+        cls,
+        xs: Sequence[_rust.Ciphertext],
+        shape: tuple[int, ...],
+        *,
+        server: Server | None = None,
+        signed: bool = False,
+        padded: bool = False,
+        repeated: bool = False,
+        elements: bool = False,
+        encryption: str | None = None,
+    ) -> Self:
+        """``padded``: slots after the last entry are known to be 0. ``repeated``: the only entry is in every slot."""
+        self = object.__new__(cls)
+        self._xs, self._shape, self._server, self._signed = tuple(xs), shape, server, signed
+        self._padded, self._repeated, self._elements, self._encryption = padded, repeated, elements, encryption
+        return self
+
+    @property
+    def params(self) -> Params:
+        """The parameter set."""
+        return Params._of(self._xs[0].params)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape, as NumPy's; of elements, without the axis of their coefficients."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self._shape)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of an array without dimensions")
+        return self._shape[0]
+
+    @property
+    def ciphertexts(self) -> int:
+        """How many ciphertexts hold the entries."""
+        return len(self._xs)
+
+    @property
+    def signed(self) -> bool:
+        """Whether entries are decrypted as the integers of least absolute value."""
+        return self._signed
+
+    @property
+    def elements(self) -> bool:
+        """Whether entries are whole elements of GR(p^r, d)."""
+        return self._elements
+
+    @property
+    def modulus(self) -> int:
+        """p^e: what entries are taken modulo."""
+        return self._xs[0].params.plain_modulus(self._xs[0].plain_exponent)
+
+    @property
+    def _worst(self) -> _rust.Ciphertext:
+        """The ciphertext that has least to compute with."""
+        return min(self._xs, key=lambda x: x.capacity_bits)
+
+    @property
+    def level(self) -> int:
+        """The level: 0 is the lowest. This and all that follows is, of several ciphertexts, that of the one with the least capacity."""
+        return self._worst.level
+
+    @property
+    def noise_bound_bits(self) -> float:
+        """log2 of the proved bound on the noise."""
+        return self._worst.noise_bound_bits
+
+    @property
+    def capacity_bits(self) -> float:
+        """What is left to compute with: log2(modulus / (2 noise bound))."""
+        return self._worst.capacity_bits
+
+    @property
+    def multiplications_left(self) -> int:
+        """How many squarings in a row still leave what can be decrypted, without bootstrapping."""
+        return self._worst.multiplications_left
+
+    def explain(self) -> str:
+        """What is known of the noise, without any key: it follows from what was computed, so it may be shown to anybody."""
+        x, several = self._worst, len(self._xs) > 1
+        held = f"{self.size} entries in {len(self._xs)} ciphertexts of {x.params.slots} slots" if several else f"{self.size} of {x.params.slots} slots"
+        return (
+            f"{x.params.name}, level {x.level} of {x.params.levels - 1}: modulus 2^{x.modulus_bits:.1f}, noise bound 2^{x.noise_bound_bits:.1f}, "
+            f"{x.capacity_bits:.1f} bits of capacity{' at least' if several else ''}\n"
+            f"{x.depth} products deep; {x.multiplications_left} squarings in a row are left before decryption would be refused\n"
+            f"{held} modulo {self.modulus}, in {x.form.upper()} form"
+        )
+
+    @property
+    def depth(self) -> int:
+        """Products in a row since the encryption or the last bootstrapping, as noise bounds count them."""
+        return self._worst.depth
+
+    @property
+    def fingerprint(self) -> int:
+        """64 bits of all residues, equal for equal ciphertexts on every machine. Not collision-resistant."""
+        prints = [x.fingerprint for x in self._xs]
+        if len(prints) == 1:
+            return prints[0]
+        digest = hashlib.blake2b(b"".join(f.to_bytes(8, "little") for f in prints), digest_size=8)
+        return int.from_bytes(digest.digest(), "little")
+
+    @property
+    def server(self) -> Server | None:
+        """The server that computes on it."""
+        return self._server
+
+    def __repr__(self) -> str:
+        where = "" if self._server is not None else ", no server"
+        sign = ", signed" if self._signed else ""
+        what = f" of elements of degree {self._xs[0].params.slot_degree}" if self._elements else ""
+        held = f" in {len(self._xs)} ciphertexts" if len(self._xs) > 1 else ""
+        return (
+            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}, {self._xs[0].params.name}{held}: level {self.level}, "
+            f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of capacity{where}>"
+        )
+
+    # Bytes
+
+    def _metadata(self) -> dict[str, str]:
+        found = {"values": str(self.size), "shape": ",".join(map(str, self._shape)), "signed": "true" if self._signed else "false"}
+        if self._repeated:
+            found["slots"] = "repeated"
+        elif self._padded:
+            found["slots"] = "zero-padded"
+        if self._elements:
+            found["elements"] = "true"
+        if self._encryption is not None:
+            found["encryption"] = self._encryption
+        return found
+
+    def to_bytes(self) -> bytes:
+        """As bytes of the wire format, version 1, which every role of the program reads, too, if there is one ciphertext. Not authenticated."""
+        return _rust.ciphertexts_to_bytes(list(self._xs), self._metadata())
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: Buffer,
+        *,
+        params: Params | None = None,
+        insecure_research: bool = False,
+        bounds: str | Manifest = "untrusted",
+        server: Server | None = None,
+    ) -> Self:
+        """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
+
+        ``bounds`` says what is believed of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt`` made;
+        ``"stated"``: what the bytes say, within reason; a :class:`everlevel.Manifest`: what it lists, and bytes that it does not list are refused.
+        Whoever states too little makes results wrong.
+        """
+        raw = octets(data)
+        if params is None and server is not None:
+            params = server.params
+        if params is None:
+            params = params_with(_rust.inspect(raw)[1], insecure_research)
+        if params is None:
+            raise ParameterError("the parameter set of these bytes has no name: give it with params=", code="python.params")
+        named, manifest = (bounds, None) if isinstance(bounds, str) else ("", bounds._raw)
+        found, metadata = _rust.ciphertexts_from_bytes(params._raw, raw, named, manifest)
+        return cls._from_metadata(found, metadata, server)
+
+    @classmethod
+    def _from_metadata(cls, xs: list[_rust.Ciphertext], metadata: dict[str, str], server: Server | None) -> Self:
+        if not xs or "content" in metadata or any(x.plain_exponent != xs[0].plain_exponent for x in xs):
+            what = metadata.get("content", f"{len(xs)} ciphertexts")[:100]
+            raise FormatError(f"expected the ciphertexts of an array, all of one modulus, found {what!r}", code="python.array")
+        slots = xs[0].params.slots
+        encryption = metadata.get("encryption") if metadata.get("encryption") in ("secret", "public") else None
+        shape = shape_of(metadata, slots, len(xs))
+        elements = metadata.get("elements") == "true" and xs[0].params.slot_degree > 1
+        tail = metadata.get("slots")
+        repeated = tail == "repeated" and math.prod(shape) == 1
+        padded = tail == "zero-padded" or (tail is None and encryption is not None) or math.prod(shape) == slots * len(xs)
+        if server is not None:
+            server._takes(xs[0].params, elements)
+        return cls._make(
+            xs,
+            shape,
+            server=server,
+            signed=metadata.get("signed") == "true",
+            padded=padded,
+            repeated=repeated,
+            elements=elements,
+            encryption=encryption,
+        )
+
+    def save(self, path: Any, *, overwrite: bool = False, manifest: Manifest | None = None) -> None:
+        """Writes a file, in one step: ``NAME.ct`` by the program's custom. ``manifest`` lists it, for whoever believes that manifest."""
+        data = self.to_bytes()
+        _rust.write_file(path_text(path), data, overwrite)
+        if manifest is not None:
+            manifest.add(data)
+
+    def compact(self) -> bytes:
+        """Cut to what decryption needs: a few percent of the bytes, for ``Client.decrypt`` and ``everlevel decrypt``. Nothing can be computed on it."""
+        return _rust.compact_to_bytes(list(self._xs), self._metadata())

@@ -1,0 +1,49 @@
+"""From an old secret key to a new one."""
+
+from __future__ import annotations
+
+from . import _everlevel as _rust
+from ._array import EncryptedArray
+from ._params import Params, params_of
+from ._values import Path, path_text
+
+
+class KeyChange:
+    """Keys that take arrays under an old secret key to a new one: see ``Client.key_change``. Nothing is decrypted on the way."""
+
+    _raw: _rust.Keys
+
+    def __init__(self) -> None:
+        raise TypeError("keys for a change come from Client.key_change and KeyChange.open")
+
+    @classmethod
+    def _make(cls, raw: _rust.Keys) -> KeyChange:
+        self = object.__new__(cls)
+        self._raw = raw
+        return self
+
+    @classmethod
+    def open(cls, path: Path, *, params: Params | None = None, insecure_research: bool = False) -> KeyChange:
+        """From a file that ``save`` or ``everlevel keys change`` wrote."""
+        params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
+        # Every key once or twice: nothing has to stay in memory.
+        return cls._make(_rust.Keys.open(params._raw, path_text(path), 0))
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file. Who has it and the new secret key can read all that the old one encrypted."""
+        self._raw.save(path_text(path), overwrite)
+
+    @property
+    def params(self) -> Params:
+        """The parameter set."""
+        return Params._of(self._raw.params)
+
+    def apply(self, x: EncryptedArray) -> EncryptedArray:
+        """The same entries under the new key: a key switch for each ciphertext.
+
+        Of an array under the old key. Whatever is under any other key is damaged, which nobody sees before it is decrypted.
+        """
+        return x._like([self._raw.change_key(part) for part in x._xs], server=None)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.KeyChange of {self._raw.params.name}: {len(self._raw)} keys>"

@@ -1,0 +1,112 @@
+"""Noise bounds that are believed because who states them has a key."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import _everlevel as _rust
+from ._array import EncryptedArray
+from ._params import Params
+from ._values import Buffer, Path, octets, path_text
+from .errors import SecretKeyError
+
+
+class ManifestKey:
+    """What those share who believe each other's noise bounds: 32 random bytes. ``ManifestKey()`` draws a key; it is wiped from memory with the object.
+
+    Who can check a manifest can make one.
+    """
+
+    _raw: _rust.ManifestKey
+
+    def __init__(self) -> None:
+        self._raw = _rust.ManifestKey.generate()
+
+    @classmethod
+    def _make(cls, raw: _rust.ManifestKey) -> ManifestKey:
+        self = object.__new__(cls)
+        self._raw = raw
+        return self
+
+    @classmethod
+    def open(cls, path: Path) -> ManifestKey:
+        """From a file that ``save`` or ``everlevel keys manifest-key`` wrote."""
+        return cls._make(_rust.ManifestKey.open(path_text(path)))
+
+    @classmethod
+    def from_secret_bytes(cls, data: bytes) -> ManifestKey:
+        """From its 32 bytes."""
+        return cls._make(_rust.ManifestKey.from_bytes(bytes(data)))
+
+    def expose_secret_bytes(self) -> bytes:
+        """Its 32 bytes: whoever reads them can make manifests. Python does not wipe them."""
+        return self._raw.expose_to_bytes()
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file that only its owner may read (mode 0600)."""
+        self._raw.save(path_text(path), overwrite)
+
+    def __repr__(self) -> str:
+        return "<everlevel.ManifestKey, secret>"
+
+    def __reduce__(self) -> Any:
+        raise SecretKeyError("a key of manifests is secret, and pickle would write it unencrypted: save it to a file", code="python.secret-pickle")
+
+
+class Manifest:
+    """Noise bounds of files, or bytes, of encrypted arrays of one parameter set, by their digests; ``Manifest(params)`` lists nothing yet.
+
+    ``bounds=manifest`` believes what it lists, and refuses what it does not. Authenticated by a :class:`ManifestKey` when it is written and read.
+    """
+
+    _raw: _rust.Manifest
+
+    def __init__(self, params: Params) -> None:
+        self._raw = _rust.Manifest(params._raw)
+
+    @classmethod
+    def _make(cls, raw: _rust.Manifest) -> Manifest:
+        self = object.__new__(cls)
+        self._raw = raw
+        return self
+
+    @classmethod
+    def open(cls, path: Path, key: ManifestKey) -> Manifest:
+        """From a file that ``save`` or ``everlevel``'s ``--write-manifest`` wrote; a :class:`everlevel.FormatError` if it was made with another key."""
+        return cls._make(_rust.Manifest.open(path_text(path), key._raw))
+
+    @classmethod
+    def from_bytes(cls, data: bytes, key: ManifestKey) -> Manifest:
+        """From bytes, as ``open``."""
+        return cls._make(_rust.Manifest.from_bytes(bytes(data), key._raw))
+
+    def to_bytes(self, key: ManifestKey) -> bytes:
+        """As bytes of the wire format, with its tag under the key."""
+        return self._raw.to_bytes(key._raw)
+
+    def save(self, path: Path, key: ManifestKey, *, overwrite: bool = False) -> None:
+        """Writes a file."""
+        self._raw.save(path_text(path), key._raw, overwrite)
+
+    def add(self, source: EncryptedArray | Path | Buffer) -> None:
+        """Lists a file (``str`` or path), bytes, or what an array's ``to_bytes`` gives, with the bounds that it states: for what one computed oneself."""
+        if isinstance(source, (str, os.PathLike)):
+            self._raw.add_file(path_text(source))
+        else:
+            self._raw.add(octets(source.to_bytes() if isinstance(source, EncryptedArray) else source))
+
+    def merge(self, other: Manifest) -> None:
+        """Lists what the other one lists, too; where they differ the larger bound."""
+        self._raw.merge(other._raw)
+
+    @property
+    def params_id(self) -> str:
+        """The id of its parameter set, see ``Params.id``."""
+        return self._raw.params_id
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.Manifest of {len(self)} files>"

@@ -1,0 +1,215 @@
+"""The third role: who computes."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import TYPE_CHECKING, Any, Mapping
+
+from . import _everlevel as _rust
+from ._array import EncryptedArray
+from ._params import Params, params_of
+from ._values import Buffer, Path, Progress, octets, part_of, path_text, read_file, stepper
+from .errors import DtypeError, FileError, OtherParametersError, ParameterError, ProgramError, ShapeError
+
+if TYPE_CHECKING:
+    from ._manifest import Manifest
+
+DEFAULT_CACHE_BYTES = 4 << 30
+
+
+class Server:
+    """Computes without the secret key, bootstrapping by itself. Threads may share it; the interpreter's lock is not held meanwhile."""
+
+    _raw: _rust.Server
+    #: Path, bytes of cache, whether for elements.
+    _source: tuple[str, int, bool] | None
+
+    def __init__(self) -> None:
+        raise TypeError("servers come from Client.server, Server.open and Server.from_bytes")
+
+    @classmethod
+    def _make(cls, raw: _rust.Server, source: tuple[str, int, bool] | None = None) -> Server:
+        self = object.__new__(cls)
+        self._raw, self._source = raw, source
+        return self
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        params: Params | None = None,
+        insecure_research: bool = False,
+        elements: bool = False,
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+    ) -> Server:
+        """A server on a file of keys, such as ``server.keys``: keys are read when they are needed, and kept as far as ``cache_bytes`` go.
+
+        ``elements``: for arrays of whole elements, with keys that were made for them.
+        """
+        path = os.path.abspath(path_text(path))
+        params = params_of(path, _rust.inspect_file(path)[1], params, insecure_research)
+        keys = _rust.Keys.open(params._raw, path, cache_bytes)
+        return cls._make(_rust.Server(keys, elements), (path, cache_bytes, elements))
+
+    @classmethod
+    def from_bytes(cls, data: Buffer, params: Params, *, elements: bool = False) -> Server:
+        """A server with all its keys in memory, from the bytes of a file of them."""
+        return cls._make(_rust.Server(_rust.Keys.from_bytes(params._raw, octets(data)), elements))
+
+    def save_keys(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes keys that are in memory to a file."""
+        self._raw.keys.save(path_text(path), overwrite)
+
+    @property
+    def params(self) -> Params:
+        """The parameter set."""
+        return Params._of(self._raw.keys.params)
+
+    @property
+    def bootstraps(self) -> int:
+        """How many bootstrappings were done by themselves so far."""
+        return self._raw.bootstraps
+
+    @property
+    def can_bootstrap(self) -> bool:
+        """Whether there are keys for it."""
+        return self._raw.keys.bootstraps
+
+    @property
+    def elements(self) -> bool:
+        """Whether it takes arrays of whole elements: it bootstraps in full mode, or not at all."""
+        return self._raw.elements
+
+    @property
+    def path(self) -> str | None:
+        """The file of the keys; none if they are in memory."""
+        return self._source[0] if self._source else None
+
+    def size_report(self) -> dict[str, tuple[int, int]]:
+        """Number and bytes of keys by kind."""
+        return dict(zip(("relinearization", "automorphisms", "bootstrapping"), self._raw.keys.size_report()))
+
+    def verify_keys(self) -> None:
+        """Reads the whole file of keys and checks every checksum. Keys check their own whenever they are read."""
+        self._raw.keys.verify()
+
+    def load(self, x: EncryptedArray) -> EncryptedArray:
+        """The array in this server's care: operations on it are done here."""
+        self._takes(x._xs[0].params, x._elements)
+        if x._server is self:
+            return x
+        return x._like([part.copy() for part in x._xs], server=self)
+
+    def _takes(self, params: _rust.Params, elements: bool) -> None:
+        """Refuses what this server would do damage to."""
+        if not self._raw.keys.params.same(params):
+            raise OtherParametersError(f"the array is of {params.name}, the server of {self.params.name}", code="scheme.wrong-params")
+        if elements and not self._raw.elements:
+            raise ParameterError(
+                "the array holds whole elements, which bootstrapping for integers would lose: make the server with elements=True",
+                code="python.elements",
+            )
+
+    def read(self, source: Path | Buffer, *, bounds: str | Manifest = "stated") -> EncryptedArray:
+        """An array from a file (``str`` or path) or from bytes, in this server's care. ``bounds`` as for ``EncryptedArray.from_bytes``."""
+        if isinstance(source, (str, os.PathLike)):
+            source = read_file(source)
+        x = EncryptedArray.from_bytes(source, params=self.params, bounds=bounds, server=self)
+        x._encryption = None
+        return x
+
+    def run(
+        self, program: str, inputs: Mapping[str, EncryptedArray] | None = None, *, progress: Progress = None, **named: EncryptedArray
+    ) -> dict[str, EncryptedArray]:
+        """Runs a program such as ``"y = 3*x*(1-x); z = rotate(y, 1) + x^5"`` on arrays by name, as ``everlevel eval``, and returns what it defines.
+
+        ``+ - * ^``, constants, ``rotate(x, k)``, ``sum(x)``, ``swap_rows(x)``, ``refresh(x)``, on all slots. Results have the shape of the largest input. Arrays of several
+        ciphertexts go through the program one ciphertext after the other, if it moves nothing between slots.
+        """
+        arrays = _named(inputs, named)
+        _, _, moves = _rust.program_facts(program)
+        count = max((x.ciphertexts for x in arrays.values()), default=1)
+        if any(x.ciphertexts != count and not x._repeated for x in arrays.values()):
+            raise ShapeError(f"arrays of different numbers of ciphertexts, up to {count}: give arrays of one shape", code="python.shape")
+        elements = any(x._elements for x in arrays.values())
+        if moves and (count > 1 or elements):
+            what = "arrays of several ciphertexts" if count > 1 else "arrays of whole elements"
+            raise ProgramError(
+                f"the program rotates or adds up slots, which programs do not with {what}: use the arrays' own operations", code="python.moves"
+            )
+        loaded = {name: self.load(x)._spread(count) for name, x in arrays.items()}
+        step, parts = stepper(progress), []
+        for number in range(count):
+            given = {name: xs[number] for name, xs in loaded.items()}
+            parts.append(self._raw.run(program, given, part_of(step, number, count)))
+        shape = max((x.shape for x in arrays.values()), key=math.prod, default=())
+        signed = any(x.signed for x in arrays.values())
+        return {
+            name: EncryptedArray._make([part[name] for part in parts], shape, server=self, signed=signed, elements=elements)
+            for name in parts[0]
+        }
+
+    def explain(self, program: str, inputs: Mapping[str, EncryptedArray] | None = None, **named: EncryptedArray) -> Explanation:
+        """Runs a program as ``run``, and tells for each operation its level, the modulus consumed, the noise bound and the probability of failure.
+
+        Everything in it follows from the program and the parameters, and may be shown to anybody. Of arrays of several ciphertexts, each one's with the least capacity.
+        """
+        return Explanation(*self._raw.explain(program, {name: self.load(x)._worst for name, x in _named(inputs, named).items()}))
+
+    def __repr__(self) -> str:
+        where = self.path or "memory"
+        boots = "" if self.can_bootstrap else ", no bootstrapping"
+        return f"<everlevel.Server of {self.params.name}: {len(self._raw.keys)} keys in {where}{boots}>"
+
+    def __reduce__(self) -> Any:
+        if self._source is None:
+            raise FileError(
+                "a server with keys in memory is not pickled, as they are large: save_keys to a file and Server.open that",
+                code="python.keys-in-memory",
+            )
+        return _restore_server, (self.params, *self._source)
+
+
+class Explanation:
+    """How results came to be, operation by operation; ``print`` shows it."""
+
+    def __init__(self, text: str, data: str) -> None:
+        self._text, self._data = text, json.loads(data)
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The operations, each after its operands."""
+        found: list[dict[str, Any]] = self._data["steps"]
+        return found
+
+    @property
+    def failure_log2(self) -> float:
+        """log2 of the probability that any of them breaks its bound."""
+        return float(self._data["failure_log2"])
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<everlevel.Explanation of {len(self.steps)} operations>"
+
+
+def _named(inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, EncryptedArray]) -> dict[str, EncryptedArray]:
+    arrays = {**(inputs or {}), **named}
+    for name, x in arrays.items():
+        if not isinstance(x, EncryptedArray):
+            raise DtypeError(f"{name}: expected an encrypted array, found {type(x).__name__}", code="python.input")
+    return arrays
+
+
+def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool) -> Server:
+    return Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
+
+
+def plan_bytes(params: Params, *, program: str | None = None, elements: bool = False) -> tuple[int, int]:
+    """How many server keys ``Client.server`` makes, and the bytes that they take in a file."""
+    plan = _rust.Plan(params._raw, program, elements)
+    return len(plan), plan.bytes(params._raw)

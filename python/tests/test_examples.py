@@ -1,0 +1,44 @@
+"""The numbered examples run as programs, and say what they should; they mirror those of Rust."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=[path.stem for path in EXAMPLES])
+def test_example(path):
+    if path.stem == "06_aes_upload":
+        pytest.importorskip("cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'")
+    done = subprocess.run([sys.executable, "-W", "error", path], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    last = done.stdout.splitlines()[-1]
+    expected = {
+        "01_hello": r"2048 slots, [1-9]\d* bootstraps, all exact",
+        "02_levels_and_refresh": r"\d+ products with [1-9]\d* bootstraps, all exact",
+        "03_private_statistics": r"age 47\.\d ± 17\.\d, income .* correlation 0\.\d+: five sums, all exact",
+        "04_encrypted_lookup": r"64 keys modulo 16129: a key that is there and one that is not, exact",
+        "05_comparison_and_truncation": r"56 areas, [1-9]\d* of them below 32\.5, all exact",
+        "06_aes_upload": r"256 movements under AES add up to -?\d+ modulo 2\^16, in an answer of \d+ bytes",
+        "07_researchers_corner": r"p = 17: both digits, all exact",
+    }
+    assert re.fullmatch(expected[path.stem], last), last
+
+
+def test_there_are_seven_with_headers():
+    assert [path.stem[:3] for path in EXAMPLES] == [f"0{i}_" for i in range(1, 8)]
+    for number, path in enumerate(EXAMPLES, 1):
+        head = path.read_text().split('"""')[1]
+        assert head.startswith(f"Example {number}. ") and f"python python/examples/{path.name}" in head, path.name
+
+
+def test_rust_has_the_same():
+    rust = ROOT.parent / "everlevel" / "examples"
+    if not rust.is_dir():
+        pytest.skip("the Rust sources are not here")
+    assert [path.stem for path in EXAMPLES] == sorted(path.stem for path in rust.glob("*.rs"))
