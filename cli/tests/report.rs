@@ -175,8 +175,8 @@ fn chromium() -> Option<PathBuf> {
     std::env::split_paths(&path).flat_map(|d| names.map(|n| d.join(n))).find(|p| p.is_file())
 }
 
-/// What the page's own script found out, after it was loaded with a query at a width.
-fn opened(chromium: &Path, page: &Path, query: &str, width: u32) -> Vec<(String, String)> {
+/// What the page's own script found out after it was loaded.
+fn opened(chromium: &Path, url: &str) -> Vec<(String, String)> {
     let profile = tempfile::tempdir().unwrap();
     let run = Command::new(chromium)
         .args([
@@ -188,8 +188,7 @@ fn opened(chromium: &Path, page: &Path, query: &str, width: u32) -> Vec<(String,
             "--dump-dom",
         ])
         .arg(format!("--user-data-dir={}", profile.path().display()))
-        .arg(format!("--window-size={width},800"))
-        .arg(format!("file://{}{query}", page.display()))
+        .args(["--window-size=1280,800", url])
         .stdin(Stdio::null())
         .output()
         .expect("the browser starts");
@@ -198,6 +197,15 @@ fn opened(chromium: &Path, page: &Path, query: &str, width: u32) -> Vec<(String,
     let tag = tag.unwrap_or_else(|| panic!("no page: {}", String::from_utf8_lossy(&run.stderr)));
     let attributes = tag.split("data-").skip(1).filter_map(|a| a.split_once("=\""));
     attributes.map(|(k, v)| (k.to_string(), v.split('"').next().unwrap_or_default().to_string())).collect()
+}
+
+/// The page as on a phone: windows have a least width, frames have none. What the page found out becomes the outer one's.
+fn framed(page: &str) -> String {
+    let inner = page.replace('&', "&amp;").replace('"', "&quot;");
+    let copy = "Object.assign(document.documentElement.dataset, this.contentDocument.documentElement.dataset)";
+    format!(
+        "<!doctype html><html><body><iframe style=\"width:390px;height:800px;border:0\" onload=\"{copy}\" srcdoc=\"{inner}\"></iframe></body></html>"
+    )
 }
 
 #[test]
@@ -223,11 +231,19 @@ fn a_browser_shows_every_table_and_plot() {
     assert!(shown["summary"]["missing"].as_array().unwrap().is_empty() && shown["summary"]["wrong"] == 0, "{}", shown["summary"]);
     tables.insert("machines".into());
     let mut grounds = BTreeSet::new();
-    for (query, width) in [("", 1280), ("", 390), ("?theme=dark", 1280), ("?theme=light", 390)] {
-        let found = opened(&chromium, &out.path().join("index.html"), query, width);
+    let page = out.path().join("index.html");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let phone = out.path().join("phone.html");
+    std::fs::write(&phone, framed(&text)).unwrap();
+    let dark_phone = out.path().join("dark-phone.html");
+    std::fs::write(&dark_phone, framed(&text.replacen("<html ", "<html data-theme=\"dark\" ", 1))).unwrap();
+    for (page, query, width) in
+        [(&page, "", "1280"), (&page, "?theme=dark", "1280"), (&phone, "", "390"), (&dark_phone, "", "390")]
+    {
+        let found = opened(&chromium, &format!("file://{}{query}", page.display()));
         let of = |key: &str| found.iter().find(|(k, _)| k == key).map_or("", |(_, v)| v.as_str());
         let ids = |key: &str| of(key).split(' ').filter(|id| !id.is_empty()).map(String::from).collect::<BTreeSet<_>>();
-        assert_eq!(of("width"), width.to_string(), "{query}: the window is not as wide as it should be");
+        assert_eq!(of("width"), width, "{query}: the window is not as wide as it should be");
         assert_eq!(of("errors"), "0", "{query} {width}: {found:?}");
         assert_eq!(ids("plots"), plots, "{query} {width}");
         assert_eq!(ids("tables"), tables, "{query} {width}");

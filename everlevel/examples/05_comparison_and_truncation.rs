@@ -3,7 +3,7 @@
 //! A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product has two after the point, so one has to go: that is a digit
 //! removal, as in bootstrapping. A comparison removes all digits but the highest, whose sign is a polynomial.
 //!
-//! `cargo run --release -p everlevel --example 05_comparison_and_truncation`; with `-- --secure` at 128 bits: 1540 areas, and gigabytes.
+//! `cargo run --release -p everlevel --example 05_comparison_and_truncation`; with `-- --secure` at 128 bits: 1540 areas, in 0.4 GiB.
 use std::error::Error;
 
 use everlevel::{OptIn, Params};

@@ -1,8 +1,10 @@
 //! Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server takes it from AES to BGV and adds it up, without any key.
 //!
-//! What travels: once the server keys and the AES key, encrypted; then data in the size that they have under AES; back one compact ciphertext.
+//! What travels: once the server keys, in a file from which the server reads as it needs them, and the AES key, encrypted; then data in the size that they have
+//! under AES; back one compact ciphertext.
 //!
-//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits: 15,360 integers in 1,920 blocks, and many gigabytes.
+//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits: 15,360 integers in 1,920 blocks, a file of 3.8 GB
+//! and many gigabytes of memory.
 use std::error::Error;
 
 use everlevel::{OptIn, Params};
@@ -12,14 +14,16 @@ const IV: [u8; 16] = *b"account 4711\0\0\0\0";
 
 mod owner {
     use std::error::Error;
+    use std::path::Path;
 
     use aes::Aes128;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
     use everlevel::circuit::aes::Direction;
     use everlevel::circuit::integers::IntegersFromBytes;
     use everlevel::circuit::sums::PowerSum;
-    use everlevel::wire::{Metadata, ReadOptions, ciphertexts, results, server_keys};
-    use everlevel::{Client, EncryptedAesKey, Evaluator, KeyPlan, Params, ServerKeys, aes_keys, system_rng};
+    use everlevel::wire::file::Existing;
+    use everlevel::wire::{Metadata, ReadOptions, ciphertexts, generate_to_file, results};
+    use everlevel::{Client, EncryptedAesKey, Evaluator, KeyPlan, Params, aes_keys, system_rng};
 
     /// Has the secret key of the scheme, and that of AES.
     pub struct Owner {
@@ -32,7 +36,7 @@ mod owner {
             Ok(Owner { client: Client::new(params, &mut system_rng()?), key })
         }
         /// Once: keys for AES in counter mode, for integers from bytes, and for the sum of all slots.
-        pub fn server_keys(&self) -> Result<Vec<u8>, Box<dyn Error>> {
+        pub fn write_server_keys(&self, path: &Path) -> Result<(), Box<dyn Error>> {
             let params = self.client.params();
             let shape = params.slot_shape();
             let mut elements = IntegersFromBytes::<Evaluator>::automorphisms(shape);
@@ -42,8 +46,9 @@ mod owner {
             elements.retain(|g| !g.is_identity());
             let plan = aes_keys(params, &[Direction::Encrypt])?;
             let plan = plan.merge(&KeyPlan::automorphisms_up_to(params, elements, params.chain().top()));
-            let keys = ServerKeys::generate(self.client.secret(), &plan, &mut system_rng()?, |_, _| ())?;
-            Ok(server_keys::to_bytes(&keys, &Metadata::new())?)
+            let (secret, none) = (self.client.secret(), Metadata::new());
+            generate_to_file(path, Existing::Keep, secret, &plan, &none, &mut system_rng()?, |_, _| ())?;
+            Ok(())
         }
         /// Once: the AES key under encryption.
         pub fn encrypted_key(&self) -> Result<Vec<u8>, Box<dyn Error>> {
@@ -71,17 +76,21 @@ mod owner {
 
 mod server {
     use std::error::Error;
+    use std::path::Path;
 
     use everlevel::circuit::aes::Mode;
     use everlevel::circuit::integers::{ByteOrder, IntegersFromBytes};
     use everlevel::circuit::sums::total_sum;
-    use everlevel::wire::{BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys};
+    use everlevel::wire::{BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, results};
     use everlevel::{AesMethod, AesServer, Ciphertext, EncryptedAesKey, Params, Scheme};
+
+    /// How many bytes of keys stay in memory.
+    const CACHE: u64 = 4 << 30;
 
     /// AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the sum of them all. The data are whole blocks, as many as fill
     /// all slots, or a multiple: what other slots hold would be added, too.
-    pub fn balance(params: &Params, keys: &[u8], key: &[u8], data: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-        let (keys, _) = server_keys::from_bytes(params, keys, &ReadOptions::default())?;
+    pub fn balance(params: &Params, keys: &Path, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+        let keys = FileKeys::open(params, keys, CACHE)?;
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
         let key = EncryptedAesKey::from_round_keys(ciphertexts::from_bytes(params, key, &fresh)?.0)?;
 
@@ -113,12 +122,15 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     let owner = owner::Owner::new(&params, *b"an AES-128 key!!")?;
-    let (keys, key) = (owner.server_keys()?, owner.encrypted_key()?);
+    let directory = tempfile::tempdir()?;
+    let keys = directory.path().join("server.keys");
+    owner.write_server_keys(&keys)?;
+    let key = owner.encrypted_key()?;
 
     // Movements of an account: eight in a block, a block a slot.
     let movements: Vec<i16> = (0..8 * params.slots() as i32).map(|i| (i * 7919 % 2003 - 1000) as i16).collect();
     let data = owner.upload(&movements);
-    println!("bytes: server keys {}, AES key {}, data {}", keys.len(), key.len(), data.len());
+    println!("bytes: server keys {}, AES key {}, data {}", keys.metadata()?.len(), key.len(), data.len());
 
     let answer = server::balance(&params, &keys, &key, &data)?;
     let total = owner.read(&answer)?;

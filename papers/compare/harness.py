@@ -91,7 +91,9 @@ def everlevel(given):
         return path
     if shutil.which("cargo") is None:
         raise Failed("cargo not found: install Rust, or give a built program by --everlevel")
-    subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "everlevel-cli"], cwd=ROOT, check=True)
+    progress("everlevel: building (EVERLEVEL_PROGRAM names a program that is there already)")
+    if subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "everlevel-cli"], cwd=ROOT).returncode != 0:
+        raise Failed("cargo build of everlevel-cli failed")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     return str(ROOT / target / "release" / "everlevel")
 

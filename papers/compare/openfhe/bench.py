@@ -12,33 +12,38 @@ import openfhe as fhe
 AHEAD = "the peer's plaintext was transformed beforehand, everlevel's is lifted and transformed each time"
 
 
-def context(asked):
-    """The modulus is given in words for BGV; for BFV the library finds it from a depth: the deepest that stays below."""
+def made(asked, depth):
+    """A context of so many levels, and log2 of its modulus."""
     bgv = asked["form"] == "bgv"
-    depths = [asked["words"] - 1] if bgv else range(asked["words"] * 3, 0, -1)
-    for depth in depths:
-        parameters = fhe.CCParamsBGVRNS() if bgv else fhe.CCParamsBFVRNS()
-        parameters.SetPlaintextModulus(asked["t"])
-        parameters.SetMultiplicativeDepth(depth)
-        parameters.SetRingDim(1 << asked["log_n"])
-        parameters.SetBatchSize(1 << asked["log_n"])
-        parameters.SetSecretKeyDist(fhe.SecretKeyDist.UNIFORM_TERNARY)
-        # Both sides are rated by one estimator afterwards.
-        parameters.SetSecurityLevel(fhe.SecurityLevel.HEStd_NotSet)
-        parameters.SetKeySwitchTechnique(fhe.KeySwitchTechnique.HYBRID)
-        parameters.SetNumLargeDigits(asked["digits"])
-        parameters.SetScalingModSize(asked["word_bits"])
-        if bgv:
-            parameters.SetFirstModSize(asked["word_bits"])
-            parameters.SetScalingTechnique(fhe.ScalingTechnique.FIXEDMANUAL)
-        cc = fhe.GenCryptoContext(parameters)
-        log_q = math.log2(cc.GetModulus())
-        if bgv or log_q < (asked["words"] + 0.1) * asked["word_bits"]:
-            break
+    parameters = fhe.CCParamsBGVRNS() if bgv else fhe.CCParamsBFVRNS()
+    parameters.SetPlaintextModulus(asked["t"])
+    parameters.SetMultiplicativeDepth(depth)
+    parameters.SetRingDim(1 << asked["log_n"])
+    parameters.SetBatchSize(1 << asked["log_n"])
+    parameters.SetSecretKeyDist(fhe.SecretKeyDist.UNIFORM_TERNARY)
+    # Both sides are rated by one estimator afterwards.
+    parameters.SetSecurityLevel(fhe.SecurityLevel.HEStd_NotSet)
+    parameters.SetKeySwitchTechnique(fhe.KeySwitchTechnique.HYBRID)
+    parameters.SetNumLargeDigits(asked["digits"])
+    parameters.SetScalingModSize(asked["word_bits"])
+    if bgv:
+        parameters.SetFirstModSize(asked["word_bits"])
+        parameters.SetScalingTechnique(fhe.ScalingTechnique.FIXEDMANUAL)
+    cc = fhe.GenCryptoContext(parameters)
+    return cc, math.log2(cc.GetModulus())
+
+
+def context(asked):
+    """The modulus is given in words for BGV; for BFV the library finds it from a depth: the deepest that stays below, found by halving."""
+    if asked["form"] == "bgv":
+        return made(asked, asked["words"] - 1)
+    below, above = 1, 2 * asked["words"]
+    while above - below > 1:
+        depth = (below + above) // 2
+        _, log_q = made(asked, depth)
         fhe.ReleaseAllContexts()
-    for feature in (fhe.PKESchemeFeature.PKE, fhe.PKESchemeFeature.KEYSWITCH, fhe.PKESchemeFeature.LEVELEDSHE):
-        cc.Enable(feature)
-    return cc, log_q
+        below, above = (depth, above) if log_q < (asked["words"] + 0.1) * asked["word_bits"] else (below, depth)
+    return made(asked, below)
 
 
 def timed(runs, operation):
@@ -55,6 +60,8 @@ def timed(runs, operation):
 
 def main(asked):
     cc, log_q = context(asked)
+    for feature in (fhe.PKESchemeFeature.PKE, fhe.PKESchemeFeature.KEYSWITCH, fhe.PKESchemeFeature.LEVELEDSHE):
+        cc.Enable(feature)
     t, n = asked["t"], 1 << asked["log_n"]
     keys = cc.KeyGen()
     cc.EvalMultKeyGen(keys.secretKey)

@@ -28,7 +28,7 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
         let v = &stored.value;
         let row = |r: &Value| {
             vec![
-                Cell::text(r.text("what")),
+                Cell::text(operation(r)),
                 Cell::text(parameters(r)),
                 Cell::number(r.number("seconds")),
                 Cell::number(r.number("ours_seconds")),
@@ -55,7 +55,11 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
                     column("", "note", Kind::Text),
                 ],
                 rows: v.list("rows").iter().map(row).collect(),
-                notes: vec![],
+                notes: Some(v.text("licence"))
+                    .filter(|l| !l.is_empty())
+                    .map(|l| format!("The peer's licence: {l}."))
+                    .into_iter()
+                    .collect(),
                 missing: vec![],
                 origins: stored.origin().into_iter().collect(),
             },
@@ -66,12 +70,18 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
             &format!("{} and everlevel", peer.trim()),
             "seconds of the same operations, on a logarithmic axis",
             "seconds (logarithmic)",
-            rows.iter().map(|r| r.text("what")).collect(),
+            rows.iter().map(operation).collect(),
             vec![series(peer.trim(), of("seconds")), series("here", of("ours_seconds"))],
         );
         chapter.figure(plot.map(|plot| figure(&format!("fig-{name}"), COMMAND.into(), vec![], BarPlot { log: true, ..plot })));
     }
     Some(chapter)
+}
+
+/// What was measured, and in which scheme where that is told.
+fn operation(row: &Value) -> String {
+    let form = row.text("form");
+    if form.is_empty() { row.text("what") } else { format!("{}, {form}", row.text("what")) }
 }
 
 /// Text, or what a JSON object says.
