@@ -40,7 +40,10 @@ def context(asked):
     below, above = 1, 2 * asked["words"]
     while above - below > 1:
         depth = (below + above) // 2
-        _, log_q = made(asked, depth)
+        try:
+            _, log_q = made(asked, depth)
+        except RuntimeError:
+            log_q = 0.0  # Too few words for so many digits.
         fhe.ReleaseAllContexts()
         below, above = (depth, above) if log_q < (asked["words"] + 0.1) * asked["word_bits"] else (below, depth)
     return made(asked, below)
