@@ -85,7 +85,7 @@ fn bench_primitives() {
     assert_eq!(keys(&report), ["threads", "backend", "cpu_flags", "runs", "results"].into());
     let results = report["results"].as_array().unwrap();
     let names: BTreeSet<&str> = results.iter().map(|r| r["name"].as_str().unwrap()).collect();
-    for name in "ntt_forward ntt_inverse encode encrypt_public decrypt_decode add multiply_plain multiply_relinearize rotate hoisted_rotate modulus_switch".split(' ') {
+    for name in "ntt_forward ntt_inverse encode encrypt_public decrypt_decode add multiply_plain multiply_factor multiply_relinearize rotate hoisted_rotate modulus_switch".split(' ') {
         assert!(names.contains(name), "{name}");
     }
     assert!(results.iter().all(|r| number(r, "ms") > 0.0));

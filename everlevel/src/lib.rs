@@ -66,8 +66,8 @@ pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
     Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys, SharingPolicy, Step,
-    Traced, Tracked,
+    ParamsSpec, PeriodicSlots, PlainFactor, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
+    SharingPolicy, Step, Traced, Tracked,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

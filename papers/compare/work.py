@@ -8,6 +8,7 @@ OPERATIONS = {
     "rotate": "rotate",
     "hoisted rotate": "hoisted_rotate",
     "multiply by a plaintext": "multiply_plain",
+    "multiply by a transformed plaintext": "multiply_factor",
     "add": "add",
     "modulus switch": "modulus_switch",
     "encode and encrypt, public key": "encode_encrypt_public",

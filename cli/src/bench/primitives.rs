@@ -184,6 +184,7 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
     let below: Level = chain.at_least(chain.bits(chain.top()) - f64::from(params.spec().word_bits) - 0.5);
 
     let hoisted = || -> Result<_, CliError> { Ok(bgv.apply_galois_many(&a, &rotations)?) };
+    let factor = bgv.plain_factor(&plain, chain.top())?;
     let checked = secret.decrypt(&bgv.mul(&a, &b, NextUse::Product)?)?.decode(params)?;
     let q = params.plain().modulus(params.plain_exponent());
     if checked.iter().zip(&values).any(|(x, v)| *x != q.mul(*v, *v)) {
@@ -197,6 +198,7 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
         ("decrypt_decode", time(runs, || Ok(secret.decrypt(&a)?.decode(params)?))?),
         ("add", time(runs, || Ok(bgv.add(&a, &b)?))?),
         ("multiply_plain", time(runs, || Ok(bgv.mul_plain(&a, &plain)?))?),
+        ("multiply_factor", time(runs, || Ok(bgv.mul_factor(&a, &factor)?))?),
         ("multiply_relinearize", time(runs, || Ok(bgv.mul(&a, &b, NextUse::Keep)?))?),
         ("multiply_relinearize_switch", time(runs, || Ok(bgv.mul(&a, &b, NextUse::Product)?))?),
         // As an automorphism, which it is in every ring: where the last dimension is bad, some slots go elsewhere.

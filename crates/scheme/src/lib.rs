@@ -29,6 +29,6 @@ pub use noise::Meta;
 pub use params::{Level, OptIn, Params, ParamsSpec};
 pub use plain::NoOp;
 pub use plaintext::Plaintext;
-pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator, SharingPolicy};
+pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator, PlainFactor, SharingPolicy};
 pub use trace::{Explanation, Step, Traced, Tracked};
 pub use verbs::{DiagonalValues, NextUse, PeriodicSlots, Raise, Scheme};

@@ -6,7 +6,7 @@ use everlevel_arith::kernels;
 use everlevel_ring::{Eval, Poly, Ring};
 
 use super::product::Tensor;
-use super::{Ciphertext, Evaluator, Product, message_poly};
+use super::{Ciphertext, Evaluator, Product};
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::keys::EvalKeys;
@@ -78,18 +78,6 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok(out)
     }
 
-    /// Multiplies every slot by the plaintext's.
-    ///
-    /// # Errors
-    /// A plaintext of another set or modulus, or too much noise.
-    pub fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
-        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
-        let params = self.params();
-        let poly = message_poly(params, b, a.basis())?;
-        let (noise, estimate) = (a.meta.noise + b.norm_bits(params), a.meta.estimate + b.root_mean_square_bits(params));
-        let meta = params.checked(Meta { noise, estimate, ..a.meta }, "multiplication by a plaintext")?;
-        Ok(Ciphertext::new(meta, a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect()))
-    }
     /// Subtracts the plaintext's slots.
     ///
     /// # Errors

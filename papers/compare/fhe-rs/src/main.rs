@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let checks = [
         decrypt(&time(s, "multiply and relinearize", runs, || product.multiply(&a, &b))?)? == pairs(|x, y| x * y),
         decrypt(&time(s, "rotate", runs, || rotations.rotates_columns_by(&a, 3))?)? == turned,
-        decrypt(&time(s, "multiply by a plaintext", runs, || Ok::<_, fhe::Error>(&a * &plain))?)? == pairs(|x, y| x * y),
+        decrypt(&time(s, "multiply by a transformed plaintext", runs, || Ok::<_, fhe::Error>(&a * &plain))?)? == pairs(|x, y| x * y),
         decrypt(&time(s, "add", runs, || Ok::<_, fhe::Error>(&a + &b))?)? == pairs(|x, y| x + y),
         time(s, "decrypt and decode", runs, || decrypt(&a))? == v,
     ];
