@@ -55,7 +55,7 @@ pub const fn scaled_set(quick: bool) -> &'static str {
 }
 
 /// Sets whose bootstrapping is measured.
-const BOOTSTRAPPED: [&str; 10] = [
+const BOOTSTRAPPED: [&str; 11] = [
     "bgv-65537-n15",
     "bgv-65537-n16",
     "bgv-786433-n16",
@@ -63,6 +63,7 @@ const BOOTSTRAPPED: [&str; 10] = [
     "bfv-257-n14",
     "bfv-257-n15",
     "bfv-127e2-n15",
+    "bfv-257e2-n15",
     "bfv-127e3-n15",
     "bgv-2-m42799",
     "bgv-8191-m45193",
