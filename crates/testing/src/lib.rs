@@ -4,6 +4,7 @@
 //! against the plain computation on random vectors; a failed check panics with what was expected.
 #![forbid(unsafe_code)]
 
+pub mod fingerprints;
 mod rotations;
 mod slotwise;
 mod subject;
