@@ -10,7 +10,8 @@ use crate::explain::ExplainArgs;
 use crate::params::ParamsCommand;
 use crate::reproduce::args::ReproduceArgs;
 use crate::roles::args::{
-    ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs, KeysCommand, RefreshArgs,
+    ChangeKeyArgs, CompactArgs, DecryptArgs, EncryptArgs, EvalArgs, InspectArgs, KeygenArgs,
+    KeysCommand, RefreshArgs,
 };
 use crate::security::SecurityCommand;
 
@@ -35,8 +36,8 @@ pub struct Common {
     /// Print one JSON object instead of text
     #[arg(long, global = true)]
     pub json: bool,
-    /// Allow parameter sets below 128 bits: names that begin with insecure_, and the chapters of papers (chen-han-, ma-, ltv-), which `reproduce`
-    /// runs without this
+    /// Allow parameter sets below 128 bits: names that begin with insecure_, and the chapters of
+    /// papers (chen-han-, ma-, ltv-), which `reproduce` runs without this
     #[arg(long, global = true)]
     pub insecure_research: bool,
 }
@@ -44,7 +45,8 @@ pub struct Common {
 /// The parameter set of a command.
 #[derive(Args, Clone)]
 pub struct SetArg {
-    /// A parameter set by name (see `params list`), or a JSON file such as `params show NAME --json` prints
+    /// A parameter set by name (see `params list`), or a JSON file such as `params show NAME
+    /// --json` prints
     #[arg(long, value_name = "NAME|FILE.json", default_value = "bgv-65537-n15")]
     pub params: String,
 }
@@ -52,7 +54,8 @@ pub struct SetArg {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Encrypt a column of integers, apply x <- 3x(1-x) a hundred times with automatic bootstrapping, decrypt, compare
+    /// Encrypt a column of integers, apply x <- 3x(1-x) a hundred times with automatic
+    /// bootstrapping, decrypt, compare
     Demo(DemoArgs),
     /// Parameter sets: list them, show one as a JSON file, derive its facts
     #[command(subcommand)]
@@ -61,7 +64,8 @@ pub enum Command {
     Keygen(KeygenArgs),
     /// Encrypt a column of integers
     Encrypt(EncryptArgs),
-    /// Compute on encrypted columns, as a server: without the secret key, bootstrapping when it must
+    /// Compute on encrypted columns, as a server: without the secret key, bootstrapping when it
+    /// must
     Eval(EvalArgs),
     /// Make a worn-out ciphertext fresh again
     Bootstrap(RefreshArgs),
@@ -87,9 +91,11 @@ pub enum Command {
     /// AES on encrypted blocks
     #[command(subcommand)]
     Aes(AesCommand),
-    /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024; Doröz, Hu, Sunar 2014) at its parameters, and print them beside the paper's figures
+    /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024; Doröz, Hu, Sunar 2014) at its
+    /// parameters, and print them beside the paper's figures
     Reproduce(ReproduceArgs),
-    /// Check this build on this machine: known answers, round trips, all instruction sets, a bootstrapping
+    /// Check this build on this machine: known answers, round trips, all instruction sets, a
+    /// bootstrapping
     Selftest(SelftestArgs),
     /// Print what makes a shell complete commands and options
     Completions {
@@ -117,7 +123,8 @@ pub struct DemoArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// A CSV file with one integer column and an optional header (absent: the meter readings that come with the program)
+    /// A CSV file with one integer column and an optional header (absent: the meter readings that
+    /// come with the program)
     #[arg(long = "in", value_name = "FILE.csv")]
     pub input: Option<PathBuf>,
     /// How many times to apply the map

@@ -25,7 +25,10 @@ impl Format {
             Some("csv") => Ok(Format::Csv),
             Some("json") => Ok(Format::Json),
             Some("npy") => Ok(Format::Npy),
-            _ => Err(CliError::usage(format!("{}: expected a name that ends in .csv, .json or .npy", path.display()))),
+            _ => Err(CliError::usage(format!(
+                "{}: expected a name that ends in .csv, .json or .npy",
+                path.display()
+            ))),
         }
     }
 }
@@ -35,16 +38,28 @@ pub fn read(path: &Path, t: u64, slots: usize, range: Range) -> Result<Vec<u64>,
     let (format, shown) = (Format::of(path)?, path.display());
     let what = "the column";
     let values = match format {
-        Format::Csv => return csv::parse(&read_text(path, csv::MAX_BYTES, what)?, &shown.to_string(), t, slots, range),
+        Format::Csv => {
+            return csv::parse(
+                &read_text(path, csv::MAX_BYTES, what)?,
+                &shown.to_string(),
+                t,
+                slots,
+                range,
+            );
+        }
         Format::Json => json_values(&read_text(path, csv::MAX_BYTES, what)?),
         Format::Npy => npy::read(&read_bytes(path, csv::MAX_BYTES, what)?, slots),
     };
     let values = values.map_err(|problem| CliError::usage(format!("{shown}: {problem}")))?;
     if values.is_empty() || values.len() > slots {
-        return Err(CliError::usage(format!("{shown}: expected 1 to {slots} values, one a slot, found {}", values.len())));
+        return Err(CliError::usage(format!(
+            "{shown}: expected 1 to {slots} values, one a slot, found {}",
+            values.len()
+        )));
     }
     let at = |(i, v): (usize, i128)| {
-        csv::in_range(v, t, range).map_err(|problem| CliError::usage(format!("{shown}, value {}: {problem}", i + 1)))
+        csv::in_range(v, t, range)
+            .map_err(|problem| CliError::usage(format!("{shown}, value {}: {problem}", i + 1)))
     };
     values.into_iter().enumerate().map(at).collect()
 }
@@ -62,7 +77,10 @@ fn json_values(text: &str) -> Result<Vec<i128>, String> {
 /// A column as the bytes of a file.
 pub fn bytes(format: Format, name: &str, values: &[i64]) -> Result<Vec<u8>, CliError> {
     match format {
-        Format::Csv => Ok(values.iter().fold(format!("{name}\n"), |text, v| text + &format!("{v}\n")).into_bytes()),
+        Format::Csv => Ok(values
+            .iter()
+            .fold(format!("{name}\n"), |text, v| text + &format!("{v}\n"))
+            .into_bytes()),
         Format::Json => {
             let mut text = serde_json::to_vec(values).map_err(CliError::failure)?;
             text.push(b'\n');
@@ -78,7 +96,10 @@ mod tests {
 
     #[test]
     fn json_and_csv() {
-        assert_eq!(json_values("[1, -2, 18446744073709551615]").unwrap(), [1, -2, u64::MAX as i128]);
+        assert_eq!(
+            json_values("[1, -2, 18446744073709551615]").unwrap(),
+            [1, -2, u64::MAX as i128]
+        );
         for text in ["", "{}", "[1.5]", "[1", "[\"a\"]", "[1e3]"] {
             assert!(json_values(text).unwrap_err().contains("integer"), "{text}");
         }

@@ -17,33 +17,48 @@ pub enum Range {
 }
 
 /// The values of the column modulo p. At most `slots` of them.
-pub fn parse(text: &str, source: &str, p: u64, slots: usize, range: Range) -> Result<Vec<u64>, CliError> {
+pub fn parse(
+    text: &str,
+    source: &str,
+    p: u64,
+    slots: usize,
+    range: Range,
+) -> Result<Vec<u64>, CliError> {
     let mut values = Vec::new();
     let mut seen_header = false;
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line_number = i + 1;
-        let at = |problem: String| CliError::usage(format!("{source}, line {line_number}: {problem}"));
+        let at =
+            |problem: String| CliError::usage(format!("{source}, line {line_number}: {problem}"));
         let cell = line.trim();
         if cell.is_empty() {
             continue;
         }
         if cell.contains([',', ';', '\t']) {
-            return Err(at(format!("expected one column, found {:?}: keep one column of the file", shorten(cell))));
+            return Err(at(format!(
+                "expected one column, found {:?}: keep one column of the file",
+                shorten(cell)
+            )));
         }
         let cell = cell.trim_matches('"').trim();
         match cell.parse::<i128>() {
             Ok(v) => values.push(in_range(v, p, range).map_err(at)?),
-            Err(_) if values.is_empty() && !seen_header && !looks_numeric(cell) => seen_header = true,
+            Err(_) if values.is_empty() && !seen_header && !looks_numeric(cell) => {
+                seen_header = true
+            }
             Err(_) => return Err(at(format!("expected an integer, found {:?}", shorten(cell)))),
         }
         if values.len() > slots {
             return Err(at(format!(
-                "expected at most {slots} values, one a slot: shorten the file or take a set with more slots"
+                "expected at most {slots} values, one a slot: shorten the file or take a set with \
+                 more slots"
             )));
         }
     }
     if values.is_empty() {
-        return Err(CliError::usage(format!("{source}: expected a column of integers, found no value")));
+        return Err(CliError::usage(format!(
+            "{source}: expected a column of integers, found no value"
+        )));
     }
     Ok(values)
 }
@@ -61,9 +76,13 @@ pub fn in_range(v: i128, p: u64, range: Range) -> Result<u64, String> {
         return Ok(v.rem_euclid(t) as u64);
     }
     Err(match range {
-        Range::Signed => format!("expected a value from -{half} to {half}, found {v}: take --reduce for values modulo {p}"),
+        Range::Signed => format!(
+            "expected a value from -{half} to {half}, found {v}: take --reduce for values modulo \
+             {p}"
+        ),
         _ => format!(
-            "expected a value from 0 to {}, found {v}: take --signed for values of ±{half} or --reduce for values modulo {p}",
+            "expected a value from 0 to {}, found {v}: take --signed for values of ±{half} or \
+             --reduce for values modulo {p}",
             t - 1
         ),
     })
@@ -94,7 +113,10 @@ mod tests {
         assert_eq!(run("1\n2\n", Range::Exact).unwrap(), [1, 2]);
         assert_eq!(run("\u{feff}reading\r\n\r\n 1 \r\n\"2\"\r\n", Range::Exact).unwrap(), [1, 2]);
         assert_eq!(run("-1\n8\n-8", Range::Signed).unwrap(), [16, 8, 9]);
-        assert_eq!(run("-1\n170000000000000000000001", Range::Reduce).unwrap(), [16, (170000000000000000000001u128 % 17) as u64]);
+        assert_eq!(
+            run("-1\n170000000000000000000001", Range::Reduce).unwrap(),
+            [16, (170000000000000000000001u128 % 17) as u64]
+        );
     }
 
     #[test]
@@ -110,7 +132,11 @@ mod tests {
             ("-1\n", Range::Exact, "--signed"),
             ("9\n", Range::Signed, "-8 to 8, found 9"),
             ("1\n1\n1\n1\n1\n", Range::Exact, "at most 4 values"),
-            ("99999999999999999999999999999999999999999999\n", Range::Reduce, "expected an integer"),
+            (
+                "99999999999999999999999999999999999999999999\n",
+                Range::Reduce,
+                "expected an integer",
+            ),
         ] {
             let message = run(text, range).unwrap_err();
             assert!(message.contains(part), "{message}");

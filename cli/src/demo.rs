@@ -28,7 +28,8 @@ struct Report {
     seconds_per_bootstrap: f64,
 }
 
-/// The slot values: the column, then zeros; the readings that come with the program fill every slot.
+/// The slot values: the column, then zeros; the readings that come with the program fill every
+/// slot.
 fn column(args: &DemoArgs, params: &Params) -> Result<(Vec<u64>, String), CliError> {
     let (p, slots) = (params.plain_modulus(), params.slots());
     let range = match (args.signed, args.reduce) {
@@ -39,14 +40,23 @@ fn column(args: &DemoArgs, params: &Params) -> Result<(Vec<u64>, String), CliErr
     match &args.input {
         Some(path) => {
             let source = path.display().to_string();
-            let values = csv::parse(&read_text(&PathBuf::from(path), csv::MAX_BYTES, "the CSV file")?, &source, p, slots, range)?;
+            let values = csv::parse(
+                &read_text(&PathBuf::from(path), csv::MAX_BYTES, "the CSV file")?,
+                &source,
+                p,
+                slots,
+                range,
+            )?;
             let told = format!("{} values of {source}", values.len());
             Ok((values, told))
         }
         None => {
             // For toy sets a part of the column, and modulo a p that may be small.
             let all = csv::parse(READINGS, "the meter readings", p, usize::MAX, Range::Reduce)?;
-            Ok((all.iter().copied().cycle().take(slots).collect(), format!("{slots} meter readings")))
+            Ok((
+                all.iter().copied().cycle().take(slots).collect(),
+                format!("{slots} meter readings"),
+            ))
         }
     }
 }
@@ -60,7 +70,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// One application, as 3(x - x^2). The server bootstraps x, in place, if its square would not fit.
+    /// One application, as 3(x - x^2). The server bootstraps x, in place, if its square would not
+    /// fit.
     fn step(&mut self, x: &Value) -> Result<Value, CliError> {
         let (server, before) = (self.server, self.server.bootstraps());
         let started = Instant::now();
@@ -77,14 +88,18 @@ impl Run<'_> {
         }
         Ok(y)
     }
+
     fn check(&self, x: &Value) -> Result<(), CliError> {
         let x = x.get();
         let (measured, bound) = (self.client.secret().measure_noise(&x)?, x.noise_bound_bits());
         if measured <= bound {
             return Ok(());
         }
-        Err(CliError::failure(format!("the measured noise 2^{measured:.2} exceeds its bound 2^{bound:.2}: please report this")))
+        Err(CliError::failure(format!(
+            "the measured noise 2^{measured:.2} exceeds its bound 2^{bound:.2}: please report this"
+        )))
     }
+
     /// The median time of a product that bootstrapped, less that of one that did not.
     fn seconds_per_bootstrap(&self) -> f64 {
         let [without, with] = &self.products;
@@ -109,7 +124,8 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let say = |text: String| if common.json { Ok(()) } else { emit(&text) };
     let (security, p) = (params.security().bits(), params.plain_modulus());
     say(format!(
-        "{}: {} slots modulo {p}, {security:.1} bits of security (published tables; see `params card`)",
+        "{}: {} slots modulo {p}, {security:.1} bits of security (published tables; see `params \
+         card`)",
         params.name(),
         params.slots()
     ))?;
@@ -118,7 +134,9 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let keys_started = Instant::now();
     let client = Client::new(&params, &mut rng);
     let bar = progress(common, "making keys", (plan.len() + 1) as u64);
-    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| bar.set_position(done as u64))?;
+    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
+        bar.set_position(done as u64)
+    })?;
     bar.finish_and_clear();
     say(format!(
         "{} server keys in {:.1} s, {:.0} MiB when seeded",
@@ -140,7 +158,8 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         x = run.step(&x)?;
         values.iter_mut().for_each(|v| *v = logistic(*v, p));
         bar.inc(1);
-        if step == args.steps || server.bootstraps() > before || step % 10 == 0 || args.steps <= 20 {
+        if step == args.steps || server.bootstraps() > before || step % 10 == 0 || args.steps <= 20
+        {
             let now = x.get();
             let row = format!(
                 "{step:>6} {:>6} {:>12} {:>14} {:>11} {:>9.1}",
@@ -173,7 +192,9 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         emit_json(&report)?;
     } else {
         emit(&format!(
-            "\n{correct} of {} slots are correct after {} multiplications and {} bootstraps of {:.2} s; measured noise was within its bound after each\nprobability that a bound was exceeded anywhere: 2^{:.1}; {:.1} s in all, {} threads",
+            "\n{correct} of {} slots are correct after {} multiplications and {} bootstraps of \
+             {:.2} s; measured noise was within its bound after each\nprobability that a bound \
+             was exceeded anywhere: 2^{:.1}; {:.1} s in all, {} threads",
             report.slots,
             report.multiplications,
             report.bootstraps,
@@ -184,7 +205,10 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         ))?;
     }
     if report.wrong_slots > 0 {
-        return Err(CliError::failure(format!("{} of {} slots are wrong: please report this", report.wrong_slots, report.slots)));
+        return Err(CliError::failure(format!(
+            "{} of {} slots are wrong: please report this",
+            report.wrong_slots, report.slots
+        )));
     }
     Ok(())
 }
@@ -202,8 +226,10 @@ mod tests {
 
     #[test]
     fn the_readings_follow_their_rule() {
-        const CURVE: [u64; 24] =
-            [62, 55, 51, 49, 50, 58, 96, 142, 151, 128, 117, 121, 139, 133, 118, 112, 119, 148, 197, 231, 224, 187, 139, 91];
+        const CURVE: [u64; 24] = [
+            62, 55, 51, 49, 50, 58, 96, 142, 151, 128, 117, 121, 139, 133, 118, 112, 119, 148, 197,
+            231, 224, 187, 139, 91,
+        ];
         let mut s = 20260101u64;
         let expected: Vec<u64> = (0..32768u64)
             .map(|i| {

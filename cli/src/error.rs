@@ -31,7 +31,8 @@ pub struct Message {
 impl Message {
     fn new(told: &impl Told) -> Self {
         let text = told.to_string();
-        let joined = text.split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
+        let joined =
+            text.split('\n').map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ");
         Message { text: joined.chars().filter(|c| !c.is_control()).collect(), code: told.code() }
     }
 }
@@ -65,21 +66,35 @@ macro_rules! of_the_library {
         })*
     };
 }
-of_the_library!(everlevel::Error, SchemeError, CircuitError, AesError, ring::RingError, arith::ArithError, SecurityError);
+of_the_library!(
+    everlevel::Error,
+    SchemeError,
+    CircuitError,
+    AesError,
+    ring::RingError,
+    arith::ArithError,
+    SecurityError
+);
 
 impl CliError {
     /// A usage error.
     pub fn usage(told: impl Told) -> Self {
         CliError::Usage(Message::new(&told))
     }
+
     /// A failure.
     pub fn failure(told: impl Told) -> Self {
         CliError::Failure(Message::new(&told))
     }
+
     /// A mistake in the text of a program, with the line and a mark below it.
     pub fn program(e: &ExpressionError, text: &str) -> Self {
-        CliError::Usage(Message { text: format!("the program, {e}\n{}", e.pointer(text)), code: Some(e.code()) })
+        CliError::Usage(Message {
+            text: format!("the program, {e}\n{}", e.pointer(text)),
+            code: Some(e.code()),
+        })
     }
+
     /// The same with a code for what is told by another error's words.
     pub fn with_code(mut self, code: &'static str) -> Self {
         if let CliError::Usage(message) | CliError::Failure(message) = &mut self {
@@ -87,11 +102,16 @@ impl CliError {
         }
         self
     }
+
     /// The exit code, the error's code and its message; none if the output was closed.
     pub fn told(self) -> Option<(u8, &'static str, String)> {
         match self {
-            CliError::Usage(message) => Some((2, message.code.unwrap_or("cli.usage"), message.text)),
-            CliError::Failure(message) => Some((1, message.code.unwrap_or("cli.failure"), message.text)),
+            CliError::Usage(message) => {
+                Some((2, message.code.unwrap_or("cli.usage"), message.text))
+            }
+            CliError::Failure(message) => {
+                Some((1, message.code.unwrap_or("cli.failure"), message.text))
+            }
             CliError::OutputClosed => None,
         }
     }

@@ -1,4 +1,5 @@
-//! `everlevel explain`: what each operation of a program, or of a bootstrapping, does to level and noise.
+//! `everlevel explain`: what each operation of a program, or of a bootstrapping, does to level and
+//! noise.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,8 +8,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use everlevel::wire::file::write_file;
 use everlevel::{
-    Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, Scheme, SecretKey, Server, ServerKeys, Step,
-    TracedValue,
+    Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, Scheme, SecretKey,
+    Server, ServerKeys, Step, TracedValue,
 };
 use rand_core::Rng;
 use serde::Serialize;
@@ -47,7 +48,8 @@ pub struct ExplainArgs {
     /// The ciphertexts that it reads
     #[arg(value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
-    /// The secret key: measure the noise as well. What is printed then depends on the key and must not be shared
+    /// The secret key: measure the noise as well. What is printed then depends on the key and must
+    /// not be shared
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// The plot.
@@ -69,7 +71,8 @@ pub struct PlotArg {
 /// Commands below `explain`.
 #[derive(Subcommand)]
 pub enum ExplainCommand {
-    /// Squares of a fresh ciphertext until one has to be bootstrapped, and its bootstrapping, under new keys and measured
+    /// Squares of a fresh ciphertext until one has to be bootstrapped, and its bootstrapping, under
+    /// new keys and measured
     Bootstrap(ExplainBootstrapArgs),
 }
 
@@ -102,9 +105,16 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     }
     // The parser has seen to it that both are there.
     let (Some(server_keys), Some(text)) = (args.server_keys.clone(), &args.program) else {
-        return Err(CliError::usage("expected --server-keys FILE and a program, or `explain bootstrap`"));
+        return Err(CliError::usage(
+            "expected --server-keys FILE and a program, or `explain bootstrap`",
+        ));
     };
-    let server = ServerArgs { server_keys, cache: args.cache, bounds: args.bounds.clone(), set: args.set.clone() };
+    let server = ServerArgs {
+        server_keys,
+        cache: args.cache,
+        bounds: args.bounds.clone(),
+        set: args.set.clone(),
+    };
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
     let inputs = Inputs::named(&program, &args.inputs)?;
@@ -113,18 +123,25 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         Some(path) => {
             let secret = secret_key(path, &server.set, common)?;
             if !secret.params().same(keys.params()) {
-                return Err(CliError::usage(format!("{}: a key of other parameters than the server's", path.display())));
+                return Err(CliError::usage(format!(
+                    "{}: a key of other parameters than the server's",
+                    path.display()
+                )));
             }
             keys.measuring_explainer(Arc::new(secret))?
         }
         None => keys.explainer()?,
     };
     let (values, _) = inputs.read(keys.params(), &server.bounds.believed()?)?;
-    let values = values.into_iter().map(|(name, x)| (name.clone(), explainer.load(x, &name))).collect();
+    let values =
+        values.into_iter().map(|(name, x)| (name.clone(), explainer.load(x, &name))).collect();
     let bar = progress(common, "explaining", program.len() as u64);
-    let results = explainer.run(&program, &values, &mut |done| bar.set_position(done as u64)).map_err(eval::told)?;
+    let results = explainer
+        .run(&program, &values, &mut |done| bar.set_position(done as u64))
+        .map_err(eval::told)?;
     bar.finish_and_clear();
-    let named: Vec<(&str, &TracedValue)> = program.outputs().map(|name| (name, &results[name])).collect();
+    let named: Vec<(&str, &TracedValue)> =
+        program.outputs().map(|name| (name, &results[name])).collect();
     finish(&explainer, &named, explainer.automatic().bootstraps(), &args.plot, common)
 }
 
@@ -140,7 +157,8 @@ fn bootstrap(args: &ExplainBootstrapArgs, common: &Common) -> Result<(), CliErro
     let server = Server::new(keys, planner.bootstrap_plan().clone())?;
     let explainer = server.measuring_explainer(secret.clone())?;
     bar.inc(1);
-    let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
+    let values: Vec<u64> =
+        (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
     let mut plain = Plaintext::encode(&params, &values)?;
     let mut x = explainer.load(secret.encrypt(&plain, &mut rng)?, "x");
     for _ in 0..squares(&params, &planner)? {
@@ -151,7 +169,9 @@ fn bootstrap(args: &ExplainBootstrapArgs, common: &Common) -> Result<(), CliErro
     let fresh = explainer.bootstrap(&x)?;
     bar.finish_and_clear();
     if secret.decrypt(fresh.get().inner())? != plain {
-        return Err(CliError::failure("the bootstrapped ciphertext decrypts to something else: please report this"));
+        return Err(CliError::failure(
+            "the bootstrapped ciphertext decrypts to something else: please report this",
+        ));
     }
     finish(&explainer, &[("x", &fresh)], 1, &args.plot, common)
 }
@@ -161,7 +181,11 @@ fn squares(params: &Params, planner: &KeyPlanner) -> Result<usize, CliError> {
     let dry = NoOp::blank(params);
     let mut x = dry.encrypt(&Plaintext::encode(params, &[])?)?;
     let mut count = 0;
-    while let Some(next) = dry.mul(&x, &x, NextUse::Product).ok().filter(|x| dry.capacity_bits(x) >= planner.minimum_capacity()) {
+    while let Some(next) = dry
+        .mul(&x, &x, NextUse::Product)
+        .ok()
+        .filter(|x| dry.capacity_bits(x) >= planner.minimum_capacity())
+    {
         x = next;
         count += 1;
     }
@@ -181,10 +205,15 @@ fn finish<K: everlevel::EvalKeys>(
 ) -> Result<(), CliError> {
     let explanation = explainer.explain_all(named.iter().map(|(_, x)| *x));
     if let Some(path) = &plot.svg {
-        write_file(path, drawn(&explanation).svg().as_bytes(), existing(plot.force)).map_err(of_file(path))?;
+        write_file(path, drawn(&explanation).svg().as_bytes(), existing(plot.force))
+            .map_err(of_file(path))?;
     }
     let slack = explanation.least_slack_bits();
-    let outputs = named.iter().zip(&explanation.results).map(|((name, _), row)| ((*name).to_string(), *row)).collect();
+    let outputs = named
+        .iter()
+        .zip(&explanation.results)
+        .map(|((name, _), row)| ((*name).to_string(), *row))
+        .collect();
     let report = Report { outputs, least_slack_bits: slack, bootstraps, explanation };
     if common.json {
         emit_json(&report)?;
@@ -192,16 +221,19 @@ fn finish<K: everlevel::EvalKeys>(
         let mut lines = vec![report.explanation.to_string()];
         lines.extend(report.outputs.iter().map(|(name, row)| format!("{name}: row {row}")));
         lines.push(format!("{bootstraps} bootstraps"));
-        lines.extend(
-            slack.map(|s| {
-                format!("measured noise at least {s:.1} bits below its bound; measured with the secret key: do not share")
-            }),
-        );
+        lines.extend(slack.map(|s| {
+            format!(
+                "measured noise at least {s:.1} bits below its bound; measured with the secret \
+                 key: do not share"
+            )
+        }));
         lines.extend(plot.svg.as_ref().map(|path| path.display().to_string()));
         emit(&lines.join("\n"))?;
     }
     match slack {
-        Some(s) if s < 0.0 => Err(CliError::failure("measured noise above its bound: please report this")),
+        Some(s) if s < 0.0 => {
+            Err(CliError::failure("measured noise above its bound: please report this"))
+        }
         _ => Ok(()),
     }
 }

@@ -105,13 +105,21 @@ fn run(cli: &Cli) -> Result<(), CliError> {
 
 /// The parser's complaint on one line, with where to look.
 fn usage_of(e: &clap::Error) -> CliError {
-    if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand || e.kind() == ErrorKind::MissingSubcommand {
+    if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        || e.kind() == ErrorKind::MissingSubcommand
+    {
         return CliError::usage(
-            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, explain, compact, decrypt, inspect, change-key, keys, security, bench, aes, reproduce, selftest, completions, man or version; `everlevel --help` explains them",
+            "expected a command: demo, params, keygen, encrypt, eval, bootstrap, explain, \
+             compact, decrypt, inspect, change-key, keys, security, bench, aes, reproduce, \
+             selftest, completions, man or version; `everlevel --help` explains them",
         );
     }
     let text = e.to_string();
-    let told: Vec<&str> = text.lines().take_while(|l| !l.starts_with("Usage:")).filter(|l| !l.contains("--help")).collect();
+    let told: Vec<&str> = text
+        .lines()
+        .take_while(|l| !l.starts_with("Usage:"))
+        .filter(|l| !l.contains("--help"))
+        .collect();
     let told = told.join(" ");
     let told = told.trim().trim_start_matches("error: ");
     CliError::usage(format!("{told}; try `everlevel --help`"))

@@ -19,7 +19,8 @@ pub fn completions(shell: clap_complete::Shell) -> Result<(), CliError> {
 /// Writes manual pages.
 pub fn pages(directory: &Path) -> Result<(), CliError> {
     create_directory(directory)?;
-    clap_mangen::generate_to(Cli::command(), directory)
-        .map_err(|e| CliError::failure(format!("cannot write manual pages to {}: {e}", directory.display())))?;
+    clap_mangen::generate_to(Cli::command(), directory).map_err(|e| {
+        CliError::failure(format!("cannot write manual pages to {}: {e}", directory.display()))
+    })?;
     emit(&format!("manual pages: {}", directory.display()))
 }

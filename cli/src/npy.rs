@@ -1,4 +1,5 @@
-//! NumPy's file format, as far as columns need it: a vector of integers. Format: "A simple file format for NumPy arrays" (NEP 1), versions 1 to 3.
+//! NumPy's file format, as far as columns need it: a vector of integers. Format: "A simple file
+//! format for NumPy arrays" (NEP 1), versions 1 to 3.
 
 /// Before the header: a magic string and the two bytes of the version.
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -11,14 +12,22 @@ const MAX_HEADER: usize = 1 << 12;
 /// What was expected and what the file holds instead.
 pub fn read(bytes: &[u8], most: usize) -> Result<Vec<i128>, String> {
     let (header, data) = split(bytes).ok_or("not a NumPy file, or cut short in its header")?;
-    let header = Header::parse(header).ok_or("not a NumPy file: its header does not describe an array")?;
+    let header =
+        Header::parse(header).ok_or("not a NumPy file: its header does not describe an array")?;
     let [count] = header.shape[..] else {
-        return Err(format!("expected a vector, found an array of shape {:?}: take one column, or flatten it", header.shape));
+        return Err(format!(
+            "expected a vector, found an array of shape {:?}: take one column, or flatten it",
+            header.shape
+        ));
     };
     let count = usize::try_from(count).ok().filter(|&c| c <= most);
-    let count = count.ok_or_else(|| format!("expected at most {most} values, one a slot, found {}", header.shape[0]))?;
+    let count = count.ok_or_else(|| {
+        format!("expected at most {most} values, one a slot, found {}", header.shape[0])
+    })?;
     let (signed, size, big_endian) = integers(header.descr)?;
-    let data = data.get(..count * size).ok_or_else(|| format!("cut short: expected {count} values of {size} bytes"))?;
+    let data = data
+        .get(..count * size)
+        .ok_or_else(|| format!("cut short: expected {count} values of {size} bytes"))?;
     let value = |word: &[u8]| {
         let mut bytes = [0; 8];
         bytes[..size].copy_from_slice(word);
@@ -27,17 +36,23 @@ pub fn read(bytes: &[u8], most: usize) -> Result<Vec<i128>, String> {
         }
         let unsigned = u64::from_le_bytes(bytes);
         let shift = 64 - 8 * size as u32;
-        if signed { i128::from(((unsigned << shift) as i64) >> shift) } else { i128::from(unsigned) }
+        if signed {
+            i128::from(((unsigned << shift) as i64) >> shift)
+        } else {
+            i128::from(unsigned)
+        }
     };
     Ok(data.chunks_exact(size).map(value).collect())
 }
 
 /// A vector as a file of 64-bit integers.
 pub fn write(values: &[i64]) -> Vec<u8> {
-    let mut header = format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", values.len());
+    let mut header =
+        format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", values.len());
     // The data start at a multiple of 64 bytes, after a line end.
     let before = MAGIC.len() + 4;
-    header += &" ".repeat((before + header.len() + 1).next_multiple_of(64) - before - header.len() - 1);
+    header +=
+        &" ".repeat((before + header.len() + 1).next_multiple_of(64) - before - header.len() - 1);
     header.push('\n');
     let length = u16::try_from(header.len()).expect("a header of one line");
     let head = [MAGIC, &[1, 0], &length.to_le_bytes(), header.as_bytes()].concat();
@@ -49,8 +64,12 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (&[version, _], rest) = rest.split_first_chunk()?;
     let (length, rest) = match version {
-        1 => rest.split_first_chunk().map(|(&length, rest)| (usize::from(u16::from_le_bytes(length)), rest))?,
-        2 | 3 => rest.split_first_chunk().map(|(&length, rest)| (u32::from_le_bytes(length) as usize, rest))?,
+        1 => rest
+            .split_first_chunk()
+            .map(|(&length, rest)| (usize::from(u16::from_le_bytes(length)), rest))?,
+        2 | 3 => rest
+            .split_first_chunk()
+            .map(|(&length, rest)| (u32::from_le_bytes(length) as usize, rest))?,
         _ => return None,
     };
     let (header, data) = (length <= MAX_HEADER).then(|| rest.split_at_checked(length))??;
@@ -59,10 +78,15 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
 
 /// Signed or not, bytes, and whether the first byte is the highest.
 fn integers(descr: &str) -> Result<(bool, usize, bool), String> {
-    let refused = || format!("expected integers, found type {descr}: convert with .astype('int64')");
+    let refused =
+        || format!("expected integers, found type {descr}: convert with .astype('int64')");
     let mut letters = descr.chars();
     let (order, kind, size) = (letters.next(), letters.next(), letters.as_str());
-    let size = ["1", "2", "4", "8"].into_iter().find(|s| *s == size).and_then(|s| s.parse().ok()).ok_or_else(refused)?;
+    let size = ["1", "2", "4", "8"]
+        .into_iter()
+        .find(|s| *s == size)
+        .and_then(|s| s.parse().ok())
+        .ok_or_else(refused)?;
     let big_endian = match order {
         Some('<') => false,
         Some('>') => true,
@@ -90,7 +114,11 @@ impl<'a> Header<'a> {
         loop {
             if let Some(end) = rest.strip_prefix('}') {
                 // The order of a vector's entries does not matter, but it has to be there.
-                return end.is_empty().then_some(fortran_order).flatten().and(Some(Header { descr: descr?, shape: shape? }));
+                return end
+                    .is_empty()
+                    .then_some(fortran_order)
+                    .flatten()
+                    .and(Some(Header { descr: descr?, shape: shape? }));
             }
             let (key, after) = string(rest)?;
             let value = after.trim_start().strip_prefix(':')?.trim_start();
@@ -135,7 +163,8 @@ mod tests {
 
     /// A file as numpy.save writes it.
     fn file(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
-        let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+        let mut header =
+            format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
         header += &" ".repeat(117 - header.len());
         [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), b"\n", data].concat()
     }
@@ -163,9 +192,16 @@ mod tests {
         assert!(read(&file("<f8", "(1,)", &[0; 8]), 9).unwrap_err().contains("astype"));
         assert!(read(&file("|u1", "(1, 3)", &[1, 2, 3]), 9).unwrap_err().contains("[1, 3]"));
         assert!(read(&file("|u1", "()", &[1]), 9).unwrap_err().contains("shape []"));
-        assert!(read(&file("|u1", "(9000000000000000000,)", &[1]), 9).unwrap_err().contains("at most 9"));
+        assert!(
+            read(&file("|u1", "(9000000000000000000,)", &[1]), 9)
+                .unwrap_err()
+                .contains("at most 9")
+        );
         for wrong in ["i8", "|i8", "<i3", "<i", "", "<c8", "<i88", "é"] {
-            assert!(read(&file(wrong, "(1,)", &[0; 99]), 9).unwrap_err().contains("integers"), "{wrong}");
+            assert!(
+                read(&file(wrong, "(1,)", &[0; 99]), 9).unwrap_err().contains("integers"),
+                "{wrong}"
+            );
         }
     }
 
@@ -197,7 +233,8 @@ mod tests {
     }
 
     proptest! {
-        /// Any bytes, and files with a byte changed: an answer or an error, no panic, no more values than allowed.
+        /// Any bytes, and files with a byte changed: an answer or an error, no panic, no more
+        /// values than allowed.
         #[test]
         fn hostile_files(noise in proptest::collection::vec(any::<u8>(), 0..300), at in 0usize..144, byte: u8) {
             let mut changed = write(&[1, -1]);

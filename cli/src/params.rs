@@ -30,10 +30,12 @@ pub enum ParamsCommand {
         /// A name, or a JSON file
         name: String,
     },
-    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth; or, of a set that is named, a good bootstrapping plan: with
-    /// --json the set with that plan filled in, a file that --params takes
+    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth; or, of a set
+    /// that is named, a good bootstrapping plan: with --json the set with that plan filled in, a
+    /// file that --params takes
     Plan(PlanArgs),
-    /// Search for rings by their slots: degree, dimensions, and the modulus that their security allows
+    /// Search for rings by their slots: degree, dimensions, and the modulus that their security
+    /// allows
     Rings(RingsArgs),
 }
 
@@ -112,9 +114,12 @@ fn list(common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&sets);
     }
-    let head = ["name", "form", "n", "p^r", "slots", "d", "log2 QP", "security"].map(String::from).to_vec();
+    let head = ["name", "form", "n", "p^r", "slots", "d", "log2 QP", "security"]
+        .map(String::from)
+        .to_vec();
     let row = |s: &Listed| {
-        let security = if s.security_bits > 0.0 { format!("{:.1}", s.security_bits) } else { "none".into() };
+        let security =
+            if s.security_bits > 0.0 { format!("{:.1}", s.security_bits) } else { "none".into() };
         vec![
             s.name.clone(),
             s.form.name().into(),
@@ -127,7 +132,11 @@ fn list(common: &Common) -> Result<(), CliError> {
         ]
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(sets.iter().map(row)).collect();
-    emit(&format!("{}\n\nsecurity: {}", table(&rows), everlevel::scheme::params::SecurityReport::MODEL))
+    emit(&format!(
+        "{}\n\nsecurity: {}",
+        table(&rows),
+        everlevel::scheme::params::SecurityReport::MODEL
+    ))
 }
 
 fn show(name: &str, common: &Common) -> Result<(), CliError> {
@@ -139,8 +148,9 @@ fn show(name: &str, common: &Common) -> Result<(), CliError> {
     // Files leave out what is as usual; people are told.
     value["form"] = spec.form.name().into();
     let fields = value.as_object().into_iter().flatten();
-    let rows: Vec<Vec<String>> =
-        fields.map(|(k, v)| vec![k.clone(), v.as_str().map_or_else(|| v.to_string(), String::from)]).collect();
+    let rows: Vec<Vec<String>> = fields
+        .map(|(k, v)| vec![k.clone(), v.as_str().map_or_else(|| v.to_string(), String::from)])
+        .collect();
     let width = rows.iter().map(|r| r[0].len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|r| format!("{:<width$}  {}", r[0], r[1])).collect();
     emit(&lines.join("\n"))
@@ -157,7 +167,10 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
         By::Latency => Objective::Latency,
         By::Capacity => Objective::Capacity,
     };
-    let model = TimeModel { transform: machine::transform_us(&params) / 1e6, byte: 1e-9 / machine::bandwidth_gb_s() };
+    let model = TimeModel {
+        transform: machine::transform_us(&params) / 1e6,
+        byte: 1e-9 / machine::bandwidth_gb_s(),
+    };
     let bar = progress(common, "searching", 1);
     let best = search_plan(&params, model, objective).map_err(CliError::usage)?;
     bar.finish_and_clear();
@@ -165,7 +178,9 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
         return emit_json(&spec_with_plan(params.spec(), &best.plan));
     }
     emit(&format!(
-        "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {} in {} form\n{} key switches, {} products, depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications after it; {:.0} MiB of bootstrapping keys",
+        "{}: coeff-to-slot {:?}, slot-to-coeff {:?}, {} in {} form\n{} key switches, {} products, \
+         depth {}; modelled {:.2} s with {} threads\ncapacity {:.1} bits, {:.1} multiplications \
+         after it; {:.0} MiB of bootstrapping keys",
         params.name(),
         best.plan.coeff_to_slot,
         best.plan.slot_to_coeff,

@@ -6,8 +6,8 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use everlevel::wire::file::{Existing, write_file};
 use everlevel::{
-    Candidate, Client, Depth, Evaluator, KeyPlan, Minimise, NextUse, Params, ParamsSpec, Requirements, Scheme, ServerKeys,
-    TimeModel,
+    Candidate, Client, Depth, Evaluator, KeyPlan, Minimise, NextUse, Params, ParamsSpec,
+    Requirements, Scheme, ServerKeys, TimeModel,
 };
 use serde::Serialize;
 
@@ -53,7 +53,10 @@ pub struct PlanArgs {
 fn parse_depth(text: &str) -> Result<Depth, String> {
     match text {
         "unlimited" => Ok(Depth::Unlimited),
-        _ => text.parse().map(Depth::Levels).map_err(|_| format!("{text}: expected a number of multiplications, or unlimited")),
+        _ => text
+            .parse()
+            .map(Depth::Levels)
+            .map_err(|_| format!("{text}: expected a number of multiplications, or unlimited")),
     }
 }
 
@@ -119,12 +122,14 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
     };
     let bar = progress(common, "parameter sets", 1);
     let byte = 1e-9 / machine::bandwidth_gb_s();
-    let model = |params: &Params| TimeModel { transform: machine::transform_us(params) / 1e6, byte };
+    let model =
+        |params: &Params| TimeModel { transform: machine::transform_us(params) / 1e6, byte };
     let mut candidates = requirements.candidates(model).map_err(CliError::usage)?;
     bar.finish_and_clear();
     candidates.truncate(args.max_rows.max(1));
     if let Some(path) = &args.save {
-        let text = serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
+        let text =
+            serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
         write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(of_file(path))?;
     }
     let rows = candidates.iter().enumerate().map(|(i, candidate)| {
@@ -162,8 +167,8 @@ fn row(candidate: &Candidate, measured_seconds: Option<f64>) -> Row {
     }
 }
 
-/// The seconds that the model predicts as `latency`, with real keys: the multiplications of a fresh ciphertext of random values, or a bootstrapping.
-/// Everything is checked.
+/// The seconds that the model predicts as `latency`, with real keys: the multiplications of a fresh
+/// ciphertext of random values, or a bootstrapping. Everything is checked.
 fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
     let params = &candidate.params;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
@@ -171,14 +176,25 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
         let mut bench = Bench::new(params, find_planner(params, None)?);
         let outcome = bench.run(&mut rng, &|| ())?;
         if outcome.wrong > 0 {
-            return Err(CliError::failure(format!("{}: {} slots are wrong: please report this", params.name(), outcome.wrong)));
+            return Err(CliError::failure(format!(
+                "{}: {} slots are wrong: please report this",
+                params.name(),
+                outcome.wrong
+            )));
         }
         return Ok(outcome.seconds);
     };
     let client = Client::new(params, &mut rng);
-    let keys = ServerKeys::generate(client.secret(), &KeyPlan::relinearization(params), &mut rng, |_, _| ())?;
+    let keys = ServerKeys::generate(
+        client.secret(),
+        &KeyPlan::relinearization(params),
+        &mut rng,
+        |_, _| (),
+    )?;
     let evaluator = Evaluator::new(keys);
-    let values: Vec<u64> = (0..params.slots() as u64).map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus()).collect();
+    let values: Vec<u64> = (0..params.slots() as u64)
+        .map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus())
+        .collect();
     let mut x = client.encrypt(&values, &mut rng)?;
     let fresh = x.clone();
     let mut seconds = 0.0;
@@ -194,15 +210,30 @@ fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
     let t = u128::from(params.plain_modulus());
     let power = |v: u64| (0..depth).fold(u128::from(v), |v, _| v * v % t) as u64;
     if !client.decrypt(&x)?.into_iter().eq(values.into_iter().map(power)) {
-        return Err(CliError::failure(format!("{}: slots are wrong: please report this", params.name())));
+        return Err(CliError::failure(format!(
+            "{}: slots are wrong: please report this",
+            params.name()
+        )));
     }
     Ok(seconds)
 }
 
 fn text(plan: &Plan, args: &PlanArgs) -> String {
     let what = if plan.depth.is_some() { "s" } else { "s, bootstrap" };
-    let head = ["set", "n", "slots", "log2 QP", "security", "failure", "multiplications", what, "measured", "ns a slot", "MiB"]
-        .map(String::from);
+    let head = [
+        "set",
+        "n",
+        "slots",
+        "log2 QP",
+        "security",
+        "failure",
+        "multiplications",
+        what,
+        "measured",
+        "ns a slot",
+        "MiB",
+    ]
+    .map(String::from);
     let row = |r: &Row| {
         vec![
             r.name.clone(),
@@ -218,13 +249,16 @@ fn text(plan: &Plan, args: &PlanArgs) -> String {
             format!("{:.1}", r.bytes as f64 / 1048576.0),
         ]
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head.to_vec()).chain(plan.candidates.iter().map(row)).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head.to_vec()).chain(plan.candidates.iter().map(row)).collect();
     let saved = args.save.as_ref().map_or_else(
         || "--save FILE.json writes the first one as a file that --params takes".to_owned(),
         |path| format!("the first one is in {}", path.display()),
     );
     format!(
-        "{}\n\nseconds modelled from transforms and bytes at this machine's speed, with {} threads; a slot: one multiplication, bootstrapping included; MiB: server keys and four ciphertexts\n{saved}",
+        "{}\n\nseconds modelled from transforms and bytes at this machine's speed, with {} \
+         threads; a slot: one multiplication, bootstrapping included; MiB: server keys and four \
+         ciphertexts\n{saved}",
         table(&rows),
         plan.threads
     )

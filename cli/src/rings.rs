@@ -42,7 +42,10 @@ struct Row {
 /// Prints the rings, the smallest first.
 pub fn run(args: &RingsArgs, common: &Common) -> Result<(), CliError> {
     if !(args.security > 0.0 && args.security.is_finite()) {
-        return Err(CliError::usage(format!("--security {}: expected a positive number of bits", args.security)));
+        return Err(CliError::usage(format!(
+            "--security {}: expected a positive number of bits",
+            args.security
+        )));
     }
     let search = RingSearch {
         p: args.p,
@@ -58,10 +61,16 @@ pub fn run(args: &RingsArgs, common: &Common) -> Result<(), CliError> {
 }
 
 fn text(found: &[Row], count: usize, args: &RingsArgs) -> String {
-    let head = ["m", "factors", "n", "d", "slots", "dimensions", "log2 QP", "radices"].map(String::from).to_vec();
+    let head = ["m", "factors", "n", "d", "slots", "dimensions", "log2 QP", "radices"]
+        .map(String::from)
+        .to_vec();
     let join = |parts: Vec<String>, by: &str| parts.join(by);
     let row = |Row { ring, log_qp }: &Row| {
-        let dimensions = ring.dimensions.iter().map(|d| format!("{}{}", d.size, if d.good { "" } else { "!" })).collect();
+        let dimensions = ring
+            .dimensions
+            .iter()
+            .map(|d| format!("{}{}", d.size, if d.good { "" } else { "!" }))
+            .collect();
         vec![
             ring.m.to_string(),
             join(ring.factors.iter().map(u64::to_string).collect(), " · "),
@@ -75,7 +84,9 @@ fn text(found: &[Row], count: usize, args: &RingsArgs) -> String {
     };
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(found.iter().map(row)).collect();
     format!(
-        "{}\n\n{} of {count} rings for p = {}, by degree; !: rotations along it take a mask; log2 QP: at most, at {} bits for a ternary secret; radices: primes in the lengths of the transforms, added up",
+        "{}\n\n{} of {count} rings for p = {}, by degree; !: rotations along it take a mask; log2 \
+         QP: at most, at {} bits for a ternary secret; radices: primes in the lengths of the \
+         transforms, added up",
         table(&rows),
         found.len(),
         args.p,

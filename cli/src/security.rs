@@ -31,13 +31,15 @@ pub struct EstimateArgs {
     /// The degree of the ring, or the dimension of LWE
     #[arg(long, value_name = "N")]
     pub n: usize,
-    /// log2 of the largest modulus that anything under the secret is published with: QP where keys are switched
+    /// log2 of the largest modulus that anything under the secret is published with: QP where keys
+    /// are switched
     #[arg(long, value_name = "BITS")]
     pub log_qp: f64,
     /// What the secret is drawn from
     #[arg(long, value_name = "ternary|sparse:H|gaussian:S", value_parser = crate::security::parse_secret, default_value = "ternary")]
     pub secret: Secret,
-    /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not counted; ntru estimates a key g/f
+    /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not
+    /// counted; ntru estimates a key g/f
     #[arg(long, value_enum, default_value = "power-of-two")]
     pub ring: RingKind,
     /// The standard deviation of errors (of f and g, NTRU takes --secret)
@@ -46,7 +48,8 @@ pub struct EstimateArgs {
     /// Leave out the gain by rotations of the secret, as estimates before 2026 did
     #[arg(long)]
     pub no_rotation_gain: bool,
-    /// Count lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of gates by MATZOV
+    /// Count lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of gates by
+    /// MATZOV
     #[arg(long)]
     pub core_svp: bool,
 }
@@ -87,7 +90,9 @@ pub fn parse_secret(text: &str) -> Result<Secret, String> {
     match text.split_once(':') {
         None if text == "ternary" => Ok(Secret::Ternary),
         Some(("sparse", weight)) => weight.parse().map(Secret::Sparse).map_err(|_| expected()),
-        Some(("gaussian", deviation)) => deviation.parse().map(Secret::Gaussian).map_err(|_| expected()),
+        Some(("gaussian", deviation)) => {
+            deviation.parse().map(Secret::Gaussian).map_err(|_| expected())
+        }
         _ => Err(expected()),
     }
 }
@@ -117,11 +122,15 @@ fn estimate(args: &EstimateArgs, common: &Common) -> Result<(), CliError> {
                 Secret::Gaussian(deviation) => deviation * deviation,
                 Secret::Sparse(_) => {
                     return Err(CliError::usage(
-                        "--secret sparse: sparse NTRU keys are not estimated; expected ternary or gaussian:DEVIATION",
+                        "--secret sparse: sparse NTRU keys are not estimated; expected ternary or \
+                         gaussian:DEVIATION",
                     ));
                 }
             };
-            let mut attacks = ntru::estimate(args.n, args.log_qp, variance).map_err(CliError::usage)?.attacks().to_vec();
+            let mut attacks = ntru::estimate(args.n, args.log_qp, variance)
+                .map_err(CliError::usage)?
+                .attacks()
+                .to_vec();
             if args.core_svp {
                 attacks.iter_mut().for_each(|attack| attack.bits = attack.core_svp_bits);
                 attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));
@@ -158,9 +167,13 @@ fn estimate(args: &EstimateArgs, common: &Common) -> Result<(), CliError> {
 }
 
 fn text(estimated: &Estimated) -> String {
-    let head = ["attack", "bits", "block size", "dimension", "guessed", "of weight", "candidates"].map(String::from).to_vec();
+    let head = ["attack", "bits", "block size", "dimension", "guessed", "of weight", "candidates"]
+        .map(String::from)
+        .to_vec();
     let row = |attack: &Attack| {
-        let guess = |f: &dyn Fn(&everlevel::security::Guess) -> String| attack.guess.as_ref().map_or_else(String::new, f);
+        let guess = |f: &dyn Fn(&everlevel::security::Guess) -> String| {
+            attack.guess.as_ref().map_or_else(String::new, f)
+        };
         vec![
             attack.name.as_str().into(),
             format!("{:.2}", attack.bits),
@@ -171,7 +184,8 @@ fn text(estimated: &Estimated) -> String {
             guess(&|g| format!("2^{:.0}", g.log2_candidates)),
         ]
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(estimated.attacks.iter().map(row)).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(estimated.attacks.iter().map(row)).collect();
     let model = match estimated.cost_model {
         CostModel::Matzov => "MATZOV, gates",
         CostModel::CoreSvp => "Core-SVP, 2^(0.292 beta)",
@@ -217,7 +231,8 @@ fn lwe_key(
     // The rotations of rings of odd index as well: see docs/adr/0023-security-estimator.md.
     let lwe = Lwe::ring(n, log_q, Secret::Sparse(weight));
     let estimate = lwe::estimate(&lwe, CostModel::Matzov).map_err(CliError::failure)?;
-    let without = lwe::estimate(&lwe.without_rotations(), CostModel::Matzov).map_err(CliError::failure)?;
+    let without =
+        lwe::estimate(&lwe.without_rotations(), CostModel::Matzov).map_err(CliError::failure)?;
     let best = estimate.best();
     Ok(PaperKey {
         paper,
@@ -236,7 +251,14 @@ fn lwe_key(
 fn paper_keys() -> Result<Vec<PaperKey>, CliError> {
     let mut keys = Vec::new();
     for (log_n, log_q, claimed) in chen_han::KEYS {
-        keys.push(lwe_key("Chen–Han 2018", "main".into(), 1 << log_n, log_q, CHEN_HAN_WEIGHT, claimed)?);
+        keys.push(lwe_key(
+            "Chen–Han 2018",
+            "main".into(),
+            1 << log_n,
+            log_q,
+            CHEN_HAN_WEIGHT,
+            claimed,
+        )?);
     }
     for set in paper_sets() {
         let n = everlevel::Ring::degree_of(set.index).map_err(CliError::failure)?;
@@ -251,9 +273,17 @@ fn paper_keys() -> Result<Vec<PaperKey>, CliError> {
             )?);
         }
         let name = format!("{}, encapsulated", set.name());
-        keys.push(lwe_key("Ma et al. 2024", name, n, set.encapsulation_bits, set.weight, set.sparse_security)?);
+        keys.push(lwe_key(
+            "Ma et al. 2024",
+            name,
+            n,
+            set.encapsulation_bits,
+            set.weight,
+            set.sparse_security,
+        )?);
     }
-    // The formula of Lindner and Peikert at δ = 1.0067 and 1.0078; QP counts, as keys to switch with are published there.
+    // The formula of Lindner and Peikert at δ = 1.0067 and 1.0078; QP counts, as keys to switch
+    // with are published there.
     for (name, claimed_bits) in [("ltv-32768", 77.0), ("ltv-27000", 50.0)] {
         let params = Params::named(name, OptIn::InsecureResearch)?;
         let key = params.security().weakest();
@@ -279,7 +309,18 @@ fn papers(markdown: bool, common: &Common) -> Result<(), CliError> {
     if common.json {
         return emit_json(&keys);
     }
-    let head = ["paper", "key", "n", "log2 q", "secret", "bits: paper", "here", "without rotations", "attack", "block size"];
+    let head = [
+        "paper",
+        "key",
+        "n",
+        "log2 q",
+        "secret",
+        "bits: paper",
+        "here",
+        "without rotations",
+        "attack",
+        "block size",
+    ];
     let row = |k: &PaperKey| {
         vec![
             k.paper.into(),
@@ -299,10 +340,12 @@ fn papers(markdown: bool, common: &Common) -> Result<(), CliError> {
         let line = |cells: &[String]| format!("| {} |", cells.join(" | "));
         let head = head.map(String::from);
         let rule = format!("|{}", "---|".repeat(head.len()));
-        let lines: Vec<String> = [line(&head), rule].into_iter().chain(rows.iter().map(|r| line(r))).collect();
+        let lines: Vec<String> =
+            [line(&head), rule].into_iter().chain(rows.iter().map(|r| line(r))).collect();
         return emit(&lines.join("\n"));
     }
-    let rows: Vec<Vec<String>> = std::iter::once(head.map(String::from).to_vec()).chain(rows).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head.map(String::from).to_vec()).chain(rows).collect();
     emit(&table(&rows))
 }
 

@@ -33,7 +33,10 @@ pub fn run(verbose: bool, common: &Common) -> Result<(), CliError> {
     if !verbose {
         return emit(&format!("everlevel {}", v.version));
     }
-    let requested = Backend::selection().requested.as_ref().map_or(String::new(), |r| format!(" (EVERLEVEL_BACKEND={r})"));
+    let requested = Backend::selection()
+        .requested
+        .as_ref()
+        .map_or(String::new(), |r| format!(" (EVERLEVEL_BACKEND={r})"));
     let rows = [
         ("everlevel", v.version.to_string()),
         ("backend", format!("{}{requested}", v.backend)),

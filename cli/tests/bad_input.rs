@@ -1,4 +1,5 @@
-//! Whatever is wrong with the input: exit code 2, one line that says what was expected, what was found and what to do.
+//! Whatever is wrong with the input: exit code 2, one line that says what was expected, what was
+//! found and what to do.
 
 mod common;
 
@@ -18,7 +19,8 @@ fn refused(args: &[&str], parts: &[&str]) {
 
 /// The toy set with some fields changed, in a file.
 fn changed(file_name: &str, changes: &[(&str, Value)]) -> String {
-    let mut spec: Value = serde_json::from_str(&success(&["params", "show", TOY, "--json"])).unwrap();
+    let mut spec: Value =
+        serde_json::from_str(&success(&["params", "show", TOY, "--json"])).unwrap();
     for (key, value) in changes {
         match key.split_once('.') {
             Some((outer, inner)) => spec[outer][inner] = value.clone(),
@@ -28,7 +30,8 @@ fn changed(file_name: &str, changes: &[(&str, Value)]) -> String {
     file(file_name, spec.to_string())
 }
 
-/// The code, at the end of the line and in the object that --json gives instead, with the same message.
+/// The code, at the end of the line and in the object that --json gives instead, with the same
+/// message.
 #[test]
 fn codes() {
     let path = file("codes.json", "{}");
@@ -39,7 +42,19 @@ fn codes() {
         (vec!["demo", "--params", TOY], "scheme.insecure"),
         (vec!["inspect", "no-such-file.ct"], "wire.io"),
         (vec!["inspect", &path], "wire.not-ours"),
-        (vec!["keygen", "--params", TOY, "--insecure-research", "--program", "y = 2*", "--out", "none"], "expression.syntax"),
+        (
+            vec![
+                "keygen",
+                "--params",
+                TOY,
+                "--insecure-research",
+                "--program",
+                "y = 2*",
+                "--out",
+                "none",
+            ],
+            "expression.syntax",
+        ),
     ] {
         let plain = everlevel(&args);
         let line = String::from_utf8(plain.stderr).unwrap();
@@ -74,13 +89,17 @@ fn arguments() {
     refused(&["params", "rings", "--p", "15"], &["expected a prime", "15"]);
     refused(&["params", "rings", "--p", "2", "--security", "0"], &["--security 0"]);
     refused(&["params", "rings", "--p", "2", "--degree-of", "0"], &["--degree-of"]);
-    refused(&["params", "rings", "--p", "2", "--index-below", "300000"], &["--index-below", "262145"]);
+    refused(
+        &["params", "rings", "--p", "2", "--index-below", "300000"],
+        &["--index-below", "262145"],
+    );
 }
 
 #[test]
 fn reproduced_tables() {
     let n = |extra: &str, parts: &[&str]| {
-        let args: Vec<&str> = ["reproduce", "chen-han"].into_iter().chain(extra.split(' ')).collect();
+        let args: Vec<&str> =
+            ["reproduce", "chen-han"].into_iter().chain(extra.split(' ')).collect();
         refused(&args, parts);
     };
     refused(&["reproduce"], &[]);
@@ -102,12 +121,16 @@ fn reproduced_tables() {
 #[test]
 fn aes() {
     let n = |extra: &str, parts: &[&str]| {
-        let args: Vec<&str> = ["aes", "bench", "--insecure-research"].into_iter().chain(extra.split(' ')).collect();
+        let args: Vec<&str> =
+            ["aes", "bench", "--insecure-research"].into_iter().chain(extra.split(' ')).collect();
         refused(&args, parts);
     };
     refused(&["aes"], &["expected a command"]);
     refused(&["aes", "bench", "--scheme", "ltv"], &["aes-bgv-leveled", "--scheme bgv"]);
-    refused(&["aes", "bench", "--scheme", "ltv", "--params", "insecure_ltv-2-m255"], &["--insecure-research"]);
+    refused(
+        &["aes", "bench", "--scheme", "ltv", "--params", "insecure_ltv-2-m255"],
+        &["--insecure-research"],
+    );
     let chain = ["--chain", "prime-power", "--scheme", "ltv", "--params", "insecure_ltv-m255"];
     refused(&[&["aes", "bench"], &chain[..]].concat(), &["--insecure-research"]);
     n("--params insecure_ltv-2-m255", &["--scheme ltv"]);
@@ -116,17 +139,37 @@ fn aes() {
     n("--chain prime-power --params insecure_ltv-m255", &["--chain prime-power", "--scheme ltv"]);
     n("--chain prime-power --scheme ltv --params ltv-0", &["ltv-0", "ltv-32768"]);
     n("--chain prime-power --scheme ltv --params insecure_ltv-n4096", &["slots"]);
-    n("--chain prime-power --scheme ltv --params insecure_ltv-m255", &["too little room for 10 rounds", "--rounds"]);
+    n(
+        "--chain prime-power --scheme ltv --params insecure_ltv-m255",
+        &["too little room for 10 rounds", "--rounds"],
+    );
     n("--scheme ltv --params insecure_ltv-2-m255 --rounds 11", &["--rounds"]);
-    n("--scheme ltv --params insecure_ltv-2-m255 --method nibbles", &["nibbles", "bit-sliced", "byte-sliced", "packed"]);
+    n(
+        "--scheme ltv --params insecure_ltv-2-m255 --method nibbles",
+        &["nibbles", "bit-sliced", "byte-sliced", "packed"],
+    );
     n("--scheme ltv --method packed --params insecure_ltv-2-m255", &["dimension of 16 slots"]);
-    n("--scheme ltv --chain prime-power --method packed --params insecure_ltv-m255", &["dimension of 16 slots"]);
-    let mut spec: Value = serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"])).unwrap();
+    n(
+        "--scheme ltv --chain prime-power --method packed --params insecure_ltv-m255",
+        &["dimension of 16 slots"],
+    );
+    let mut spec: Value =
+        serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"]))
+            .unwrap();
     spec["words"] = json!(4);
-    n(&format!("--scheme ltv --params {}", file("aes-words.json", spec.to_string())), &["too little room for 10 rounds"]);
+    n(
+        &format!("--scheme ltv --params {}", file("aes-words.json", spec.to_string())),
+        &["too little room for 10 rounds"],
+    );
     // Slots of degree 7.
     spec["index"] = json!(127);
-    n(&format!("--scheme ltv --method byte-sliced --params {}", file("aes-127.json", spec.to_string())), &["degree 7", "bits"]);
+    n(
+        &format!(
+            "--scheme ltv --method byte-sliced --params {}",
+            file("aes-127.json", spec.to_string())
+        ),
+        &["degree 7", "bits"],
+    );
 }
 
 #[test]
@@ -177,7 +220,11 @@ fn parameter_combinations() {
     n(&[("index", json!(1u64 << 60))], "index60.json", &["index"]);
     n(&[("words", json!(1000))], "words.json", &["words"]);
     n(&[("special", json!(1)), ("digit_size", json!(16))], "digits.json", &["too little room"]);
-    n(&[("words", json!(0)), ("fine_bits", json!([]))], "noroom.json", &["too little room", "words"]);
+    n(
+        &[("words", json!(0)), ("fine_bits", json!([]))],
+        "noroom.json",
+        &["too little room", "words"],
+    );
     n(&[("base_bits", json!(64))], "base64.json", &["base_bits"]);
     n(&[("base_bits", json!(20))], "base20.json", &["base_bits"]);
     n(&[("word_bits", json!(10))], "word10.json", &["word_bits"]);

@@ -20,7 +20,8 @@ fn number(value: &Value, key: &str) -> f64 {
 #[test]
 fn demo() {
     let report = json(&["demo", "--params", TOY, "--insecure-research", "--threads", "1"]);
-    let expected = "params slots multiplications bootstraps correct_slots wrong_slots security_bits failure_log2 seconds_total seconds_per_bootstrap";
+    let expected = "params slots multiplications bootstraps correct_slots wrong_slots \
+                    security_bits failure_log2 seconds_total seconds_per_bootstrap";
     assert_eq!(keys(&report), expected.split(' ').collect());
     assert_eq!(report["params"], TOY);
     assert_eq!((number(&report, "correct_slots"), number(&report, "wrong_slots")), (128.0, 0.0));
@@ -29,7 +30,9 @@ fn demo() {
     assert!(number(&report, "failure_log2") <= -128.0);
 
     let text = success(&["demo", "--params", TOY, "--insecure-research", "--steps", "12"]);
-    for part in ["step", "level", "noise bound", "bootstraps", "seconds", "128 of 128 slots are correct"] {
+    for part in
+        ["step", "level", "noise bound", "bootstraps", "seconds", "128 of 128 slots are correct"]
+    {
         assert!(text.contains(part), "{part} in {text}");
     }
 }
@@ -42,7 +45,8 @@ fn demo_with_a_column_of_ones_own() {
         ("own-reduced.csv", "1000000\n-7\n", &["--reduce"][..]),
     ] {
         let path = file(name, text);
-        let mut args = vec!["demo", "--params", TOY, "--insecure-research", "--steps", "15", "--in", &path];
+        let mut args =
+            vec!["demo", "--params", TOY, "--insecure-research", "--steps", "15", "--in", &path];
         args.extend(flags);
         assert_eq!(number(&json(&args), "wrong_slots"), 0.0);
     }
@@ -63,29 +67,45 @@ fn bench_bootstrap() {
         "--mode",
         "general",
     ]);
-    let expected = "params slots threads backend security_bits security_model failure_log2 seconds_median seconds_min stages key_switches \
-        non_scalar_products capacity_bits_before capacity_bits_after multiplications_after server_key_bytes peak_memory_bytes ntt_count ntt_us \
-        bytes_moved bandwidth_gb_s floor_seconds noise_bound_bits noise_measured_bits verified_slots wrong_slots";
+    let expected = "params slots threads backend security_bits security_model failure_log2 \
+                    seconds_median seconds_min stages key_switches non_scalar_products \
+                    capacity_bits_before capacity_bits_after multiplications_after \
+                    server_key_bytes peak_memory_bytes ntt_count ntt_us bytes_moved \
+                    bandwidth_gb_s floor_seconds noise_bound_bits noise_measured_bits \
+                    verified_slots wrong_slots";
     assert_eq!(keys(&report), expected.split_whitespace().collect());
     let n = |key| number(&report, key);
-    assert_eq!((n("slots"), n("threads"), n("verified_slots"), n("wrong_slots")), (2048.0, 1.0, 4096.0, 0.0));
+    assert_eq!(
+        (n("slots"), n("threads"), n("verified_slots"), n("wrong_slots")),
+        (2048.0, 1.0, 4096.0, 0.0)
+    );
     assert!(n("seconds_min") > 0.0 && n("seconds_min") <= n("seconds_median"));
     assert!(n("noise_measured_bits") <= n("noise_bound_bits"));
     assert!(n("failure_log2") <= -128.0 && n("failure_log2") > -1024.0);
-    assert!(n("capacity_bits_after") > n("capacity_bits_before") && n("multiplications_after") >= 1.0);
+    assert!(
+        n("capacity_bits_after") > n("capacity_bits_before") && n("multiplications_after") >= 1.0
+    );
     let floor = n("ntt_count") * n("ntt_us") / 1e6 + n("bytes_moved") / (n("bandwidth_gb_s") * 1e9);
     assert!((n("floor_seconds") - floor).abs() < 1e-9 + 1e-6 * floor);
-    assert!(keys(&report["stages"]).is_superset(&["encapsulate", "coeff_to_slot", "digit_removal", "slot_to_coeff"].into()));
+    assert!(
+        keys(&report["stages"]).is_superset(
+            &["encapsulate", "coeff_to_slot", "digit_removal", "slot_to_coeff"].into()
+        )
+    );
     assert!(n("peak_memory_bytes") > 1e6 && n("server_key_bytes") > 1e6);
 }
 
 #[test]
 fn bench_primitives() {
-    let report = json(&["bench", "primitives", "--params", TOY, "--insecure-research", "--runs", "3"]);
+    let report =
+        json(&["bench", "primitives", "--params", TOY, "--insecure-research", "--runs", "3"]);
     assert_eq!(keys(&report), ["threads", "backend", "cpu_flags", "runs", "results"].into());
     let results = report["results"].as_array().unwrap();
     let names: BTreeSet<&str> = results.iter().map(|r| r["name"].as_str().unwrap()).collect();
-    for name in "ntt_forward ntt_inverse encode encrypt_public decrypt_decode add multiply_plain multiply_factor multiply_relinearize rotate hoisted_rotate modulus_switch".split(' ') {
+    for name in "ntt_forward ntt_inverse encode encrypt_public decrypt_decode add multiply_plain \
+                 multiply_factor multiply_relinearize rotate hoisted_rotate modulus_switch"
+        .split(' ')
+    {
         assert!(names.contains(name), "{name}");
     }
     assert!(results.iter().all(|r| number(r, "ms") > 0.0));
@@ -100,14 +120,26 @@ fn a_printed_set_is_a_parameter_file() {
         assert_eq!(json(&["params", "card", &path]), json(&["params", "card", name]));
     }
     let path = file("run.json", success(&["params", "show", TOY, "--json"]));
-    assert_eq!(number(&json(&["demo", "--params", &path, "--insecure-research", "--steps", "3"]), "wrong_slots"), 0.0);
+    assert_eq!(
+        number(
+            &json(&["demo", "--params", &path, "--insecure-research", "--steps", "3"]),
+            "wrong_slots"
+        ),
+        0.0
+    );
 }
 
 #[test]
 fn a_searched_plan_is_a_parameter_file() {
     let path = file("plan.json", success(&["params", "plan", TOY, "--json"]));
     assert!(json(&["params", "show", &path])["bootstrap"]["coeff_to_slot"].is_array());
-    assert_eq!(number(&json(&["demo", "--params", &path, "--insecure-research", "--steps", "30"]), "wrong_slots"), 0.0);
+    assert_eq!(
+        number(
+            &json(&["demo", "--params", &path, "--insecure-research", "--steps", "30"]),
+            "wrong_slots"
+        ),
+        0.0
+    );
     assert!(success(&["params", "plan", TOY, "--by", "latency"]).contains("key switches"));
 }
 
@@ -146,13 +178,18 @@ fn documented_sets_are_the_real_ones() {
     let (head, table) = text.split_once(MARK).expect("the mark of the table");
     let printed = success(&["params", "list", "--markdown"]);
     if std::env::var_os("EVERLEVEL_UPDATE_DOCS").is_some() {
-        std::fs::write(path, format!("{head}{MARK}{printed}")).expect("docs/parameters.md can be written");
+        std::fs::write(path, format!("{head}{MARK}{printed}"))
+            .expect("docs/parameters.md can be written");
     } else {
-        assert_eq!(table, printed, "docs/parameters.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1");
+        assert_eq!(
+            table, printed,
+            "docs/parameters.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1"
+        );
     }
 }
 
-/// The cards of all sets that are secure, as in docs/cards.md; EVERLEVEL_UPDATE_DOCS=1 rewrites them.
+/// The cards of all sets that are secure, as in docs/cards.md; EVERLEVEL_UPDATE_DOCS=1 rewrites
+/// them.
 #[test]
 fn documented_cards_are_the_real_ones() {
     const MARK: &str = "<!-- cards -->\n";
@@ -163,40 +200,93 @@ fn documented_cards_are_the_real_ones() {
     for set in json(&["params", "list"]).as_array().unwrap() {
         let name = set["name"].as_str().unwrap();
         if !name.starts_with("insecure_") {
-            printed += &format!("\n## {name}\n```text\n{}```\n", success(&["params", "card", name]));
+            printed +=
+                &format!("\n## {name}\n```text\n{}```\n", success(&["params", "card", name]));
         }
     }
     if std::env::var_os("EVERLEVEL_UPDATE_DOCS").is_some() {
-        std::fs::write(path, format!("{head}{MARK}{printed}")).expect("docs/cards.md can be written");
+        std::fs::write(path, format!("{head}{MARK}{printed}"))
+            .expect("docs/cards.md can be written");
     } else {
-        assert_eq!(cards, printed, "docs/cards.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1");
+        assert_eq!(
+            cards, printed,
+            "docs/cards.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1"
+        );
     }
 }
 
 #[test]
 fn rings_are_searched() {
-    let found =
-        json(&"params rings --p 2 --slots-at-least 1000 --degree-of 8 --index-below 30000".split(' ').collect::<Vec<_>>());
+    let found = json(
+        &"params rings --p 2 --slots-at-least 1000 --degree-of 8 --index-below 30000"
+            .split(' ')
+            .collect::<Vec<_>>(),
+    );
     let rings = found.as_array().unwrap();
     assert_eq!(rings.len(), 1);
     assert_eq!((rings[0]["m"].as_u64(), rings[0]["slots"].as_u64()), (Some(21845), Some(1024)));
     assert!((430.0..433.0).contains(&number(&rings[0], "log_qp")));
-    let text = success(&["params", "rings", "--p", "2", "--slots-at-least", "50", "--index-below", "10000", "--max-rows", "3"]);
+    let text = success(&[
+        "params",
+        "rings",
+        "--p",
+        "2",
+        "--slots-at-least",
+        "50",
+        "--index-below",
+        "10000",
+        "--max-rows",
+        "3",
+    ]);
     assert!(text.contains("3 of ") && text.lines().count() == 6, "{text}");
 }
 
 #[test]
 fn aes_bench() {
-    let expected = "scheme params chain method blocks rounds products relinearizations key_switches depth seconds_total seconds_per_block \
-        latency_seconds seconds_keygen seconds_round_keys key_bytes peak_memory_bytes noise_after_each_round bound_after_each_round \
-        modulus_bits_after_each_round capacity_bits_after wrong_blocks failure_log2 security_bits security date version commit cpu cpu_flags \
-        backend threads";
+    let expected = "scheme params chain method blocks rounds products relinearizations \
+                    key_switches depth seconds_total seconds_per_block latency_seconds \
+                    seconds_keygen seconds_round_keys key_bytes peak_memory_bytes \
+                    noise_after_each_round bound_after_each_round modulus_bits_after_each_round \
+                    capacity_bits_after wrong_blocks failure_log2 security_bits security date \
+                    version commit cpu cpu_flags backend threads";
     for (scheme, chain, params, method, rounds, blocks, counts) in [
         // The whole cipher: 2,880 relinearizations at depth 40.
-        ("ltv", "rns", "insecure_ltv-2-m255", "bit-sliced", 10, 16.0, [5760.0, 2880.0, 2880.0, 40.0]),
-        ("ltv", "rns", "insecure_ltv-2-m255", "byte-sliced", 10, 16.0, [640.0, 640.0, 1760.0, 30.0]),
-        ("ltv", "prime-power", "insecure_ltv-m255", "bit-sliced", 2, 16.0, [1152.0, 576.0, 576.0, 8.0]),
-        ("ltv", "prime-power", "insecure_ltv-m255", "byte-sliced", 2, 16.0, [128.0, 128.0, 352.0, 6.0]),
+        (
+            "ltv",
+            "rns",
+            "insecure_ltv-2-m255",
+            "bit-sliced",
+            10,
+            16.0,
+            [5760.0, 2880.0, 2880.0, 40.0],
+        ),
+        (
+            "ltv",
+            "rns",
+            "insecure_ltv-2-m255",
+            "byte-sliced",
+            10,
+            16.0,
+            [640.0, 640.0, 1760.0, 30.0],
+        ),
+        (
+            "ltv",
+            "prime-power",
+            "insecure_ltv-m255",
+            "bit-sliced",
+            2,
+            16.0,
+            [1152.0, 576.0, 576.0, 8.0],
+        ),
+        (
+            "ltv",
+            "prime-power",
+            "insecure_ltv-m255",
+            "byte-sliced",
+            2,
+            16.0,
+            [128.0, 128.0, 352.0, 6.0],
+        ),
         ("bgv", "rns", "insecure_aes-m4947", "packed", 10, 4.0, [40.0, 40.0, 170.0, 30.0]),
     ] {
         let rounds_text = rounds.to_string();
@@ -219,12 +309,19 @@ fn aes_bench() {
         ]);
         assert_eq!(keys(&report), expected.split_whitespace().collect());
         assert_eq!((&report["chain"], &report["method"]), (&chain.into(), &method.into()));
-        assert_eq!(["products", "relinearizations", "key_switches", "depth"].map(|key| number(&report, key)), counts);
+        assert_eq!(
+            ["products", "relinearizations", "key_switches", "depth"]
+                .map(|key| number(&report, key)),
+            counts
+        );
         assert_eq!((number(&report, "blocks"), number(&report, "wrong_blocks")), (blocks, 0.0));
         // One state, whose time is the latency; averages of noise bound no failure.
         assert_eq!(number(&report, "latency_seconds"), number(&report, "seconds_total"));
         match chain {
-            "rns" => assert!(number(&report, "failure_log2") <= -128.0 && number(&report, "failure_log2") > -170.0),
+            "rns" => assert!(
+                number(&report, "failure_log2") <= -128.0
+                    && number(&report, "failure_log2") > -170.0
+            ),
             _ => assert!(report["failure_log2"].is_null()),
         }
         assert!(number(&report, "capacity_bits_after") > 0.0);
@@ -232,19 +329,56 @@ fn aes_bench() {
         assert!(number(&report, "security_bits") < 60.0);
         assert!(scheme == "bgv" || number(&report["security"]["attacks"][0], "block_size") == 2.0);
         let each = |key: &str| -> Vec<f64> {
-            report[key].as_array().expect("an array").iter().map(|x| x.as_f64().expect("a number")).collect()
+            report[key]
+                .as_array()
+                .expect("an array")
+                .iter()
+                .map(|x| x.as_f64().expect("a number"))
+                .collect()
         };
-        let (noise, bound, modulus) =
-            (each("noise_after_each_round"), each("bound_after_each_round"), each("modulus_bits_after_each_round"));
-        assert!(noise.len() == rounds + 1 && bound.len() == rounds + 1 && modulus.is_sorted_by(|a, b| a > b));
-        assert!(noise.iter().zip(&bound).zip(&modulus).all(|((noise, bound), modulus)| noise <= bound && bound < modulus));
+        let (noise, bound, modulus) = (
+            each("noise_after_each_round"),
+            each("bound_after_each_round"),
+            each("modulus_bits_after_each_round"),
+        );
+        assert!(
+            noise.len() == rounds + 1
+                && bound.len() == rounds + 1
+                && modulus.is_sorted_by(|a, b| a > b)
+        );
+        assert!(
+            noise
+                .iter()
+                .zip(&bound)
+                .zip(&modulus)
+                .all(|((noise, bound), modulus)| noise <= bound && bound < modulus)
+        );
     }
-    let mut bgv: Value = serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"])).unwrap();
+    let mut bgv: Value =
+        serde_json::from_str(&success(&["params", "show", "insecure_ltv-2-m255", "--json"]))
+            .unwrap();
     bgv["family"] = "rlwe".into();
     bgv["secret"] = "uniform_ternary".into();
     let path = file("insecure_aes.json", bgv.to_string());
-    let text = success(&["aes", "bench", "--params", &path, "--method", "bit-sliced", "--rounds", "1", "--insecure-research"]);
-    for part in ["bgv", "16 blocks, 1 rounds", "288 relinearizations", "depth 4", "peak memory", "16 blocks checked, 0 wrong"] {
+    let text = success(&[
+        "aes",
+        "bench",
+        "--params",
+        &path,
+        "--method",
+        "bit-sliced",
+        "--rounds",
+        "1",
+        "--insecure-research",
+    ]);
+    for part in [
+        "bgv",
+        "16 blocks, 1 rounds",
+        "288 relinearizations",
+        "depth 4",
+        "peak memory",
+        "16 blocks checked, 0 wrong",
+    ] {
         assert!(text.contains(part), "{part} in {text}");
     }
 }

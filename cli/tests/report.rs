@@ -19,7 +19,8 @@ fn records(path: &str) -> String {
 fn all(out: &Path, args: &[&str]) -> (Option<i32>, String) {
     let out = out.to_str().unwrap();
     let run = everlevel(&[&["reproduce", "all", "--out", out], args].concat());
-    let text = String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
+    let text =
+        String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
     (run.status.code(), text)
 }
 
@@ -35,8 +36,17 @@ fn report(out: &Path) -> Value {
 fn offered(paper: &str) -> Vec<String> {
     let help = everlevel(&["reproduce", paper, "--help"]);
     let help = String::from_utf8(help.stdout).unwrap();
-    let values = help.split("Possible values:").nth(1).expect("possible values").split("Options:").next().unwrap();
-    values.lines().filter_map(|l| Some(l.trim().strip_prefix("- ")?.split(':').next()?.to_string())).collect()
+    let values = help
+        .split("Possible values:")
+        .nth(1)
+        .expect("possible values")
+        .split("Options:")
+        .next()
+        .unwrap();
+    values
+        .lines()
+        .filter_map(|l| Some(l.trim().strip_prefix("- ")?.split(':').next()?.to_string()))
+        .collect()
 }
 
 #[test]
@@ -44,14 +54,18 @@ fn the_plan_has_every_table_and_every_recorded_row() {
     let quick = names(&json(&["reproduce", "all", "--list", "--out", "none"]));
     let full = names(&json(&["reproduce", "all", "--full", "--list", "--out", "none"]));
     let help = String::from_utf8(everlevel(&["reproduce", "--help"]).stdout).unwrap();
-    let papers: Vec<&str> = ["chen-han", "ma-et-al", "ltv"].into_iter().filter(|p| help.contains(p)).collect();
+    let papers: Vec<&str> =
+        ["chen-han", "ma-et-al", "ltv"].into_iter().filter(|p| help.contains(p)).collect();
     assert_eq!(papers.len(), 3, "{help}");
     let mut tables = 0;
     for paper in papers {
         for table in offered(paper) {
             let stem = format!("{paper}-{table}");
             for plan in [&quick, &full] {
-                assert!(plan.iter().any(|name| *name == stem || name.starts_with(&format!("{stem}-"))), "{stem}");
+                assert!(
+                    plan.iter().any(|name| *name == stem || name.starts_with(&format!("{stem}-"))),
+                    "{stem}"
+                );
             }
             tables += 1;
         }
@@ -59,15 +73,21 @@ fn the_plan_has_every_table_and_every_recorded_row() {
     assert_eq!(tables, 5 + 4 + 7);
     // What is recorded is a job, but for what was tried beside the tables.
     let recorded = |directory: &str| -> Vec<String> {
-        let entries = std::fs::read_dir(records(directory)).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        let entries = std::fs::read_dir(records(directory))
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap());
         entries.filter_map(|file| file.strip_suffix(".json").map(String::from)).collect()
     };
     for name in recorded("papers/results/quick") {
         assert!(quick.contains(&name), "{name} is no job");
     }
-    let beside = ["chen-han-table-4-row-1-encapsulated-mixed-paterson_stockmeyer", "ltv-table-2-experiment"];
+    let beside =
+        ["chen-han-table-4-row-1-encapsulated-mixed-paterson_stockmeyer", "ltv-table-2-experiment"];
     for name in recorded("papers/results") {
-        assert!(full.contains(&name) || beside.contains(&name.as_str()) || name.starts_with("compare-"), "{name} is no job");
+        assert!(
+            full.contains(&name) || beside.contains(&name.as_str()) || name.starts_with("compare-"),
+            "{name} is no job"
+        );
     }
 }
 
@@ -75,7 +95,10 @@ fn the_plan_has_every_table_and_every_recorded_row() {
 fn what_makes_no_sense_is_refused() {
     assert!(usage(&["reproduce", "all", "--full", "--quick", "--list"]).contains("one of them"));
     assert!(usage(&["reproduce", "all", "--row", "1", "--list"]).contains("--row"));
-    assert!(usage(&["reproduce", "all", "--records", "no/such/directory", "--list"]).contains("no such directory"));
+    assert!(
+        usage(&["reproduce", "all", "--records", "no/such/directory", "--list"])
+            .contains("no such directory")
+    );
     let out = tempfile::tempdir().unwrap();
     assert_eq!(all(out.path(), &["--only", "nothing-of-that-name"]).0, Some(2));
 }
@@ -84,7 +107,9 @@ fn what_makes_no_sense_is_refused() {
 fn runs_resume_where_they_ended() {
     let out = tempfile::tempdir().unwrap();
     let out = out.path();
-    let journal = || -> Value { serde_json::from_str(&std::fs::read_to_string(out.join("journal.json")).unwrap()).unwrap() };
+    let journal = || -> Value {
+        serde_json::from_str(&std::fs::read_to_string(out.join("journal.json")).unwrap()).unwrap()
+    };
     let entered = || journal().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     // As if interrupted after two of five.
     for row in ["1", "2"] {
@@ -93,7 +118,10 @@ fn runs_resume_where_they_ended() {
     assert_eq!(entered(), ["ma-et-al-degrees-row-1", "ma-et-al-degrees-row-2"]);
     let (code, text) = all(out, &["--only", "ma-et-al-degrees"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("[1/3] ma-et-al degrees") && text.contains("left") && !text.contains("/5]"), "{text}");
+    assert!(
+        text.contains("[1/3] ma-et-al degrees") && text.contains("left") && !text.contains("/5]"),
+        "{text}"
+    );
     assert_eq!(entered().len(), 5);
     // Nothing is left.
     assert!(all(out, &["--only", "ma-et-al-degrees"]).1.contains(" 0 to run"));
@@ -105,11 +133,16 @@ fn runs_resume_where_they_ended() {
     let (code, text) = all(out, &["--only", "ma-et-al-degrees"]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains(" 2 to run"), "{text}");
-    let rows: Value =
-        serde_json::from_str(&std::fs::read_to_string(out.join("records/ma-et-al-degrees-row-4.json")).unwrap()).unwrap();
+    let rows: Value = serde_json::from_str(
+        &std::fs::read_to_string(out.join("records/ma-et-al-degrees-row-4.json")).unwrap(),
+    )
+    .unwrap();
     assert_eq!(rows[0]["row"], 4);
     let shown = report(out);
-    assert_eq!((shown["summary"]["done"].as_u64(), shown["summary"]["failed"].as_array().map(Vec::len)), (Some(5), Some(0)));
+    assert_eq!(
+        (shown["summary"]["done"].as_u64(), shown["summary"]["failed"].as_array().map(Vec::len)),
+        (Some(5), Some(0))
+    );
 }
 
 #[test]
@@ -122,8 +155,15 @@ fn failures_are_told_and_the_rest_is_run() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("failed: "), "{text}");
     let summary = report(out)["summary"].clone();
-    assert_eq!((summary["done"].as_u64(), summary["failed"][0][0].as_str()), (Some(4), Some("ma-et-al-degrees-row-1")));
-    assert!(std::fs::read_to_string(out.join("index.html")).unwrap().contains("<b>ma-et-al-degrees-row-1</b> failed"));
+    assert_eq!(
+        (summary["done"].as_u64(), summary["failed"][0][0].as_str()),
+        (Some(4), Some("ma-et-al-degrees-row-1"))
+    );
+    assert!(
+        std::fs::read_to_string(out.join("index.html"))
+            .unwrap()
+            .contains("<b>ma-et-al-degrees-row-1</b> failed")
+    );
 }
 
 #[test]
@@ -135,17 +175,30 @@ fn peers_are_shown_where_they_were_measured() {
     let (code, text) = all(out.path(), &["--no-run", "--records", peers.path().to_str().unwrap()]);
     assert_eq!(code, Some(0), "{text}");
     let page = std::fs::read_to_string(out.path().join("index.html")).unwrap();
-    assert!(page.contains("Peer 1.2") && page.contains("multiply &lt;and&gt; relinearize") && page.contains("0.414"));
+    assert!(
+        page.contains("Peer 1.2")
+            && page.contains("multiply &lt;and&gt; relinearize")
+            && page.contains("0.414")
+    );
 }
 
-/// The page of papers/report shows the records of papers/results. EVERLEVEL_UPDATE_REPORT=1 writes it anew.
+/// The page of papers/report shows the records of papers/results. EVERLEVEL_UPDATE_REPORT=1 writes
+/// it anew.
 #[test]
 fn the_page_in_the_sources_is_current() {
     let out = tempfile::tempdir().unwrap();
     let kept = PathBuf::from(records("papers/report/index.html"));
     let made = |out: &Path| {
         let run = Command::new(env!("CARGO_BIN_EXE_everlevel"))
-            .args(["reproduce", "all", "--full", "--no-run", "--records", "papers/results", "--out"])
+            .args([
+                "reproduce",
+                "all",
+                "--full",
+                "--no-run",
+                "--records",
+                "papers/results",
+                "--out",
+            ])
             .arg(out)
             .current_dir(SOURCES)
             .output()
@@ -196,15 +249,20 @@ fn opened(chromium: &Path, url: &str) -> Vec<(String, String)> {
     let tag = dom.split("<html").nth(1).and_then(|t| t.split('>').next());
     let tag = tag.unwrap_or_else(|| panic!("no page: {}", String::from_utf8_lossy(&run.stderr)));
     let attributes = tag.split("data-").skip(1).filter_map(|a| a.split_once("=\""));
-    attributes.map(|(k, v)| (k.to_string(), v.split('"').next().unwrap_or_default().to_string())).collect()
+    attributes
+        .map(|(k, v)| (k.to_string(), v.split('"').next().unwrap_or_default().to_string()))
+        .collect()
 }
 
-/// The page as on a phone: windows have a least width, frames have none. What the page found out becomes the outer one's.
+/// The page as on a phone: windows have a least width, frames have none. What the page found out
+/// becomes the outer one's.
 fn framed(page: &str) -> String {
     let inner = page.replace('&', "&amp;").replace('"', "&quot;");
-    let copy = "Object.assign(document.documentElement.dataset, this.contentDocument.documentElement.dataset)";
+    let copy = "Object.assign(document.documentElement.dataset, \
+                this.contentDocument.documentElement.dataset)";
     format!(
-        "<!doctype html><html><body><iframe style=\"width:390px;height:800px;border:0\" onload=\"{copy}\" srcdoc=\"{inner}\"></iframe></body></html>"
+        "<!doctype html><html><body><iframe style=\"width:390px;height:800px;border:0\" \
+         onload=\"{copy}\" srcdoc=\"{inner}\"></iframe></body></html>"
     )
 }
 
@@ -221,14 +279,21 @@ fn a_browser_shows_every_table_and_plot() {
     assert_eq!(code, Some(0), "{text}");
     let shown = report(out.path());
     let (mut plots, mut tables) = (BTreeSet::new(), BTreeSet::new());
-    for part in shown["chapters"].as_array().unwrap().iter().flat_map(|c| c["parts"].as_array().unwrap()) {
+    for part in
+        shown["chapters"].as_array().unwrap().iter().flat_map(|c| c["parts"].as_array().unwrap())
+    {
         let kind = if part["part"] == "table" { &mut tables } else { &mut plots };
         assert!(kind.insert(part["id"].as_str().unwrap().to_string()), "{} twice", part["id"]);
     }
     for id in EXPECTED_PLOTS {
         assert!(plots.contains(id), "{id} is missing: {plots:?}");
     }
-    assert!(shown["summary"]["missing"].as_array().unwrap().is_empty() && shown["summary"]["wrong"] == 0, "{}", shown["summary"]);
+    assert!(
+        shown["summary"]["missing"].as_array().unwrap().is_empty()
+            && shown["summary"]["wrong"] == 0,
+        "{}",
+        shown["summary"]
+    );
     tables.insert("machines".into());
     // Ratios of small rings are left out; those of recorded peers are there.
     if !shown["summary"]["times"].as_array().unwrap().is_empty() {
@@ -240,13 +305,23 @@ fn a_browser_shows_every_table_and_plot() {
     let phone = out.path().join("phone.html");
     std::fs::write(&phone, framed(&text)).unwrap();
     let dark_phone = out.path().join("dark-phone.html");
-    std::fs::write(&dark_phone, framed(&text.replacen("<html ", "<html data-theme=\"dark\" ", 1))).unwrap();
-    for (page, query, width) in
-        [(&page, "", "1280"), (&page, "?theme=dark", "1280"), (&phone, "", "390"), (&dark_phone, "", "390")]
-    {
+    std::fs::write(&dark_phone, framed(&text.replacen("<html ", "<html data-theme=\"dark\" ", 1)))
+        .unwrap();
+    for (page, query, width) in [
+        (&page, "", "1280"),
+        (&page, "?theme=dark", "1280"),
+        (&phone, "", "390"),
+        (&dark_phone, "", "390"),
+    ] {
         let found = opened(&chromium, &format!("file://{}{query}", page.display()));
         let of = |key: &str| found.iter().find(|(k, _)| k == key).map_or("", |(_, v)| v.as_str());
-        let ids = |key: &str| of(key).split(' ').filter(|id| !id.is_empty()).map(String::from).collect::<BTreeSet<_>>();
+        let ids = |key: &str| {
+            of(key)
+                .split(' ')
+                .filter(|id| !id.is_empty())
+                .map(String::from)
+                .collect::<BTreeSet<_>>()
+        };
         assert_eq!(of("width"), width, "{query}: the window is not as wide as it should be");
         assert_eq!(of("errors"), "0", "{query} {width}: {found:?}");
         assert_eq!(ids("plots"), plots, "{query} {width}");

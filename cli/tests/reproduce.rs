@@ -21,7 +21,8 @@ const TABLES: [(&str, &str, usize); 8] = [
 ];
 
 /// The sets of Ma et al. that are run, in the order of the rows.
-const SETS: [&str; 12] = ["I", "I-A", "II", "II-A", "III", "III-A", "IV", "IV-A", "IV-B", "V", "V-A", "V-B"];
+const SETS: [&str; 12] =
+    ["I", "I-A", "II", "II-A", "III", "III-A", "IV", "IV-A", "IV-B", "V", "V-A", "V-B"];
 
 /// Tables whose rows are several lines, computed without encryption.
 fn is_computed(table: &str) -> bool {
@@ -50,7 +51,9 @@ fn stable(record: &Value) -> Value {
     match record {
         Value::Object(fields) => {
             let kept = fields.iter().filter(|(key, _)| !VOLATILE.contains(&key.as_str()));
-            Value::Object(kept.map(|(key, value)| (key.clone(), stable(value))).collect::<Map<_, _>>())
+            Value::Object(
+                kept.map(|(key, value)| (key.clone(), stable(value))).collect::<Map<_, _>>(),
+            )
         }
         Value::Array(items) => Value::Array(items.iter().map(stable).collect()),
         other => other.clone(),
@@ -60,8 +63,12 @@ fn stable(record: &Value) -> Value {
 /// Equal, numbers up to the last digits that a mathematical library may differ in.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Object(a), Value::Object(b)) => a.len() == b.len() && a.iter().all(|(k, x)| b.get(k).is_some_and(|y| same(x, y))),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(k, x)| b.get(k).is_some_and(|y| same(x, y)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
+        }
         (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
             (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
             _ => false,
@@ -82,15 +89,19 @@ fn recorded_directory() -> PathBuf {
 /// The file that a record is kept in: `record` is one run, or all lines of a computed row.
 fn file_name(paper: &str, table: &str, row: usize, record: &Value) -> String {
     match (record["variant"].as_str(), record["arithmetic"].as_str()) {
-        (Some(variant), Some(arithmetic)) => format!("{paper}-{table}-row-{row}-{variant}-{arithmetic}-quick.json"),
+        (Some(variant), Some(arithmetic)) => {
+            format!("{paper}-{table}-row-{row}-{variant}-{arithmetic}-quick.json")
+        }
         _ if is_computed(table) => format!("{paper}-{table}-row-{row}.json"),
-        _ if paper == "ma-et-al" => format!("{paper}-{table}-{}-quick.json", record["set"].as_str().expect("a set")),
+        _ if paper == "ma-et-al" => {
+            format!("{paper}-{table}-{}-quick.json", record["set"].as_str().expect("a set"))
+        }
         _ => format!("{paper}-{table}-row-{row}-quick.json"),
     }
 }
 
-/// One row of every table, chosen at random, gives what was recorded. EVERLEVEL_UPDATE_RESULTS=1 records all rows anew instead;
-/// EVERLEVEL_TEST_SEED repeats a choice.
+/// One row of every table, chosen at random, gives what was recorded. EVERLEVEL_UPDATE_RESULTS=1
+/// records all rows anew instead; EVERLEVEL_TEST_SEED repeats a choice.
 #[test]
 fn quick_runs_give_what_was_recorded() {
     let directory = recorded_directory();
@@ -101,21 +112,28 @@ fn quick_runs_give_what_was_recorded() {
         return;
     }
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as usize;
-    let seed = std::env::var("EVERLEVEL_TEST_SEED").map_or_else(|_| now(), |s| s.parse().expect("a number"));
+    let seed = std::env::var("EVERLEVEL_TEST_SEED")
+        .map_or_else(|_| now(), |s| s.parse().expect("a number"));
     println!("EVERLEVEL_TEST_SEED={seed}");
     for (i, (paper, table, rows)) in TABLES.into_iter().enumerate() {
         let row = 1 + seed.wrapping_mul(2 * i + 1) / 7 % rows;
         let report = json(&["reproduce", paper, table, "--quick", "--row", &row.to_string()]);
-        let records = if is_computed(table) { vec![report] } else { report.as_array().expect("records").clone() };
+        let records = if is_computed(table) {
+            vec![report]
+        } else {
+            report.as_array().expect("records").clone()
+        };
         let variants = if ["table-4", "table-5"].contains(&table) { 2 } else { 1 };
         assert_eq!(records.len(), variants, "{paper} {table}, row {row}");
         for record in &records {
             let name = file_name(paper, table, row, record);
-            let text = std::fs::read_to_string(directory.join(&name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let text = std::fs::read_to_string(directory.join(&name))
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
             let recorded: Value = serde_json::from_str(&text).expect("a record");
             assert!(
                 same(&stable(record), &stable(&recorded)),
-                "{name} is not what is computed now ({:#}): if it should change, run this test with EVERLEVEL_UPDATE_RESULTS=1",
+                "{name} is not what is computed now ({:#}): if it should change, run this test \
+                 with EVERLEVEL_UPDATE_RESULTS=1",
                 stable(record)
             );
             if record.is_object() {
@@ -149,7 +167,8 @@ fn recorded_cards_are_those_of_the_sets() {
     };
     assert!(
         same(&untimed(&json(&["params", "card", name])), &untimed(&recorded)),
-        "{name}: the card is another one now: run `everlevel reproduce all --full --only card` and move its records to papers/results/sets"
+        "{name}: the card is another one now: run `everlevel reproduce all --full --only card` \
+         and move its records to papers/results/sets"
     );
 }
 
@@ -170,7 +189,10 @@ fn there_is_a_record_of_every_row() {
                     expected.push(format!("{paper}-{table}-ma-{}-quick.json", SETS[row - 1]));
                 }
                 "table-3" => expected.push(format!("{stem}-quick.json")),
-                _ => expected.extend(["main-128", "encapsulated"].map(|secret| format!("{stem}-{secret}-mixed-quick.json"))),
+                _ => expected.extend(
+                    ["main-128", "encapsulated"]
+                        .map(|secret| format!("{stem}-{secret}-mixed-quick.json")),
+                ),
             }
         }
     }
@@ -186,10 +208,28 @@ fn there_is_a_record_of_every_row() {
 #[test]
 fn quick_runs_are_not_compared_in_seconds() {
     // Columns: the paper's 6.75 seconds, and the ratio, are those of row 1.
-    let text = success(&["reproduce", "chen-han", "table-5", "--quick", "--row", "1", "--secret", "encapsulated"]);
+    let text = success(&[
+        "reproduce",
+        "chen-han",
+        "table-5",
+        "--quick",
+        "--row",
+        "1",
+        "--secret",
+        "encapsulated",
+    ]);
     assert!(text.contains("23/10") && text.contains("quick: a smaller ring"), "{text}");
     assert!(!text.contains("6.75") && !text.contains("92.9"), "{text}");
-    let text = success(&["reproduce", "chen-han", "table-3", "--quick", "--row", "5", "--digit-removal", "chen_han"]);
+    let text = success(&[
+        "reproduce",
+        "chen-han",
+        "table-3",
+        "--quick",
+        "--row",
+        "5",
+        "--digit-removal",
+        "chen_han",
+    ]);
     assert!(text.contains("32/18") && !text.contains("12.13"), "{text}");
 }
 
@@ -198,21 +238,37 @@ fn long_degrees_are_shortened_in_text_only() {
     let args = ["reproduce", "chen-han", "table-1", "--row", "2"];
     assert!(success(&args).lines().all(|line| line.chars().count() < 200));
     let lines = json(&args);
-    assert!(lines.as_array().unwrap().iter().any(|line| line["degrees"].as_str().unwrap().len() > 200));
+    assert!(
+        lines.as_array().unwrap().iter().any(|line| line["degrees"].as_str().unwrap().len() > 200)
+    );
 }
 
 #[test]
 fn bootstrapping_of_whole_slots_is_benched() {
-    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --mode general --insecure-research --runs 1";
+    let args = "bench bootstrap --params insecure_bfv-127e2-n8 --mode general --insecure-research \
+                --runs 1";
     let report = json(&args.split(' ').collect::<Vec<_>>());
-    let thin = json(&["bench", "bootstrap", "--params", "insecure_bgv-257-n8", "--insecure-research", "--runs", "1"]);
+    let thin = json(&[
+        "bench",
+        "bootstrap",
+        "--params",
+        "insecure_bgv-257-n8",
+        "--insecure-research",
+        "--runs",
+        "1",
+    ]);
     let keys = |v: &Value| v.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&report), keys(&thin));
-    assert_eq!((report["wrong_slots"].as_u64(), report["verified_slots"].as_u64()), (Some(0), report["slots"].as_u64()));
+    assert_eq!(
+        (report["wrong_slots"].as_u64(), report["verified_slots"].as_u64()),
+        (Some(0), report["slots"].as_u64())
+    );
     assert!(report["noise_measured_bits"].as_f64() <= report["noise_bound_bits"].as_f64());
     let stages = keys(&report["stages"]);
     assert!(
-        ["encapsulate", "raise", "coeff_to_slot", "digit_removal", "slot_to_coeff"].iter().all(|s| stages.iter().any(|t| t == s))
+        ["encapsulate", "raise", "coeff_to_slot", "digit_removal", "slot_to_coeff"]
+            .iter()
+            .all(|s| stages.iter().any(|t| t == s))
     );
 }
 
@@ -227,7 +283,9 @@ fn records_of_single_rows_do_not_replace_others() {
     run("reproduce chen-han table-1 --row 1");
     run("reproduce chen-han table-1 --row 6");
     run("reproduce chen-han table-3 --row 5 --digit-removal local");
-    for name in ["chen-han-table-1-row-1", "chen-han-table-1-row-6", "chen-han-table-3-row-5-local-quick"] {
+    for name in
+        ["chen-han-table-1-row-1", "chen-han-table-1-row-6", "chen-han-table-3-row-5-local-quick"]
+    {
         assert!(directory.join(format!("{name}.json")).is_file(), "{name}");
     }
 }

@@ -1,6 +1,8 @@
-//! Example 2. Levels and refresh: what a product takes from a ciphertext, when it is refused, what bootstrapping gives back, and a server that does it by itself.
+//! Example 2. Levels and refresh: what a product takes from a ciphertext, when it is refused, what
+//! bootstrapping gives back, and a server that does it by itself.
 //!
-//! `cargo run --release -p everlevel --example 02_levels_and_refresh`; with `-- --secure` at 128 bits, in 1.8 GiB.
+//! `cargo run --release -p everlevel --example 02_levels_and_refresh`; with `-- --secure` at 128
+//! bits, in 1.8 GiB.
 use everlevel::{Client, Error, NextUse, OptIn, Params, Scheme};
 
 pub(crate) fn main() -> Result<(), Error> {
@@ -11,7 +13,9 @@ pub(crate) fn main() -> Result<(), Error> {
     let mut rng = everlevel::system_rng()?;
     let client = Client::new(&params, &mut rng);
     let server = client.server(&mut rng)?;
-    let next = |values: &[u64]| -> Vec<u64> { values.iter().map(|v| (v * v + 3) % params.plain_modulus()).collect() };
+    let next = |values: &[u64]| -> Vec<u64> {
+        values.iter().map(|v| (v * v + 3) % params.plain_modulus()).collect()
+    };
 
     // By hand: every product needs room for its noise, and takes it from the modulus.
     let scheme = server.evaluator();
@@ -23,7 +27,8 @@ pub(crate) fn main() -> Result<(), Error> {
     let refusal = loop {
         let (level, capacity) = (scheme.level(&x), scheme.capacity_bits(&x));
         println!(
-            "{products:2} products: modulus 2^{:5.1}, noise below 2^{:4.1}, {capacity:5.1} bits left",
+            "{products:2} products: modulus 2^{:5.1}, noise below 2^{:4.1}, {capacity:5.1} bits \
+             left",
             params.modulus_bits(level),
             x.noise_bound_bits()
         );
@@ -58,6 +63,9 @@ pub(crate) fn main() -> Result<(), Error> {
         values = next(&values);
     }
     assert_eq!(client.decrypt(&x.get())?, values);
-    println!("{products} products without bootstrapping, 50 more with {}, all exact", server.bootstraps());
+    println!(
+        "{products} products without bootstrapping, 50 more with {}, all exact",
+        server.bootstraps()
+    );
     Ok(())
 }

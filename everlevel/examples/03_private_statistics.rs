@@ -1,7 +1,9 @@
-//! Example 3. Private statistics: the owner of a table uploads two encrypted columns; a server returns five encrypted sums, and never sees a number. Means, deviations and
-//! the correlation follow.
+//! Example 3. Private statistics: the owner of a table uploads two encrypted columns; a server
+//! returns five encrypted sums, and never sees a number. Means, deviations and the correlation
+//! follow.
 //!
-//! Owner and server share nothing but bytes. The parameter set is planned for the purpose, at 128 bits of security, and the server's keys are those of one program.
+//! Owner and server share nothing but bytes. The parameter set is planned for the purpose, at 128
+//! bits of security, and the server's keys are those of one program.
 //!
 //! `cargo run --release -p everlevel --example 03_private_statistics`
 use std::error::Error;
@@ -25,17 +27,23 @@ mod owner {
         pub fn new(params: &Params) -> Result<Self, Box<dyn Error>> {
             Ok(Owner(Client::new(params, &mut system_rng()?)))
         }
+
         /// Once: parameters and server keys.
         pub fn introduce(&self) -> Result<[Vec<u8>; 2], Box<dyn Error>> {
             let plan = program_keys(self.0.params(), &Program::parse(super::PROGRAM)?)?;
             let keys = ServerKeys::generate(self.0.secret(), &plan, &mut system_rng()?, |_, _| ())?;
-            Ok([params::to_bytes(self.0.params(), &Metadata::new())?, server_keys::to_bytes(&keys, &Metadata::new())?])
+            Ok([
+                params::to_bytes(self.0.params(), &Metadata::new())?,
+                server_keys::to_bytes(&keys, &Metadata::new())?,
+            ])
         }
+
         pub fn upload(&self, x: &[u64], y: &[u64]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut rng = system_rng()?;
             let columns = [self.0.encrypt(x, &mut rng)?, self.0.encrypt(y, &mut rng)?];
             Ok(ciphertexts::to_bytes(self.0.params(), &columns, &Metadata::new())?)
         }
+
         /// The first slot of every result.
         pub fn read(&self, answer: &[u8]) -> Result<Vec<u64>, Box<dyn Error>> {
             let (found, _) = results::from_bytes(self.0.params(), answer, &ReadOptions::default())?;
@@ -49,27 +57,36 @@ mod server {
     use std::error::Error;
 
     use everlevel::circuit::expression::Program;
-    use everlevel::wire::{BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, params, results, server_keys};
+    use everlevel::wire::{
+        BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, params, results, server_keys,
+    };
     use everlevel::{OptIn, Server};
 
     /// Bytes in, bytes out. A set below 128 bits is refused here, whatever the sender says.
     pub fn answer(params: &[u8], keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
         let (params, _) = params::from_bytes(params, OptIn::SecureOnly, &ReadOptions::default())?;
         let (keys, _) = server_keys::from_bytes(&params, keys, &ReadOptions::default())?;
-        // Noise bounds are not taken from the sender: these are fresh encryptions, or they are refused.
+        // Noise bounds are not taken from the sender: these are fresh encryptions, or they are
+        // refused.
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
         let (columns, _) = ciphertexts::from_bytes(&params, upload, &fresh)?;
 
         let (server, program) = (Server::leveled(keys), Program::parse(super::PROGRAM)?);
-        let inputs = program.inputs().map(String::from).zip(columns.into_iter().map(|x| server.load(x))).collect();
+        let inputs = program
+            .inputs()
+            .map(String::from)
+            .zip(columns.into_iter().map(|x| server.load(x)))
+            .collect();
         let found = server.run(&program, &inputs, &mut |_| ())?;
-        let compact = program.outputs().map(|name| found[name].get().compact_for_decryption(&params));
+        let compact =
+            program.outputs().map(|name| found[name].get().compact_for_decryption(&params));
         Ok(results::to_bytes(&params, &compact.collect::<Result<Vec<_>, _>>()?, &Metadata::new())?)
     }
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // Ages, and monthly incomes in hundreds. Sums of squares stay below 65537^2, the plaintext modulus.
+    // Ages, and monthly incomes in hundreds. Sums of squares stay below 65537^2, the plaintext
+    // modulus.
     let people = 1000u64;
     let ages: Vec<u64> = (0..people).map(|i| 18 + i * 37 % 60).collect();
     let incomes: Vec<u64> = ages.iter().zip(0..).map(|(age, i)| 8 * age + i * i % 500).collect();
@@ -81,7 +98,12 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         minimise: Minimise::Latency,
     };
     let params = requirements.params()?;
-    println!("{}: {} slots, {:.1} bits of security", params.name(), params.slots(), params.security().bits());
+    println!(
+        "{}: {} slots, {:.1} bits of security",
+        params.name(),
+        params.slots(),
+        params.security().bits()
+    );
 
     let owner = owner::Owner::new(&params)?;
     let [set, keys] = owner.introduce()?;
@@ -92,7 +114,13 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     let dot = |a: &[u64], b: &[u64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<u64>();
     let ones = vec![1; people as usize];
-    let expected = [(&ages, &ones), (&incomes, &ones), (&ages, &ages), (&incomes, &incomes), (&ages, &incomes)];
+    let expected = [
+        (&ages, &ones),
+        (&incomes, &ones),
+        (&ages, &ages),
+        (&incomes, &incomes),
+        (&ages, &incomes),
+    ];
     assert_eq!(sums, expected.map(|(a, b)| dot(a, b)));
 
     let [sx, sy, sxx, syy, sxy] = [0, 1, 2, 3, 4].map(|i| sums[i] as f64 / people as f64);

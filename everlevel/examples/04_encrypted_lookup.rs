@@ -1,7 +1,9 @@
-//! Example 4. Encrypted lookup: a client sends an encrypted key, a server finds the entry of its table without learning which one. Equality in two ways: by Fermat,
-//! 1 - (x - key)^(p - 1), for keys modulo p; and digit by digit, after a digit removal, for keys modulo p^2.
+//! Example 4. Encrypted lookup: a client sends an encrypted key, a server finds the entry of its
+//! table without learning which one. Equality in two ways: by Fermat, 1 - (x - key)^(p - 1), for
+//! keys modulo p; and digit by digit, after a digit removal, for keys modulo p^2.
 //!
-//! `cargo run --release -p everlevel --example 04_encrypted_lookup`; with `-- --secure` at 128 bits, in 0.8 GiB.
+//! `cargo run --release -p everlevel --example 04_encrypted_lookup`; with `-- --secure` at 128
+//! bits, in 0.8 GiB.
 use std::error::Error;
 
 use everlevel::{OptIn, Params};
@@ -25,18 +27,22 @@ mod client {
         pub fn new(params: &Params) -> Result<Self, Box<dyn Error>> {
             Ok(Asker(Client::new(params, &mut system_rng()?)))
         }
+
         /// Keys for products, and for the sum of all slots.
         pub fn server_keys(&self) -> Result<Vec<u8>, Box<dyn Error>> {
             let params = self.0.params();
-            let plan = KeyPlan::relinearization(params).merge(&general_rotations(params, params.chain().top())?);
+            let plan = KeyPlan::relinearization(params)
+                .merge(&general_rotations(params, params.chain().top())?);
             let keys = ServerKeys::generate(self.0.secret(), &plan, &mut system_rng()?, |_, _| ())?;
             Ok(server_keys::to_bytes(&keys, &Metadata::new())?)
         }
+
         /// The key in every slot.
         pub fn query(&self, key: u64) -> Result<Vec<u8>, Box<dyn Error>> {
             let x = self.0.encrypt(&vec![key; self.0.params().slots()], &mut system_rng()?)?;
             Ok(ciphertexts::to_bytes(self.0.params(), &[x], &Metadata::new())?)
         }
+
         pub fn read(&self, answer: &[u8]) -> Result<u64, Box<dyn Error>> {
             let (found, _) = results::from_bytes(self.0.params(), answer, &ReadOptions::default())?;
             let value = found.first().ok_or("an answer without a value")?;
@@ -49,7 +55,9 @@ mod server {
     use std::error::Error;
     use std::num::NonZeroU64;
 
-    use everlevel::wire::{BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys};
+    use everlevel::wire::{
+        BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
+    };
     use everlevel::{DigitMethod, NextUse, Params, Plaintext, Scheme, Server, Truncation, Value};
 
     use super::Table;
@@ -64,32 +72,46 @@ mod server {
             let (keys, _) = server_keys::from_bytes(params, keys, &ReadOptions::default())?;
             Ok(Lookup { params: params.clone(), server: Server::leveled(keys) })
         }
+
         /// Keys below p, of which the query is taken modulo p: depth log2(p), rounded up.
         pub fn small(&self, table: &Table, query: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-            let x = self.server.apply(&self.load(query)?, |s, x| Ok(s.reduce_plain_modulus(x, 1)?))?;
+            let x =
+                self.server.apply(&self.load(query)?, |s, x| Ok(s.reduce_plain_modulus(x, 1)?))?;
             let keys = Plaintext::encode_modulo(&self.params, &table.keys, 1)?;
             let difference = self.server.apply(&x, |s, x| Ok(s.sub_plain(x, &keys)?))?;
             self.select(table, &self.is_zero(&difference)?)
         }
-        /// Keys below p^2: one digit of the difference is what is left modulo p, which is free; the other takes a digit removal.
+
+        /// Keys below p^2: one digit of the difference is what is left modulo p, which is free; the
+        /// other takes a digit removal.
         pub fn large(&self, table: &Table, query: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
             let keys = Plaintext::encode(&self.params, &table.keys)?;
-            let difference = self.server.apply(&self.load(query)?, |s, x| Ok(s.sub_plain(x, &keys)?))?;
-            let truncation = Truncation::new(self.params.spec().plain_prime, 2, 1, DigitMethod::Geelen { extra_depth: 0 })?;
+            let difference =
+                self.server.apply(&self.load(query)?, |s, x| Ok(s.sub_plain(x, &keys)?))?;
+            let truncation = Truncation::new(
+                self.params.spec().plain_prime,
+                2,
+                1,
+                DigitMethod::Geelen { extra_depth: 0 },
+            )?;
             let low = self.server.apply(&difference, |s, x| Ok(s.reduce_plain_modulus(x, 1)?))?;
-            let high = self.server.apply(&difference, |s, x| truncation.round(s, x, NextUse::Product))?;
+            let high =
+                self.server.apply(&difference, |s, x| truncation.round(s, x, NextUse::Product))?;
             self.select(table, &self.server.mul(&self.is_zero(&low)?, &self.is_zero(&high)?)?)
         }
+
         fn load(&self, query: &[u8]) -> Result<Value, Box<dyn Error>> {
             let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
             let (mut found, _) = ciphertexts::from_bytes(&self.params, query, &fresh)?;
             Ok(self.server.load(found.pop().ok_or("a query without a key")?))
         }
+
         /// 1 where x is 0 modulo p, else 0.
         fn is_zero(&self, x: &Value) -> Result<Value, Box<dyn Error>> {
             let exponent = NonZeroU64::new(self.params.spec().plain_prime - 1).ok_or("p = 1")?;
             Ok(self.server.add_scalar(&self.server.neg(&self.server.pow(x, exponent)?)?, 1)?)
         }
+
         /// The value of the one entry that is equal, or 0.
         fn select(&self, table: &Table, equal: &Value) -> Result<Vec<u8>, Box<dyn Error>> {
             let values = Plaintext::encode_modulo(&self.params, &table.values, 1)?;
@@ -107,20 +129,32 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         false => Params::named("insecure_bfv-127e2-n8", OptIn::InsecureResearch)?, // a toy ring
     };
     let p = params.spec().plain_prime;
-    // An entry a slot. Keys differ; the last slots of a shorter table would hold a key that nobody asks for.
+    // An entry a slot. Keys differ; the last slots of a shorter table would hold a key that nobody
+    // asks for.
     let entries = params.slots() as u64;
-    let small =
-        Table { keys: (0..entries).map(|i| (3 * i + 5) % p).collect(), values: (0..entries).map(|i| 1 + i * i % 100).collect() };
-    let large = Table { keys: (0..entries).map(|i| i * 7919 % (p * p)).collect(), values: small.values.clone() };
+    let small = Table {
+        keys: (0..entries).map(|i| (3 * i + 5) % p).collect(),
+        values: (0..entries).map(|i| 1 + i * i % 100).collect(),
+    };
+    let large = Table {
+        keys: (0..entries).map(|i| i * 7919 % (p * p)).collect(),
+        values: small.values.clone(),
+    };
 
     let asker = client::Asker::new(&params)?;
     let lookup = server::Lookup::new(&params, &asker.server_keys()?)?;
-    for (name, table, missing) in [("modulo p, by Fermat", &small, 2), ("modulo p^2, by digits", &large, 1)] {
+    for (name, table, missing) in
+        [("modulo p, by Fermat", &small, 2), ("modulo p^2, by digits", &large, 1)]
+    {
         assert!(!table.keys.contains(&missing));
         for (key, expected) in [(table.keys[17], table.values[17]), (missing, 0)] {
             println!("{name}: a key");
             let query = asker.query(key)?;
-            let answer = if name.contains("Fermat") { lookup.small(table, &query)? } else { lookup.large(table, &query)? };
+            let answer = if name.contains("Fermat") {
+                lookup.small(table, &query)?
+            } else {
+                lookup.large(table, &query)?
+            };
             assert_eq!(asker.read(&answer)?, expected);
         }
     }

@@ -1,9 +1,12 @@
-//! Example 5. Comparison and truncation: fixed-point numbers. Areas of rectangles, rounded to the precision of their sides, and which of them are below a limit.
+//! Example 5. Comparison and truncation: fixed-point numbers. Areas of rectangles, rounded to the
+//! precision of their sides, and which of them are below a limit.
 //!
-//! A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product has two after the point, so one has to go: that is a digit
-//! removal, as in bootstrapping. A comparison removes all digits but the highest, whose sign is a polynomial.
+//! A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product
+//! has two after the point, so one has to go: that is a digit removal, as in bootstrapping. A
+//! comparison removes all digits but the highest, whose sign is a polynomial.
 //!
-//! `cargo run --release -p everlevel --example 05_comparison_and_truncation`; with `-- --secure` at 128 bits: 1540 areas, in 0.4 GiB.
+//! `cargo run --release -p everlevel --example 05_comparison_and_truncation`; with `-- --secure` at
+//! 128 bits: 1540 areas, in 0.4 GiB.
 use std::error::Error;
 
 use everlevel::{OptIn, Params};
@@ -26,20 +29,30 @@ mod client {
         pub fn new(params: &Params) -> Result<Self, Box<dyn Error>> {
             Ok(Surveyor(Client::new(params, &mut system_rng()?)))
         }
+
         pub fn server_keys(&self) -> Result<Vec<u8>, Box<dyn Error>> {
             let plan = KeyPlan::relinearization(self.0.params());
             let keys = ServerKeys::generate(self.0.secret(), &plan, &mut system_rng()?, |_, _| ())?;
             Ok(server_keys::to_bytes(&keys, &Metadata::new())?)
         }
+
         pub fn upload(&self, lengths: &[i64], widths: &[i64]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut rng = system_rng()?;
-            let sides = [self.0.encrypt_signed(lengths, &mut rng)?, self.0.encrypt_signed(widths, &mut rng)?];
+            let sides = [
+                self.0.encrypt_signed(lengths, &mut rng)?,
+                self.0.encrypt_signed(widths, &mut rng)?,
+            ];
             Ok(ciphertexts::to_bytes(self.0.params(), &sides, &Metadata::new())?)
         }
+
         /// Areas, and 1 for those below the limit.
         pub fn read(&self, answer: &[u8]) -> Result<[Vec<i64>; 2], Box<dyn Error>> {
             let (found, _) = results::from_bytes(self.0.params(), answer, &ReadOptions::default())?;
-            let open = |x| Ok::<_, Box<dyn Error>>(self.0.secret().decrypt_compact(x)?.decode_signed(self.0.params())?);
+            let open = |x| {
+                Ok::<_, Box<dyn Error>>(
+                    self.0.secret().decrypt_compact(x)?.decode_signed(self.0.params())?,
+                )
+            };
             let [area, small] = &found[..] else { return Err("expected two results".into()) };
             Ok([open(area)?, open(small)?])
         }
@@ -49,7 +62,9 @@ mod client {
 mod server {
     use std::error::Error;
 
-    use everlevel::wire::{BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys};
+    use everlevel::wire::{
+        BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
+    };
     use everlevel::{Comparison, DigitMethod, Evaluator, NextUse, Params, Scheme, Truncation};
 
     pub fn areas(params: &Params, keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
@@ -59,15 +74,22 @@ mod server {
         let [length, width] = &sides[..] else { return Err("expected two columns".into()) };
 
         let method = DigitMethod::Geelen { extra_depth: 0 };
-        let (truncation, comparison) = (Truncation::new(17, 4, 1, method)?, Comparison::new(17, 3, method)?);
+        let (truncation, comparison) =
+            (Truncation::new(17, 4, 1, method)?, Comparison::new(17, 3, method)?);
         println!("truncation: {:?}, comparison: {:?}", truncation.costs(), comparison.costs());
-        // Bootstrapping is for numbers modulo 17^4: what is needed later has to be there before digits go. Here a fresh ciphertext has enough.
+        // Bootstrapping is for numbers modulo 17^4: what is needed later has to be there before
+        // digits go. Here a fresh ciphertext has enough.
         let scheme = Evaluator::new(keys);
         let product = scheme.mul(length, width, NextUse::Product)?;
-        // To the nearest multiple of 1/17, modulo 17^3 from here on; and less than 32.5, as 0 or 1 modulo 17.
+        // To the nearest multiple of 1/17, modulo 17^3 from here on; and less than 32.5, as 0 or 1
+        // modulo 17.
         let area = truncation.round(&scheme, &product, NextUse::Product)?;
         let small = comparison.is_negative(&scheme, &scheme.add_scalar(&area, -super::LIMIT)?)?;
-        println!("bits left: {:.0}, {:.0}", scheme.capacity_bits(&area), scheme.capacity_bits(&small));
+        println!(
+            "bits left: {:.0}, {:.0}",
+            scheme.capacity_bits(&area),
+            scheme.capacity_bits(&small)
+        );
         let compact = [area.compact_for_decryption(params)?, small.compact_for_decryption(params)?];
         Ok(results::to_bytes(params, &compact, &Metadata::new())?)
     }
@@ -84,11 +106,14 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     // Sides from 1 to 11.9: areas below 144.5, the largest number with three digits.
-    let sides = |step: i64| -> Vec<i64> { (0..params.slots() as i64).map(|i| ONE + i * step % 186).collect() };
+    let sides = |step: i64| -> Vec<i64> {
+        (0..params.slots() as i64).map(|i| ONE + i * step % 186).collect()
+    };
     let (lengths, widths) = (sides(21), sides(13));
 
     let surveyor = client::Surveyor::new(&params)?;
-    let answer = server::areas(&params, &surveyor.server_keys()?, &surveyor.upload(&lengths, &widths)?)?;
+    let answer =
+        server::areas(&params, &surveyor.server_keys()?, &surveyor.upload(&lengths, &widths)?)?;
     let [areas, small] = surveyor.read(&answer)?;
 
     let rounded = |(x, y): (&i64, &i64)| (2 * x * y + ONE).div_euclid(2 * ONE);

@@ -1,10 +1,12 @@
-//! Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server takes it from AES to BGV and adds it up, without any key.
+//! Example 6. AES upload: a column of 16-bit integers that its owner keeps under AES-CTR. A server
+//! takes it from AES to BGV and adds it up, without any key.
 //!
-//! What travels: once the server keys, in a file from which the server reads as it needs them, and the AES key, encrypted; then data in the size that they have
-//! under AES; back one compact ciphertext.
+//! What travels: once the server keys, in a file from which the server reads as it needs them, and
+//! the AES key, encrypted; then data in the size that they have under AES; back one compact
+//! ciphertext.
 //!
-//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits: 15,360 integers in 1,920 blocks, a file of 3.8 GB
-//! and many gigabytes of memory.
+//! `cargo run --release -p everlevel --example 06_aes_upload`; with `-- --secure` at 128 bits:
+//! 15,360 integers in 1,920 blocks, a file of 3.8 GB and many gigabytes of memory.
 use std::error::Error;
 
 use everlevel::{OptIn, Params};
@@ -35,7 +37,9 @@ mod owner {
         pub fn new(params: &Params, key: [u8; 16]) -> Result<Self, Box<dyn Error>> {
             Ok(Owner { client: Client::new(params, &mut system_rng()?), key })
         }
-        /// Once: keys for AES in counter mode, for integers from bytes, and for the sum of all slots.
+
+        /// Once: keys for AES in counter mode, for integers from bytes, and for the sum of all
+        /// slots.
         pub fn write_server_keys(&self, path: &Path) -> Result<(), Box<dyn Error>> {
             let params = self.client.params();
             let shape = params.slot_shape();
@@ -45,16 +49,31 @@ mod owner {
             }
             elements.retain(|g| !g.is_identity());
             let plan = aes_keys(params, &[Direction::Encrypt])?;
-            let plan = plan.merge(&KeyPlan::automorphisms_up_to(params, elements, params.chain().top()));
+            let plan =
+                plan.merge(&KeyPlan::automorphisms_up_to(params, elements, params.chain().top()));
             let (secret, none) = (self.client.secret(), Metadata::new());
-            generate_to_file(path, Existing::Keep, secret, &plan, &none, &mut system_rng()?, |_, _| ())?;
+            generate_to_file(
+                path,
+                Existing::Keep,
+                secret,
+                &plan,
+                &none,
+                &mut system_rng()?,
+                |_, _| (),
+            )?;
             Ok(())
         }
+
         /// Once: the AES key under encryption.
         pub fn encrypted_key(&self) -> Result<Vec<u8>, Box<dyn Error>> {
-            let key = EncryptedAesKey::encrypt_secretly(&self.key, self.client.secret(), &mut system_rng()?)?;
+            let key = EncryptedAesKey::encrypt_secretly(
+                &self.key,
+                self.client.secret(),
+                &mut system_rng()?,
+            )?;
             Ok(ciphertexts::to_bytes(self.client.params(), key.round_keys(), &Metadata::new())?)
         }
+
         /// AES-CTR as ever, by another implementation of it.
         pub fn upload(&self, movements: &[i16]) -> Vec<u8> {
             let mut data: Vec<u8> = movements.iter().flat_map(|x| x.to_be_bytes()).collect();
@@ -66,10 +85,13 @@ mod owner {
             }
             data
         }
+
         pub fn read(&self, answer: &[u8]) -> Result<i16, Box<dyn Error>> {
-            let (found, _) = results::from_bytes(self.client.params(), answer, &ReadOptions::default())?;
+            let (found, _) =
+                results::from_bytes(self.client.params(), answer, &ReadOptions::default())?;
             let total = found.first().ok_or("an answer without a sum")?;
-            Ok(self.client.secret().decrypt_compact(total)?.decode(self.client.params())?[0] as u16 as i16)
+            Ok(self.client.secret().decrypt_compact(total)?.decode(self.client.params())?[0] as u16
+                as i16)
         }
     }
 }
@@ -81,18 +103,27 @@ mod server {
     use everlevel::circuit::aes::Mode;
     use everlevel::circuit::integers::{ByteOrder, IntegersFromBytes};
     use everlevel::circuit::sums::total_sum;
-    use everlevel::wire::{BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, results};
+    use everlevel::wire::{
+        BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, results,
+    };
     use everlevel::{AesMethod, AesServer, Ciphertext, EncryptedAesKey, Params, Scheme};
 
     /// How many bytes of keys stay in memory.
     const CACHE: u64 = 4 << 30;
 
-    /// AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the sum of them all. The data are whole blocks, as many as fill
-    /// all slots, or a multiple: what other slots hold would be added, too.
-    pub fn balance(params: &Params, keys: &Path, key: &[u8], data: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+    /// AES-CTR undone under encryption, pairs of bytes as integers modulo 2^16, and the sum of them
+    /// all. The data are whole blocks, as many as fill all slots, or a multiple: what other slots
+    /// hold would be added, too.
+    pub fn balance(
+        params: &Params,
+        keys: &Path,
+        key: &[u8],
+        data: &[u8],
+    ) -> Result<Vec<u8>, Box<dyn Error>> {
         let keys = FileKeys::open(params, keys, CACHE)?;
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-        let key = EncryptedAesKey::from_round_keys(ciphertexts::from_bytes(params, key, &fresh)?.0)?;
+        let key =
+            EncryptedAesKey::from_round_keys(ciphertexts::from_bytes(params, key, &fresh)?.0)?;
 
         let server = AesServer::new(keys, AesMethod::ByteSliced)?;
         let scheme = server.evaluator();
@@ -128,13 +159,23 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let key = owner.encrypted_key()?;
 
     // Movements of an account: eight in a block, a block a slot.
-    let movements: Vec<i16> = (0..8 * params.slots() as i32).map(|i| (i * 7919 % 2003 - 1000) as i16).collect();
+    let movements: Vec<i16> =
+        (0..8 * params.slots() as i32).map(|i| (i * 7919 % 2003 - 1000) as i16).collect();
     let data = owner.upload(&movements);
-    println!("bytes: server keys {}, AES key {}, data {}", keys.metadata()?.len(), key.len(), data.len());
+    println!(
+        "bytes: server keys {}, AES key {}, data {}",
+        keys.metadata()?.len(),
+        key.len(),
+        data.len()
+    );
 
     let answer = server::balance(&params, &keys, &key, &data)?;
     let total = owner.read(&answer)?;
     assert_eq!(total, movements.iter().fold(0, |sum: i16, x| sum.wrapping_add(*x)));
-    println!("{} movements under AES add up to {total} modulo 2^16, in an answer of {} bytes", movements.len(), answer.len());
+    println!(
+        "{} movements under AES add up to {total} modulo 2^16, in an answer of {} bytes",
+        movements.len(),
+        answer.len()
+    );
     Ok(())
 }

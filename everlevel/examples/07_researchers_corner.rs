@@ -1,12 +1,16 @@
-//! Example 7. A researcher's corner: a digit removal of one's own, written as a program, proved on every input without cryptography, run with it, and compared with the
-//! methods of the library by depth, products and the capacity that it takes.
+//! Example 7. A researcher's corner: a digit removal of one's own, written as a program, proved on
+//! every input without cryptography, run with it, and compared with the methods of the library by
+//! depth, products and the capacity that it takes.
 //!
-//! The problem: x = z + p m modulo p^2 with a balanced digit z; m is wanted. The idea: x^p = z^p modulo p^2, whatever m is, and z^p - z = p w(z) for a
-//! polynomial w modulo p. So m = (x - x^p)/p + w(x mod p): one power modulo p^2, without constants, and a polynomial at the smaller modulus p. (Halevi and Shoup
-//! (2015) evaluate x^p - p w(x) modulo p^2.) At p = 17 it takes a little less capacity than theirs, and more products; at p = 127 more of both, as the sum over the
-//! giants comes a level after the deepest of them.
+//! The problem: x = z + p m modulo p^2 with a balanced digit z; m is wanted. The idea: x^p = z^p
+//! modulo p^2, whatever m is, and z^p - z = p w(z) for a polynomial w modulo p. So m = (x - x^p)/p
+//! + w(x mod p): one power modulo p^2, without constants, and a polynomial at the smaller modulus
+//! p. (Halevi and Shoup (2015) evaluate x^p - p w(x) modulo p^2.) At p = 17 it takes a little less
+//! capacity than theirs, and more products; at p = 127 more of both, as the sum over the giants
+//! comes a level after the deepest of them.
 //!
-//! `cargo run --release -p everlevel --example 07_researchers_corner`; with `-- --secure` at 128 bits and p = 127, in 0.4 GiB and a minute or two.
+//! `cargo run --release -p everlevel --example 07_researchers_corner`; with `-- --secure` at 128
+//! bits and p = 127, in 0.4 GiB and a minute or two.
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -14,7 +18,9 @@ use everlevel::circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use everlevel::circuit::poly::Polynomial;
 use everlevel::circuit::program::{NodeId, Program, ProgramBuilder};
 use everlevel::circuit::{CircuitError, PrimePower};
-use everlevel::{Evaluator, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
+use everlevel::{
+    Evaluator, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
+};
 
 /// Powers of the input, each computed once.
 struct Powers {
@@ -23,7 +29,8 @@ struct Powers {
 }
 
 impl Powers {
-    /// x^n at depth log2(n), rounded up: as a product of two powers that are there, or of one by the largest power of two below n and another.
+    /// x^n at depth log2(n), rounded up: as a product of two powers that are there, or of one by
+    /// the largest power of two below n and another.
     fn power(&mut self, n: u64) -> Result<NodeId, CircuitError> {
         if let Some(found) = self.known.get(&n) {
             return Ok(*found);
@@ -71,7 +78,9 @@ fn own_program(p: u64, step: u64) -> Result<Program, Box<dyn Error>> {
         match giant {
             0 => terms.extend(block),
             _ if block.is_empty() => {}
-            _ => pairs.push((builder.combine(vec![], block, 0)?, builder.reduce(known[&giant], 1)?)),
+            _ => {
+                pairs.push((builder.combine(vec![], block, 0)?, builder.reduce(known[&giant], 1)?))
+            }
         }
     }
     let digit = builder.combine(pairs, terms, 0)?;
@@ -84,14 +93,18 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         false => {
             // A toy ring of 56 slots.
             let mut spec = everlevel::scheme::params::spec("bgv-17e4-m38309")?;
-            (spec.name, spec.index, spec.plain_exponent, spec.bootstrap) = ("insecure_bgv-17e2-m435".into(), 435, 2, None);
+            (spec.name, spec.index, spec.plain_exponent, spec.bootstrap) =
+                ("insecure_bgv-17e2-m435".into(), 435, 2, None);
             Params::new(spec, OptIn::InsecureResearch)?
         }
     };
     let p = params.spec().plain_prime;
     let steps = [4, 8, 16].into_iter().filter(|step| *step < p).map(|step| own_program(p, step));
-    let own =
-        steps.collect::<Result<Vec<_>, _>>()?.into_iter().min_by_key(|program| program.costs().products).ok_or("no program")?;
+    let own = steps
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .min_by_key(|program| program.costs().products)
+        .ok_or("no program")?;
 
     // Proved: all p^2 inputs, on the scheme without cryptography.
     let clear = NoOp::new(&params, 1);
@@ -105,13 +118,21 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Run: the same ciphertext by every method.
     let mut rng = everlevel::system_rng()?;
     let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &KeyPlan::relinearization(&params), &mut rng, |_, _| ())?);
+    let scheme = Evaluator::new(ServerKeys::generate(
+        &secret,
+        &KeyPlan::relinearization(&params),
+        &mut rng,
+        |_, _| (),
+    )?);
     let part: Vec<u64> = (0..params.slots() as u64).map(|i| i * i * 31 % (p * p)).collect();
     let x = secret.encrypt(&Plaintext::encode(&params, &part)?, &mut rng)?;
     let problem = DigitProblem::all_digits(p, 2, 1);
     let mut programs = vec![("own".to_string(), own)];
     for method in DigitMethod::candidates(&problem)? {
-        programs.push((method.to_string(), DigitRemoval::for_problem(problem, method)?.program().clone()));
+        programs.push((
+            method.to_string(),
+            DigitRemoval::for_problem(problem, method)?.program().clone(),
+        ));
     }
     println!(
         "{:22} {:>5} {:>8} {:>14} {:>17} {:>14}",

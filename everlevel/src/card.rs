@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
 
-/// Derived facts of a set, as `everlevel params card` prints them; JSON by serde. Capacities and key sizes come from running one bootstrapping without cryptography.
+/// Derived facts of a set, as `everlevel params card` prints them; JSON by serde. Capacities and
+/// key sizes come from running one bootstrapping without cryptography.
 #[derive(Serialize)]
 pub struct Card {
     name: String,
@@ -63,7 +64,8 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The measurements that come with the library, by set: `everlevel bench bootstrap --record everlevel/measured.json`.
+    /// The measurements that come with the library, by set: `everlevel bench bootstrap --record
+    /// everlevel/measured.json`.
     ///
     /// # Errors
     /// None that a test of this crate does not find: the file is part of the source.
@@ -89,13 +91,16 @@ impl PrimeSupply {
     fn new(step: u64, bits: u32) -> Self {
         let (low, high) = (1u64 << (bits - 1), 1u64 << bits);
         if (high - low) / step <= Self::CANDIDATES {
-            let count = primes::primes_congruent_one(step, high).take_while(|&q| q > low).count() as u64;
+            let count =
+                primes::primes_congruent_one(step, high).take_while(|&q| q > low).count() as u64;
             return PrimeSupply { bits, count, exact: true };
         }
-        let units: f64 = primes::factor(step).iter().map(|&(l, k)| (l.pow(k - 1) * (l - 1)) as f64).product();
+        let units: f64 =
+            primes::factor(step).iter().map(|&(l, k)| (l.pow(k - 1) * (l - 1)) as f64).product();
         let middle = (low + low / 2) as f64;
         PrimeSupply { bits, count: (low as f64 / (units * middle.ln())) as u64, exact: false }
     }
+
     fn text(&self) -> String {
         format!("{}{} of {} bits", if self.exact { "" } else { "about " }, self.count, self.bits)
     }
@@ -139,7 +144,11 @@ impl Card {
         let (spec, chain, security) = (params.spec(), params.chain(), params.security());
         let log_q = chain.bits(chain.top());
         let log_p = params.ring().log2(chain.special());
-        let fresh = params.fresh(chain.top(), params.plain_exponent(), params.noise().fresh_secret(params.plain_modulus()));
+        let fresh = params.fresh(
+            chain.top(),
+            params.plain_exponent(),
+            params.noise().fresh_secret(params.plain_modulus()),
+        );
         let step = Ring::prime_step(spec.index)?;
         let mut needed = 0.0;
         let bootstrap = match &spec.bootstrap {
@@ -147,13 +156,15 @@ impl Card {
             Some(b) => {
                 let planner = KeyPlanner::new(params)?;
                 needed = planner.minimum_capacity();
-                let (plan, keys, after) = (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
+                let (plan, keys, after) =
+                    (planner.bootstrap_plan(), planner.keys(), planner.after_bootstrap());
                 let random = planner.cost().roundings + planner.cost().key_switches;
                 Some(BootstrapCard {
                     mode: plan.mode,
                     removed_digits: b.removed_digits(),
                     overflow_bound: params.overflow_bound(),
-                    overflow_log2: Some(params.noise().overflow_tail(params.overflow_bound())).filter(|x| x.is_finite()),
+                    overflow_log2: Some(params.noise().overflow_tail(params.overflow_bound()))
+                        .filter(|x| x.is_finite()),
                     coeff_to_slot: plan.coeff_to_slot.clone(),
                     slot_to_coeff: plan.slot_to_coeff.clone(),
                     digit_removal: plan.digits.to_string(),
@@ -167,8 +178,11 @@ impl Card {
                     server_key_bytes: keys.seeded_bytes(params),
                     failure_log2: failure_log2(params, &planner.cost()),
                     failure_of_events_log2: params.failure_of_events(Events::fresh(random)),
-                    failure_of_overflow_log2: Some(params.failure_of_events(Events::overflow(1))).filter(|x| *x > NEVER),
-                    measured: Measured::recorded().ok().and_then(|all| all.get(params.name()).cloned()),
+                    failure_of_overflow_log2: Some(params.failure_of_events(Events::overflow(1)))
+                        .filter(|x| *x > NEVER),
+                    measured: Measured::recorded()
+                        .ok()
+                        .and_then(|all| all.get(params.name()).cloned()),
                 })
             }
         };
@@ -190,7 +204,9 @@ impl Card {
             levels: chain.top().0 + 1,
             secret: match spec.secret {
                 SecretKind::UniformTernary => "uniform ternary".into(),
-                SecretKind::TruncatedGaussian => "truncated discrete Gaussian of deviation 1.55".into(),
+                SecretKind::TruncatedGaussian => {
+                    "truncated discrete Gaussian of deviation 1.55".into()
+                }
                 SecretKind::Sparse(weight) => format!("ternary of weight {weight}"),
             },
             sparse_weight: spec.bootstrap.as_ref().map(|b| b.sparse_weight),
@@ -217,31 +233,58 @@ impl Card {
         let mut line = |k: &str, v: String| lines.push((k.into(), v));
         line("set", self.name.clone());
         line("ring", format!("n = {}, m = {}", self.n, self.m));
-        let through = if self.form == Form::Bfv && self.through_bgv { ", products through BGV" } else { "" };
+        let through =
+            if self.form == Form::Bfv && self.through_bgv { ", products through BGV" } else { "" };
         let family = match (self.family, self.form) {
             (Family::Rlwe, _) => "",
             (Family::Ntru, Form::Bgv) => " over NTRU (LTV)",
             (Family::Ntru, Form::Bfv) => " over NTRU (YASHE')",
         };
         line("form", format!("{}{family}{through}", self.form.name().to_uppercase()));
-        line("plaintexts", format!("{} slots modulo {}, slot degree d = {}", self.slots, power(self.p, self.r), self.d));
-        line("modulus", format!("log2 Q = {:.1}, log2 P = {:.1}, log2 QP = {:.1}", self.log_q, self.log_p, self.log_qp));
+        line(
+            "plaintexts",
+            format!(
+                "{} slots modulo {}, slot degree d = {}",
+                self.slots,
+                power(self.p, self.r),
+                self.d
+            ),
+        );
+        line(
+            "modulus",
+            format!(
+                "log2 Q = {:.1}, log2 P = {:.1}, log2 QP = {:.1}",
+                self.log_q, self.log_p, self.log_qp
+            ),
+        );
         line("key switching", format!("{} digits", self.digits));
         let supply: Vec<String> = self.transform_primes.iter().map(PrimeSupply::text).collect();
         line("primes", format!("its transforms can use {}", supply.join(", ")));
-        line("relinearization", format!("keys of {:.1} MiB when seeded", self.relinearization_key_bytes as f64 / 1048576.0));
+        line(
+            "relinearization",
+            format!(
+                "keys of {:.1} MiB when seeded",
+                self.relinearization_key_bytes as f64 / 1048576.0
+            ),
+        );
         line("levels", format!("{} places on the ladder of moduli", self.levels));
-        let sparse = self.encapsulated().map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
+        let sparse = self
+            .encapsulated()
+            .map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));
         line("secrets", format!("{}{sparse}", self.secret));
         for key in &self.security_by_key {
             line("security", key.to_string());
-            let others: Vec<String> = key.attacks.iter().map(|a| format!("{} {:.1}", a.name.as_str(), a.bits)).collect();
+            let others: Vec<String> =
+                key.attacks.iter().map(|a| format!("{} {:.1}", a.name.as_str(), a.bits)).collect();
             line("  by attack", others.join(", "));
         }
         line("security model", self.security_model.into());
         line(
             "fresh ciphertext",
-            format!("capacity {:.1} bits, {} multiplications", self.fresh_capacity_bits, self.fresh_multiplications),
+            format!(
+                "capacity {:.1} bits, {} multiplications",
+                self.fresh_capacity_bits, self.fresh_multiplications
+            ),
         );
         match &self.bootstrap {
             None => line("bootstrapping", "none".into()),
@@ -249,36 +292,61 @@ impl Card {
                 let (mode, v) = (b.mode, b.removed_digits);
                 line(
                     "bootstrapping",
-                    format!("{mode:?} mode; from {:.1} bits of capacity", b.minimum_capacity_bits).to_lowercase(),
+                    format!("{mode:?} mode; from {:.1} bits of capacity", b.minimum_capacity_bits)
+                        .to_lowercase(),
                 );
-                let tail = b.overflow_log2.map_or("always".into(), |x| format!("but for 2^{x:.1} in each coefficient"));
-                line("overflow", format!("at most {} {tail}; digits removed: {v}", b.overflow_bound));
+                let tail = b
+                    .overflow_log2
+                    .map_or("always".into(), |x| format!("but for 2^{x:.1} in each coefficient"));
+                line(
+                    "overflow",
+                    format!("at most {} {tail}; digits removed: {v}", b.overflow_bound),
+                );
                 line(
                     "its plan",
-                    format!("coeff-to-slot {:?}, slot-to-coeff {:?}, {}", b.coeff_to_slot, b.slot_to_coeff, b.digit_removal),
+                    format!(
+                        "coeff-to-slot {:?}, slot-to-coeff {:?}, {}",
+                        b.coeff_to_slot, b.slot_to_coeff, b.digit_removal
+                    ),
                 );
                 line(
                     "its cost",
-                    format!("{} key switches, {} products, depth {}", b.key_switches, b.non_scalar_products, b.depth),
+                    format!(
+                        "{} key switches, {} products, depth {}",
+                        b.key_switches, b.non_scalar_products, b.depth
+                    ),
                 );
                 line(
                     "after it",
-                    format!("capacity {:.1} bits, {} multiplications", b.capacity_bits_after, b.multiplications_after),
+                    format!(
+                        "capacity {:.1} bits, {} multiplications",
+                        b.capacity_bits_after, b.multiplications_after
+                    ),
                 );
                 line(
                     "server keys",
-                    format!("{} keys, {:.1} MiB when seeded", b.server_keys, b.server_key_bytes as f64 / 1048576.0),
+                    format!(
+                        "{} keys, {:.1} MiB when seeded",
+                        b.server_keys,
+                        b.server_key_bytes as f64 / 1048576.0
+                    ),
                 );
-                let overflow = b.failure_of_overflow_log2.map_or("never".into(), |x| format!("2^{x:.1}"));
+                let overflow =
+                    b.failure_of_overflow_log2.map_or("never".into(), |x| format!("2^{x:.1}"));
                 line(
                     "failure",
                     format!(
-                        "2^{:.1} for one bootstrapping: 2^{:.1} by its random polynomials (2^{EVENT_LOG2:.0} each and embedding), overflow {overflow}",
+                        "2^{:.1} for one bootstrapping: 2^{:.1} by its random polynomials \
+                         (2^{EVENT_LOG2:.0} each and embedding), overflow {overflow}",
                         b.failure_log2, b.failure_of_events_log2
                     ),
                 );
                 if let Some(m) = &b.measured {
-                    let threads = if m.threads == 1 { "one thread".into() } else { format!("{} threads", m.threads) };
+                    let threads = if m.threads == 1 {
+                        "one thread".into()
+                    } else {
+                        format!("{} threads", m.threads)
+                    };
                     line(
                         "measured",
                         format!(
@@ -298,11 +366,15 @@ impl Card {
     }
 
     /// The head of the table of docs/parameters.md.
-    pub const MARKDOWN_HEAD: &'static str = "| set | n | m | p^r | slots | d | log Q | log P | digits | secrets | security of the main / sparse key | capacity fresh / after a bootstrap | multiplications after a bootstrap | server keys, seeded |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+    pub const MARKDOWN_HEAD: &'static str = "| set | n | m | p^r | slots | d | log Q | log P | digits | secrets | security of the \
+         main / sparse key | capacity fresh / after a bootstrap | multiplications after a \
+         bootstrap | server keys, seeded \
+         |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
 
     /// A row of that table.
     pub fn markdown_row(&self) -> String {
-        let bits = |k: &KeySecurity| if k.bits > 0.0 { format!("{:.1}", k.bits) } else { "none".into() };
+        let bits =
+            |k: &KeySecurity| if k.bits > 0.0 { format!("{:.1}", k.bits) } else { "none".into() };
         let security: Vec<String> = self.security_by_key.iter().map(bits).collect();
         let secrets = match self.encapsulated() {
             Some(h) => format!("ternary; weight {h}"),
@@ -317,7 +389,8 @@ impl Card {
             ),
         };
         format!(
-            "| `{}` | {} | {} | {} | {} | {} | {:.1} | {:.1} | {} | {secrets} | {} | {:.0} / {capacity} | {multiplications} | {keys} |",
+            "| `{}` | {} | {} | {} | {} | {} | {:.1} | {:.1} | {} | {secrets} | {} | {:.0} / \
+             {capacity} | {multiplications} | {keys} |",
             self.name,
             self.n,
             self.m,
@@ -346,7 +419,10 @@ mod tests {
     fn recorded_measurements_are_of_sets_that_bootstrap() {
         for (name, measured) in Measured::recorded().unwrap() {
             let spec = everlevel_scheme::params::spec(&name).unwrap();
-            assert!(spec.bootstrap.is_some() && measured.seconds > 0.0 && measured.date.len() >= 10, "{name}");
+            assert!(
+                spec.bootstrap.is_some() && measured.seconds > 0.0 && measured.date.len() >= 10,
+                "{name}"
+            );
         }
     }
 }

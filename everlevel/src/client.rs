@@ -1,7 +1,9 @@
 //! The key owner's side.
 
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_scheme::{Ciphertext, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys, SharingPolicy};
+use everlevel_scheme::{
+    Ciphertext, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys, SharingPolicy,
+};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
@@ -18,22 +20,28 @@ impl Client {
     pub fn new(params: &Params, rng: &mut impl CryptoRng) -> Self {
         Client { secret: SecretKey::generate(params, rng) }
     }
-    /// The owner of a key that was drawn before, such as one read by [`crate::wire::secret_key::from_bytes`].
+
+    /// The owner of a key that was drawn before, such as one read by
+    /// [`crate::wire::secret_key::from_bytes`].
     pub fn with_secret(secret: SecretKey) -> Self {
         Client { secret }
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         self.secret.params()
     }
+
     /// The secret key.
     pub fn secret(&self) -> &SecretKey {
         &self.secret
     }
+
     /// A public key, with which others encrypt for this client.
     pub fn public_key(&self, rng: &mut impl CryptoRng) -> PublicKey {
         PublicKey::generate(&self.secret, rng)
     }
+
     /// A server that multiplies and bootstraps, by the plan that suits the parameter set.
     ///
     /// # Errors
@@ -42,10 +50,13 @@ impl Client {
         let planner = KeyPlanner::new(self.params())?;
         self.server_for(&planner.keys(), planner.bootstrap_plan(), rng, |_, _| ())
     }
-    /// A server with the keys of `plan` that bootstraps by `bootstrap`. `progress(done, total)` is called after each key.
+
+    /// A server with the keys of `plan` that bootstraps by `bootstrap`. `progress(done, total)` is
+    /// called after each key.
     ///
-    /// For keys of one's own (rotations), and for another mode of bootstrapping. Slots that hold whole elements of GR(p^r, d) need the
-    /// full mode, which takes d digit removals where the others take one:
+    /// For keys of one's own (rotations), and for another mode of bootstrapping. Slots that hold
+    /// whole elements of GR(p^r, d) need the full mode, which takes d digit removals where the
+    /// others take one:
     ///
     /// ```
     /// use everlevel::{BootstrapMode, Client, KeyPlanner, OptIn, Params, bootstrap_plan};
@@ -75,6 +86,7 @@ impl Client {
     ) -> Result<Server, Error> {
         Server::new(ServerKeys::generate(&self.secret, plan, rng, progress)?, bootstrap.clone())
     }
+
     /// Encrypts slot values, row by row; missing ones are 0.
     ///
     /// # Errors
@@ -82,13 +94,19 @@ impl Client {
     pub fn encrypt(&self, values: &[u64], rng: &mut impl CryptoRng) -> Result<Ciphertext, Error> {
         Ok(self.secret.encrypt(&Plaintext::encode(self.params(), values)?, rng)?)
     }
+
     /// Encrypts signed slot values.
     ///
     /// # Errors
     /// More values than slots, or one outside of ±(p^r - 1)/2.
-    pub fn encrypt_signed(&self, values: &[i64], rng: &mut impl CryptoRng) -> Result<Ciphertext, Error> {
+    pub fn encrypt_signed(
+        &self,
+        values: &[i64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, Error> {
         Ok(self.secret.encrypt(&Plaintext::encode_signed(self.params(), values)?, rng)?)
     }
+
     /// The slot values, row by row. Exact, or refused.
     ///
     /// # Errors
@@ -96,11 +114,14 @@ impl Client {
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode(self.params())?)
     }
-    /// The slot values, for others to see: noise is flooded before it is rounded away, so that even a wrong noise bound hardly tells on the key. See
-    /// [`SecretKey::decrypt_for_sharing`] for what that protects and what not.
+
+    /// The slot values, for others to see: noise is flooded before it is rounded away, so that even
+    /// a wrong noise bound hardly tells on the key. See [`SecretKey::decrypt_for_sharing`] for what
+    /// that protects and what not.
     ///
     /// # Errors
-    /// As [`Client::decrypt`]; a ciphertext without room for the flood, see [`SharingPolicy::capacity_needed`].
+    /// As [`Client::decrypt`]; a ciphertext without room for the flood, see
+    /// [`SharingPolicy::capacity_needed`].
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
@@ -109,6 +130,7 @@ impl Client {
     ) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt_for_sharing(ciphertext, policy, rng)?.decode(self.params())?)
     }
+
     /// The slot values as integers of ±(p^r - 1)/2.
     ///
     /// # Errors
@@ -116,14 +138,20 @@ impl Client {
     pub fn decrypt_signed(&self, ciphertext: &Ciphertext) -> Result<Vec<i64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode_signed(self.params())?)
     }
-    /// Encrypts slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by slot (see
-    /// [`Plaintext::encode_elements`]).
+
+    /// Encrypts slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by
+    /// slot (see [`Plaintext::encode_elements`]).
     ///
     /// # Errors
     /// Another number of values than slots times d, or one outside of 0..p^r.
-    pub fn encrypt_elements(&self, values: &[u64], rng: &mut impl CryptoRng) -> Result<Ciphertext, Error> {
+    pub fn encrypt_elements(
+        &self,
+        values: &[u64],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, Error> {
         Ok(self.secret.encrypt(&Plaintext::encode_elements(self.params(), values)?, rng)?)
     }
+
     /// The slots as elements of GR(p^r, d): d coefficients for each slot. Exact, or refused.
     ///
     /// # Errors

@@ -31,7 +31,8 @@ impl From<AesError> for Error {
 }
 
 impl Error {
-    /// A name for programs, which does not change when messages do: `wire.truncated`, for example. docs/errors.md has them all.
+    /// A name for programs, which does not change when messages do: `wire.truncated`, for example.
+    /// docs/errors.md has them all.
     pub fn code(&self) -> &'static str {
         match self {
             Error::Scheme(e) => e.code(),

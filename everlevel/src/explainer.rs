@@ -5,7 +5,9 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{AutoRefresh, Shared};
-use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Explanation, Params, ServerKeys, Traced, Tracked};
+use everlevel_scheme::{
+    Ciphertext, EvalKeys, Evaluator, Explanation, Params, ServerKeys, Traced, Tracked,
+};
 
 use crate::error::Error;
 use crate::server::Server;
@@ -13,10 +15,12 @@ use crate::server::Server;
 /// A ciphertext in the care of an [`Explainer`].
 pub type TracedValue = Shared<Tracked<Ciphertext>>;
 
-/// A server whose values remember how they came to be: it computes as the [`Server`] that it was made of does, bit by bit, and tells for any result which operations
-/// led to it, with the level, the modulus consumed, the bound on the noise and the probability of failure of each.
+/// A server whose values remember how they came to be: it computes as the [`Server`] that it was
+/// made of does, bit by bit, and tells for any result which operations led to it, with the level,
+/// the modulus consumed, the bound on the noise and the probability of failure of each.
 ///
-/// For development: it keeps a log of all operations for as long as it lives, and prepares the tables of bootstrapping anew.
+/// For development: it keeps a log of all operations for as long as it lives, and prepares the
+/// tables of bootstrapping anew.
 ///
 /// ```
 /// use everlevel::{Client, OptIn, Params};
@@ -43,29 +47,35 @@ impl<K: EvalKeys> Explainer<K> {
     pub(crate) fn new(server: &Server<K>, traced: Traced<Evaluator<K>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
-        let bootstrapper = plan.map(|plan| Bootstrapper::new(&*scheme, plan).map(Arc::new)).transpose()?;
+        let bootstrapper =
+            plan.map(|plan| Bootstrapper::new(&*scheme, plan).map(Arc::new)).transpose()?;
         let auto = match &bootstrapper {
             Some(bootstrapper) => AutoRefresh::new(scheme.clone(), bootstrapper.clone()),
             None => AutoRefresh::leveled(scheme.clone()),
         };
         Ok(Explainer { scheme, bootstrapper, auto })
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         self.scheme.inner().params()
     }
+
     /// The evaluator below, for any circuit.
     pub fn scheme(&self) -> &Traced<Evaluator<K>> {
         &self.scheme
     }
+
     /// The automatic evaluator: the operations of a server.
     pub fn automatic(&self) -> &AutoRefresh<Traced<Evaluator<K>>> {
         &self.auto
     }
+
     /// Takes a ciphertext into care, under a name.
     pub fn load(&self, x: Ciphertext, name: &str) -> TracedValue {
         self.auto.share(self.scheme.input(x, name))
     }
+
     /// Runs a program, as [`Server::run`].
     ///
     /// # Errors
@@ -78,20 +88,24 @@ impl<K: EvalKeys> Explainer<K> {
     ) -> Result<Values<Traced<Evaluator<K>>>, Error> {
         Ok(program.run(&self.auto, inputs, progress)?)
     }
+
     /// Bootstraps now, and names the stages of the rows that this takes.
     ///
     /// # Errors
     /// As [`Server::bootstrap`].
     pub fn bootstrap(&self, x: &TracedValue) -> Result<TracedValue, Error> {
-        let bootstrapper = self.bootstrapper.as_ref().ok_or(everlevel_circuit::CircuitError::NoBootstrapping)?;
+        let bootstrapper =
+            self.bootstrapper.as_ref().ok_or(everlevel_circuit::CircuitError::NoBootstrapping)?;
         self.scheme.end_stage("before");
         let mut stages = Stages(&self.scheme);
         Ok(self.auto.share(bootstrapper.bootstrap_observed(&self.scheme, &x.get(), &mut stages)?))
     }
+
     /// How `x`, as it is now, came to be.
     pub fn explain(&self, x: &TracedValue) -> Explanation {
         self.explain_all([x])
     }
+
     /// How all of `xs` came to be: what they share once.
     pub fn explain_all<'x>(&self, xs: impl IntoIterator<Item = &'x TracedValue>) -> Explanation {
         let current: Vec<_> = xs.into_iter().map(TracedValue::get).collect();

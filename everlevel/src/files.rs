@@ -1,18 +1,23 @@
-//! What the program's files are called and what their metadata mean, for whatever reads and writes them beside it.
+//! What the program's files are called and what their metadata mean, for whatever reads and writes
+//! them beside it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use everlevel_scheme::{KeyPlan, PublicKey, SchemeError, SecretKey};
 use everlevel_wire::file::{Existing, write_file, write_secret_file};
-use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, WireError, public_key, secret_key, try_generate_to_file};
+use everlevel_wire::{
+    BoundPolicy, Encryption, Manifest, Metadata, WireError, public_key, secret_key,
+    try_generate_to_file,
+};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
 
 /// Metadata of ciphertexts: how many values the column had that they come from.
 pub const VALUES: &str = "values";
-/// Metadata of ciphertexts: which key made them, `secret` or `public`; absent once something was computed on them.
+/// Metadata of ciphertexts: which key made them, `secret` or `public`; absent once something was
+/// computed on them.
 pub const ENCRYPTION: &str = "encryption";
 /// The name of the parameters beside keys.
 pub const PARAMS_FILE: &str = "params.json";
@@ -20,7 +25,8 @@ pub const PARAMS_FILE: &str = "params.json";
 /// Which noise bounds of a file of ciphertexts are believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bounds {
-    /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states, within what its level allows.
+    /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states,
+    /// within what its level allows.
     Stated,
     /// Everything must be a fresh encryption.
     Fresh,
@@ -42,7 +48,9 @@ impl Bounds {
             (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
             (Bounds::Manifest(manifest), _) => BoundPolicy::Manifest(manifest.clone()),
             (Bounds::Stated, None) => BoundPolicy::Stated,
-            (Bounds::Stated | Bounds::Fresh, encryption) => BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public)),
+            (Bounds::Stated | Bounds::Fresh, encryption) => {
+                BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public))
+            }
         }
     }
 }
@@ -64,17 +72,26 @@ impl KeyFiles {
     /// Their names in a directory.
     pub fn in_directory(directory: &Path) -> Self {
         let at = |name: &str| directory.join(name);
-        KeyFiles { server: at("server.keys"), public: at("public.key"), params: at(PARAMS_FILE), secret: at("secret.key") }
+        KeyFiles {
+            server: at("server.keys"),
+            public: at("public.key"),
+            params: at(PARAMS_FILE),
+            secret: at("secret.key"),
+        }
     }
+
     fn all(&self) -> [&Path; 4] {
         [&self.server, &self.public, &self.params, &self.secret]
     }
-    /// Makes the keys of a plan and writes all four files, and returns what they are called and how many bytes they have. The directory is created. All files are made
-    /// before the first one gets its name: keys of two generations never lie side by side after a failure. `progress(done, total)` is called after each server key;
-    /// an error that it returns ends the work.
+
+    /// Makes the keys of a plan and writes all four files, and returns what they are called and how
+    /// many bytes they have. The directory is created. All files are made before the first one gets
+    /// its name: keys of two generations never lie side by side after a failure. `progress(done,
+    /// total)` is called after each server key; an error that it returns ends the work.
     ///
     /// # Errors
-    /// Files that are there already, unless they are to be replaced; a plan that does not suit the set; what the system refuses; what `progress` returns.
+    /// Files that are there already, unless they are to be replaced; a plan that does not suit the
+    /// set; what the system refuses; what `progress` returns.
     pub fn write<E: From<WireError> + From<SchemeError>>(
         &self,
         secret: &SecretKey,
@@ -97,7 +114,11 @@ impl KeyFiles {
         let public = PublicKey::generate(secret, rng);
         write_file(&made.public, &public_key::to_bytes(&public, &none)?, Existing::Keep)?;
         write_file(&made.params, spec_json(secret).as_bytes(), Existing::Keep)?;
-        write_secret_file(&made.secret, &secret_key::expose_to_bytes(secret, &none)?, Existing::Keep)?;
+        write_secret_file(
+            &made.secret,
+            &secret_key::expose_to_bytes(secret, &none)?,
+            Existing::Keep,
+        )?;
         let mut written = Vec::new();
         for (from, to) in made.all().into_iter().zip(self.all()) {
             std::fs::rename(from, to).map_err(|e| refused(to, &e))?;
@@ -134,18 +155,30 @@ impl Drop for Pending {
     }
 }
 
-/// A parameter file: JSON of a [`ParamsSpec`](everlevel_scheme::ParamsSpec). The specification is not validated yet.
+/// A parameter file: JSON of a [`ParamsSpec`](everlevel_scheme::ParamsSpec). The specification is
+/// not validated yet.
 ///
 /// # Errors
-/// Text that is no specification; an index outside of 4 to 2^20, above which tables would take more memory than any set needs.
+/// Text that is no specification; an index outside of 4 to 2^20, above which tables would take more
+/// memory than any set needs.
 pub fn parse_spec(text: &str) -> Result<everlevel_scheme::ParamsSpec, Error> {
     const LARGEST_INDEX: u64 = 1 << 20;
-    let wrong = |what, expected: String, found: String| Error::from(WireError::Malformed { what, expected, found });
+    let wrong = |what, expected: String, found: String| {
+        Error::from(WireError::Malformed { what, expected, found })
+    };
     let spec: everlevel_scheme::ParamsSpec = serde_json::from_str(text).map_err(|e| {
-        wrong("parameters", "JSON as `everlevel params show bgv-65537-n15 --json` prints it".into(), e.to_string())
+        wrong(
+            "parameters",
+            "JSON as `everlevel params show bgv-65537-n15 --json` prints it".into(),
+            e.to_string(),
+        )
     })?;
     if !(4..=LARGEST_INDEX).contains(&spec.index) {
-        return Err(wrong("index of a parameter set", format!("4 to {LARGEST_INDEX}"), spec.index.to_string()));
+        return Err(wrong(
+            "index of a parameter set",
+            format!("4 to {LARGEST_INDEX}"),
+            spec.index.to_string(),
+        ));
     }
     Ok(spec)
 }

@@ -1,8 +1,9 @@
 //! Exact homomorphic encryption that never runs out of levels.
 //!
-//! Encrypt vectors of integers modulo p^r, or of elements of its extensions GR(p^r, d), add, multiply and rotate them without the key,
-//! refresh them by bootstrapping when their noise budget is spent, go on, decrypt: every slot is exact. The scheme is BGV or BFV,
-//! which are two forms of one ([`Form`]): everything here serves both.
+//! Encrypt vectors of integers modulo p^r, or of elements of its extensions GR(p^r, d), add,
+//! multiply and rotate them without the key, refresh them by bootstrapping when their noise budget
+//! is spent, go on, decrypt: every slot is exact. The scheme is BGV or BFV, which are two forms of
+//! one ([`Form`]): everything here serves both.
 //!
 //! * [`Params`]: a validated parameter set, by name or from a [`ParamsSpec`].
 //! * [`Client`]: the key owner. Encrypts, decrypts, makes keys.
@@ -10,10 +11,13 @@
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
-//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots; `examples/05_comparison_and_truncation.rs` shows them at work.
+//! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots;
+//!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
-//! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the convenience, and without cryptography.
-//! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over any scheme.
+//! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the
+//!   convenience, and without cryptography.
+//! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over
+//!   any scheme.
 //!
 //! # Example
 //! The program of the README:
@@ -22,12 +26,14 @@
 #![doc = include_str!("../examples/01_hello.rs")]
 //! ```
 //!
-//! The numbered programs in `examples/` go on from here: levels and refresh, private statistics, encrypted lookup, comparison and truncation of fixed-point
-//! numbers, an upload of AES data, a digit removal of one's own. From the third on client and server share nothing but bytes.
+//! The numbered programs in `examples/` go on from here: levels and refresh, private statistics,
+//! encrypted lookup, comparison and truncation of fixed-point numbers, an upload of AES data, a
+//! digit removal of one's own. From the third on client and server share nothing but bytes.
 //!
 //! # What is guaranteed
-//! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that could be wrong is an [`Error`], never
-//! a wrong value; see [`scheme::noise`] for the bound and SECURITY.md for what is and is not protected.
+//! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that
+//! could be wrong is an [`Error`], never a wrong value; see [`scheme::noise`] for the bound and
+//! SECURITY.md for what is and is not protected.
 #![forbid(unsafe_code)]
 
 mod card;
@@ -47,7 +53,10 @@ pub use card::{Card, Measured};
 pub use client::Client;
 pub use error::Error;
 pub use explainer::{Explainer, TracedValue};
-pub use planner::{KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan, spec_with_plan};
+pub use planner::{
+    KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
+    spec_with_plan,
+};
 pub use requirements::{Candidate, Depth, Minimise, Requirements};
 pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::{general_keys, general_rotations};
@@ -57,17 +66,20 @@ pub use vectors::SlotCopy;
 
 pub use everlevel_arith::Backend;
 pub use everlevel_circuit::bootstrap::{
-    BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport, TimeModel,
+    BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport,
+    TimeModel,
 };
 pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
-pub use everlevel_circuit::{AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation};
+pub use everlevel_circuit::{
+    AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation,
+};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::params::BootstrapMode;
 pub use everlevel_scheme::{
-    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, PeriodicSlots, PlainFactor, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
-    SharingPolicy, Step, Traced, Tracked,
+    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level,
+    NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainFactor, Plaintext, PublicKey,
+    Raise, Scheme, SchemeError, SecretKey, ServerKeys, SharingPolicy, Step, Traced, Tracked,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.
@@ -95,7 +107,8 @@ pub mod ring {
     pub use everlevel_ring::*;
 }
 
-/// What runs below: the active instruction set, transforms and primes, for reports and measurements.
+/// What runs below: the active instruction set, transforms and primes, for reports and
+/// measurements.
 pub mod arith {
     pub use everlevel_arith::*;
 }

@@ -4,18 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{
-    BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner, StageReport, TimeModel,
+    BootstrapCosts, BootstrapPlan, Bootstrapper, DryRun, Objective, PlanReport, Planner,
+    StageReport, TimeModel,
 };
 use everlevel_circuit::expression::Program;
 use everlevel_circuit::{AutoRefresh, CircuitError, rotation_elements};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{Cost, KeyPlan, Level, NextUse, NoOp, Params, ParamsSpec, Plaintext, SchemeError};
+use everlevel_scheme::{
+    Cost, KeyPlan, Level, NextUse, NoOp, Params, ParamsSpec, Plaintext, SchemeError,
+};
 
 use crate::error::Error;
 
-/// Runs one bootstrapping on the no-op scheme and reads off the keys that it takes, its cost and what it leaves.
+/// Runs one bootstrapping on the no-op scheme and reads off the keys that it takes, its cost and
+/// what it leaves.
 pub struct KeyPlanner {
     params: Params,
     bootstrap: BootstrapPlan,
@@ -28,13 +32,15 @@ pub struct KeyPlanner {
 }
 
 impl KeyPlanner {
-    /// For products at every level and bootstrapping by the plan of the parameter set ([`bootstrap_plan`]).
+    /// For products at every level and bootstrapping by the plan of the parameter set
+    /// ([`bootstrap_plan`]).
     ///
     /// # Errors
     /// A set that cannot bootstrap.
     pub fn new(params: &Params) -> Result<Self, Error> {
         Self::with_plan(params, bootstrap_plan(params)?)
     }
+
     /// For products at every level and bootstrapping by `bootstrap`.
     ///
     /// # Errors
@@ -44,8 +50,11 @@ impl KeyPlanner {
         let bootstrapper = Bootstrapper::new(&scheme, bootstrap.clone())?;
         let mut stages = Vec::new();
         let counted = scheme.cost();
-        let fresh =
-            bootstrapper.bootstrap_observed(&scheme, &worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?, &mut stages)?;
+        let fresh = bootstrapper.bootstrap_observed(
+            &scheme,
+            &worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?,
+            &mut stages,
+        )?;
         let keys = scheme.key_plan().merge(&KeyPlan::relinearization(params));
         Ok(KeyPlanner {
             params: params.clone(),
@@ -58,62 +67,81 @@ impl KeyPlanner {
             stages,
         })
     }
+
     /// How bootstrapping is done.
     pub fn bootstrap_plan(&self) -> &BootstrapPlan {
         &self.bootstrap
     }
+
     /// Its costs by the plan: key switches, products, depth.
     pub fn bootstrap_costs(&self) -> BootstrapCosts {
         self.costs
     }
+
     /// Its cost as counted.
     pub fn cost(&self) -> Cost {
         self.cost
     }
+
     /// Level and noise bound of a bootstrapped ciphertext.
     pub fn after_bootstrap(&self) -> &Meta {
         &self.after
     }
+
     /// The capacity, in bits, that a ciphertext needs to be bootstrapped.
     pub fn minimum_capacity(&self) -> f64 {
         self.minimum_capacity
     }
-    /// How many squarings in a row a bootstrapped ciphertext takes so that the last result can still be bootstrapped.
+
+    /// How many squarings in a row a bootstrapped ciphertext takes so that the last result can
+    /// still be bootstrapped.
     pub fn multiplications_after(&self) -> usize {
         multiplications_left(&self.params, &self.after, self.minimum_capacity)
     }
+
     /// What the dry run met, stage by stage: from this `Bootstrapper::prepare` makes the tables.
     pub fn stages(&self) -> &[StageReport] {
         &self.stages
     }
+
     /// The keys found so far.
     pub fn keys(&self) -> KeyPlan {
         self.keys.clone()
     }
+
     /// Rotations of the columns by `steps`, at every level.
     #[must_use]
     pub fn rotations(mut self, steps: impl IntoIterator<Item = i64>) -> Self {
         self.keys = self.keys.merge(&KeyPlan::column_rotations(&self.params, steps));
         self
     }
-    /// Rotations along a dimension of the slots by `steps`, at every level: two keys a step where the dimension is a bad one.
+
+    /// Rotations along a dimension of the slots by `steps`, at every level: two keys a step where
+    /// the dimension is a bad one.
     ///
     /// # Errors
     /// An unknown dimension.
-    pub fn rotations_along(self, dimension: usize, steps: impl IntoIterator<Item = i64>) -> Result<Self, Error> {
+    pub fn rotations_along(
+        self,
+        dimension: usize,
+        steps: impl IntoIterator<Item = i64>,
+    ) -> Result<Self, Error> {
         let mut elements = Vec::new();
         for k in steps {
             elements.extend(rotation_elements(self.params.slot_shape(), dimension, k)?);
         }
         Ok(self.automorphisms(elements))
     }
+
     /// The exchange of the rows, at every level; no key where there is one row.
     #[must_use]
     pub fn row_swap(mut self) -> Self {
         self.keys = self.keys.merge(&KeyPlan::row_swap(&self.params));
         self
     }
-    /// Any automorphisms, at every level: conjugation, Frobenius on whole slots (see [`everlevel_ring::SlotShape`]).
+
+    /// Any automorphisms, at every level: conjugation, Frobenius on whole slots (see
+    /// [`everlevel_ring::SlotShape`]).
     #[must_use]
     pub fn automorphisms(mut self, elements: impl IntoIterator<Item = GaloisElement>) -> Self {
         let top = self.params.chain().top();
@@ -122,10 +150,12 @@ impl KeyPlanner {
     }
 }
 
-/// The server keys that a program takes on fresh inputs, and those of bootstrapping if the set has it, found out without cryptography.
+/// The server keys that a program takes on fresh inputs, and those of bootstrapping if the set has
+/// it, found out without cryptography.
 ///
 /// # Errors
-/// A set that cannot bootstrap although it says so, a program that reads nothing, errors of its operations.
+/// A set that cannot bootstrap although it says so, a program that reads nothing, errors of its
+/// operations.
 pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error> {
     let scheme = Arc::new(NoOp::blank(params));
     let zero = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
@@ -138,15 +168,19 @@ pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error
             (AutoRefresh::new(scheme.clone(), Arc::new(bootstrapper)), planner.keys())
         }
     };
-    let inputs: BTreeMap<_, _> = program.inputs().map(|name| (name.to_string(), auto.share(zero.clone()))).collect();
+    let inputs: BTreeMap<_, _> =
+        program.inputs().map(|name| (name.to_string(), auto.share(zero.clone()))).collect();
     program.run(&auto, &inputs, &mut |_| ()).map_err(|e| match e {
-        CircuitError::Empty { .. } => CircuitError::MissingInput { name: "nothing".into(), given: "none".into() },
+        CircuitError::Empty { .. } => {
+            CircuitError::MissingInput { name: "nothing".into(), given: "none".into() }
+        }
         e => e,
     })?;
     Ok(scheme.key_plan().merge(&bootstrapping))
 }
 
-/// The bootstrapping plan of a parameter set: what its specification says, and the recommended plan for what it leaves open.
+/// The bootstrapping plan of a parameter set: what its specification says, and the recommended plan
+/// for what it leaves open.
 ///
 /// # Errors
 /// A set that cannot bootstrap, or a digit removal of an unknown name.
@@ -160,11 +194,16 @@ pub fn bootstrap_plan(params: &Params) -> Result<BootstrapPlan, Error> {
     Ok(BootstrapPlan::for_set(params)?)
 }
 
-/// Tries bootstrapping plans on the no-op scheme and returns the best one found, with what it costs and leaves.
+/// Tries bootstrapping plans on the no-op scheme and returns the best one found, with what it costs
+/// and leaves.
 ///
 /// # Errors
 /// None of the plans fits the modulus.
-pub fn search_plan(params: &Params, model: TimeModel, objective: Objective) -> Result<PlanReport, Error> {
+pub fn search_plan(
+    params: &Params,
+    model: TimeModel,
+    objective: Objective,
+) -> Result<PlanReport, Error> {
     let dry = Dry(params);
     Ok(Planner::new(&dry, model, objective).search(&BootstrapPlan::candidates_for(params, 6)?)?)
 }
@@ -189,31 +228,37 @@ impl DryRun for Dry<'_> {
     fn scheme(&self) -> Result<NoOp, SchemeError> {
         Ok(NoOp::blank(self.0))
     }
+
     fn worn_out(&self, scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
         worn_out(scheme, capacity)
     }
+
     fn cost(&self, scheme: &NoOp) -> Cost {
         scheme.cost()
     }
+
     fn key_bytes(&self, scheme: &NoOp) -> u64 {
         scheme.key_plan().seeded_bytes(self.0)
     }
 }
 
-/// A pretended ciphertext that needs bootstrapping, at the lowest level where what was switched down has so much capacity: what bootstrapping
-/// leaves does not depend on it.
+/// A pretended ciphertext that needs bootstrapping, at the lowest level where what was switched
+/// down has so much capacity: what bootstrapping leaves does not depend on it.
 fn worn_out(scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
     let params = scheme.params();
     let zero = Plaintext::encode(params, &[])?;
     let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
     let top = params.chain().top().0;
     let floor = params.noise().floor(params.plain_modulus());
-    let enough = |x: &Open| params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity;
+    let enough = |x: &Open| {
+        params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity
+    };
     (1..top).filter_map(|level| fresh(level).ok()).find(enough).map_or_else(|| fresh(top), Ok)
 }
 
-/// How many squarings in a row a ciphertext with these public data takes so that the last result has at least `needed` bits of capacity: 0 to be
-/// decrypted, [`KeyPlanner::minimum_capacity`] to be bootstrapped.
+/// How many squarings in a row a ciphertext with these public data takes so that the last result
+/// has at least `needed` bits of capacity: 0 to be decrypted, [`KeyPlanner::minimum_capacity`] to
+/// be bootstrapped.
 pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize {
     let square = |m: &Meta| {
         let at = params.after_switch(m, params.product_level(m, m));
@@ -224,7 +269,8 @@ pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize 
     std::iter::successors(square(meta), square).count()
 }
 
-/// log2 of the probability that a computation of this cost breaks its bounds: [`Params::failure_log2`].
+/// log2 of the probability that a computation of this cost breaks its bounds:
+/// [`Params::failure_log2`].
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
     params.failure_log2(cost)
 }

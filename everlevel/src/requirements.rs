@@ -3,7 +3,9 @@
 use everlevel_circuit::bootstrap::TimeModel;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::params::{self, BootstrapSpec, Family, SecretKind, largest_modulus};
-use everlevel_scheme::{Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{
+    Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
+};
 
 use crate::error::Error;
 use crate::planner::{KeyPlanner, failure_log2, multiplications_left};
@@ -46,13 +48,15 @@ pub struct Requirements {
 pub struct Candidate {
     /// The set: a named one, or one made for the purpose, whose specification is `params.spec()`.
     pub params: Params,
-    /// Multiplications in a row that a fresh ciphertext takes or, of sets that bootstrap, one that was bootstrapped.
+    /// Multiplications in a row that a fresh ciphertext takes or, of sets that bootstrap, one that
+    /// was bootstrapped.
     pub multiplications: usize,
     /// Modelled seconds on one thread: of all multiplications in a row, or of one bootstrapping.
     pub latency: f64,
     /// Modelled seconds of one multiplication in one slot, bootstrapping included.
     pub per_slot: f64,
-    /// Server keys (products at every level, bootstrapping) as they are kept in memory, and four fresh ciphertexts.
+    /// Server keys (products at every level, bootstrapping) as they are kept in memory, and four
+    /// fresh ciphertexts.
     pub bytes: u64,
     /// log2 of the probability that the computation of `latency` fails.
     pub failure_log2: f64,
@@ -69,25 +73,35 @@ impl Candidate {
     }
 }
 
-/// Every key of a set that is made here has so much more than 128 bits: estimators differ by as much.
+/// Every key of a set that is made here has so much more than 128 bits: estimators differ by as
+/// much.
 const MARGIN_BITS: f64 = 1.0;
 
 impl Requirements {
-    /// The sets that do it, the best first: for a bounded depth, sets of the two smallest degrees that have room for it, with several ways to switch keys;
-    /// for an unlimited one, the named sets with this plaintext modulus or, if there are none, sets over power-of-two rings made for it.
+    /// The sets that do it, the best first: for a bounded depth, sets of the two smallest degrees
+    /// that have room for it, with several ways to switch keys; for an unlimited one, the named
+    /// sets with this plaintext modulus or, if there are none, sets over power-of-two rings made
+    /// for it.
     ///
-    /// `model` gives the speed of the machine for a set ([`TimeModel::typical`], or measured). Takes a few seconds.
+    /// `model` gives the speed of the machine for a set ([`TimeModel::typical`], or measured).
+    /// Takes a few seconds.
     ///
     /// # Errors
-    /// A plaintext modulus that is not a power of a prime, or requirements that no set known here meets: the error says what was missing.
-    pub fn candidates(&self, model: impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
-        let (p, r) =
-            prime_power(self.plain_modulus).ok_or_else(|| self.unmet("plain_modulus: expected a power of a prime below 2^50"))?;
+    /// A plaintext modulus that is not a power of a prime, or requirements that no set known here
+    /// meets: the error says what was missing.
+    pub fn candidates(
+        &self,
+        model: impl Fn(&Params) -> TimeModel,
+    ) -> Result<Vec<Candidate>, Error> {
+        let (p, r) = prime_power(self.plain_modulus)
+            .ok_or_else(|| self.unmet("plain_modulus: expected a power of a prime below 2^50"))?;
         if self.slots == 0 {
             return Err(self.unmet("slots = 0: expected at least 1"));
         }
         let mut found = match self.depth {
-            Depth::Levels(0) => return Err(self.unmet("depth = 0: expected at least one multiplication")),
+            Depth::Levels(0) => {
+                return Err(self.unmet("depth = 0: expected at least one multiplication"));
+            }
             Depth::Levels(depth) => self.leveled(p, r, depth, &model)?,
             Depth::Unlimited => self.unlimited(p, r, &model)?,
         };
@@ -118,15 +132,26 @@ impl Requirements {
         let slots = |log_n: u32| SlotShape::new(2 << log_n, p, 1).map_or(0, |shape| shape.slots());
         (10..=17).map(|log_n| (log_n, slots(log_n))).filter(|ring| ring.1 >= self.slots).collect()
     }
+
     fn few_slots(&self, p: u64) -> Error {
-        let most =
-            (10..=17).filter_map(|log_n| SlotShape::new(2 << log_n, p, 1).ok()).map(|shape| shape.slots()).max().unwrap_or(0);
+        let most = (10..=17)
+            .filter_map(|log_n| SlotShape::new(2 << log_n, p, 1).ok())
+            .map(|shape| shape.slots())
+            .max()
+            .unwrap_or(0);
         self.unmet(&format!(
-            "rings of power-of-two index have at most {most} slots modulo powers of {p}: ask for fewer, or find a ring of odd index by `everlevel params rings --p {p}`"
+            "rings of power-of-two index have at most {most} slots modulo powers of {p}: ask for \
+             fewer, or find a ring of odd index by `everlevel params rings --p {p}`"
         ))
     }
 
-    fn leveled(&self, p: u64, r: u32, depth: u32, model: &impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
+    fn leveled(
+        &self,
+        p: u64,
+        r: u32,
+        depth: u32,
+        model: &impl Fn(&Params) -> TimeModel,
+    ) -> Result<Vec<Candidate>, Error> {
         let rings = self.rings(p);
         if rings.is_empty() {
             return Err(self.few_slots(p));
@@ -146,14 +171,20 @@ impl Requirements {
             }
         }
         if found.is_empty() {
-            return Err(
-                self.unmet("no ring up to degree 2^17 has room for so many multiplications at 128 bits: take depth unlimited")
-            );
+            return Err(self.unmet(
+                "no ring up to degree 2^17 has room for so many multiplications at 128 bits: take \
+                 depth unlimited",
+            ));
         }
         Ok(found)
     }
 
-    fn unlimited(&self, p: u64, r: u32, model: &impl Fn(&Params) -> TimeModel) -> Result<Vec<Candidate>, Error> {
+    fn unlimited(
+        &self,
+        p: u64,
+        r: u32,
+        model: &impl Fn(&Params) -> TimeModel,
+    ) -> Result<Vec<Candidate>, Error> {
         let mut found = Vec::new();
         for name in params::names() {
             let spec = params::spec(name)?;
@@ -172,12 +203,16 @@ impl Requirements {
                 return Err(self.few_slots(p));
             }
             for (log_n, _) in rings.into_iter().filter(|ring| (14..=16).contains(&ring.0)) {
-                found.extend(bootstrapped_set(p, r, log_n).and_then(|set| evaluate_bootstrapped(&set, model).ok()));
+                found.extend(
+                    bootstrapped_set(p, r, log_n)
+                        .and_then(|set| evaluate_bootstrapped(&set, model).ok()),
+                );
             }
         }
         if found.is_empty() {
             return Err(self.unmet(&format!(
-                "no named set bootstraps integers modulo this, and none could be made over power-of-two rings of degree 2^14 to 2^16 (p = {p}, r = {r})"
+                "no named set bootstraps integers modulo this, and none could be made over \
+                 power-of-two rings of degree 2^14 to 2^16 (p = {p}, r = {r})"
             )));
         }
         Ok(found)
@@ -193,7 +228,15 @@ fn prime_power(modulus: u64) -> Option<(u64, u32)> {
 }
 
 /// A specification over a power-of-two ring, with everything that is not chosen at its usual value.
-fn base_spec(name: String, p: u64, r: u32, log_n: u32, word_bits: u32, base_bits: u32, special: usize) -> ParamsSpec {
+fn base_spec(
+    name: String,
+    p: u64,
+    r: u32,
+    log_n: u32,
+    word_bits: u32,
+    base_bits: u32,
+    special: usize,
+) -> ParamsSpec {
     ParamsSpec {
         name,
         index: 2 << log_n,
@@ -215,7 +258,8 @@ fn base_spec(name: String, p: u64, r: u32, log_n: u32, word_bits: u32, base_bits
     }
 }
 
-/// The shortest chain of moduli at degree 2^log_n that has `depth` multiplications and so many special primes, if 128 bits leave room for it.
+/// The shortest chain of moduli at degree 2^log_n that has `depth` multiplications and so many
+/// special primes, if 128 bits leave room for it.
 fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option<Params> {
     let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;
     let message_bits = (p as f64).log2() * f64::from(r);
@@ -229,7 +273,9 @@ fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option
     };
     let name = format!("plan-{p}e{r}-n{log_n}-d{depth}-k{special}");
     let spec = base_spec(name, p, r, log_n, word_bits, base_bits, special);
-    let fixed = f64::from(base_bits) + f64::from(spec.fine_bits.iter().sum::<u32>()) + f64::from(word_bits) * special as f64;
+    let fixed = f64::from(base_bits)
+        + f64::from(spec.fine_bits.iter().sum::<u32>())
+        + f64::from(word_bits) * special as f64;
     let room = ((limit - fixed) / f64::from(word_bits)).floor();
     if room < 0.0 {
         return None;
@@ -252,7 +298,11 @@ fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option
     Some(best)
 }
 
-fn evaluate_leveled(params: &Params, depth: u32, model: &impl Fn(&Params) -> TimeModel) -> Result<Candidate, Error> {
+fn evaluate_leveled(
+    params: &Params,
+    depth: u32,
+    model: &impl Fn(&Params) -> TimeModel,
+) -> Result<Candidate, Error> {
     let scheme = NoOp::blank(params);
     let mut x = scheme.encrypt_publicly(&Plaintext::encode(params, &[])?)?;
     let before = scheme.cost();
@@ -272,8 +322,18 @@ fn evaluate_leveled(params: &Params, depth: u32, model: &impl Fn(&Params) -> Tim
     ))
 }
 
-fn candidate(params: &Params, multiplications: usize, latency: f64, per_product: f64, cost: &Cost, keys: &KeyPlan) -> Candidate {
-    let ciphertext = params.components() as f64 * params.degree() as f64 * params.modulus_bits(params.chain().top()) / 8.0;
+fn candidate(
+    params: &Params,
+    multiplications: usize,
+    latency: f64,
+    per_product: f64,
+    cost: &Cost,
+    keys: &KeyPlan,
+) -> Candidate {
+    let ciphertext = params.components() as f64
+        * params.degree() as f64
+        * params.modulus_bits(params.chain().top())
+        / 8.0;
     Candidate {
         params: params.clone(),
         multiplications,
@@ -285,7 +345,8 @@ fn candidate(params: &Params, multiplications: usize, latency: f64, per_product:
     }
 }
 
-/// A set that bootstraps at degree 2^log_n: the lightest sparse secret that is secure at q0 R, the smallest q0 that works, and all the modulus that 128 bits leave.
+/// A set that bootstraps at degree 2^log_n: the lightest sparse secret that is secure at q0 R, the
+/// smallest q0 that works, and all the modulus that 128 bits leave.
 fn bootstrapped_set(p: u64, r: u32, log_n: u32) -> Option<Params> {
     let limit = largest_modulus(1 << log_n, 128.0 + MARGIN_BITS)?;
     let (word_bits, special) = match log_n {
@@ -301,10 +362,13 @@ fn bootstrapped_set(p: u64, r: u32, log_n: u32) -> Option<Params> {
             let name = format!("plan-{p}e{r}-n{log_n}-unlimited");
             let mut spec = base_spec(name, p, r, log_n, word_bits, base_bits, special);
             spec.fine_bits = vec![word_bits - 3, word_bits - 6, word_bits - 11, word_bits - 13];
-            spec.bootstrap =
-                Some(BootstrapSpec { digits: Some(digits).filter(|v| *v > 1), ..BootstrapSpec::encapsulated(sparse_weight) });
-            let fixed =
-                f64::from(base_bits) + f64::from(spec.fine_bits.iter().sum::<u32>()) + f64::from(word_bits) * special as f64;
+            spec.bootstrap = Some(BootstrapSpec {
+                digits: Some(digits).filter(|v| *v > 1),
+                ..BootstrapSpec::encapsulated(sparse_weight)
+            });
+            let fixed = f64::from(base_bits)
+                + f64::from(spec.fine_bits.iter().sum::<u32>())
+                + f64::from(word_bits) * special as f64;
             spec.words = ((limit - fixed) / f64::from(word_bits)).floor().max(0.0) as usize;
             let Ok(params) = Params::new(spec, OptIn::SecureOnly) else { continue };
             if KeyPlanner::new(&params).is_ok_and(|planner| planner.multiplications_after() > 0) {
@@ -315,7 +379,10 @@ fn bootstrapped_set(p: u64, r: u32, log_n: u32) -> Option<Params> {
     None
 }
 
-fn evaluate_bootstrapped(params: &Params, model: &impl Fn(&Params) -> TimeModel) -> Result<Candidate, Error> {
+fn evaluate_bootstrapped(
+    params: &Params,
+    model: &impl Fn(&Params) -> TimeModel,
+) -> Result<Candidate, Error> {
     let planner = KeyPlanner::new(params)?;
     let model = model(params);
     let latency = model.seconds(&planner.cost());
@@ -341,28 +408,52 @@ mod tests {
 
     #[test]
     fn leveled_sets_do_what_was_asked_and_no_shorter_chain_does() {
-        let wanted = Requirements { plain_modulus: 65537, slots: 1000, depth: Depth::Levels(3), minimise: Minimise::Latency };
+        let wanted = Requirements {
+            plain_modulus: 65537,
+            slots: 1000,
+            depth: Depth::Levels(3),
+            minimise: Minimise::Latency,
+        };
         let candidates = wanted.candidates(typical).unwrap();
         for c in &candidates {
-            assert!(c.params.slots() >= 1000 && c.multiplications >= 3 && c.params.plain_modulus() == 65537);
-            assert!(c.params.security().bits() >= 128.0 && c.failure_log2 < -128.0 && !c.params.name().starts_with("insecure"));
+            assert!(
+                c.params.slots() >= 1000
+                    && c.multiplications >= 3
+                    && c.params.plain_modulus() == 65537
+            );
+            assert!(
+                c.params.security().bits() >= 128.0
+                    && c.failure_log2 < -128.0
+                    && !c.params.name().starts_with("insecure")
+            );
             let spec = c.params.spec().clone();
             if spec.words > 0 {
-                let shorter = Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly).unwrap();
-                let fresh = shorter.fresh(shorter.chain().top(), 1, shorter.noise().fresh_public(65537));
+                let shorter =
+                    Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly)
+                        .unwrap();
+                let fresh =
+                    shorter.fresh(shorter.chain().top(), 1, shorter.noise().fresh_public(65537));
                 assert!(multiplications_left(&shorter, &fresh, 0.0) < 3, "{}", c.params.name());
             }
         }
         assert!(candidates.windows(2).all(|w| w[0].latency <= w[1].latency));
         for minimise in [Minimise::Throughput, Minimise::Memory] {
             let other = Requirements { minimise, ..wanted }.candidates(typical).unwrap();
-            assert!(other.windows(2).all(|w| w[0].score(minimise) <= w[1].score(minimise)) && other.len() == candidates.len());
+            assert!(
+                other.windows(2).all(|w| w[0].score(minimise) <= w[1].score(minimise))
+                    && other.len() == candidates.len()
+            );
         }
     }
 
     #[test]
     fn requirements_that_nothing_meets_say_why() {
-        let wanted = Requirements { plain_modulus: 65537, slots: 1000, depth: Depth::Levels(3), minimise: Minimise::Memory };
+        let wanted = Requirements {
+            plain_modulus: 65537,
+            slots: 1000,
+            depth: Depth::Levels(3),
+            minimise: Minimise::Memory,
+        };
         for (changed, problem) in [
             (Requirements { plain_modulus: 65536 * 3, ..wanted }, "power of a prime"),
             (Requirements { plain_modulus: 0, ..wanted }, "power of a prime"),
@@ -370,7 +461,15 @@ mod tests {
             (Requirements { slots: 1 << 20, ..wanted }, "at most"),
             (Requirements { plain_modulus: 2, ..wanted }, "params rings --p 2"),
             (Requirements { depth: Depth::Levels(0), ..wanted }, "at least one"),
-            (Requirements { depth: Depth::Levels(1000), slots: 1 << 17, plain_modulus: 786433, ..wanted }, "unlimited"),
+            (
+                Requirements {
+                    depth: Depth::Levels(1000),
+                    slots: 1 << 17,
+                    plain_modulus: 786433,
+                    ..wanted
+                },
+                "unlimited",
+            ),
         ] {
             let error = changed.candidates(typical).unwrap_err().to_string();
             assert!(error.contains(problem), "{error}");

@@ -1,8 +1,9 @@
 //! Rings by their slots.
 //!
-//! Modulo an odd index m = Π N_a, the N_a prime powers, the slots are a hypercube: the units modulo m by the powers of p. If p has the same order
-//! modulo the largest N_a as modulo m, the other axes are dimensions as they are, and the last one is divided by this order. Only such
-//! rings are of use: Frobenius then belongs to one axis.
+//! Modulo an odd index m = Π N_a, the N_a prime powers, the slots are a hypercube: the units modulo
+//! m by the powers of p. If p has the same order modulo the largest N_a as modulo m, the other axes
+//! are dimensions as they are, and the last one is divided by this order. Only such rings are of
+//! use: Frobenius then belongs to one axis.
 
 use everlevel_arith::{Axes, primes};
 use everlevel_ring::SlotShape;
@@ -40,7 +41,8 @@ pub struct FoundRing {
     pub slots: usize,
     /// The slots as a hypercube.
     pub dimensions: Vec<RingDimension>,
-    /// The sum of the primes in l - 1 over the axes l: about how many operations a coefficient takes in a transform.
+    /// The sum of the primes in l - 1 over the axes l: about how many operations a coefficient
+    /// takes in a transform.
     pub transform_radices: u64,
 }
 
@@ -49,18 +51,21 @@ pub struct FoundRing {
 pub struct RingDimension {
     /// How many slots it has.
     pub size: usize,
-    /// A rotation is a single automorphism: there is a generator of no larger order in the group of units.
+    /// A rotation is a single automorphism: there is a generator of no larger order in the group of
+    /// units.
     pub good: bool,
 }
 
 impl FoundRing {
-    /// log2 of the largest modulus QP at which a ternary secret has so many bits of security; none if no modulus has it.
+    /// log2 of the largest modulus QP at which a ternary secret has so many bits of security; none
+    /// if no modulus has it.
     pub fn log_qp(&self, security: f64) -> Option<f64> {
         largest_modulus(self.n, security)
     }
 }
 
-/// The largest index that is looked at: tables of larger rings would take more memory than any set needs.
+/// The largest index that is looked at: tables of larger rings would take more memory than any set
+/// needs.
 const LARGEST_INDEX: u64 = 1 << 18;
 /// Below, no modulus that is good for anything has 128 bits.
 const MIN_DEGREE: usize = 1024;
@@ -71,7 +76,9 @@ impl RingSearch {
     /// # Errors
     /// A p that is no prime, a degree of 0, indices above the largest.
     pub fn run(&self) -> Result<Vec<FoundRing>, Error> {
-        let wrong = |what, expected: String, found: String| Error::from(SchemeError::BadArgument { what, expected, found });
+        let wrong = |what, expected: String, found: String| {
+            Error::from(SchemeError::BadArgument { what, expected, found })
+        };
         if !primes::is_prime(self.p) {
             return Err(wrong("p", "a prime".into(), self.p.to_string()));
         }
@@ -79,17 +86,26 @@ impl RingSearch {
             return Err(wrong("divisor of the degree", "at least 1".into(), "0".into()));
         }
         if self.index_below > LARGEST_INDEX + 1 {
-            return Err(wrong("bound on the index", format!("at most {}", LARGEST_INDEX + 1), self.index_below.to_string()));
+            return Err(wrong(
+                "bound on the index",
+                format!("at most {}", LARGEST_INDEX + 1),
+                self.index_below.to_string(),
+            ));
         }
         let odd = (3..self.index_below).step_by(2).filter_map(|m| self.odd_index(m));
-        let powers = (5..=18).map(|k| 1 << k).filter(|m| *m < self.index_below).filter_map(|m| self.power_of_two(m));
+        let powers = (5..=18)
+            .map(|k| 1 << k)
+            .filter(|m| *m < self.index_below)
+            .filter_map(|m| self.power_of_two(m));
         let mut found: Vec<FoundRing> = odd.chain(powers).collect();
         found.sort_by_key(|ring| (ring.n, ring.transform_radices, ring.m));
         Ok(found)
     }
+
     /// What was asked for of n, d and the slots.
     fn allowed(&self, n: usize, d: usize) -> Option<()> {
-        (n >= MIN_DEGREE && n / d >= self.slots_at_least && d.is_multiple_of(self.degree_of)).then_some(())
+        (n >= MIN_DEGREE && n / d >= self.slots_at_least && d.is_multiple_of(self.degree_of))
+            .then_some(())
     }
 
     fn odd_index(&self, m: u64) -> Option<FoundRing> {
@@ -110,11 +126,14 @@ impl RingSearch {
         self.allowed(n, d)?;
         // Its transform must be within the limits of rings.
         Axes::new(m).ok()?;
-        let mut dimensions: Vec<RingDimension> =
-            factors.iter().map(|f| RingDimension { size: units(*f) as usize, good: true }).collect();
+        let mut dimensions: Vec<RingDimension> = factors
+            .iter()
+            .map(|f| RingDimension { size: units(*f) as usize, good: true })
+            .collect();
         if let Some(last) = dimensions.last_mut() {
             last.size /= d;
-            // Then the d-th power of a generator generates what Frobenius leaves, and has no larger order.
+            // Then the d-th power of a generator generates what Frobenius leaves, and has no larger
+            // order.
             last.good = primes::gcd(last.size as u64, d as u64) == 1;
         }
         dimensions.retain(|dimension| dimension.size > 1);
@@ -187,10 +206,16 @@ mod tests {
             let ring = search(p, 600, d).odd_index(m).unwrap_or_else(|| panic!("{m}"));
             assert_eq!((ring.n, ring.d, ring.slots), (n, d, n / d), "{m}");
             assert_eq!(dimensions(&ring), sizes, "{m}");
-            assert!(search(p, n / d + 1, 1).odd_index(m).is_none() && search(p, 1, d + 1).odd_index(m).is_none());
+            assert!(
+                search(p, n / d + 1, 1).odd_index(m).is_none()
+                    && search(p, 1, d + 1).odd_index(m).is_none()
+            );
         }
         // 2 has the order 16 modulo 257, 4 modulo 5 and 12 modulo 13.
-        assert!(search(2, 1, 1).odd_index(5 * 257).is_some() && search(2, 1, 1).odd_index(13 * 257).is_none());
+        assert!(
+            search(2, 1, 1).odd_index(5 * 257).is_some()
+                && search(2, 1, 1).odd_index(13 * 257).is_none()
+        );
         let rings = search(17, 1500, 24).run().unwrap();
         assert_eq!(rings.iter().map(|ring| ring.m).collect::<Vec<_>>(), [57159, 38309]);
     }
@@ -198,8 +223,11 @@ mod tests {
     #[test]
     fn rings_whose_transforms_would_be_refused_are_left_out() {
         // l - 1 is twice a prime above 4096, the longest step of a transform.
-        let l = (8193..).step_by(2).find(|l| primes::is_prime(*l) && primes::is_prime(l / 2)).unwrap();
-        let near = (l..).find(|m| primes::is_prime(*m) && primes::factor(m - 1).iter().all(|f| f.0 < 4096)).unwrap();
+        let l =
+            (8193..).step_by(2).find(|l| primes::is_prime(*l) && primes::is_prime(l / 2)).unwrap();
+        let near = (l..)
+            .find(|m| primes::is_prime(*m) && primes::factor(m - 1).iter().all(|f| f.0 < 4096))
+            .unwrap();
         assert!(search(3, 1, 1).odd_index(near).is_some());
         assert!(search(3, 1, 1).odd_index(l).is_none() && l as usize > MIN_DEGREE);
     }
@@ -210,10 +238,16 @@ mod tests {
             let rings = RingSearch { index_below: 1 << 13, ..search(p, 60, 1) }.run().unwrap();
             assert!(rings.len() > 20 && rings.is_sorted_by_key(|ring| ring.n), "p = {p}");
             for ring in rings {
-                assert_eq!(ring.dimensions.iter().map(|d| d.size).product::<usize>(), ring.slots, "{}", ring.m);
+                assert_eq!(
+                    ring.dimensions.iter().map(|d| d.size).product::<usize>(),
+                    ring.slots,
+                    "{}",
+                    ring.m
+                );
                 assert_eq!(ring.factors.iter().product::<u64>(), ring.m);
                 assert!(
-                    (1..ring.d as u64).all(|k| power(p, k, ring.m) != 1) && power(p, ring.d as u64, ring.m) == 1,
+                    (1..ring.d as u64).all(|k| power(p, k, ring.m) != 1)
+                        && power(p, ring.d as u64, ring.m) == 1,
                     "{}",
                     ring.m
                 );
@@ -226,14 +260,22 @@ mod tests {
         let powers = |p| (5..17).filter_map(move |k| search(p, 1, 1).power_of_two(1 << k));
         assert_eq!(powers(2).count(), 0);
         let ring = powers(65537).find(|ring| ring.m == 1 << 15).unwrap();
-        assert_eq!((ring.d, ring.slots, dimensions(&ring)), (1, 1 << 14, vec![(2, true), (1 << 13, true)]));
+        assert_eq!(
+            (ring.d, ring.slots, dimensions(&ring)),
+            (1, 1 << 14, vec![(2, true), (1 << 13, true)])
+        );
         let ring = powers(127).find(|ring| ring.m == 1 << 15).unwrap();
         assert_eq!((ring.d, ring.slots, dimensions(&ring)), (256, 64, vec![(64, false)]));
         assert_eq!(ring.transform_radices, 28);
     }
+
     #[test]
     fn what_cannot_be_searched_for_is_refused() {
-        for wrong in [search(15, 1, 1), search(2, 1, 0), RingSearch { index_below: (1 << 18) + 2, ..search(2, 1, 1) }] {
+        for wrong in [
+            search(15, 1, 1),
+            search(2, 1, 0),
+            RingSearch { index_below: (1 << 18) + 2, ..search(2, 1, 1) },
+        ] {
             assert!(wrong.run().is_err(), "{wrong:?}");
         }
     }

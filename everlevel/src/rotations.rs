@@ -17,8 +17,9 @@ const NEAR_BITS: f64 = 16.0;
 /// How far apart the levels below are, in bits.
 const LADDER_BITS: f64 = 120.0;
 
-/// The keys of a server for programs that are not known yet: products at every level, bootstrapping if the set has it, and rotations by any number of columns
-/// and sums of all slots ([`general_rotations`]).
+/// The keys of a server for programs that are not known yet: products at every level, bootstrapping
+/// if the set has it, and rotations by any number of columns and sums of all slots
+/// ([`general_rotations`]).
 ///
 /// # Errors
 /// A bootstrapping plan that does not suit the set.
@@ -31,13 +32,15 @@ pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
     Ok(planner.keys().merge(&general_rotations(params, planner.after_bootstrap().level)?))
 }
 
-/// Keys for rotations by any number of columns and for sums of all slots: those of powers of two, one to the right, the exchange of the rows; along other
-/// dimensions one step each way, and what their sums take.
+/// Keys for rotations by any number of columns and for sums of all slots: those of powers of two,
+/// one to the right, the exchange of the rows; along other dimensions one step each way, and what
+/// their sums take.
 ///
 /// Not at every level: a ciphertext is switched down to the next level with a key first
-/// ([`rotate_by_keys`](everlevel_circuit::rotate_by_keys)). There is one among the highest quarter of the modulus, one within 16 bits below that of `near`, the level
-/// where rotations are expected most (after bootstrapping), and one every 120 bits from there; among those the levels are chosen whose keys are smallest.
-/// For `bgv-65537-n15` that is 11 MiB an automorphism instead of 77.
+/// ([`rotate_by_keys`](everlevel_circuit::rotate_by_keys)). There is one among the highest quarter
+/// of the modulus, one within 16 bits below that of `near`, the level where rotations are expected
+/// most (after bootstrapping), and one every 120 bits from there; among those the levels are chosen
+/// whose keys are smallest. For `bgv-65537-n15` that is 11 MiB an automorphism instead of 77.
 ///
 /// # Errors
 /// None for the dimensions that the slots have.
@@ -58,7 +61,8 @@ fn general_automorphisms(params: &Params) -> Result<BTreeSet<GaloisElement>, Err
     for (dimension, found) in shape.dimensions().iter().enumerate() {
         elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
         let last = dimension + 1 == shape.dimensions().len();
-        let powers = (0..usize::BITS - 1).map(|i| 1i64 << i).take_while(|&k| last && k < found.size as i64);
+        let powers =
+            (0..usize::BITS - 1).map(|i| 1i64 << i).take_while(|&k| last && k < found.size as i64);
         for k in powers.chain([1, -1]) {
             elements.extend(rotation_elements(shape, dimension, k)?);
         }
@@ -73,13 +77,15 @@ fn rotation_levels(params: &Params, g: GaloisElement, near: Level) -> Vec<Level>
     let (mut plan, mut levels) = (KeyPlan::default(), Vec::new());
     // The level of (low, high] that adds least to the keys chosen so far, the highest of several.
     let mut choose = |low: f64, high: f64| {
-        let window = (0..=params.chain().top().0).map(Level).filter(|&l| bits(l) > low && bits(l) <= high);
+        let window =
+            (0..=params.chain().top().0).map(Level).filter(|&l| bits(l) > low && bits(l) <= high);
         let with = |level: Level| {
             let mut plan = plan.clone();
             plan.add_galois(params, g, level);
             plan
         };
-        let best = window.min_by_key(|&level| (with(level).seeded_bytes(params), std::cmp::Reverse(level)))?;
+        let best = window
+            .min_by_key(|&level| (with(level).seeded_bytes(params), std::cmp::Reverse(level)))?;
         plan = with(best);
         levels.push(best);
         Some(best)
@@ -120,7 +126,10 @@ mod tests {
                 gap = gap.max(params.modulus_bits(Level(l)) - params.modulus_bits(Level(at)));
             }
             let top = params.modulus_bits(params.chain().top());
-            assert!(gap < 0.45 * top + LADDER_BITS, "{name}: a ciphertext would fall {gap:.0} of {top:.0} bits");
+            assert!(
+                gap < 0.45 * top + LADDER_BITS,
+                "{name}: a ciphertext would fall {gap:.0} of {top:.0} bits"
+            );
         }
     }
 }

@@ -7,24 +7,28 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::sums::sum_by_keys;
 use everlevel_circuit::{AutoRefresh, CircuitError, Shared, rotate_by_keys};
-use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys, Traced};
+use everlevel_scheme::{
+    Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys, Traced,
+};
 
 use crate::error::Error;
 use crate::explainer::Explainer;
 
-/// A ciphertext in a server's care: the server may replace it by a fresher one with the same message.
+/// A ciphertext in a server's care: the server may replace it by a fresher one with the same
+/// message.
 pub type Value = Shared<Ciphertext>;
 
-/// Computes on ciphertexts and bootstraps them by itself when the next operation would not fit, so that circuits of any depth run. Holds
-/// no secret.
+/// Computes on ciphertexts and bootstraps them by itself when the next operation would not fit, so
+/// that circuits of any depth run. Holds no secret.
 ///
-/// Slots hold integers modulo p^r, or whole elements of GR(p^r, d) where the server bootstraps in full mode (see
-/// [`crate::Client::server_for`]): the other modes are for integers only, and lose what else a
-/// slot holds without notice, as a server cannot see it.
+/// Slots hold integers modulo p^r, or whole elements of GR(p^r, d) where the server bootstraps in
+/// full mode (see [`crate::Client::server_for`]): the other modes are for integers only, and lose
+/// what else a slot holds without notice, as a server cannot see it.
 ///
 /// Every method takes shared references and may be called from many threads.
 ///
-/// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file ([`crate::wire::FileKeys`]).
+/// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file
+/// ([`crate::wire::FileKeys`]).
 pub struct Server<K: EvalKeys = ServerKeys> {
     evaluator: Arc<Evaluator<K>>,
     bootstrapper: Option<Arc<Bootstrapper<Evaluator<K>>>>,
@@ -42,40 +46,51 @@ impl<K: EvalKeys> Server<K> {
         let auto = AutoRefresh::new(evaluator.clone(), bootstrapper.clone());
         Ok(Server { auto, evaluator, bootstrapper: Some(bootstrapper) })
     }
-    /// A server that does not bootstrap, for sets without it and for circuits that fit: what does not fit is refused.
+
+    /// A server that does not bootstrap, for sets without it and for circuits that fit: what does
+    /// not fit is refused.
     pub fn leveled(keys: K) -> Self {
         let evaluator = Arc::new(Evaluator::new(keys));
         Server { auto: AutoRefresh::leveled(evaluator.clone()), evaluator, bootstrapper: None }
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         self.evaluator.params()
     }
-    /// The evaluator below, for operations without automatic bootstrapping: the verbs of [`Scheme`], in BGV and in BFV form alike, and
-    /// conversion between the two (`Scheme::convert`).
+
+    /// The evaluator below, for operations without automatic bootstrapping: the verbs of
+    /// [`Scheme`], in BGV and in BFV form alike, and conversion between the two
+    /// (`Scheme::convert`).
     pub fn evaluator(&self) -> &Evaluator<K> {
         &self.evaluator
     }
+
     /// The bootstrapping below, if there is any.
     pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<K>>> {
         self.bootstrapper.as_deref()
     }
+
     /// The automatic evaluator below, for operations of one's own.
     pub fn automatic(&self) -> &AutoRefresh<Evaluator<K>> {
         &self.auto
     }
+
     /// How many bootstrappings were done by themselves.
     pub fn bootstraps(&self) -> usize {
         self.auto.bootstraps()
     }
+
     /// Takes a ciphertext into care. [`Shared::get`] gives it back.
     pub fn load(&self, x: Ciphertext) -> Value {
         self.auto.share(x)
     }
+
     /// What is left to compute with: log2(modulus / (2 * noise bound)).
     pub fn capacity_bits(&self, x: &Value) -> f64 {
         self.evaluator.capacity_bits(&x.get())
     }
+
     /// Bootstraps now.
     ///
     /// # Errors
@@ -84,6 +99,7 @@ impl<K: EvalKeys> Server<K> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
     }
+
     /// The same server, writing down what every operation does to level and noise.
     ///
     /// # Errors
@@ -91,16 +107,23 @@ impl<K: EvalKeys> Server<K> {
     pub fn explainer(&self) -> Result<Explainer<K>, Error> {
         Explainer::new(self, Traced::new(self.evaluator.clone(), self.params()))
     }
-    /// The same, measuring the noise of every result with the secret key: for the key's owner. The measurements depend on the key and must not be shared.
+
+    /// The same, measuring the noise of every result with the secret key: for the key's owner. The
+    /// measurements depend on the key and must not be shared.
     ///
     /// # Errors
     /// As [`Server::explainer`].
     #[cfg(feature = "diagnostics")]
-    pub fn measuring_explainer(&self, secret: Arc<everlevel_scheme::SecretKey>) -> Result<Explainer<K>, Error> {
+    pub fn measuring_explainer(
+        &self,
+        secret: Arc<everlevel_scheme::SecretKey>,
+    ) -> Result<Explainer<K>, Error> {
         let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
         Explainer::new(self, Traced::new(self.evaluator.clone(), self.params()).with_probe(measure))
     }
-    /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress` is called with the number of statements done.
+
+    /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress`
+    /// is called with the number of statements done.
     ///
     /// # Errors
     /// A missing input or key, values of other parameters.
@@ -120,6 +143,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn add(&self, a: &Value, b: &Value) -> Result<Value, Error> {
         Ok(self.auto.add(a, b)?)
     }
+
     /// Difference, slot by slot.
     ///
     /// # Errors
@@ -127,6 +151,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn sub(&self, a: &Value, b: &Value) -> Result<Value, Error> {
         Ok(self.auto.sub(a, b)?)
     }
+
     /// Product, slot by slot.
     ///
     /// # Errors
@@ -134,6 +159,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn mul(&self, a: &Value, b: &Value) -> Result<Value, Error> {
         Ok(self.auto.mul(a, b)?)
     }
+
     /// A power, slot by slot, at depth ⌈log2⌉.
     ///
     /// # Errors
@@ -141,13 +167,16 @@ impl<K: EvalKeys> Server<K> {
     pub fn pow(&self, a: &Value, exponent: NonZeroU64) -> Result<Value, Error> {
         Ok(self.auto.pow(a, exponent)?)
     }
-    /// The sum of all slots, in every slot. Keys as for [`crate::general_keys`]; a key switch for each doubling of the slots.
+
+    /// The sum of all slots, in every slot. Keys as for [`crate::general_keys`]; a key switch for
+    /// each doubling of the slots.
     ///
     /// # Errors
     /// A missing key, a ciphertext of other parameters.
     pub fn sum(&self, a: &Value) -> Result<Value, Error> {
         Ok(self.auto.apply(a, sum_by_keys)?)
     }
+
     /// Negation.
     ///
     /// # Errors
@@ -155,6 +184,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn neg(&self, a: &Value) -> Result<Value, Error> {
         Ok(self.auto.neg(a)?)
     }
+
     /// Adds `k` in every slot.
     ///
     /// # Errors
@@ -162,6 +192,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, Error> {
         Ok(self.auto.add_scalar(a, k)?)
     }
+
     /// Multiplies every slot by `k`.
     ///
     /// # Errors
@@ -169,6 +200,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn mul_scalar(&self, a: &Value, k: i64) -> Result<Value, Error> {
         Ok(self.auto.mul_scalar(a, k)?)
     }
+
     /// Multiplies every slot by the plaintext's.
     ///
     /// # Errors
@@ -176,6 +208,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn mul_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
         self.apply(a, |evaluator, a| Ok(evaluator.mul_plain(a, b)?))
     }
+
     /// Adds the plaintext's slots.
     ///
     /// # Errors
@@ -183,32 +216,40 @@ impl<K: EvalKeys> Server<K> {
     pub fn add_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
         self.apply(a, |evaluator, a| Ok(evaluator.add_plain(a, b)?))
     }
-    /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the left. Keys must have been planned: for this step
-    /// ([`crate::KeyPlanner::rotations`]), or general ones ([`crate::general_rotations`]), which may take a lower level and several steps. Whole elements that
-    /// pass the end of a row arrive conjugated, see [`crate::SlotShape`].
+
+    /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the left. Keys
+    /// must have been planned: for this step ([`crate::KeyPlanner::rotations`]), or general ones
+    /// ([`crate::general_rotations`]), which may take a lower level and several steps. Whole
+    /// elements that pass the end of a row arrive conjugated, see [`crate::SlotShape`].
     ///
     /// # Errors
     /// A missing key, a ciphertext of other parameters.
     pub fn rotate_columns(&self, a: &Value, k: i64) -> Result<Value, Error> {
         Ok(self.auto.apply(a, |s, a| rotate_by_keys(s, a, k))?)
     }
-    /// Rotates the slots along a dimension of their hypercube (see [`crate::SlotShape`]) by `k` to the left, cyclically. The keys must have been
-    /// planned ([`crate::KeyPlanner::rotations_along`]). Where the dimension is a bad one, two automorphisms and two masks: a level.
+
+    /// Rotates the slots along a dimension of their hypercube (see [`crate::SlotShape`]) by `k` to
+    /// the left, cyclically. The keys must have been planned
+    /// ([`crate::KeyPlanner::rotations_along`]). Where the dimension is a bad one, two
+    /// automorphisms and two masks: a level.
     ///
     /// # Errors
     /// An unknown dimension, a missing key, a ciphertext of other parameters.
     pub fn rotate_along(&self, a: &Value, dimension: usize, k: i64) -> Result<Value, Error> {
         Ok(self.auto.rotate_along(a, dimension, k)?)
     }
-    /// Exchanges the two rows; where there is one row (p = 3 modulo 4), the identity. The key must have been planned
-    /// ([`crate::KeyPlanner::row_swap`]).
+
+    /// Exchanges the two rows; where there is one row (p = 3 modulo 4), the identity. The key must
+    /// have been planned ([`crate::KeyPlanner::row_swap`]).
     ///
     /// # Errors
     /// A missing key, a ciphertext of other parameters.
     pub fn swap_rows(&self, a: &Value) -> Result<Value, Error> {
         Ok(self.auto.swap_rows(a)?)
     }
-    /// Any operation on one ciphertext: tried, and tried again on a bootstrapped operand if its result could not be bootstrapped.
+
+    /// Any operation on one ciphertext: tried, and tried again on a bootstrapped operand if its
+    /// result could not be bootstrapped.
     ///
     /// # Errors
     /// An operation that is too deep even for a fresh operand; errors of the operation.

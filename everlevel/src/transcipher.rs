@@ -1,15 +1,16 @@
 //! AES data to ciphertexts, with the keys that it takes on each side.
 
 use everlevel_circuit::aes::{
-    Aes, AesError, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, Packed, Progress, Refresh,
-    RoundKeys, Transcipher, UnpackBytes,
+    Aes, AesError, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode,
+    Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_circuit::{ByteRefresh, CircuitError};
 use everlevel_ring::SlotShape;
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, KeyPlan, Level, Meta, NoOp, Params, Plaintext, PublicKey, Raise, Scheme, SecretKey,
+    Ciphertext, EvalKeys, Evaluator, KeyPlan, Level, Meta, NoOp, Params, Plaintext, PublicKey,
+    Raise, Scheme, SecretKey,
 };
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -20,7 +21,8 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AesMethod {
-    /// One ciphertext with the 16 bytes of a block side by side, a block for 16 slots: least latency.
+    /// One ciphertext with the 16 bytes of a block side by side, a block for 16 slots: least
+    /// latency.
     Packed,
     /// 16 ciphertexts, one for each byte of a block, a block for each slot: most throughput.
     ByteSliced,
@@ -34,6 +36,7 @@ impl AesMethod {
             AesMethod::ByteSliced => "byte-sliced",
         }
     }
+
     /// Which slot holds which byte.
     ///
     /// # Errors
@@ -44,6 +47,7 @@ impl AesMethod {
             AesMethod::ByteSliced => Layout::byte_sliced(shape)?,
         })
     }
+
     /// The faster one for so many bytes: a state by bytes takes about as long as eight packed ones.
     ///
     /// # Errors
@@ -52,12 +56,17 @@ impl AesMethod {
         let whole = AesMethod::ByteSliced.layout(shape)?;
         let Ok(packed) = AesMethod::Packed.layout(shape) else { return Ok(AesMethod::ByteSliced) };
         let states = |layout: &Layout| bytes.div_ceil(layout.capacity() as u64);
-        Ok(if states(&packed) <= 8 * states(&whole) { AesMethod::Packed } else { AesMethod::ByteSliced })
+        Ok(if states(&packed) <= 8 * states(&whole) {
+            AesMethod::Packed
+        } else {
+            AesMethod::ByteSliced
+        })
     }
 }
 
-/// The server keys for transciphering: by both methods where the slots allow, in the modes of `directions` (encryption for CTR and GCM, decryption for CBC and
-/// ECB), for bootstrapping states if the set has it, and products at every level for what comes afterwards.
+/// The server keys for transciphering: by both methods where the slots allow, in the modes of
+/// `directions` (encryption for CTR and GCM, decryption for CBC and ECB), for bootstrapping states
+/// if the set has it, and products at every level for what comes afterwards.
 ///
 /// # Errors
 /// A set whose slots hold no bytes, or without room for AES-128.
@@ -65,7 +74,10 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
     let rehearsal = Rehearsal::new(params)?;
     let shape = params.slot_shape();
     let methods = [AesMethod::Packed, AesMethod::ByteSliced];
-    for method in methods.into_iter().filter(|&method| method == AesMethod::ByteSliced || method.layout(shape).is_ok()) {
+    for method in methods
+        .into_iter()
+        .filter(|&method| method == AesMethod::ByteSliced || method.layout(shape).is_ok())
+    {
         for &direction in directions {
             for size in [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256] {
                 match rehearsal.key_levels(method, Cipher::new(size, direction)) {
@@ -78,7 +90,10 @@ pub fn aes_keys(params: &Params, directions: &[Direction]) -> Result<KeyPlan, Er
     }
     if let Some(refresh) = &rehearsal.refresh {
         let zero = rehearsal.uploaded()?;
-        refresh.refresh(&rehearsal.scheme, &vec![zero; AesMethod::ByteSliced.layout(shape)?.width()])?;
+        refresh.refresh(
+            &rehearsal.scheme,
+            &vec![zero; AesMethod::ByteSliced.layout(shape)?.width()],
+        )?;
     }
     Ok(rehearsal.scheme.key_plan().merge(&KeyPlan::relinearization(params)))
 }
@@ -94,10 +109,12 @@ impl Rehearsal {
         let scheme = NoOp::blank(params);
         Ok(Rehearsal { refresh: byte_refresh(&scheme, params)?, scheme })
     }
+
     /// A round key as it comes from a client.
     fn uploaded(&self) -> Result<Open, CircuitError> {
         Ok(self.scheme.encrypt_publicly(&Plaintext::encode(self.scheme.params(), &[])?)?)
     }
+
     /// The levels of the round keys, and the capacity that a round needs, refreshing included.
     fn key_levels(&self, method: AesMethod, cipher: Cipher) -> Result<(Vec<Level>, f64), Error> {
         let top = self.scheme.params().chain().top();
@@ -110,8 +127,15 @@ impl Rehearsal {
             }
         }
     }
-    /// Exactly what [`AesServer::transcipher`] does with a round key like `key`: levels, and so server keys, have to be the same ones.
-    fn levels(&self, aes: &impl Aes<NoOp>, cipher: Cipher, key: &Open) -> Result<(Vec<Level>, f64), Error> {
+
+    /// Exactly what [`AesServer::transcipher`] does with a round key like `key`: levels, and so
+    /// server keys, have to be the same ones.
+    fn levels(
+        &self,
+        aes: &impl Aes<NoOp>,
+        cipher: Cipher,
+        key: &Open,
+    ) -> Result<(Vec<Level>, f64), Error> {
         let (scheme, start) = (&self.scheme, key.meta().level);
         let lowered = |level: Level| Ok(scheme.mod_switch_to(key, level.min(start))?);
         let needed = match &self.refresh {
@@ -120,26 +144,36 @@ impl Rehearsal {
                 let aside = NoOp::blank(scheme.params());
                 let zero = Plaintext::encode(scheme.params(), &[])?;
                 let blank = |level: Level| Ok(aside.encrypt_at(&zero, level)?);
-                aes.capacity_for_round(&aside, cipher.direction, start, refresh.minimum_capacity(scheme), blank)?
+                aes.capacity_for_round(
+                    &aside,
+                    cipher.direction,
+                    start,
+                    refresh.minimum_capacity(scheme),
+                    blank,
+                )?
             }
             None => 0.0,
         };
-        let fresh = self.refresh.as_ref().map(|refresh| |state: Vec<Open>| refresh.refresh(scheme, &state));
+        let fresh =
+            self.refresh.as_ref().map(|refresh| |state: Vec<Open>| refresh.refresh(scheme, &state));
         let refresh = fresh.as_ref().map(|fresh| Refresh::new(needed, fresh));
         Ok((Transcipher::key_levels(scheme, aes, cipher, start, refresh, lowered)?, needed))
     }
 }
 
 /// For sets that bootstrap.
-fn byte_refresh<S: Raise>(scheme: &S, params: &Params) -> Result<Option<ByteRefresh<S>>, CircuitError> {
+fn byte_refresh<S: Raise>(
+    scheme: &S,
+    params: &Params,
+) -> Result<Option<ByteRefresh<S>>, CircuitError> {
     if params.spec().bootstrap.is_none() {
         return Ok(None);
     }
     Ok(Some(ByteRefresh::new(scheme, &BootstrapPlan::for_set(params)?, params.chain().top())?))
 }
 
-/// An AES key under the encryption of the scheme: its round keys, a ciphertext each, in every block of a packed state. Good for both directions and
-/// methods.
+/// An AES key under the encryption of the scheme: its round keys, a ciphertext each, in every block
+/// of a packed state. Good for both directions and methods.
 pub struct EncryptedAesKey {
     size: KeySize,
     rounds: Vec<Ciphertext>,
@@ -150,16 +184,26 @@ impl EncryptedAesKey {
     ///
     /// # Errors
     /// Another length; slots without a dimension for the bytes of a block.
-    pub fn encrypt(key: &[u8], public: &PublicKey, rng: &mut impl CryptoRng) -> Result<Self, Error> {
+    pub fn encrypt(
+        key: &[u8],
+        public: &PublicKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, Error> {
         Self::encrypted(public.params(), key, |plain| Ok(public.encrypt(plain, rng)?))
     }
+
     /// The same with the secret key, for half the size.
     ///
     /// # Errors
     /// As [`EncryptedAesKey::encrypt`].
-    pub fn encrypt_secretly(key: &[u8], secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<Self, Error> {
+    pub fn encrypt_secretly(
+        key: &[u8],
+        secret: &SecretKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, Error> {
         Self::encrypted(secret.params(), key, |plain| Ok(secret.encrypt(plain, rng)?))
     }
+
     fn encrypted(
         params: &Params,
         key: &[u8],
@@ -175,26 +219,35 @@ impl EncryptedAesKey {
         let rounds = schedule.round_keys().iter().map(round).collect::<Result<_, _>>()?;
         Ok(EncryptedAesKey { size: schedule.size(), rounds })
     }
+
     /// From round keys that were encrypted before, 11, 13 or 15 of them.
     ///
     /// # Errors
     /// Another number of them.
     pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
-        let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256].into_iter().find(|size| size.rounds() + 1 == rounds.len());
-        let size = size.ok_or(AesError::RoundKeys { found: rounds.len(), expected: KeySize::Aes128.rounds() + 1 })?;
+        let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256]
+            .into_iter()
+            .find(|size| size.rounds() + 1 == rounds.len());
+        let size = size.ok_or(AesError::RoundKeys {
+            found: rounds.len(),
+            expected: KeySize::Aes128.rounds() + 1,
+        })?;
         Ok(EncryptedAesKey { size, rounds })
     }
+
     /// The size of the key.
     pub fn size(&self) -> KeySize {
         self.size
     }
+
     /// The round keys, from round 0 on.
     pub fn round_keys(&self) -> &[Ciphertext] {
         &self.rounds
     }
 }
 
-/// A server that turns AES data into ciphertexts, see [`everlevel_circuit::aes::Transcipher`]. Holds no secret.
+/// A server that turns AES data into ciphertexts, see [`everlevel_circuit::aes::Transcipher`].
+/// Holds no secret.
 pub struct AesServer<K: EvalKeys> {
     evaluator: Evaluator<K>,
     refresh: Option<ByteRefresh<Evaluator<K>>>,
@@ -216,14 +269,19 @@ impl<K: EvalKeys> AesServer<K> {
         let top = evaluator.params().chain().top();
         let method = match method {
             AesMethod::Packed => Prepared::Packed(Packed::new(&evaluator, top)?),
-            AesMethod::ByteSliced => Prepared::ByteSliced(ByteSliced::new(&evaluator, top)?, UnpackBytes::new(&evaluator, top)?),
+            AesMethod::ByteSliced => Prepared::ByteSliced(
+                ByteSliced::new(&evaluator, top)?,
+                UnpackBytes::new(&evaluator, top)?,
+            ),
         };
         Ok(AesServer { refresh: byte_refresh(&evaluator, evaluator.params())?, evaluator, method })
     }
+
     /// The evaluator below, to go on with the results.
     pub fn evaluator(&self) -> &Evaluator<K> {
         &self.evaluator
     }
+
     /// Which slot holds which byte.
     pub fn layout(&self) -> &Layout {
         match &self.method {
@@ -231,6 +289,7 @@ impl<K: EvalKeys> AesServer<K> {
             Prepared::ByteSliced(aes, _) => aes.layout(),
         }
     }
+
     /// Fresh noise for the ciphertexts of a state; as they are where the set has no bootstrapping.
     ///
     /// # Errors
@@ -241,12 +300,16 @@ impl<K: EvalKeys> AesServer<K> {
             None => Ok(state),
         }
     }
-    /// Turns data, in pieces of any length, into batches of ciphertexts, each of which is handed to `each`. `progress` is called after each round.
+
+    /// Turns data, in pieces of any length, into batches of ciphertexts, each of which is handed to
+    /// `each`. `progress` is called after each round.
     ///
-    /// Memory beside the keys: the round keys at their levels (by bytes 16 ciphertexts for each), a state, and what a round needs.
+    /// Memory beside the keys: the round keys at their levels (by bytes 16 ciphertexts for each), a
+    /// state, and what a round needs.
     ///
     /// # Errors
-    /// A key of other parameters or at too low a level, data that the mode does not take, an overflow of the counter, missing server keys.
+    /// A key of other parameters or at too low a level, data that the mode does not take, an
+    /// overflow of the counter, missing server keys.
     pub fn transcipher<D: AsRef<[u8]>>(
         &self,
         key: &EncryptedAesKey,
@@ -257,11 +320,19 @@ impl<K: EvalKeys> AesServer<K> {
     ) -> Result<(), Error> {
         let cipher = Cipher::new(key.size, mode.direction());
         match &self.method {
-            Prepared::Packed(aes) => self.run(AesMethod::Packed, aes, key, cipher, mode, data, progress, each),
-            Prepared::ByteSliced(aes, _) => self.run(AesMethod::ByteSliced, aes, key, cipher, mode, data, progress, each),
+            Prepared::Packed(aes) => {
+                self.run(AesMethod::Packed, aes, key, cipher, mode, data, progress, each)
+            }
+            Prepared::ByteSliced(aes, _) => {
+                self.run(AesMethod::ByteSliced, aes, key, cipher, mode, data, progress, each)
+            }
         }
     }
-    #[expect(clippy::too_many_arguments, reason = "what `transcipher` was given, and what it chose")]
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what `transcipher` was given, and what it chose"
+    )]
     fn run<D: AsRef<[u8]>>(
         &self,
         method: AesMethod,
@@ -279,11 +350,24 @@ impl<K: EvalKeys> AesServer<K> {
         let level = first.iter().map(Ciphertext::level).min().unwrap_or(Level(0));
         let (levels, needed) = rehearsal.key_levels(method, cipher)?;
         let lowered = |(round, &level): (usize, &Level)| {
-            let whole = if round == cipher.key(0) { first.clone() } else { self.laid_out(&key.rounds[round])? };
-            whole.iter().map(|x| Ok(scheme.mod_switch_to(x, level.min(x.level()))?)).collect::<Result<Vec<_>, Error>>()
+            let whole = if round == cipher.key(0) {
+                first.clone()
+            } else {
+                self.laid_out(&key.rounds[round])?
+            };
+            whole
+                .iter()
+                .map(|x| Ok(scheme.mod_switch_to(x, level.min(x.level()))?))
+                .collect::<Result<Vec<_>, Error>>()
         };
-        let keys = RoundKeys::new(key.size, levels.iter().enumerate().map(lowered).collect::<Result<_, _>>()?)?;
-        let fresh = self.refresh.as_ref().map(|refresh| |state: Vec<Ciphertext>| refresh.refresh(scheme, &state));
+        let keys = RoundKeys::new(
+            key.size,
+            levels.iter().enumerate().map(lowered).collect::<Result<_, _>>()?,
+        )?;
+        let fresh = self
+            .refresh
+            .as_ref()
+            .map(|refresh| |state: Vec<Ciphertext>| refresh.refresh(scheme, &state));
         let mut source = keys.source(scheme);
         let mut transcipher = Transcipher::new(scheme, aes, key.size, mode, level, &mut source)?;
         if let Some(fresh) = &fresh {
@@ -291,12 +375,15 @@ impl<K: EvalKeys> AesServer<K> {
         }
         Ok(transcipher.run(data, progress, each)?)
     }
+
     /// A round key as the method wants it.
     fn laid_out(&self, key: &Ciphertext) -> Result<Vec<Ciphertext>, Error> {
-        // Levels follow from noise bounds: one from the secret key is taken for one from the public key, as in the rehearsal.
+        // Levels follow from noise bounds: one from the secret key is taken for one from the public
+        // key, as in the rehearsal.
         let (params, meta) = (self.evaluator.params(), *key.meta());
         let noise = meta.noise.max(params.noise().fresh_public(params.plain_modulus()));
-        let key = Ciphertext::from_parts(params, Meta { noise, ..meta }, key.components().to_vec())?;
+        let key =
+            Ciphertext::from_parts(params, Meta { noise, ..meta }, key.components().to_vec())?;
         match &self.method {
             Prepared::Packed(_) => Ok(vec![key]),
             Prepared::ByteSliced(_, unpack) => Ok(unpack.apply(&self.evaluator, &key)?),

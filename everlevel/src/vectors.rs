@@ -1,4 +1,5 @@
-//! Vectors that fill a part of the slots: moves of their entries, and products with matrices, by the keys that there are.
+//! Vectors that fill a part of the slots: moves of their entries, and products with matrices, by
+//! the keys that there are.
 //!
 //! Entry i of a vector lies in slot i, slots being counted row-major over their dimensions.
 
@@ -22,10 +23,12 @@ pub struct SlotCopy {
 }
 
 impl<K: EvalKeys> Server<K> {
-    /// Slots moved and all others set to 0: `out[i] = Σ a[i + step]` over the copies whose range has i.
+    /// Slots moved and all others set to 0: `out[i] = Σ a[i + step]` over the copies whose range
+    /// has i.
     ///
-    /// Cost for each way that a copy takes through the dimensions of the slots (one, and one more for each row that it crosses): a rotation
-    /// ([`Server::rotate_columns`]; an exchange of rows, steps along other dimensions) and a product with a plaintext. One level.
+    /// Cost for each way that a copy takes through the dimensions of the slots (one, and one more
+    /// for each row that it crosses): a rotation ([`Server::rotate_columns`]; an exchange of rows,
+    /// steps along other dimensions) and a product with a plaintext. One level.
     ///
     /// # Errors
     /// A source or destination that is no slot, missing keys, a ciphertext of other parameters.
@@ -37,7 +40,10 @@ impl<K: EvalKeys> Server<K> {
                 let moved = along(s, a, way)?;
                 let mut mask = vec![0; s.params().slots()];
                 served.iter().for_each(|&i| mask[i] += 1);
-                let part = s.mul_plain(&moved, &Plaintext::encode_modulo(s.params(), &mask, a.meta().exponent)?)?;
+                let part = s.mul_plain(
+                    &moved,
+                    &Plaintext::encode_modulo(s.params(), &mask, a.meta().exponent)?,
+                )?;
                 sum = Some(sum.map_or(Ok(part.clone()), |sum| s.add(&sum, &part))?);
             }
             match sum {
@@ -46,20 +52,27 @@ impl<K: EvalKeys> Server<K> {
             }
         })
     }
-    /// The product of a matrix with the vector in the first slots: `out[i] = Σ matrix[i][j] a[j]`, other slots 0. Values of the matrix are reduced.
+
+    /// The product of a matrix with the vector in the first slots: `out[i] = Σ matrix[i][j] a[j]`,
+    /// other slots 0. Values of the matrix are reduced.
     ///
-    /// By diagonals, with giant steps by a power of two and baby steps by one: for k of them not 0, k products with plaintexts and some 2 √k rotations
-    /// ([`Server::rotate_columns`], with general keys one key switch each). One level.
-    /// Source: Halevi–Shoup 2018 (ia.cr/2018/244).
+    /// By diagonals, with giant steps by a power of two and baby steps by one: for k of them not 0,
+    /// k products with plaintexts and some 2 √k rotations ([`Server::rotate_columns`], with general
+    /// keys one key switch each). One level. Source: Halevi–Shoup 2018 (ia.cr/2018/244).
     ///
     /// # Errors
-    /// A matrix with more rows or columns than the slots have columns, or with rows of different lengths; missing keys, a ciphertext of other parameters.
+    /// A matrix with more rows or columns than the slots have columns, or with rows of different
+    /// lengths; missing keys, a ciphertext of other parameters.
     pub fn mul_matrix(&self, a: &Value, matrix: &[Vec<i64>]) -> Result<Value, Error> {
         let width = self.params().slot_shape().columns();
         let columns = matrix.first().map_or(0, Vec::len);
         let ragged = matrix.iter().any(|row| row.len() != columns);
         if ragged || columns == 0 || columns > width || matrix.len() > width {
-            let found = format!("{} rows of {columns}{}", matrix.len(), if ragged { " and other numbers" } else { "" });
+            let found = format!(
+                "{} rows of {columns}{}",
+                matrix.len(),
+                if ragged { " and other numbers" } else { "" }
+            );
             let expected = format!("1 to {width} rows of as many columns each, 1 to {width}");
             return Err(SchemeError::BadArgument { what: "matrix", expected, found }.into());
         }
@@ -69,28 +82,42 @@ impl<K: EvalKeys> Server<K> {
 
 /// The coordinates of a slot.
 fn coordinates(shape: &SlotShape, mut slot: usize) -> Vec<usize> {
-    let mut out: Vec<usize> = shape.dimensions().iter().rev().map(|d| (slot % d.size, slot /= d.size).0).collect();
+    let mut out: Vec<usize> =
+        shape.dimensions().iter().rev().map(|d| (slot % d.size, slot /= d.size).0).collect();
     out.reverse();
     out
 }
 
 /// Steps along each dimension, and the destinations that they serve.
-fn ways(shape: &SlotShape, copies: &[SlotCopy]) -> Result<BTreeMap<Vec<usize>, Vec<usize>>, SchemeError> {
+fn ways(
+    shape: &SlotShape,
+    copies: &[SlotCopy],
+) -> Result<BTreeMap<Vec<usize>, Vec<usize>>, SchemeError> {
     let slots = shape.slots();
     let mut ways: BTreeMap<Vec<usize>, Vec<usize>> = BTreeMap::new();
     for SlotCopy { step, slots: range } in copies {
-        let reach = |i: usize| i64::try_from(i).ok().and_then(|i| i.checked_add(*step)).and_then(|i| usize::try_from(i).ok());
+        let reach = |i: usize| {
+            i64::try_from(i)
+                .ok()
+                .and_then(|i| i.checked_add(*step))
+                .and_then(|i| usize::try_from(i).ok())
+        };
         let inside = |i: usize| i < slots && reach(i).is_some_and(|from| from < slots);
         let good = range.is_empty() || inside(range.start) && inside(range.end - 1);
         if !good {
             let found = format!("slots {} to {} from {step} further on", range.start, range.end);
-            return Err(SchemeError::BadArgument { what: "copy of slots", expected: format!("slots 0 to {slots}"), found });
+            return Err(SchemeError::BadArgument {
+                what: "copy of slots",
+                expected: format!("slots 0 to {slots}"),
+                found,
+            });
         }
         for i in range.clone() {
             let from = coordinates(shape, reach(i).unwrap_or(0));
-            let way: Vec<usize> = std::iter::zip(shape.dimensions(), std::iter::zip(from, coordinates(shape, i)))
-                .map(|(dimension, (from, to))| (from + dimension.size - to) % dimension.size)
-                .collect();
+            let way: Vec<usize> =
+                std::iter::zip(shape.dimensions(), std::iter::zip(from, coordinates(shape, i)))
+                    .map(|(dimension, (from, to))| (from + dimension.size - to) % dimension.size)
+                    .collect();
             ways.entry(way).or_default().push(i);
         }
     }
@@ -98,9 +125,14 @@ fn ways(shape: &SlotShape, copies: &[SlotCopy]) -> Result<BTreeMap<Vec<usize>, V
 }
 
 /// Rotations along all dimensions, to the left.
-fn along<K: EvalKeys>(s: &Evaluator<K>, x: &Ciphertext, way: &[usize]) -> Result<Ciphertext, CircuitError> {
+fn along<K: EvalKeys>(
+    s: &Evaluator<K>,
+    x: &Ciphertext,
+    way: &[usize],
+) -> Result<Ciphertext, CircuitError> {
     let shape = s.slot_shape();
-    let (columns, others) = way.split_last().ok_or(CircuitError::Empty { what: "the dimensions of the slots" })?;
+    let (columns, others) =
+        way.split_last().ok_or(CircuitError::Empty { what: "the dimensions of the slots" })?;
     let mut x = if *columns == 0 { x.clone() } else { rotate_by_keys(s, x, *columns as i64)? };
     for (dimension, &steps) in others.iter().enumerate().filter(|(_, steps)| **steps > 0) {
         let size = shape.dimensions()[dimension].size;
@@ -112,15 +144,23 @@ fn along<K: EvalKeys>(s: &Evaluator<K>, x: &Ciphertext, way: &[usize]) -> Result
             None => (shape.rotation_along(dimension, -1), size - steps),
         };
         for _ in 0..times {
-            let level = s.galois_level(g, x.level()).ok_or(CircuitError::NoRoute { steps: steps as i64 })?;
+            let level = s
+                .galois_level(g, x.level())
+                .ok_or(CircuitError::NoRoute { steps: steps as i64 })?;
             x = s.apply_galois(&s.mod_switch_to(&x, level)?, g)?;
         }
     }
     Ok(x)
 }
 
-/// The diagonals that are not 0: number d - lowest of those with `out[i] += diagonal[i] a[i + d]`, as values of a row of slots.
-fn diagonals(params: &Params, matrix: &[Vec<i64>], lowest: i64, t: u64) -> BTreeMap<usize, Vec<u64>> {
+/// The diagonals that are not 0: number d - lowest of those with `out[i] += diagonal[i] a[i + d]`,
+/// as values of a row of slots.
+fn diagonals(
+    params: &Params,
+    matrix: &[Vec<i64>],
+    lowest: i64,
+    t: u64,
+) -> BTreeMap<usize, Vec<u64>> {
     let width = params.slot_shape().columns();
     let mut out = BTreeMap::new();
     for (i, row) in matrix.iter().enumerate() {
@@ -161,7 +201,10 @@ fn matrix_product<K: EvalKeys>(
             // Moved back by what the giant steps move it on.
             let mut values = diagonal.clone();
             values.rotate_right(first % width);
-            let part = s.mul_plain(&rotated[d - first], &Plaintext::encode_modulo(params, &values, exponent)?)?;
+            let part = s.mul_plain(
+                &rotated[d - first],
+                &Plaintext::encode_modulo(params, &values, exponent)?,
+            )?;
             sum = Some(sum.map_or(Ok(part.clone()), |sum| s.add(&sum, &part))?);
         }
     }
@@ -187,35 +230,52 @@ mod tests {
     fn copies_and_matrices_with_general_keys() {
         // Two rows, one row (p = 3 modulo 4), and the hypercube of an odd index.
         let mut odd = spec("aes-bgv-leveled").unwrap();
-        (odd.name, odd.index, odd.plain_prime, odd.extended_exponent) = ("insecure_bgv-211-m105".into(), 105, 211, 0);
-        for spec in [spec("insecure_bgv-257-n8").unwrap(), spec("insecure_bgv-127-n8").unwrap(), odd] {
+        (odd.name, odd.index, odd.plain_prime, odd.extended_exponent) =
+            ("insecure_bgv-211-m105".into(), 105, 211, 0);
+        for spec in
+            [spec("insecure_bgv-257-n8").unwrap(), spec("insecure_bgv-127-n8").unwrap(), odd]
+        {
             let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
             let name = params.name();
             let mut rng = crate::system_rng().unwrap();
             let client = Client::new(&params, &mut rng);
-            let keys = ServerKeys::generate(client.secret(), &general_keys(&params).unwrap(), &mut rng, |_, _| ()).unwrap();
+            let keys = ServerKeys::generate(
+                client.secret(),
+                &general_keys(&params).unwrap(),
+                &mut rng,
+                |_, _| (),
+            )
+            .unwrap();
             let server = match params.spec().bootstrap {
                 Some(_) => Server::new(keys, bootstrap_plan(&params).unwrap()).unwrap(),
                 None => Server::leveled(keys),
             };
-            let (t, slots, columns) = (params.plain_modulus(), params.slots(), params.slot_shape().columns());
+            let (t, slots, columns) =
+                (params.plain_modulus(), params.slots(), params.slot_shape().columns());
             let v = values(slots, t);
             let a = server.load(client.encrypt(&v, &mut rng).unwrap());
 
             let n = slots * 3 / 4;
             for k in [1, columns / 2 + 1, n - 1] {
-                let copies =
-                    [SlotCopy { step: k as i64, slots: 0..n - k }, SlotCopy { step: k as i64 - n as i64, slots: n - k..n }];
+                let copies = [
+                    SlotCopy { step: k as i64, slots: 0..n - k },
+                    SlotCopy { step: k as i64 - n as i64, slots: n - k..n },
+                ];
                 let found = client.decrypt(&server.copy_slots(&a, &copies).unwrap().get()).unwrap();
-                let expected: Vec<u64> = (0..slots).map(|i| if i < n { v[(i + k) % n] } else { 0 }).collect();
+                let expected: Vec<u64> =
+                    (0..slots).map(|i| if i < n { v[(i + k) % n] } else { 0 }).collect();
                 assert_eq!(found, expected, "{name}: by {k}");
             }
-            for (rows, width) in [(1, columns), (columns, 1), (columns, columns), (3.min(columns), 2.min(columns))] {
+            for (rows, width) in
+                [(1, columns), (columns, 1), (columns, columns), (3.min(columns), 2.min(columns))]
+            {
                 let entry = |i: usize, j: usize| (i * 37 + j * j * 11 + 3) as i64 % 41 - 20;
-                let matrix: Vec<Vec<i64>> = (0..rows).map(|i| (0..width).map(|j| entry(i, j)).collect()).collect();
+                let matrix: Vec<Vec<i64>> =
+                    (0..rows).map(|i| (0..width).map(|j| entry(i, j)).collect()).collect();
                 let found = client.decrypt(&server.mul_matrix(&a, &matrix).unwrap().get()).unwrap();
                 let product = |row: &Vec<i64>| {
-                    let sum: i128 = row.iter().zip(&v).map(|(m, v)| i128::from(*m) * i128::from(*v)).sum();
+                    let sum: i128 =
+                        row.iter().zip(&v).map(|(m, v)| i128::from(*m) * i128::from(*v)).sum();
                     sum.rem_euclid(i128::from(t)) as u64
                 };
                 let mut expected: Vec<u64> = matrix.iter().map(product).collect();

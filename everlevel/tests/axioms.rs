@@ -33,7 +33,9 @@ fn the_no_op_scheme() {
         let scheme = NoOp::new(&params, 1);
         Subject {
             scheme: &scheme,
-            encrypt: &|values| scheme.encrypt(&Plaintext::encode(&params, values).unwrap()).unwrap(),
+            encrypt: &|values| {
+                scheme.encrypt(&Plaintext::encode(&params, values).unwrap()).unwrap()
+            },
             decrypt: &|x| scheme.decrypt(x).unwrap().decode(&params).unwrap(),
             rotations: &STEPS,
             exponent: params.plain_exponent(),
@@ -43,17 +45,33 @@ fn the_no_op_scheme() {
     }
 }
 
-/// Checks the evaluator with these keys; whatever is decrypted has its noise measured against its bound.
-fn with_cryptography(params: &Params, plan: &KeyPlan, rotations: &[i64], check: impl FnOnce(&Subject<'_, Evaluator>)) {
+/// Checks the evaluator with these keys; whatever is decrypted has its noise measured against its
+/// bound.
+fn with_cryptography(
+    params: &Params,
+    plan: &KeyPlan,
+    rotations: &[i64],
+    check: impl FnOnce(&Subject<'_, Evaluator>),
+) {
     let rng = RefCell::new(ChaCha20Rng::seed_from_u64(2));
     let secret = SecretKey::generate(params, &mut *rng.borrow_mut());
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap());
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, plan, &mut *rng.borrow_mut(), |_, _| ()).unwrap(),
+    );
     check(&Subject {
         scheme: &scheme,
-        encrypt: &|values| secret.encrypt(&Plaintext::encode(params, values).unwrap(), &mut *rng.borrow_mut()).unwrap(),
+        encrypt: &|values| {
+            secret
+                .encrypt(&Plaintext::encode(params, values).unwrap(), &mut *rng.borrow_mut())
+                .unwrap()
+        },
         decrypt: &|x| {
             let (measured, bound) = (secret.measure_noise(x).unwrap(), x.noise_bound_bits());
-            assert!(measured <= bound, "{}: measured noise 2^{measured:.2} above its bound 2^{bound:.2}", params.name());
+            assert!(
+                measured <= bound,
+                "{}: measured noise 2^{measured:.2} above its bound 2^{bound:.2}",
+                params.name()
+            );
             secret.decrypt(x).unwrap().decode(params).unwrap()
         },
         rotations,
@@ -76,7 +94,8 @@ fn with_cryptography_over_powers_of_two() {
     }
 }
 
-/// (m, p, r): two primes with p = 2; two and three primes; a prime; a square factor; last dimensions that are bad; powers of two times odd numbers.
+/// (m, p, r): two primes with p = 2; two and three primes; a prime; a square factor; last
+/// dimensions that are bad; powers of two times odd numbers.
 const ODD: [(u64, u64, u32); 12] = [
     (7 * 73, 2, 3),
     (7 * 43, 127, 1),
@@ -95,7 +114,11 @@ const ODD: [(u64, u64, u32); 12] = [
 /// The same over NTRU: the slots of GF(2^8), and a power of 2.
 const ODD_NTRU: [(u64, u64, u32); 2] = [(3 * 5 * 17, 2, 1), (7 * 73, 2, 3)];
 
-fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), family: Family, form: Form) -> Params {
+fn odd_set(
+    (index, plain_prime, plain_exponent): (u64, u64, u32),
+    family: Family,
+    form: Form,
+) -> Params {
     let secret = match family {
         Family::Rlwe => SecretKind::UniformTernary,
         Family::Ntru => SecretKind::TruncatedGaussian,
@@ -118,14 +141,20 @@ fn odd_set((index, plain_prime, plain_exponent): (u64, u64, u32), family: Family
 
 /// Rotations by 1 and by -2 along every good dimension.
 fn odd_steps(params: &Params) -> Vec<(usize, i64)> {
-    let dimensions = params.slot_shape().dimensions().iter().enumerate().filter(|(_, d)| d.good && d.size > 1);
+    let dimensions =
+        params.slot_shape().dimensions().iter().enumerate().filter(|(_, d)| d.good && d.size > 1);
     dimensions.flat_map(|(i, _)| [(i, 1), (i, -2)]).collect()
 }
 
 #[test]
 fn rings_of_odd_index() {
-    let rows = ODD.map(|row| (row, Family::Rlwe)).into_iter().chain(ODD_NTRU.map(|row| (row, Family::Ntru)));
-    for params in rows.flat_map(|(row, family)| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, family, form))) {
+    let rows = ODD
+        .map(|row| (row, Family::Rlwe))
+        .into_iter()
+        .chain(ODD_NTRU.map(|row| (row, Family::Ntru)));
+    for params in
+        rows.flat_map(|(row, family)| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, family, form)))
+    {
         let open = NoOp::new(&params, 1);
         let steps = odd_steps(&params);
         let subject = Subject {
@@ -141,7 +170,9 @@ fn rings_of_odd_index() {
 
         let mut plan = KeyPlan::relinearization(&params);
         let (shape, top) = (params.slot_shape(), params.chain().top());
-        steps.iter().for_each(|&(dimension, k)| plan.add_galois(&params, shape.rotation_along(dimension, k), top));
+        steps.iter().for_each(|&(dimension, k)| {
+            plan.add_galois(&params, shape.rotation_along(dimension, k), top)
+        });
         plan.add_galois(&params, shape.frobenius(), top);
         with_cryptography(&params, &plan, &[], |subject| {
             subject.check_slotwise();
@@ -164,7 +195,10 @@ fn the_no_op_scheme_predicts_levels_and_noise() {
     let (mut x, mut y) = (secret.encrypt(&plain, &mut rng).unwrap(), open.encrypt(&plain).unwrap());
     for step in 0..12 {
         (x, y) = match step % 4 {
-            0 => (scheme.mul(&x, &x, NextUse::LinearMap).unwrap(), open.mul(&y, &y, NextUse::LinearMap).unwrap()),
+            0 => (
+                scheme.mul(&x, &x, NextUse::LinearMap).unwrap(),
+                open.mul(&y, &y, NextUse::LinearMap).unwrap(),
+            ),
             1 => (scheme.rotate_columns(&x, 1).unwrap(), open.rotate_columns(&y, 1).unwrap()),
             2 => (scheme.mul_scalar(&x, -9).unwrap(), open.mul_scalar(&y, -9).unwrap()),
             _ => (scheme.add(&x, &x).unwrap(), open.add(&y, &y).unwrap()),

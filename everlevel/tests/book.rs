@@ -1,11 +1,14 @@
-//! The book in `docs/`: every page is listed, every link leads somewhere, every block of code is tested somewhere, and the numbers of the worked example and the
-//! digit polynomials are those that arithmetic and the library give. Numbers are read out of the pages.
+//! The book in `docs/`: every page is listed, every link leads somewhere, every block of code is
+//! tested somewhere, and the numbers of the worked example and the digit polynomials are those that
+//! arithmetic and the library give. Numbers are read out of the pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use everlevel::circuit::PrimePower;
-use everlevel::circuit::digits::{DigitMethod, DigitProblem, digit_polynomial, lifting_polynomial, lowest_digit_retain};
+use everlevel::circuit::digits::{
+    DigitMethod, DigitProblem, digit_polynomial, lifting_polynomial, lowest_digit_retain,
+};
 use everlevel::circuit::poly::Polynomial;
 use everlevel::{DigitRemoval, NextUse, NoOp, OptIn, Params, Plaintext};
 
@@ -61,7 +64,11 @@ fn anchors(text: &str) -> BTreeSet<String> {
     let (_, prose) = parts(text);
     let slug = |heading: &str| -> String {
         let heading = heading.trim_start_matches('#').trim().to_lowercase();
-        heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).map(|c| if c == ' ' { '-' } else { c }).collect()
+        heading
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
+            .map(|c| if c == ' ' { '-' } else { c })
+            .collect()
     };
     prose.lines().filter(|line| line.starts_with('#')).map(slug).collect()
 }
@@ -69,13 +76,15 @@ fn anchors(text: &str) -> BTreeSet<String> {
 #[test]
 fn every_link_leads_somewhere() {
     let mut checked = 0;
-    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "python/README.md"].map(|name| root().join(name));
+    let others = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "python/README.md"]
+        .map(|name| root().join(name));
     for page in pages().into_iter().chain(others) {
         let text = read(&page);
         let (_, prose) = parts(&text);
         for link in links(&prose).into_iter().filter(|link| !link.contains("://")) {
             let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
+            let target =
+                if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
             assert!(target.exists(), "{}: {link} leads nowhere", page.display());
             let known = anchor.is_empty() || anchors(&read(&target)).contains(anchor);
             assert!(known, "{}: {link}: no such heading", page.display());
@@ -96,8 +105,9 @@ fn every_path_in_a_chapter_exists() {
         }
         let (_, prose) = parts(&read(&page));
         for name in prose.split('`').skip(1).step_by(2) {
-            let ours =
-                ["crates/", "everlevel/", "cli/", "python/", "docs/", "papers/", ".ci/"].iter().any(|d| name.starts_with(d));
+            let ours = ["crates/", "everlevel/", "cli/", "python/", "docs/", "papers/", ".ci/"]
+                .iter()
+                .any(|d| name.starts_with(d));
             if ours && !name.contains(' ') {
                 assert!(root().join(name).exists(), "{}: {name}", chapter.display());
                 checked += 1;
@@ -114,15 +124,23 @@ fn the_summary_lists_every_page_once() {
     let listed = links(&summary);
     for name in &listed {
         assert!(docs.join(name).exists(), "docs/SUMMARY.md lists {name}, which does not exist");
-        assert_eq!(listed.iter().filter(|other| *other == name).count(), 1, "docs/SUMMARY.md lists {name} twice");
+        assert_eq!(
+            listed.iter().filter(|other| *other == name).count(),
+            1,
+            "docs/SUMMARY.md lists {name} twice"
+        );
     }
     for page in pages() {
         let name = page.strip_prefix(&docs).unwrap().to_str().unwrap().to_string();
-        assert!(name == "SUMMARY.md" || listed.contains(&&*name), "docs/{name} is not in docs/SUMMARY.md");
+        assert!(
+            name == "SUMMARY.md" || listed.contains(&&*name),
+            "docs/{name} is not in docs/SUMMARY.md"
+        );
     }
 }
 
-/// Rust by doctests, shell by `.ci/book`, Python by python/tests/test_book.py; the rest is for reading.
+/// Rust by doctests, shell by `.ci/book`, Python by python/tests/test_book.py; the rest is for
+/// reading.
 #[test]
 fn every_block_of_code_is_tested_somewhere() {
     let list = include_str!("../src/book.rs");
@@ -133,13 +151,18 @@ fn every_block_of_code_is_tested_somewhere() {
         for (language, body) in blocks {
             match &*language {
                 "rust" => {
-                    assert!(list.contains(&format!("\"../../{name}\"")), "{name} has Rust and is not in everlevel/src/book.rs")
+                    assert!(
+                        list.contains(&format!("\"../../{name}\"")),
+                        "{name} has Rust and is not in everlevel/src/book.rs"
+                    )
                 }
                 "sh" => assert!(!body.trim().is_empty(), "{name}: an empty block"),
                 "python" | "text" | "json" | "toml" => {}
                 // What it looks like in another library.
                 "cpp" | "go" if name.starts_with("docs/porting/") => {}
-                other => panic!("{name}: a block of {other:?}: expected rust, sh, python, text, json or toml"),
+                other => panic!(
+                    "{name}: a block of {other:?}: expected rust, sh, python, text, json or toml"
+                ),
             }
             *counts.entry(language).or_default() += 1;
         }
@@ -147,7 +170,8 @@ fn every_block_of_code_is_tested_somewhere() {
     assert!(["rust", "sh", "python"].iter().all(|language| counts[*language] >= 3), "{counts:?}");
 }
 
-/// `name = value` or `name = [a, b, ..]` in the text blocks of the worked example, and the rows of its table.
+/// `name = value` or `name = [a, b, ..]` in the text blocks of the worked example, and the rows of
+/// its table.
 struct Worked {
     values: BTreeMap<String, Vec<i64>>,
     page: String,
@@ -159,23 +183,37 @@ impl Worked {
         let mut values = BTreeMap::new();
         for (_, body) in parts(&page).0.into_iter().filter(|(language, _)| language == "text") {
             for line in body.lines() {
-                let (name, value) = line.split_once('=').unwrap_or_else(|| panic!("no number: {line}"));
-                let numbers = value.trim().trim_matches(['[', ']']).split(',').map(|x| x.trim().parse().unwrap()).collect();
+                let (name, value) =
+                    line.split_once('=').unwrap_or_else(|| panic!("no number: {line}"));
+                let numbers = value
+                    .trim()
+                    .trim_matches(['[', ']'])
+                    .split(',')
+                    .map(|x| x.trim().parse().unwrap())
+                    .collect();
                 assert!(values.insert(name.trim().to_string(), numbers).is_none(), "{name} twice");
             }
         }
         Worked { values, page }
     }
+
     fn list(&self, name: &str) -> &[i64] {
         self.values.get(name).unwrap_or_else(|| panic!("the page has no {name}"))
     }
+
     fn number(&self, name: &str) -> i64 {
         let [number] = self.list(name) else { panic!("{name} is no number") };
         *number
     }
+
     /// The rows of numbers in the tables.
     fn rows(&self) -> Vec<Vec<i64>> {
-        let row = |line: &str| line.trim_matches('|').split('|').map(|x| x.trim().parse().ok()).collect::<Option<Vec<i64>>>();
+        let row = |line: &str| {
+            line.trim_matches('|')
+                .split('|')
+                .map(|x| x.trim().parse().ok())
+                .collect::<Option<Vec<i64>>>()
+        };
         self.page.lines().filter(|line| line.starts_with('|')).filter_map(row).collect()
     }
 }
@@ -205,7 +243,8 @@ fn zip(a: &[i64], b: &[i64], f: impl Fn(i64, i64) -> i64) -> Vec<i64> {
 /// The values at ζ^g for g = 1, 5, 7, 3, modulo `modulus`.
 fn slots(a: &[i64], zeta: i64, modulus: i64) -> Vec<i64> {
     let power = |k: u32| (0..k).fold(1, |x, _| x * zeta % modulus);
-    let value = |g: u32| a.iter().zip(0..).map(|(c, i)| c * power(g * i)).sum::<i64>().rem_euclid(modulus);
+    let value =
+        |g: u32| a.iter().zip(0..).map(|(c, i)| c * power(g * i)).sum::<i64>().rem_euclid(modulus);
     [1, 5, 7, 3].map(value).to_vec()
 }
 
@@ -244,7 +283,10 @@ fn the_worked_example_adds_up() {
     let w: Vec<i64> = inner.iter().map(|x| centered(*x, q0)).collect();
     let overflow = zip(&inner, &w, |a, b| (a - b) / q0);
     assert_eq!((&w[..], &overflow[..]), (page.list("w"), page.list("I")));
-    assert!(zip(&w, message, |a, b| (a - b) % p).iter().all(|x| *x == 0), "w is the message modulo p");
+    assert!(
+        zip(&w, message, |a, b| (a - b) % p).iter().all(|x| *x == 0),
+        "w is the message modulo p"
+    );
     assert!(w.iter().all(|x| 2 * p * x.abs() < q0), "room for u");
 
     // 4: the overflow by itself.
@@ -257,7 +299,10 @@ fn the_worked_example_adds_up() {
     assert_eq!(u, page.list("u"));
     assert_eq!(u, zip(page.list("I'"), &overflow, |low, high| low - p * high));
     assert!(overflow.iter().chain(page.list("I'")).all(|x| x.abs() <= 1), "B = 1");
-    assert!([&overflow[..], page.list("I'")].iter().all(|x| x.iter().any(|x| *x != 0)), "an example of something");
+    assert!(
+        [&overflow[..], page.list("I'")].iter().all(|x| x.iter().any(|x| *x != 0)),
+        "an example of something"
+    );
 
     // 5: coefficients to slots.
     let square = p * p;
@@ -284,14 +329,19 @@ fn the_worked_example_adds_up() {
     };
     let rows = page.rows();
     assert_eq!(rows.len(), 9);
-    for (row, (low, high)) in rows.iter().zip((-1..=1).flat_map(|low| (-1..=1).map(move |high| (low, high)))) {
+    for (row, (low, high)) in
+        rows.iter().zip((-1..=1).flat_map(|low| (-1..=1).map(move |high| (low, high))))
+    {
         let u = low - p * high;
         let [null, quotient, b, found] = remove(u);
         assert_eq!(row[..], [low, high, u, null, quotient, b, found]);
         assert_eq!(found, -high);
     }
     let us: Vec<i64> = rows.iter().map(|row| row[2]).collect();
-    assert_eq!(removed_by_the_library(p as u64, &us), rows.iter().map(|row| row[6]).collect::<Vec<_>>());
+    assert_eq!(
+        removed_by_the_library(p as u64, &us),
+        rows.iter().map(|row| row[6]).collect::<Vec<_>>()
+    );
     let h: Vec<i64> = u.iter().map(|u| remove(*u)[3]).collect();
     assert_eq!(h, page.list("h"));
 
@@ -301,17 +351,23 @@ fn the_worked_example_adds_up() {
     assert_eq!(answer, message);
 
     // Nothing on the page that was not looked at.
-    let names = "n p zeta slots m q0 q1 s0 c0 c1 e phase d0 d1 inner w I O0 O1 u I' u_slots row_0 row_1 row_2 row_3 h answer";
-    assert_eq!(page.values.keys().map(String::as_str).collect::<BTreeSet<_>>(), names.split(' ').collect());
+    let names = "n p zeta slots m q0 q1 s0 c0 c1 e phase d0 d1 inner w I O0 O1 u I' u_slots row_0 \
+                 row_1 row_2 row_3 h answer";
+    assert_eq!(
+        page.values.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        names.split(' ').collect()
+    );
 }
 
 /// -I from u = I' - p I by the closed form of the library, on the scheme without cryptography.
 fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
     let mut spec = everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap();
-    (spec.name, spec.plain_prime, spec.plain_exponent, spec.bootstrap) = ("insecure_worked-example".into(), p, 2, None);
+    (spec.name, spec.plain_prime, spec.plain_exponent, spec.bootstrap) =
+        ("insecure_worked-example".into(), p, 2, None);
     let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
     let scheme = NoOp::new(&params, 1);
-    let removal = DigitRemoval::new(p, 1, DigitMethod::PatersonStockmeyer { extra_depth: 0 }).unwrap();
+    let removal =
+        DigitRemoval::new(p, 1, DigitMethod::PatersonStockmeyer { extra_depth: 0 }).unwrap();
     assert_eq!(removal.degrees(), [[3, 2]]);
     let square = PrimePower::new(p, 2).unwrap();
     let mut found = Vec::new();
@@ -328,7 +384,9 @@ fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
 fn the_worked_example_compares_with_the_default_set() {
     let params = everlevel::scheme::params::spec("bgv-65537-n15").unwrap();
     let bound = params.bootstrap.as_ref().unwrap().bound();
-    let removal = DigitRemoval::new(params.plain_prime, bound, DigitMethod::ProductTree { group: 2 }).unwrap();
+    let removal =
+        DigitRemoval::new(params.plain_prime, bound, DigitMethod::ProductTree { group: 2 })
+            .unwrap();
     let values = (2 * bound + 1).pow(2);
     let weight = params.bootstrap.as_ref().unwrap().sparse_weight;
     let page = Worked::read().page;
@@ -336,7 +394,11 @@ fn the_worked_example_compares_with_the_default_set() {
         format!("| n, p | 4, 17 | {}, {} |", params.index / 2, params.plain_prime),
         format!("| h, B | 2, 1 | {weight}, {bound} |"),
         format!("| possible values of u | 9 | {values} |"),
-        format!("| degree of N, of b | 3, 2 | {}, {} |", removal.degrees()[0][0], removal.degrees()[0][1]),
+        format!(
+            "| degree of N, of b | 3, 2 | {}, {} |",
+            removal.degrees()[0][0],
+            removal.degrees()[0][1]
+        ),
         format!("| q0 | 3469 | a prime of {} bits |", params.base_bits),
     ] {
         assert!(page.contains(&row), "{row}");
@@ -357,7 +419,11 @@ fn shown(f: &Polynomial) -> String {
             (false, true) => " − ",
         };
         let size = if c.abs() == 1 && k > 0 { String::new() } else { c.abs().to_string() };
-        let exponent: String = k.to_string().bytes().map(|d| SUPERSCRIPTS.chars().nth((d - b'0') as usize).unwrap()).collect();
+        let exponent: String = k
+            .to_string()
+            .bytes()
+            .map(|d| SUPERSCRIPTS.chars().nth((d - b'0') as usize).unwrap())
+            .collect();
         let power = match k {
             0 => String::new(),
             1 => "x".into(),
@@ -377,7 +443,9 @@ fn parsed(text: &str) -> Vec<(u32, i64)> {
             None => (rest, 0),
             Some((size, "")) => (size, 1),
             Some((size, power)) => {
-                let digits = power.chars().map(|c| SUPERSCRIPTS.chars().position(|s| s == c).unwrap() as u32);
+                let digits = power
+                    .chars()
+                    .map(|c| SUPERSCRIPTS.chars().position(|s| s == c).unwrap() as u32);
                 (size, digits.fold(0, |n, d| 10 * n + d))
             }
         };
@@ -401,12 +469,17 @@ fn the_digit_polynomials_are_those_of_the_library() {
         ("b", Polynomial::interpolate(fifth, &[0, 1, 4], &inverses).unwrap()),
         ("D", digit_polynomial(bits, 1, 1).unwrap()),
     ];
-    let lines: Vec<String> =
-        expected.iter().map(|(name, f)| format!("{name}(x) = {}   modulo {}", shown(f), f.modulus().value())).collect();
+    let lines: Vec<String> = expected
+        .iter()
+        .map(|(name, f)| format!("{name}(x) = {}   modulo {}", shown(f), f.modulus().value()))
+        .collect();
     let page = read(&root().join("docs/how/digit-polynomials.md"));
     let (blocks, _) = parts(&page);
-    let printed: Vec<&str> =
-        blocks.iter().filter(|(language, _)| language == "text").flat_map(|(_, body)| body.lines()).collect();
+    let printed: Vec<&str> = blocks
+        .iter()
+        .filter(|(language, _)| language == "text")
+        .flat_map(|(_, body)| body.lines())
+        .collect();
     assert_eq!(printed, lines, "\nexpected:\n{}", lines.join("\n"));
 
     // What the page claims, on all numbers, with nothing of the library's.
@@ -426,16 +499,24 @@ fn the_digit_polynomials_are_those_of_the_library() {
         if z.abs() <= 1 {
             assert_eq!(value(printed[3], x), z.rem_euclid(125), "L");
             let y = (x - z) / 5;
-            assert_eq!((value(printed[4], x) / 5 * value(printed[5], x) - y).rem_euclid(5), 0, "N and b");
+            assert_eq!(
+                (value(printed[4], x) / 5 * value(printed[5], x) - y).rem_euclid(5),
+                0,
+                "N and b"
+            );
         }
     }
     assert!((0..16).all(|x| value(printed[6], x) == x % 2), "bits");
-    let null = |x: i64| (x.pow(5) - x) % 5 == 0 && (0..15).fold(1, |p, i| p * (x - i).rem_euclid(125) % 125) == 0;
+    let null = |x: i64| {
+        (x.pow(5) - x) % 5 == 0 && (0..15).fold(1, |p, i| p * (x - i).rem_euclid(125) % 125) == 0
+    };
     assert!((0..125).all(null), "null polynomials");
 
     // The table.
     for method in ["halevi_shoup", "chen_han", "geelen"] {
-        let removal = DigitRemoval::for_problem(DigitProblem::all_digits(17, 4, 2), method.parse().unwrap()).unwrap();
+        let removal =
+            DigitRemoval::for_problem(DigitProblem::all_digits(17, 4, 2), method.parse().unwrap())
+                .unwrap();
         let row = page.lines().find(|line| line.starts_with(&format!("| `{method}`"))).unwrap();
         let costs = removal.costs();
         assert!(row.ends_with(&format!("| {} | {} |", costs.depth, costs.products)), "{row}");
@@ -448,7 +529,10 @@ fn the_digit_polynomials_are_those_of_the_library() {
 #[test]
 fn the_picture_is_complete() {
     let picture = read(&root().join("docs/how/bootstrapping.svg"));
-    assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"") && picture.trim_end().ends_with("</svg>"));
+    assert!(
+        picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"")
+            && picture.trim_end().ends_with("</svg>")
+    );
     assert!(["<title", "<desc", "role=\"img\""].iter().all(|part| picture.contains(part)));
     assert!(!picture.contains("<script") && !picture.contains("href="), "nothing is fetched");
     for tag in ["g", "rect", "text", "path", "defs", "marker", "title", "desc"] {

@@ -1,4 +1,5 @@
-//! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are from).
+//! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are
+//! from).
 
 use everlevel::scheme::params::{Family, SecretKind};
 use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, Plaintext, SlotShape};
@@ -56,7 +57,8 @@ fn check(text: &str) {
         let ours = params.plain().decode(&coefficients, 1).unwrap();
         let place = slot_of_exponent(shape);
 
-        // The library's root is an odd power of ours: the one under which its slots hold the values.
+        // The library's root is an odd power of ours: the one under which its slots hold the
+        // values.
         let half = (n / 2) as usize;
         let read = |slots: &[u64], unit: u64| -> Vec<u64> {
             let mut e = unit;
@@ -69,7 +71,8 @@ fn check(text: &str) {
             out
         };
         let unit = (1..order).step_by(2).find(|&u| read(&ours, u) == values);
-        let unit = unit.unwrap_or_else(|| panic!("n = {n}, t = {t}: no root explains the encoding"));
+        let unit =
+            unit.unwrap_or_else(|| panic!("n = {n}, t = {t}: no root explains the encoding"));
 
         // Encoding the permuted values gives the library's polynomial back.
         assert_eq!(params.plain().encode(&ours, 1).unwrap(), coefficients);

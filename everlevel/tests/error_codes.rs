@@ -32,7 +32,8 @@ fn all() -> Vec<&'static str> {
 fn the_documentation_lists_all_codes() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/errors.md");
     let text = std::fs::read_to_string(path).unwrap();
-    let listed: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let listed: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     assert_eq!(listed, all());
 }
 
@@ -44,7 +45,10 @@ fn codes_are_words_and_differ() {
         let (layer, name) = code.split_once('.').unwrap();
         let words = [layer].into_iter().chain(name.split('-'));
         assert!(
-            words.clone().count() >= 2 && words.into_iter().all(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_lowercase())),
+            words.clone().count() >= 2
+                && words
+                    .into_iter()
+                    .all(|w| !w.is_empty() && w.bytes().all(|b| b.is_ascii_lowercase())),
             "{code}"
         );
     }

@@ -1,4 +1,5 @@
-//! The numbered examples run, on toy rings where they can choose. The first one is the README's, which runs with the documentation.
+//! The numbered examples run, on toy rings where they can choose. The first one is the README's,
+//! which runs with the documentation.
 
 #[path = "../examples/07_researchers_corner.rs"]
 mod a_researchers_corner;
@@ -47,16 +48,25 @@ fn example_07() {
 #[test]
 fn examples_have_headers() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
-    let mut names: Vec<String> =
-        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     assert_eq!(names.len(), 7);
     for (number, name) in (1..).zip(&names) {
         let code = std::fs::read_to_string(format!("{directory}/{name}")).unwrap();
         let header: String = code.lines().take_while(|line| line.starts_with("//!")).collect();
         let stem = name.strip_suffix(".rs").unwrap();
-        assert!(name.starts_with(&format!("0{number}_")) && header.starts_with(&format!("//! Example {number}. ")), "{name}");
-        assert!(header.contains(&format!("`cargo run --release -p everlevel --example {stem}`")), "{name}");
+        assert!(
+            name.starts_with(&format!("0{number}_"))
+                && header.starts_with(&format!("//! Example {number}. ")),
+            "{name}"
+        );
+        assert!(
+            header.contains(&format!("`cargo run --release -p everlevel --example {stem}`")),
+            "{name}"
+        );
         assert!(include_str!("examples.rs").contains(name) || number == 1, "{name} is not run");
     }
 }

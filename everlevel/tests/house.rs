@@ -35,11 +35,13 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_string()
 }
 
-/// (package, its dependencies inside the workspace) for dependencies that are not for development only.
+/// (package, its dependencies inside the workspace) for dependencies that are not for development
+/// only.
 fn arrows() -> BTreeMap<String, BTreeSet<String>> {
     let inside = |p: &Value| {
         let dependencies = p["dependencies"].as_array().unwrap().iter();
-        let wanted = dependencies.filter(|d| d["kind"].as_str() != Some("dev")).map(|d| text(&d["name"]));
+        let wanted =
+            dependencies.filter(|d| d["kind"].as_str() != Some("dev")).map(|d| text(&d["name"]));
         (text(&p["name"]), wanted.filter(|d| d.starts_with("everlevel")).collect())
     };
     metadata(&["--no-deps"]).iter().map(inside).collect()
@@ -61,11 +63,21 @@ fn every_dependency_is_used() {
         let manifest = text(&package["manifest_path"]);
         let root = Path::new(&manifest).parent().unwrap();
         let library = sources(&root.join("src"));
-        let tests: String = ["tests", "examples", "benches"].iter().map(|d| sources(&root.join(d))).collect();
+        let tests: String =
+            ["tests", "examples", "benches"].iter().map(|d| sources(&root.join(d))).collect();
         for dependency in package["dependencies"].as_array().unwrap() {
-            let (name, development) = (text(&dependency["name"]).replace('-', "_"), dependency["kind"].as_str() == Some("dev"));
-            let used = |text: &str| text.contains(&format!("{name}::")) || text.contains(&format!("use {name} "));
-            assert!(used(&library) || development && used(&tests), "{} does not use {name}", package["name"]);
+            let (name, development) = (
+                text(&dependency["name"]).replace('-', "_"),
+                dependency["kind"].as_str() == Some("dev"),
+            );
+            let used = |text: &str| {
+                text.contains(&format!("{name}::")) || text.contains(&format!("use {name} "))
+            };
+            assert!(
+                used(&library) || development && used(&tests),
+                "{} does not use {name}",
+                package["name"]
+            );
         }
     }
 }
@@ -87,18 +99,33 @@ fn dependencies_are_permissive_and_rust() {
     ];
     let version = Command::new("rustc").arg("-vV").output().expect("rustc runs");
     let version = String::from_utf8(version.stdout).unwrap();
-    let host = version.lines().find_map(|l| l.strip_prefix("host: ")).expect("rustc names its host");
+    let host =
+        version.lines().find_map(|l| l.strip_prefix("host: ")).expect("rustc names its host");
     let packages = metadata(&["--filter-platform", host]);
     assert!(packages.len() > 50, "dependencies are listed");
     for package in packages {
-        let licence = text(&package["license"]).replace(['(', ')'], "").replace(" / ", " OR ").replace('/', " OR ");
+        let licence = text(&package["license"])
+            .replace(['(', ')'], "")
+            .replace(" / ", " OR ")
+            .replace('/', " OR ");
         // Each part that AND joins needs one choice that is allowed.
-        let allowed = licence.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
+        let allowed =
+            licence.split(" AND ").all(|part| part.split(" OR ").any(|l| ALLOWED.contains(&l)));
         assert!(allowed, "{} is under {licence}", package["name"]);
-        let builds_c = package["dependencies"].as_array().unwrap().iter().any(|d| d["name"] == "cc" && d["kind"] == "build");
-        // BLAKE3 is used in its pure form, which does not call the compiler; rayon-core links nothing, it claims to be there once.
+        let builds_c = package["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|d| d["name"] == "cc" && d["kind"] == "build");
+        // BLAKE3 is used in its pure form, which does not call the compiler; rayon-core links
+        // nothing, it claims to be there once.
         assert!(!builds_c || package["name"] == "blake3", "{} builds C", package["name"]);
-        assert!(package["links"].is_null() || package["name"] == "rayon-core", "{} links {}", package["name"], package["links"]);
+        assert!(
+            package["links"].is_null() || package["name"] == "rayon-core",
+            "{} links {}",
+            package["name"],
+            package["links"]
+        );
     }
 }
 
@@ -110,15 +137,25 @@ fn arrows_run_one_way() {
         if package == "everlevel-testing" {
             continue;
         }
-        let own = height(package)
-            .unwrap_or_else(|| panic!("{package} has no place in the stack: give it one here, and say why in an ADR"));
+        let own = height(package).unwrap_or_else(|| {
+            panic!("{package} has no place in the stack: give it one here, and say why in an ADR")
+        });
         for d in dependencies {
             assert!(height(d).is_some_and(|h| h < own), "{package} must not depend on {d}");
         }
     }
-    assert!(STACK.iter().all(|s| arrows.contains_key(*s)), "the stack names a crate that is not there");
-    assert!(arrows["everlevel-security"].is_empty(), "estimates are formulas: they need nothing of the library");
-    assert!(arrows["everlevel-cli"].iter().eq(["everlevel"]), "the program goes through the facade");
+    assert!(
+        STACK.iter().all(|s| arrows.contains_key(*s)),
+        "the stack names a crate that is not there"
+    );
+    assert!(
+        arrows["everlevel-security"].is_empty(),
+        "estimates are formulas: they need nothing of the library"
+    );
+    assert!(
+        arrows["everlevel-cli"].iter().eq(["everlevel"]),
+        "the program goes through the facade"
+    );
 }
 
 #[test]
@@ -126,7 +163,10 @@ fn the_readme_shows_the_example() {
     let readme = include_str!("../../README.md");
     let code = include_str!("../examples/01_hello.rs");
     let program: Vec<&str> = code.lines().skip_while(|line| line.starts_with("//!")).collect();
-    assert!(readme.contains(program.join("\n").trim()), "the README's program differs from examples/01_hello.rs");
+    assert!(
+        readme.contains(program.join("\n").trim()),
+        "the README's program differs from examples/01_hello.rs"
+    );
 }
 
 #[test]
@@ -135,7 +175,10 @@ fn notation_and_decisions_are_linked() {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/adr");
     for entry in std::fs::read_dir(directory).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(name == "README.md" || index.contains(&name), "docs/adr/README.md does not list {name}");
+        assert!(
+            name == "README.md" || index.contains(&name),
+            "docs/adr/README.md does not list {name}"
+        );
     }
 }
 
@@ -143,7 +186,8 @@ fn notation_and_decisions_are_linked() {
 #[test]
 fn notation_names_what_exists() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let code: String = ["crates", "everlevel/src", "cli/src"].iter().map(|d| sources(&root.join(d))).collect();
+    let code: String =
+        ["crates", "everlevel/src", "cli/src"].iter().map(|d| sources(&root.join(d))).collect();
     let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let notation = include_str!("../../docs/NOTATION.md");
     let mut names = 0;
@@ -152,7 +196,9 @@ fn notation_names_what_exists() {
         // Names stand in backticks: `Type::member`, `function(arguments)`.
         for name in cell.split('`').skip(1).step_by(2) {
             let name = name.split_once('(').map_or(name, |(name, _)| name);
-            for part in name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| part.len() > 1) {
+            for part in
+                name.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|part| part.len() > 1)
+            {
                 assert!(words.contains(part), "docs/NOTATION.md: no `{part}` in the code");
                 names += 1;
             }

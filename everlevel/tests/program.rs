@@ -1,9 +1,12 @@
-//! Programs on real ciphertexts with general keys: rotations at levels that have no key of their own, sums, bootstrapping in between.
+//! Programs on real ciphertexts with general keys: rotations at levels that have no key of their
+//! own, sums, bootstrapping in between.
 
 use std::collections::BTreeMap;
 
 use everlevel::circuit::expression::Program;
-use everlevel::{Client, OptIn, Params, Server, ServerKeys, bootstrap_plan, general_keys, general_rotations};
+use everlevel::{
+    Client, OptIn, Params, Server, ServerKeys, bootstrap_plan, general_keys, general_rotations,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -12,24 +15,34 @@ fn a_program_on_general_keys() {
     let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let client = Client::new(&params, &mut rng);
-    let keys = ServerKeys::generate(client.secret(), &general_keys(&params).unwrap(), &mut rng, |_, _| ()).unwrap();
+    let keys =
+        ServerKeys::generate(client.secret(), &general_keys(&params).unwrap(), &mut rng, |_, _| ())
+            .unwrap();
     let server = Server::new(keys, bootstrap_plan(&params).unwrap()).unwrap();
     let (slots, columns) = (params.slots(), params.slot_shape().columns());
     let x: Vec<u64> = (0..slots as u64).map(|i| (i * 31 + 5) % 257).collect();
     let load = |v: &[u64], rng: &mut ChaCha20Rng| server.load(client.encrypt(v, rng).unwrap());
-    let inputs = BTreeMap::from([("x".to_string(), load(&x, &mut rng)), ("w".to_string(), load(&[3], &mut rng))]);
-    let text = "_a = x^300; y = (_a^299)^301 - 2*x + 5; z = rotate(y, -5) * rotate(x, 21); s = sum(w*w); t = z^9 + swap_rows(rotate(z, 1)); u = rotate(t, 3)";
+    let inputs = BTreeMap::from([
+        ("x".to_string(), load(&x, &mut rng)),
+        ("w".to_string(), load(&[3], &mut rng)),
+    ]);
+    let text = "_a = x^300; y = (_a^299)^301 - 2*x + 5; z = rotate(y, -5) * rotate(x, 21); s = \
+                sum(w*w); t = z^9 + swap_rows(rotate(z, 1)); u = rotate(t, 3)";
     let mut done = Vec::new();
     let out = server.run(&Program::parse(text).unwrap(), &inputs, &mut |k| done.push(k)).unwrap();
     assert_eq!(done, [1, 2, 3, 4, 5, 6]);
     assert!(server.bootstraps() > 0);
 
     let rotated = |v: &[u64], k: i64| -> Vec<u64> {
-        let from = |i: usize| i / columns * columns + (i as i64 % columns as i64 + k).rem_euclid(columns as i64) as usize;
+        let from = |i: usize| {
+            i / columns * columns
+                + (i as i64 % columns as i64 + k).rem_euclid(columns as i64) as usize
+        };
         (0..slots).map(|i| v[from(i)]).collect()
     };
-    let zip =
-        |a: &[u64], b: &[u64], f: &dyn Fn(u64, u64) -> u64| a.iter().zip(b).map(|(&a, &b)| f(a, b) % 257).collect::<Vec<_>>();
+    let zip = |a: &[u64], b: &[u64], f: &dyn Fn(u64, u64) -> u64| {
+        a.iter().zip(b).map(|(&a, &b)| f(a, b) % 257).collect::<Vec<_>>()
+    };
     let power = |x: u64, k: u64| (0..k).fold(1, |p, _| p * x % 257);
     let y = zip(&x, &x, &|x, _| power(power(power(x, 300), 299), 301) + 255 * x + 5);
     let z = zip(&rotated(&y, -5), &rotated(&x, 21), &|a, b| a * b);
@@ -50,9 +63,14 @@ fn a_leveled_server_refuses_what_does_not_fit() {
     let mut rng = ChaCha20Rng::seed_from_u64(6);
     let client = Client::new(&params, &mut rng);
     let top = params.chain().top();
-    let plan = everlevel::KeyPlan::relinearization(&params).merge(&general_rotations(&params, top).unwrap());
-    let server = Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
-    let inputs = BTreeMap::from([("x".to_string(), server.load(client.encrypt(&[7, 8], &mut rng).unwrap()))]);
+    let plan = everlevel::KeyPlan::relinearization(&params)
+        .merge(&general_rotations(&params, top).unwrap());
+    let server =
+        Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
+    let inputs = BTreeMap::from([(
+        "x".to_string(),
+        server.load(client.encrypt(&[7, 8], &mut rng).unwrap()),
+    )]);
     let run = |text: &str| server.run(&Program::parse(text).unwrap(), &inputs, &mut |_| ());
     assert_eq!(client.decrypt(&run("y = rotate(x^2, 1)").unwrap()["y"].get()).unwrap()[0], 64);
     let error = run("y = x^4294967296").map(|_| ()).unwrap_err().to_string();

@@ -2,8 +2,8 @@
 
 use everlevel::scheme::params::{BootstrapSpec, ParamsSpec};
 use everlevel::{
-    BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme, SchemeError, Server,
-    ServerKeys, bootstrap_plan, failure_log2, multiplications_left,
+    BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme,
+    SchemeError, Server, ServerKeys, bootstrap_plan, failure_log2, multiplications_left,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -20,7 +20,9 @@ fn a_circuit_of_any_depth() {
     let client = Client::new(&params, &mut rng);
     let planner = KeyPlanner::new(&params).unwrap().rotations([1]).row_swap();
     let mut done = Vec::new();
-    let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |i, n| done.push((i, n))).unwrap();
+    let server = client
+        .server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |i, n| done.push((i, n)))
+        .unwrap();
     assert_eq!(done.last().map(|(i, n)| i == n), Some(true));
 
     let mut values: Vec<u64> = (0..params.slots() as u64).map(|i| i * 7 % t).collect();
@@ -34,7 +36,8 @@ fn a_circuit_of_any_depth() {
         let sum = server.add_plain(&server.add(&square, &turned).unwrap(), &ones).unwrap();
         x = server.mul_plain(&server.swap_rows(&sum).unwrap(), &ones).unwrap();
         let rotated = |i: usize| values[i / columns * columns + (i + 1) % columns];
-        let next: Vec<u64> = (0..values.len()).map(|i| (values[i] * values[i] + 2 * rotated(i) + 1) % t).collect();
+        let next: Vec<u64> =
+            (0..values.len()).map(|i| (values[i] * values[i] + 2 * rotated(i) + 1) % t).collect();
         values = (0..next.len()).map(|i| next[(i + columns) % next.len()]).collect();
         assert_eq!(client.decrypt(&x.get()).unwrap(), values, "step {step}");
     }
@@ -43,7 +46,8 @@ fn a_circuit_of_any_depth() {
     assert!(failure_log2(&params, &server.evaluator().cost()) < -128.0);
 }
 
-/// A ring of odd index whose last dimension is a bad one: products, rotations along both dimensions, bootstrapping.
+/// A ring of odd index whose last dimension is a bad one: products, rotations along both
+/// dimensions, bootstrapping.
 #[test]
 fn composite_rings_of_any_depth() {
     let spec = ParamsSpec {
@@ -51,19 +55,36 @@ fn composite_rings_of_any_depth() {
         index: 7 * 37,
         plain_prime: 8191,
         words: 12,
-        bootstrap: Some(BootstrapSpec { overflow_bound: Some(9), ..BootstrapSpec::encapsulated(4) }),
+        bootstrap: Some(BootstrapSpec {
+            overflow_bound: Some(9),
+            ..BootstrapSpec::encapsulated(4)
+        }),
         ..everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap()
     };
     let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
     let t = params.plain_modulus();
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let client = Client::new(&params, &mut rng);
-    let planner = KeyPlanner::new(&params).unwrap().rotations_along(0, [1]).unwrap().rotations_along(1, [2]).unwrap();
+    let planner = KeyPlanner::new(&params)
+        .unwrap()
+        .rotations_along(0, [1])
+        .unwrap()
+        .rotations_along(1, [2])
+        .unwrap();
     assert!(matches!(planner.rotations_along(2, [1]), Err(Error::Circuit(_))));
-    let planner = KeyPlanner::new(&params).unwrap().rotations_along(0, [1]).unwrap().rotations_along(1, [2]).unwrap();
-    let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
+    let planner = KeyPlanner::new(&params)
+        .unwrap()
+        .rotations_along(0, [1])
+        .unwrap()
+        .rotations_along(1, [2])
+        .unwrap();
+    let server =
+        client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
     let dimensions = params.slot_shape().dimensions();
-    assert_eq!(dimensions.iter().map(|d| (d.size, d.good)).collect::<Vec<_>>(), [(6, true), (3, false)]);
+    assert_eq!(
+        dimensions.iter().map(|d| (d.size, d.good)).collect::<Vec<_>>(),
+        [(6, true), (3, false)]
+    );
     let (rows, columns) = (dimensions[0].size, dimensions[1].size);
     let mut values: Vec<u64> = (0..params.slots() as u64).map(|i| i * i + 5).collect();
     let mut x = server.load(client.encrypt(&values, &mut rng).unwrap());
@@ -72,13 +93,15 @@ fn composite_rings_of_any_depth() {
         let turned = server.rotate_along(&server.rotate_along(&x, 0, 1).unwrap(), 1, 2).unwrap();
         x = server.add(&square, &turned).unwrap();
         let source = |i: usize| (i / columns + 1) % rows * columns + (i + 2) % columns;
-        values = (0..values.len()).map(|i| (values[i] * values[i] + values[source(i)]) % t).collect();
+        values =
+            (0..values.len()).map(|i| (values[i] * values[i] + values[source(i)]) % t).collect();
         assert_eq!(client.decrypt(&x.get()).unwrap(), values, "step {step}");
     }
     assert!(server.bootstraps() >= 2);
 }
 
-/// Slots that hold elements of GR(p^r, d), over several bootstrappings: one row and BFV modulo p^2, two rows and BGV.
+/// Slots that hold elements of GR(p^r, d), over several bootstrappings: one row and BFV modulo p^2,
+/// two rows and BGV.
 #[test]
 fn whole_slots_of_any_depth() {
     for name in ["insecure_bfv-127e2-n8", "insecure_bgv-257-n8"] {
@@ -90,10 +113,14 @@ fn whole_slots_of_any_depth() {
         let client = Client::new(&params, &mut rng);
         let plan = bootstrap_plan(&params).unwrap().in_mode(BootstrapMode::Full);
         let frobenius = shape.frobenius();
-        let planner = KeyPlanner::with_plan(&params, plan).unwrap().row_swap().automorphisms([frobenius]);
-        let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ()).unwrap();
+        let planner =
+            KeyPlanner::with_plan(&params, plan).unwrap().row_swap().automorphisms([frobenius]);
+        let server = client
+            .server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ())
+            .unwrap();
 
-        let mut values: Vec<u64> = (0..params.degree() as u64).map(|i| t.reduce_u64(i * i + 7)).collect();
+        let mut values: Vec<u64> =
+            (0..params.degree() as u64).map(|i| t.reduce_u64(i * i + 7)).collect();
         let mut x = server.load(client.encrypt_elements(&values, &mut rng).unwrap());
         let mut steps = 0;
         while server.bootstraps() < 2 {
@@ -108,7 +135,9 @@ fn whole_slots_of_any_depth() {
         // Frobenius d times is the identity, once it is not.
         let conjugate = server.apply(&x, |s, x| Ok(s.apply_galois(x, frobenius)?)).unwrap();
         assert_ne!(client.decrypt_elements(&conjugate.get()).unwrap(), values);
-        let again = (1..d).fold(conjugate, |y, _| server.apply(&y, |s, y| Ok(s.apply_galois(y, frobenius)?)).unwrap());
+        let again = (1..d).fold(conjugate, |y, _| {
+            server.apply(&y, |s, y| Ok(s.apply_galois(y, frobenius)?)).unwrap()
+        });
         assert_eq!(client.decrypt_elements(&again.get()).unwrap(), values);
         assert!(client.decrypt(&x.get()).is_err(), "integers only");
         // Two rows are exchanged, one stays as it is.
@@ -143,9 +172,16 @@ fn the_planner_predicts_what_bootstrapping_leaves() {
     let cost = server.evaluator().cost() - before;
     assert_eq!(fresh.level(), planner.after_bootstrap().level);
     assert!((fresh.noise_bound_bits() - planner.after_bootstrap().noise).abs() < 1e-6);
-    assert_eq!((cost.key_switches, cost.products), (planner.cost().key_switches, planner.cost().products));
+    assert_eq!(
+        (cost.key_switches, cost.products),
+        (planner.cost().key_switches, planner.cost().products)
+    );
     assert!(
-        multiplications_left(&params, fresh.meta(), server.bootstrapper().unwrap().minimum_capacity(server.evaluator())) >= 2
+        multiplications_left(
+            &params,
+            fresh.meta(),
+            server.bootstrapper().unwrap().minimum_capacity(server.evaluator())
+        ) >= 2
     );
 }
 
@@ -164,12 +200,19 @@ fn refusals_are_errors() {
     let turned = client.decrypt(&server.rotate_columns(&x, 13).unwrap().get()).unwrap();
     assert_eq!(turned.iter().position(|&v| v == 1), Some(params.slot_shape().columns() - 13));
     let plan = KeyPlan::relinearization(&params);
-    let bare = Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
+    let bare =
+        Server::leveled(ServerKeys::generate(client.secret(), &plan, &mut rng, |_, _| ()).unwrap());
     let x = bare.load(client.encrypt(&[1], &mut rng).unwrap());
     let missing = bare.rotate_columns(&x, 13).map(|_| ()).unwrap_err();
     assert!(missing.to_string().contains("key plan"), "{missing}");
-    assert!(matches!(Params::named("insecure_bgv-257-n8", OptIn::SecureOnly), Err(SchemeError::Insecure { .. })));
-    let other = Client::new(&Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap(), &mut rng);
+    assert!(matches!(
+        Params::named("insecure_bgv-257-n8", OptIn::SecureOnly),
+        Err(SchemeError::Insecure { .. })
+    ));
+    let other = Client::new(
+        &Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch).unwrap(),
+        &mut rng,
+    );
     assert!(matches!(other.decrypt(&x.get()), Err(Error::Scheme(_))));
 }
 

@@ -1,9 +1,13 @@
-//! AES data, a client that has the keys and a server that does not: the whole cipher on a small ring with cryptography.
+//! AES data, a client that has the keys and a server that does not: the whole cipher on a small
+//! ring with cryptography.
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use everlevel::circuit::aes::{Direction, Mode};
-use everlevel::{AesMethod, AesServer, Ciphertext, EncryptedAesKey, OptIn, Params, PublicKey, SecretKey, ServerKeys, aes_keys};
+use everlevel::{
+    AesMethod, AesServer, Ciphertext, EncryptedAesKey, OptIn, Params, PublicKey, SecretKey,
+    ServerKeys, aes_keys,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -42,7 +46,11 @@ fn a_server_without_secrets_decrypts_aes_into_ciphertexts() {
         let each = |batch: everlevel::circuit::aes::Batch<_>| {
             let open = |x: &Ciphertext| {
                 assert!(secret.measure_noise(x).unwrap() <= x.noise_bound_bits());
-                assert!(params.capacity(x.meta()) > 100.0, "{:.1} bits left", params.capacity(x.meta()));
+                assert!(
+                    params.capacity(x.meta()) > 100.0,
+                    "{:.1} bits left",
+                    params.capacity(x.meta())
+                );
                 secret.decrypt(x).unwrap().decode_elements(&params).unwrap()
             };
             let elements: Vec<_> = batch.state.iter().map(open).collect();
@@ -64,8 +72,15 @@ fn methods_are_chosen_by_length() {
     assert_eq!([16, 1920, 8 * 1920].map(method), [AesMethod::Packed; 3]);
     assert_eq!([8 * 1920 + 1, 30_720, 1 << 20].map(method), [AesMethod::ByteSliced; 3]);
     let none = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
-    assert!(aes_keys(&none, &[Direction::Encrypt]).is_err() && AesMethod::for_bytes(none.slot_shape(), 1).is_err());
+    assert!(
+        aes_keys(&none, &[Direction::Encrypt]).is_err()
+            && AesMethod::for_bytes(none.slot_shape(), 1).is_err()
+    );
     let sizes = aes_keys(&params, &[Direction::Encrypt]).unwrap().seeded_bytes(&params);
-    println!("server keys of {} for AES: {:.2} GiB seeded", params.name(), sizes as f64 / f64::from(1 << 30));
+    println!(
+        "server keys of {} for AES: {:.2} GiB seeded",
+        params.name(),
+        sizes as f64 / f64::from(1 << 30)
+    );
     assert!(sizes < 4 << 30);
 }

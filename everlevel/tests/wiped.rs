@@ -1,7 +1,9 @@
-//! Secrets are not left in memory: what is freed while keys are made, used, stored and dropped is looked at.
+//! Secrets are not left in memory: what is freed while keys are made, used, stored and dropped is
+//! looked at.
 //!
-//! An allocator copies every block that is given back; limbs of polynomials, which a pool of the ring keeps, are taken out of it. Both are searched for what a
-//! secret looks like in memory. Each search has a control: the same without wiping is found.
+//! An allocator copies every block that is given back; limbs of polynomials, which a pool of the
+//! ring keeps, are taken out of it. Both are searched for what a secret looks like in memory. Each
+//! search has a control: the same without wiping is found.
 #![allow(unsafe_code, reason = "an allocator; each block says why it is sound")]
 
 use std::alloc::{GlobalAlloc, Layout as Block, System};
@@ -26,23 +28,30 @@ static COPIES: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 /// The system's allocator; keeps copies of the blocks that are freed.
 struct Recorder;
 
-// SAFETY: every block comes from the system's allocator and goes back to it with its own layout. The default `realloc` is a new block, a copy and a freed block.
+// SAFETY: every block comes from the system's allocator and goes back to it with its own layout.
+// The default `realloc` is a new block, a copy and a freed block.
 unsafe impl GlobalAlloc for Recorder {
     unsafe fn alloc(&self, layout: Block) -> *mut u8 {
-        // SAFETY: the caller's promise about the layout is that of the system's allocator. Zeroed, so that copies are of bytes that were written.
+        // SAFETY: the caller's promise about the layout is that of the system's allocator. Zeroed,
+        // so that copies are of bytes that were written.
         unsafe { System.alloc_zeroed(layout) }
     }
+
     unsafe fn alloc_zeroed(&self, layout: Block) -> *mut u8 {
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
+
     unsafe fn dealloc(&self, block: *mut u8, layout: Block) {
         if RECORDING.load(SeqCst) {
             // Blocks keep the alignment of words.
             let at = USED.fetch_add(layout.size().next_multiple_of(8), SeqCst);
             if at + layout.size() <= ROOM {
-                // SAFETY: the block has `size` bytes until it is freed below; the places from `at` on belong to this call alone and lie within the `ROOM` bytes of the copies.
-                unsafe { COPIES.load(SeqCst).add(at).copy_from_nonoverlapping(block, layout.size()) }
+                // SAFETY: the block has `size` bytes until it is freed below; the places from `at`
+                // on belong to this call alone and lie within the `ROOM` bytes of the copies.
+                unsafe {
+                    COPIES.load(SeqCst).add(at).copy_from_nonoverlapping(block, layout.size())
+                }
             }
         }
         // SAFETY: the caller's promise.
@@ -73,7 +82,8 @@ fn freed<T>(work: impl FnOnce() -> T) -> (T, Vec<u8>) {
     assert!(used <= ROOM, "{used} bytes were freed: raise ROOM");
     // The pointer again: what the allocator wrote, it wrote through it.
     let copies = COPIES.load(SeqCst);
-    // SAFETY: the first `used` bytes of the buffer, which lives for ever and nobody writes any more.
+    // SAFETY: the first `used` bytes of the buffer, which lives for ever and nobody writes any
+    // more.
     (out, unsafe { std::slice::from_raw_parts(copies, used) }.to_vec())
 }
 
@@ -88,20 +98,29 @@ impl Needle {
     fn new(name: &'static str, words: impl IntoIterator<Item = u64>) -> Self {
         Self::long(name, 48, words)
     }
+
     /// The same with so many words in a row.
     fn long(name: &'static str, count: usize, words: impl IntoIterator<Item = u64>) -> Self {
         let words: Vec<u64> = words.into_iter().collect();
-        let telling =
-            |part: &&[u64]| part.iter().filter(|x| **x != 0).count() >= part.len() / 4 && part.iter().any(|x| *x != part[0]);
-        let part = words.windows(words.len().min(count)).find(telling).unwrap_or_else(|| panic!("{name} is all zeros"));
+        let telling = |part: &&[u64]| {
+            part.iter().filter(|x| **x != 0).count() >= part.len() / 4
+                && part.iter().any(|x| *x != part[0])
+        };
+        let part = words
+            .windows(words.len().min(count))
+            .find(telling)
+            .unwrap_or_else(|| panic!("{name} is all zeros"));
         Needle { name, words: part.to_vec() }
     }
+
     fn signed(name: &'static str, values: &[i64]) -> Self {
         Self::new(name, values.iter().map(|&x| x as u64))
     }
+
     fn real(name: &'static str, values: impl IntoIterator<Item = f64>) -> Self {
         Self::new(name, values.into_iter().map(f64::to_bits))
     }
+
     fn within(&self, memory: impl Iterator<Item = u64>) -> bool {
         let memory: Vec<u64> = memory.collect();
         memory.windows(self.words.len()).any(|part| part == self.words)
@@ -121,8 +140,8 @@ fn contains(memory: &[u8], part: &[u8]) -> bool {
     memory.windows(part.len()).any(|x| x == part)
 }
 
-/// The limbs that were given back to the ring's pool last, as they were left. To be taken right after what is looked at: the next computation
-/// writes over them.
+/// The limbs that were given back to the ring's pool last, as they were left. To be taken right
+/// after what is looked at: the next computation writes over them.
 fn pool(ring: &Ring) -> Vec<Limb> {
     (0..600).map(|_| ring.limb()).collect()
 }
@@ -137,7 +156,10 @@ fn limbs_of<R: everlevel::ring::Representation>(x: &Poly<R>) -> Vec<Vec<u64>> {
 }
 
 fn toy() -> (Params, ChaCha20Rng) {
-    (Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap(), ChaCha20Rng::seed_from_u64(5))
+    (
+        Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap(),
+        ChaCha20Rng::seed_from_u64(5),
+    )
 }
 
 /// All that key generation computes of a secret.
@@ -193,9 +215,13 @@ fn secret_keys() {
     let s = exposed.main.to_vec();
     let sparse = exposed.sparse.as_ref().unwrap().to_vec();
     let needles: Vec<Needle> = forms(&params, &s).into_iter().collect();
-    // Few of 256 coefficients are not 0: words in a row say little, the positions that a copy would have all.
+    // Few of 256 coefficients are not 0: words in a row say little, the positions that a copy would
+    // have all.
     let whole = |memory: &[u8]| {
-        words(memory).collect::<Vec<_>>().windows(sparse.len()).any(|x| x.iter().zip(&sparse).all(|(a, b)| *a == *b as u64))
+        words(memory)
+            .collect::<Vec<_>>()
+            .windows(sparse.len())
+            .any(|x| x.iter().zip(&sparse).all(|(a, b)| *a == *b as u64))
     };
     assert_eq!(found(&needles, &made), [""; 0]);
     assert!(!whole(&made));
@@ -239,7 +265,11 @@ fn stored_secret_keys() {
 }
 
 /// The phase c0 + c1 s of a ciphertext, centered, in the order of coefficients; and a s.
-fn opened(params: &Params, s: &[i64], components: &[Poly<Eval>]) -> (Vec<i64>, Poly<Coeff>, Poly<Eval>) {
+fn opened(
+    params: &Params,
+    s: &[i64],
+    components: &[Poly<Eval>],
+) -> (Vec<i64>, Poly<Coeff>, Poly<Eval>) {
     let ring = params.ring();
     let basis = components[1].basis();
     let product = components[1].mul(ring, &sample::secret_poly(ring, basis, s));
@@ -247,7 +277,8 @@ fn opened(params: &Params, s: &[i64], components: &[Poly<Eval>]) -> (Vec<i64>, P
     phase.add_assign(ring, &product);
     let phase = phase.into_coeff(ring);
     let first = basis.iter().next().unwrap();
-    let stored: Vec<i64> = phase.limb(first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
+    let stored: Vec<i64> =
+        phase.limb(first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
     (ring.natural_order(&stored), phase, product)
 }
 
@@ -269,7 +300,10 @@ fn encryption_and_decryption() {
     let left = pool(ring);
     let (phase, as_coefficients, product) = opened(&params, &s, x.components());
     let errors: Vec<i64> = phase.iter().zip(&message).map(|(w, m)| (w - m) / t).collect();
-    assert!(errors.iter().all(|e| e.abs() <= 21) && errors.iter().any(|e| *e != 0), "the errors are those of the ciphertext");
+    assert!(
+        errors.iter().all(|e| e.abs() <= 21) && errors.iter().any(|e| *e != 0),
+        "the errors are those of the ciphertext"
+    );
     let needles = [
         Needle::signed("errors", &errors),
         Needle::signed("message and errors", &phase),
@@ -312,7 +346,8 @@ fn public_encryption() {
     rest.sub_assign(ring, &a.mul(ring, &tv));
     let rest = rest.into_coeff(ring);
     let first = basis.iter().next().unwrap();
-    let stored: Vec<i64> = rest.limb(first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
+    let stored: Vec<i64> =
+        rest.limb(first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
     assert!(stored.iter().all(|w| w.unsigned_abs() <= 21 * t), "v is that of the ciphertext");
     let error: Vec<i64> = ring.natural_order(&stored).iter().map(|w| w / t as i64).collect();
     let scaled = |x: &[i64]| x.iter().map(|x| x * t as i64).collect::<Vec<_>>();
@@ -340,7 +375,10 @@ fn aes_keys() {
         // More than a slot: which elements are bytes is public, and computed.
         Needle::long("slots", 4 * params.slot_shape().degree_of_slot(), elements.iter().copied()),
         Needle::new("coefficients", coefficients.coefficients().iter().copied()),
-        Needle::signed("signed coefficients", &params.plain().centered(coefficients.coefficients(), 1)),
+        Needle::signed(
+            "signed coefficients",
+            &params.plain().centered(coefficients.coefficients(), 1),
+        ),
     ];
     // What does not depend on the key is there the first time only.
     EncryptedAesKey::encrypt_secretly(&[0; 16], &secret, &mut rng).unwrap();
@@ -351,7 +389,8 @@ fn aes_keys() {
     assert_eq!(encrypted.round_keys().len(), 11);
     assert!(!contains(&memory, &key), "the key");
     assert_eq!(found(&needles, &memory), [""; 0]);
-    let ((), control) = freed(|| drop((key.to_vec(), elements.clone(), coefficients.coefficients().to_vec())));
+    let ((), control) =
+        freed(|| drop((key.to_vec(), elements.clone(), coefficients.coefficients().to_vec())));
     assert!(contains(&control, &key));
     assert_eq!(found(&needles, &control), ["slots", "coefficients", "signed coefficients"]);
 }

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{
-    BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, generate_to_file, params, public_key, secret_key,
+    BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, generate_to_file,
+    params, public_key, secret_key,
 };
 use everlevel::{KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
 use rand_chacha::ChaCha20Rng;
@@ -23,26 +24,52 @@ fn a_server_bootstraps_from_files() {
     {
         let set = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
         let secret = SecretKey::generate(&set, &mut rng);
-        write_file(&file("params"), &params::to_bytes(&set, &none).unwrap(), Existing::Keep).unwrap();
-        write_secret_file(&file("secret"), &secret_key::expose_to_bytes(&secret, &none).unwrap(), Existing::Keep).unwrap();
+        write_file(&file("params"), &params::to_bytes(&set, &none).unwrap(), Existing::Keep)
+            .unwrap();
+        write_secret_file(
+            &file("secret"),
+            &secret_key::expose_to_bytes(&secret, &none).unwrap(),
+            Existing::Keep,
+        )
+        .unwrap();
         let public = PublicKey::generate(&secret, &mut rng);
-        write_file(&file("public"), &public_key::to_bytes(&public, &none).unwrap(), Existing::Keep).unwrap();
+        write_file(&file("public"), &public_key::to_bytes(&public, &none).unwrap(), Existing::Keep)
+            .unwrap();
         let plan = KeyPlanner::new(&set).unwrap().keys();
-        generate_to_file(&file("server"), Existing::Keep, &secret, &plan, &none, &mut rng, |_, _| ()).unwrap();
+        generate_to_file(
+            &file("server"),
+            Existing::Keep,
+            &secret,
+            &plan,
+            &none,
+            &mut rng,
+            |_, _| (),
+        )
+        .unwrap();
     }
     // Somebody encrypts with the public key.
     let values: Vec<u64>;
     {
-        let (set, _) = params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
-        let (public, _) = public_key::from_bytes(&set, &read("public"), &ReadOptions::default()).unwrap();
+        let (set, _) =
+            params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default())
+                .unwrap();
+        let (public, _) =
+            public_key::from_bytes(&set, &read("public"), &ReadOptions::default()).unwrap();
         values = (0..set.slots() as u64).map(|i| i * 7 % 257).collect();
         let x = public.encrypt(&Plaintext::encode(&set, &values).unwrap(), &mut rng).unwrap();
         let layout = Metadata::from([("layout".into(), "one reading a slot".into())]);
-        write_file(&file("input"), &ciphertexts::to_bytes(&set, &[x], &layout).unwrap(), Existing::Keep).unwrap();
+        write_file(
+            &file("input"),
+            &ciphertexts::to_bytes(&set, &[x], &layout).unwrap(),
+            Existing::Keep,
+        )
+        .unwrap();
     }
     // The server computes.
     {
-        let (set, _) = params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
+        let (set, _) =
+            params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default())
+                .unwrap();
         let keys = FileKeys::open(&set, &file("server"), 8 << 20).unwrap();
         let planner = KeyPlanner::new(&set).unwrap();
         let server = Server::new(keys, planner.bootstrap_plan().clone()).unwrap();
@@ -55,12 +82,21 @@ fn a_server_bootstraps_from_files() {
         assert!(server.bootstraps() > 0);
         let (cached, made) = server.evaluator().keys().cache_usage();
         assert!(cached <= 8 << 20 && made > 0);
-        write_file(&file("output"), &ciphertexts::to_bytes(&set, &[x.get()], &layout).unwrap(), Existing::Keep).unwrap();
+        write_file(
+            &file("output"),
+            &ciphertexts::to_bytes(&set, &[x.get()], &layout).unwrap(),
+            Existing::Keep,
+        )
+        .unwrap();
     }
     // The client decrypts, believing nothing.
-    let (set, _) = params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
-    let (secret, _) = secret_key::from_bytes(&set, &read("secret"), &ReadOptions::default()).unwrap();
-    let (outputs, layout) = ciphertexts::from_bytes(&set, &read("output"), &ReadOptions::default()).unwrap();
+    let (set, _) =
+        params::from_bytes(&read("params"), OptIn::InsecureResearch, &ReadOptions::default())
+            .unwrap();
+    let (secret, _) =
+        secret_key::from_bytes(&set, &read("secret"), &ReadOptions::default()).unwrap();
+    let (outputs, layout) =
+        ciphertexts::from_bytes(&set, &read("output"), &ReadOptions::default()).unwrap();
     assert_eq!(layout["layout"], "one reading a slot");
     let plain = |v: u64| (0..60).fold(v, |v, _| (v * v + 1) % 257);
     let found = secret.decrypt(&outputs[0]).unwrap().decode(&set).unwrap();
@@ -87,11 +123,21 @@ fn keys_of_the_default_set_stay_in_their_file() {
     let plan = planner.keys();
     let before = peak_mib();
     let clock = Instant::now();
-    let report = generate_to_file(&path, Existing::Keep, &secret, &plan, &Metadata::new(), &mut rng, |_, _| ()).unwrap();
+    let report = generate_to_file(
+        &path,
+        Existing::Keep,
+        &secret,
+        &plan,
+        &Metadata::new(),
+        &mut rng,
+        |_, _| (),
+    )
+    .unwrap();
     let generation = clock.elapsed();
     let bytes = std::fs::metadata(&path).unwrap().len();
     println!(
-        "{report:?}: {} keys, {bytes} bytes, generated in {generation:.2?}; peak MiB {before:?} -> {:?}",
+        "{report:?}: {} keys, {bytes} bytes, generated in {generation:.2?}; peak MiB {before:?} \
+         -> {:?}",
         plan.len(),
         peak_mib()
     );
@@ -106,12 +152,18 @@ fn keys_of_the_default_set_stay_in_their_file() {
     let bootstrap = |keys: FileKeys| {
         let server = Server::new(keys, planner.bootstrap_plan().clone()).unwrap();
         let values: Vec<u64> = (0..set.slots() as u64).map(|i| i * i % 65537).collect();
-        let x = secret.encrypt(&Plaintext::encode(&set, &values).unwrap(), &mut ChaCha20Rng::seed_from_u64(3)).unwrap();
+        let x = secret
+            .encrypt(&Plaintext::encode(&set, &values).unwrap(), &mut ChaCha20Rng::seed_from_u64(3))
+            .unwrap();
         for round in 0..3 {
             let clock = Instant::now();
             let fresh = server.bootstrap(&x).unwrap();
             let usage = server.evaluator().keys().cache_usage();
-            println!("bootstrap {round}: {:.2?}, cached bytes and loads {usage:?}; peak MiB {:?}", clock.elapsed(), peak_mib());
+            println!(
+                "bootstrap {round}: {:.2?}, cached bytes and loads {usage:?}; peak MiB {:?}",
+                clock.elapsed(),
+                peak_mib()
+            );
             assert_eq!(secret.decrypt(&fresh).unwrap().decode(&set).unwrap(), values);
         }
     };

@@ -11,7 +11,8 @@ use everlevel_scheme::{Form, NoOp, OptIn, Params, ParamsSpec, Plaintext};
 /// Longer programs only take time.
 const MAX_TEXT: usize = 1 << 12;
 
-/// A toy set with a few levels: a power of two with slots of degree 1, and an odd index with two dimensions of slots.
+/// A toy set with a few levels: a power of two with slots of degree 1, and an odd index with two
+/// dimensions of slots.
 fn sets() -> &'static [Params] {
     static ALL: OnceLock<Vec<Params>> = OnceLock::new();
     let set = |(name, index, plain_prime): (&str, u64, u64)| {
@@ -35,10 +36,13 @@ fn sets() -> &'static [Params] {
         };
         Params::new(spec, OptIn::InsecureResearch).expect("a set that holds together")
     };
-    ALL.get_or_init(|| [("insecure_fuzz-n4", 32, 97), ("insecure_fuzz-m35", 35, 71)].map(set).into())
+    ALL.get_or_init(|| {
+        [("insecure_fuzz-n4", 32, 97), ("insecure_fuzz-m35", 35, 71)].map(set).into()
+    })
 }
 
-/// Parses the text; what parses is planned and run on the no-op scheme. Whether it went through on every set.
+/// Parses the text; what parses is planned and run on the no-op scheme. Whether it went through on
+/// every set.
 pub fn expression(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
     if text.len() > MAX_TEXT {
@@ -66,11 +70,15 @@ fn run(set: &Params, program: &Program) -> bool {
     let t = set.plain_modulus();
     let mut inputs: Values<NoOp> = BTreeMap::new();
     for (i, name) in program.inputs().enumerate() {
-        let values: Vec<u64> = (0..set.slots() as u64).map(|slot| (7 * slot + i as u64) % t).collect();
-        let x = Plaintext::encode(set, &values).and_then(|plain| auto.scheme().encrypt(&plain)).expect("a column of the set");
+        let values: Vec<u64> =
+            (0..set.slots() as u64).map(|slot| (7 * slot + i as u64) % t).collect();
+        let x = Plaintext::encode(set, &values)
+            .and_then(|plain| auto.scheme().encrypt(&plain))
+            .expect("a column of the set");
         inputs.insert(name.into(), auto.share(x));
     }
     let Ok(out) = program.run(&auto, &inputs, &mut |_| ()) else { return false };
     assert!(program.outputs().all(|name| out.contains_key(name)), "every output is there");
-    out.values().all(|x| auto.scheme().decrypt(&x.get()).is_ok_and(|plain| plain.decode(set).is_ok()))
+    out.values()
+        .all(|x| auto.scheme().decrypt(&x.get()).is_ok_and(|plain| plain.decode(set).is_ok()))
 }

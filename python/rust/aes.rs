@@ -3,7 +3,9 @@
 use everlevel::circuit::aes::{Batch, Direction, Mode};
 use everlevel::circuit::integers::{ByteOrder, IntegersFromBytes};
 use everlevel::circuit::sums::PowerSum;
-use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys};
+use everlevel::{
+    AesMethod, Ciphertext as Inner, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys,
+};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -47,21 +49,37 @@ pub fn encrypt_aes_key(
 ) -> Result<Vec<Ciphertext>> {
     let (params, encrypted) = match (public, secret) {
         (Some(public), None) => {
-            let encrypted = detached(py, || Ok(EncryptedAesKey::encrypt(key, &public.0, &mut rng()?)?))?;
+            let encrypted =
+                detached(py, || Ok(EncryptedAesKey::encrypt(key, &public.0, &mut rng()?)?))?;
             (public.0.params(), encrypted)
         }
         (None, Some(secret)) => {
-            let encrypted = detached(py, || Ok(EncryptedAesKey::encrypt_secretly(key, &secret.0, &mut rng()?)?))?;
+            let encrypted = detached(py, || {
+                Ok(EncryptedAesKey::encrypt_secretly(key, &secret.0, &mut rng()?)?)
+            })?;
             (secret.0.params(), encrypted)
         }
-        _ => return Err(refusal("AesError", "python.one-key", "expected a public key or a secret one")),
+        _ => {
+            return Err(refusal(
+                "AesError",
+                "python.one-key",
+                "expected a public key or a secret one",
+            ));
+        }
     };
     Ok(encrypted.round_keys().iter().map(|x| Ciphertext::new(params, x.clone())).collect())
 }
 
 fn method_named(name: &str) -> Result<AesMethod> {
-    let found = [AesMethod::Packed, AesMethod::ByteSliced].into_iter().find(|method| method.name() == name);
-    found.ok_or_else(|| refusal("AesError", "python.method", &format!("method {name:?}: expected \"packed\" or \"byte-sliced\"")))
+    let found =
+        [AesMethod::Packed, AesMethod::ByteSliced].into_iter().find(|method| method.name() == name);
+    found.ok_or_else(|| {
+        refusal(
+            "AesError",
+            "python.method",
+            &format!("method {name:?}: expected \"packed\" or \"byte-sliced\""),
+        )
+    })
 }
 
 /// The faster method for so many bytes.
@@ -86,11 +104,13 @@ impl AesServer {
         let inner = detached(py, || Ok(everlevel::AesServer::new(keys.clone(), method)?))?;
         Ok(AesServer { inner, params })
     }
+
     /// How many bytes a state holds, and in how many ciphertexts.
     #[getter]
     fn capacity(&self) -> (usize, usize) {
         (self.inner.layout().capacity(), self.inner.layout().width())
     }
+
     /// The states of the data, each some ciphertexts. The progress is told of rounds.
     #[pyo3(signature = (key, data, mode, iv = None, progress = None))]
     fn transcipher(
@@ -116,17 +136,27 @@ impl AesServer {
                 done += 1;
                 progress.note(done, total);
             };
-            self.inner.transcipher(&key, mode, data.chunks(capacity), &mut told, |batch: Batch<Evaluator<Keys>>| {
-                states.push(batch.state);
-                Ok(())
-            })?;
+            self.inner.transcipher(
+                &key,
+                mode,
+                data.chunks(capacity),
+                &mut told,
+                |batch: Batch<Evaluator<Keys>>| {
+                    states.push(batch.state);
+                    Ok(())
+                },
+            )?;
             progress.finish()?;
             Ok(states)
         })?;
-        let own = |state: Vec<Inner>| state.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect();
+        let own = |state: Vec<Inner>| {
+            state.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect()
+        };
         Ok(states.into_iter().map(own).collect())
     }
-    /// Integers modulo 2^exponent from so many bytes each, of a state by bytes: 16 / width ciphertexts, integer j of block i in slot i of the j-th.
+
+    /// Integers modulo 2^exponent from so many bytes each, of a state by bytes: 16 / width
+    /// ciphertexts, integer j of block i in slot i of the j-th.
     fn integers(
         &self,
         py: Python<'_>,
@@ -136,7 +166,10 @@ impl AesServer {
         big: bool,
     ) -> Result<Vec<Ciphertext>> {
         if width == 0 || !state.len().is_multiple_of(width) {
-            let problem = format!("{} ciphertexts and integers of {width} bytes: expected a divisor", state.len());
+            let problem = format!(
+                "{} ciphertexts and integers of {width} bytes: expected a divisor",
+                state.len()
+            );
             return Err(refusal("ShapeError", "python.width", &problem));
         }
         let bytes: Vec<_> = state.iter().map(|x| x.get().value.get()).collect();
@@ -145,8 +178,9 @@ impl AesServer {
             let level = bytes.iter().map(|x| x.level()).max().unwrap_or(self.params.chain().top());
             let order = if big { ByteOrder::Big } else { ByteOrder::Little };
             let integers = IntegersFromBytes::new(scheme, width, exponent, order, level)?;
-            let one =
-                |group: &[std::sync::Arc<Inner>]| Ok(integers.evaluate(scheme, &group.iter().map(|x| &**x).collect::<Vec<_>>())?);
+            let one = |group: &[std::sync::Arc<Inner>]| {
+                Ok(integers.evaluate(scheme, &group.iter().map(|x| &**x).collect::<Vec<_>>())?)
+            };
             bytes.chunks(width).map(one).collect::<Result<Vec<Inner>>>()
         })?;
         Ok(found.into_iter().map(|x| Ciphertext::new(&self.params, x)).collect())
@@ -160,7 +194,9 @@ fn mode_named(name: &str, iv: Option<&[u8]>) -> Result<Mode> {
         ("cbc", Some(iv)) => Mode::cbc(iv)?,
         ("ecb", None) => Mode::ecb(),
         _ => {
-            let problem = format!("mode {name:?}: expected \"ctr\", \"gcm\" or \"cbc\" with iv, or \"ecb\" without");
+            let problem = format!(
+                "mode {name:?}: expected \"ctr\", \"gcm\" or \"cbc\" with iv, or \"ecb\" without"
+            );
             return Err(refusal("AesError", "python.mode", &problem));
         }
     })
@@ -177,15 +213,23 @@ pub fn decrypt_bytes<'py>(
 ) -> Result<Bound<'py, PyBytes>> {
     let params = secret.0.params();
     let layout = method_named(method)?.layout(params.slot_shape())?;
-    if length.div_ceil(layout.capacity()) != states.len() || states.iter().any(|state| state.len() != layout.width()) {
-        return Err(refusal("FormatError", "python.states", "the number of ciphertexts does not fit the number of bytes"));
+    if length.div_ceil(layout.capacity()) != states.len()
+        || states.iter().any(|state| state.len() != layout.width())
+    {
+        return Err(refusal(
+            "FormatError",
+            "python.states",
+            "the number of ciphertexts does not fit the number of bytes",
+        ));
     }
     states.iter().flatten().try_for_each(|x| same(params, &x.get().params))?;
-    let states: Vec<Vec<_>> = states.iter().map(|state| state.iter().map(|x| x.get().value.get()).collect()).collect();
+    let states: Vec<Vec<_>> =
+        states.iter().map(|state| state.iter().map(|x| x.get().value.get()).collect()).collect();
     let data = detached(py, || {
         let mut data = Zeroizing::new(Vec::with_capacity(length));
         for state in &states {
-            let decrypted = state.iter().map(|x| Ok(secret.0.decrypt(x)?.decode_elements(params)?));
+            let decrypted =
+                state.iter().map(|x| Ok(secret.0.decrypt(x)?.decode_elements(params)?));
             let elements = Zeroizing::new(decrypted.collect::<Result<Vec<_>>>()?);
             let left = (length - data.len()).min(layout.capacity());
             data.extend_from_slice(&Zeroizing::new(layout.bytes(&elements, left)?));

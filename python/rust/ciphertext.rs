@@ -40,43 +40,53 @@ impl Ciphertext {
     fn params(&self) -> Params {
         Params(self.params.clone())
     }
+
     /// The same ciphertext for somebody else, who may make it fresher.
     fn copy(&self) -> Self {
         Ciphertext::new(&self.params, Inner::clone(&self.value.get()))
     }
+
     /// How many squarings in a row leave a ciphertext that can be decrypted.
     #[getter]
     fn multiplications_left(&self) -> usize {
         everlevel::multiplications_left(&self.params, self.value.get().meta(), 0.0)
     }
+
     #[getter]
     fn level(&self) -> usize {
         self.value.get().level().0
     }
+
     #[getter]
     fn noise_bound_bits(&self) -> f64 {
         self.value.get().noise_bound_bits()
     }
+
     #[getter]
     fn capacity_bits(&self) -> f64 {
         self.params.capacity(self.value.get().meta())
     }
+
     #[getter]
     fn modulus_bits(&self) -> f64 {
         self.params.modulus_bits(self.value.get().level())
     }
+
     #[getter]
     fn depth(&self) -> u32 {
         self.value.get().meta().depth
     }
+
     #[getter]
     fn plain_exponent(&self) -> u32 {
         self.value.get().meta().exponent
     }
+
     #[getter]
     fn form(&self) -> &'static str {
         if self.value.get().meta().form == Form::Bfv { "bfv" } else { "bgv" }
     }
+
     #[getter]
     fn fingerprint(&self) -> u64 {
         self.value.get().fingerprint()
@@ -113,7 +123,10 @@ pub fn compact_to_bytes<'py>(
 ) -> Result<Bound<'py, PyBytes>> {
     let (params, values) = current(&ciphertexts)?;
     let bytes = detached(py, || {
-        let cut = values.iter().map(|x| Ok(x.compact_for_decryption(&params)?)).collect::<Result<Vec<_>>>()?;
+        let cut = values
+            .iter()
+            .map(|x| Ok(x.compact_for_decryption(&params)?))
+            .collect::<Result<Vec<_>>>()?;
         Ok(wire::results::to_bytes(&params, &cut, &metadata)?)
     })?;
     Ok(PyBytes::new(py, &bytes))
@@ -127,7 +140,8 @@ fn current(ciphertexts: &[Bound<'_, Ciphertext>]) -> Result<(everlevel::Params, 
     Ok((first.get().params.clone(), ciphertexts.iter().map(|x| x.get().value.get()).collect()))
 }
 
-/// Ciphertexts and their metadata from bytes in any buffer, without a copy of it. A manifest takes the place of `bounds`.
+/// Ciphertexts and their metadata from bytes in any buffer, without a copy of it. A manifest takes
+/// the place of `bounds`.
 #[pyfunction]
 #[pyo3(signature = (params, data, bounds, manifest = None))]
 pub fn ciphertexts_from_bytes(
@@ -138,16 +152,27 @@ pub fn ciphertexts_from_bytes(
     manifest: Option<&Manifest>,
 ) -> Result<(Vec<Ciphertext>, BTreeMap<String, String>)> {
     let data = octets(&data)?;
-    let bounds = manifest.map_or_else(|| bounds_named(bounds), |manifest| Ok(Bounds::Manifest(manifest.current())))?;
+    let bounds = manifest.map_or_else(
+        || bounds_named(bounds),
+        |manifest| Ok(Bounds::Manifest(manifest.current())),
+    )?;
     let params = &params.0;
     let (found, metadata) = detached(py, || Ok(read(params, data, bounds)?))?;
     Ok((found.into_iter().map(|x| Ciphertext::new(params, x)).collect(), metadata))
 }
 
-fn read(params: &everlevel::Params, data: &[u8], bounds: Bounds) -> std::result::Result<(Vec<Inner>, Metadata), WireError> {
+fn read(
+    params: &everlevel::Params,
+    data: &[u8],
+    bounds: Bounds,
+) -> std::result::Result<(Vec<Inner>, Metadata), WireError> {
     let limit = ReadOptions::default().limited_to(MAX_BYTES);
     let policy = bounds.policy(&wire::inspect(data, &limit)?.metadata);
-    wire::ciphertexts::from_bytes(params, data, &ReadOptions::with_bounds(policy).limited_to(MAX_BYTES))
+    wire::ciphertexts::from_bytes(
+        params,
+        data,
+        &ReadOptions::with_bounds(policy).limited_to(MAX_BYTES),
+    )
 }
 
 fn bounds_named(name: &str) -> Result<Bounds> {
@@ -158,7 +183,9 @@ fn bounds_named(name: &str) -> Result<Bounds> {
         _ => Err(refusal(
             "RangeError",
             "python.bounds",
-            &format!("bounds = {name:?}: expected \"stated\", \"fresh\" or \"untrusted\", or a manifest"),
+            &format!(
+                "bounds = {name:?}: expected \"stated\", \"fresh\" or \"untrusted\", or a manifest"
+            ),
         )),
     }
 }

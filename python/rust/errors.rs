@@ -32,7 +32,8 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         // A computation that Ctrl-C ended in another thread.
         let stopped = |e: &SchemeError| matches!(e, SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED);
-        if matches!(&error, Error::Scheme(e) | Error::Circuit(CircuitError::Scheme(e)) if stopped(e)) {
+        if matches!(&error, Error::Scheme(e) | Error::Circuit(CircuitError::Scheme(e)) if stopped(e))
+        {
             return refusal("Error", "python.interrupted", INTERRUPTED);
         }
         let (class, fields) = described(&error);
@@ -42,7 +43,12 @@ impl From<Error> for Failure {
 
 impl From<ExpressionError> for Failure {
     fn from(error: ExpressionError) -> Self {
-        raised("ProgramError", error.code(), &error.to_string(), &[("column", Field::Number(error.column as f64))])
+        raised(
+            "ProgramError",
+            error.code(),
+            &error.to_string(),
+            &[("column", Field::Number(error.column as f64))],
+        )
     }
 }
 
@@ -105,7 +111,9 @@ fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
         SchemeError::BadParams { name, .. } | SchemeError::UnknownParams { name, .. } => {
             ("ParameterError", vec![("params", text(name))])
         }
-        SchemeError::Insecure { name, bits } => ("InsecureError", vec![("params", text(name)), ("bits", Field::Number(*bits))]),
+        SchemeError::Insecure { name, bits } => {
+            ("InsecureError", vec![("params", text(name)), ("bits", Field::Number(*bits))])
+        }
         SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level } => {
             let fields = vec![
                 ("operation", text(operation)),
@@ -115,17 +123,22 @@ fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
             ];
             ("NoiseError", fields)
         }
-        SchemeError::PlainModulusMismatch { operation, .. } | SchemeError::FormMismatch { operation, .. } => {
+        SchemeError::PlainModulusMismatch { operation, .. }
+        | SchemeError::FormMismatch { operation, .. } => {
             ("ParameterError", vec![("operation", text(operation))])
         }
-        SchemeError::MissingKey { operation, key } | SchemeError::KeyTooShort { operation, key, .. } => {
+        SchemeError::MissingKey { operation, key }
+        | SchemeError::KeyTooShort { operation, key, .. } => {
             ("KeyMissingError", vec![("operation", text(operation)), ("key", text(key))])
         }
         SchemeError::UnreadableKey { key, .. } => ("FileError", vec![("key", text(key))]),
-        SchemeError::WrongParams { name, .. } => ("OtherParametersError", vec![("params", text(name))]),
-        SchemeError::BadArgument { what, expected, found } => {
-            ("RangeError", vec![("what", text(what)), ("expected", text(expected)), ("found", text(found))])
+        SchemeError::WrongParams { name, .. } => {
+            ("OtherParametersError", vec![("params", text(name))])
         }
+        SchemeError::BadArgument { what, expected, found } => (
+            "RangeError",
+            vec![("what", text(what)), ("expected", text(expected)), ("found", text(found))],
+        ),
         _ => ("RangeError", vec![]),
     }
 }
@@ -134,7 +147,9 @@ fn of_circuit(error: &CircuitError) -> (&'static str, Fields) {
     match error {
         CircuitError::Scheme(e) => of_scheme(e),
         CircuitError::Aes(_) => ("AesError", vec![]),
-        CircuitError::NoRoute { steps } => ("KeyMissingError", vec![("steps", Field::Number(*steps as f64))]),
+        CircuitError::NoRoute { steps } => {
+            ("KeyMissingError", vec![("steps", Field::Number(*steps as f64))])
+        }
         CircuitError::NoBootstrapping => ("KeyMissingError", vec![]),
         CircuitError::NotEnoughCapacity { left, needed } => {
             ("NoiseError", vec![("left", Field::Number(*left)), ("needed", Field::Number(*needed))])
@@ -148,8 +163,12 @@ fn of_circuit(error: &CircuitError) -> (&'static str, Fields) {
 fn of_wire(error: &WireError) -> (&'static str, Fields) {
     match error {
         WireError::Scheme(e) => of_scheme(e),
-        WireError::OtherParams { name, .. } => ("OtherParametersError", vec![("params", text(name))]),
-        WireError::Exists { path } | WireError::Io { path, .. } => ("FileError", vec![("path", text(path))]),
+        WireError::OtherParams { name, .. } => {
+            ("OtherParametersError", vec![("params", text(name))])
+        }
+        WireError::Exists { path } | WireError::Io { path, .. } => {
+            ("FileError", vec![("path", text(path))])
+        }
         _ => ("FormatError", vec![]),
     }
 }

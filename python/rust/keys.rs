@@ -10,8 +10,9 @@ use everlevel::scheme::params::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
 use everlevel::{
-    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, GaloisElement, KeyPlan, KeyPlanner, Plaintext, SchemeError,
-    ServerKeys, SharingPolicy, bootstrap_plan, general_keys, general_rotations, program_keys,
+    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, GaloisElement, KeyPlan, KeyPlanner,
+    Plaintext, SchemeError, ServerKeys, SharingPolicy, bootstrap_plan, general_keys,
+    general_rotations, program_keys,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -46,44 +47,72 @@ impl SecretKey {
     fn generate(py: Python<'_>, params: &Params) -> Result<Self> {
         detached(py, || Ok(SecretKey(everlevel::SecretKey::generate(&params.0, &mut rng()?))))
     }
+
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> Result<Self> {
-        detached(py, || Ok(SecretKey(wire::secret_key::from_bytes(&params.0, data, &ReadOptions::default())?.0)))
+        detached(py, || {
+            Ok(SecretKey(wire::secret_key::from_bytes(&params.0, data, &ReadOptions::default())?.0))
+        })
     }
+
     #[staticmethod]
     fn open(py: Python<'_>, params: &Params, path: PathBuf) -> Result<Self> {
         detached(py, || {
             let data = read_file(&path, MAX_KEY_BYTES)?;
-            Ok(SecretKey(wire::secret_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0))
+            Ok(SecretKey(
+                wire::secret_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0,
+            ))
         })
     }
+
     /// The key itself, unencrypted.
     fn expose_to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?))
     }
+
     fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
         let bytes = wire::secret_key::expose_to_bytes(&self.0, &Metadata::new())?;
         Ok(write_secret_file(&path, &bytes, existing(overwrite))?)
     }
+
     #[getter]
     fn params(&self) -> Params {
         Params(self.0.params().clone())
     }
+
     fn public_key(&self, py: Python<'_>) -> Result<PublicKey> {
         detached(py, || Ok(PublicKey(everlevel::PublicKey::generate(&self.0, &mut rng()?))))
     }
-    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
+
+    fn encrypt(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArray1<'_, i64>,
+        elements: bool,
+    ) -> Result<Ciphertext> {
         let (params, values) = (self.0.params(), slice(&values)?);
-        let x =
-            detached(py, || Ok(self.0.encrypt(&plaintext(params, values, params.plain_exponent(), elements)?, &mut rng()?)?))?;
+        let x = detached(py, || {
+            Ok(self.0.encrypt(
+                &plaintext(params, values, params.plain_exponent(), elements)?,
+                &mut rng()?,
+            )?)
+        })?;
         Ok(Ciphertext::new(params, x))
     }
+
     /// The slots, from 0 to p^e - 1, or the coefficients of their elements.
-    fn decrypt<'py>(&self, py: Python<'py>, x: &Ciphertext, elements: bool) -> Result<Bound<'py, PyArray1<u64>>> {
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        x: &Ciphertext,
+        elements: bool,
+    ) -> Result<Bound<'py, PyArray1<u64>>> {
         same(self.0.params(), &x.params)?;
-        let values = detached(py, || decoded(self.0.params(), &self.0.decrypt(&x.value.get())?, elements))?;
+        let values =
+            detached(py, || decoded(self.0.params(), &self.0.decrypt(&x.value.get())?, elements))?;
         Ok(values.into_pyarray(py))
     }
+
     /// The slots, for others to see.
     fn decrypt_for_sharing<'py>(
         &self,
@@ -101,8 +130,9 @@ impl SecretKey {
         })?;
         Ok(values.into_pyarray(py))
     }
-    /// The slots of results that were cut to what decryption needs, one after the other, their exponent e and their metadata. Whether slots hold elements is asked
-    /// of the metadata.
+
+    /// The slots of results that were cut to what decryption needs, one after the other, their
+    /// exponent e and their metadata. Whether slots hold elements is asked of the metadata.
     fn decrypt_compact<'py>(
         &self,
         py: Python<'py>,
@@ -110,10 +140,12 @@ impl SecretKey {
     ) -> Result<(Bound<'py, PyArray1<u64>>, usize, u32, Metadata)> {
         let (params, data) = (self.0.params(), octets(&data)?);
         let (values, count, exponent, metadata) = detached(py, || {
-            let (found, metadata) = wire::results::from_bytes(params, data, &ReadOptions::default())?;
+            let (found, metadata) =
+                wire::results::from_bytes(params, data, &ReadOptions::default())?;
             let exponent = found.first().map_or(0, |x| x.exponent());
             if exponent == 0 || found.iter().any(|x| x.exponent() != exponent) {
-                let problem = format!("{} results: expected at least one, all of one modulus", found.len());
+                let problem =
+                    format!("{} results: expected at least one, all of one modulus", found.len());
                 return Err(refusal("FormatError", "python.results", &problem));
             }
             let elements = metadata.get("elements").is_some_and(|text| text == "true");
@@ -125,13 +157,20 @@ impl SecretKey {
         })?;
         Ok((values.into_pyarray(py), count, exponent, metadata))
     }
+
     /// The keys that take ciphertexts under this key to another one.
     fn key_change(&self, py: Python<'_>, to: &SecretKey) -> Result<Keys> {
         detached(py, || {
             let top = self.0.params().chain().top();
-            Ok(Keys(Arc::new(Stored::Memory(ServerKeys::key_change(&self.0, &to.0, top, &mut rng()?)?))))
+            Ok(Keys(Arc::new(Stored::Memory(ServerKeys::key_change(
+                &self.0,
+                &to.0,
+                top,
+                &mut rng()?,
+            )?))))
         })
     }
+
     /// Writes all four files of a generation of keys.
     fn write_files(
         &self,
@@ -144,11 +183,19 @@ impl SecretKey {
         detached(py, || {
             let mut progress = Progress::new(progress);
             let files = KeyFiles::in_directory(&directory);
-            files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, |done, total| progress.step(done, total))
+            files.write(&self.0, &plan.0, existing(overwrite), &mut rng()?, |done, total| {
+                progress.step(done, total)
+            })
         })
     }
+
     /// Server keys in memory.
-    fn server_keys(&self, py: Python<'_>, plan: &Plan, progress: Option<Py<PyAny>>) -> Result<Keys> {
+    fn server_keys(
+        &self,
+        py: Python<'_>,
+        plan: &Plan,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Keys> {
         detached(py, || {
             let mut progress = Progress::new(progress);
             let (mut keys, mut done) = (ServerKeys::empty(self.0.params()), 0);
@@ -161,6 +208,7 @@ impl SecretKey {
             Ok(Keys(Arc::new(Stored::Memory(keys))))
         })
     }
+
     /// Server keys straight into a file; returns its bytes.
     fn write_server_keys(
         &self,
@@ -174,7 +222,9 @@ impl SecretKey {
             let mut progress = Progress::new(progress);
             let step = |done, total| progress.step(done, total);
             let (none, mut rng, kept) = (Metadata::new(), rng()?, existing(overwrite));
-            let report = wire::try_generate_to_file::<Failure>(&path, kept, &self.0, &plan.0, &none, &mut rng, step)?;
+            let report = wire::try_generate_to_file::<Failure>(
+                &path, kept, &self.0, &plan.0, &none, &mut rng, step,
+            )?;
             Ok(report.total_bytes())
         })
     }
@@ -189,12 +239,21 @@ pub fn same(key: &everlevel::Params, ciphertext: &everlevel::Params) -> Result<(
 }
 
 /// Slot values modulo p^exponent, or the coefficients of elements of all slots modulo p^r.
-pub fn plaintext(params: &everlevel::Params, values: &[i64], exponent: u32, elements: bool) -> Result<Plaintext> {
+pub fn plaintext(
+    params: &everlevel::Params,
+    values: &[i64],
+    exponent: u32,
+    elements: bool,
+) -> Result<Plaintext> {
     if elements {
         let residues = Zeroizing::new(residues(params, values, params.plain_exponent())?);
         return Ok(Plaintext::encode_elements(params, &residues)?);
     }
-    Ok(Plaintext::encode_modulo(params, &Zeroizing::new(residues(params, values, exponent)?), exponent)?)
+    Ok(Plaintext::encode_modulo(
+        params,
+        &Zeroizing::new(residues(params, values, exponent)?),
+        exponent,
+    )?)
 }
 
 fn decoded(params: &everlevel::Params, plain: &Plaintext, elements: bool) -> Result<Vec<u64>> {
@@ -209,30 +268,48 @@ pub struct PublicKey(pub everlevel::PublicKey);
 impl PublicKey {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> Result<Self> {
-        detached(py, || Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &ReadOptions::default())?.0)))
+        detached(py, || {
+            Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &ReadOptions::default())?.0))
+        })
     }
+
     #[staticmethod]
     fn open(py: Python<'_>, params: &Params, path: PathBuf) -> Result<Self> {
         detached(py, || {
             let data = read_file(&path, MAX_KEY_BYTES)?;
-            Ok(PublicKey(wire::public_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0))
+            Ok(PublicKey(
+                wire::public_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0,
+            ))
         })
     }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &wire::public_key::to_bytes(&self.0, &Metadata::new())?))
     }
+
     fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
         let bytes = wire::public_key::to_bytes(&self.0, &Metadata::new())?;
         Ok(write_file(&path, &bytes, existing(overwrite))?)
     }
+
     #[getter]
     fn params(&self) -> Params {
         Params(self.0.params().clone())
     }
-    fn encrypt(&self, py: Python<'_>, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
+
+    fn encrypt(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArray1<'_, i64>,
+        elements: bool,
+    ) -> Result<Ciphertext> {
         let (params, values) = (self.0.params(), slice(&values)?);
-        let x =
-            detached(py, || Ok(self.0.encrypt(&plaintext(params, values, params.plain_exponent(), elements)?, &mut rng()?)?))?;
+        let x = detached(py, || {
+            Ok(self.0.encrypt(
+                &plaintext(params, values, params.plain_exponent(), elements)?,
+                &mut rng()?,
+            )?)
+        })?;
         Ok(Ciphertext::new(params, x))
     }
 }
@@ -245,22 +322,37 @@ pub struct Plan(pub KeyPlan);
 impl Plan {
     /// For any program, or for one; in full mode for slots that hold whole elements.
     #[new]
-    fn new(py: Python<'_>, params: &Params, program: Option<String>, elements: bool) -> Result<Self> {
+    fn new(
+        py: Python<'_>,
+        params: &Params,
+        program: Option<String>,
+        elements: bool,
+    ) -> Result<Self> {
         let program = program.map(|text| Program::parse(&text)).transpose()?;
         let params = &params.0;
         detached(py, || match &program {
-            Some(_) if elements => Err(refusal("ParameterError", "python.elements", "keys for one program are for integers")),
+            Some(_) if elements => Err(refusal(
+                "ParameterError",
+                "python.elements",
+                "keys for one program are for integers",
+            )),
             Some(program) => Ok(Plan(program_keys(params, program)?)),
             None if elements && params.spec().bootstrap.is_some() => {
                 let planner = KeyPlanner::with_plan(params, plan_for(params, true)?)?;
-                Ok(Plan(planner.keys().merge(&general_rotations(params, planner.after_bootstrap().level)?)))
+                Ok(Plan(
+                    planner
+                        .keys()
+                        .merge(&general_rotations(params, planner.after_bootstrap().level)?),
+                ))
             }
             None => Ok(Plan(general_keys(params)?)),
         })
     }
+
     fn __len__(&self) -> usize {
         self.0.len() + usize::from(self.0.bootstrap)
     }
+
     /// What the keys take in a file.
     fn bytes(&self, params: &Params) -> u64 {
         self.0.seeded_bytes(&params.0)
@@ -289,53 +381,74 @@ pub enum Stored {
 impl Keys {
     #[staticmethod]
     fn open(py: Python<'_>, params: &Params, path: PathBuf, cache_bytes: u64) -> Result<Self> {
-        detached(py, || Ok(Keys(Arc::new(Stored::File(FileKeys::open(&params.0, &path, cache_bytes)?)))))
+        detached(py, || {
+            Ok(Keys(Arc::new(Stored::File(FileKeys::open(&params.0, &path, cache_bytes)?))))
+        })
     }
+
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: PyReadonlyArray1<'_, u8>) -> Result<Self> {
         let data = octets(&data)?;
         let options = ReadOptions::default().limited_to(data.len() as u64);
-        detached(py, || Ok(Keys(Arc::new(Stored::Memory(wire::server_keys::from_bytes(&params.0, data, &options)?.0)))))
+        detached(py, || {
+            Ok(Keys(Arc::new(Stored::Memory(
+                wire::server_keys::from_bytes(&params.0, data, &options)?.0,
+            ))))
+        })
     }
+
     /// Writes keys that are in memory to a file.
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
         let Stored::Memory(keys) = &*self.0 else {
-            return Err(refusal("FileError", "python.keys-in-file", "the keys are in a file already: copy it"));
+            return Err(refusal(
+                "FileError",
+                "python.keys-in-file",
+                "the keys are in a file already: copy it",
+            ));
         };
         detached(py, || {
             let bytes = wire::server_keys::to_bytes(keys, &Metadata::new())?;
             Ok(write_file(&path, &bytes, existing(overwrite))?)
         })
     }
+
     #[getter]
     fn params(&self) -> Params {
         Params(EvalKeys::params(self).clone())
     }
+
     #[getter]
     fn bootstraps(&self) -> bool {
         self.plan().bootstrap
     }
+
     fn __len__(&self) -> usize {
         let plan = self.plan();
         plan.len() + usize::from(plan.bootstrap)
     }
+
     #[getter]
     fn in_file(&self) -> bool {
         matches!(*self.0, Stored::File(_))
     }
+
     /// Number and bytes by kind: relinearization, automorphisms, bootstrapping.
     fn size_report(&self) -> [(usize, u64); 3] {
         let report = wire::server_keys::SizeReport::of_plan(EvalKeys::params(self), &self.plan());
         [report.relin, report.galois, report.bootstrap]
     }
+
     /// A ciphertext under the new key, with keys that [`SecretKey::key_change`] made.
     fn change_key(&self, py: Python<'_>, x: &Ciphertext) -> Result<Ciphertext> {
         let params = EvalKeys::params(self);
         same(params, &x.params)?;
-        let changed = detached(py, || Ok(Evaluator::new(self.clone()).change_key(&x.value.get())?))?;
+        let changed =
+            detached(py, || Ok(Evaluator::new(self.clone()).change_key(&x.value.get())?))?;
         Ok(Ciphertext::new(params, changed))
     }
-    /// Reads the whole file and verifies every checksum; keys in memory were verified when they were read.
+
+    /// Reads the whole file and verifies every checksum; keys in memory were verified when they
+    /// were read.
     fn verify(&self, py: Python<'_>) -> Result<()> {
         match &*self.0 {
             Stored::Memory(_) => Ok(()),
@@ -351,6 +464,7 @@ impl Keys {
             Stored::File(keys) => keys.plan(),
         }
     }
+
     fn stored(&self) -> &dyn EvalKeys {
         match &*self.0 {
             Stored::Memory(keys) => keys,
@@ -362,7 +476,10 @@ impl Keys {
 /// Key switches are where work can be ended: there is one every few milliseconds.
 fn still_wanted() -> std::result::Result<(), SchemeError> {
     if interrupted() {
-        return Err(SchemeError::UnreadableKey { key: "next key".into(), problem: INTERRUPTED.into() });
+        return Err(SchemeError::UnreadableKey {
+            key: "next key".into(),
+            problem: INTERRUPTED.into(),
+        });
     }
     Ok(())
 }
@@ -371,17 +488,25 @@ impl EvalKeys for Keys {
     fn params(&self) -> &everlevel::Params {
         self.stored().params()
     }
+
     fn relin(&self, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
         still_wanted()?;
         self.stored().relin(gadget)
     }
-    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
         still_wanted()?;
         self.stored().galois(g, gadget)
     }
+
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
         self.stored().galois_basis(g, gadget)
     }
+
     fn bootstrap(&self) -> std::result::Result<Option<Arc<BootstrapKey>>, SchemeError> {
         self.stored().bootstrap()
     }

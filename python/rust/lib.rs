@@ -1,4 +1,5 @@
-//! The compiled half of the Python package: thin classes over the library. What users see is in `src/everlevel`.
+//! The compiled half of the Python package: thin classes over the library. What users see is in
+//! `src/everlevel`.
 #![forbid(unsafe_code)]
 
 mod aes;
@@ -17,7 +18,11 @@ use pyo3::prelude::*;
 /// The version of the library, and the instruction set that it runs on.
 #[pyfunction]
 fn build() -> (&'static str, &'static str, u16) {
-    (env!("CARGO_PKG_VERSION"), everlevel::Backend::active().name(), everlevel::wire::FORMAT_VERSION)
+    (
+        env!("CARGO_PKG_VERSION"),
+        everlevel::Backend::active().name(),
+        everlevel::wire::FORMAT_VERSION,
+    )
 }
 
 #[pymodule]

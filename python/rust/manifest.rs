@@ -28,18 +28,22 @@ impl ManifestKey {
     fn generate() -> Result<Self> {
         Ok(ManifestKey(wire::ManifestKey::generate(&mut rng()?)))
     }
+
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> Result<Self> {
         Ok(ManifestKey(wire::ManifestKey::from_bytes(data)?))
     }
+
     #[staticmethod]
     fn open(path: PathBuf) -> Result<Self> {
         // Whatever else the file may be, its length tells.
         Ok(ManifestKey(wire::ManifestKey::from_bytes(&read_file(&path, 1 << 10)?)?))
     }
+
     fn expose_to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.0.expose_bytes())
     }
+
     fn save(&self, path: PathBuf, overwrite: bool) -> Result<()> {
         Ok(write_secret_file(&path, self.0.expose_bytes(), existing(overwrite))?)
     }
@@ -53,9 +57,11 @@ impl Manifest {
     fn of(manifest: wire::Manifest) -> Self {
         Manifest(Mutex::new(Arc::new(manifest)))
     }
+
     fn lock(&self) -> MutexGuard<'_, Arc<wire::Manifest>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
     /// What it lists now.
     pub fn current(&self) -> Arc<wire::Manifest> {
         self.lock().clone()
@@ -68,38 +74,47 @@ impl Manifest {
     fn new(params: &Params) -> Self {
         Self::of(wire::Manifest::new(&params.0))
     }
+
     #[staticmethod]
     fn from_bytes(data: &[u8], key: &ManifestKey) -> Result<Self> {
         Ok(Self::of(wire::Manifest::from_bytes(data, &key.0, &ReadOptions::default())?))
     }
+
     #[staticmethod]
     fn open(path: PathBuf, key: &ManifestKey) -> Result<Self> {
         Self::from_bytes(&read_file(&path, MAX_BYTES)?, key)
     }
+
     #[getter]
     fn params_id(&self) -> String {
         self.lock().params_id().to_string()
     }
+
     fn __len__(&self) -> usize {
         self.lock().len()
     }
+
     /// Lists the bytes of ciphertexts with the bounds that they state.
     fn add(&self, py: Python<'_>, data: PyReadonlyArray1<'_, u8>) -> Result<()> {
         let data = octets(&data)?;
         detached(py, || Ok(Arc::make_mut(&mut self.lock()).add(data)?))
     }
+
     /// Lists a file of any size.
     fn add_file(&self, py: Python<'_>, path: PathBuf) -> Result<()> {
         detached(py, || Ok(Arc::make_mut(&mut self.lock()).add_file(&path)?))
     }
+
     /// Lists what another one lists, too.
     fn merge(&self, other: &Manifest) -> Result<()> {
         let other = other.current();
         Ok(Arc::make_mut(&mut self.lock()).merge(&other)?)
     }
+
     fn to_bytes<'py>(&self, py: Python<'py>, key: &ManifestKey) -> Result<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.lock().to_bytes(&key.0)?))
     }
+
     fn save(&self, path: PathBuf, key: &ManifestKey, overwrite: bool) -> Result<()> {
         let bytes = self.lock().to_bytes(&key.0)?;
         Ok(write_file(&path, &bytes, existing(overwrite))?)

@@ -27,6 +27,7 @@ impl Params {
             Ok(Params(everlevel::Params::new(spec, opt_in(insecure_research))?))
         })
     }
+
     /// From bytes of the wire format.
     #[staticmethod]
     fn from_bytes(data: &[u8], insecure_research: bool) -> Result<Self> {
@@ -35,45 +36,56 @@ impl Params {
         let spec = files::parse_spec(&canonical_json(&spec))?;
         Ok(Params(everlevel::Params::new(spec, opt_in(insecure_research))?))
     }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &wire::params::to_bytes(&self.0, &wire::Metadata::new())?))
     }
+
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
     }
+
     #[getter]
     fn id(&self) -> String {
         ParamsId::of(&self.0).to_string()
     }
+
     #[getter]
     fn json(&self) -> String {
         canonical_json(self.0.spec())
     }
+
     #[getter]
     fn slots(&self) -> usize {
         self.0.slots()
     }
+
     #[getter]
     fn dimensions(&self) -> Vec<usize> {
         self.0.slot_shape().dimensions().iter().map(|d| d.size).collect()
     }
+
     #[getter]
     fn slot_degree(&self) -> usize {
         self.0.slot_shape().degree_of_slot()
     }
+
     #[getter]
     fn degree(&self) -> usize {
         self.0.degree()
     }
+
     #[getter]
     fn plain_prime(&self) -> u64 {
         self.0.spec().plain_prime
     }
+
     #[getter]
     fn plain_exponent(&self) -> u32 {
         self.0.plain_exponent()
     }
+
     /// p^e, of the set's exponent unless another is asked for.
     #[pyo3(signature = (exponent = None))]
     fn plain_modulus(&self, exponent: Option<u32>) -> Result<u64> {
@@ -84,22 +96,27 @@ impl Params {
         }
         Ok(shape.plain_modulus(e))
     }
+
     #[getter]
     fn security_bits(&self) -> f64 {
         self.0.security().bits()
     }
+
     #[getter]
     fn security_model(&self) -> &'static str {
         self.0.security().model()
     }
+
     #[getter]
     fn bootstraps(&self) -> bool {
         self.0.spec().bootstrap.is_some()
     }
+
     #[getter]
     fn levels(&self) -> usize {
         self.0.chain().top().0 + 1
     }
+
     /// Derived facts, as text and as JSON.
     fn card(&self, py: Python<'_>) -> Result<(String, String)> {
         detached(py, || {
@@ -109,6 +126,7 @@ impl Params {
             Ok((card.text(), json))
         })
     }
+
     fn same(&self, other: &Params) -> bool {
         self.0.same(&other.0)
     }
@@ -129,13 +147,15 @@ pub fn names() -> Vec<&'static str> {
 pub fn named_spec(id: &str) -> Option<String> {
     let found = |text: &str| {
         let digits = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-        let bytes: Option<Vec<u8>> = digits.map(|d| d.and_then(|d| u8::from_str_radix(d, 16).ok())).collect();
+        let bytes: Option<Vec<u8>> =
+            digits.map(|d| d.and_then(|d| u8::from_str_radix(d, 16).ok())).collect();
         bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok())
     };
     Some(canonical_json(&wire::params::named_spec(ParamsId(found(id)?))?))
 }
 
-/// What an object in bytes is: its kind, its parameter id, its metadata, its number of records, its bytes.
+/// What an object in bytes is: its kind, its parameter id, its metadata, its number of records, its
+/// bytes.
 #[pyfunction]
 pub fn inspect(data: PyReadonlyArray1<'_, u8>) -> Result<Summary> {
     let data = octets(&data)?;

@@ -4,7 +4,8 @@ use everlevel::security::lwe::{self, Lwe, Secret};
 use everlevel::security::{CostModel, ntru};
 use everlevel::wire::canonical_json;
 use everlevel::{
-    Depth, FoundRing, Minimise, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan, search_plan, spec_with_plan,
+    Depth, FoundRing, Minimise, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan,
+    search_plan, spec_with_plan,
 };
 use pyo3::prelude::*;
 
@@ -12,7 +13,8 @@ use crate::errors::{Result, refusal};
 use crate::params::Params;
 use crate::runtime::detached;
 
-/// A set, multiplications in a row, modelled seconds in all and for a multiplication in a slot, bytes of keys, log2 of the failure probability.
+/// A set, multiplications in a row, modelled seconds in all and for a multiplication in a slot,
+/// bytes of keys, log2 of the failure probability.
 type Candidate = (Params, usize, f64, f64, u64, f64);
 
 /// The sets that meet the requirements, the best first, by the model of a typical machine.
@@ -30,18 +32,27 @@ pub fn candidates(
         "throughput" => Minimise::Throughput,
         "memory" => Minimise::Memory,
         _ => {
-            let problem = format!("minimise = {minimise:?}: expected \"latency\", \"throughput\" or \"memory\"");
+            let problem = format!(
+                "minimise = {minimise:?}: expected \"latency\", \"throughput\" or \"memory\""
+            );
             return Err(refusal("RangeError", "python.minimise", &problem));
         }
     };
     let depth = depth.map_or(Depth::Unlimited, Depth::Levels);
     let requirements = Requirements { plain_modulus, slots, depth, minimise };
-    let found = detached(py, || Ok(requirements.candidates(|params| TimeModel::typical(params.degree()))?))?;
-    let row = |c: everlevel::Candidate| (Params(c.params), c.multiplications, c.latency, c.per_slot, c.bytes, c.failure_log2);
+    let found =
+        detached(
+            py,
+            || Ok(requirements.candidates(|params| TimeModel::typical(params.degree()))?),
+        )?;
+    let row = |c: everlevel::Candidate| {
+        (Params(c.params), c.multiplications, c.latency, c.per_slot, c.bytes, c.failure_log2)
+    };
     Ok(found.into_iter().map(row).collect())
 }
 
-/// The first rings that a search finds, by degree, as JSON, each with log2 of the largest modulus at so many bits of security.
+/// The first rings that a search finds, by degree, as JSON, each with log2 of the largest modulus
+/// at so many bits of security.
 #[pyfunction]
 pub fn rings(
     py: Python<'_>,
@@ -59,15 +70,17 @@ pub fn rings(
     detached(py, || {
         let found = RingSearch { p, slots_at_least, degree_of, index_below }.run()?;
         let row = |ring: FoundRing| {
-            let json = serde_json::to_string(&ring).map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
+            let json = serde_json::to_string(&ring)
+                .map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
             Ok((json, ring.log_qp(security)))
         };
         found.into_iter().take(limit).map(row).collect()
     })
 }
 
-/// A specification with the best bootstrapping plan that is found by the model of a typical machine, as JSON; its modelled seconds, its capacity and
-/// multiplications after it, the bytes of its keys.
+/// A specification with the best bootstrapping plan that is found by the model of a typical
+/// machine, as JSON; its modelled seconds, its capacity and multiplications after it, the bytes of
+/// its keys.
 #[pyfunction]
 pub fn tuned(py: Python<'_>, params: &Params, by: &str) -> Result<(String, f64, f64, f64, u64)> {
     let objective = match by {
@@ -75,7 +88,8 @@ pub fn tuned(py: Python<'_>, params: &Params, by: &str) -> Result<(String, f64, 
         "latency" => Objective::Latency,
         "capacity" => Objective::Capacity,
         _ => {
-            let problem = format!("by = {by:?}: expected \"throughput\", \"latency\" or \"capacity\"");
+            let problem =
+                format!("by = {by:?}: expected \"throughput\", \"latency\" or \"capacity\"");
             return Err(refusal("RangeError", "python.by", &problem));
         }
     };
@@ -85,11 +99,18 @@ pub fn tuned(py: Python<'_>, params: &Params, by: &str) -> Result<(String, f64, 
         bootstrap_plan(params)?;
         let best = search_plan(params, TimeModel::typical(params.degree()), objective)?;
         let spec = spec_with_plan(params.spec(), &best.plan);
-        Ok((canonical_json(&spec), best.seconds, best.capacity_bits, best.multiplications, best.key_bytes))
+        Ok((
+            canonical_json(&spec),
+            best.seconds,
+            best.capacity_bits,
+            best.multiplications,
+            best.key_bytes,
+        ))
     })
 }
 
-/// The attacks on a key, the cheapest first, as JSON. A weight above 0 is that of a sparse secret, a deviation above 0 that of a Gaussian one, neither: ternary.
+/// The attacks on a key, the cheapest first, as JSON. A weight above 0 is that of a sparse secret,
+/// a deviation above 0 that of a Gaussian one, neither: ternary.
 #[pyfunction]
 #[pyo3(signature = (n, log_qp, weight, deviation, error_deviation, rotations, core_svp, over_ntru))]
 #[expect(clippy::too_many_arguments, reason = "a key and a model, from Python")]
@@ -113,7 +134,10 @@ pub fn estimate_security(
     let attacks = detached(py, || {
         if over_ntru {
             let variance = if deviation > 0.0 { deviation * deviation } else { 2.0 / 3.0 };
-            let mut attacks = ntru::estimate(n, log_qp, variance).map_err(|e| refused(e.to_string()))?.attacks().to_vec();
+            let mut attacks = ntru::estimate(n, log_qp, variance)
+                .map_err(|e| refused(e.to_string()))?
+                .attacks()
+                .to_vec();
             if core_svp {
                 attacks.iter_mut().for_each(|attack| attack.bits = attack.core_svp_bits);
                 attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));

@@ -20,11 +20,16 @@ static POOL: Mutex<Pool> = Mutex::new(Pool { wanted: None, made: None });
 
 fn pool() -> Result<Arc<ThreadPool>> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, threads)) = pool.made.as_ref().filter(|(process, _)| *process == std::process::id()) {
+    if let Some((_, threads)) =
+        pool.made.as_ref().filter(|(process, _)| *process == std::process::id())
+    {
         return Ok(threads.clone());
     }
     let threads = rayon::ThreadPoolBuilder::new().num_threads(pool.wanted.unwrap_or(0)).build();
-    let threads = Arc::new(threads.map_err(|e| refusal("Error", "python.threads", &format!("cannot start threads: {e}")))?);
+    let threads =
+        Arc::new(threads.map_err(|e| {
+            refusal("Error", "python.threads", &format!("cannot start threads: {e}"))
+        })?);
     if let Some((_, parents)) = pool.made.replace((std::process::id(), threads.clone())) {
         // The threads of a parent do not run here, and nobody would answer who waits for their end.
         std::mem::forget(parents);
@@ -36,7 +41,11 @@ fn pool() -> Result<Arc<ThreadPool>> {
 #[pyfunction]
 pub fn set_num_threads(count: usize) -> Result<()> {
     if count > 1024 {
-        return Err(refusal("RangeError", "python.threads", &format!("{count} threads: expected 0 (one a core) to 1024")));
+        return Err(refusal(
+            "RangeError",
+            "python.threads",
+            &format!("{count} threads: expected 0 (one a core) to 1024"),
+        ));
     }
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     pool.wanted = (count > 0).then_some(count);
@@ -53,7 +62,8 @@ pub fn num_threads() -> Result<usize> {
     Ok(pool()?.current_num_threads())
 }
 
-/// Set while computations are to end: Python sees signals in its main thread only, and one Ctrl-C is for all threads.
+/// Set while computations are to end: Python sees signals in its main thread only, and one Ctrl-C
+/// is for all threads.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How often somebody who waits looks for signals.
@@ -64,7 +74,8 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
-/// Does `work` without the interpreter's lock. Ctrl-C ends it at the next key that it asks for, or the next step of its progress.
+/// Does `work` without the interpreter's lock. Ctrl-C ends it at the next key that it asks for, or
+/// the next step of its progress.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     py.check_signals()?;
     let pool = pool()?;
@@ -95,10 +106,13 @@ pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send
         return Err(signal.into());
     }
     py.check_signals()?;
-    done.unwrap_or_else(|| Err(refusal("Error", "python.panic", "the computation panicked: please report this")))
+    done.unwrap_or_else(|| {
+        Err(refusal("Error", "python.panic", "the computation panicked: please report this"))
+    })
 }
 
-/// A callable `progress(done, total)`, or nobody. An exception that it raises, or Ctrl-C, ends the work.
+/// A callable `progress(done, total)`, or nobody. An exception that it raises, or Ctrl-C, ends the
+/// work.
 pub struct Progress {
     callback: Option<Py<PyAny>>,
     failed: Option<PyErr>,
@@ -108,6 +122,7 @@ impl Progress {
     pub fn new(callback: Option<Py<PyAny>>) -> Self {
         Progress { callback, failed: None }
     }
+
     /// A step is done.
     pub fn step(&mut self, done: usize, total: usize) -> Result<()> {
         if interrupted() {
@@ -123,12 +138,15 @@ impl Progress {
             Ok(())
         })
     }
-    /// [`Progress::step`] for work that cannot be stopped: the exception waits for [`Progress::finish`].
+
+    /// [`Progress::step`] for work that cannot be stopped: the exception waits for
+    /// [`Progress::finish`].
     pub fn note(&mut self, done: usize, total: usize) {
         if self.failed.is_none() {
             self.failed = self.step(done, total).err().map(PyErr::from);
         }
     }
+
     /// The exception that was noted.
     pub fn finish(self) -> Result<()> {
         self.failed.map_or(Ok(()), |error| Err(Failure::from(error)))

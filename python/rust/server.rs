@@ -6,8 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use everlevel::circuit::expression::Program;
 use everlevel::{
-    BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison, DigitMethod, Evaluator,
-    KeyPlanner, NextUse, Params, Plaintext, SlotCopy, StageObserver, StageReport, Truncation, Value,
+    BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison,
+    DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy, StageObserver,
+    StageReport, Truncation, Value,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -36,11 +37,17 @@ impl Server {
     fn params(&self) -> &Params {
         self.inner.params()
     }
+
     /// Work on the ciphertexts of the set, whose result is one.
-    fn compute(&self, py: Python<'_>, work: impl FnOnce(&everlevel::Server<Keys>) -> Result<Value> + Send) -> Result<Ciphertext> {
+    fn compute(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&everlevel::Server<Keys>) -> Result<Value> + Send,
+    ) -> Result<Ciphertext> {
         let value = detached(py, || work(&self.inner))?;
         Ok(Ciphertext { params: self.params().clone(), value })
     }
+
     fn apply(
         &self,
         py: Python<'_>,
@@ -49,13 +56,16 @@ impl Server {
     ) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
     }
+
     /// Prime and exponent of what a ciphertext holds.
     fn modulus(&self, a: &Ciphertext) -> (u64, u32) {
         (self.params().spec().plain_prime, a.value.get().meta().exponent)
     }
+
     fn plain(&self, a: &Ciphertext, values: &[i64], elements: bool) -> Result<Plaintext> {
         plaintext(self.params(), values, a.value.get().meta().exponent, elements)
     }
+
     fn comparison(&self, a: &Ciphertext) -> Result<Comparison> {
         let (p, e) = self.modulus(a);
         Ok(Comparison::new(p, e, METHOD)?)
@@ -88,87 +98,154 @@ impl Server {
         })?;
         Ok(Server { inner: Arc::new(inner), keys: keys.clone(), plan, stages: OnceLock::new() })
     }
-    /// Whether slots may hold whole elements: bootstrapping in other modes than the full one would lose them without notice.
+
+    /// Whether slots may hold whole elements: bootstrapping in other modes than the full one would
+    /// lose them without notice.
     #[getter]
     fn elements(&self) -> bool {
         self.plan.as_ref().is_none_or(|plan| plan.mode == BootstrapMode::Full)
     }
+
     #[getter]
     fn keys(&self) -> Keys {
         self.keys.clone()
     }
+
     #[getter]
     fn bootstraps(&self) -> usize {
         self.inner.bootstraps()
     }
+
     fn add(&self, py: Python<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.add(&a.value, &b.value)?))
     }
+
     fn sub(&self, py: Python<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.sub(&a.value, &b.value)?))
     }
+
     fn mul(&self, py: Python<'_>, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.mul(&a.value, &b.value)?))
     }
+
     fn neg(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.neg(&a.value)?))
     }
+
     fn pow(&self, py: Python<'_>, a: &Ciphertext, exponent: u64) -> Result<Ciphertext> {
         let exponent = NonZeroU64::new(exponent);
-        let exponent = exponent.ok_or_else(|| refusal("RangeError", "python.exponent", "exponent 0: expected at least 1"))?;
+        let exponent = exponent.ok_or_else(|| {
+            refusal("RangeError", "python.exponent", "exponent 0: expected at least 1")
+        })?;
         self.compute(py, |s| Ok(s.pow(&a.value, exponent)?))
     }
+
     fn add_scalar(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.add_scalar(&a.value, k)?))
     }
+
     fn mul_scalar(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.mul_scalar(&a.value, k)?))
     }
-    /// The values are those of slots, or the coefficients of elements of all slots; also of [`Server::mul_plain`].
-    fn add_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
+
+    /// The values are those of slots, or the coefficients of elements of all slots; also of
+    /// [`Server::mul_plain`].
+    fn add_plain(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        values: PyReadonlyArray1<'_, i64>,
+        elements: bool,
+    ) -> Result<Ciphertext> {
         let values = slice(&values)?;
         self.compute(py, |s| Ok(s.add_plain(&a.value, &self.plain(a, values, elements)?)?))
     }
-    fn mul_plain(&self, py: Python<'_>, a: &Ciphertext, values: PyReadonlyArray1<'_, i64>, elements: bool) -> Result<Ciphertext> {
+
+    fn mul_plain(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        values: PyReadonlyArray1<'_, i64>,
+        elements: bool,
+    ) -> Result<Ciphertext> {
         let values = slice(&values)?;
         self.compute(py, |s| Ok(s.mul_plain(&a.value, &self.plain(a, values, elements)?)?))
     }
+
     fn rotate_columns(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.rotate_columns(&a.value, k)?))
     }
-    fn rotate_along(&self, py: Python<'_>, a: &Ciphertext, dimension: usize, k: i64) -> Result<Ciphertext> {
+
+    fn rotate_along(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        dimension: usize,
+        k: i64,
+    ) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.rotate_along(&a.value, dimension, k)?))
     }
+
     fn swap_rows(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.swap_rows(&a.value)?))
     }
+
     fn sum(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.sum(&a.value)?))
     }
+
     /// Copies (step, begin, end) of slots, see `everlevel::Server::copy_slots`.
-    fn copy_slots(&self, py: Python<'_>, a: &Ciphertext, copies: Vec<(i64, usize, usize)>) -> Result<Ciphertext> {
-        let copies: Vec<SlotCopy> = copies.into_iter().map(|(step, begin, end)| SlotCopy { step, slots: begin..end }).collect();
+    fn copy_slots(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        copies: Vec<(i64, usize, usize)>,
+    ) -> Result<Ciphertext> {
+        let copies: Vec<SlotCopy> = copies
+            .into_iter()
+            .map(|(step, begin, end)| SlotCopy { step, slots: begin..end })
+            .collect();
         self.compute(py, |s| Ok(s.copy_slots(&a.value, &copies)?))
     }
-    fn mul_matrix(&self, py: Python<'_>, a: &Ciphertext, matrix: PyReadonlyArray2<'_, i64>) -> Result<Ciphertext> {
-        let rows: Vec<Vec<i64>> = matrix.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
+
+    fn mul_matrix(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        matrix: PyReadonlyArray2<'_, i64>,
+    ) -> Result<Ciphertext> {
+        let rows: Vec<Vec<i64>> =
+            matrix.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
         self.compute(py, |s| Ok(s.mul_matrix(&a.value, &rows)?))
     }
+
     /// Bootstraps now. The progress is told of stages.
-    fn refresh(&self, py: Python<'_>, a: &Ciphertext, progress: Option<Py<PyAny>>) -> Result<Ciphertext> {
+    fn refresh(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Ciphertext> {
         self.compute(py, |s| {
-            let Some(bootstrapper) = s.bootstrapper() else { return Err(CircuitError::NoBootstrapping.into()) };
+            let Some(bootstrapper) = s.bootstrapper() else {
+                return Err(CircuitError::NoBootstrapping.into());
+            };
             if progress.is_none() {
                 return Ok(s.load(s.bootstrap(&a.value.get())?));
             }
-            let total = *self.stages.get_or_init(|| self.plan.as_ref().map_or(0, |plan| count_stages(s.params(), plan)));
+            let total = *self.stages.get_or_init(|| {
+                self.plan.as_ref().map_or(0, |plan| count_stages(s.params(), plan))
+            });
             let mut progress = Progress::new(progress);
             let mut watch = Watch { progress: &mut progress, done: 0, total };
-            let fresh = bootstrapper.bootstrap_observed(s.evaluator(), &a.value.get(), &mut watch).map_err(Failure::from)?;
+            let fresh = bootstrapper
+                .bootstrap_observed(s.evaluator(), &a.value.get(), &mut watch)
+                .map_err(Failure::from)?;
             progress.finish()?;
             Ok(s.load(fresh))
         })
     }
+
     /// Runs a program on named ciphertexts.
     fn run(
         &self,
@@ -178,20 +255,30 @@ impl Server {
         progress: Option<Py<PyAny>>,
     ) -> Result<BTreeMap<String, Ciphertext>> {
         let program = Program::parse(program)?;
-        let inputs: BTreeMap<String, Value> = inputs.into_iter().map(|(name, x)| (name, x.get().value.clone())).collect();
+        let inputs: BTreeMap<String, Value> =
+            inputs.into_iter().map(|(name, x)| (name, x.get().value.clone())).collect();
         let found = detached(py, || {
             let mut progress = Progress::new(progress);
-            let found = self.inner.run(&program, &inputs, &mut |done| progress.note(done, program.len()))?;
+            let found = self
+                .inner
+                .run(&program, &inputs, &mut |done| progress.note(done, program.len()))?;
             progress.finish()?;
             Ok(found)
         })?;
         let own = |value: Value| Ciphertext { params: self.params().clone(), value };
         Ok(found.into_iter().map(|(name, value)| (name, own(value))).collect())
     }
+
     /// What a program does to level and noise, operation by operation: as text, and as JSON.
-    fn explain(&self, py: Python<'_>, program: &str, inputs: BTreeMap<String, Py<Ciphertext>>) -> Result<(String, String)> {
+    fn explain(
+        &self,
+        py: Python<'_>,
+        program: &str,
+        inputs: BTreeMap<String, Py<Ciphertext>>,
+    ) -> Result<(String, String)> {
         let program = Program::parse(program)?;
-        let inputs: Vec<(String, Arc<Inner>)> = inputs.into_iter().map(|(name, x)| (name, x.get().value.get())).collect();
+        let inputs: Vec<(String, Arc<Inner>)> =
+            inputs.into_iter().map(|(name, x)| (name, x.get().value.get())).collect();
         detached(py, || {
             let explainer = self.inner.explainer()?;
             let load = |(name, x): (String, Arc<Inner>)| {
@@ -201,12 +288,20 @@ impl Server {
             let inputs = inputs.into_iter().map(load).collect();
             let found = explainer.run(&program, &inputs, &mut |_| ())?;
             let told = explainer.explain_all(found.values());
-            let json = serde_json::to_string(&told).map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
+            let json = serde_json::to_string(&told)
+                .map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
             Ok((told.to_string(), json))
         })
     }
+
     /// x / p^digits, to the nearest or down, modulo p^(e - digits).
-    fn truncate(&self, py: Python<'_>, a: &Ciphertext, digits: u32, down: bool) -> Result<Ciphertext> {
+    fn truncate(
+        &self,
+        py: Python<'_>,
+        a: &Ciphertext,
+        digits: u32,
+        down: bool,
+    ) -> Result<Ciphertext> {
         let (p, e) = self.modulus(a);
         let truncation = Truncation::new(p, e, digits, METHOD)?;
         self.apply(py, a, move |s, x| match down {
@@ -214,19 +309,23 @@ impl Server {
             false => truncation.round(s, x, NextUse::Product),
         })
     }
+
     fn clear_lowest_digit(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         let (p, e) = self.modulus(a);
         let clear = ClearLowestDigit::new(p, e)?;
         self.apply(py, a, move |s, x| clear.apply(s, x))
     }
+
     fn is_negative(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         let comparison = self.comparison(a)?;
         self.apply(py, a, move |s, x| comparison.is_negative(s, x))
     }
+
     fn sign(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         let comparison = self.comparison(a)?;
         self.apply(py, a, move |s, x| comparison.sign(s, x))
     }
+
     /// T: comparisons are of integers x with -T <= x < T.
     fn comparison_range(&self, a: &Ciphertext) -> Result<i64> {
         Ok(self.comparison(a)?.range())
@@ -245,9 +344,15 @@ pub fn program_facts(program: &str) -> Result<(Vec<String>, usize, bool)> {
     Ok((program.inputs().map(String::from).collect(), program.len(), program.moves_slots()))
 }
 
-/// Many bootstrappings of one ciphertext without a return to Python in between, and the seconds that each took: what `everlevel.bench` compares with.
+/// Many bootstrappings of one ciphertext without a return to Python in between, and the seconds
+/// that each took: what `everlevel.bench` compares with.
 #[pyfunction]
-pub fn time_bootstraps(py: Python<'_>, server: &Server, a: &Ciphertext, runs: usize) -> Result<Vec<f64>> {
+pub fn time_bootstraps(
+    py: Python<'_>,
+    server: &Server,
+    a: &Ciphertext,
+    runs: usize,
+) -> Result<Vec<f64>> {
     detached(py, || {
         let x = a.value.get();
         let once = |_| {

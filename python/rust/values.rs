@@ -7,19 +7,29 @@ use crate::errors::{Result, refusal};
 
 /// A vector of 64-bit integers in one piece, without a copy.
 pub fn slice<'a>(values: &'a PyReadonlyArray1<'_, i64>) -> Result<&'a [i64]> {
-    values.as_slice().map_err(|e| refusal("ShapeError", "python.not-contiguous", &format!("expected an array in one piece: {e}")))
+    values.as_slice().map_err(|e| {
+        refusal(
+            "ShapeError",
+            "python.not-contiguous",
+            &format!("expected an array in one piece: {e}"),
+        )
+    })
 }
 
 /// The bytes of a buffer in one piece, without a copy.
 pub fn octets<'a>(data: &'a PyReadonlyArray1<'_, u8>) -> Result<&'a [u8]> {
-    data.as_slice().map_err(|_| refusal("FormatError", "python.not-contiguous", "expected bytes in one piece"))
+    data.as_slice()
+        .map_err(|_| refusal("FormatError", "python.not-contiguous", "expected bytes in one piece"))
 }
 
 /// Residues modulo p^exponent of integers between -(p^e) and p^e.
 pub fn residues(params: &Params, values: &[i64], exponent: u32) -> Result<Vec<u64>> {
     let t = params.slot_shape().plain_modulus(exponent) as i64;
     if let Some((i, v)) = values.iter().enumerate().find(|(_, v)| **v <= -t || **v >= t) {
-        let found = format!("{v} at position {i}: expected integers above -{t} and below {t}, the plaintext modulus");
+        let found = format!(
+            "{v} at position {i}: expected integers above -{t} and below {t}, the plaintext \
+             modulus"
+        );
         return Err(refusal("RangeError", "python.value-range", &found));
     }
     Ok(values.iter().map(|v| v.rem_euclid(t) as u64).collect())

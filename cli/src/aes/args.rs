@@ -9,7 +9,8 @@ use crate::roles::args::{OutArg, ServerArgs, SetOfFile};
 /// Arguments of `aes keygen`.
 #[derive(Args)]
 pub struct AesKeygenArgs {
-    /// A parameter set with bytes in its slots, by name or as a JSON file: aes-bgv-leveled, or aes-bgv-refreshed, which bootstraps
+    /// A parameter set with bytes in its slots, by name or as a JSON file: aes-bgv-leveled, or
+    /// aes-bgv-refreshed, which bootstraps
     #[arg(long, value_name = "NAME|FILE.json", default_value = "aes-bgv-leveled")]
     pub params: String,
     /// The directory for params.json, secret.key, public.key and server.keys
@@ -45,7 +46,8 @@ pub struct AesEncryptKeyArgs {
 pub enum ModeArg {
     /// Counter mode: --iv is the first counter block, as for openssl enc -aes-128-ctr
     Ctr,
-    /// GCM's counters: --iv has 24 digits; the tag (which is no part of the data) has to be checked by whoever has the key
+    /// GCM's counters: --iv has 24 digits; the tag (which is no part of the data) has to be checked
+    /// by whoever has the key
     Gcm,
     /// CBC; padding stays in the data
     Cbc,
@@ -127,11 +129,13 @@ pub enum AesCommand {
     Keygen(AesKeygenArgs),
     /// Encrypt an AES key for the server
     EncryptKey(AesEncryptKeyArgs),
-    /// Turn AES data into ciphertexts whose slots are its bytes, as a server: without the AES key and without the secret key
+    /// Turn AES data into ciphertexts whose slots are its bytes, as a server: without the AES key
+    /// and without the secret key
     Transcipher(AesTranscipherArgs),
     /// Decrypt what `transcipher` wrote
     Decrypt(AesDecryptArgs),
-    /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted itself; check every block
+    /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted
+    /// itself; check every block
     Bench(AesBenchArgs),
 }
 
@@ -201,14 +205,16 @@ pub struct AesBenchArgs {
     /// The scheme
     #[arg(long, value_enum, default_value = "bgv")]
     pub scheme: AesScheme,
-    /// A parameter set with plaintext modulus 2, by name (see `params list`) or as a JSON file; aes-bgv-leveled holds 128 bits, ltv-32768 and ltv-27000 are
-    /// those of Doröz, Hu and Sunar and hold none
+    /// A parameter set with plaintext modulus 2, by name (see `params list`) or as a JSON file;
+    /// aes-bgv-leveled holds 128 bits, ltv-32768 and ltv-27000 are those of Doröz, Hu and Sunar and
+    /// hold none
     #[arg(long, value_name = "NAME|FILE.json", default_value = "aes-bgv-leveled")]
     pub params: String,
     /// What moduli are made of
     #[arg(long, value_enum, default_value = "rns")]
     pub chain: Chain,
-    /// How a state is cut into ciphertexts (absent: byte-sliced for BGV, bit-sliced, as in the paper, for LTV)
+    /// How a state is cut into ciphertexts (absent: byte-sliced for BGV, bit-sliced, as in the
+    /// paper, for LTV)
     #[arg(long, value_enum)]
     pub method: Option<Slicing>,
     /// Only the first rounds

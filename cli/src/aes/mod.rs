@@ -1,4 +1,5 @@
-//! `everlevel aes`: transciphering, and its measurement, AES-128 on encrypted blocks, over BGV or over LTV, everything checked.
+//! `everlevel aes`: transciphering, and its measurement, AES-128 on encrypted blocks, over BGV or
+//! over LTV, everything checked.
 
 pub mod args;
 mod party;
@@ -9,7 +10,9 @@ mod transcipher;
 use std::time::Instant;
 
 use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::{Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize, Packed};
+use everlevel::circuit::aes::{
+    Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize, Packed,
+};
 use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
 use everlevel::scheme::params::{Family, KeySecurity};
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
@@ -73,11 +76,12 @@ pub fn run(args: &AesBenchArgs, common: &Common) -> Result<(), CliError> {
             let party = Rns::new(&params, &plan, &mut rng)?;
             measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
         }
-        Chain::PrimePower if args.scheme == AesScheme::Bgv => {
-            Err(CliError::usage("--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes"))
-        }
+        Chain::PrimePower if args.scheme == AesScheme::Bgv => Err(CliError::usage(
+            "--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes",
+        )),
         Chain::PrimePower => {
-            let opt_in = if common.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly };
+            let opt_in =
+                if common.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly };
             let params = LtvParams::named(&args.params, opt_in).map_err(CliError::usage)?;
             let shape = params.plain().map_err(CliError::usage)?.shape();
             let powers = match args.slicing() {
@@ -106,10 +110,10 @@ fn measure<P: Party>(
     let tick = || bar.inc(1);
     let outcome = match args.slicing() {
         Slicing::BitSliced => run::run(party, &BitSliced::new(shape), rounds, rng, &tick),
-        Slicing::ByteSliced => {
-            ByteSliced::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, rounds, rng, &tick))
-        }
-        Slicing::Packed => Packed::new(party.scheme(), party.top()).and_then(|aes| run::run(party, &aes, rounds, rng, &tick)),
+        Slicing::ByteSliced => ByteSliced::new(party.scheme(), party.top())
+            .and_then(|aes| run::run(party, &aes, rounds, rng, &tick)),
+        Slicing::Packed => Packed::new(party.scheme(), party.top())
+            .and_then(|aes| run::run(party, &aes, rounds, rng, &tick)),
     };
     let outcome = outcome.map_err(|e| refused(party.name(), args, e))?;
     bar.finish_and_clear();
@@ -154,7 +158,8 @@ fn measure<P: Party>(
 fn refused(name: &str, args: &AesBenchArgs, e: CircuitError) -> CliError {
     match e {
         CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
-            "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take a larger modulus ({e})",
+            "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take \
+             a larger modulus ({e})",
             args.rounds
         )),
         CircuitError::Aes(AesError::NoBytes { .. } | AesError::NoLine { .. }) => {
@@ -167,9 +172,10 @@ fn refused(name: &str, args: &AesBenchArgs, e: CircuitError) -> CliError {
 /// Wrong blocks and noise above its bound are failures.
 fn verdict(outcome: &Outcome) -> Result<(), CliError> {
     match outcome.rounds.iter().find(|r| r.noise > r.bound) {
-        _ if outcome.wrong > 0 => {
-            Err(CliError::failure(format!("{} of {} blocks are wrong: please report this", outcome.wrong, outcome.blocks)))
-        }
+        _ if outcome.wrong > 0 => Err(CliError::failure(format!(
+            "{} of {} blocks are wrong: please report this",
+            outcome.wrong, outcome.blocks
+        ))),
         Some(r) => Err(CliError::failure(format!(
             "measured noise 2^{:.2} above its bound 2^{:.2}: please report this",
             r.noise, r.bound
@@ -180,11 +186,17 @@ fn verdict(outcome: &Outcome) -> Result<(), CliError> {
 
 /// Refuses sets that are not of the scheme asked for, or whose slots hold no bits.
 fn check(params: &Params, args: &AesBenchArgs) -> Result<(), CliError> {
-    let wrong = |expected: &str| Err(CliError::usage(format!("--params {}: expected {expected}", params.name())));
+    let wrong = |expected: &str| {
+        Err(CliError::usage(format!("--params {}: expected {expected}", params.name())))
+    };
     let family = params.spec().family;
     match args.scheme {
-        AesScheme::Bgv if family != Family::Rlwe => wrong("a set of BGV, as --scheme says; or take --scheme ltv"),
-        AesScheme::Ltv if family != Family::Ntru => wrong("a set of LTV, as --scheme says; or take --scheme bgv"),
+        AesScheme::Bgv if family != Family::Rlwe => {
+            wrong("a set of BGV, as --scheme says; or take --scheme ltv")
+        }
+        AesScheme::Ltv if family != Family::Ntru => {
+            wrong("a set of LTV, as --scheme says; or take --scheme bgv")
+        }
         _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),
         _ if params.plain_modulus() != 2 => wrong("a set with plaintext modulus 2"),
         _ => Ok(()),
@@ -198,22 +210,39 @@ fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitErro
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
     let cipher = Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(usize::from(args.rounds));
     match args.slicing() {
-        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(&scheme, blank(top)?, cipher, blank)?,
-        Slicing::ByteSliced => ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?,
-        Slicing::Packed => Packed::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?,
+        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(
+            &scheme,
+            blank(top)?,
+            cipher,
+            blank,
+        )?,
+        Slicing::ByteSliced => {
+            ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?
+        }
+        Slicing::Packed => {
+            Packed::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?
+        }
     };
     Ok(scheme.key_plan())
 }
 
 fn text(r: &Report) -> String {
-    let columns = r.noise_after_each_round.iter().zip(&r.bound_after_each_round).zip(&r.modulus_bits_after_each_round);
-    let mut rows: Vec<Vec<String>> = vec![["round", "log2 noise", "bound", "modulus"].map(String::from).to_vec()];
+    let columns = r
+        .noise_after_each_round
+        .iter()
+        .zip(&r.bound_after_each_round)
+        .zip(&r.modulus_bits_after_each_round);
+    let mut rows: Vec<Vec<String>> =
+        vec![["round", "log2 noise", "bound", "modulus"].map(String::from).to_vec()];
     rows.extend(columns.enumerate().map(|(i, ((noise, bound), modulus))| {
         vec![i.to_string(), format!("{noise:.1}"), format!("{bound:.1}"), format!("{modulus:.1}")]
     }));
     let mib = |b: u64| b as f64 / 1048576.0;
     [
-        format!("{}, {}, {} chain, {}: {} blocks, {} rounds", r.scheme, r.params, r.chain, r.method, r.blocks, r.rounds),
+        format!(
+            "{}, {}, {} chain, {}: {} blocks, {} rounds",
+            r.scheme, r.params, r.chain, r.method, r.blocks, r.rounds
+        ),
         format!(
             "{:.2} s, {:.2} ms a block; {} (keys made in {:.1} s, round keys encrypted in {:.1} s)",
             r.seconds_total,
@@ -227,10 +256,17 @@ fn text(r: &Report) -> String {
             r.products, r.relinearizations, r.key_switches, r.depth
         ),
         table(&rows),
-        format!("keys {:.0} MiB, peak memory {:.0} MiB", mib(r.key_bytes), mib(r.peak_memory_bytes)),
+        format!(
+            "keys {:.0} MiB, peak memory {:.0} MiB",
+            mib(r.key_bytes),
+            mib(r.peak_memory_bytes)
+        ),
         format!("security: {}", r.security),
         match r.failure_log2 {
-            Some(failure) => format!("{:.1} bits of capacity left; failure 2^{failure:.1}", r.capacity_bits_after),
+            Some(failure) => format!(
+                "{:.1} bits of capacity left; failure 2^{failure:.1}",
+                r.capacity_bits_after
+            ),
             None => format!("{:.1} bits of capacity left", r.capacity_bits_after),
         },
         format!("{} blocks checked, {} wrong", r.blocks, r.wrong_blocks),

@@ -58,7 +58,8 @@ fn expected(key: &[u8; 16], schedule: &KeySchedule, block: &[u8; 16], rounds: us
     out.into()
 }
 
-/// A state of `blocks` at a level. Equal slots are encoded once: a round key has few different ones.
+/// A state of `blocks` at a level. Equal slots are encoded once: a round key has few different
+/// ones.
 fn encrypted<P: Party>(
     party: &P,
     aes: &impl Aes<P::Scheme>,
@@ -80,7 +81,8 @@ fn encrypted<P: Party>(
     aes.encode(blocks).into_iter().map(one).collect()
 }
 
-/// Encrypts as many random blocks as a state holds, with `rounds` rounds; `tick` is called after each.
+/// Encrypts as many random blocks as a state holds, with `rounds` rounds; `tick` is called after
+/// each.
 pub fn run<P: Party>(
     party: &P,
     aes: &impl Aes<P::Scheme>,
@@ -129,8 +131,21 @@ pub fn run<P: Party>(
 
     let elements = out.iter().map(|x| party.decrypt(x)).collect::<Result<Vec<_>, _>>()?;
     let found = aes.decode(&elements)?;
-    let wrong = blocks.iter().zip(&found).filter(|(block, found)| expected(&key, &schedule, block, rounds) != **found).count();
+    let wrong = blocks
+        .iter()
+        .zip(&found)
+        .filter(|(block, found)| expected(&key, &schedule, block, rounds) != **found)
+        .count();
     let capacity = out.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
     let depth = out.iter().map(|x| party.depth(x)).max().unwrap_or(0);
-    Ok(Outcome { blocks: blocks.len(), wrong, seconds, key_seconds, cost, depth, rounds: reports, capacity })
+    Ok(Outcome {
+        blocks: blocks.len(),
+        wrong,
+        seconds,
+        key_seconds,
+        cost,
+        depth,
+        rounds: reports,
+        capacity,
+    })
 }

@@ -1,4 +1,5 @@
-//! `everlevel aes keygen`, `encrypt-key`, `transcipher` and `decrypt`: AES data in, ciphertexts of its bytes out.
+//! `everlevel aes keygen`, `encrypt-key`, `transcipher` and `decrypt`: AES data in, ciphertexts of
+//! its bytes out.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -14,11 +15,15 @@ use everlevel::{AesMethod, AesServer, EncryptedAesKey, Evaluator, Params, aes_ke
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::args::{AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs, MethodArg, ModeArg};
+use super::args::{
+    AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs, MethodArg, ModeArg,
+};
 use crate::args::Common;
 use crate::common::{emit, emit_json, find_params, progress};
 use crate::error::CliError;
-use crate::roles::files::{Column, EncryptionKey, check_free, existing, of_file, secret_key, set_of};
+use crate::roles::files::{
+    Column, EncryptionKey, check_free, existing, of_file, secret_key, set_of,
+};
 use crate::roles::keygen::make;
 
 /// What a file of ciphertexts holds.
@@ -37,10 +42,14 @@ const MAX_HEX: usize = 1 << 10;
 /// Runs `aes keygen`.
 pub fn keygen(args: &AesKeygenArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.params, common)?;
-    let directions: &[Direction] =
-        if args.decryption { &[Direction::Encrypt, Direction::Decrypt] } else { &[Direction::Encrypt] };
-    let plan = aes_keys(&params, directions)
-        .map_err(|e| CliError::usage(format!("parameter set {}: {e}", params.name())).with_code(e.code()))?;
+    let directions: &[Direction] = if args.decryption {
+        &[Direction::Encrypt, Direction::Decrypt]
+    } else {
+        &[Direction::Encrypt]
+    };
+    let plan = aes_keys(&params, directions).map_err(|e| {
+        CliError::usage(format!("parameter set {}: {e}", params.name())).with_code(e.code())
+    })?;
     make(&params, &plan, &args.out, args.force, common)
 }
 
@@ -49,9 +58,13 @@ fn hex(what: &str, digits: &str) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let digits = digits.trim();
     let wrong = |problem: String| CliError::usage(format!("{what}: {problem}"));
     if !digits.is_ascii() || digits.len() % 2 == 1 {
-        return Err(wrong(format!("expected an even number of hexadecimal digits, found {} characters", digits.chars().count())));
+        return Err(wrong(format!(
+            "expected an even number of hexadecimal digits, found {} characters",
+            digits.chars().count()
+        )));
     }
-    // Of exactly this size, so that nothing is left behind by growing; without branches on digits, which may be secret.
+    // Of exactly this size, so that nothing is left behind by growing; without branches on digits,
+    // which may be secret.
     let mut bytes = Zeroizing::new(vec![0; digits.len() / 2]);
     let mut bad = 0;
     for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
@@ -61,17 +74,24 @@ fn hex(what: &str, digits: &str) -> Result<Zeroizing<Vec<u8>>, CliError> {
             bad |= wrong;
         }
     }
-    if bad == 0 { Ok(bytes) } else { Err(wrong("expected hexadecimal digits, found other characters".into())) }
+    if bad == 0 {
+        Ok(bytes)
+    } else {
+        Err(wrong("expected hexadecimal digits, found other characters".into()))
+    }
 }
 
 /// The value of a hexadecimal digit, and 255 in place of 0 if it is none. Branch-free.
 fn nibble(digit: u8) -> (u8, u8) {
     let within = |x: u8, low: u8, high: u8| {
-        (((u16::from(x) + 256 - u16::from(low)) & (u16::from(high) + 256 - u16::from(x))) >> 8) as u8 & 1
+        (((u16::from(x) + 256 - u16::from(low)) & (u16::from(high) + 256 - u16::from(x))) >> 8)
+            as u8
+            & 1
     };
     let decimal = within(digit, b'0', b'9').wrapping_neg();
     let letter = within(digit | 0x20, b'a', b'f').wrapping_neg();
-    let value = (digit.wrapping_sub(b'0') & decimal) | ((digit | 0x20).wrapping_sub(b'a' - 10) & letter);
+    let value =
+        (digit.wrapping_sub(b'0') & decimal) | ((digit | 0x20).wrapping_sub(b'a' - 10) & letter);
     (value, !(decimal | letter))
 }
 
@@ -81,7 +101,9 @@ fn aes_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let (mut input, shown): (Box<dyn Read>, _) = if path == Path::new("-") {
         (Box::new(std::io::stdin()), "standard input".into())
     } else {
-        let cannot = |e: std::io::Error| CliError::usage(format!("cannot open {what} {}: {e}", path.display()));
+        let cannot = |e: std::io::Error| {
+            CliError::usage(format!("cannot open {what} {}: {e}", path.display()))
+        };
         (Box::new(File::open(path).map_err(cannot)?), path.display().to_string())
     };
     // One buffer that does not grow: growing would leave a copy behind.
@@ -96,9 +118,12 @@ fn aes_key(path: &Path) -> Result<Zeroizing<Vec<u8>>, CliError> {
         }
     }
     if filled > MAX_HEX {
-        return Err(CliError::usage(format!("{what} in {shown} is larger than {MAX_HEX} bytes: expected 32, 48 or 64 digits")));
+        return Err(CliError::usage(format!(
+            "{what} in {shown} is larger than {MAX_HEX} bytes: expected 32, 48 or 64 digits"
+        )));
     }
-    let digits = std::str::from_utf8(&text[..filled]).map_err(|_| CliError::usage(format!("{what} in {shown} is not text")))?;
+    let digits = std::str::from_utf8(&text[..filled])
+        .map_err(|_| CliError::usage(format!("{what} in {shown} is not text")))?;
     hex(what, digits)
 }
 
@@ -137,14 +162,18 @@ pub fn encrypt_key(args: &AesEncryptKeyArgs, common: &Common) -> Result<(), CliE
 /// The mode of the data, from its initialization vector.
 fn mode(args: &AesTranscipherArgs) -> Result<Mode, CliError> {
     let iv = || {
-        let digits = args.iv.as_deref().ok_or_else(|| CliError::usage(format!("--mode {}: expected --iv", args.mode.name())))?;
+        let digits = args.iv.as_deref().ok_or_else(|| {
+            CliError::usage(format!("--mode {}: expected --iv", args.mode.name()))
+        })?;
         hex("--iv", digits)
     };
     let mode = match args.mode {
         ModeArg::Ctr => Mode::ctr(&iv()?),
         ModeArg::Gcm => Mode::gcm(&iv()?),
         ModeArg::Cbc => Mode::cbc(&iv()?),
-        ModeArg::Ecb if args.iv.is_some() => return Err(CliError::usage("--mode ecb: expected no --iv")),
+        ModeArg::Ecb if args.iv.is_some() => {
+            return Err(CliError::usage("--mode ecb: expected no --iv"));
+        }
         ModeArg::Ecb => Ok(Mode::ecb()),
     };
     mode.map_err(CliError::usage)
@@ -168,16 +197,23 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let started = Instant::now();
     check_free(&args.out.out, args.out.force)?;
     let mode = mode(args)?;
-    let cannot = |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
+    let cannot =
+        |e: std::io::Error| CliError::usage(format!("cannot read {}: {e}", args.input.display()));
     let mut input = File::open(&args.input).map_err(cannot)?;
     let length = input.metadata().map_err(cannot)?.len();
     if length == 0 {
-        return Err(CliError::usage(format!("{}: expected data, found none", args.input.display())));
+        return Err(CliError::usage(format!(
+            "{}: expected data, found none",
+            args.input.display()
+        )));
     }
     // The whole data have to suit the mode before hours are spent on the first of them.
-    mode.check_length(length).map_err(|e| CliError::usage(format!("{}: {e}", args.input.display())).with_code(e.code()))?;
+    mode.check_length(length).map_err(|e| {
+        CliError::usage(format!("{}: {e}", args.input.display())).with_code(e.code())
+    })?;
     let path = &args.server.server_keys;
-    let params = set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
+    let params =
+        set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
     let key = uploaded(&args.aes_key, &params, &args.server.bounds.believed()?)?;
     let keys = FileKeys::open(&params, path, args.server.cache << 20).map_err(of_file(path))?;
     let method = match args.method {
@@ -189,13 +225,21 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let layout = server.layout();
     let states = length.div_ceil(layout.capacity() as u64);
     let count = usize::try_from(states).ok().and_then(|states| states.checked_mul(layout.width()));
-    let count = count.ok_or_else(|| CliError::usage(format!("{} is too long", args.input.display())))?;
+    let count =
+        count.ok_or_else(|| CliError::usage(format!("{} is too long", args.input.display())))?;
     let metadata = Metadata::from(
-        [(CONTENT, BYTES), (METHOD, method.name()), (LENGTH, &length.to_string()), (MODE, args.mode.name())]
-            .map(|(name, value)| (name.to_string(), value.to_string())),
+        [
+            (CONTENT, BYTES),
+            (METHOD, method.name()),
+            (LENGTH, &length.to_string()),
+            (MODE, args.mode.name()),
+        ]
+        .map(|(name, value)| (name.to_string(), value.to_string())),
     );
     let out = &args.out.out;
-    let mut writer = CiphertextWriter::create(&params, out, existing(args.out.force), count, &metadata).map_err(of_file(out))?;
+    let mut writer =
+        CiphertextWriter::create(&params, out, existing(args.out.force), count, &metadata)
+            .map_err(of_file(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
     let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
     let each = |batch: Batch<Evaluator<FileKeys>>| {
@@ -268,7 +312,10 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
 fn uploaded(path: &Path, params: &Params, bounds: &Bounds) -> Result<EncryptedAesKey, CliError> {
     let column = Column::read(path, params, bounds)?;
     if column.metadata.get(CONTENT).is_none_or(|content| content != ROUND_KEYS) {
-        return Err(CliError::usage(format!("{}: expected an AES key that `aes encrypt-key` wrote", path.display())));
+        return Err(CliError::usage(format!(
+            "{}: expected an AES key that `aes encrypt-key` wrote",
+            path.display()
+        )));
     }
     EncryptedAesKey::from_round_keys(column.ciphertexts)
         .map_err(|e| CliError::usage(format!("{}: {e}", path.display())).with_code(e.code()))
@@ -280,7 +327,8 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     let secret = secret_key(&args.key, &args.set, common)?;
     let params = secret.params();
     let input = &args.input;
-    let mut reader = CiphertextReader::open(params, input, ReadOptions::default()).map_err(of_file(input))?;
+    let mut reader =
+        CiphertextReader::open(params, input, ReadOptions::default()).map_err(of_file(input))?;
     let wrong = |problem: &str| CliError::usage(format!("{}: {problem}", input.display()));
     let told = |name: &str| reader.metadata().get(name).map_or("", String::as_str);
     if told(CONTENT) != BYTES {
@@ -291,7 +339,8 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
         "byte-sliced" => AesMethod::ByteSliced,
         _ => return Err(wrong("it does not say how its bytes lie in slots")),
     };
-    let length: usize = told(LENGTH).parse().map_err(|_| wrong("it does not say how many bytes it has"))?;
+    let length: usize =
+        told(LENGTH).parse().map_err(|_| wrong("it does not say how many bytes it has"))?;
     let layout = method.layout(params.slot_shape()).map_err(CliError::usage)?;
     let width = layout.width();
     if length.div_ceil(layout.capacity()).checked_mul(width) != Some(reader.len()) {
@@ -305,12 +354,15 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
             elements.push(secret.decrypt(&x)?.decode_elements(params)?);
         }
         let left = (length - data.len()).min(layout.capacity());
-        let bytes = Zeroizing::new(layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()))?);
+        let bytes =
+            Zeroizing::new(layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()))?);
         data.extend_from_slice(&bytes);
     }
     write_file(&args.out.out, &data, existing(args.out.force)).map_err(of_file(&args.out.out))?;
     if common.json {
-        return emit_json(&serde_json::json!({ "params": params.name(), "bytes": length, "out": args.out.out }));
+        return emit_json(
+            &serde_json::json!({ "params": params.name(), "bytes": length, "out": args.out.out }),
+        );
     }
     emit(&format!("{length} bytes: {}", args.out.out.display()))
 }
@@ -327,7 +379,9 @@ mod tests {
             assert_eq!(nibble(digit), value.map_or((0, 255), |value| (value as u8, 0)), "{digit}");
         }
         for text in ["0", "0g", "+1", "é1", "0x00", " 1 2"] {
-            let CliError::Usage(problem) = hex("the key", text).unwrap_err() else { panic!("expected a usage error") };
+            let CliError::Usage(problem) = hex("the key", text).unwrap_err() else {
+                panic!("expected a usage error")
+            };
             let problem = problem.text;
             assert!(problem.contains("hexadecimal") && !problem.contains(text.trim()), "{problem}");
         }

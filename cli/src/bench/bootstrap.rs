@@ -58,7 +58,9 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     let mut bench = Bench::new(&params, find_planner(&params, mode)?);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
-    let outcomes = (0..args.runs).map(|_| bench.run(&mut rng, &|| bar.inc(1))).collect::<Result<Vec<Outcome>, _>>()?;
+    let outcomes = (0..args.runs)
+        .map(|_| bench.run(&mut rng, &|| bar.inc(1)))
+        .collect::<Result<Vec<Outcome>, _>>()?;
     bar.finish_and_clear();
 
     // Before the buffers of the bandwidth measurement.
@@ -71,7 +73,9 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     let cost = first.cost;
     let seconds: Vec<f64> = outcomes.iter().map(|o| o.seconds).collect();
     let names = first.stages.keys().copied();
-    let stage = |name| median(&outcomes.iter().filter_map(|o| o.stages.get(name).copied()).collect::<Vec<_>>());
+    let stage = |name| {
+        median(&outcomes.iter().filter_map(|o| o.stages.get(name).copied()).collect::<Vec<_>>())
+    };
     let most = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).fold(f64::NEG_INFINITY, f64::max);
     let least = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).fold(f64::INFINITY, f64::min);
     let report = Report {
@@ -96,7 +100,8 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         ntt_us,
         bytes_moved: cost.bytes,
         bandwidth_gb_s,
-        floor_seconds: cost.transforms as f64 * ntt_us / 1e6 + cost.bytes as f64 / (bandwidth_gb_s * 1e9),
+        floor_seconds: cost.transforms as f64 * ntt_us / 1e6
+            + cost.bytes as f64 / (bandwidth_gb_s * 1e9),
         noise_bound_bits: least(|o| o.bound),
         noise_measured_bits: most(|o| o.measured),
         verified_slots: params.slots() * outcomes.len(),
@@ -113,7 +118,10 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
     if report.wrong_slots > 0 || outcomes.iter().any(|o| o.measured > o.bound) {
         return Err(CliError::failure(format!(
             "{} of {} slots are wrong, measured noise 2^{:.2}, bound 2^{:.2}: please report this",
-            report.wrong_slots, report.verified_slots, report.noise_measured_bits, report.noise_bound_bits
+            report.wrong_slots,
+            report.verified_slots,
+            report.noise_measured_bits,
+            report.noise_bound_bits
         )));
     }
     Ok(())
@@ -126,8 +134,9 @@ fn enter(path: &Path, report: &Report, runs: usize) -> Result<(), CliError> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => b"{}".to_vec(),
         read => read.map_err(|e| CliError::failure(format!("cannot read {shown}: {e}")))?,
     };
-    let mut all: BTreeMap<String, Measured> = serde_json::from_slice(&bytes)
-        .map_err(|e| CliError::usage(format!("--record {shown}: not a file of measurements: {e}")))?;
+    let mut all: BTreeMap<String, Measured> = serde_json::from_slice(&bytes).map_err(|e| {
+        CliError::usage(format!("--record {shown}: not a file of measurements: {e}"))
+    })?;
     let now = Circumstances::now();
     let measured = Measured {
         seconds: report.seconds_median,
@@ -155,9 +164,17 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
             "{}: {} slots, {} threads, {} backend, {:.1} bits of security",
             r.params, r.slots, r.threads, r.backend, r.security_bits
         ),
-        format!("one bootstrapping: {:.3} s (median of {}), {:.3} s at best", r.seconds_median, outcomes.len(), r.seconds_min),
+        format!(
+            "one bootstrapping: {:.3} s (median of {}), {:.3} s at best",
+            r.seconds_median,
+            outcomes.len(),
+            r.seconds_min
+        ),
         table(&rows),
-        format!("{} key switches, {} products; failure 2^{:.1}", r.key_switches, r.non_scalar_products, r.failure_log2),
+        format!(
+            "{} key switches, {} products; failure 2^{:.1}",
+            r.key_switches, r.non_scalar_products, r.failure_log2
+        ),
         format!(
             "capacity {:.1} bits before, {:.1} after: {} multiplications",
             r.capacity_bits_before, r.capacity_bits_after, r.multiplications_after
@@ -173,7 +190,8 @@ fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
             r.bandwidth_gb_s
         ),
         format!(
-            "server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} s; peak memory {:.0} MiB",
+            "server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} \
+             s; peak memory {:.0} MiB",
             mib(r.server_key_bytes),
             mib(r.peak_memory_bytes)
         ),

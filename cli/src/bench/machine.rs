@@ -7,7 +7,8 @@ use rayon::prelude::*;
 
 use crate::common::median;
 
-/// The system's high-water mark of this process's resident memory in bytes; 0 where it is not known.
+/// The system's high-water mark of this process's resident memory in bytes; 0 where it is not
+/// known.
 pub fn peak_memory_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
@@ -15,16 +16,19 @@ pub fn peak_memory_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// Begins a new high-water mark, at what is resident now; does nothing where the system has no such thing.
+/// Begins a new high-water mark, at what is resident now; does nothing where the system has no such
+/// thing.
 pub fn restart_peak_memory() {
-    // The mark is only a measurement: where it cannot be restarted, it covers all of the process so far.
+    // The mark is only a measurement: where it cannot be restarted, it covers all of the process so
+    // far.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
 /// Words of each of the two buffers of the bandwidth measurement: 128 MiB, above any cache.
 const BANDWIDTH_WORDS: usize = 16 << 20;
 
-/// Gigabytes a second, read plus written, of streaming through memory with all threads of the pool: the best of five passes.
+/// Gigabytes a second, read plus written, of streaming through memory with all threads of the pool:
+/// the best of five passes.
 pub fn bandwidth_gb_s() -> f64 {
     let from: Vec<u64> = (0..BANDWIDTH_WORDS as u64).collect();
     let mut to = vec![0u64; BANDWIDTH_WORDS];
@@ -43,8 +47,9 @@ pub fn bandwidth_gb_s() -> f64 {
     best
 }
 
-/// Microseconds of wall time for one transform of one limb of the set's ring, forward and inverse averaged, with all threads of the pool at work:
-/// the median over rounds that go through the tables of all primes.
+/// Microseconds of wall time for one transform of one limb of the set's ring, forward and inverse
+/// averaged, with all threads of the pool at work: the median over rounds that go through the
+/// tables of all primes.
 pub fn transform_us(params: &Params) -> f64 {
     let ring = params.ring();
     let primes = ring.prime_count();
@@ -52,7 +57,9 @@ pub fn transform_us(params: &Params) -> f64 {
         .map(|i| {
             let mut limb = ring.limb();
             let q = ring.modulus(i);
-            limb.iter_mut().enumerate().for_each(|(k, x)| *x = q.reduce_u64((k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+            limb.iter_mut().enumerate().for_each(|(k, x)| {
+                *x = q.reduce_u64((k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            });
             limb
         })
         .collect();

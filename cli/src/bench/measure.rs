@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use everlevel::scheme::params::BootstrapMode;
 use everlevel::{
-    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Scheme, SecretKey, ServerKeys, Stage,
-    StageReport,
+    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Scheme,
+    SecretKey, ServerKeys, Stage, StageReport,
 };
 use rand_core::CryptoRng;
 
@@ -54,11 +54,14 @@ impl Bench {
     pub fn new(params: &Params, planner: KeyPlanner) -> Self {
         Bench { params: params.clone(), planner, bootstrapper: None }
     }
+
     /// The planner.
     pub fn planner(&self) -> &KeyPlanner {
         &self.planner
     }
-    /// Whether only integers in the slots survive: round the digit removal of rings of odd index go whole slots.
+
+    /// Whether only integers in the slots survive: round the digit removal of rings of odd index go
+    /// whole slots.
     fn thin(&self) -> bool {
         match self.planner.bootstrap_plan().mode {
             BootstrapMode::Slim => true,
@@ -66,15 +69,18 @@ impl Bench {
             BootstrapMode::Bypass => self.params.ring().axes().is_none(),
         }
     }
+
     /// One run with keys and values from `rng`; `tick` is called after each of its four parts.
     pub fn run(&mut self, rng: &mut impl CryptoRng, tick: &dyn Fn()) -> Result<Outcome, CliError> {
         let started = Instant::now();
         let secret = SecretKey::generate(&self.params, rng);
-        let evaluator = Evaluator::new(ServerKeys::generate(&secret, &self.planner.keys(), rng, |_, _| ())?);
+        let evaluator =
+            Evaluator::new(ServerKeys::generate(&secret, &self.planner.keys(), rng, |_, _| ())?);
         let key_seconds = started.elapsed().as_secs_f64();
         tick();
 
-        // Tables do not depend on keys: they are made once, ahead of the timed bootstrapping, and kept for the other runs.
+        // Tables do not depend on keys: they are made once, ahead of the timed bootstrapping, and
+        // kept for the other runs.
         let started = Instant::now();
         let boot = match self.bootstrapper.take() {
             Some(made) => made,
@@ -104,10 +110,12 @@ impl Bench {
         }
         let first = |stage: Stage| reports.iter().position(|r| r.stage == stage).unwrap_or(0);
         let (raise, removal) = (first(Stage::Raise), first(Stage::DigitRemoval));
-        let capacities = [raise, removal.saturating_sub(1), removal].map(|i| reports.get(i).map_or(0.0, |r| r.capacity_bits));
+        let capacities = [raise, removal.saturating_sub(1), removal]
+            .map(|i| reports.get(i).map_or(0.0, |r| r.capacity_bits));
         let measured = secret.measure_noise(&fresh)?;
         let wrong = self.wrong_slots(&secret, &fresh, &value)?;
-        let (multiplications, depth_after) = self.multiply_on(&evaluator, &secret, fresh.clone(), value.clone(), needed)?;
+        let (multiplications, depth_after) =
+            self.multiply_on(&evaluator, &secret, fresh.clone(), value.clone(), needed)?;
         let new = secret.encrypt(&value, rng)?;
         let (_, depth_fresh) = self.multiply_on(&evaluator, &secret, new, value, needed)?;
         tick();
@@ -133,14 +141,28 @@ impl Bench {
         let params = &self.params;
         let t = params.plain().modulus(params.plain_exponent());
         let mut uniform = |count: usize| -> Vec<u64> {
-            (0..count).map(|_| t.reduce_u128(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))).collect()
+            (0..count)
+                .map(|_| {
+                    t.reduce_u128(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))
+                })
+                .collect()
         };
         Ok(match self.thin() {
             true => Plaintext::encode(params, &uniform(params.slots()))?,
-            false => Plaintext::from_coefficients(params, uniform(params.degree()), params.plain_exponent())?,
+            false => Plaintext::from_coefficients(
+                params,
+                uniform(params.degree()),
+                params.plain_exponent(),
+            )?,
         })
     }
-    fn wrong_slots(&self, secret: &SecretKey, x: &Ciphertext, value: &Plaintext) -> Result<usize, CliError> {
+
+    fn wrong_slots(
+        &self,
+        secret: &SecretKey,
+        x: &Ciphertext,
+        value: &Plaintext,
+    ) -> Result<usize, CliError> {
         let found = secret.decrypt(x)?;
         if found == *value {
             return Ok(0);
@@ -149,8 +171,10 @@ impl Bench {
         let (a, b) = (found.decode_elements(&self.params)?, value.decode_elements(&self.params)?);
         Ok(a.chunks(width).zip(b.chunks(width)).filter(|(a, b)| a != b).count())
     }
-    /// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at the bound: worn out by products and sums
-    /// (x <- x y + z), then switched down, then multiplied by constants until one more bit would be too much.
+
+    /// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at
+    /// the bound: worn out by products and sums (x <- x y + z), then switched down, then multiplied
+    /// by constants until one more bit would be too much.
     fn worn_out(
         &self,
         evaluator: &Evaluator,
@@ -166,7 +190,9 @@ impl Bench {
         let accepted = |x: &Ciphertext| evaluator.capacity_bits(x) >= needed;
         let (mut x, mut value) = fresh()?;
         let ((y, ys), (z, zs)) = (fresh()?, fresh()?);
-        while let Ok(next) = evaluator.mul(&x, &y, NextUse::Product).and_then(|xy| evaluator.add(&xy, &z)) {
+        while let Ok(next) =
+            evaluator.mul(&x, &y, NextUse::Product).and_then(|xy| evaluator.add(&xy, &z))
+        {
             if !accepted(&next) {
                 break;
             }
@@ -185,19 +211,26 @@ impl Bench {
         loop {
             let spare = evaluator.capacity_bits(&x) - needed;
             let most = spare.exp2().min(t as f64 / 2.0).floor() as i64;
-            let units = (2..=most).rev().filter(|k| !(*k as u64).is_multiple_of(params.spec().plain_prime));
-            let constant = units.take(2).find_map(|k| evaluator.mul_scalar(&x, k).ok().filter(accepted).map(|y| (k, y)));
+            let units =
+                (2..=most).rev().filter(|k| !(*k as u64).is_multiple_of(params.spec().plain_prime));
+            let constant = units
+                .take(2)
+                .find_map(|k| evaluator.mul_scalar(&x, k).ok().filter(accepted).map(|y| (k, y)));
             let Some((k, y)) = constant else { break };
             x = y;
             value = value.scaled(k, params)?;
         }
         if self.wrong_slots(secret, &x, &value)? > 0 {
-            return Err(CliError::failure("the input of the bootstrapping is wrong already: please report this"));
+            return Err(CliError::failure(
+                "the input of the bootstrapping is wrong already: please report this",
+            ));
         }
         Ok((x, value))
     }
-    /// Squares until the next square would be refused; every result is decrypted and compared. Returns after how many squares the
-    /// result can still be bootstrapped, and how many there were.
+
+    /// Squares until the next square would be refused; every result is decrypted and compared.
+    /// Returns after how many squares the result can still be bootstrapped, and how many there
+    /// were.
     fn multiply_on(
         &self,
         evaluator: &Evaluator,
@@ -215,7 +248,9 @@ impl Bench {
                 alive = count;
             }
             if self.wrong_slots(secret, &x, &value)? > 0 {
-                return Err(CliError::failure(format!("product {count} in a row is wrong: please report this")));
+                return Err(CliError::failure(format!(
+                    "product {count} in a row is wrong: please report this"
+                )));
             }
         }
         Ok((alive, count))

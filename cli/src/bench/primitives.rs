@@ -5,8 +5,8 @@ use std::time::Instant;
 use everlevel::arith::{NttTable, primes};
 use everlevel::scheme::params::{Family, SecretKind};
 use everlevel::{
-    Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, PublicKey, Scheme,
-    SecretKey, ServerKeys,
+    Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec,
+    Plaintext, PublicKey, Scheme, SecretKey, ServerKeys,
 };
 use rand_core::Rng;
 use serde::Serialize;
@@ -41,26 +41,30 @@ struct Report {
 /// How many rotations share one decomposition.
 const HOISTED: i64 = 8;
 
-/// The splits that other libraries take at the same degree: 12 limbs and 5 special ones, 26 and 9, three digits.
+/// The splits that other libraries take at the same degree: 12 limbs and 5 special ones, 26 and 9,
+/// three digits.
 fn peer_specs() -> [ParamsSpec; 3] {
-    let spec = |name: &str, form, log_degree: u32, plain_prime, word_bits, words, special, digit_size| ParamsSpec {
-        name: name.into(),
-        index: 2 << log_degree,
-        plain_prime,
-        plain_exponent: 1,
-        extended_exponent: 0,
-        base_bits: word_bits,
-        word_bits,
-        words,
-        fine_bits: Vec::new(),
-        special,
-        digit_size,
-        form,
-        through_bgv: false,
-        family: Family::Rlwe,
-        secret: SecretKind::UniformTernary,
-        bootstrap: None,
-    };
+    let spec =
+        |name: &str, form, log_degree: u32, plain_prime, word_bits, words, special, digit_size| {
+            ParamsSpec {
+                name: name.into(),
+                index: 2 << log_degree,
+                plain_prime,
+                plain_exponent: 1,
+                extended_exponent: 0,
+                base_bits: word_bits,
+                word_bits,
+                words,
+                fine_bits: Vec::new(),
+                special,
+                digit_size,
+                form,
+                through_bgv: false,
+                family: Family::Rlwe,
+                secret: SecretKind::UniformTernary,
+                bootstrap: None,
+            }
+        };
     [
         spec("three-digits-65537-n15", Form::Bgv, 15, 65537, 50, 11, 5, 4),
         spec("three-digits-65537-n15-bfv", Form::Bfv, 15, 65537, 50, 11, 5, 4),
@@ -102,11 +106,13 @@ pub fn run(args: &PrimitivesArgs, common: &Common) -> Result<(), CliError> {
     }
     let head = ["operation", "set", "log Q + log P", "digits", "ms"].map(String::from).to_vec();
     let row = |e: &Entry| {
-        let split = if e.digits == 0 { String::new() } else { format!("{:.0} + {:.0}", e.log_q, e.log_p) };
+        let split =
+            if e.digits == 0 { String::new() } else { format!("{:.0} + {:.0}", e.log_q, e.log_p) };
         let digits = if e.digits == 0 { String::new() } else { e.digits.to_string() };
         vec![e.name.to_string(), e.set.clone(), split, digits, format!("{:.3}", e.ms)]
     };
-    let rows: Vec<Vec<String>> = std::iter::once(head).chain(report.results.iter().map(row)).collect();
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(report.results.iter().map(row)).collect();
     emit(&format!(
         "{}\n{} threads, {} backend ({}), median of {}",
         table(&rows),
@@ -135,14 +141,17 @@ fn transforms(runs: u32) -> Result<Vec<Entry>, CliError> {
     const CALLS: u32 = 16;
     let mut out = Vec::new();
     for log_n in 13..=16u32 {
-        let q =
-            primes::primes_congruent_one(2 << log_n, 1 << 50).next().ok_or_else(|| CliError::failure("no prime below 2^50"))?;
+        let q = primes::primes_congruent_one(2 << log_n, 1 << 50)
+            .next()
+            .ok_or_else(|| CliError::failure("no prime below 2^50"))?;
         let ntt = NttTable::for_prime(q, log_n).map_err(CliError::failure)?;
-        let mut limb: Vec<u64> =
-            (0..1u64 << log_n).map(|i| ntt.modulus().reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-        for (name, transform) in
-            [("ntt_forward", NttTable::forward as fn(&NttTable, &mut [u64])), ("ntt_inverse", NttTable::inverse)]
-        {
+        let mut limb: Vec<u64> = (0..1u64 << log_n)
+            .map(|i| ntt.modulus().reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+            .collect();
+        for (name, transform) in [
+            ("ntt_forward", NttTable::forward as fn(&NttTable, &mut [u64])),
+            ("ntt_inverse", NttTable::inverse),
+        ] {
             let ms = time(runs, || {
                 (0..CALLS).for_each(|_| transform(&ntt, &mut limb));
                 Ok(())
@@ -181,19 +190,26 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
     let plain = Plaintext::encode(params, &values)?;
     let (a, b) = (secret.encrypt(&plain, &mut rng)?, secret.encrypt(&plain, &mut rng)?);
     // One word less, wherever the ladder has such a place.
-    let below: Level = chain.at_least(chain.bits(chain.top()) - f64::from(params.spec().word_bits) - 0.5);
+    let below: Level =
+        chain.at_least(chain.bits(chain.top()) - f64::from(params.spec().word_bits) - 0.5);
 
     let hoisted = || -> Result<_, CliError> { Ok(bgv.apply_galois_many(&a, &rotations)?) };
     let factor = bgv.plain_factor(&plain, chain.top())?;
     let checked = secret.decrypt(&bgv.mul(&a, &b, NextUse::Product)?)?.decode(params)?;
     let q = params.plain().modulus(params.plain_exponent());
     if checked.iter().zip(&values).any(|(x, v)| *x != q.mul(*v, *v)) {
-        return Err(CliError::failure(format!("{}: a product decrypts to wrong values: please report this", params.name())));
+        return Err(CliError::failure(format!(
+            "{}: a product decrypts to wrong values: please report this",
+            params.name()
+        )));
     }
     let timings: Vec<(&'static str, f64)> = vec![
         ("encode", time(runs, || Ok(Plaintext::encode(params, &values)?))?),
         ("encrypt_public", time(runs, || Ok(public.encrypt(&plain, &mut rng)?))?),
-        ("encode_encrypt_public", time(runs, || Ok(public.encrypt(&Plaintext::encode(params, &values)?, &mut rng)?))?),
+        (
+            "encode_encrypt_public",
+            time(runs, || Ok(public.encrypt(&Plaintext::encode(params, &values)?, &mut rng)?))?,
+        ),
         ("encrypt_secret", time(runs, || Ok(secret.encrypt(&plain, &mut rng)?))?),
         ("decrypt_decode", time(runs, || Ok(secret.decrypt(&a)?.decode(params)?))?),
         ("add", time(runs, || Ok(bgv.add(&a, &b)?))?),
@@ -201,7 +217,8 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
         ("multiply_factor", time(runs, || Ok(bgv.mul_factor(&a, &factor)?))?),
         ("multiply_relinearize", time(runs, || Ok(bgv.mul(&a, &b, NextUse::Keep)?))?),
         ("multiply_relinearize_switch", time(runs, || Ok(bgv.mul(&a, &b, NextUse::Product)?))?),
-        // As an automorphism, which it is in every ring: where the last dimension is bad, some slots go elsewhere.
+        // As an automorphism, which it is in every ring: where the last dimension is bad, some
+        // slots go elsewhere.
         ("rotate", time(runs, || Ok(bgv.apply_galois(&a, rotations[0])?))?),
         ("hoisted_rotate", time(runs, hoisted)? / HOISTED as f64),
         ("modulus_switch", time(runs, || Ok(bgv.mod_switch_to(&a, below)?))?),

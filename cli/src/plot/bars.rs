@@ -52,38 +52,53 @@ impl BarPlot {
         let value = self.series.get(series)?.values.get(group).copied().flatten()?;
         (value.is_finite() && (!self.log || value > 0.0)).then_some(value)
     }
+
     /// How high a group is: bars that are missing take no room.
     fn thickness(&self, group: usize) -> f64 {
-        let bars = (0..self.series.len()).filter(|s| self.value(*s, group).is_some()).count().max(1);
+        let bars =
+            (0..self.series.len()).filter(|s| self.value(*s, group).is_some()).count().max(1);
         if self.stacked { STACK } else { BAR * bars as f64 }
     }
+
     fn bottom(&self) -> f64 {
         TOP + (0..self.groups.len()).map(|g| self.thickness(g) + GAP).sum::<f64>() + GAP / 2.0
     }
+
     pub(super) fn height(&self) -> f64 {
         self.bottom() + 54.0 + 18.0 * legend(&mut String::new(), 20.0, 0.0, &self.names()) as f64
     }
+
     fn names(&self) -> Vec<(&str, Join)> {
         self.series.iter().map(|s| (s.name.as_str(), Join::Bar)).collect()
     }
+
     fn axis(&self, left: f64) -> Axis {
         let all = |g: usize| (0..self.series.len()).filter_map(move |s| self.value(s, g));
         let groups = 0..self.groups.len();
         let marks = self.marks.iter().map(|m| m.0);
         match (self.log, self.stacked) {
             (true, _) => Axis::logarithmic(groups.flat_map(all).chain(marks), [left, RIGHT]),
-            (_, true) => Axis::over(groups.map(|g| all(g).sum()).chain(marks).chain([0.0]), [left, RIGHT]),
+            (_, true) => {
+                Axis::over(groups.map(|g| all(g).sum()).chain(marks).chain([0.0]), [left, RIGHT])
+            }
             _ => Axis::over(groups.flat_map(all).chain(marks).chain([0.0]), [left, RIGHT]),
         }
     }
+
     /// What is drawn, without the title.
     pub(super) fn body(&self) -> String {
         let mut out = String::new();
-        let left = self.groups.iter().map(|name| width_of(name)).fold(60.0, f64::max).min(MOST_LABEL) + 16.0;
+        let left =
+            self.groups.iter().map(|name| width_of(name)).fold(60.0, f64::max).min(MOST_LABEL)
+                + 16.0;
         let (axis, bottom) = (self.axis(left), self.bottom());
         for (value, x) in axis.ticks() {
             let _ = writeln!(out, "<path class=\"grid\" d=\"M{x:.1} {TOP}V{bottom:.1}\"/>");
-            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>", bottom + 17.0);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+                bottom + 17.0
+            );
         }
         for (value, name) in &self.marks {
             let x = axis.place(*value);
@@ -99,10 +114,24 @@ impl BarPlot {
         for (g, name) in self.groups.iter().enumerate() {
             let thickness = self.thickness(g);
             let middle = y + thickness / 2.0 + 4.5;
-            let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>", left - 8.0, escaped(name));
-            let end = if self.stacked { self.stack(&mut out, &axis, g, y) } else { self.side_by_side(&mut out, &axis, g, y) };
+            let _ = writeln!(
+                out,
+                "<text x=\"{:.1}\" y=\"{middle:.1}\" text-anchor=\"end\">{}</text>",
+                left - 8.0,
+                escaped(name)
+            );
+            let end = if self.stacked {
+                self.stack(&mut out, &axis, g, y)
+            } else {
+                self.side_by_side(&mut out, &axis, g, y)
+            };
             if let Some(total) = self.totals.get(g) {
-                let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{middle:.1}\">{}</text>", end + 6.0, escaped(total));
+                let _ = writeln!(
+                    out,
+                    "<text x=\"{:.1}\" y=\"{middle:.1}\">{}</text>",
+                    end + 6.0,
+                    escaped(total)
+                );
             }
             y += thickness + GAP;
         }
@@ -117,6 +146,7 @@ impl BarPlot {
         legend(&mut out, 20.0, bottom + 62.0, &self.names());
         out
     }
+
     /// Parts of one bar; returns its end.
     fn stack(&self, out: &mut String, axis: &Axis, group: usize, y: f64) -> f64 {
         let mut from = 0.0;
@@ -127,6 +157,7 @@ impl BarPlot {
         }
         axis.place(from)
     }
+
     /// Bars with their values behind them; returns the end of the longest.
     fn side_by_side(&self, out: &mut String, axis: &Axis, group: usize, y: f64) -> f64 {
         let there = (0..self.series.len()).filter_map(|s| Some((s, self.value(s, group)?)));
@@ -134,19 +165,39 @@ impl BarPlot {
         for (line, (s, value)) in there.enumerate() {
             let (y, end) = (y + BAR * line as f64, axis.place(value));
             self.bar(out, [axis.place(0.0), end], [y, BAR - 1.0], s, group);
-            let _ = writeln!(out, "<text class=\"small\" x=\"{:.1}\" y=\"{:.1}\">{}</text>", end + 5.0, y + 10.0, short(value));
+            let _ = writeln!(
+                out,
+                "<text class=\"small\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                end + 5.0,
+                y + 10.0,
+                short(value)
+            );
             most = most.max(end);
         }
         most
     }
+
     /// One bar, with what it stands for.
-    fn bar(&self, out: &mut String, [from, to]: [f64; 2], [y, height]: [f64; 2], series: usize, group: usize) {
+    fn bar(
+        &self,
+        out: &mut String,
+        [from, to]: [f64; 2],
+        [y, height]: [f64; 2],
+        series: usize,
+        group: usize,
+    ) {
         let value = self.value(series, group).unwrap_or(0.0);
-        let told = escaped(&format!("{}, {}: {}", self.groups[group], self.series[series].name, short(value)));
+        let told = escaped(&format!(
+            "{}, {}: {}",
+            self.groups[group],
+            self.series[series].name,
+            short(value)
+        ));
         let (from, width, colour) = (from.min(to), (to - from).abs().max(0.6), series % COLOURS);
         let _ = writeln!(
             out,
-            "<rect x=\"{from:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height}\" class=\"dot{colour}\"><title>{told}</title></rect>"
+            "<rect x=\"{from:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height}\" \
+             class=\"dot{colour}\"><title>{told}</title></rect>"
         );
     }
 }
@@ -156,13 +207,19 @@ mod tests {
     use super::*;
 
     fn plot(stacked: bool, log: bool) -> BarPlot {
-        let series = |name: &str, values: &[Option<f64>]| Bars { name: name.into(), values: values.to_vec() };
+        let series = |name: &str, values: &[Option<f64>]| Bars {
+            name: name.into(),
+            values: values.to_vec(),
+        };
         BarPlot {
             title: "t".into(),
             description: "d".into(),
             value_label: "seconds".into(),
             groups: vec!["a & b".into(), "c".into()],
-            series: vec![series("paper", &[Some(100.0), None]), series("here", &[Some(1.0), Some(0.5)])],
+            series: vec![
+                series("paper", &[Some(100.0), None]),
+                series("here", &[Some(1.0), Some(0.5)]),
+            ],
             stacked,
             log,
             marks: vec![],
@@ -175,16 +232,26 @@ mod tests {
         let widths = |plot: &BarPlot| -> Vec<f64> {
             let body = plot.body();
             let rects = body.split("<rect ").skip(1).filter(|r| r.contains("<title>"));
-            rects.map(|r| r.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()).collect()
+            rects
+                .map(|r| {
+                    r.split("width=\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+                })
+                .collect()
         };
         let side = widths(&plot(false, false));
-        assert!(side.len() == 3 && (side[0] / side[1] - 100.0).abs() < 2.0 && (side[1] / side[2] - 2.0).abs() < 0.1, "{side:?}");
+        assert!(
+            side.len() == 3
+                && (side[0] / side[1] - 100.0).abs() < 2.0
+                && (side[1] / side[2] - 2.0).abs() < 0.1,
+            "{side:?}"
+        );
         // Three decades from 0.1 to 100.
         let log = widths(&plot(false, true));
         assert!((log[0] / log[1] - 3.0).abs() < 0.01, "{log:?}");
         let stacked = plot(true, false).body();
         assert!(stacked.contains("a &amp; b, paper: 100") && !stacked.contains("NaN"), "{stacked}");
     }
+
     #[test]
     fn missing_bars_take_no_room() {
         let plot = plot(false, false);

@@ -17,7 +17,8 @@ pub struct LinePlot {
     pub x_label: String,
     /// What the vertical axis counts, with its unit.
     pub y_label: String,
-    /// Whether the horizontal and the vertical axis are logarithmic; one that is not begins at 0 or below.
+    /// Whether the horizontal and the vertical axis are logarithmic; one that is not begins at 0 or
+    /// below.
     pub log: [bool; 2],
     /// The lines, in the order of the legend; up to [`COLOURS`] of them are told apart.
     pub series: Vec<Series>,
@@ -61,15 +62,23 @@ impl LinePlot {
     pub fn svg(&self) -> String {
         file(&self.title, &self.description, self.height(), &self.body())
     }
+
     pub(super) fn height(&self) -> f64 {
         HEIGHT - 18.0 + 18.0 * legend(&mut String::new(), FRAME[0], 0.0, &self.names()) as f64
     }
+
     fn names(&self) -> Vec<(&str, Join)> {
         self.series.iter().map(|s| (s.name.as_str(), s.join)).collect()
     }
+
     /// What is drawn, without the title.
     pub(super) fn body(&self) -> String {
-        let points = || self.series.iter().flat_map(|s| s.points.iter().copied()).filter(|(x, y)| x.is_finite() && y.is_finite());
+        let points = || {
+            self.series
+                .iter()
+                .flat_map(|s| s.points.iter().copied())
+                .filter(|(x, y)| x.is_finite() && y.is_finite())
+        };
         let ends = self.spans.iter().map(|span| span.0).filter(|x| x.is_finite());
         let across = match self.log[0] {
             true => Axis::logarithmic(points().map(|p| p.0), [FRAME[0], FRAME[2]]),
@@ -96,25 +105,47 @@ impl LinePlot {
         let [left, top, right, bottom] = FRAME;
         for (value, y) in up.ticks() {
             let _ = writeln!(out, "<path class=\"grid\" d=\"M{left} {y:.1}H{right}\"/>");
-            let _ = writeln!(out, "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>", left - 8.0, y + 4.0);
+            let _ = writeln!(
+                out,
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
+                left - 8.0,
+                y + 4.0
+            );
         }
         for (value, x) in across.ticks() {
             let _ = writeln!(out, "<path class=\"grid\" d=\"M{x:.1} {bottom}v5\"/>");
-            let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>", bottom + 19.0);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{value}</text>",
+                bottom + 19.0
+            );
         }
         let _ = writeln!(out, "<path class=\"frame\" d=\"M{left} {top}V{bottom}H{right}\"/>");
         let (middle, half) = ((left + right) / 2.0, (top + bottom) / 2.0);
         let (x_label, y_label) = (escaped(&self.x_label), escaped(&self.y_label));
-        let _ = writeln!(out, "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{x_label}</text>", bottom + 40.0);
-        let _ = writeln!(out, "<text transform=\"translate(20 {half}) rotate(-90)\" text-anchor=\"middle\">{y_label}</text>");
+        let _ = writeln!(
+            out,
+            "<text x=\"{middle}\" y=\"{}\" text-anchor=\"middle\">{x_label}</text>",
+            bottom + 40.0
+        );
+        let _ = writeln!(
+            out,
+            "<text transform=\"translate(20 {half}) rotate(-90)\" \
+             text-anchor=\"middle\">{y_label}</text>"
+        );
     }
-    /// A line at the end of each part, and its name where there is room, on rows of their own by turns.
+
+    /// A line at the end of each part, and its name where there is room, on rows of their own by
+    /// turns.
     fn named_spans(&self, out: &mut String, across: &Axis) {
         let [left, top, _, bottom] = FRAME;
         let (mut from, mut free) = (left, [left; 2]);
         for (end, name) in &self.spans {
             let x = across.place(*end);
-            let _ = writeln!(out, "<path class=\"grid\" stroke-dasharray=\"3 4\" d=\"M{x:.1} {top}V{bottom}\"/>");
+            let _ = writeln!(
+                out,
+                "<path class=\"grid\" stroke-dasharray=\"3 4\" d=\"M{x:.1} {top}V{bottom}\"/>"
+            );
             // Letters of this size are about six units wide.
             let (middle, half) = ((from + x) / 2.0, name.chars().count() as f64 * 3.0 + 2.0);
             let start = middle - half;
@@ -122,7 +153,8 @@ impl LinePlot {
                 let y = top - 8.0 - 13.0 * row as f64;
                 let _ = writeln!(
                     out,
-                    "<text class=\"small\" x=\"{middle:.1}\" y=\"{y}\" text-anchor=\"middle\">{}</text>",
+                    "<text class=\"small\" x=\"{middle:.1}\" y=\"{y}\" \
+                     text-anchor=\"middle\">{}</text>",
                     escaped(name)
                 );
                 free[row] = middle + half;
@@ -140,7 +172,10 @@ fn line(out: &mut String, series: &Series, colour: usize, across: &Axis, up: &Ax
     if few || series.join == Join::Dots {
         let radius = if few { 3.5 } else { 2.4 };
         for (x, y) in places.clone() {
-            let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" class=\"dot{colour}\"/>");
+            let _ = writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" class=\"dot{colour}\"/>"
+            );
         }
     }
     if series.join == Join::Dots {
@@ -177,11 +212,16 @@ mod tests {
             spans: vec![(2.0, "whole".into())],
         };
         let svg = plot.svg();
-        assert!(svg.contains("a &lt; b") && svg.contains("s &amp; t") && svg.contains(">whole<"), "{svg}");
-        // From the lower left to the upper right corner of the frame, the value that is none left out.
+        assert!(
+            svg.contains("a &lt; b") && svg.contains("s &amp; t") && svg.contains(">whole<"),
+            "{svg}"
+        );
+        // From the lower left to the upper right corner of the frame, the value that is none left
+        // out.
         assert!(svg.contains("d=\"M70.0 440.0H940.0V70.0\""), "{svg}");
         assert!(!svg.contains("NaN"));
     }
+
     #[test]
     fn nothing_to_plot_is_a_frame() {
         let none = String::new;

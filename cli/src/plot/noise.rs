@@ -24,7 +24,8 @@ pub struct NoisePoint {
 /// The plot, with the stages named above it.
 pub fn noise_plot(params: &str, points: &[NoisePoint]) -> LinePlot {
     let line = |name: &str, join, value: &dyn Fn(&NoisePoint) -> Option<f64>| {
-        let points: Vec<_> = points.iter().filter_map(|p| Some((p.row as f64, value(p)?))).collect();
+        let points: Vec<_> =
+            points.iter().filter_map(|p| Some((p.row as f64, value(p)?))).collect();
         (!points.is_empty()).then(|| Series { name: name.into(), points, join })
     };
     let series = [
@@ -43,7 +44,10 @@ pub fn noise_plot(params: &str, points: &[NoisePoint]) -> LinePlot {
     }
     LinePlot {
         title: format!("Noise, {params}"),
-        description: "log2 of the modulus, of the proved bound on the noise, and of the noise itself, after each operation; between modulus and noise is what is left to compute with".into(),
+        description: "log2 of the modulus, of the proved bound on the noise, and of the noise \
+                      itself, after each operation; between modulus and noise is what is left to \
+                      compute with"
+            .into(),
         x_label: "operation".into(),
         y_label: "bits (log2)".into(),
         log: [false; 2],

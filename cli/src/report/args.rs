@@ -7,10 +7,12 @@ use clap::Args;
 /// Arguments of `reproduce all`.
 #[derive(Args)]
 pub struct AllArgs {
-    /// The papers' parameters instead of small rings (--quick, the default): hours instead of minutes
+    /// The papers' parameters instead of small rings (--quick, the default): hours instead of
+    /// minutes
     #[arg(long)]
     pub full: bool,
-    /// Take records that are in this directory, too, or in its subdirectories `quick` and `sets`, instead of running their jobs; can be repeated
+    /// Take records that are in this directory, too, or in its subdirectories `quick` and `sets`,
+    /// instead of running their jobs; can be repeated
     #[arg(long, value_name = "DIR")]
     pub records: Vec<PathBuf>,
     /// Run only jobs whose names contain this; * stands for anything
@@ -41,8 +43,13 @@ mod tests {
     #[test]
     fn patterns() {
         assert!(
-            matches("", "a") && matches("table-5", "chen-han-table-5-row-1") && matches("chen*row-1", "chen-han-table-5-row-1")
+            matches("", "a")
+                && matches("table-5", "chen-han-table-5-row-1")
+                && matches("chen*row-1", "chen-han-table-5-row-1")
         );
-        assert!(!matches("table-6", "chen-han-table-5-row-1") && !matches("row*chen", "chen-han-table-5-row-1"));
+        assert!(
+            !matches("table-6", "chen-han-table-5-row-1")
+                && !matches("row*chen", "chen-han-table-5-row-1")
+        );
     }
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::plan::Job;
 
-/// Seconds of jobs as they were run once, or, of long ones, as their records have them: keys, tables and what is measured.
+/// Seconds of jobs as they were run once, or, of long ones, as their records have them: keys,
+/// tables and what is measured.
 const RECORDED: &str = include_str!("../../data/job-seconds.json");
 /// What a job is expected to take that was never run.
 const UNKNOWN: f64 = 60.0;
@@ -22,6 +23,7 @@ impl Estimates {
         // A test reads the table.
         Estimates { recorded: serde_json::from_str(RECORDED).unwrap_or_default(), seen: [0.0; 2] }
     }
+
     /// Seconds that jobs will take.
     pub fn of<'a>(&self, jobs: impl Iterator<Item = &'a Job>) -> f64 {
         let [expected, taken] = self.seen;
@@ -29,11 +31,13 @@ impl Estimates {
         let pace = (taken + 5.0) / (expected + 5.0);
         jobs.map(|job| self.recorded(job)).fold(0.0, |all, seconds| all + seconds) * pace
     }
+
     /// A job has taken so long.
     pub fn learn(&mut self, job: &Job, seconds: f64) {
         self.seen[0] += self.recorded(job);
         self.seen[1] += seconds;
     }
+
     fn recorded(&self, job: &Job) -> f64 {
         self.recorded.get(&job.name).copied().unwrap_or(UNKNOWN)
     }
@@ -51,6 +55,7 @@ mod tests {
             assert!(recorded.get(&job.name).is_some_and(|s| *s > 0.0), "{}", job.name);
         }
     }
+
     #[test]
     fn the_pace_is_learnt() {
         let plan = Plan::new(true, None);

@@ -40,13 +40,17 @@ pub fn run(all: &AllArgs, args: &ReproduceArgs, common: &Common) -> Result<(), C
         return list(&plan, &store, &wanted, common);
     }
     if !plan.jobs.iter().any(&wanted) {
-        return Err(CliError::usage("--only: no job has such a name; `everlevel reproduce all --list` prints them"));
+        return Err(CliError::usage(
+            "--only: no job has such a name; `everlevel reproduce all --list` prints them",
+        ));
     }
     store.create()?;
     write(&out, &plan, &store)?;
     let failed = match all.no_run {
         true => 0,
-        false => runner::run(&plan, &mut store, &wanted, common, &mut |store| write(&out, &plan, store))?,
+        false => {
+            runner::run(&plan, &mut store, &wanted, common, &mut |store| write(&out, &plan, store))?
+        }
     };
     let records = Records::read(&plan, &store);
     let summary = records.report().summary;
@@ -61,8 +65,12 @@ pub fn run(all: &AllArgs, args: &ReproduceArgs, common: &Common) -> Result<(), C
     }
     match (failed, summary.wrong) {
         (0, 0) => Ok(()),
-        (0, wrong) => Err(CliError::failure(format!("{wrong} slots or blocks are wrong: please report this"))),
-        (failed, _) => Err(CliError::failure(format!("{failed} jobs failed: the page and {shown} say why"))),
+        (0, wrong) => {
+            Err(CliError::failure(format!("{wrong} slots or blocks are wrong: please report this")))
+        }
+        (failed, _) => {
+            Err(CliError::failure(format!("{failed} jobs failed: the page and {shown} say why")))
+        }
     }
 }
 
@@ -79,17 +87,24 @@ fn check(all: &AllArgs, args: &ReproduceArgs) -> Result<(), CliError> {
         ("--runs", args.runs != 1),
     ];
     match foreign.iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
-            Err(CliError::usage(format!("{option}: `all` runs what the plan says; take --only, or a single table")))
-        }
+        Some((option, _)) => Err(CliError::usage(format!(
+            "{option}: `all` runs what the plan says; take --only, or a single table"
+        ))),
         None => Ok(()),
     }
 }
 
-fn list(plan: &Plan, store: &Store, wanted: &dyn Fn(&Job) -> bool, common: &Common) -> Result<(), CliError> {
+fn list(
+    plan: &Plan,
+    store: &Store,
+    wanted: &dyn Fn(&Job) -> bool,
+    common: &Common,
+) -> Result<(), CliError> {
     let estimates = Estimates::new();
     let jobs: Vec<&Job> = plan.jobs.iter().filter(|job| wanted(job)).collect();
-    let there = |job: &Job| store.find(&job.name).map(|stored| stored.elsewhere.unwrap_or_else(|| "here".into()));
+    let there = |job: &Job| {
+        store.find(&job.name).map(|stored| stored.elsewhere.unwrap_or_else(|| "here".into()))
+    };
     if common.json {
         let one = |job: &&Job| {
             let seconds = estimates.of([*job].into_iter());
@@ -105,7 +120,12 @@ fn list(plan: &Plan, store: &Store, wanted: &dyn Fn(&Job) -> bool, common: &Comm
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(jobs.iter().map(row)).collect();
     let missing = jobs.iter().copied().filter(|job| there(job).is_none());
     let left = runner::duration(estimates.of(missing.clone()));
-    emit(&format!("{}\n{} jobs, {} of them without record, about {left}", table(&rows), jobs.len(), missing.count()))
+    emit(&format!(
+        "{}\n{} jobs, {} of them without record, about {left}",
+        table(&rows),
+        jobs.len(),
+        missing.count()
+    ))
 }
 
 fn command(job: &Job) -> String {
@@ -116,6 +136,7 @@ fn command(job: &Job) -> String {
 fn write(out: &Path, plan: &Plan, store: &Store) -> Result<(), CliError> {
     let report = Records::read(plan, store).report();
     let index = out.join("index.html");
-    write_file(&index, page::page(&report).as_bytes(), Existing::Replace).map_err(of_file(&index))?;
+    write_file(&index, page::page(&report).as_bytes(), Existing::Replace)
+        .map_err(of_file(&index))?;
     record::write(out, "report", &report)
 }

@@ -1,4 +1,5 @@
-//! What a report shows: tables and figures in chapters. The page is drawn from this, and `report.json` is this.
+//! What a report shows: tables and figures in chapters. The page is drawn from this, and
+//! `report.json` is this.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -183,6 +184,7 @@ impl Chapter {
             parts: Vec::new(),
         }
     }
+
     /// Adds a figure, unless there is none.
     pub fn figure(&mut self, figure: Option<Figure>) {
         self.parts.extend(figure.map(Part::Figure));
@@ -199,22 +201,32 @@ impl Cell {
     pub fn text(text: impl Into<String>) -> Self {
         Cell { text: text.into(), value: None }
     }
+
     /// A number with as many digits as help.
     pub fn number(value: Option<f64>) -> Self {
         Cell { text: value.map_or_else(String::new, short), value }
     }
+
     /// A number with so many digits after the point.
     pub fn digits(value: Option<f64>, digits: usize) -> Self {
         Cell { text: value.map_or_else(String::new, |v| format!("{v:.digits$}")), value }
     }
+
     /// A number without rounding: a parameter, a count, a figure as printed.
     pub fn exact(value: Option<f64>) -> Self {
         Cell { text: value.map_or_else(String::new, |v| v.to_string()), value }
     }
+
     /// Here over paper.
     pub fn ratio(here: Option<f64>, paper: Option<f64>) -> Self {
-        let ratio = here.zip(paper).filter(|(_, paper)| *paper != 0.0).map(|(here, paper)| here / paper);
-        Cell { text: ratio.map_or_else(String::new, |r| if r < 0.001 { format!("{r:.1e}") } else { short(r) }), value: ratio }
+        let ratio =
+            here.zip(paper).filter(|(_, paper)| *paper != 0.0).map(|(here, paper)| here / paper);
+        Cell {
+            text: ratio.map_or_else(String::new, |r| {
+                if r < 0.001 { format!("{r:.1e}") } else { short(r) }
+            }),
+            value: ratio,
+        }
     }
 }
 
@@ -222,14 +234,17 @@ impl Cell {
 pub trait Fields {
     /// The value at a path of names and numbers, with points between.
     fn at(&self, path: &str) -> Option<&Value>;
+
     /// The number there.
     fn number(&self, path: &str) -> Option<f64> {
         self.at(path)?.as_f64()
     }
+
     /// The text there.
     fn text(&self, path: &str) -> String {
         self.at(path).and_then(Value::as_str).unwrap_or_default().to_string()
     }
+
     /// The list there.
     fn list(&self, path: &str) -> &[Value] {
         self.at(path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
@@ -253,12 +268,17 @@ mod tests {
     fn fields_are_found_and_missing_ones_are_none() {
         let record = serde_json::json!({"paper": {"seconds": [1, 2.5]}, "name": "x"});
         assert_eq!(
-            (record.number("paper.seconds.1"), record.number("paper.seconds.2"), record.number("name")),
+            (
+                record.number("paper.seconds.1"),
+                record.number("paper.seconds.2"),
+                record.number("name")
+            ),
             (Some(2.5), None, None)
         );
         assert_eq!((record.text("name").as_str(), record.text("none").as_str()), ("x", ""));
         assert_eq!((record.list("paper.seconds").len(), record.list("name").len()), (2, 0));
     }
+
     #[test]
     fn ratios_need_both_sides() {
         assert_eq!(Cell::ratio(Some(1.0), Some(4.0)).value, Some(0.25));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::model::{Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times, column};
+use super::model::{
+    Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times, column,
+};
 use super::runner::grouped;
 use super::store::Origin;
 use crate::plot::{escaped, page_style, page_variables};
@@ -15,20 +17,27 @@ const LONG: usize = 44;
 pub fn page(report: &Report) -> String {
     let [light, dark] = page_variables();
     let dark = format!(
-        "{dark}--panel:#20242a;--soft:#9aa0a8;--link:#7ab8ff;--better:#17412f;--worse:#54301a;--bad:#5c1f1f;--paper:#1c2430"
+        "{dark}--panel:#20242a;--soft:#9aa0a8;--link:#7ab8ff;--better:#17412f;--worse:#54301a;\
+         --bad:#5c1f1f;--paper:#1c2430"
     );
     let style = format!(
-        ":root{{{light}}}{}@media(prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}:root[data-theme=dark]{{{dark};color-scheme:dark}}:root[data-theme=light]{{color-scheme:light}}{}",
+        ":root{{{light}}}{}@media(prefers-color-scheme:dark){{:root:\
+         not([data-theme=light]){{{dark}}}}}:root[data-theme=dark]{{{dark};color-scheme:dark}}:\
+         root[data-theme=light]{{color-scheme:light}}{}",
         include_str!("page.css"),
         page_style()
     );
     let size = if report.quick { "small rings" } else { "the papers' parameters" };
     let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
-         <title>everlevel: three papers, reproduced</title>\n<style>{style}</style>\n<script>{}</script>\n</head>\n<body>\n\
-         <header><h1>everlevel: three papers, reproduced</h1>\n<p>Every table of three papers on homomorphic encryption, theirs beside what this library finds, at {size}. \
-         Ratios are <b>here ÷ paper</b>: below 1 is less than in the paper, green where less is better. Blue columns are the papers'. \
-         <code>everlevel reproduce all{}</code> makes this page; each table says how to run it alone, and a click on a head sorts it.</p></header>\n",
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
+         name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>everlevel: \
+         three papers, \
+         reproduced</title>\n<style>{style}</style>\n<script>{}</script>\n</head>\n<body>\\
+         n<header><h1>everlevel: three papers, reproduced</h1>\n<p>Every table of three papers on \
+         homomorphic encryption, theirs beside what this library finds, at {size}. Ratios are \
+         <b>here ÷ paper</b>: below 1 is less than in the paper, green where less is better. Blue \
+         columns are the papers'. <code>everlevel reproduce all{}</code> makes this page; each \
+         table says how to run it alone, and a click on a head sorts it.</p></header>\n",
         include_str!("page.js"),
         if report.quick { "" } else { " --full" }
     );
@@ -53,7 +62,12 @@ fn summary(out: &mut String, s: &Summary) {
     out.push_str("<section id=\"summary\">\n<div class=\"facts\">");
     let mut fact = |bad: bool, value: String, what: &str| {
         let class = if bad { "fact bad" } else { "fact" };
-        let _ = write!(out, "<div class=\"{class}\"><b>{}</b><span>{}</span></div>", escaped(&value), escaped(what));
+        let _ = write!(
+            out,
+            "<div class=\"{class}\"><b>{}</b><span>{}</span></div>",
+            escaped(&value),
+            escaped(what)
+        );
     };
     fact(false, format!("{} of {}", s.done, s.jobs), "jobs have a record");
     fact(s.wrong > 0, s.wrong.to_string(), "wrong slots and blocks");
@@ -62,15 +76,32 @@ fn summary(out: &mut String, s: &Summary) {
     out.push_str("</div>\n");
     ratios(out, &s.times);
     for (name, error) in &s.failed {
-        let _ = writeln!(out, "<p class=\"missing\"><b>{}</b> failed: {}</p>", escaped(name), escaped(error));
+        let _ = writeln!(
+            out,
+            "<p class=\"missing\"><b>{}</b> failed: {}</p>",
+            escaped(name),
+            escaped(error)
+        );
     }
     if !s.taken.is_empty() {
-        let taken: Vec<String> =
-            s.taken.iter().map(|(from, count)| format!("{count} from <code>{}</code>", escaped(from))).collect();
-        let _ = writeln!(out, "<p>Records taken as they are, with dates and machines of their own: {}.</p>", taken.join(", "));
+        let taken: Vec<String> = s
+            .taken
+            .iter()
+            .map(|(from, count)| format!("{count} from <code>{}</code>", escaped(from)))
+            .collect();
+        let _ = writeln!(
+            out,
+            "<p>Records taken as they are, with dates and machines of their own: {}.</p>",
+            taken.join(", ")
+        );
     }
     if !s.machines.is_empty() {
-        out.push_str("<div class=\"box\"><table id=\"machines\"><thead><tr><th class=\"text\">machine</th><th class=\"text\">instructions</th><th>records</th><th class=\"text\">dates</th><th class=\"text\">version</th><th class=\"text\">commits (+: with changes)</th></tr></thead><tbody>");
+        out.push_str(
+            "<div class=\"box\"><table id=\"machines\"><thead><tr><th \
+             class=\"text\">machine</th><th class=\"text\">instructions</th><th>records</th><th \
+             class=\"text\">dates</th><th class=\"text\">version</th><th class=\"text\">commits \
+             (+: with changes)</th></tr></thead><tbody>",
+        );
         s.machines.iter().for_each(|m| machine(out, m));
         out.push_str("</tbody></table></div>\n");
     }
@@ -79,7 +110,11 @@ fn summary(out: &mut String, s: &Summary) {
             out,
             "<details><summary>{} jobs without record</summary><p>{}</p></details>",
             s.missing.len(),
-            s.missing.iter().map(|name| format!("<code>{}</code>", escaped(name))).collect::<Vec<_>>().join(" ")
+            s.missing
+                .iter()
+                .map(|name| format!("<code>{}</code>", escaped(name)))
+                .collect::<Vec<_>>()
+                .join(" ")
         );
     }
     out.push_str("</section>\n");
@@ -90,19 +125,28 @@ fn ratios(out: &mut String, times: &[Times]) {
     if times.is_empty() {
         return;
     }
-    out.push_str("<h3 id=\"times-head\">Time, here ÷ paper (or peer)</h3>\n<div class=\"box\"><table id=\"times\" aria-labelledby=\"times-head\"><thead><tr><th class=\"text\">table</th><th class=\"text\">of</th><th>rows</th><th>least</th><th>median</th><th>largest</th></tr></thead><tbody>");
+    out.push_str(
+        "<h3 id=\"times-head\">Time, here ÷ paper (or peer)</h3>\n<div class=\"box\"><table \
+         id=\"times\" aria-labelledby=\"times-head\"><thead><tr><th class=\"text\">table</th><th \
+         class=\"text\">of</th><th>rows</th><th>least</th><th>median</th><th>largest</th></tr></\
+         thead><tbody>",
+    );
     let ratio = column("", "", Kind::Ratio);
     for t in times {
         let (id, what, of) = (escaped(&t.id), escaped(&t.what), escaped(&t.of));
         let _ = write!(
             out,
-            "<tr><td class=\"text\"><a href=\"#{id}-head\">{what}</a></td><td class=\"text\">{of}</td><td>{}</td>",
+            "<tr><td class=\"text\"><a href=\"#{id}-head\">{what}</a></td><td \
+             class=\"text\">{of}</td><td>{}</td>",
             t.count
         );
         t.ratios.iter().for_each(|r| write_cell(out, &Cell::ratio(Some(*r), Some(1.0)), &ratio));
         out.push_str("</tr>\n");
     }
-    out.push_str("</tbody></table></div>\n<p class=\"how\">On other machines than the paper's, years later: a part of every ratio is the processor.</p>\n");
+    out.push_str(
+        "</tbody></table></div>\n<p class=\"how\">On other machines than the paper's, years \
+         later: a part of every ratio is the processor.</p>\n",
+    );
 }
 
 fn machine(out: &mut String, m: &Machine) {
@@ -147,7 +191,11 @@ fn marked(text: &str) -> String {
             continue;
         }
         for (k, words) in part.split("**").enumerate() {
-            let _ = if k % 2 == 1 { write!(out, "<b>{}</b>", escaped(words)) } else { write!(out, "{}", escaped(words)) };
+            let _ = if k % 2 == 1 {
+                write!(out, "<b>{}</b>", escaped(words))
+            } else {
+                write!(out, "{}", escaped(words))
+            };
         }
     }
     out
@@ -194,7 +242,8 @@ fn table(out: &mut String, t: &Table) {
     } else {
         let _ = write!(
             out,
-            "<div class=\"box\" role=\"region\" aria-labelledby=\"{id}-head\" tabindex=\"0\"><table id=\"{id}\"><thead>"
+            "<div class=\"box\" role=\"region\" aria-labelledby=\"{id}-head\" \
+             tabindex=\"0\"><table id=\"{id}\"><thead>"
         );
         heads(out, &t.columns);
         out.push_str("</thead><tbody>");
@@ -208,7 +257,8 @@ fn table(out: &mut String, t: &Table) {
     how(out, &t.command);
     notes(out, &t.notes);
     if !t.missing.is_empty() {
-        let names: Vec<String> = t.missing.iter().map(|name| format!("<code>{}</code>", escaped(name))).collect();
+        let names: Vec<String> =
+            t.missing.iter().map(|name| format!("<code>{}</code>", escaped(name))).collect();
         let _ = writeln!(out, "<p class=\"how missing\">Not run: {}</p>", names.join(" "));
     }
     origins(out, &t.origins);
@@ -223,11 +273,25 @@ fn heads(out: &mut String, columns: &[Column]) {
     for run in columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
         if run[0].group.is_empty() {
             let class = if run[0].kind == Kind::Text { " class=\"text\"" } else { "" };
-            let _ = write!(out, "<th rowspan=\"2\" scope=\"col\" data-column=\"{at}\"{class}>{}</th>", escaped(run[0].label));
+            let _ = write!(
+                out,
+                "<th rowspan=\"2\" scope=\"col\" data-column=\"{at}\"{class}>{}</th>",
+                escaped(run[0].label)
+            );
         } else {
-            let _ = write!(out, "<th colspan=\"{}\" scope=\"colgroup\">{}</th>", run.len(), escaped(run[0].group));
+            let _ = write!(
+                out,
+                "<th colspan=\"{}\" scope=\"colgroup\">{}</th>",
+                run.len(),
+                escaped(run[0].group)
+            );
             for (i, c) in run.iter().enumerate() {
-                let _ = write!(below, "<th scope=\"col\" data-column=\"{}\">{}</th>", at + i, escaped(c.label));
+                let _ = write!(
+                    below,
+                    "<th scope=\"col\" data-column=\"{}\">{}</th>",
+                    at + i,
+                    escaped(c.label)
+                );
             }
         }
         at += run.len();
@@ -237,7 +301,10 @@ fn heads(out: &mut String, columns: &[Column]) {
 
 fn write_cell(out: &mut String, cell: &Cell, column: &Column) {
     let value = cell.value.filter(|v| v.is_finite());
-    let wrong = column.kind == Kind::Wrong && !cell.text.is_empty() && !cell.text.starts_with("0 of") && cell.text != "0";
+    let wrong = column.kind == Kind::Wrong
+        && !cell.text.is_empty()
+        && !cell.text.starts_with("0 of")
+        && cell.text != "0";
     let class = match (column.kind, value) {
         _ if wrong => "bad",
         (Kind::Text, _) if cell.text.chars().count() > LONG => "text wide",
@@ -249,11 +316,18 @@ fn write_cell(out: &mut String, cell: &Cell, column: &Column) {
         _ => "",
     };
     let times = value.filter(|_| column.kind == Kind::Ratio).map(|r| {
-        if r < 1.0 { format!(" title=\"{:.1} times less\"", 1.0 / r) } else { format!(" title=\"{r:.1} times as much\"") }
+        if r < 1.0 {
+            format!(" title=\"{:.1} times less\"", 1.0 / r)
+        } else {
+            format!(" title=\"{r:.1} times as much\"")
+        }
     });
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
-    let sorted = value.filter(|v| cell.text.parse() != Ok(*v)).map_or_else(String::new, |v| format!(" data-v=\"{v}\""));
-    let _ = write!(out, "<td{class}{sorted}{}>{}</td>", times.unwrap_or_default(), escaped(&cell.text));
+    let sorted = value
+        .filter(|v| cell.text.parse() != Ok(*v))
+        .map_or_else(String::new, |v| format!(" data-v=\"{v}\""));
+    let _ =
+        write!(out, "<td{class}{sorted}{}>{}</td>", times.unwrap_or_default(), escaped(&cell.text));
 }
 
 fn origins(out: &mut String, origins: &[Origin]) {
@@ -305,7 +379,12 @@ mod tests {
             rows: vec![vec![Cell::text(evil), Cell::text(evil)]],
             notes: vec![format!("`{evil}` **{evil}** {evil}")],
             missing: vec![evil.into()],
-            origins: vec![Origin { date: evil.into(), commit: evil.into(), cpu: evil.into(), ..Origin::default() }],
+            origins: vec![Origin {
+                date: evil.into(),
+                commit: evil.into(),
+                cpu: evil.into(),
+                ..Origin::default()
+            }],
         };
         let chapter = Chapter {
             id: evil.into(),
@@ -327,13 +406,20 @@ mod tests {
             missing: vec![evil.into()],
             taken: vec![(evil.into(), 1)],
             machines: vec![machine],
-            times: vec![Times { id: evil.into(), what: evil.into(), of: evil.into(), count: 1, ratios: [1.0; 3] }],
+            times: vec![Times {
+                id: evil.into(),
+                what: evil.into(),
+                of: evil.into(),
+                count: 1,
+                ratios: [1.0; 3],
+            }],
             ..empty()
         };
         let page = page(&Report { quick: true, summary, chapters: vec![chapter] });
         assert_eq!(page.matches("<script").count(), 1, "{page}");
         assert!(!page.contains("alert('x')") && page.contains("&lt;script&gt;"));
     }
+
     #[test]
     fn wrong_slots_and_ratios_are_marked() {
         let cell = |cell: Cell, kind| {
@@ -342,15 +428,20 @@ mod tests {
             out
         };
         assert!(
-            cell(Cell::text("1 of 64"), Kind::Wrong).contains("bad") && !cell(Cell::text("0 of 64"), Kind::Wrong).contains("bad")
+            cell(Cell::text("1 of 64"), Kind::Wrong).contains("bad")
+                && !cell(Cell::text("0 of 64"), Kind::Wrong).contains("bad")
         );
         assert!(cell(Cell::ratio(Some(1.0), Some(4.0)), Kind::Ratio).contains("better"));
         assert!(cell(Cell::ratio(Some(5.0), Some(4.0)), Kind::Ratio).contains("worse"));
         assert!(!cell(Cell::ratio(Some(5.0), None), Kind::Ratio).contains("data-v"));
     }
+
     #[test]
     fn nothing_comes_from_elsewhere() {
         let page = page(&Report { quick: false, summary: empty(), chapters: vec![] });
-        assert!(!page.contains("http") && !page.contains("url(") && !page.contains(" src="), "{page}");
+        assert!(
+            !page.contains("http") && !page.contains("url(") && !page.contains(" src="),
+            "{page}"
+        );
     }
 }

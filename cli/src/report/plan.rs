@@ -112,7 +112,12 @@ impl Plan {
         plan.ma_et_al();
         for table in LtvTable::value_variants() {
             let group = group_of("ltv", table.name());
-            plan.add(&group, &["reproduce", "ltv", table.name(), "--threads", "1"], group.clone(), &[]);
+            plan.add(
+                &group,
+                &["reproduce", "ltv", table.name(), "--threads", "1"],
+                group.clone(),
+                &[],
+            );
         }
         plan.aes();
         plan.add(SECURITY, &["security", "papers"], SECURITY.into(), &[]);
@@ -121,16 +126,19 @@ impl Plan {
         }
         plan.bootstraps();
         if let Some(threads) = threads {
-            for job in plan.jobs.iter_mut().filter(|job| !job.args.iter().any(|a| a == "--threads")) {
+            for job in plan.jobs.iter_mut().filter(|job| !job.args.iter().any(|a| a == "--threads"))
+            {
                 job.args.extend(["--threads".into(), threads.to_string()]);
             }
         }
         plan
     }
+
     /// The jobs of a group.
     pub fn of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a Job> {
         self.jobs.iter().filter(move |job| job.group == group)
     }
+
     /// The command that runs a whole group.
     pub fn command(&self, group: &str) -> String {
         self.commands.get(group).cloned().unwrap_or_default()
@@ -145,16 +153,20 @@ impl Plan {
         let args = [words(base), words(own)].concat();
         // Options of all jobs, and the names of those of one, say little.
         let base = base.iter().take_while(|w| !w.starts_with("--")).filter(|w| **w != "reproduce");
-        let label: Vec<&str> = base.chain(own.iter().filter(|w| !w.starts_with("--"))).copied().collect();
+        let label: Vec<&str> =
+            base.chain(own.iter().filter(|w| !w.starts_with("--"))).copied().collect();
         self.jobs.push(Job { name, group: group.into(), label: label.join(" "), args });
     }
+
     /// The options of a size: small rings, or one thread and so many runs.
     fn sized(&self, runs: &'static str) -> Vec<&'static str> {
         if self.quick { vec!["--quick"] } else { vec!["--threads", "1", "--runs", runs] }
     }
+
     fn suffix(&self) -> &'static str {
         if self.quick { "-quick" } else { "" }
     }
+
     fn chen_han(&mut self) {
         for table in ChenHanTable::value_variants() {
             let group = group_of("chen-han", table.name());
@@ -176,16 +188,29 @@ impl Plan {
                 let (stem, row) = (format!("{group}-row-{row}"), row.to_string());
                 let own = ["--row", &row];
                 match table {
-                    ChenHanTable::Table1 | ChenHanTable::Table2 => self.add(&group, &base, stem, &own),
-                    ChenHanTable::Table3 => self.add(&group, &base, format!("{stem}{suffix}"), &own),
+                    ChenHanTable::Table1 | ChenHanTable::Table2 => {
+                        self.add(&group, &base, stem, &own)
+                    }
+                    ChenHanTable::Table3 => {
+                        self.add(&group, &base, format!("{stem}{suffix}"), &own)
+                    }
                     ChenHanTable::Table4 | ChenHanTable::Table5 => {
-                        // Scale-invariant products throughout are what the paper had; they are recorded for slim bootstrapping at full size.
+                        // Scale-invariant products throughout are what the paper had; they are
+                        // recorded for slim bootstrapping at full size.
                         let both = *table == ChenHanTable::Table5 && !self.quick;
-                        let arithmetics: &[&str] = if both { &["mixed", "bfv"] } else { &["mixed"] };
+                        let arithmetics: &[&str] =
+                            if both { &["mixed", "bfv"] } else { &["mixed"] };
                         for secret in [Variant::Main128.name(), Variant::Encapsulated.name()] {
                             for arithmetic in arithmetics {
-                                let own = [&own[..], &["--secret", secret, "--arithmetic", arithmetic]].concat();
-                                self.add(&group, &base, format!("{stem}-{secret}-{arithmetic}{suffix}"), &own);
+                                let own =
+                                    [&own[..], &["--secret", secret, "--arithmetic", arithmetic]]
+                                        .concat();
+                                self.add(
+                                    &group,
+                                    &base,
+                                    format!("{stem}-{secret}-{arithmetic}{suffix}"),
+                                    &own,
+                                );
                             }
                         }
                     }
@@ -193,6 +218,7 @@ impl Plan {
             }
         }
     }
+
     fn ma_et_al(&mut self) {
         for table in MaEtAlTable::value_variants() {
             let group = group_of("ma-et-al", table.name());
@@ -200,7 +226,12 @@ impl Plan {
             match table {
                 MaEtAlTable::Degrees => {
                     for row in 1..=ma_et_al::sets().len() {
-                        self.add(&group, &base, format!("{group}-row-{row}"), &["--row", &row.to_string()]);
+                        self.add(
+                            &group,
+                            &base,
+                            format!("{group}-row-{row}"),
+                            &["--row", &row.to_string()],
+                        );
                     }
                 }
                 MaEtAlTable::Table4 => self.add(&group, &base, group.clone(), &[]),
@@ -208,12 +239,18 @@ impl Plan {
                     let base = [&base[..], &self.sized("1")].concat();
                     for set in general::usual() {
                         let (name, suffix) = (set.name(), self.suffix());
-                        self.add(&group, &base, format!("{group}-{name}{suffix}"), &["--set", name.trim_start_matches("ma-")]);
+                        self.add(
+                            &group,
+                            &base,
+                            format!("{group}-{name}{suffix}"),
+                            &["--set", name.trim_start_matches("ma-")],
+                        );
                     }
                 }
             }
         }
     }
+
     fn aes(&mut self) {
         let base = ["aes", "bench"];
         let options = |chain: Option<&'static str>| match chain {
@@ -228,21 +265,40 @@ impl Plan {
             return;
         }
         for (set, chain, method, threads) in AES_RUNS {
-            let own = [&options(chain)[..], &["--params", set, "--method", method, "--threads", threads]].concat();
-            let short = set.trim_start_matches("papers/params/").trim_end_matches(".json").trim_start_matches("aes-");
+            let own =
+                [&options(chain)[..], &["--params", set, "--method", method, "--threads", threads]]
+                    .concat();
+            let short = set
+                .trim_start_matches("papers/params/")
+                .trim_end_matches(".json")
+                .trim_start_matches("aes-");
             let chain = chain.map_or_else(String::new, |chain| format!("{chain}-"));
             self.add(AES, &base, format!("aes-{short}-{chain}{method}-{threads}"), &own);
         }
     }
+
     fn bootstraps(&mut self) {
-        let (sets, explained): (&[&str], _) =
-            if self.quick { (&BOOTSTRAPPED_QUICK, EXPLAINED_QUICK) } else { (&BOOTSTRAPPED, EXPLAINED) };
+        let (sets, explained): (&[&str], _) = if self.quick {
+            (&BOOTSTRAPPED_QUICK, EXPLAINED_QUICK)
+        } else {
+            (&BOOTSTRAPPED, EXPLAINED)
+        };
         let base = ["bench", "bootstrap", "--runs", "3", "--insecure-research"];
         for set in sets {
-            self.add(BOOTSTRAP, &base, format!("bootstrap-{set}-threads-1"), &["--params", set, "--threads", "1"]);
+            self.add(
+                BOOTSTRAP,
+                &base,
+                format!("bootstrap-{set}-threads-1"),
+                &["--params", set, "--threads", "1"],
+            );
         }
         let scaled = scaled_set(self.quick);
-        self.add(BOOTSTRAP, &base, format!("bootstrap-{scaled}-threads-{ALL_THREADS}"), &["--params", scaled]);
+        self.add(
+            BOOTSTRAP,
+            &base,
+            format!("bootstrap-{scaled}-threads-{ALL_THREADS}"),
+            &["--params", scaled],
+        );
         for set in explained {
             self.add(
                 EXPLAIN,

@@ -1,4 +1,5 @@
-//! Running jobs, one after the other, each as a process of its own: a job that fails, or that is killed, is one record less.
+//! Running jobs, one after the other, each as a process of its own: a job that fails, or that is
+//! killed, is one record less.
 
 use std::process::{Command, Stdio};
 use std::time::{Instant, SystemTime};
@@ -13,7 +14,8 @@ use crate::common::emit;
 use crate::error::CliError;
 use crate::reproduce::record::Circumstances;
 
-/// Runs those of the jobs that have no record; `after` is called after each. Returns how many failed.
+/// Runs those of the jobs that have no record; `after` is called after each. Returns how many
+/// failed.
 pub fn run(
     plan: &Plan,
     store: &mut Store,
@@ -21,10 +23,12 @@ pub fn run(
     common: &Common,
     after: &mut dyn FnMut(&Store) -> Result<(), CliError>,
 ) -> Result<usize, CliError> {
-    let missing: Vec<&Job> = plan.jobs.iter().filter(|job| wanted(job) && store.find(&job.name).is_none()).collect();
+    let missing: Vec<&Job> =
+        plan.jobs.iter().filter(|job| wanted(job) && store.find(&job.name).is_none()).collect();
     let told = |text: &str| if common.json { Ok(()) } else { emit(text) };
     let mut estimates = Estimates::new();
-    let there = plan.jobs.len() - plan.jobs.iter().filter(|job| store.find(&job.name).is_none()).count();
+    let there =
+        plan.jobs.len() - plan.jobs.iter().filter(|job| store.find(&job.name).is_none()).count();
     told(&format!(
         "{} jobs: {there} have records, {} to run, about {}",
         plan.jobs.len(),
@@ -35,7 +39,14 @@ pub fn run(
     for (i, job) in missing.iter().enumerate() {
         let seconds = estimates.of([*job].into_iter());
         let left = estimates.of(missing[i..].iter().copied());
-        told(&format!("[{}/{}] {}, about {}; {} left", i + 1, missing.len(), job.label, duration(seconds), duration(left)))?;
+        told(&format!(
+            "[{}/{}] {}, about {}; {} left",
+            i + 1,
+            missing.len(),
+            job.label,
+            duration(seconds),
+            duration(left)
+        ))?;
         let started = Instant::now();
         let outcome = one(job, store);
         let seconds = started.elapsed().as_secs_f64();
@@ -58,7 +69,8 @@ pub fn run(
 
 /// Runs a job; an error is why there is no record that can be relied on.
 fn one(job: &Job, store: &Store) -> Result<(), String> {
-    let program = std::env::current_exe().map_err(|e| format!("cannot find the program itself: {e}"))?;
+    let program =
+        std::env::current_exe().map_err(|e| format!("cannot find the program itself: {e}"))?;
     let mut command = Command::new(program);
     command.args(&job.args).stdin(Stdio::null());
     if job.writes() {
@@ -67,7 +79,9 @@ fn one(job: &Job, store: &Store) -> Result<(), String> {
     let output = command.arg("--json").output().map_err(|e| format!("cannot start: {e}"))?;
     let printed: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     if let (false, Some(value)) = (job.writes(), printed) {
-        store.write(&job.name, &stamped(value)).map_err(|e| e.told().map_or_else(String::new, |told| told.2))?;
+        store
+            .write(&job.name, &stamped(value))
+            .map_err(|e| e.told().map_or_else(String::new, |told| told.2))?;
     }
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -82,7 +96,8 @@ fn one(job: &Job, store: &Store) -> Result<(), String> {
     Ok(())
 }
 
-/// With the circumstances of this process, and the threads that the record itself tells, unless it has some.
+/// With the circumstances of this process, and the threads that the record itself tells, unless it
+/// has some.
 fn stamped(mut value: Value) -> Value {
     let threads = value.get("threads").cloned();
     if let Value::Object(fields) = &mut value
@@ -112,7 +127,12 @@ pub fn duration(seconds: f64) -> String {
 /// A count with its thousands set apart.
 pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
-    let parts: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|part| std::str::from_utf8(part).ok()).collect();
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|part| std::str::from_utf8(part).ok())
+        .collect();
     parts.join(",")
 }
 
@@ -126,6 +146,7 @@ mod tests {
         assert_eq!(told, ["0.3 s", "41 s", "5 min", "72 min", "4 h 10 min"]);
         assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
+
     #[test]
     fn circumstances_are_added_once() {
         let stamped_once = stamped(json!({"threads": 7, "x": 1}));

@@ -41,7 +41,9 @@ pub struct ReproduceArgs {
 impl ReproduceArgs {
     /// The secrets to run with.
     pub fn variants(&self) -> &[Variant] {
-        self.secret.as_ref().map_or(&[Variant::Main128, Variant::Encapsulated], std::slice::from_ref)
+        self.secret
+            .as_ref()
+            .map_or(&[Variant::Main128, Variant::Encapsulated], std::slice::from_ref)
     }
 }
 
@@ -54,13 +56,15 @@ pub enum Paper {
         #[arg(value_enum)]
         table: ChenHanTable,
     },
-    /// Ma, Huang, Wang, Wang: Accelerating BGV bootstrapping for large p using null polynomials over Z/p^e (2024)
+    /// Ma, Huang, Wang, Wang: Accelerating BGV bootstrapping for large p using null polynomials
+    /// over Z/p^e (2024)
     MaEtAl {
         /// Which table
         #[arg(value_enum)]
         table: MaEtAlTable,
     },
-    /// Doröz, Hu, Sunar: Homomorphic AES evaluation using the modified LTV scheme (2014), by formula; its sets give no security
+    /// Doröz, Hu, Sunar: Homomorphic AES evaluation using the modified LTV scheme (2014), by
+    /// formula; its sets give no security
     Ltv {
         /// Which table
         #[arg(value_enum)]

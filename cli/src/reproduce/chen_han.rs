@@ -37,12 +37,27 @@ pub struct Row {
     pub reported: Reported,
 }
 
-const fn row(log_degree: u32, log_q: u32, p: u64, r: u32, security: f64, result: (u32, u32, f64, f64, f64)) -> Row {
+const fn row(
+    log_degree: u32,
+    log_q: u32,
+    p: u64,
+    r: u32,
+    security: f64,
+    result: (u32, u32, f64, f64, f64),
+) -> Row {
     let (fresh_level, after_level, seconds, memory_gb, init_seconds) = result;
-    Row { log_degree, log_q, p, r, security, reported: Reported { fresh_level, after_level, seconds, init_seconds, memory_gb } }
+    Row {
+        log_degree,
+        log_q,
+        p,
+        r,
+        security,
+        reported: Reported { fresh_level, after_level, seconds, init_seconds, memory_gb },
+    }
 }
 
-/// Table 4, full mode. Its last two rings are R(127^2, 512) and R(257^2, 256): the paper halves the degrees of the slots.
+/// Table 4, full mode. Its last two rings are R(127^2, 512) and R(257^2, 256): the paper halves the
+/// degrees of the slots.
 pub const TABLE_4: [Row; 4] = [
     row(14, 558, 127, 1, 92.9, (24, 7, 2027.0, 8.9, 193.0)),
     row(14, 558, 257, 1, 92.9, (22, 4, 1381.0, 7.5, 242.0)),
@@ -63,8 +78,9 @@ pub const TABLE_5: [Row; 6] = [
     row(15, 806, 257, 2, 126.2, (23, 7, 42.1, 7.4, 196.0)),
 ];
 
-/// A row of table 3: (p, e, v), the ring, the seconds and levels (before, after) of the paper for Halevi–Shoup and for its own method, and the CPU
-/// seconds of HElib 3e337a6 for both, measured on two cores of an AMD EPYC (Zen 4), n = 2^14, log2 Q = 910.
+/// A row of table 3: (p, e, v), the ring, the seconds and levels (before, after) of the paper for
+/// Halevi–Shoup and for its own method, and the CPU seconds of HElib 3e337a6 for both, measured on
+/// two cores of an AMD EPYC (Zen 4), n = 2^14, log2 Q = 910.
 #[derive(Clone, Copy, serde::Serialize)]
 pub struct RemovalRow {
     /// p.
@@ -111,7 +127,8 @@ pub const REMOVAL_LOG_Q: u32 = 910;
 /// log2 of the degree of quick runs of tables 4 and 5.
 pub const QUICK_LOG_DEGREE: u32 = 10;
 
-/// Sizes of primes with the sum `log_q`: the lowest modulus, words of 50 bits, and three smaller ones.
+/// Sizes of primes with the sum `log_q`: the lowest modulus, words of 50 bits, and three smaller
+/// ones.
 fn split(log_q: u32, base: u32) -> (usize, Vec<u32>) {
     let rest = log_q - base;
     let words = (rest - 96) / 50;
@@ -124,8 +141,15 @@ fn encapsulated_weight(log_degree: u32) -> usize {
     if log_degree == 15 { 28 } else { 40 }
 }
 
-/// The parameter set of a row: log2 q of the paper as the modulus of ciphertexts, with the special modulus on top.
-pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: BootstrapMode, quick: bool) -> ParamsSpec {
+/// The parameter set of a row: log2 q of the paper as the modulus of ciphertexts, with the special
+/// modulus on top.
+pub fn recrypt_spec(
+    row: &Row,
+    variant: Variant,
+    arithmetic: Arithmetic,
+    mode: BootstrapMode,
+    quick: bool,
+) -> ParamsSpec {
     let log_degree = if quick { QUICK_LOG_DEGREE } else { row.log_degree };
     let bits = (row.p as f64).log2();
     // p^v times a phase of r log2 p + 16 bits, and some.
@@ -134,7 +158,10 @@ pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: B
     let (secret, bootstrap) = match variant {
         Variant::Main64 => sparse(64, 27),
         Variant::Main128 => sparse(128, 42),
-        Variant::Encapsulated => (SecretKind::UniformTernary, BootstrapSpec::encapsulated(encapsulated_weight(row.log_degree))),
+        Variant::Encapsulated => (
+            SecretKind::UniformTernary,
+            BootstrapSpec::encapsulated(encapsulated_weight(row.log_degree)),
+        ),
     };
     let (form, through_bgv) = match arithmetic {
         Arithmetic::Bfv | Arithmetic::Mixed => (Form::Bfv, false),
@@ -143,7 +170,13 @@ pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: B
     };
     let digit_form = if arithmetic == Arithmetic::Bfv { Form::Bfv } else { Form::Bgv };
     ParamsSpec {
-        name: format!("chen-han-{}e{}-n{log_degree}-{}-{}", row.p, row.r, variant.name(), arithmetic.name()),
+        name: format!(
+            "chen-han-{}e{}-n{log_degree}-{}-{}",
+            row.p,
+            row.r,
+            variant.name(),
+            arithmetic.name()
+        ),
         index: 2 << log_degree,
         plain_prime: row.p,
         plain_exponent: row.r,
@@ -162,9 +195,14 @@ pub fn recrypt_spec(row: &Row, variant: Variant, arithmetic: Arithmetic, mode: B
     }
 }
 
-/// A sparse main secret as the paper has it, no encapsulation; the bound on the overflow fails with probability 2^-128 at most.
+/// A sparse main secret as the paper has it, no encapsulation; the bound on the overflow fails with
+/// probability 2^-128 at most.
 fn sparse(weight: usize, bound: u64) -> (SecretKind, BootstrapSpec) {
-    let raised = BootstrapSpec { overflow_bound: Some(bound), under_main_key: true, ..BootstrapSpec::encapsulated(weight) };
+    let raised = BootstrapSpec {
+        overflow_bound: Some(bound),
+        under_main_key: true,
+        ..BootstrapSpec::encapsulated(weight)
+    };
     (SecretKind::Sparse(weight), raised)
 }
 
@@ -200,10 +238,20 @@ mod tests {
     #[test]
     fn the_moduli_have_the_sizes_of_the_paper() {
         for row in TABLE_4.iter().chain(&TABLE_5) {
-            let spec = recrypt_spec(row, Variant::Encapsulated, Arithmetic::ThroughBgv, BootstrapMode::Slim, true);
+            let spec = recrypt_spec(
+                row,
+                Variant::Encapsulated,
+                Arithmetic::ThroughBgv,
+                BootstrapMode::Slim,
+                true,
+            );
             let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
             let log_q = params.modulus_bits(params.chain().top());
-            assert!(log_q <= f64::from(row.log_q) && log_q > f64::from(row.log_q) - 8.0, "{log_q} against {}", row.log_q);
+            assert!(
+                log_q <= f64::from(row.log_q) && log_q > f64::from(row.log_q) - 8.0,
+                "{log_q} against {}",
+                row.log_q
+            );
         }
     }
 }

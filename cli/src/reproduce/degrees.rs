@@ -1,4 +1,5 @@
-//! Ma et al.: the degrees of the polynomials that remove digits, beside those of the polynomials here.
+//! Ma et al.: the degrees of the polynomials that remove digits, beside those of the polynomials
+//! here.
 
 use everlevel::circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use serde::Serialize;
@@ -47,16 +48,32 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     if common.json { emit_json(&lines) } else { emit(&text(&lines)) }
 }
 
-/// HElib's way, types A and B of the paper, and for a single digit the closed form, which the paper does not have.
+/// HElib's way, types A and B of the paper, and for a single digit the closed form, which the paper
+/// does not have.
 fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
-    let line = |bound, method, paper, formula, removal| line(i, set, bound, method, paper, formula, removal);
+    let line = |bound, method, paper, formula, removal| {
+        line(i, set, bound, method, paper, formula, removal)
+    };
     let problem = DigitProblem { p: set.p, e: set.r + set.v, v: set.v, bound: set.bound };
     let removal = |method| DigitRemoval::for_problem(problem, method);
-    let (whole, part) = (DigitMethod::ChenHan { extra_depth: 0 }, DigitMethod::Local { extra_depth: 0 });
+    let (whole, part) =
+        (DigitMethod::ChenHan { extra_depth: 0 }, DigitMethod::Local { extra_depth: 0 });
     let mut lines = vec![
         // Degrees of tens of thousands are refused: that is the point of the paper.
-        line(set.bound, whole, set.degrees[0], Some(formula(set, &vec![set.p / 2; set.v as usize])), removal(whole).ok()),
-        line(set.bound, part, set.degrees[1], Some(formula(set, &digits(set, set.bound))), Some(removal(part)?)),
+        line(
+            set.bound,
+            whole,
+            set.degrees[0],
+            Some(formula(set, &vec![set.p / 2; set.v as usize])),
+            removal(whole).ok(),
+        ),
+        line(
+            set.bound,
+            part,
+            set.degrees[1],
+            Some(formula(set, &digits(set, set.bound))),
+            Some(removal(part)?),
+        ),
     ];
     if set.v == 1 {
         let closed = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
@@ -66,7 +83,13 @@ fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
         let grid = DigitMethod::Global { extra_depth: 0 };
         // One less than the number of points.
         let degree = (2 * bound + 1).pow(2) - 1;
-        lines.push(line(bound, grid, set.degrees[2], Some(degree.to_string()), Some(DigitRemoval::new(set.p, bound, grid)?)));
+        lines.push(line(
+            bound,
+            grid,
+            set.degrees[2],
+            Some(degree.to_string()),
+            Some(DigitRemoval::new(set.p, bound, grid)?),
+        ));
     }
     Ok(lines)
 }
@@ -115,24 +138,32 @@ fn digits(set: &Set, bound: u64) -> Vec<u64> {
         .collect()
 }
 
-/// The degrees of the papers' formulas for digits up to so much: Chen–Han's for a digit of which all values occur, with a lifting polynomial of
-/// degree p for every digit after it; else one less than that of the local null polynomial.
+/// The degrees of the papers' formulas for digits up to so much: Chen–Han's for a digit of which
+/// all values occur, with a lifting polynomial of degree p for every digit after it; else one less
+/// than that of the local null polynomial.
 fn formula(set: &Set, digits: &[u64]) -> String {
     let Set { p, r, v, .. } = *set;
     let rows: Vec<Vec<u64>> = (0..v)
         .zip(digits)
         .map(|(i, &bound)| {
             let e = r + v - i;
-            let last = if bound == p / 2 { u64::from(e - 1) * (p - 1) + 1 } else { local_degree(p, e, bound) };
+            let last = if bound == p / 2 {
+                u64::from(e - 1) * (p - 1) + 1
+            } else {
+                local_degree(p, e, bound)
+            };
             std::iter::repeat_n(p, (v - 1 - i) as usize).chain([last]).collect()
         })
         .collect();
     joined(&rows)
 }
 
-/// The local null polynomial on i + p m, abs(i) <= B < p/2, has the degree k (2B + 1) for the least k with e <= k + v_p(k!).
+/// The local null polynomial on i + p m, abs(i) <= B < p/2, has the degree k (2B + 1) for the least
+/// k with e <= k + v_p(k!).
 fn local_degree(p: u64, e: u32, bound: u64) -> u64 {
-    let valuation = |k: u64| std::iter::successors(Some(k / p), |n| Some(n / p)).take_while(|n| *n > 0).sum::<u64>();
+    let valuation = |k: u64| {
+        std::iter::successors(Some(k / p), |n| Some(n / p)).take_while(|n| *n > 0).sum::<u64>()
+    };
     let k = (1..).find(|k| u64::from(e) <= k + valuation(*k)).unwrap_or(u64::from(e));
     k * (2 * bound + 1) - 1
 }
@@ -177,7 +208,8 @@ fn text(lines: &[Line]) -> String {
         ]
     }));
     format!(
-        "{}\nthe paper's are bounds, and 65536 is its 65537; paterson_stockmeyer has N and the b_k instead of one polynomial; bits: about, at n = 2^15",
+        "{}\nthe paper's are bounds, and 65536 is its 65537; paterson_stockmeyer has N and the \
+         b_k instead of one polynomial; bits: about, at n = 2^15",
         table(&rows)
     )
 }
@@ -211,6 +243,9 @@ mod tests {
             ("V", Some("93")),
             ("V", Some("2207")),
         ];
-        assert!(here.iter().map(|(set, degrees)| (*set, degrees.as_deref())).eq(expected), "{here:?}");
+        assert!(
+            here.iter().map(|(set, degrees)| (*set, degrees.as_deref())).eq(expected),
+            "{here:?}"
+        );
     }
 }

@@ -24,8 +24,17 @@ const REMOVALS: [(u64, u32, u32); 11] = [
     (257, 4, 2),
 ];
 /// (p, r, h) of table 2.
-const BOOTSTRAPPINGS: [(u64, u32, u64); 9] =
-    [(17, 1, 64), (17, 2, 64), (17, 3, 64), (127, 1, 64), (127, 2, 64), (127, 2, 128), (257, 2, 128), (2, 1, 64), (2, 8, 64)];
+const BOOTSTRAPPINGS: [(u64, u32, u64); 9] = [
+    (17, 1, 64),
+    (17, 2, 64),
+    (17, 3, 64),
+    (127, 1, 64),
+    (127, 2, 64),
+    (127, 2, 128),
+    (257, 2, 128),
+    (2, 1, 64),
+    (2, 8, 64),
+];
 
 /// How many rows tables 1 and 2 have.
 pub const ROWS: [usize; 2] = [REMOVALS.len(), BOOTSTRAPPINGS.len()];
@@ -54,7 +63,11 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
     let lines = if which == ChenHanTable::Table1 { removals(args)? } else { bootstrappings(args)? };
     if let Some(directory) = &args.out {
         for row in lines.chunk_by(|a, b| a.row == b.row) {
-            record::write(directory, &format!("chen-han-{}-row-{}", which.name(), row[0].row), &row)?;
+            record::write(
+                directory,
+                &format!("chen-han-{}-row-{}", which.name(), row[0].row),
+                &row,
+            )?;
         }
     }
     if common.json {
@@ -92,7 +105,11 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
 }
 
 fn shortened(degrees: &str) -> String {
-    if degrees.len() <= DEGREES_SHOWN { degrees.to_string() } else { format!("{}...", &degrees[..DEGREES_SHOWN - 3]) }
+    if degrees.len() <= DEGREES_SHOWN {
+        degrees.to_string()
+    } else {
+        format!("{}...", &degrees[..DEGREES_SHOWN - 3])
+    }
 }
 
 fn removals(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
@@ -119,8 +136,9 @@ fn removals(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
     Ok(lines)
 }
 
-/// The three rows of table 2 for each t = p^r and h: BGV needs e = 2r + log_p h digits in the papers, BFV (and BGV in the unified form of
-/// Geelen–Vercauteren 2022, which this library runs) e = r + log_p h; log_p h is rounded up for the circuit.
+/// The three rows of table 2 for each t = p^r and h: BGV needs e = 2r + log_p h digits in the
+/// papers, BFV (and BGV in the unified form of Geelen–Vercauteren 2022, which this library runs) e
+/// = r + log_p h; log_p h is rounded up for the circuit.
 fn bootstrappings(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
     let mut lines = Vec::new();
     for i in super::rows(args, BOOTSTRAPPINGS.len())? {
@@ -129,7 +147,8 @@ fn bootstrappings(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
         let log_h = (h as f64).log2();
         let digits = (log_h / log_p).ceil() as u32;
         let root = (2.0 * p as f64).sqrt();
-        let (halevi_shoup, chen_han) = (DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 });
+        let (halevi_shoup, chen_han) =
+            (DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 });
         for (scheme, method, e, depth, products) in [
             (
                 "BGV",
@@ -145,7 +164,13 @@ fn bootstrappings(args: &ReproduceArgs) -> Result<Vec<Line>, CliError> {
                 log_t + log_h,
                 root / log_p.powf(1.5) * (2.0 * log_t + log_h).sqrt() * (log_t + log_h),
             ),
-            ("FV", chen_han, r + digits, log_t.log2() + log_h, root / log_p.powf(1.5) * (log_t + log_h).sqrt() * log_h),
+            (
+                "FV",
+                chen_han,
+                r + digits,
+                log_t.log2() + log_h,
+                root / log_p.powf(1.5) * (log_t + log_h).sqrt() * log_h,
+            ),
         ] {
             let report = MethodReport::of(method, &DigitProblem::all_digits(p, e, e - r))?;
             lines.push(Line {

@@ -1,4 +1,5 @@
-//! Ma–Huang–Wang–Wang's tables 4 (parameter sets) and 6 (general bootstrapping), and thin bootstrapping of the same sets.
+//! Ma–Huang–Wang–Wang's tables 4 (parameter sets) and 6 (general bootstrapping), and thin
+//! bootstrapping of the same sets.
 
 use everlevel::scheme::params::{BootstrapMode, PaperSet, ParamsSpec, Variant, paper_sets};
 use everlevel::{OptIn, Params, failure_log2};
@@ -15,13 +16,14 @@ use crate::common::{emit, emit_json, find_planner, median, progress, table};
 use crate::error::CliError;
 use crate::reproduce::args::{MaEtAlTable, ReproduceArgs};
 
-/// The sets that are run unless `--set` asks for another one: those at 128 bits for the encapsulated key.
+/// The sets that are run unless `--set` asks for another one: those at 128 bits for the
+/// encapsulated key.
 pub fn usual() -> Vec<PaperSet> {
     paper_sets().filter(|set| !set.braced).collect()
 }
 
-/// Whether general bootstrapping of the set takes too long to be run: the baseline of ring V evaluates a polynomial of degree 65537 for each of
-/// 18 digits, half a day in the paper.
+/// Whether general bootstrapping of the set takes too long to be run: the baseline of ring V
+/// evaluates a polynomial of degree 65537 for each of 18 digits, half a day in the paper.
 fn endless(set: &PaperSet) -> bool {
     set.ring == "V" && set.variant == Variant::Baseline
 }
@@ -32,16 +34,19 @@ fn chosen(args: &ReproduceArgs, usual: Vec<PaperSet>) -> Result<Vec<PaperSet>, C
         return Ok(super::rows(args, usual.len())?.into_iter().map(|i| usual[i]).collect());
     };
     let name = format!("ma-{}", wanted.trim_start_matches("ma-"));
-    let found: Vec<PaperSet> = paper_sets().filter(|set| set.name().eq_ignore_ascii_case(&name)).collect();
+    let found: Vec<PaperSet> =
+        paper_sets().filter(|set| set.name().eq_ignore_ascii_case(&name)).collect();
     if found.is_empty() {
-        let known: Vec<String> = paper_sets().map(|set| set.name()["ma-".len()..].to_string()).collect();
+        let known: Vec<String> =
+            paper_sets().map(|set| set.name()["ma-".len()..].to_string()).collect();
         return Err(CliError::usage(format!("--set {wanted}: the paper has {}", known.join(", "))));
     }
     Ok(found)
 }
 
-/// A set at the paper's parameters or, if `quick`, with the same p, r and removal over a small ring whose last axis carries Frobenius. The overflow is
-/// bounded by its worst case there, where p has room for it.
+/// A set at the paper's parameters or, if `quick`, with the same p, r and removal over a small ring
+/// whose last axis carries Frobenius. The overflow is bounded by its worst case there, where p has
+/// room for it.
 fn sized(set: &PaperSet, quick: bool) -> ParamsSpec {
     let mut spec = set.spec();
     if quick {
@@ -179,8 +184,9 @@ pub fn table_4(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
             format!("{:.1}", r.log_q0_r),
         ]
     }));
-    let foot = "\nλ', λ: of the main and of the encapsulated key, here by the library's estimator, rotations counted, at the moduli here; \
-                ε: that some coefficient of an overflow exceeds B (the paper: 2^-34)";
+    let foot = "\nλ', λ: of the main and of the encapsulated key, here by the library's \
+                estimator, rotations counted, at the moduli here; ε: that some coefficient of an \
+                overflow exceeds B (the paper: 2^-34)";
     emit(&(table(&lines) + foot))
 }
 
@@ -201,7 +207,8 @@ struct Run {
     mode: BootstrapMode,
     digit_removal: String,
     paper: Option<Measured>,
-    /// Seconds of processor time of HElib for thin bootstrapping of the same plaintexts, measured on a machine of this kind.
+    /// Seconds of processor time of HElib for thin bootstrapping of the same plaintexts, measured
+    /// on a machine of this kind.
     helib_thin_seconds: Option<f64>,
     capacity_initial: f64,
     capacity_linear: f64,
@@ -234,15 +241,29 @@ struct Run {
 }
 
 /// Table 6, or the same sets with thin bootstrapping.
-pub fn bootstrappings(which: MaEtAlTable, args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
+pub fn bootstrappings(
+    which: MaEtAlTable,
+    args: &ReproduceArgs,
+    common: &Common,
+) -> Result<(), CliError> {
     let mut runs: Vec<Run> = Vec::new();
     for set in chosen(args, usual())? {
         let estimate = which == MaEtAlTable::Table6 && endless(&set);
-        let mut run = if estimate { extrapolated(&set, args, common)? } else { one(which, &set, args, common)? };
-        let baseline = runs.iter().find(|r| r.set == format!("ma-{}", set.ring) && set.variant != Variant::Baseline);
+        let mut run = if estimate {
+            extrapolated(&set, args, common)?
+        } else {
+            one(which, &set, args, common)?
+        };
+        let baseline = runs
+            .iter()
+            .find(|r| r.set == format!("ma-{}", set.ring) && set.variant != Variant::Baseline);
         run.speedup = baseline.map(|b| run.throughput / b.throughput);
         if let Some(directory) = &args.out {
-            record::write(directory, &format!("ma-et-al-{}-{}{}", which.name(), run.set, super::suffix(args)), &run)?;
+            record::write(
+                directory,
+                &format!("ma-et-al-{}-{}{}", which.name(), run.set, super::suffix(args)),
+                &run,
+            )?;
         }
         runs.push(run);
     }
@@ -252,12 +273,20 @@ pub fn bootstrappings(which: MaEtAlTable, args: &ReproduceArgs, common: &Common)
         emit(&text(&runs))?;
     }
     match runs.iter().find(|r| r.wrong_slots > 0) {
-        Some(r) => Err(CliError::failure(format!("{}: {} slots are wrong: please report this", r.params, r.wrong_slots))),
+        Some(r) => Err(CliError::failure(format!(
+            "{}: {} slots are wrong: please report this",
+            r.params, r.wrong_slots
+        ))),
         None => Ok(()),
     }
 }
 
-fn one(which: MaEtAlTable, set: &PaperSet, args: &ReproduceArgs, common: &Common) -> Result<Run, CliError> {
+fn one(
+    which: MaEtAlTable,
+    set: &PaperSet,
+    args: &ReproduceArgs,
+    common: &Common,
+) -> Result<Run, CliError> {
     let mut spec = sized(set, args.quick);
     if let Some(bootstrap) = &mut spec.bootstrap {
         if which == MaEtAlTable::Thin {
@@ -271,17 +300,29 @@ fn one(which: MaEtAlTable, set: &PaperSet, args: &ReproduceArgs, common: &Common
     // Running the chapter of a paper is asking for its parameters.
     let params = Params::new(spec, OptIn::InsecureResearch).map_err(CliError::failure)?;
     let planner = find_planner(&params, None)?;
-    let (costs, keys, plan) = (planner.bootstrap_costs(), planner.keys(), planner.bootstrap_plan().clone());
+    let (costs, keys, plan) =
+        (planner.bootstrap_costs(), planner.keys(), planner.bootstrap_plan().clone());
     let bar = progress(common, which.name(), u64::from(args.runs) * 4);
     let mut seed = [0u8; 32];
     everlevel::system_rng().map_err(CliError::failure)?.fill_bytes(&mut seed);
     let mut rng = ChaCha20Rng::from_seed(seed);
     let mut bench = Bench::new(&params, planner);
-    let outcomes = (0..args.runs).map(|_| bench.run(&mut rng, &|| bar.inc(1))).collect::<Result<Vec<_>, _>>()?;
+    let outcomes = (0..args.runs)
+        .map(|_| bench.run(&mut rng, &|| bar.inc(1)))
+        .collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
 
-    let least = |f: &dyn Fn(&crate::bench::measure::Outcome) -> f64| outcomes.iter().map(f).fold(f64::INFINITY, f64::min);
-    let stage = |name: &str| median(&outcomes.iter().map(|o| o.stages.get(name).copied().unwrap_or(0.0)).collect::<Vec<_>>());
+    let least = |f: &dyn Fn(&crate::bench::measure::Outcome) -> f64| {
+        outcomes.iter().map(f).fold(f64::INFINITY, f64::min)
+    };
+    let stage = |name: &str| {
+        median(
+            &outcomes
+                .iter()
+                .map(|o| o.stages.get(name).copied().unwrap_or(0.0))
+                .collect::<Vec<_>>(),
+        )
+    };
     let seconds_total = median(&outcomes.iter().map(|o| o.seconds).collect::<Vec<_>>());
     let [raised, before, after] = [0, 1, 2].map(|i| least(&|o| o.capacities[i]));
     let remaining = least(&|o| o.after);
@@ -299,8 +340,14 @@ fn one(which: MaEtAlTable, set: &PaperSet, args: &ReproduceArgs, common: &Common
         log_p: params.ring().log2(params.chain().special()),
         mode: plan.mode,
         digit_removal: plan.digits.to_string(),
-        paper: TABLE_6.iter().find(|row| which == MaEtAlTable::Table6 && format!("ma-{}", row.set) == set.name()).copied(),
-        helib_thin_seconds: HELIB_THIN.iter().find(|row| which == MaEtAlTable::Thin && row.0 == set.ring).map(|row| row.1),
+        paper: TABLE_6
+            .iter()
+            .find(|row| which == MaEtAlTable::Table6 && format!("ma-{}", row.set) == set.name())
+            .copied(),
+        helib_thin_seconds: HELIB_THIN
+            .iter()
+            .find(|row| which == MaEtAlTable::Thin && row.0 == set.ring)
+            .map(|row| row.1),
         capacity_initial: raised,
         capacity_linear: raised - remaining - (before - after),
         capacity_digits: before - after,
@@ -320,7 +367,10 @@ fn one(which: MaEtAlTable, set: &PaperSet, args: &ReproduceArgs, common: &Common
         key_switches: outcomes.first().map_or(0, |o| o.cost.key_switches),
         products: outcomes.first().map_or(0, |o| o.cost.products),
         depth: costs.depth,
-        failure_log2: outcomes.iter().map(|o| failure_log2(&params, &o.cost)).fold(f64::NEG_INFINITY, f64::max),
+        failure_log2: outcomes
+            .iter()
+            .map(|o| failure_log2(&params, &o.cost))
+            .fold(f64::NEG_INFINITY, f64::max),
         verified_slots: params.slots() * outcomes.len(),
         wrong_slots: outcomes.iter().map(|o| o.wrong).sum(),
         seed: seed.iter().map(|b| format!("{b:02x}")).collect(),
@@ -328,8 +378,8 @@ fn one(which: MaEtAlTable, set: &PaperSet, args: &ReproduceArgs, common: &Common
     })
 }
 
-/// General bootstrapping from thin bootstrapping of the same set, whose digit removal is one of d, and from that with local null polynomials, whose
-/// linear maps it shares.
+/// General bootstrapping from thin bootstrapping of the same set, whose digit removal is one of d,
+/// and from that with local null polynomials, whose linear maps it shares.
 fn extrapolated(set: &PaperSet, args: &ReproduceArgs, common: &Common) -> Result<Run, CliError> {
     let sibling = PaperSet { variant: Variant::A, ..*set };
     let sibling = paper_sets().find(|s| s.name() == sibling.name()).unwrap_or(sibling);
@@ -350,7 +400,8 @@ fn extrapolated(set: &PaperSet, args: &ReproduceArgs, common: &Common) -> Result
         seconds_total,
         throughput: capacity_remaining / seconds_total,
         extrapolated: Some(
-            "the digit removal of a thin bootstrapping times the slots' degree, with the linear maps of variant A",
+            "the digit removal of a thin bootstrapping times the slots' degree, with the linear \
+             maps of variant A",
         ),
         table_seconds: thin.table_seconds + maps.table_seconds,
         peak_memory_bytes: thin.peak_memory_bytes.max(maps.peak_memory_bytes),
@@ -386,10 +437,17 @@ fn text(runs: &[Run]) -> String {
     let mut lines = vec![head.map(String::from).to_vec()];
     lines.extend(runs.iter().map(|r| {
         // The paper's seconds are those of its own ring.
-        let paper = |f: &dyn Fn(&Measured) -> String| r.paper.as_ref().filter(|_| !r.quick).map_or_else(String::new, f);
+        let paper = |f: &dyn Fn(&Measured) -> String| {
+            r.paper.as_ref().filter(|_| !r.quick).map_or_else(String::new, f)
+        };
         let reference = match r.helib_thin_seconds.filter(|_| !r.quick) {
-            Some(seconds) => [format!("{seconds} (HElib thin)"), format!("{:.1}", seconds / r.seconds_total)],
-            None => [paper(&|m| m.seconds[2].to_string()), paper(&|m| format!("{:.1}", m.seconds[2] / r.seconds_total))],
+            Some(seconds) => {
+                [format!("{seconds} (HElib thin)"), format!("{:.1}", seconds / r.seconds_total)]
+            }
+            None => [
+                paper(&|m| m.seconds[2].to_string()),
+                paper(&|m| format!("{:.1}", m.seconds[2] / r.seconds_total)),
+            ],
         };
         vec![
             format!("{}{}", r.set, if r.extrapolated.is_some() { " *" } else { "" }),

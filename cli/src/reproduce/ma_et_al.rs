@@ -18,7 +18,8 @@ pub struct Set {
     pub bound: u64,
     /// B for a Δ without p, where there is one.
     pub bound_on_grid: Option<u64>,
-    /// The degrees of HElib, of Δ = p^v and of the other Δ, as printed: commas between the polynomials of a digit, semicolons between digits.
+    /// The degrees of HElib, of Δ = p^v and of the other Δ, as printed: commas between the
+    /// polynomials of a digit, semicolons between digits.
     pub degrees: [Option<&'static str>; 3],
 }
 
@@ -33,10 +34,20 @@ const DEGREES: [(&str, [Option<&str>; 3]); 5] = [
 
 /// The rings, in the order of the table of degrees.
 pub fn sets() -> Vec<Set> {
-    let of = |id: &str, variant| paper_sets().find(|set| set.ring == id && set.variant == variant && !set.braced);
+    let of = |id: &str, variant| {
+        paper_sets().find(|set| set.ring == id && set.variant == variant && !set.braced)
+    };
     let ring = |(id, degrees)| {
         let PaperSet { p, r, digits, bound, .. } = of(id, Variant::A)?;
-        Some(Set { id, p, r, v: digits, bound, bound_on_grid: of(id, Variant::B).map(|set| set.bound), degrees })
+        Some(Set {
+            id,
+            p,
+            r,
+            v: digits,
+            bound,
+            bound_on_grid: of(id, Variant::B).map(|set| set.bound),
+            degrees,
+        })
     };
     DEGREES.into_iter().filter_map(ring).collect()
 }
@@ -56,7 +67,13 @@ pub struct Measured {
     pub speedup: f64,
 }
 
-const fn measured(set: &'static str, capacity: [u32; 4], seconds: [f64; 3], throughput: f64, speedup: f64) -> Measured {
+const fn measured(
+    set: &'static str,
+    capacity: [u32; 4],
+    seconds: [f64; 3],
+    throughput: f64,
+    speedup: f64,
+) -> Measured {
     Measured { set, capacity, seconds, throughput, speedup }
 }
 
@@ -76,5 +93,6 @@ pub const TABLE_6: [Measured; 12] = [
     measured("V-B", [1457, 171, 389, 889], [115.0, 3471.0, 3589.0], 0.248, 31.5),
 ];
 
-/// Thin bootstrapping of HElib 3e337a6 on the plaintexts of rings I, II and IV: seconds of processor time on a machine of the kind that the records here are from.
+/// Thin bootstrapping of HElib 3e337a6 on the plaintexts of rings I, II and IV: seconds of
+/// processor time on a machine of the kind that the records here are from.
 pub const HELIB_THIN: [(&str, f64); 3] = [("I", 63.9), ("II", 150.7), ("IV", 156.7)];

@@ -1,4 +1,5 @@
-//! `everlevel reproduce`: the tables of the papers, run by this library and printed beside what the papers report.
+//! `everlevel reproduce`: the tables of the papers, run by this library and printed beside what the
+//! papers report.
 
 pub mod args;
 pub mod chen_han;

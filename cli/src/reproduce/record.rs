@@ -26,18 +26,25 @@ impl Circumstances {
     pub fn machine(&self) -> String {
         format!("{} threads of {}", self.threads, self.cpu)
     }
+
     /// Of this process.
     pub fn now() -> Self {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
             let line = cpuinfo.lines().find(|l| l.starts_with(name));
-            line.and_then(|l| l.split(':').nth(1)).map_or_else(|| "unknown".into(), |v| v.trim().to_string())
+            line.and_then(|l| l.split(':').nth(1))
+                .map_or_else(|| "unknown".into(), |v| v.trim().to_string())
         };
         Circumstances {
             date: humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string(),
             version: env!("CARGO_PKG_VERSION"),
             commit: commit(),
-            cpu: format!("{}, family {}, model {}", field("model name"), field("cpu family"), field("model\t")),
+            cpu: format!(
+                "{}, family {}, model {}",
+                field("model name"),
+                field("cpu family"),
+                field("model\t")
+            ),
             cpu_flags: Backend::cpu_flags().to_string(),
             backend: Backend::active().name(),
             threads: threads(),
@@ -45,26 +52,32 @@ impl Circumstances {
     }
 }
 
-/// The commit of the source tree that the program runs in, with a plus sign if it has changes that are not committed.
+/// The commit of the source tree that the program runs in, with a plus sign if it has changes that
+/// are not committed.
 fn commit() -> String {
     let git = |arguments: &[&str]| {
-        let output = Command::new("git").args(arguments).output().ok().filter(|o| o.status.success())?;
+        let output =
+            Command::new("git").args(arguments).output().ok().filter(|o| o.status.success())?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
-    let dirty = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
-    git(&["rev-parse", "--short=12", "HEAD"]).map_or_else(|| "unknown".into(), |c| if dirty { c + "+" } else { c })
+    let dirty =
+        git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|s| !s.is_empty());
+    git(&["rev-parse", "--short=12", "HEAD"])
+        .map_or_else(|| "unknown".into(), |c| if dirty { c + "+" } else { c })
 }
 
 /// Makes the directory of the records, if it is not there.
 pub fn make_directory(directory: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(directory)
-        .map_err(|e| CliError::usage(format!("--out {}: cannot make this directory: {e}", directory.display())))
+    std::fs::create_dir_all(directory).map_err(|e| {
+        CliError::usage(format!("--out {}: cannot make this directory: {e}", directory.display()))
+    })
 }
 
 /// Writes a record as JSON, whole or not at all.
 pub fn write(directory: &Path, name: &str, record: &impl Serialize) -> Result<(), CliError> {
     let target = directory.join(format!("{name}.json"));
-    let failed = |e: std::io::Error| CliError::failure(format!("cannot write {}: {e}", target.display()));
+    let failed =
+        |e: std::io::Error| CliError::failure(format!("cannot write {}: {e}", target.display()));
     let mut text = serde_json::to_string_pretty(record).map_err(CliError::failure)?;
     text.push('\n');
     let partial = directory.join(format!(".{name}.json.partial"));

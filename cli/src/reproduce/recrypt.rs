@@ -74,8 +74,13 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
         for &variant in args.variants() {
             let record = one(which, i, &rows[i], variant, mode, args, common)?;
             if let Some(directory) = &args.out {
-                let (variant, arithmetic, suffix) = (record.variant, record.arithmetic, super::suffix(args));
-                let name = format!("chen-han-{}-row-{}-{variant}-{arithmetic}{suffix}", which.name(), i + 1);
+                let (variant, arithmetic, suffix) =
+                    (record.variant, record.arithmetic, super::suffix(args));
+                let name = format!(
+                    "chen-han-{}-row-{}-{variant}-{arithmetic}{suffix}",
+                    which.name(),
+                    i + 1
+                );
                 record::write(directory, &name, &record)?;
             }
             records.push(record);
@@ -87,7 +92,10 @@ pub fn run(which: ChenHanTable, args: &ReproduceArgs, common: &Common) -> Result
         emit(&text(which, &records))?
     }
     match records.iter().find(|r| r.wrong_slots > 0) {
-        Some(r) => Err(CliError::failure(format!("{}: {} slots are wrong: please report this", r.params, r.wrong_slots))),
+        Some(r) => Err(CliError::failure(format!(
+            "{}: {} slots are wrong: please report this",
+            r.params, r.wrong_slots
+        ))),
         None => Ok(()),
     }
 }
@@ -117,7 +125,9 @@ fn one(
     let mut rng = ChaCha20Rng::from_seed(seed);
     let method = planner.bootstrap_plan().digits.to_string();
     let mut bench = Bench::new(&params, planner);
-    let outcomes = (0..args.runs).map(|_| bench.run(&mut rng, &|| bar.inc(1))).collect::<Result<Vec<_>, _>>()?;
+    let outcomes = (0..args.runs)
+        .map(|_| bench.run(&mut rng, &|| bar.inc(1)))
+        .collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
 
     let (n, k) = (params.degree() as f64, params.slots() as f64);
@@ -151,7 +161,10 @@ fn one(
         e: params.raised_exponent(),
         e_of_section_4_3: f64::from(row.r) + weight.ln() / (row.p as f64).ln(),
         overflow_bound: params.overflow_bound(),
-        failure_log2: outcomes.iter().map(|o| failure_log2(&params, &o.cost)).fold(f64::NEG_INFINITY, f64::max),
+        failure_log2: outcomes
+            .iter()
+            .map(|o| failure_log2(&params, &o.cost))
+            .fold(f64::NEG_INFINITY, f64::max),
         digit_removal: method,
         fresh_level: outcomes.iter().map(|o| o.depth[0]).min().unwrap_or(0),
         after_level: outcomes.iter().map(|o| o.depth[1]).min().unwrap_or(0),
@@ -238,10 +251,14 @@ fn text(which: ChenHanTable, records: &[Record]) -> String {
     for r in records {
         let security = match r.quick {
             true => "not secure".into(),
-            false => format!("{:.0} bits of security (paper: {} at q)", r.security_bits, r.paper_security),
+            false => format!(
+                "{:.0} bits of security (paper: {} at q)",
+                r.security_bits, r.paper_security
+            ),
         };
         out.push_str(&format!(
-            "\nrow {}, {}: log QP {:.0}, {security}; e = {} (section 4.3: {:.2}), overflow at most {}, failure 2^{:.0}; {}, {} key switches, {} products",
+            "\nrow {}, {}: log QP {:.0}, {security}; e = {} (section 4.3: {:.2}), overflow at \
+             most {}, failure 2^{:.0}; {}, {} key switches, {} products",
             r.row,
             r.variant,
             r.log_q + r.log_p,

@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use everlevel::circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
-use everlevel::{Ciphertext, Evaluator, KeyPlan, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
+use everlevel::{
+    Ciphertext, Evaluator, KeyPlan, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey,
+    ServerKeys,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
@@ -46,11 +49,20 @@ struct Measured {
 /// Runs the rows.
 pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
     let mut records = Vec::new();
-    let method = args.digit_removal.as_deref().map(str::parse::<DigitMethod>).transpose().map_err(CliError::usage)?;
+    let method = args
+        .digit_removal
+        .as_deref()
+        .map(str::parse::<DigitMethod>)
+        .transpose()
+        .map_err(CliError::usage)?;
     for i in super::rows(args, TABLE_3.len())? {
         let record = one(i, method, args, common)?;
         if let Some(directory) = &args.out {
-            record::write(directory, &format!("chen-han-table-3-row-{}{}", i + 1, super::suffix(args)), &record)?;
+            record::write(
+                directory,
+                &format!("chen-han-table-3-row-{}{}", i + 1, super::suffix(args)),
+                &record,
+            )?;
         }
         records.push(record);
     }
@@ -60,17 +72,31 @@ pub fn run(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
         emit(&text(&records))?
     }
     match records.iter().flat_map(|r| &r.methods).find(|m| m.wrong_slots > 0) {
-        Some(m) => Err(CliError::failure(format!("{}: {} slots are wrong: please report this", m.method, m.wrong_slots))),
+        Some(m) => Err(CliError::failure(format!(
+            "{}: {} slots are wrong: please report this",
+            m.method, m.wrong_slots
+        ))),
         None => Ok(()),
     }
 }
 
-fn one(i: usize, method: Option<DigitMethod>, args: &ReproduceArgs, common: &Common) -> Result<Record, CliError> {
+fn one(
+    i: usize,
+    method: Option<DigitMethod>,
+    args: &ReproduceArgs,
+    common: &Common,
+) -> Result<Record, CliError> {
     let row = &TABLE_3[i];
-    let params = Params::new(removal_spec(row, args.quick), OptIn::InsecureResearch).map_err(CliError::failure)?;
+    let params = Params::new(removal_spec(row, args.quick), OptIn::InsecureResearch)
+        .map_err(CliError::failure)?;
     let mut rng = ChaCha20Rng::from_rng(&mut everlevel::system_rng().map_err(CliError::failure)?);
     let secret = SecretKey::generate(&params, &mut rng);
-    let evaluator = Evaluator::new(ServerKeys::generate(&secret, &KeyPlan::relinearization(&params), &mut rng, |_, _| ())?);
+    let evaluator = Evaluator::new(ServerKeys::generate(
+        &secret,
+        &KeyPlan::relinearization(&params),
+        &mut rng,
+        |_, _| (),
+    )?);
     let problem = DigitProblem::all_digits(row.p, row.e, row.v);
     let t = params.plain_modulus();
     let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % t).collect();
@@ -78,7 +104,8 @@ fn one(i: usize, method: Option<DigitMethod>, args: &ReproduceArgs, common: &Com
     let removed = high_digits(&params, &values, row.v);
     let before = depth(&evaluator, &evaluator.reduce_plain_modulus(&x, row.e - row.v)?);
 
-    let methods = method.map_or_else(|| DigitMethod::candidates(&problem), |method| Ok(vec![method]))?;
+    let methods =
+        method.map_or_else(|| DigitMethod::candidates(&problem), |method| Ok(vec![method]))?;
     let bar = progress(common, "table-3", methods.len() as u64);
     let mut measured = Vec::new();
     for method in methods {
@@ -139,7 +166,8 @@ fn high_digits(params: &Params, values: &[u64], v: u32) -> Vec<u64> {
 
 /// How many squarings in a row until one is refused.
 fn depth(evaluator: &Evaluator, x: &Ciphertext) -> usize {
-    std::iter::successors(Some(x.clone()), |x| evaluator.mul(x, x, NextUse::Product).ok()).count() - 1
+    std::iter::successors(Some(x.clone()), |x| evaluator.mul(x, x, NextUse::Product).ok()).count()
+        - 1
 }
 
 fn text(records: &[Record]) -> String {
@@ -166,7 +194,9 @@ fn text(records: &[Record]) -> String {
                 _ => (None, None),
             };
             // Their seconds are those of larger rings.
-            let seconds = |figure: Option<f64>| figure.filter(|_| !r.quick).map_or_else(String::new, |s| s.to_string());
+            let seconds = |figure: Option<f64>| {
+                figure.filter(|_| !r.quick).map_or_else(String::new, |s| s.to_string())
+            };
             lines.push(vec![
                 r.row.to_string(),
                 format!("({}, {}, {})", r.paper.p, r.paper.e, r.paper.v),
@@ -186,13 +216,17 @@ fn text(records: &[Record]) -> String {
     let mut out = table(&lines);
     if let Some(r) = records.first() {
         out.push_str(&format!(
-            "\nn = {}, log Q = {:.0}; levels here: squarings in a row modulo p^(e-v), in the paper: HElib's count for another log Q",
+            "\nn = {}, log Q = {:.0}; levels here: squarings in a row modulo p^(e-v), in the \
+             paper: HElib's count for another log Q",
             r.n, r.log_q
         ));
         out.push_str(&format!("\nseconds here: wall time on {}", r.circumstances.machine()));
         out.push_str(match r.quick {
             true => "; quick: a smaller ring, with which the others do not compare",
-            false => "; in the paper: a laptop at 2.6 GHz; HElib: CPU seconds of an AMD EPYC (Zen 4), n = 2^14, log Q = 910",
+            false => {
+                "; in the paper: a laptop at 2.6 GHz; HElib: CPU seconds of an AMD EPYC (Zen 4), n \
+                 = 2^14, log Q = 910"
+            }
         });
     }
     out

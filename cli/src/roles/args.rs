@@ -15,7 +15,8 @@ pub struct KeygenArgs {
     /// The directory for params.json, secret.key, public.key and server.keys
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Server keys for this program only (see `eval`), instead of general ones: products, bootstrapping, rotations by anything
+    /// Server keys for this program only (see `eval`), instead of general ones: products,
+    /// bootstrapping, rotations by anything
     #[arg(long, value_name = "PROGRAM")]
     pub program: Option<String>,
     /// Replace keys that are there: what they encrypted is lost without a copy of them
@@ -74,20 +75,23 @@ pub struct EncryptArgs {
 /// What becomes of the noise bound that a ciphertext states.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Bounds {
-    /// What `encrypt` wrote gets the bound of a fresh encryption; what was computed on keeps the bound it states, within what its level allows
+    /// What `encrypt` wrote gets the bound of a fresh encryption; what was computed on keeps the
+    /// bound it states, within what its level allows
     Stated,
     /// Everything must be a fresh encryption
     Fresh,
     /// The largest bound that the level allows: enough to decrypt, not to compute
     Untrusted,
-    /// What the manifests of --manifest list, under the key of --manifest-key; files that they do not list are refused
+    /// What the manifests of --manifest list, under the key of --manifest-key; files that they do
+    /// not list are refused
     Manifest,
 }
 
 /// The key of manifests.
 #[derive(Args, Clone)]
 pub struct ManifestKeyArg {
-    /// The key of manifests, shared by those who believe each other's noise bounds (`keys manifest-key`)
+    /// The key of manifests, shared by those who believe each other's noise bounds (`keys
+    /// manifest-key`)
     #[arg(long, value_name = "KEYFILE")]
     pub manifest_key: Option<PathBuf>,
 }
@@ -95,7 +99,8 @@ pub struct ManifestKeyArg {
 /// Where a manifest goes.
 #[derive(Args, Clone)]
 pub struct WriteManifestArg {
-    /// Also write a manifest of the noise bounds of what is written, under the key of --manifest-key
+    /// Also write a manifest of the noise bounds of what is written, under the key of
+    /// --manifest-key
     #[arg(long, value_name = "FILE", requires = "manifest_key")]
     pub write_manifest: Option<PathBuf>,
 }
@@ -103,7 +108,8 @@ pub struct WriteManifestArg {
 /// Manifests to believe.
 #[derive(Args, Clone)]
 pub struct ManifestsArg {
-    /// With --bounds manifest: a manifest that `--write-manifest` wrote; several times for files of several manifests
+    /// With --bounds manifest: a manifest that `--write-manifest` wrote; several times for files of
+    /// several manifests
     #[arg(long = "manifest", value_name = "FILE", requires = "manifest_key")]
     pub manifests: Vec<PathBuf>,
     /// Their key.
@@ -145,7 +151,8 @@ pub struct EvalArgs {
     /// The server.
     #[command(flatten)]
     pub server: ServerArgs,
-    /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x), swap_rows(x), refresh(x), divided by semicolons
+    /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x),
+    /// swap_rows(x), refresh(x), divided by semicolons
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
     /// The ciphertexts that it reads
@@ -197,17 +204,20 @@ pub struct DecryptArgs {
     /// Values from -p^r/2 to p^r/2 instead of 0 to p^r - 1
     #[arg(long)]
     pub signed: bool,
-    /// The values will be shared with others: flood the noise before it is rounded away, by the bound that the file states, and refuse if there is no room. Protects the
-    /// key if that bound is wrong
+    /// The values will be shared with others: flood the noise before it is rounded away, by the
+    /// bound that the file states, and refuse if there is no room. Protects the key if that bound
+    /// is wrong
     #[arg(long)]
     pub for_sharing: bool,
-    /// With --for-sharing: all values together tell no more about the noise than a statistical distance of 2^-S
+    /// With --for-sharing: all values together tell no more about the noise than a statistical
+    /// distance of 2^-S
     #[arg(long, value_name = "S", default_value_t = 64, requires = "for_sharing", value_parser = clap::value_parser!(u32).range(1..=256))]
     pub statistical_bits: u32,
     /// All slots, not only as many as the columns had that were encrypted
     #[arg(long)]
     pub all: bool,
-    /// Which noise bounds to believe (absent: none, and with --for-sharing that which the file states). `manifest` decrypts what the manifests list and nothing else
+    /// Which noise bounds to believe (absent: none, and with --for-sharing that which the file
+    /// states). `manifest` decrypts what the manifests list and nothing else
     #[arg(long, value_enum)]
     pub bounds: Option<Bounds>,
     /// Manifests.

@@ -27,15 +27,24 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
     let params = set_of(&args.input, summary.params, &args.set, common)?;
     // How much can be cut follows from the bound.
     let column = Column::read(&args.input, &params, &Bounds::Stated)?;
-    let compact = column.ciphertexts.iter().map(|x| x.compact_for_decryption(&params)).collect::<Result<Vec<_>, _>>()?;
-    let bytes = results::to_bytes(&params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
+    let compact = column
+        .ciphertexts
+        .iter()
+        .map(|x| x.compact_for_decryption(&params))
+        .collect::<Result<Vec<_>, _>>()?;
+    let bytes =
+        results::to_bytes(&params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
     write_file(&args.out.out, &bytes, existing(args.out.force)).map_err(of_file(&args.out.out))?;
     let chain = params.chain();
     let limbs = chain.basis(chain.top()).iter();
     let width = |i: usize| u64::from(64 - params.ring().modulus(i).value().leading_zeros());
     let fresh = limbs.map(width).sum::<u64>() * params.degree() as u64 / 8 * compact.len() as u64;
-    let report =
-        Report { params: params.name().into(), bytes_before: summary.bytes, bytes: bytes.len() as u64, bytes_fresh: fresh };
+    let report = Report {
+        params: params.name().into(),
+        bytes_before: summary.bytes,
+        bytes: bytes.len() as u64,
+        bytes_fresh: fresh,
+    };
     if common.json {
         return emit_json(&report);
     }

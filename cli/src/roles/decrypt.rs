@@ -24,15 +24,24 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
     if !args.all {
         values.truncate(values_of(&metadata).unwrap_or(values.len()));
     }
-    let name = args.input.file_stem().map_or_else(|| "value".into(), |stem| stem.to_string_lossy().into_owned());
+    let name = args
+        .input
+        .file_stem()
+        .map_or_else(|| "value".into(), |stem| stem.to_string_lossy().into_owned());
     match (&args.out, format) {
         (Some(out), Some(format)) => {
             let bytes = columns::bytes(format, &name, &values)?;
             write_file(out, &bytes, existing(args.force)).map_err(of_file(out))?;
             let told = serde_json::json!({ "params": secret.params().name(), "values": values.len(), "out": out });
-            if common.json { emit_json(&told) } else { emit(&format!("{} values: {}", values.len(), out.display())) }
+            if common.json {
+                emit_json(&told)
+            } else {
+                emit(&format!("{} values: {}", values.len(), out.display()))
+            }
         }
-        _ if common.json => emit_json(&serde_json::json!({ "params": secret.params().name(), "values": values })),
+        _ if common.json => {
+            emit_json(&serde_json::json!({ "params": secret.params().name(), "values": values }))
+        }
         _ => {
             let text = columns::bytes(Format::Csv, &name, &values)?;
             emit(String::from_utf8_lossy(&text).trim_end())
@@ -50,21 +59,31 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
     if summary.kind == ObjectKind::Results {
         if let Bounds::Manifest(_) = bounds {
             // Manifests list what has a noise bound.
-            return Err(of_file(input)(WireError::WrongKind { expected: ObjectKind::Ciphertexts, found: summary.kind }));
+            return Err(of_file(input)(WireError::WrongKind {
+                expected: ObjectKind::Ciphertexts,
+                found: summary.kind,
+            }));
         }
-        let (found, metadata) = results::from_bytes(params, &bytes, &ReadOptions::default()).map_err(of_file(input))?;
+        let (found, metadata) =
+            results::from_bytes(params, &bytes, &ReadOptions::default()).map_err(of_file(input))?;
         if args.for_sharing {
-            let why = "a compact result has no room for a flood of noise: take the ciphertext that it was cut from";
+            let why = "a compact result has no room for a flood of noise: take the ciphertext \
+                       that it was cut from";
             return Err(CliError::usage(format!("{}: --for-sharing: {why}", input.display())));
         }
         let [x] = &found[..] else {
-            return Err(CliError::usage(format!("{}: expected one result, found {}", input.display(), found.len())));
+            return Err(CliError::usage(format!(
+                "{}: expected one result, found {}",
+                input.display(),
+                found.len()
+            )));
         };
         return Ok((secret.decrypt_compact(x)?, metadata));
     }
     let (x, metadata) = Column::read(input, params, &bounds)?.single(input)?;
     if args.for_sharing {
-        let policy = SharingPolicy { statistical_bits: args.statistical_bits, ..SharingPolicy::default() };
+        let policy =
+            SharingPolicy { statistical_bits: args.statistical_bits, ..SharingPolicy::default() };
         let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
         let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(CliError::usage)?;
         return Ok((plain, metadata));

@@ -25,7 +25,8 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
     check_free(&args.out.out, args.out.force)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
-    let mut manifest = ManifestWriter::begin(&args.manifest, &args.manifest_key, params, args.out.force)?;
+    let mut manifest =
+        ManifestWriter::begin(&args.manifest, &args.manifest_key, params, args.out.force)?;
     let range = match (args.signed, args.reduce) {
         (true, _) => Range::Signed,
         (_, true) => Range::Reduce,
@@ -38,9 +39,16 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         EncryptionKey::Public(key) => key.encrypt(&plain, &mut rng)?,
         EncryptionKey::Secret(key) => key.encrypt(&plain, &mut rng)?,
     };
-    let bytes = Column::write_listed(&args.out, params, &[x], &fresh_metadata(values.len(), &key), &mut manifest)?;
+    let bytes = Column::write_listed(
+        &args.out,
+        params,
+        &[x],
+        &fresh_metadata(values.len(), &key),
+        &mut manifest,
+    )?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
-    let report = Report { params: params.name().into(), values: values.len(), slots: params.slots(), bytes };
+    let report =
+        Report { params: params.name().into(), values: values.len(), slots: params.slots(), bytes };
     if common.json {
         return emit_json(&report);
     }

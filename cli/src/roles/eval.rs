@@ -12,7 +12,9 @@ use everlevel::{Ciphertext, Error, Params, SchemeError, Server, bootstrap_plan};
 use serde::Serialize;
 
 use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};
-use super::files::{Column, check_free, computed_metadata, create_directory, of_file, set_of, values_of};
+use super::files::{
+    Column, check_free, computed_metadata, create_directory, of_file, set_of, values_of,
+};
 use super::manifest::ManifestWriter;
 use crate::args::Common;
 use crate::common::{emit, emit_json, progress};
@@ -56,7 +58,9 @@ pub fn server(args: &ServerArgs, common: &Common) -> Result<Server<FileKeys>, Cl
 /// `NAME=FILE`.
 fn named(text: &str) -> Result<(&str, &Path), CliError> {
     let parts = text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty());
-    let (name, file) = parts.ok_or_else(|| CliError::usage(format!("expected NAME=FILE for an input, found {text:?}")))?;
+    let (name, file) = parts.ok_or_else(|| {
+        CliError::usage(format!("expected NAME=FILE for an input, found {text:?}"))
+    })?;
     Ok((name, Path::new(file)))
 }
 
@@ -70,7 +74,10 @@ impl<'a> Inputs<'a> {
         for (name, path) in texts.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()? {
             if !program.inputs().any(|wanted| wanted == name) {
                 let wanted: Vec<&str> = program.inputs().collect();
-                return Err(CliError::usage(format!("the program does not read {name}: it reads {}", wanted.join(", "))));
+                return Err(CliError::usage(format!(
+                    "the program does not read {name}: it reads {}",
+                    wanted.join(", ")
+                )));
             }
             if paths.insert(name, path).is_some() {
                 return Err(CliError::usage(format!("{name} is given twice")));
@@ -78,8 +85,13 @@ impl<'a> Inputs<'a> {
         }
         Ok(Inputs(paths))
     }
+
     /// The ciphertexts, and how many values the longest column had.
-    pub fn read(&self, params: &Params, bounds: &Bounds) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
+    pub fn read(
+        &self,
+        params: &Params,
+        bounds: &Bounds,
+    ) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
         let (mut inputs, mut values) = (BTreeMap::new(), None);
         for (name, path) in &self.0 {
             let (x, metadata) = Column::read(path, params, bounds)?.single(path)?;
@@ -93,14 +105,20 @@ impl<'a> Inputs<'a> {
 /// What the user can change is a usage error.
 pub fn told(e: Error) -> CliError {
     match &e {
-        Error::Circuit(CircuitError::MissingInput { .. } | CircuitError::NoRoute { .. } | CircuitError::NoBootstrapping)
+        Error::Circuit(
+            CircuitError::MissingInput { .. }
+            | CircuitError::NoRoute { .. }
+            | CircuitError::NoBootstrapping,
+        )
         | Error::Circuit(CircuitError::UnknownDimension { .. })
-        | Error::Circuit(CircuitError::Scheme(SchemeError::MissingKey { .. } | SchemeError::PlainModulusMismatch { .. })) => {
-            CliError::usage(e)
-        }
+        | Error::Circuit(CircuitError::Scheme(
+            SchemeError::MissingKey { .. } | SchemeError::PlainModulusMismatch { .. },
+        )) => CliError::usage(e),
         Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
-            CliError::failure(format!("{e}; if the input was computed elsewhere, --bounds stated believes what it states"))
-                .with_code(e.code())
+            CliError::failure(format!(
+                "{e}; if the input was computed elsewhere, --bounds stated believes what it states"
+            ))
+            .with_code(e.code())
         }
         _ => e.into(),
     }
@@ -122,7 +140,8 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let (inputs, values) = inputs.read(server.params(), &bounds)?;
     let inputs = inputs.into_iter().map(|(name, x)| (name, server.load(x))).collect();
     let bar = progress(common, "computing", program.len() as u64);
-    let results = server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
+    let results =
+        server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
     bar.finish_and_clear();
     create_directory(&args.out)?;
     let mut outputs = Vec::new();
@@ -144,7 +163,8 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.out.force)?;
     let (x, metadata) = Column::read(&args.input, server.params(), &bounds)?.single(&args.input)?;
     let fresh = server.bootstrap(&x).map_err(told)?;
-    let name = args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let name =
+        args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let output = written(&server, &name, &fresh, &args.out, values_of(&metadata), &mut manifest)?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, 1, vec![output], started, common)
@@ -159,7 +179,13 @@ fn written(
     manifest: &mut Option<ManifestWriter>,
 ) -> Result<Output, CliError> {
     let params = server.params();
-    let bytes = Column::write_listed(out, params, std::slice::from_ref(x), &computed_metadata(values), manifest)?;
+    let bytes = Column::write_listed(
+        out,
+        params,
+        std::slice::from_ref(x),
+        &computed_metadata(values),
+        manifest,
+    )?;
     Ok(Output {
         name: name.into(),
         path: out.out.clone(),
@@ -177,15 +203,26 @@ fn finish(
     started: Instant,
     common: &Common,
 ) -> Result<(), CliError> {
-    let report = Report { params: server.params().name().into(), bootstraps, outputs, seconds: started.elapsed().as_secs_f64() };
+    let report = Report {
+        params: server.params().name().into(),
+        bootstraps,
+        outputs,
+        seconds: started.elapsed().as_secs_f64(),
+    };
     if common.json {
         return emit_json(&report);
     }
     let line = |o: &Output| {
         let path = o.path.display();
-        format!("{}: {:.1} bits of capacity at level {}, {} bytes: {path}", o.name, o.capacity_bits, o.level, o.bytes)
+        format!(
+            "{}: {:.1} bits of capacity at level {}, {} bytes: {path}",
+            o.name, o.capacity_bits, o.level, o.bytes
+        )
     };
     let mut lines: Vec<String> = report.outputs.iter().map(line).collect();
-    lines.push(format!("{}: {} bootstraps, {:.1} s", report.params, report.bootstraps, report.seconds));
+    lines.push(format!(
+        "{}: {} bootstraps, {:.1} s",
+        report.params, report.bootstraps, report.seconds
+    ));
     emit(&lines.join("\n"))
 }

@@ -53,15 +53,22 @@ fn options() -> ReadOptions {
     ReadOptions::default().limited_to(MAX_BYTES)
 }
 
-/// The parameter set of the file at `path`, whose header has `id`: the one that was asked for, that has a name, or that params.json beside it describes.
-pub fn set_of(path: &Path, id: ParamsId, asked: &SetOfFile, common: &Common) -> Result<Params, CliError> {
+/// The parameter set of the file at `path`, whose header has `id`: the one that was asked for, that
+/// has a name, or that params.json beside it describes.
+pub fn set_of(
+    path: &Path,
+    id: ParamsId,
+    asked: &SetOfFile,
+    common: &Common,
+) -> Result<Params, CliError> {
     let beside = path.with_file_name(PARAMS_FILE);
     let name = match (&asked.params, wire::params::named_spec(id)) {
         (Some(name), _) => name.clone(),
         (None, Some(spec)) => spec.name,
         (None, None) if beside.exists() => beside.display().to_string(),
         (None, None) => {
-            let problem = "its parameter set has no name that is known here: give it with --params FILE.json";
+            let problem =
+                "its parameter set has no name that is known here: give it with --params FILE.json";
             return Err(CliError::usage(format!("{}: {problem}", path.display())));
         }
     };
@@ -78,7 +85,10 @@ pub fn set_of(path: &Path, id: ParamsId, asked: &SetOfFile, common: &Common) -> 
 pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<SecretKey, CliError> {
     let (bytes, summary) = read_object(path)?;
     if summary.kind != ObjectKind::SecretKey {
-        return Err(of_file(path)(WireError::WrongKind { expected: ObjectKind::SecretKey, found: summary.kind }));
+        return Err(of_file(path)(WireError::WrongKind {
+            expected: ObjectKind::SecretKey,
+            found: summary.kind,
+        }));
     }
     let params = set_of(path, summary.params, set, common)?;
     Ok(wire::secret_key::from_bytes(&params, &bytes, &options()).map_err(of_file(path))?.0)
@@ -98,12 +108,15 @@ impl EncryptionKey {
         let (bytes, summary) = read_object(path)?;
         let params = set_of(path, summary.params, set, common)?;
         match summary.kind {
-            ObjectKind::PublicKey => wire::public_key::from_bytes(&params, &bytes, &options()).map(|(key, _)| Self::Public(key)),
-            ObjectKind::SecretKey => wire::secret_key::from_bytes(&params, &bytes, &options()).map(|(key, _)| Self::Secret(key)),
+            ObjectKind::PublicKey => wire::public_key::from_bytes(&params, &bytes, &options())
+                .map(|(key, _)| Self::Public(key)),
+            ObjectKind::SecretKey => wire::secret_key::from_bytes(&params, &bytes, &options())
+                .map(|(key, _)| Self::Secret(key)),
             found => Err(WireError::WrongKind { expected: ObjectKind::PublicKey, found }),
         }
         .map_err(of_file(path))
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         match self {
@@ -111,6 +124,7 @@ impl EncryptionKey {
             Self::Secret(key) => key.params(),
         }
     }
+
     /// Metadata of what it encrypts.
     pub fn metadata(&self) -> Metadata {
         let encryption = match self {
@@ -135,21 +149,33 @@ impl Column {
         let (bytes, summary) = read_object(path)?;
         let policy = bounds.policy(&summary.metadata);
         let options = ReadOptions::with_bounds(policy).limited_to(MAX_BYTES);
-        let (ciphertexts, metadata) = wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
+        let (ciphertexts, metadata) =
+            wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
         Ok(Column { ciphertexts, metadata })
     }
+
     /// The only ciphertext.
     pub fn single(self, path: &Path) -> Result<(Ciphertext, Metadata), CliError> {
         let found = self.ciphertexts.len();
         match <[Ciphertext; 1]>::try_from(self.ciphertexts) {
             Ok([x]) => Ok((x, self.metadata)),
-            Err(_) => Err(CliError::usage(format!("{}: expected one ciphertext, found {found}", path.display()))),
+            Err(_) => Err(CliError::usage(format!(
+                "{}: expected one ciphertext, found {found}",
+                path.display()
+            ))),
         }
     }
+
     /// Writes ciphertexts and their metadata.
-    pub fn write(out: &OutArg, params: &Params, ciphertexts: &[Ciphertext], metadata: &Metadata) -> Result<u64, CliError> {
+    pub fn write(
+        out: &OutArg,
+        params: &Params,
+        ciphertexts: &[Ciphertext],
+        metadata: &Metadata,
+    ) -> Result<u64, CliError> {
         Self::write_listed(out, params, ciphertexts, metadata, &mut None)
     }
+
     /// The same, and lists the file in the manifest if there is to be one.
     pub fn write_listed(
         out: &OutArg,
@@ -158,7 +184,8 @@ impl Column {
         metadata: &Metadata,
         manifest: &mut Option<ManifestWriter>,
     ) -> Result<u64, CliError> {
-        let bytes = wire::ciphertexts::to_bytes(params, ciphertexts, metadata).map_err(of_file(&out.out))?;
+        let bytes = wire::ciphertexts::to_bytes(params, ciphertexts, metadata)
+            .map_err(of_file(&out.out))?;
         if let Some(manifest) = manifest {
             manifest.list(&bytes).map_err(of_file(&out.out))?;
         }
@@ -186,7 +213,9 @@ pub fn values_of(metadata: &Metadata) -> Option<usize> {
 
 /// Creates a directory for results.
 pub fn create_directory(path: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(path).map_err(|e| CliError::usage(format!("cannot create the directory {}: {e}", path.display())))
+    std::fs::create_dir_all(path).map_err(|e| {
+        CliError::usage(format!("cannot create the directory {}: {e}", path.display()))
+    })
 }
 
 /// A file that was written, for reports.

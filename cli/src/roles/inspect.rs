@@ -36,7 +36,8 @@ struct Ciphertext {
     seeded: bool,
 }
 
-/// Runs `inspect`. Keys and ciphertexts are looked at, not used: sets below 128 bits need no opt-in.
+/// Runs `inspect`. Keys and ciphertexts are looked at, not used: sets below 128 bits need no
+/// opt-in.
 pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     let path = &args.file;
     let summary = wire::inspect_file(path).map_err(of_file(path))?;
@@ -61,7 +62,11 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     }
     let mut lines = vec![
         format!("{}, format version {}", report.kind, report.format_version),
-        format!("parameter set {} (id {})", report.params.as_deref().unwrap_or("unknown here"), report.params_id),
+        format!(
+            "parameter set {} (id {})",
+            report.params.as_deref().unwrap_or("unknown here"),
+            report.params_id
+        ),
         format!("{} records, {} bytes", report.records, report.bytes),
     ];
     lines.extend(report.metadata.iter().map(|(name, value)| format!("{name}: {}", clean(value))));
@@ -88,7 +93,8 @@ fn clean(text: &str) -> String {
 fn ciphertexts(path: &std::path::Path, params: &Params) -> Result<Vec<Ciphertext>, CliError> {
     let (bytes, _) = super::files::read_object(path)?;
     let options = ReadOptions::with_bounds(BoundPolicy::Stated);
-    let (found, _) = wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
+    let (found, _) =
+        wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
     let shown = |x: &everlevel::Ciphertext| Ciphertext {
         level: x.level().0,
         modulus_bits: params.modulus_bits(x.level()),
@@ -130,27 +136,39 @@ fn size_report(args: &SizeReportArgs, common: &Common) -> Result<(), CliError> {
         Some(path) => {
             let set = super::args::SetOfFile { params: args.params.clone() };
             let looking = Common { insecure_research: true, ..common.clone() };
-            let params = set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &set, &looking)?;
+            let params =
+                set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &set, &looking)?;
             let sizes = FileKeys::open(&params, path, 0).map_err(of_file(path))?.size_report();
             (params, sizes)
         }
         None => {
             let params = find_params(args.params.as_deref().unwrap_or_default(), common)?;
-            let sizes = wire::server_keys::SizeReport::of_plan(&params, &plan(&params, args.program.as_deref())?);
+            let sizes = wire::server_keys::SizeReport::of_plan(
+                &params,
+                &plan(&params, args.program.as_deref())?,
+            );
             (params, sizes)
         }
     };
     let part = |kind, (keys, bytes): (usize, u64)| Part { kind, keys, bytes };
-    let parts =
-        vec![part("relinearization", sizes.relin), part("automorphisms", sizes.galois), part("bootstrapping", sizes.bootstrap)];
-    let report =
-        Sizes { params: params.name().into(), keys: parts.iter().map(|part| part.keys).sum(), bytes: sizes.total_bytes(), parts };
+    let parts = vec![
+        part("relinearization", sizes.relin),
+        part("automorphisms", sizes.galois),
+        part("bootstrapping", sizes.bootstrap),
+    ];
+    let report = Sizes {
+        params: params.name().into(),
+        keys: parts.iter().map(|part| part.keys).sum(),
+        bytes: sizes.total_bytes(),
+        parts,
+    };
     if common.json {
         return emit_json(&report);
     }
     let mut rows = vec![["", "keys", "MiB"].map(String::from).to_vec()];
-    let row =
-        |kind: &str, keys: usize, bytes: u64| vec![kind.into(), keys.to_string(), format!("{:.1}", bytes as f64 / 1048576.0)];
+    let row = |kind: &str, keys: usize, bytes: u64| {
+        vec![kind.into(), keys.to_string(), format!("{:.1}", bytes as f64 / 1048576.0)]
+    };
     rows.extend(report.parts.iter().map(|part| row(part.kind, part.keys, part.bytes)));
     rows.push(row("all", report.keys, report.bytes));
     emit(&format!("{}\n{}", report.params, table(&rows)))

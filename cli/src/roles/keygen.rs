@@ -44,7 +44,13 @@ pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
 }
 
 /// Makes keys and writes their files.
-pub fn make(params: &Params, plan: &KeyPlan, out: &Path, force: bool, common: &Common) -> Result<(), CliError> {
+pub fn make(
+    params: &Params,
+    plan: &KeyPlan,
+    out: &Path,
+    force: bool,
+    common: &Common,
+) -> Result<(), CliError> {
     let started = Instant::now();
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let secret = SecretKey::generate(params, &mut rng);
@@ -53,10 +59,12 @@ pub fn make(params: &Params, plan: &KeyPlan, out: &Path, force: bool, common: &C
         bar.set_position(done as u64);
         Ok::<(), WireError>(())
     };
-    let made = KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
+    let made =
+        KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
     bar.finish_and_clear();
     let files = made.map_err(of_file(out))?;
-    let files: Vec<Written> = files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
+    let files: Vec<Written> =
+        files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
     let report = Report {
         params: params.name().into(),
         security_bits: params.security().bits(),
@@ -71,7 +79,9 @@ pub fn make(params: &Params, plan: &KeyPlan, out: &Path, force: bool, common: &C
         "{}: {:.1} bits of security; {} server keys, {:.1} s",
         report.params, report.security_bits, report.server_keys, report.seconds
     )];
-    lines.extend(report.files.iter().map(|f| format!("{:>12} bytes  {}", f.bytes, f.path.display())));
+    lines.extend(
+        report.files.iter().map(|f| format!("{:>12} bytes  {}", f.bytes, f.path.display())),
+    );
     lines.push(format!(
         "keep {} to yourself: it decrypts. Server keys rest on circular security, see SECURITY.md",
         KeyFiles::in_directory(out).secret.display()

@@ -27,14 +27,19 @@ pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
         return emit_json(&serde_json::json!({ "out": path }));
     }
     emit(&format!(
-        "{}: who has it is believed on noise bounds; share it with those only whose computations you trust",
+        "{}: who has it is believed on noise bounds; share it with those only whose computations \
+         you trust",
         path.display()
     ))
 }
 
 impl ManifestKeyArg {
     fn read(&self) -> Result<ManifestKey, CliError> {
-        let missing = || CliError::usage("expected --manifest-key KEYFILE: `everlevel keys manifest-key` makes one");
+        let missing = || {
+            CliError::usage(
+                "expected --manifest-key KEYFILE: `everlevel keys manifest-key` makes one",
+            )
+        };
         let path = self.manifest_key.as_ref().ok_or_else(missing)?;
         // Whatever else the file may be, its length tells.
         let bytes = read_file(path, 1 << 10).map_err(of_file(path))?;
@@ -58,6 +63,7 @@ impl ManifestsArg {
             Some(bounds) => self.read(bounds).map(Some),
         }
     }
+
     fn read(&self, bounds: Bounds) -> Result<files::Bounds, CliError> {
         match bounds {
             Bounds::Manifest => self.merged(),
@@ -68,10 +74,13 @@ impl ManifestsArg {
             Bounds::Untrusted => Ok(files::Bounds::Untrusted),
         }
     }
+
     /// All manifests as one.
     fn merged(&self) -> Result<files::Bounds, CliError> {
         let Some((first, others)) = self.manifests.split_first() else {
-            return Err(CliError::usage("--bounds manifest: expected --manifest FILE, which --write-manifest writes"));
+            return Err(CliError::usage(
+                "--bounds manifest: expected --manifest FILE, which --write-manifest writes",
+            ));
         };
         let key = self.key.read()?;
         let read = |path: &Path| {
@@ -87,7 +96,9 @@ impl ManifestsArg {
 }
 
 fn unused() -> CliError {
-    CliError::usage("--manifest: expected --bounds manifest with it, as nothing else believes a manifest")
+    CliError::usage(
+        "--manifest: expected --bounds manifest with it, as nothing else believes a manifest",
+    )
 }
 
 /// A manifest of what a command writes.
@@ -99,16 +110,29 @@ pub struct ManifestWriter {
 }
 
 impl ManifestWriter {
-    /// Begins one if it is asked for: reads the key and refuses a file that is there, before any work.
-    pub fn begin(out: &WriteManifestArg, key: &ManifestKeyArg, params: &Params, force: bool) -> Result<Option<Self>, CliError> {
+    /// Begins one if it is asked for: reads the key and refuses a file that is there, before any
+    /// work.
+    pub fn begin(
+        out: &WriteManifestArg,
+        key: &ManifestKeyArg,
+        params: &Params,
+        force: bool,
+    ) -> Result<Option<Self>, CliError> {
         let Some(path) = &out.write_manifest else { return Ok(None) };
         check_free(path, force)?;
-        Ok(Some(ManifestWriter { manifest: Manifest::new(params), key: key.read()?, path: path.clone(), force }))
+        Ok(Some(ManifestWriter {
+            manifest: Manifest::new(params),
+            key: key.read()?,
+            path: path.clone(),
+            force,
+        }))
     }
+
     /// Lists a file of ciphertexts with the bounds that this program computed.
     pub fn list(&mut self, object: &[u8]) -> Result<(), WireError> {
         self.manifest.add(object)
     }
+
     /// Writes the manifest.
     pub fn finish(self) -> Result<(), CliError> {
         let bytes = self.manifest.to_bytes(&self.key).map_err(of_file(&self.path))?;

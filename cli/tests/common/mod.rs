@@ -5,7 +5,11 @@ use std::process::{Command, Output, Stdio};
 
 /// Runs the program with these arguments.
 pub fn everlevel(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_everlevel")).args(args).stdin(Stdio::null()).output().expect("the program starts")
+    Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
 }
 
 /// Runs the program, which must succeed, and returns its standard output.
@@ -39,6 +43,11 @@ pub fn usage(args: &[&str]) -> String {
     let err = String::from_utf8(out.stderr).expect("UTF-8");
     assert_eq!(out.status.code(), Some(2), "{args:?}: {err}");
     assert!(out.stdout.is_empty(), "{args:?} wrote to standard output");
-    assert!(err.starts_with("everlevel: ") && err.ends_with('\n') && err.trim_end().lines().count() == 1, "{args:?}: {err:?}");
+    assert!(
+        err.starts_with("everlevel: ")
+            && err.ends_with('\n')
+            && err.trim_end().lines().count() == 1,
+        "{args:?}: {err:?}"
+    );
     err
 }

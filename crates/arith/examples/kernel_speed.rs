@@ -1,7 +1,9 @@
-//! Times transforms and kernels on every backend: `cargo run --release -p everlevel-arith --example kernel_speed`.
+//! Times transforms and kernels on every backend: `cargo run --release -p everlevel-arith --example
+//! kernel_speed`.
 //!
-//! One thread, microseconds a call, the least of several runs; for rings of odd index, the median, and the ratio to a power of two. "Hot" repeats one transform with one table; "cold" goes
-//! round 18 tables and 18 polynomials, as a product over a chain of primes does.
+//! One thread, microseconds a call, the least of several runs; for rings of odd index, the median,
+//! and the ratio to a power of two. "Hot" repeats one transform with one table; "cold" goes round
+//! 18 tables and 18 polynomials, as a product over a chain of primes does.
 
 use everlevel_arith::{Axes, Backend, Block, Modulus, NttTable, TensorTable, kernels, primes};
 use std::hint::black_box;
@@ -35,23 +37,34 @@ fn time(calls: usize, mut work: impl FnMut(usize)) -> f64 {
 }
 
 fn transforms(backend: Backend) {
-    println!("{:>10} {:>6} {:>22} {:>22}", backend.name(), "n", "forward hot / cold", "inverse hot / cold");
+    println!(
+        "{:>10} {:>6} {:>22} {:>22}",
+        backend.name(),
+        "n",
+        "forward hot / cold",
+        "inverse hot / cold"
+    );
     for log_n in 12..=17 {
         let tables: Vec<NttTable> = primes::primes_congruent_one(2 << log_n, 1 << 50)
             .take(TABLES)
             .map(|q| NttTable::for_prime(q, log_n).expect("the prime was chosen for this length"))
             .collect();
         let n = 1 << log_n;
-        let mut data: Vec<Vec<u64>> =
-            tables.iter().enumerate().map(|(i, t)| residues(t.modulus().value(), n, i as u64 + 1)).collect();
+        let mut data: Vec<Vec<u64>> = tables
+            .iter()
+            .enumerate()
+            .map(|(i, t)| residues(t.modulus().value(), n, i as u64 + 1))
+            .collect();
         for (table, a) in tables.iter().zip(&mut data) {
             table.forward_with(backend, a);
         }
         let calls = ((4usize << 17) / n).max(2);
         let forward_hot = time(calls, |_| tables[0].forward_with(backend, &mut data[0]));
         let inverse_hot = time(calls, |_| tables[0].inverse_with(backend, &mut data[0]));
-        let forward_cold = time(2 * TABLES, |i| tables[i % TABLES].forward_with(backend, &mut data[i % TABLES]));
-        let inverse_cold = time(2 * TABLES, |i| tables[i % TABLES].inverse_with(backend, &mut data[i % TABLES]));
+        let forward_cold =
+            time(2 * TABLES, |i| tables[i % TABLES].forward_with(backend, &mut data[i % TABLES]));
+        let inverse_cold =
+            time(2 * TABLES, |i| tables[i % TABLES].inverse_with(backend, &mut data[i % TABLES]));
         println!(
             "{:>10} {:>6} {:>10.1} / {:>9.1} {:>10.1} / {:>9.1}",
             "",
@@ -64,18 +77,39 @@ fn transforms(backend: Backend) {
     }
 }
 
-/// Rings of odd index beside the power-of-two ring that is nearest in use; the median of rounds that alternate.
+/// Rings of odd index beside the power-of-two ring that is nearest in use; the median of rounds
+/// that alternate.
 fn odd_indices(backend: Backend) {
-    println!("{:>10} {:>6} {:>7} {:>22} {:>12}", backend.name(), "m", "n", "forward / inverse", "ratio");
-    for (index, log_n) in
-        [(65535, 15), (38309, 16), (56647, 16), (55427, 16), (45193, 16), (50731, 16), (21845, 14), (32767, 15), (15709, 14)]
-    {
+    println!(
+        "{:>10} {:>6} {:>7} {:>22} {:>12}",
+        backend.name(),
+        "m",
+        "n",
+        "forward / inverse",
+        "ratio"
+    );
+    for (index, log_n) in [
+        (65535, 15),
+        (38309, 16),
+        (56647, 16),
+        (55427, 16),
+        (45193, 16),
+        (50731, 16),
+        (21845, 14),
+        (32767, 15),
+        (15709, 14),
+    ] {
         let axes = Axes::new(index).expect("an odd index in range");
-        let q = primes::primes_congruent_one(axes.transform_order(), 1 << 50).next().expect("there is such a prime");
+        let q = primes::primes_congruent_one(axes.transform_order(), 1 << 50)
+            .next()
+            .expect("there is such a prime");
         let root = primes::primitive_root_of_unity(q, index).expect("q is 1 modulo the index");
         let modulus = Modulus::new(q).expect("an odd prime");
-        let table = TensorTable::new(modulus, &axes, root).expect("the prime was chosen for this index");
-        let q = primes::primes_congruent_one(2 << log_n, 1 << 50).next().expect("there is such a prime");
+        let table =
+            TensorTable::new(modulus, &axes, root).expect("the prime was chosen for this index");
+        let q = primes::primes_congruent_one(2 << log_n, 1 << 50)
+            .next()
+            .expect("there is such a prime");
         let other = NttTable::for_prime(q, log_n).expect("the prime was chosen for this length");
         let mut a = block(&residues(modulus.value(), axes.degree(), index));
         let mut b = block(&residues(q, other.degree(), index));
@@ -141,12 +175,19 @@ fn element_wise(backend: Backend) {
         let name = |kernel: &str| format!("{kernel}, {terms} terms");
         let (x, y, z) = (&views[..terms], &views[9..9 + terms], &views[18..18 + terms]);
         report(&name("inner_product"), time(30, |_| k.inner_product(q, black_box(&mut out), x, y)));
-        let two = time(30, |_| k.inner_product2(q, black_box(&mut out), black_box(&mut other), x, y, z));
+        let two =
+            time(30, |_| k.inner_product2(q, black_box(&mut out), black_box(&mut other), x, y, z));
         report(&name("inner_product2"), two);
         let weights = residues(q.value(), terms, 77);
-        report(&name("weighted_sum"), time(30, |_| k.weighted_sum(q, black_box(&mut out), x, &weights)));
+        report(
+            &name("weighted_sum"),
+            time(30, |_| k.weighted_sum(q, black_box(&mut out), x, &weights)),
+        );
         let inverses = vec![1.0 / q.value() as f64; terms];
-        report(&name("rounded_quotient"), time(30, |_| k.rounded_quotient(black_box(&mut out), x, &inverses)));
+        report(
+            &name("rounded_quotient"),
+            time(30, |_| k.rounded_quotient(black_box(&mut out), x, &inverses)),
+        );
     }
 }
 

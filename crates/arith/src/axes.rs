@@ -1,16 +1,22 @@
-//! The storage order of rings whose index is no power of two, but odd or 2^k times an odd number: the group of units modulo m, axis by axis.
+//! The storage order of rings whose index is no power of two, but odd or 2^k times an odd number:
+//! the group of units modulo m, axis by axis.
 //!
-//! For m = Π N_a, the N_a powers of distinct primes, Z\[X\]/Φ_m(X) is the tensor product of the rings Z\[X_a\]/Φ_{N_a}(X_a), with X = Π X_a
-//! and X_a = X^(e_a), e_a being 1 modulo N_a and 0 modulo the other factors. A buffer of φ(m) words is a row-major array with one
-//! axis a of length φ(N_a) for each factor: a power of two first, the odd ones ascending, the largest last.
+//! For m = Π N_a, the N_a powers of distinct primes, Z\[X\]/Φ_m(X) is the tensor product of the
+//! rings Z\[X_a\]/Φ_{N_a}(X_a), with X = Π X_a and X_a = X^(e_a), e_a being 1 modulo N_a and 0
+//! modulo the other factors. A buffer of φ(m) words is a row-major array with one axis a of length
+//! φ(N_a) for each factor: a power of two first, the odd ones ascending, the largest last.
 //!
-//! **Evaluation order.** Place i on an odd axis a stands for the unit γ_a^i modulo N_a, γ_a the least generator. The units modulo 2^k, k > 2, are the product
-//! of two cycles, the powers of -1 and of 5: there place i 2^(k-2) + j stands for (-1)^i 5^j. A place of the array stands for
-//! the unit u modulo m with these remainders, and holds the value at ζ^u. The automorphism X -> X^g is a cyclic left shift along every cycle.
+//! **Evaluation order.** Place i on an odd axis a stands for the unit γ_a^i modulo N_a, γ_a the
+//! least generator. The units modulo 2^k, k > 2, are the product of two cycles, the powers of -1
+//! and of 5: there place i 2^(k-2) + j stands for (-1)^i 5^j. A place of the array stands for the
+//! unit u modulo m with these remainders, and holds the value at ζ^u. The automorphism X -> X^g is
+//! a cyclic left shift along every cycle.
 //!
-//! **Coefficient order.** Place i on an axis of prime N_a holds the coefficient of X_a^(γ_a^i): the powers by units are a basis, a normal one, so
-//! that an automorphism shifts coefficients cyclically, too (to the right). On an axis N_a = l^k, k > 1, l = 2 included, it holds the coefficient of X_a^(N_a / l + i). Either is
-//! X_a^(N_a / l) times the powerful basis of Lyubashevsky, Peikert and Regev, up to order.
+//! **Coefficient order.** Place i on an axis of prime N_a holds the coefficient of X_a^(γ_a^i): the
+//! powers by units are a basis, a normal one, so that an automorphism shifts coefficients
+//! cyclically, too (to the right). On an axis N_a = l^k, k > 1, l = 2 included, it holds the
+//! coefficient of X_a^(N_a / l + i). Either is X_a^(N_a / l) times the powerful basis of
+//! Lyubashevsky, Peikert and Regev, up to order.
 
 use crate::error::ArithError;
 use crate::primes;
@@ -24,7 +30,8 @@ pub struct Axis {
     pub prime: u64,
     /// φ(N).
     pub degree: usize,
-    /// γ, the least generator of the units modulo N; 5 for N = 2^k, k > 2, where it generates the last cycle.
+    /// γ, the least generator of the units modulo N; 5 for N = 2^k, k > 2, where it generates the
+    /// last cycle.
     pub generator: u64,
     /// e: X_a = X^e.
     pub exponent: u64,
@@ -40,17 +47,23 @@ pub struct Cycle {
 }
 
 impl Axis {
-    /// The cycles that the units modulo N are the product of, the one of neighbouring places last: that of γ, for N = 2^k, k > 2, after that of -1.
+    /// The cycles that the units modulo N are the product of, the one of neighbouring places last:
+    /// that of γ, for N = 2^k, k > 2, after that of -1.
     pub fn cycles(&self) -> Vec<Cycle> {
-        let signs = (self.prime == 2 && self.index > 4).then_some(Cycle { generator: self.index - 1, length: 2 });
+        let signs = (self.prime == 2 && self.index > 4)
+            .then_some(Cycle { generator: self.index - 1, length: 2 });
         let length = self.degree / signs.map_or(1, |cycle| cycle.length);
         signs.into_iter().chain([Cycle { generator: self.generator, length }]).collect()
     }
+
     /// The units modulo N in evaluation order.
     fn units(&self) -> Vec<u64> {
         self.cycles().into_iter().fold(vec![1], |units, cycle| {
             let next = |u: &u64| Some(u * cycle.generator % self.index);
-            units.into_iter().flat_map(|u| std::iter::successors(Some(u), next).take(cycle.length)).collect()
+            units
+                .into_iter()
+                .flat_map(|u| std::iter::successors(Some(u), next).take(cycle.length))
+                .collect()
         })
     }
 }
@@ -70,15 +83,17 @@ pub struct Axes {
 impl Axes {
     /// The largest index.
     pub const MAX_INDEX: u64 = 1 << 18;
-    /// The largest prime power with an exponent above 1 in an index: its transform and the way back are matrices, 2 φ(N)² words for each prime
-    /// of the modulus, here up to 256 MiB.
+    /// The largest prime power with an exponent above 1 in an index: its transform and the way back
+    /// are matrices, 2 φ(N)² words for each prime of the modulus, here up to 256 MiB.
     pub const MAX_PRIME_POWER: u64 = 1 << 12;
 
-    /// The largest prime factor that l - 1 may have for a prime l of the index: transforms take as many products a word.
+    /// The largest prime factor that l - 1 may have for a prime l of the index: transforms take as
+    /// many products a word.
     pub const MAX_RADIX: u64 = 1 << 12;
 
-    /// The axes of an index from 3 to 2^18 that is odd, or the product of a power of two from 4 and an odd number from 3 (2 modulo 4 has the ring
-    /// of half the index), within the two limits above. O(m).
+    /// The axes of an index from 3 to 2^18 that is odd, or the product of a power of two from 4 and
+    /// an odd number from 3 (2 modulo 4 has the ring of half the index), within the two limits
+    /// above. O(m).
     ///
     /// # Errors
     /// [`ArithError::InvalidIndex`].
@@ -90,7 +105,9 @@ impl Axes {
         }
         let factors = primes::factor(index);
         let rough = |l: u64| primes::factor(l - 1).into_iter().any(|(q, _)| q > Self::MAX_RADIX);
-        if factors.iter().any(|&(prime, k)| if k > 1 { prime.pow(k) > Self::MAX_PRIME_POWER } else { rough(prime) }) {
+        if factors.iter().any(|&(prime, k)| {
+            if k > 1 { prime.pow(k) > Self::MAX_PRIME_POWER } else { rough(prime) }
+        }) {
             return Err(refused);
         }
         let mut axes: Vec<Axis> = factors
@@ -119,43 +136,57 @@ impl Axes {
             .collect();
         Ok(Axes { index, degree: axes.iter().map(|a| a.degree).product(), axes, units, logarithms })
     }
+
     /// m.
     pub fn index(&self) -> u64 {
         self.index
     }
+
     /// φ(m): the number of words of a buffer.
     pub fn degree(&self) -> usize {
         self.degree
     }
+
     /// The axes: a power of two first, the largest odd factor last.
     pub fn all(&self) -> &[Axis] {
         &self.axes
     }
+
     /// The last axis, of the largest odd factor, along which neighbours are neighbours in memory.
     pub fn last(&self) -> &Axis {
         &self.axes[self.axes.len() - 1]
     }
-    /// The last axes, those whose degrees have this product, in their order; `None` if there are none.
+
+    /// The last axes, those whose degrees have this product, in their order; `None` if there are
+    /// none.
     pub fn last_of_degree(&self, degree: usize) -> Option<&[Axis]> {
         let starts = (0..self.axes.len()).rev();
-        starts.map(|start| &self.axes[start..]).find(|axes| axes.iter().map(|a| a.degree).product::<usize>() == degree)
+        starts
+            .map(|start| &self.axes[start..])
+            .find(|axes| axes.iter().map(|a| a.degree).product::<usize>() == degree)
     }
+
     /// Whether the index has no square factor: coefficients and evaluations are ordered alike then.
     pub fn is_squarefree(&self) -> bool {
         self.axes.iter().all(|axis| axis.index == axis.prime)
     }
-    /// The number that primes must be 1 modulo for the transform: the least common multiple of m and of l - 1 for all axes of a prime l.
+
+    /// The number that primes must be 1 modulo for the transform: the least common multiple of m
+    /// and of l - 1 for all axes of a prime l.
     pub fn transform_order(&self) -> u64 {
         self.axes
             .iter()
             .filter(|a| a.index == a.prime)
             .fold(self.index, |s, axis| s / primes::gcd(s, axis.prime - 1) * (axis.prime - 1))
     }
-    /// The place of `unit` on axis `axis`, its discrete logarithm if that has one cycle; `None` if it is no unit there.
+
+    /// The place of `unit` on axis `axis`, its discrete logarithm if that has one cycle; `None` if
+    /// it is no unit there.
     pub fn logarithm(&self, axis: usize, unit: u64) -> Option<usize> {
         let log = self.logarithms[axis][(unit % self.axes[axis].index) as usize];
         (log != u32::MAX).then_some(log as usize)
     }
+
     /// The place of a unit modulo m in evaluation order; `None` if it is no unit.
     pub fn position(&self, unit: u64) -> Option<usize> {
         let mut place = 0;
@@ -164,6 +195,7 @@ impl Axes {
         }
         Some(place)
     }
+
     /// The unit modulo m at a place in evaluation order.
     pub fn unit(&self, position: usize) -> u64 {
         let mut rest = position;
@@ -174,18 +206,24 @@ impl Axes {
         }
         unit
     }
+
     /// All units in evaluation order.
     pub fn units(&self) -> Vec<u64> {
         let mut units = vec![0];
         for (axis, own) in self.axes.iter().zip(&self.units) {
-            units = units.iter().flat_map(|u| own.iter().map(move |v| (u + v * axis.exponent) % self.index)).collect();
+            units = units
+                .iter()
+                .flat_map(|u| own.iter().map(move |v| (u + v * axis.exponent) % self.index))
+                .collect();
         }
         units
     }
+
     /// The units modulo N_a in evaluation order.
     pub fn units_along(&self, axis: usize) -> &[u64] {
         &self.units[axis]
     }
+
     /// The exponent of X_a at place `i` of axis `axis` in coefficient order.
     pub fn coefficient_exponent(&self, axis: usize, i: usize) -> u64 {
         let a = &self.axes[axis];
@@ -199,7 +237,8 @@ mod tests {
 
     #[test]
     fn places_and_units_are_inverse() {
-        for index in [3, 9, 45, 105, 255, 343, 1155, 3 * 25 * 7, 12, 24, 16 * 15, 32 * 9, 1024 * 3] {
+        for index in [3, 9, 45, 105, 255, 343, 1155, 3 * 25 * 7, 12, 24, 16 * 15, 32 * 9, 1024 * 3]
+        {
             let axes = Axes::new(index).unwrap();
             let units = axes.units();
             assert_eq!(units.len(), axes.degree());
@@ -210,7 +249,9 @@ mod tests {
         }
         assert_eq!(Axes::new(38309).unwrap().transform_order(), 38309 * 9240);
         assert_eq!(Axes::new(65535).unwrap().transform_order(), 65535 * 256);
-        assert!(Axes::new(38309).unwrap().is_squarefree() && !Axes::new(45).unwrap().is_squarefree());
+        assert!(
+            Axes::new(38309).unwrap().is_squarefree() && !Axes::new(45).unwrap().is_squarefree()
+        );
         assert!(!Axes::new(60).unwrap().is_squarefree());
         assert_eq!(Axes::new(8 * 37).unwrap().transform_order(), 8 * 37 * 9);
         for bad in [0, 1, 2, 6, 30, 64, 3 << 13, 177147, 200087, (1 << 18) + 1, (1 << 18) + 4] {
@@ -222,7 +263,8 @@ mod tests {
     fn products_with_a_unit_shift_every_cycle() {
         for index in [12, 24, 16 * 15, 32 * 9, 105] {
             let axes = Axes::new(index).unwrap();
-            let cycles: Vec<(u64, usize)> = axes.all().iter().flat_map(Axis::cycles).map(|c| (c.generator, c.length)).collect();
+            let cycles: Vec<(u64, usize)> =
+                axes.all().iter().flat_map(Axis::cycles).map(|c| (c.generator, c.length)).collect();
             let first = axes.all()[0];
             match first.index {
                 4 => assert_eq!(cycles[0], (3, 2)),
@@ -239,7 +281,11 @@ mod tests {
                 for (place, u) in units.iter().enumerate() {
                     let moved = coordinates(axes.position(u * g % index).unwrap());
                     let lengths = cycles.iter().rev().map(|cycle| cycle.1);
-                    let want = coordinates(place).into_iter().zip(&shift).zip(lengths).map(|((x, s), n)| (x + s) % n);
+                    let want = coordinates(place)
+                        .into_iter()
+                        .zip(&shift)
+                        .zip(lengths)
+                        .map(|((x, s), n)| (x + s) % n);
                     assert!(moved.into_iter().eq(want), "index {index}, {u} by {g}");
                 }
             }

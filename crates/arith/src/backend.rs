@@ -20,8 +20,8 @@ pub struct Selection {
     pub backend: Backend,
     /// The value of `EVERLEVEL_BACKEND`, if it was set.
     pub requested: Option<String>,
-    /// Whether the request was unset or obeyed. False: it named no backend, or one this processor lacks, and the best
-    /// available backend was taken instead.
+    /// Whether the request was unset or obeyed. False: it named no backend, or one this processor
+    /// lacks, and the best available backend was taken instead.
     pub honoured: bool,
 }
 
@@ -32,8 +32,9 @@ impl Backend {
     /// All backends, slowest first.
     pub const ALL: [Backend; 3] = [Backend::Portable, Backend::Avx2, Backend::Avx512];
 
-    /// The backend that transforms and kernels use: the best available one, or the one that the environment variable
-    /// `EVERLEVEL_BACKEND` (`portable`, `avx2` or `avx512`) names. Decided at the first call, then constant.
+    /// The backend that transforms and kernels use: the best available one, or the one that the
+    /// environment variable `EVERLEVEL_BACKEND` (`portable`, `avx2` or `avx512`) names. Decided at
+    /// the first call, then constant.
     #[inline]
     pub fn active() -> Backend {
         Self::selection().backend
@@ -42,7 +43,9 @@ impl Backend {
     /// The active backend together with what was asked for.
     pub fn selection() -> &'static Selection {
         static SELECTION: OnceLock<Selection> = OnceLock::new();
-        SELECTION.get_or_init(|| Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned())))
+        SELECTION.get_or_init(|| {
+            Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()))
+        })
     }
 
     fn select(requested: Option<String>) -> Selection {
@@ -51,7 +54,11 @@ impl Backend {
         let named = wanted
             .and_then(|name| Self::ALL.into_iter().find(|b| b.name().eq_ignore_ascii_case(name)))
             .filter(|b| b.is_available());
-        Selection { backend: named.unwrap_or(best), honoured: wanted.is_none() || named.is_some(), requested }
+        Selection {
+            backend: named.unwrap_or(best),
+            honoured: wanted.is_none() || named.is_some(),
+            requested,
+        }
     }
 
     /// Whether this processor can run the backend.
@@ -87,7 +94,8 @@ impl Backend {
         }
     }
 
-    /// The processor features that matter here, separated by spaces, for reports; empty where none is known.
+    /// The processor features that matter here, separated by spaces, for reports; empty where none
+    /// is known.
     pub fn cpu_flags() -> String {
         #[cfg(target_arch = "x86_64")]
         {

@@ -2,7 +2,8 @@
 
 use thiserror::Error;
 
-/// Gives an error type a stable code for each variant, and the list of its codes. Variants that hold an error of a layer below have that error's code.
+/// Gives an error type a stable code for each variant, and the list of its codes. Variants that
+/// hold an error of a layer below have that error's code.
 ///
 /// For the crates of everlevel; docs/errors.md lists all codes, and a test compares.
 #[doc(hidden)]
@@ -10,7 +11,8 @@ use thiserror::Error;
 macro_rules! error_codes {
     ($error:ident { $($variant:ident => $code:literal,)* } $(inner { $($inner:ident),* })?) => {
         impl $error {
-            /// The codes of this type, in the order of its variants; those of errors that it only passes on are theirs.
+            /// The codes of this type, in the order of its variants; those of errors that it only
+            /// passes on are theirs.
             pub const CODES: &'static [&'static str] = &[$($code),*];
             /// A name for programs, which does not change when messages do.
             pub fn code(&self) -> &'static str {
@@ -28,13 +30,18 @@ macro_rules! error_codes {
 #[non_exhaustive]
 pub enum ArithError {
     /// The modulus is even, smaller than 3 or not below 2^50.
-    #[error("modulus {found} is not an odd number between 3 and 2^50; choose an odd modulus in that range")]
+    #[error(
+        "modulus {found} is not an odd number between 3 and 2^50; choose an odd modulus in that \
+         range"
+    )]
     InvalidModulus {
         /// The rejected value.
         found: u64,
     },
     /// The transform length is outside the supported range.
-    #[error("transform length 2^{found} is not supported; choose an exponent between {min} and {max}")]
+    #[error(
+        "transform length 2^{found} is not supported; choose an exponent between {min} and {max}"
+    )]
     InvalidLength {
         /// The rejected binary logarithm.
         found: u32,
@@ -55,8 +62,8 @@ pub enum ArithError {
     },
     /// The modulus is not prime, or has no root of unity of the required order.
     #[error(
-        "{modulus} is not a prime that is 1 modulo 2^{log_order}; \
-         choose one with primes::primes_congruent_one, or give the root explicitly"
+        "{modulus} is not a prime that is 1 modulo 2^{log_order}; choose one with \
+         primes::primes_congruent_one, or give the root explicitly"
     )]
     NoRoot {
         /// The modulus.
@@ -64,18 +71,23 @@ pub enum ArithError {
         /// Binary logarithm of the required order, 2n.
         log_order: u32,
     },
-    /// The index of a cyclotomic ring is a power of two, 2 modulo 4, or outside of the supported range.
+    /// The index of a cyclotomic ring is a power of two, 2 modulo 4, or outside of the supported
+    /// range.
     #[error(
-        "index {found} has no axes; choose one from 3 to 262144 that is odd, or a multiple of 4 and no power of 2, \
-         whose prime powers with exponents above 1 are at most 4096 and whose other primes l have no prime factor \
-         above 4096 in l - 1 (2 modulo 4 has the ring of half the index)"
+        "index {found} has no axes; choose one from 3 to 262144 that is odd, or a multiple of 4 \
+         and no power of 2, whose prime powers with exponents above 1 are at most 4096 and whose \
+         other primes l have no prime factor above 4096 in l - 1 (2 modulo 4 has the ring of half \
+         the index)"
     )]
     InvalidIndex {
         /// The rejected index.
         found: u64,
     },
     /// The modulus lacks the roots of unity that the transform of an index with axes needs.
-    #[error("{modulus} is not a prime that is 1 modulo {order}; choose one with primes::primes_congruent_one")]
+    #[error(
+        "{modulus} is not a prime that is 1 modulo {order}; choose one with \
+         primes::primes_congruent_one"
+    )]
     NoGroupRoot {
         /// The modulus.
         modulus: u64,

@@ -1,11 +1,12 @@
 //! Element-wise loops over slices of residues.
 //!
-//! Conventions: `q` is the modulus; all slices of a call have the same length, any length; residues are canonical,
-//! that is in [0, q), on the way in and on the way out unless a kernel says otherwise. The free functions run on the
-//! active [`Backend`]; [`on`] gives the kernels of another one. All backends return the same bits, and none branches on
-//! the data or looks up memory by it.
+//! Conventions: `q` is the modulus; all slices of a call have the same length, any length; residues
+//! are canonical, that is in [0, q), on the way in and on the way out unless a kernel says
+//! otherwise. The free functions run on the active [`Backend`]; [`on`] gives the kernels of another
+//! one. All backends return the same bits, and none branches on the data or looks up memory by it.
 //!
-//! Most kernels are bound by memory: a cost of k streams means k reads or writes of a word for each index.
+//! Most kernels are bound by memory: a cost of k streams means k reads or writes of a word for each
+//! index.
 
 use crate::arch;
 use crate::{Backend, Modulus};
@@ -155,44 +156,55 @@ macro_rules! kernels {
 kernels! {
     /// a += b. Three streams.
     fn add_assign(q: Modulus, a: &mut [u64], b: &[u64]) { same_length(a.len(), b); }
+
     /// a -= b. Three streams.
     fn sub_assign(q: Modulus, a: &mut [u64], b: &[u64]) { same_length(a.len(), b); }
+
     /// a = -a. Two streams.
     fn neg_assign(q: Modulus, a: &mut [u64]) { }
+
     /// out = a + b. Three streams.
     fn add(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
         same_length(out.len(), a);
         same_length(out.len(), b);
     }
+
     /// out = a - b. Three streams.
     fn sub(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
         same_length(out.len(), a);
         same_length(out.len(), b);
     }
+
     /// out = a b. Three streams and a modular multiplication.
     fn mul(q: Modulus, out: &mut [u64], a: &[u64], b: &[u64]) {
         same_length(out.len(), a);
         same_length(out.len(), b);
     }
+
     /// a *= b. Three streams and a modular multiplication.
     fn mul_assign(q: Modulus, a: &mut [u64], b: &[u64]) { same_length(a.len(), b); }
+
     /// acc += a b. Four streams and a modular multiplication.
     fn mul_add_assign(q: Modulus, acc: &mut [u64], a: &[u64], b: &[u64]) {
         same_length(acc.len(), a);
         same_length(acc.len(), b);
     }
+
     /// out = c a, for c < q. Two streams and a multiplication by a constant.
     fn scalar_mul(q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
         same_length(out.len(), a);
         check_scalar(q, c);
     }
+
     /// a *= c, for c < q. Two streams and a multiplication by a constant.
     fn scalar_mul_assign(q: Modulus, a: &mut [u64], c: u64) { check_scalar(q, c); }
+
     /// out += c a, for c < q. Three streams and a multiplication by a constant.
     fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
         same_length(out.len(), a);
         check_scalar(q, c);
     }
+
     /// out = sum_j a_j b_j over at most [`MAX_TERMS`] pairs; no pair gives 0.
     ///
     /// 2 pairs + 1 streams; the products are added unreduced, with one reduction at the end.
@@ -201,6 +213,7 @@ kernels! {
         same_lengths(out.len(), a);
         same_lengths(out.len(), b);
     }
+
     /// out += c sum_j a_j b_j over at most [`MAX_TERMS`] pairs, for c < q.
     ///
     /// 2 pairs + 2 streams; as [`inner_product`], and a multiplication by a constant.
@@ -210,7 +223,9 @@ kernels! {
         same_lengths(out.len(), b);
         check_scalar(q, c);
     }
-    /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two halves of a key switch, reading a once.
+
+    /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two halves of a key switch, reading a
+    /// once.
     ///
     /// As [`inner_product`], with 3 pairs + 2 streams.
     fn inner_product2(
@@ -228,7 +243,9 @@ kernels! {
         same_lengths(out0.len(), b0);
         same_lengths(out0.len(), b1);
     }
-    /// out = sum_j w_j x_j over at most [`MAX_TERMS`] terms, for x_j < 2^50 (not necessarily below q) and w_j < q.
+
+    /// out = sum_j w_j x_j over at most [`MAX_TERMS`] terms, for x_j < 2^50 (not necessarily below
+    /// q) and w_j < q.
     ///
     /// Terms + 1 streams: the inner loop of base conversion.
     fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
@@ -236,19 +253,22 @@ kernels! {
         same_lengths(out.len(), xs);
         weights.iter().for_each(|&w| check_scalar(q, w));
     }
+
     /// out = round(sum_j y_j inverse_j), for y_j < 2^50 and a result in [0, 2^51).
     ///
-    /// The sum is taken in double precision, every product and every sum rounded, in the order of the terms: the same
-    /// bits everywhere. Ties go to even.
+    /// The sum is taken in double precision, every product and every sum rounded, in the order of
+    /// the terms: the same bits everywhere. Ties go to even.
     fn rounded_quotient(out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
         assert_eq!(ys.len(), inverses.len(), "a rounded quotient needs as many inverses as terms");
         same_lengths(out.len(), ys);
     }
+
     /// x = (x - v) c, for c < q. Three streams.
     fn sub_scale(q: Modulus, x: &mut [u64], v: &[u64], c: u64) {
         same_length(x.len(), v);
         check_scalar(q, c);
     }
+
     /// out = cx x - cv v, for cx, cv < q. Three streams.
     fn scale_sub(q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64) {
         same_length(out.len(), x);
@@ -256,11 +276,15 @@ kernels! {
         check_scalar(q, cx);
         check_scalar(q, cv);
     }
+
     /// a mod q, for a < 2^52. Two streams.
     fn reduce_assign(q: Modulus, a: &mut [u64]) { }
+
     /// The residues of signed words of any size. Two streams.
     fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]) { same_length(out.len(), a); }
-    /// out = constant + sum_j w_j digit_j over at most [`MAX_DIGITS`] rows of half words, for w_j, constant < q: from digits to residues.
+
+    /// out = constant + sum_j w_j digit_j over at most [`MAX_DIGITS`] rows of half words, for w_j,
+    /// constant < q: from digits to residues.
     ///
     /// Half a stream a row, and one.
     fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
@@ -269,13 +293,16 @@ kernels! {
         weights.iter().for_each(|&w| check_scalar(q, w));
         check_scalar(q, constant);
     }
+
     /// acc += sum_j w_j (x_j mod 2^32), modulo 2^64. Terms + 2 streams.
     fn multiply_add_halves(acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
         assert_eq!(xs.len(), weights.len(), "a weighted sum needs as many weights as terms");
         same_lengths(acc.len(), xs);
     }
-    /// out = s mod base and carry = floor(s / base) for s = acc + carry + constant, which must be below (2^32 - 1) base < 2^63: one row of a
-    /// sum is brought to digits. Three and a half streams.
+
+    /// out = s mod base and carry = floor(s / base) for s = acc + carry + constant, which must be
+    /// below (2^32 - 1) base < 2^63: one row of a sum is brought to digits. Three and a half
+    /// streams.
     fn carry_digits(base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32) {
         assert!(base > 2 && constant < base, "a base above 2 and a digit to it");
         same_length(acc.len(), out);
@@ -283,7 +310,8 @@ kernels! {
     }
 }
 
-/// A constant factor outside [0, q) is a programming error, and a public one: constants come from parameters.
+/// A constant factor outside [0, q) is a programming error, and a public one: constants come from
+/// parameters.
 #[inline(always)]
 fn check_scalar(q: Modulus, c: u64) {
     assert!(c < q.value(), "a scalar factor must be reduced modulo q");

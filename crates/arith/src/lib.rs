@@ -1,18 +1,20 @@
 //! Words, transforms and vector kernels: the arithmetic floor of everlevel.
 //!
-//! Everything above this crate works with residues modulo odd numbers below 2^50, kept in slices of `u64`. This crate
-//! knows how to
+//! Everything above this crate works with residues modulo odd numbers below 2^50, kept in slices of
+//! `u64`. This crate knows how to
 //!
 //! * reduce, add, multiply and invert one residue ([`Modulus`]);
 //! * find primes and roots of unity ([`primes`]);
-//! * evaluate a polynomial modulo X^n + 1 at all primitive 2n-th roots of unity and come back ([`NttTable`]), in the
-//!   storage orders described in [`order`];
-//! * do the same modulo the cyclotomic polynomial of an index that is no power of two ([`TensorTable`]), in the orders described in [`axes`];
+//! * evaluate a polynomial modulo X^n + 1 at all primitive 2n-th roots of unity and come back
+//!   ([`NttTable`]), in the storage orders described in [`order`];
+//! * do the same modulo the cyclotomic polynomial of an index that is no power of two
+//!   ([`TensorTable`]), in the orders described in [`axes`];
 //! * run the element-wise loops of homomorphic encryption ([`kernels`]).
 //!
-//! Transforms and kernels exist in a portable body and in bodies for AVX2 and AVX-512; the best one the processor has
-//! is chosen once, at run time ([`Backend`]). All bodies return the same bits. This is the only crate of everlevel
-//! that contains `unsafe` code: vector loads, vector stores and calls into code compiled for an instruction set.
+//! Transforms and kernels exist in a portable body and in bodies for AVX2 and AVX-512; the best one
+//! the processor has is chosen once, at run time ([`Backend`]). All bodies return the same bits.
+//! This is the only crate of everlevel that contains `unsafe` code: vector loads, vector stores and
+//! calls into code compiled for an instruction set.
 //!
 //! ```
 //! use everlevel_arith::{NttTable, kernels};
@@ -51,4 +53,6 @@ pub use error::ArithError;
 pub use memory::Block;
 pub use modulus::{Modulus, ShoupFactor};
 pub use ntt::{NttTable, TensorTable};
-pub use order::{coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural};
+pub use order::{
+    coefficient_position, evaluation_exponent, evaluation_index, gather_natural, scatter_natural,
+};

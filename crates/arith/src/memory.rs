@@ -14,15 +14,17 @@ const LINE: usize = 8;
 #[derive(Clone, Copy)]
 pub(crate) struct CacheLine(pub(crate) [u64; LINE]);
 
-/// Words between the end of a block and the start of the next: a page and a line. Streams that start at the same offset of
-/// their pages would compete for the same sets of the caches, and the inner products of key switching read dozens.
+/// Words between the end of a block and the start of the next: a page and a line. Streams that
+/// start at the same offset of their pages would compete for the same sets of the caches, and the
+/// inner products of key switching read dozens.
 const GAP: usize = 512 + LINE;
 /// What slabs are: anonymous mappings of the system.
 #[cfg(any(unix, windows))]
 mod slab {
     /// A mapping, aligned to pages, of zeros.
     pub(super) type Slab = memmap2::MmapMut;
-    /// The size that a slab aims at, in words: 16 MiB, of which pages that nobody touches cost nothing.
+    /// The size that a slab aims at, in words: 16 MiB, of which pages that nobody touches cost
+    /// nothing.
     pub(super) const WORDS: usize = 1 << 21;
 
     pub(super) fn zeros(bytes: usize) -> std::io::Result<Slab> {
@@ -44,22 +46,23 @@ mod slab {
 
     pub(super) fn zeros(bytes: usize) -> std::io::Result<Slab> {
         let (count, mut slab) = (bytes.div_ceil(size_of::<CacheLine>()), Vec::new());
-        slab.try_reserve_exact(count).map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
+        slab.try_reserve_exact(count)
+            .map_err(|_| std::io::Error::from(std::io::ErrorKind::OutOfMemory))?;
         slab.resize(count, CacheLine([0; super::LINE]));
         Ok(slab)
     }
 }
 
-/// A block of zero-initialized words, starting at a cache line. Blocks are cut from large pieces of memory ("slabs"), which return to
-/// the system when their last block is dropped.
+/// A block of zero-initialized words, starting at a cache line. Blocks are cut from large pieces of
+/// memory ("slabs"), which return to the system when their last block is dropped.
 pub struct Block {
     start: NonNull<u64>,
     len: usize,
     _slab: Arc<Slab>,
 }
 
-// SAFETY: a block is the only way to its words (blocks of a slab are disjoint), like a Box<[u64]>; the slab behind it is
-// shared for its lifetime only, and `Slab` is Send and Sync.
+// SAFETY: a block is the only way to its words (blocks of a slab are disjoint), like a Box<[u64]>;
+// the slab behind it is shared for its lifetime only, and `Slab` is Send and Sync.
 unsafe impl Send for Block {}
 // SAFETY: as above; a shared block gives shared access to its words only.
 unsafe impl Sync for Block {}
@@ -71,16 +74,20 @@ impl Block {
     /// If the system has no memory left.
     pub fn slab(len: usize) -> std::io::Result<Vec<Block>> {
         let too_large = || std::io::Error::from(std::io::ErrorKind::OutOfMemory);
-        let stride = len.checked_next_multiple_of(LINE).and_then(|l| l.checked_add(GAP)).ok_or_else(too_large)?;
+        let stride = len
+            .checked_next_multiple_of(LINE)
+            .and_then(|l| l.checked_add(GAP))
+            .ok_or_else(too_large)?;
         let count = (slab::WORDS / stride).max(1);
-        let bytes = stride.checked_mul(count).and_then(|w| w.checked_mul(8)).ok_or_else(too_large)?;
+        let bytes =
+            stride.checked_mul(count).and_then(|w| w.checked_mul(8)).ok_or_else(too_large)?;
         let mut slab = slab::zeros(bytes)?;
         let base = slab.as_mut_ptr().cast::<u64>();
         let slab = Arc::new(slab);
         (0..count)
             .map(|i| {
-                // SAFETY: block i covers words i stride .. i stride + len of the slab, which holds count stride words and
-                // is aligned to cache lines.
+                // SAFETY: block i covers words i stride .. i stride + len of the slab, which holds
+                // count stride words and is aligned to cache lines.
                 let start = unsafe { base.add(i * stride) };
                 let start = NonNull::new(start).ok_or_else(too_large)?;
                 Ok(Block { start, len, _slab: slab.clone() })
@@ -92,14 +99,16 @@ impl Block {
 impl Deref for Block {
     type Target = [u64];
     fn deref(&self) -> &[u64] {
-        // SAFETY: the words belong to this block alone, are initialized (slabs are zeros) and live as long as the slab.
+        // SAFETY: the words belong to this block alone, are initialized (slabs are zeros) and live
+        // as long as the slab.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
 
 impl DerefMut for Block {
     fn deref_mut(&mut self) -> &mut [u64] {
-        // SAFETY: as for `deref`; the exclusive borrow of the block is exclusive access to its words.
+        // SAFETY: as for `deref`; the exclusive borrow of the block is exclusive access to its
+        // words.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

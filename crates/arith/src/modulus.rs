@@ -4,8 +4,8 @@ use crate::ArithError;
 
 /// An odd modulus 2 < q < 2^50 with the constants that reduce modulo it.
 ///
-/// The modulus need not be prime: squares of primes serve as plaintext moduli. All methods except [`pow`](Self::pow)
-/// (in its exponent) and [`inv`](Self::inv) run in constant time.
+/// The modulus need not be prime: squares of primes serve as plaintext moduli. All methods except
+/// [`pow`](Self::pow) (in its exponent) and [`inv`](Self::inv) run in constant time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Modulus {
     value: u64,
@@ -19,7 +19,8 @@ pub struct Modulus {
     bits: u32,
 }
 
-/// A residue w with the precomputed quotient floor(w 2^64 / q): multiplying by it costs one high and two low products.
+/// A residue w with the precomputed quotient floor(w 2^64 / q): multiplying by it costs one high
+/// and two low products.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShoupFactor {
     /// The residue w < q.
@@ -52,14 +53,17 @@ impl Modulus {
         if q < 3 || q.is_multiple_of(2) || q >> Self::MAX_BITS != 0 {
             return Err(ArithError::InvalidModulus { found: q });
         }
-        // q is odd and above 1, so it does not divide 2^128 and the floors of 2^128 and 2^128 - 1 agree.
+        // q is odd and above 1, so it does not divide 2^128 and the floors of 2^128 and 2^128 - 1
+        // agree.
         let ratio = u128::MAX / q as u128;
         let bits = u64::BITS - q.leading_zeros();
-        // Newton's iteration: q is its own inverse modulo 8, and each step doubles the number of right bits.
+        // Newton's iteration: q is its own inverse modulo 8, and each step doubles the number of
+        // right bits.
         let mut word_inverse = q;
         let mut step = 0;
         while step < 5 {
-            word_inverse = word_inverse.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(word_inverse)));
+            word_inverse =
+                word_inverse.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(word_inverse)));
             step += 1;
         }
         Ok(Self {
@@ -116,7 +120,8 @@ impl Modulus {
     pub const fn mul(self, a: u64, b: u64) -> u64 {
         debug_assert!(a < self.value && b < self.value);
         let product = a as u128 * b as u128;
-        // The quotient estimate misses at most 1 for each of the two floors (the third loss is below 2^-13).
+        // The quotient estimate misses at most 1 for each of the two floors (the third loss is
+        // below 2^-13).
         let quotient = high_product((product >> (self.bits - 1)) as u64, self.product_ratio);
         let remainder = (product as u64).wrapping_sub(quotient.wrapping_mul(self.value));
         subtract_once(subtract_once(remainder, 2 * self.value), self.value)
@@ -167,10 +172,14 @@ impl Modulus {
     #[inline(always)]
     pub const fn reduce_u128(self, x: u128) -> u64 {
         let (high, low) = ((x >> 64) as u64, x as u64);
-        // floor(x ratio / 2^128), word by word; at most 1 below floor(x / q). Only its low word matters.
+        // floor(x ratio / 2^128), word by word; at most 1 below floor(x / q). Only its low word
+        // matters.
         let cross = low as u128 * self.ratio[0] as u128 + high_product(low, self.ratio[1]) as u128;
         let other = high as u128 * self.ratio[1] as u128 + (cross as u64) as u128;
-        let quotient = high.wrapping_mul(self.ratio[0]).wrapping_add((cross >> 64) as u64).wrapping_add((other >> 64) as u64);
+        let quotient = high
+            .wrapping_mul(self.ratio[0])
+            .wrapping_add((cross >> 64) as u64)
+            .wrapping_add((other >> 64) as u64);
         subtract_once(low.wrapping_sub(quotient.wrapping_mul(self.value)), self.value)
     }
 

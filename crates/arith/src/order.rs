@@ -1,14 +1,17 @@
 //! The two storage orders of a polynomial modulo X^n + 1: the one home of both.
 //!
-//! Let n = 2^k, h = n/2 and zeta a primitive 2n-th root of unity. A buffer has two rows of length h.
+//! Let n = 2^k, h = n/2 and zeta a primitive 2n-th root of unity. A buffer has two rows of length
+//! h.
 //!
-//! **Evaluation order.** Index r h + i holds a(zeta^e) with e = 5^i if r = 0 and e = -5^i if r = 1, modulo 2n. The
-//! automorphism X -> X^(5^s) is therefore a cyclic left shift of both rows by s, and X -> X^-1 swaps the rows.
+//! **Evaluation order.** Index r h + i holds a(zeta^e) with e = 5^i if r = 0 and e = -5^i if r = 1,
+//! modulo 2n. The automorphism X -> X^(5^s) is therefore a cyclic left shift of both rows by s, and
+//! X -> X^-1 swaps the rows.
 //!
-//! **Coefficient order.** Coefficient c sits in row r = c / h, at the bit reversal i of c mod h in k - 1 bits, except
-//! that for h >= 64 each aligned group of 64 places within a row is transposed as an 8 x 8 matrix: place 8u + v of a
-//! group holds what bit reversal puts at 8v + u. The transform's first three stages then act between vectors of eight
-//! words. Additions, scalings and reductions are the same in any order; only who looks at a single coefficient asks.
+//! **Coefficient order.** Coefficient c sits in row r = c / h, at the bit reversal i of c mod h in
+//! k - 1 bits, except that for h >= 64 each aligned group of 64 places within a row is transposed
+//! as an 8 x 8 matrix: place 8u + v of a group holds what bit reversal puts at 8v + u. The
+//! transform's first three stages then act between vectors of eight words. Additions, scalings and
+//! reductions are the same in any order; only who looks at a single coefficient asks.
 
 /// Swaps the two halves of the low six bits: the 8 x 8 transposition inside a group of 64.
 #[inline]
@@ -16,7 +19,8 @@ const fn transpose_in_group(i: usize) -> usize {
     (i & !63) | ((i & 7) << 3) | ((i >> 3) & 7)
 }
 
-/// Where coefficient c of a polynomial with 2^log_n coefficients is stored. Expects 1 <= log_n < 64 and c < 2^log_n.
+/// Where coefficient c of a polynomial with 2^log_n coefficients is stored. Expects 1 <= log_n < 64
+/// and c < 2^log_n.
 #[inline]
 pub const fn coefficient_position(log_n: u32, c: usize) -> usize {
     debug_assert!(log_n >= 1 && c >> log_n == 0);
@@ -29,7 +33,8 @@ pub const fn coefficient_position(log_n: u32, c: usize) -> usize {
     (c & half) | if half >= 64 { transpose_in_group(place) } else { place }
 }
 
-/// Copies a polynomial from coefficient order to natural order (c at index c). `stored` has 2^log_n entries.
+/// Copies a polynomial from coefficient order to natural order (c at index c). `stored` has 2^log_n
+/// entries.
 pub fn gather_natural<T: Copy>(log_n: u32, stored: &[T]) -> Vec<T> {
     assert_eq!(stored.len(), 1 << log_n, "expected 2^{log_n} coefficients");
     (0..stored.len()).map(|c| stored[coefficient_position(log_n, c)]).collect()
@@ -44,8 +49,8 @@ pub fn scatter_natural<T: Copy>(log_n: u32, natural: &[T], stored: &mut [T]) {
     }
 }
 
-/// The exponent e, odd and below 2n = 2^(log_n + 1), such that `index` of the evaluation order holds a(zeta^e).
-/// Expects 1 <= log_n < 63 and index < 2^log_n.
+/// The exponent e, odd and below 2n = 2^(log_n + 1), such that `index` of the evaluation order
+/// holds a(zeta^e). Expects 1 <= log_n < 63 and index < 2^log_n.
 pub const fn evaluation_exponent(log_n: u32, index: usize) -> u64 {
     debug_assert!(log_n >= 1 && index >> log_n == 0);
     let half = 1usize << (log_n - 1);
@@ -65,16 +70,17 @@ pub const fn evaluation_exponent(log_n: u32, index: usize) -> u64 {
     exponent & ((2u64 << log_n) - 1)
 }
 
-/// The index of the evaluation order that holds a(zeta^exponent): the inverse of [`evaluation_exponent`].
-/// The exponent is odd and taken modulo 2^(log_n + 1). O(log_n) operations.
+/// The index of the evaluation order that holds a(zeta^exponent): the inverse of
+/// [`evaluation_exponent`]. The exponent is odd and taken modulo 2^(log_n + 1). O(log_n)
+/// operations.
 pub const fn evaluation_index(log_n: u32, exponent: u64) -> usize {
     debug_assert!(log_n >= 1 && exponent & 1 == 1);
     let half_bits = log_n - 1;
     // Powers of 5 are 1 modulo 4, their negatives are 3 modulo 4.
     let row = (exponent >> 1) & 1;
     let mut rest = if row == 1 { exponent.wrapping_neg() } else { exponent };
-    // 5^(2^b) = 1 + 2^(b + 2) modulo 2^(b + 3): bit b + 2 of what is left tells bit b of the logarithm. The inverse
-    // of 5 modulo 2^64 is 0xCCCC...CD.
+    // 5^(2^b) = 1 + 2^(b + 2) modulo 2^(b + 3): bit b + 2 of what is left tells bit b of the
+    // logarithm. The inverse of 5 modulo 2^64 is 0xCCCC...CD.
     let mut inverse_power = 0xCCCC_CCCC_CCCC_CCCDu64;
     let mut logarithm = 0usize;
     let mut bit = 0;

@@ -29,8 +29,8 @@ pub fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The order of g in a group of units modulo n, g prime to n, `group` being a multiple of it: the size of the group, say. O(log² group)
-/// products besides the factorisation of `group`.
+/// The order of g in a group of units modulo n, g prime to n, `group` being a multiple of it: the
+/// size of the group, say. O(log² group) products besides the factorisation of `group`.
 ///
 /// ```
 /// assert_eq!(everlevel_arith::primes::order(2, 7, 6), 3);
@@ -71,7 +71,8 @@ pub fn is_prime(n: u64) -> bool {
     })
 }
 
-/// The primes that are 1 modulo `step` and less than `below`, largest first. A step of 0 gives none.
+/// The primes that are 1 modulo `step` and less than `below`, largest first. A step of 0 gives
+/// none.
 ///
 /// ```
 /// use everlevel_arith::primes::primes_congruent_one;
@@ -83,15 +84,16 @@ pub fn primes_congruent_one(step: u64, below: u64) -> impl Iterator<Item = u64> 
     (1..=most).rev().map(move |m| m * step + 1).filter(|&candidate| is_prime(candidate))
 }
 
-/// The least primitive root of unity of the given order modulo the prime q, or `None` if q is not prime or the order
-/// does not divide q - 1. O(order) multiplications.
+/// The least primitive root of unity of the given order modulo the prime q, or `None` if q is not
+/// prime or the order does not divide q - 1. O(order) multiplications.
 pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
     if order == 0 || !is_prime(q) || !(q - 1).is_multiple_of(order) {
         return None;
     }
     let divisors: Vec<u64> = factor(order).into_iter().map(|(p, _)| p).collect();
-    let root =
-        (1..q).map(|x| pow_mod(x, (q - 1) / order, q)).find(|&r| divisors.iter().all(|p| pow_mod(r, order / p, q) != 1))?;
+    let root = (1..q)
+        .map(|x| pow_mod(x, (q - 1) / order, q))
+        .find(|&r| divisors.iter().all(|p| pow_mod(r, order / p, q) != 1))?;
     // The primitive roots are the powers with exponents prime to the order.
     let modulus = Modulus::new(q).ok();
     let mut power = 1;
@@ -108,10 +110,11 @@ pub fn primitive_root_of_unity(q: u64, order: u64) -> Option<u64> {
     Some(least)
 }
 
-/// A primitive root of unity modulo p^e: the one that is [`primitive_root_of_unity`]`(p, order)` modulo p.
+/// A primitive root of unity modulo p^e: the one that is [`primitive_root_of_unity`]`(p, order)`
+/// modulo p.
 ///
-/// `None` if there is no such root, or if p^e does not fit in a word. Among the lifts r + p x of a root r modulo p
-/// exactly one has the same order modulo p^e (Hensel), and it is r^(p^(e - 1)).
+/// `None` if there is no such root, or if p^e does not fit in a word. Among the lifts r + p x of a
+/// root r modulo p exactly one has the same order modulo p^e (Hensel), and it is r^(p^(e - 1)).
 pub fn root_mod_prime_power(p: u64, e: u32, order: u64) -> Option<u64> {
     let below = p.checked_pow(e.checked_sub(1)?)?;
     let modulus = below.checked_mul(p)?;
@@ -221,7 +224,9 @@ mod tests {
 
     #[test]
     fn lifted_roots_reduce_to_the_root_and_keep_their_order() {
-        for (p, e, order) in [(17u64, 4, 16u64), (65537, 3, 1 << 16), (786_433, 2, 1 << 17), (97, 1, 32)] {
+        for (p, e, order) in
+            [(17u64, 4, 16u64), (65537, 3, 1 << 16), (786_433, 2, 1 << 17), (97, 1, 32)]
+        {
             let modulus = p.pow(e);
             let root = root_mod_prime_power(p, e, order).unwrap();
             assert_eq!(Some(root % p), primitive_root_of_unity(p, order));
@@ -233,7 +238,13 @@ mod tests {
 
     #[test]
     fn factorisation_multiplies_back() {
-        for n in (1..2000).chain([u64::MAX, 1 << 40, 65537 * 65537, 1_125_899_906_826_241, 999_983 * 1_000_003]) {
+        for n in (1..2000).chain([
+            u64::MAX,
+            1 << 40,
+            65537 * 65537,
+            1_125_899_906_826_241,
+            999_983 * 1_000_003,
+        ]) {
             let pairs = factor(n);
             assert_eq!(pairs.iter().map(|&(p, e)| p.pow(e)).product::<u64>(), n);
             assert!(pairs.iter().all(|&(p, _)| is_prime(p)) && pairs.is_sorted());

@@ -29,9 +29,21 @@ impl Words {
 
 fn moduli() -> Vec<Modulus> {
     let largest = (1u64 << 50) - 1;
-    [3, 5, 97, 65537, 65537 * 65537, 786_433, (1 << 30) - 35, (1 << 49) + 1, 0x3_0000_0000_0001, largest - 26, largest]
-        .map(|q| Modulus::new(q).unwrap())
-        .to_vec()
+    [
+        3,
+        5,
+        97,
+        65537,
+        65537 * 65537,
+        786_433,
+        (1 << 30) - 35,
+        (1 << 49) + 1,
+        0x3_0000_0000_0001,
+        largest - 26,
+        largest,
+    ]
+    .map(|q| Modulus::new(q).unwrap())
+    .to_vec()
 }
 
 fn lengths() -> impl Iterator<Item = usize> {
@@ -86,7 +98,8 @@ fn additions() {
 fn products() {
     everywhere(|k, q, n, words| {
         let m = u128::from(q.value());
-        let (a, b, c) = (words.below(q.value(), n), words.below(q.value(), n), words.below(q.value(), n));
+        let (a, b, c) =
+            (words.below(q.value(), n), words.below(q.value(), n), words.below(q.value(), n));
         let product = map2(&a, &b, |x, y| x * y % m);
         let mut out = vec![9; n];
         k.mul(q, &mut out, &a, &b);
@@ -134,7 +147,8 @@ fn sum_of_products(q: Modulus, i: usize, a: &[Vec<u64>], b: &[Vec<u64>]) -> u64 
 fn inner_products() {
     everywhere(|k, q, n, words| {
         let pairs = words.next() as usize % 12;
-        let mut streams = || -> Vec<Vec<u64>> { (0..pairs).map(|_| words.below(q.value(), n)).collect() };
+        let mut streams =
+            || -> Vec<Vec<u64>> { (0..pairs).map(|_| words.below(q.value(), n)).collect() };
         let (a, b0, b1) = (streams(), streams(), streams());
         let (mut out, mut out0, mut out1) = (vec![9; n], vec![9; n], vec![9; n]);
         k.inner_product(q, &mut out, &slices(&a), &slices(&b0));
@@ -147,7 +161,10 @@ fn inner_products() {
         let (c, before) = (words.below(q.value(), 1)[0], words.below(q.value(), n));
         out.clone_from(&before);
         k.inner_product_scale_add(q, &mut out, &slices(&a), &slices(&b0), c);
-        assert_eq!(out, map2(&before, &out0, |x, y| (x + u128::from(c) * y) % u128::from(q.value())));
+        assert_eq!(
+            out,
+            map2(&before, &out0, |x, y| (x + u128::from(c) * y) % u128::from(q.value()))
+        );
     });
 }
 
@@ -182,7 +199,8 @@ fn weighted_sums() {
         let m = u128::from(q.value());
         for i in 0..n {
             let terms = xs.iter().zip(&weights);
-            let expected = terms.fold(0, |sum, (x, &w)| (sum + u128::from(x[i]) * u128::from(w)) % m);
+            let expected =
+                terms.fold(0, |sum, (x, &w)| (sum + u128::from(x[i]) * u128::from(w)) % m);
             assert_eq!(u128::from(out[i]), expected);
         }
     });
@@ -194,7 +212,9 @@ fn rounded_quotients_have_the_same_bits_everywhere() {
         let terms = 1 + words.next() as usize % 9;
         let ys: Vec<Vec<u64>> = (0..terms).map(|_| words.below(q.value(), n)).collect();
         let scale = words.next() % 3;
-        let inverses: Vec<f64> = (0..terms).map(|j| if scale == 0 { 1.0 } else { (j as f64 + 1.0) / q.value() as f64 }).collect();
+        let inverses: Vec<f64> = (0..terms)
+            .map(|j| if scale == 0 { 1.0 } else { (j as f64 + 1.0) / q.value() as f64 })
+            .collect();
         let (mut out, mut expected) = (vec![9; n], vec![9; n]);
         k.rounded_quotient(&mut out, &slices(&ys), &inverses);
         for i in 0..n {
@@ -229,7 +249,8 @@ fn reductions() {
             })
             .collect();
         k.from_signed(q, &mut out, &signed);
-        let expected: Vec<u64> = signed.iter().map(|&x| i128::from(x).rem_euclid(q.value().into()) as u64).collect();
+        let expected: Vec<u64> =
+            signed.iter().map(|&x| i128::from(x).rem_euclid(q.value().into()) as u64).collect();
         assert_eq!(out, expected);
     });
 }
@@ -259,13 +280,16 @@ fn unequal_lengths_are_refused() {
 #[test]
 fn digits_to_a_base() {
     everywhere(|k, q, n, words| {
-        let rows: Vec<Vec<u32>> = (0..7).map(|_| words.below(1 << 32, n).into_iter().map(|x| x as u32).collect()).collect();
+        let rows: Vec<Vec<u32>> = (0..7)
+            .map(|_| words.below(1 << 32, n).into_iter().map(|x| x as u32).collect())
+            .collect();
         let views: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
         let (weights, constant) = (words.below(q.value(), 7), words.below(q.value(), 1)[0]);
         let mut out = vec![9; n];
         k.digit_residues(q, &mut out, &views, &weights, constant);
         for (i, &found) in out.iter().enumerate() {
-            let sum: u128 = rows.iter().zip(&weights).map(|(r, &w)| u128::from(r[i]) * u128::from(w)).sum();
+            let sum: u128 =
+                rows.iter().zip(&weights).map(|(r, &w)| u128::from(r[i]) * u128::from(w)).sum();
             assert_eq!(u128::from(found), (sum + u128::from(constant)) % u128::from(q.value()));
         }
 
@@ -275,7 +299,11 @@ fn digits_to_a_base() {
         out.clone_from(&acc);
         k.multiply_add_halves(&mut out, &slices(&xs), &factors);
         for (i, &found) in out.iter().enumerate() {
-            let sum: u128 = xs.iter().zip(&factors).map(|(x, &w)| u128::from(x[i] as u32) * u128::from(w)).sum();
+            let sum: u128 = xs
+                .iter()
+                .zip(&factors)
+                .map(|(x, &w)| u128::from(x[i] as u32) * u128::from(w))
+                .sum();
             assert_eq!(found, (sum + u128::from(acc[i])) as u64);
         }
 
@@ -284,7 +312,8 @@ fn digits_to_a_base() {
         let p = u64::from(base);
         let sums = words.below(p * ((1 << 32) - 3), n);
         let (mut carry, constant) = (words.below(p, n), words.below(p, 1)[0] as u32);
-        let want: Vec<u64> = sums.iter().zip(&carry).map(|(a, c)| a + c + u64::from(constant)).collect();
+        let want: Vec<u64> =
+            sums.iter().zip(&carry).map(|(a, c)| a + c + u64::from(constant)).collect();
         let mut digits = vec![0; n];
         k.carry_digits(base, &mut digits, &sums, &mut carry, constant);
         for i in 0..n {

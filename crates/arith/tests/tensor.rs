@@ -15,7 +15,9 @@ fn table(index: u64, bits: u32) -> (Axes, TensorTable) {
 fn exponents(axes: &Axes) -> Vec<u64> {
     let mut all = vec![0];
     for (a, axis) in axes.all().iter().enumerate() {
-        let own: Vec<u64> = (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) * axis.exponent % axes.index()).collect();
+        let own: Vec<u64> = (0..axis.degree)
+            .map(|i| axes.coefficient_exponent(a, i) * axis.exponent % axes.index())
+            .collect();
         all = all.iter().flat_map(|x| own.iter().map(move |e| (x + e) % axes.index())).collect();
     }
     all
@@ -32,21 +34,33 @@ fn words(bound: u64, length: usize, seed: u64) -> Vec<u64> {
         .collect()
 }
 
-/// Compares the values at the given places with those of the polynomial, on every backend, and the way back with the coefficients.
+/// Compares the values at the given places with those of the polynomial, on every backend, and the
+/// way back with the coefficients.
 fn check(axes: &Axes, table: &TensorTable, a: &[u64], places: impl Iterator<Item = usize>) {
     let (q, index) = (table.modulus(), axes.index());
-    let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(q.mul(*x, table.root()))).take(index as usize).collect();
-    let (exponents, canonical) = (exponents(axes), a.iter().map(|x| x % q.value()).collect::<Vec<_>>());
+    let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(q.mul(*x, table.root())))
+        .take(index as usize)
+        .collect();
+    let (exponents, canonical) =
+        (exponents(axes), a.iter().map(|x| x % q.value()).collect::<Vec<_>>());
     let value = |place| {
         let u = axes.unit(place);
-        canonical.iter().zip(&exponents).fold(0, |s, (c, e)| q.mul_add(*c, powers[(u * e % index) as usize], s))
+        canonical
+            .iter()
+            .zip(&exponents)
+            .fold(0, |s, (c, e)| q.mul_add(*c, powers[(u * e % index) as usize], s))
     };
     let want: Vec<(usize, u64)> = places.map(|place| (place, value(place))).collect();
     for backend in Backend::available() {
         let mut values = a.to_vec();
         table.forward_with(backend, &mut values);
         for &(place, value) in &want {
-            assert_eq!(values[place], value, "index {index}, place {place}, {backend}, q {}", q.value());
+            assert_eq!(
+                values[place],
+                value,
+                "index {index}, place {place}, {backend}, q {}",
+                q.value()
+            );
         }
         assert!(values.iter().all(|&x| x < q.value()));
         table.inverse_with(backend, &mut values);
@@ -58,8 +72,10 @@ fn check(axes: &Axes, table: &TensorTable, a: &[u64], places: impl Iterator<Item
 fn values_are_those_of_the_polynomial_and_come_back() {
     let single = [3, 5, 7, 17, 19, 23, 31, 37, 53, 59, 79, 83, 97, 101, 163, 257, 353];
     let powers = [9, 25, 27, 45, 9 * 25, 63, 9 * 17, 7 * 121, 5 * 9 * 17, 9 * 11 * 23];
-    let several = [15, 91, 105, 255, 341, 23 * 29, 7 * 11 * 13, 3 * 5 * 7 * 11, 3 * 5 * 17, 13 * 97];
-    let even = [12, 24, 4 * 15, 8 * 9, 16 * 7, 32 * 5, 64 * 15, 4 * 37, 128 * 3, 256 * 5, 16 * 9 * 5];
+    let several =
+        [15, 91, 105, 255, 341, 23 * 29, 7 * 11 * 13, 3 * 5 * 7 * 11, 3 * 5 * 17, 13 * 97];
+    let even =
+        [12, 24, 4 * 15, 8 * 9, 16 * 7, 32 * 5, 64 * 15, 4 * 37, 128 * 3, 256 * 5, 16 * 9 * 5];
     for index in single.into_iter().chain(powers).chain(several).chain(even) {
         for bits in [50, 49, 36] {
             let (axes, table) = table(index, bits);
@@ -74,7 +90,22 @@ fn values_are_those_of_the_polynomial_and_come_back() {
 
 #[test]
 fn large_rings_agree_with_the_definition_at_some_places() {
-    for index in [65535, 38309, 56647, 55427, 45193, 50731, 21845, 32767, 15709, 2063, 7 * 1031, 1024 * 15, 3 << 12, 16 * 1031] {
+    for index in [
+        65535,
+        38309,
+        56647,
+        55427,
+        45193,
+        50731,
+        21845,
+        32767,
+        15709,
+        2063,
+        7 * 1031,
+        1024 * 15,
+        3 << 12,
+        16 * 1031,
+    ] {
         let (axes, table) = table(index, 50);
         let n = axes.degree();
         check(&axes, &table, &words(4 * table.modulus().value(), n, index), (0..n).step_by(n / 5));

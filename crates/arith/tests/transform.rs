@@ -1,8 +1,9 @@
-//! The transform against its definition, against itself backwards, and every backend against the portable one.
+//! The transform against its definition, against itself backwards, and every backend against the
+//! portable one.
 
 use everlevel_arith::{
-    ArithError, Backend, Modulus, NttTable, coefficient_position, evaluation_exponent, gather_natural, kernels, primes,
-    scatter_natural,
+    ArithError, Backend, Modulus, NttTable, coefficient_position, evaluation_exponent,
+    gather_natural, kernels, primes, scatter_natural,
 };
 
 /// A reproducible stream of words.
@@ -22,7 +23,8 @@ impl Words {
     }
 }
 
-/// Tables of length 2^log_n: largest primes of 50, 49 and 30 bits, the small plaintext primes, and squares of primes.
+/// Tables of length 2^log_n: largest primes of 50, 49 and 30 bits, the small plaintext primes, and
+/// squares of primes.
 fn tables(log_n: u32) -> Vec<NttTable> {
     let order = 2u64 << log_n;
     let mut tables = Vec::new();
@@ -74,8 +76,16 @@ fn backends_agree_and_round_trips_return() {
     for log_n in NttTable::MIN_LOG_N..=NttTable::MAX_LOG_N {
         for table in tables(log_n) {
             let (q, n) = (table.modulus().value(), table.degree());
-            let mixed = (0..n).map(|_| [0, 1, q - 1, q, 2 * q, 4 * q - 1][words.next() as usize % 6]).collect();
-            let inputs = [words.below(q, n), words.below(4 * q, n), mixed, vec![4 * q - 1; n], vec![q - 1; n]];
+            let mixed = (0..n)
+                .map(|_| [0, 1, q - 1, q, 2 * q, 4 * q - 1][words.next() as usize % 6])
+                .collect();
+            let inputs = [
+                words.below(q, n),
+                words.below(4 * q, n),
+                mixed,
+                vec![4 * q - 1; n],
+                vec![q - 1; n],
+            ];
             for input in inputs {
                 let mut expected = input.clone();
                 table.forward_with(Backend::Portable, &mut expected);
@@ -146,7 +156,10 @@ fn wrong_parameters_are_refused() {
     assert!(matches!(NttTable::new(q, 18, 4), Err(ArithError::InvalidLength { found: 18, .. })));
     assert!(matches!(NttTable::new(q, 4, 4), Err(ArithError::InvalidRoot { root: 4, .. })));
     assert!(matches!(NttTable::new(q, 4, 65537 + 3), Err(ArithError::InvalidRoot { .. })));
-    assert!(matches!(NttTable::for_prime(65537, 16), Err(ArithError::NoRoot { log_order: 17, .. })));
+    assert!(matches!(
+        NttTable::for_prime(65537, 16),
+        Err(ArithError::NoRoot { log_order: 17, .. })
+    ));
     assert!(matches!(NttTable::for_prime(33, 4), Err(ArithError::NoRoot { .. })));
     assert!(matches!(NttTable::for_prime(32, 4), Err(ArithError::InvalidModulus { found: 32 })));
 }

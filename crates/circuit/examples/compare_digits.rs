@@ -1,6 +1,7 @@
 //! Every method of digit removal for a problem: degrees, costs and what the papers predict.
 //!
-//! `cargo run --release --example compare_digits -- 127 3 1 20` for p, e, v and, if not all, the bound B on the low part.
+//! `cargo run --release --example compare_digits -- 127 3 1 20` for p, e, v and, if not all, the
+//! bound B on the low part.
 
 use std::error::Error;
 use std::time::Instant;
@@ -31,7 +32,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             c.products,
             c.relinearizations,
             report.bits,
-            report.predicted.map_or(String::new(), |f| format!("{:.1}, {:.1}", f.depth, f.products))
+            report
+                .predicted
+                .map_or(String::new(), |f| format!("{:.1}, {:.1}", f.depth, f.products))
         );
     }
     Ok(())

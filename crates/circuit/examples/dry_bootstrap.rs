@@ -1,7 +1,8 @@
-//! A bootstrapping of a named parameter set on the no-op scheme: what each stage leaves, what it would cost.
+//! A bootstrapping of a named parameter set on the no-op scheme: what each stage leaves, what it
+//! would cost.
 //!
-//! `cargo run --release --example dry_bootstrap -- bgv-65537-n15 bypass 5,5,5 5,5,5 product_tree_2 global`: name, mode, group sizes and digit
-//! removals; what is left out is the set's own.
+//! `cargo run --release --example dry_bootstrap -- bgv-65537-n15 bypass 5,5,5 5,5,5 product_tree_2
+//! global`: name, mode, group sizes and digit removals; what is left out is the set's own.
 
 use std::error::Error;
 use std::time::Instant;
@@ -45,9 +46,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{digits}: planned in {planned:.2?}, run in {:.2?}", start.elapsed() - planned);
         let mut last = None;
         // One of the d coordinates is enough.
-        for r in reports.iter().filter(|r| last.replace((r.stage, r.group)) != Some((r.stage, r.group))).take(20) {
-            let level =
-                r.level_after.map_or(String::new(), |l| format!("level {:3}, modulus {:6.1}", l.0, params.modulus_bits(l)));
+        for r in reports
+            .iter()
+            .filter(|r| last.replace((r.stage, r.group)) != Some((r.stage, r.group)))
+            .take(20)
+        {
+            let level = r.level_after.map_or(String::new(), |l| {
+                format!("level {:3}, modulus {:6.1}", l.0, params.modulus_bits(l))
+            });
             println!(
                 "  {:14}{} {:24} noise {:5.1}  capacity {:6.1}  {:.2?}",
                 r.stage.name(),
@@ -59,7 +65,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             );
         }
         let cost = scheme.cost();
-        println!("  {:?}\n  {cost:?}, keys {:.0} MB", bootstrapper.costs(), scheme.key_plan().seeded_bytes(&params) as f64 / 1e6);
+        println!(
+            "  {:?}\n  {cost:?}, keys {:.0} MB",
+            bootstrapper.costs(),
+            scheme.key_plan().seeded_bytes(&params) as f64 / 1e6
+        );
         result?;
     }
     Ok(())

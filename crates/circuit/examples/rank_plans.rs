@@ -18,12 +18,15 @@ impl DryRun for Dry {
     fn scheme(&self) -> Result<NoOp, SchemeError> {
         Ok(NoOp::blank(&self.params))
     }
+
     fn worn_out(&self, scheme: &NoOp, _: f64) -> Result<Open, SchemeError> {
         scheme.encrypt_at(&self.worn, Level(1))
     }
+
     fn cost(&self, scheme: &NoOp) -> Cost {
         scheme.cost()
     }
+
     fn key_bytes(&self, scheme: &NoOp) -> u64 {
         scheme.key_plan().seeded_bytes(&self.params)
     }
@@ -39,7 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     for objective in [Objective::Throughput, Objective::Latency, Objective::Capacity] {
         let best = Planner::new(&dry, model, objective).search(&candidates)?;
         println!(
-            "{objective:?}: coeff_to_slot {:?}, slot_to_coeff {:?}, {}: {:.2} s modelled, {:.1} bits left, {:.1} multiplications, keys {:.0} MB",
+            "{objective:?}: coeff_to_slot {:?}, slot_to_coeff {:?}, {}: {:.2} s modelled, {:.1} \
+             bits left, {:.1} multiplications, keys {:.0} MB",
             best.plan.coeff_to_slot,
             best.plan.slot_to_coeff,
             best.plan.digits,

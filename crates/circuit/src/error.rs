@@ -36,7 +36,8 @@ pub enum CircuitError {
     },
     /// A periodic vector does not fit the shape of the slots.
     #[error(
-        "a diagonal of period {period} with {values} values does not fit {columns} columns of slots: the period must divide the columns, with 2 * period values"
+        "a diagonal of period {period} with {values} values does not fit {columns} columns of \
+         slots: the period must divide the columns, with 2 * period values"
     )]
     BadDiagonal {
         /// Its period.
@@ -76,7 +77,8 @@ pub enum CircuitError {
     },
     /// The stages of a transform are not split properly.
     #[error(
-        "split points {splits:?} do not divide {stages} stages: expected strictly increasing numbers between 1 and {stages} exclusive"
+        "split points {splits:?} do not divide {stages} stages: expected strictly increasing \
+         numbers between 1 and {stages} exclusive"
     )]
     BadSplits {
         /// The split points given.
@@ -94,7 +96,8 @@ pub enum CircuitError {
     },
     /// A linear map needs more keys than the limit allows.
     #[error(
-        "a linear map of {diagonals} diagonals has no baby-step giant-step plan with {max_keys} keys or fewer: raise the limit or split the map"
+        "a linear map of {diagonals} diagonals has no baby-step giant-step plan with {max_keys} \
+         keys or fewer: raise the limit or split the map"
     )]
     TooManyKeys {
         /// Number of diagonals of the map.
@@ -103,7 +106,10 @@ pub enum CircuitError {
         max_keys: usize,
     },
     /// A prepared linear map meets a ciphertext it was not prepared for.
-    #[error("the linear map is prepared for plaintext exponent {expected}, the ciphertext has exponent {found}")]
+    #[error(
+        "the linear map is prepared for plaintext exponent {expected}, the ciphertext has \
+         exponent {found}"
+    )]
     ExponentMismatch {
         /// Exponent of the prepared map or program.
         expected: u32,
@@ -174,7 +180,8 @@ pub enum CircuitError {
     },
     /// A digit removal that does not exist.
     #[error(
-        "no digit removal is named {name:?}: expected product_tree, paterson_stockmeyer, global, halevi_shoup, chen_han, geelen, geelen_composed or local, with _1, _2, .. for a variant"
+        "no digit removal is named {name:?}: expected product_tree, paterson_stockmeyer, global, \
+         halevi_shoup, chen_han, geelen, geelen_composed or local, with _1, _2, .. for a variant"
     )]
     UnknownMethod {
         /// The name asked for.
@@ -187,7 +194,10 @@ pub enum CircuitError {
         reason: &'static str,
     },
     /// No candidate plan survived the dry run.
-    #[error("none of the {tried} bootstrapping plans fits the modulus; the last one failed with: {last}")]
+    #[error(
+        "none of the {tried} bootstrapping plans fits the modulus; the last one failed with: \
+         {last}"
+    )]
     NoPlan {
         /// How many were tried.
         tried: usize,
@@ -203,17 +213,24 @@ pub enum CircuitError {
         given: String,
     },
     /// Slots cannot be rotated so far with these keys.
-    #[error("a rotation by {steps} is not to be had from the server keys: add it to the key plan and generate the keys again")]
+    #[error(
+        "a rotation by {steps} is not to be had from the server keys: add it to the key plan and \
+         generate the keys again"
+    )]
     NoRoute {
         /// Columns to the left.
         steps: i64,
     },
     /// Bootstrapping without keys for it, or over a set that has none.
-    #[error("the server keys or the parameter set have no bootstrapping: take a set with a bootstrapping section, and its keys")]
+    #[error(
+        "the server keys or the parameter set have no bootstrapping: take a set with a \
+         bootstrapping section, and its keys"
+    )]
     NoBootstrapping,
     /// An operation leaves too little capacity even on freshly bootstrapped operands.
     #[error(
-        "the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; {needed:.1} are needed to bootstrap its result"
+        "the operation leaves {left:.1} bits of capacity even after bootstrapping its operands; \
+         {needed:.1} are needed to bootstrap its result"
     )]
     NotEnoughCapacity {
         /// Capacity of the result in bits.

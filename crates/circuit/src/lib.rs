@@ -1,23 +1,29 @@
-//! Programs over any scheme of everlevel: linear maps, polynomials, digit removal, bootstrapping, automatic refresh.
+//! Programs over any scheme of everlevel: linear maps, polynomials, digit removal, bootstrapping,
+//! automatic refresh.
 //!
-//! Everything here is written against the verbs of [`everlevel_scheme::Scheme`] (and [`everlevel_scheme::Raise`]); no
-//! concrete scheme is named, so each circuit is proved in milliseconds on a scheme without cryptography and then run.
-//! Each part comes in two halves: a *plan*, plain mathematics that knows its cost (key switches, products, levels) and
-//! its keys before it meets a ciphertext, and its evaluation.
+//! Everything here is written against the verbs of [`everlevel_scheme::Scheme`] (and
+//! [`everlevel_scheme::Raise`]); no concrete scheme is named, so each circuit is proved in
+//! milliseconds on a scheme without cryptography and then run. Each part comes in two halves: a
+//! *plan*, plain mathematics that knows its cost (key switches, products, levels) and its keys
+//! before it meets a ciphertext, and its evaluation.
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
-//! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear maps; [`axis_transform`]: the same for odd
-//!   indices, axis by axis.
-//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again; [`coordinates`]: over odd indices d coordinates of the slots.
+//! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear
+//!   maps; [`axis_transform`]: the same for odd indices, axis by axis.
+//! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
+//!   [`coordinates`]: over odd indices d coordinates of the slots.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
-//! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product trees.
-//! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is good for.
+//! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product
+//!   trees.
+//! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is
+//!   good for.
 //! * [`aes`]: AES on encrypted blocks, by bits and by bytes.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`expression`]: programs written down, as on the command line.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
-//! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines differ:
+//! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines
+//! differ:
 //!
 //! ```
 //! use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
@@ -35,7 +41,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform.rs` (powers of two) and to `linear/axis_map.rs` and `axis_transform.rs` (odd indices).
+//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform.rs` (powers of two) and
+//! to `linear/axis_map.rs` and `axis_transform.rs` (odd indices).
 #![forbid(unsafe_code)]
 
 pub mod aes;

@@ -5,8 +5,8 @@ use everlevel_ring::GaloisRing;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
-/// ν and ν* in GR(p^e, d) with Tr(φ^i(ν) φ^j(ν*)) = 1 for i = j and 0 else, φ being Frobenius: z = Σ a_f φ^f(ν) has the coordinates a_f =
-/// Tr(z φ^f(ν*)).
+/// ν and ν* in GR(p^e, d) with Tr(φ^i(ν) φ^j(ν*)) = 1 for i = j and 0 else, φ being Frobenius: z =
+/// Σ a_f φ^f(ν) has the coordinates a_f = Tr(z φ^f(ν*)).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NormalBasis {
     pub(crate) element: Vec<u64>,
@@ -23,21 +23,26 @@ impl NormalBasis {
         // Pseudo-random coefficients: a multiplicative congruence.
         let mut state = 1u64;
         let mut next = || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             t.reduce_u64(state >> 32)
         };
         for _ in 0..1000 {
             let element: Vec<u64> = (0..d).map(|_| next()).collect();
             let images: Vec<Vec<u64>> = (0..d).map(|k| ring.frobenius(&element, k)).collect();
-            let traces: Vec<u64> = images.iter().map(|image| ring.trace(&ring.mul(&element, image))).collect();
+            let traces: Vec<u64> =
+                images.iter().map(|image| ring.trace(&ring.mul(&element, image))).collect();
             // The dual is Σ h_k φ^k(ν) with Σ_k h_k Tr(ν φ^(k - i)(ν)) = 1 for i = 0 and 0 else.
             let rows = (0..d).map(|i| {
                 let row = (0..d).map(|k| traces[(k + d - i) % d]);
                 row.chain([u64::from(i == 0)]).collect()
             });
             if let Some(solution) = solved(t, rows.collect()) {
-                let dual =
-                    solution.iter().zip(&images).fold(vec![0; d], |sum, (h, image)| ring.add(&sum, &ring.scale(*h, image)));
+                let dual = solution
+                    .iter()
+                    .zip(&images)
+                    .fold(vec![0; d], |sum, (h, image)| ring.add(&sum, &ring.scale(*h, image)));
                 return Ok(NormalBasis { element, dual });
             }
         }
@@ -45,7 +50,8 @@ impl NormalBasis {
     }
 }
 
-/// The solution of a square system, its right-hand side being the last column; None if its determinant is no unit.
+/// The solution of a square system, its right-hand side being the last column; None if its
+/// determinant is no unit.
 fn solved(t: PrimePower, mut rows: Vec<Vec<u64>>) -> Option<Vec<u64>> {
     let n = rows.len();
     for column in 0..n {
@@ -69,12 +75,15 @@ mod tests {
 
     #[test]
     fn the_dual_takes_coordinates() {
-        for (index, p, e) in [(7, 2, 5), (31, 2, 1), (7 * 13, 17, 3), (17, 2, 9), (31, 5, 2), (11, 23, 1)] {
+        for (index, p, e) in
+            [(7, 2, 5), (31, 2, 1), (7 * 13, 17, 3), (17, 2, 9), (31, 5, 2), (11, 23, 1)]
+        {
             let ring = SlotShape::new(index, p, e).unwrap().galois_ring(e).unwrap();
             let basis = NormalBasis::new(&ring).unwrap();
             for i in 0..ring.degree() {
                 for j in 0..ring.degree() {
-                    let product = ring.mul(&ring.frobenius(&basis.element, i), &ring.frobenius(&basis.dual, j));
+                    let product = ring
+                        .mul(&ring.frobenius(&basis.element, i), &ring.frobenius(&basis.dual, j));
                     assert_eq!(ring.trace(&product), u64::from(i == j), "m = {index}, p = {p}");
                 }
             }

@@ -12,7 +12,8 @@ use crate::rotate::rotate_along;
 
 /// A ciphertext that an [`AutoRefresh`] may replace by a fresher one with the same message.
 ///
-/// Clones share the ciphertext, so a value that was bootstrapped for one operation is fresh for all later ones.
+/// Clones share the ciphertext, so a value that was bootstrapped for one operation is fresh for all
+/// later ones.
 pub struct Shared<C>(Arc<Cell<C>>);
 
 struct Cell<C> {
@@ -38,9 +39,11 @@ impl<C> Shared<C> {
     pub fn get(&self) -> Arc<C> {
         self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+
     fn set(&self, x: Arc<C>) {
         *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = x;
     }
+
     fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -48,8 +51,9 @@ impl<C> Shared<C> {
 
 /// An evaluator for circuits of any depth.
 ///
-/// Every result keeps at least the capacity with which it can be bootstrapped later. Where an operation would leave
-/// less, the operand with the least capacity is bootstrapped first, in place. Shareable between threads.
+/// Every result keeps at least the capacity with which it can be bootstrapped later. Where an
+/// operation would leave less, the operand with the least capacity is bootstrapped first, in place.
+/// Shareable between threads.
 pub struct AutoRefresh<S: Raise> {
     scheme: Arc<S>,
     /// None: operations that do not fit are refused.
@@ -68,49 +72,79 @@ impl<S: Raise> AutoRefresh<S> {
             bootstraps: AtomicUsize::new(0),
         }
     }
-    /// An evaluator without bootstrapping: what does not fit is refused. For sets that have none, and for circuits that fit.
+
+    /// An evaluator without bootstrapping: what does not fit is refused. For sets that have none,
+    /// and for circuits that fit.
     pub fn leveled(scheme: Arc<S>) -> Self {
-        AutoRefresh { scheme, bootstrapper: None, minimum_capacity: 0.0, bootstraps: AtomicUsize::new(0) }
+        AutoRefresh {
+            scheme,
+            bootstrapper: None,
+            minimum_capacity: 0.0,
+            bootstraps: AtomicUsize::new(0),
+        }
     }
+
     /// The scheme.
     pub fn scheme(&self) -> &S {
         &self.scheme
     }
+
     /// How many bootstrappings were done so far.
     pub fn bootstraps(&self) -> usize {
         self.bootstraps.load(Ordering::Relaxed)
     }
+
     /// Takes a ciphertext into care.
     pub fn share(&self, x: S::Ciphertext) -> Shared<S::Ciphertext> {
         Shared::from(x)
     }
+
     /// Sum, slot by slot.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply2`].
-    pub fn add(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn add(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        b: &Shared<S::Ciphertext>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply2(a, b, |s, a, b| Ok(s.add(a, b)?))
     }
+
     /// Difference, slot by slot.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply2`].
-    pub fn sub(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn sub(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        b: &Shared<S::Ciphertext>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply2(a, b, |s, a, b| Ok(s.sub(a, b)?))
     }
+
     /// Product, slot by slot.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply2`].
-    pub fn mul(&self, a: &Shared<S::Ciphertext>, b: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn mul(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        b: &Shared<S::Ciphertext>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))
     }
-    /// A power, at depth ⌈log2⌉: the product of the powers a^(2^i), the small ones first. A product for each bit of the exponent but the first, and one for
-    /// each other bit that is set.
+
+    /// A power, at depth ⌈log2⌉: the product of the powers a^(2^i), the small ones first. A product
+    /// for each bit of the exponent but the first, and one for each other bit that is set.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply2`].
-    pub fn pow(&self, a: &Shared<S::Ciphertext>, exponent: NonZeroU64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn pow(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        exponent: NonZeroU64,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         let (mut square, mut out) = (a.clone(), None);
         for bit in 0..=exponent.ilog2() {
             if bit > 0 {
@@ -125,6 +159,7 @@ impl<S: Raise> AutoRefresh<S> {
         }
         Ok(out.unwrap_or(square))
     }
+
     /// Negation.
     ///
     /// # Errors
@@ -132,29 +167,46 @@ impl<S: Raise> AutoRefresh<S> {
     pub fn neg(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.neg(a)?))
     }
+
     /// Adds a constant in every slot.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].
-    pub fn add_scalar(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn add_scalar(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.add_scalar(a, k)?))
     }
+
     /// Multiplies every slot by a constant.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].
-    pub fn mul_scalar(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn mul_scalar(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
     }
-    /// Rotates the columns of every row by `k` to the left, by one automorphism: along a bad last dimension of an odd index take
-    /// [`AutoRefresh::rotate_along`].
+
+    /// Rotates the columns of every row by `k` to the left, by one automorphism: along a bad last
+    /// dimension of an odd index take [`AutoRefresh::rotate_along`].
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].
-    pub fn rotate_columns(&self, a: &Shared<S::Ciphertext>, k: i64) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn rotate_columns(
+        &self,
+        a: &Shared<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.rotate_columns(a, k)?))
     }
-    /// Rotates the slots along a dimension by `k` to the left, cyclically, whether it is good or bad: see [`rotate_along`].
+
+    /// Rotates the slots along a dimension by `k` to the left, cyclically, whether it is good or
+    /// bad: see [`rotate_along`].
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`], and [`CircuitError::UnknownDimension`].
@@ -166,32 +218,42 @@ impl<S: Raise> AutoRefresh<S> {
     ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| rotate_along(s, a, dimension, k, NextUse::LinearMap))
     }
+
     /// Exchanges the two rows; the identity where there is one row.
     ///
     /// # Errors
     /// As [`AutoRefresh::apply`].
-    pub fn swap_rows(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn swap_rows(
+        &self,
+        a: &Shared<S::Ciphertext>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply(a, |s, a| Ok(s.swap_rows(a)?))
     }
+
     /// Bootstraps now.
     ///
     /// # Errors
     /// [`CircuitError::NoBootstrapping`]; those of bootstrapping.
-    pub fn refresh(&self, a: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    pub fn refresh(
+        &self,
+        a: &Shared<S::Ciphertext>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         Ok(Shared::from(self.bootstrapped(&a.get())?))
     }
+
     fn bootstrapped(&self, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         let fresh = bootstrapper.bootstrap(&self.scheme, x)?;
         self.bootstraps.fetch_add(1, Ordering::Relaxed);
         Ok(fresh)
     }
-    /// Any operation on one ciphertext (a linear map, a polynomial): tried, and tried again on a bootstrapped operand if
-    /// its result has too little capacity.
+
+    /// Any operation on one ciphertext (a linear map, a polynomial): tried, and tried again on a
+    /// bootstrapped operand if its result has too little capacity.
     ///
     /// # Errors
-    /// [`CircuitError::NotEnoughCapacity`] or the scheme's refusal if the operation is too deep even for a fresh operand;
-    /// other errors of the operation and of bootstrapping.
+    /// [`CircuitError::NotEnoughCapacity`] or the scheme's refusal if the operation is too deep
+    /// even for a fresh operand; other errors of the operation and of bootstrapping.
     pub fn apply(
         &self,
         a: &Shared<S::Ciphertext>,
@@ -199,6 +261,7 @@ impl<S: Raise> AutoRefresh<S> {
     ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         self.apply2(a, a, |s, a, _| operation(s, a))
     }
+
     /// Any operation on two ciphertexts.
     ///
     /// # Errors
@@ -231,8 +294,13 @@ impl<S: Raise> AutoRefresh<S> {
             self.freshen(worst, if worst.is(a) { &x } else { &y })?;
         }
     }
+
     /// Bootstraps `x` unless another thread has done so since it was `seen`.
-    fn freshen(&self, x: &Shared<S::Ciphertext>, seen: &Arc<S::Ciphertext>) -> Result<(), CircuitError> {
+    fn freshen(
+        &self,
+        x: &Shared<S::Ciphertext>,
+        seen: &Arc<S::Ciphertext>,
+    ) -> Result<(), CircuitError> {
         let _guard = x.0.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = x.get();
         if Arc::ptr_eq(&current, seen) {

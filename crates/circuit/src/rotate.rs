@@ -8,8 +8,9 @@ use everlevel_scheme::{Level, NextUse, Scheme};
 use crate::error::CircuitError;
 use crate::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 
-/// The cyclic rotation of the slots of `x` to the left by `k` along a dimension. One key switch along a good dimension; along a bad one (of an index with axes) two,
-/// and a level. Whole slots in rings whose index is a power of two move up to Frobenius, see [`everlevel_ring::SlotShape`].
+/// The cyclic rotation of the slots of `x` to the left by `k` along a dimension. One key switch
+/// along a good dimension; along a bad one (of an index with axes) two, and a level. Whole slots in
+/// rings whose index is a power of two move up to Frobenius, see [`everlevel_ring::SlotShape`].
 ///
 /// # Errors
 /// [`CircuitError::UnknownDimension`]; errors of the scheme.
@@ -22,7 +23,9 @@ pub fn rotate_along<S: Scheme>(
 ) -> Result<S::Ciphertext, CircuitError> {
     match Rotation::new(scheme.slot_shape(), scheme.plain_exponent(x), dimension, k)? {
         Rotation::Whole(g) => Ok(scheme.apply_galois(x, g)?),
-        Rotation::Masked(plan) => PreparedLinearMap::new(scheme, &plan, scheme.level(x))?.apply(scheme, x, next),
+        Rotation::Masked(plan) => {
+            PreparedLinearMap::new(scheme, &plan, scheme.level(x))?.apply(scheme, x, next)
+        }
     }
 }
 
@@ -30,37 +33,54 @@ pub fn rotate_along<S: Scheme>(
 ///
 /// # Errors
 /// [`CircuitError::UnknownDimension`].
-pub fn rotation_elements(shape: &SlotShape, dimension: usize, k: i64) -> Result<Vec<GaloisElement>, CircuitError> {
+pub fn rotation_elements(
+    shape: &SlotShape,
+    dimension: usize,
+    k: i64,
+) -> Result<Vec<GaloisElement>, CircuitError> {
     Ok(match Rotation::new(shape, 1, dimension, k)? {
         Rotation::Whole(g) => vec![g],
         Rotation::Masked(plan) => plan.galois_elements(),
     })
 }
 
-/// The rotation of the columns by `k` to the left with what keys there are: by one automorphism if there is its key at the level of `x` or below, which `x`
-/// is switched to, and else by the fewest of those by powers of two, to the left and to the right, that there are keys for. Along a bad last dimension as
-/// [`rotate_along`].
+/// The rotation of the columns by `k` to the left with what keys there are: by one automorphism if
+/// there is its key at the level of `x` or below, which `x` is switched to, and else by the fewest
+/// of those by powers of two, to the left and to the right, that there are keys for. Along a bad
+/// last dimension as [`rotate_along`].
 ///
 /// # Errors
 /// [`CircuitError::NoRoute`]; errors of the scheme.
-pub fn rotate_by_keys<S: Scheme>(scheme: &S, x: &S::Ciphertext, k: i64) -> Result<S::Ciphertext, CircuitError> {
+pub fn rotate_by_keys<S: Scheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+    k: i64,
+) -> Result<S::Ciphertext, CircuitError> {
     let shape = scheme.slot_shape();
     let last = shape.dimensions().len() - 1;
     if shape.axes().is_some() && !shape.dimensions()[last].good {
         return rotate_along(scheme, x, last, k, NextUse::LinearMap);
     }
     let turn = |x: &S::Ciphertext, steps: i64, level: Level| {
-        Ok::<_, CircuitError>(scheme.apply_galois(&scheme.mod_switch_to(x, level)?, shape.rotation(steps))?)
+        Ok::<_, CircuitError>(
+            scheme.apply_galois(&scheme.mod_switch_to(x, level)?, shape.rotation(steps))?,
+        )
     };
     let (columns, level) = (shape.columns(), scheme.level(x));
     if let Some(level) = scheme.galois_level(shape.rotation(k), level) {
         return turn(x, k, level);
     }
-    let powers = (0..usize::BITS - 1).map(|i| 1i64 << i).take_while(|&s| s < columns as i64).flat_map(|s| [s, -s]);
-    let found: Vec<i64> = powers.filter(|&s| scheme.galois_level(shape.rotation(s), level).is_some()).collect();
+    let powers = (0..usize::BITS - 1)
+        .map(|i| 1i64 << i)
+        .take_while(|&s| s < columns as i64)
+        .flat_map(|s| [s, -s]);
+    let found: Vec<i64> =
+        powers.filter(|&s| scheme.galois_level(shape.rotation(s), level).is_some()).collect();
     let route = route(columns, k, &found).ok_or(CircuitError::NoRoute { steps: k })?;
     route.into_iter().try_fold(x.clone(), |x, steps| {
-        let level = scheme.galois_level(shape.rotation(steps), scheme.level(&x)).ok_or(CircuitError::NoRoute { steps })?;
+        let level = scheme
+            .galois_level(shape.rotation(steps), scheme.level(&x))
+            .ok_or(CircuitError::NoRoute { steps })?;
         turn(&x, steps, level)
     })
 }
@@ -97,9 +117,17 @@ enum Rotation {
 }
 
 impl Rotation {
-    fn new(shape: &SlotShape, exponent: u32, dimension: usize, k: i64) -> Result<Self, CircuitError> {
+    fn new(
+        shape: &SlotShape,
+        exponent: u32,
+        dimension: usize,
+        k: i64,
+    ) -> Result<Self, CircuitError> {
         let dimensions = shape.dimensions().len();
-        let along = shape.dimensions().get(dimension).ok_or(CircuitError::UnknownDimension { dimension, dimensions })?;
+        let along = shape
+            .dimensions()
+            .get(dimension)
+            .ok_or(CircuitError::UnknownDimension { dimension, dimensions })?;
         let k = k.rem_euclid(along.size as i64);
         if along.good || k == 0 || shape.axes().is_none() {
             return Ok(Rotation::Whole(shape.rotation_along(dimension, k)));
@@ -120,7 +148,10 @@ mod tests {
         for k in -70..70 {
             let found = route(columns, k, &powers).unwrap();
             assert_eq!((found.iter().sum::<i64>() - k).rem_euclid(64), 0, "k = {k}");
-            assert!(found.len() <= (k.rem_euclid(64) as u64).count_ones() as usize, "k = {k}: {found:?}");
+            assert!(
+                found.len() <= (k.rem_euclid(64) as u64).count_ones() as usize,
+                "k = {k}: {found:?}"
+            );
         }
         assert_eq!(route(columns, -2, &powers).unwrap(), [-1, -1]);
         assert_eq!(route(columns, 31, &powers).unwrap().len(), 2);

@@ -1,4 +1,5 @@
-//! Sums of images under the powers of an automorphism: traces, and sums along the dimensions of the slots.
+//! Sums of images under the powers of an automorphism: traces, and sums along the dimensions of the
+//! slots.
 
 use std::collections::BTreeSet;
 
@@ -20,42 +21,57 @@ impl PowerSum {
     pub fn trace(shape: &SlotShape) -> Self {
         Self::of(shape, shape.frobenius(), shape.degree_of_slot())
     }
-    /// The trace of GR(p^e, d) over its subring GR(p^e, degree) in every slot, `degree` dividing d: the sum of the powers of Frobenius to this power.
+
+    /// The trace of GR(p^e, d) over its subring GR(p^e, degree) in every slot, `degree` dividing d:
+    /// the sum of the powers of Frobenius to this power.
     pub fn relative_trace(shape: &SlotShape, degree: usize) -> Self {
         let step = (0..degree).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
         Self::of(shape, step, shape.degree_of_slot() / degree.max(1))
     }
-    /// The sum along a dimension, in every slot: exact along good dimensions, and along any one for thin slots that are constant along all
-    /// others.
+
+    /// The sum along a dimension, in every slot: exact along good dimensions, and along any one for
+    /// thin slots that are constant along all others.
     ///
     /// # Errors
     /// [`CircuitError::UnknownDimension`].
     pub fn along(shape: &SlotShape, dimension: usize) -> Result<Self, CircuitError> {
         let found = shape.dimensions().get(dimension);
-        let found = found.ok_or(CircuitError::UnknownDimension { dimension, dimensions: shape.dimensions().len() })?;
+        let found = found.ok_or(CircuitError::UnknownDimension {
+            dimension,
+            dimensions: shape.dimensions().len(),
+        })?;
         Ok(Self::of(shape, found.generator, found.size))
     }
+
     /// The sum of `count` images, one at least.
     fn of(shape: &SlotShape, element: GaloisElement, count: usize) -> Self {
         let power = |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, element));
         let bits = count.checked_ilog2().unwrap_or(0);
-        let steps = (0..bits).rev().map(|bit| (power(count >> (bit + 1)), count >> bit & 1 == 1)).collect();
+        let steps =
+            (0..bits).rev().map(|bit| (power(count >> (bit + 1)), count >> bit & 1 == 1)).collect();
         PowerSum { element, steps }
     }
+
     /// The number of key switches: log2 n, and one for each other bit of n that is set.
     pub fn key_switches(&self) -> usize {
         self.steps.iter().map(|(_, odd)| 1 + usize::from(*odd)).sum()
     }
+
     /// The automorphisms that need keys, each once.
     pub fn galois_elements(&self) -> Vec<GaloisElement> {
         let odd = self.steps.iter().any(|(_, odd)| *odd).then_some(self.element);
         self.steps.iter().map(|(g, _)| *g).chain(odd).collect::<BTreeSet<_>>().into_iter().collect()
     }
+
     /// The sum. No level; the noise grows by n, and that of the key switches is added.
     ///
     /// # Errors
     /// Errors of the scheme.
-    pub fn apply<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn apply<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let mut sum = x.clone();
         for (g, odd) in &self.steps {
             sum = scheme.add(&sum, &scheme.apply_galois(&sum, *g)?)?;
@@ -73,21 +89,30 @@ impl PowerSum {
 /// Errors of the scheme.
 pub fn total_sum<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
     let shape = scheme.slot_shape();
-    // The last dimension, which may be bad, comes last: by then slots are constant along the others.
-    (0..shape.dimensions().len()).try_fold(x.clone(), |x, dimension| PowerSum::along(shape, dimension)?.apply(scheme, &x))
+    // The last dimension, which may be bad, comes last: by then slots are constant along the
+    // others.
+    (0..shape.dimensions().len())
+        .try_fold(x.clone(), |x, dimension| PowerSum::along(shape, dimension)?.apply(scheme, &x))
 }
 
 /// [`total_sum`] at the highest level that has all its keys.
 ///
 /// # Errors
 /// Errors of the scheme.
-pub fn sum_by_keys<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+pub fn sum_by_keys<S: Scheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+) -> Result<S::Ciphertext, CircuitError> {
     let shape = scheme.slot_shape();
     let dimensions = 0..shape.dimensions().len();
-    let sums = dimensions.map(|dimension| PowerSum::along(shape, dimension)).collect::<Result<Vec<_>, _>>()?;
+    let sums = dimensions
+        .map(|dimension| PowerSum::along(shape, dimension))
+        .collect::<Result<Vec<_>, _>>()?;
     let elements: Vec<_> = sums.iter().flat_map(PowerSum::galois_elements).collect();
     // Without any key the sum itself says which one is missing.
-    let lower = |level: Level| elements.iter().fold(level, |level, &g| scheme.galois_level(g, level).unwrap_or(level));
+    let lower = |level: Level| {
+        elements.iter().fold(level, |level, &g| scheme.galois_level(g, level).unwrap_or(level))
+    };
     let mut level = scheme.level(x);
     while lower(level) < level {
         level = lower(level);

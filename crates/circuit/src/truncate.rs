@@ -1,7 +1,8 @@
 //! Truncation, rounding and comparison of integers in slots: digit removal as an application.
 //!
-//! Slots hold integers modulo p^r; Chen and Han 2018 (ia.cr/2018/067, section 1.2) propose their digit removal for truncating
-//! fixed-point numbers in encrypted machine learning. Everything here is exact on the ranges it states, and works on any scheme.
+//! Slots hold integers modulo p^r; Chen and Han 2018 (ia.cr/2018/067, section 1.2) propose their
+//! digit removal for truncating fixed-point numbers in encrypted machine learning. Everything here
+//! is exact on the ranges it states, and works on any scheme.
 
 use everlevel_scheme::{NextUse, Scheme};
 
@@ -36,46 +37,64 @@ impl Truncation {
     /// The division by p^v of numbers modulo p^r.
     ///
     /// # Errors
-    /// As [`DigitRemoval::for_problem`] for all values of the v low digits; so closed forms are for v = 1 and odd p.
+    /// As [`DigitRemoval::for_problem`] for all values of the v low digits; so closed forms are for
+    /// v = 1 and odd p.
     pub fn new(p: u64, r: u32, v: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let problem = DigitProblem::all_digits(p, r, v);
         let removal = DigitRemoval::for_problem(problem, method)?;
         Ok(Truncation { modulus: problem.modulus()?, half: problem.bound as i64, removal })
     }
+
     /// Depth and counts, of either division.
     pub fn costs(&self) -> ProgramCosts {
         self.removal.costs()
     }
-    /// x / p^v to the nearest integer, modulo p^(r-v): (x - i)/p^v for the balanced v low digits i of x. A tie, possible for
-    /// p = 2 only, goes up.
+
+    /// x / p^v to the nearest integer, modulo p^(r-v): (x - i)/p^v for the balanced v low digits i
+    /// of x. A tie, possible for p = 2 only, goes up.
     ///
-    /// The residue of least absolute value, -p^r/2 <= x < p^r/2, has the residue of least absolute value for result, except that for
-    /// p = 2 the largest numbers round up to 2^(r-v-1), which is -2^(r-v-1).
+    /// The residue of least absolute value, -p^r/2 <= x < p^r/2, has the residue of least absolute
+    /// value for result, except that for p = 2 the largest numbers round up to 2^(r-v-1), which is
+    /// -2^(r-v-1).
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn round<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+    pub fn round<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        next: NextUse,
+    ) -> Result<S::Ciphertext, CircuitError> {
         self.removal.remove(scheme, x, next)
     }
-    /// The largest integer not above x / p^v, modulo p^(r-v): for 0 <= x < p^r the upper r - v digits in the usual notation.
+
+    /// The largest integer not above x / p^v, modulo p^(r-v): for 0 <= x < p^r the upper r - v
+    /// digits in the usual notation.
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn floor<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+    pub fn floor<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        next: NextUse,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let shifted = scheme.add_scalar(x, -self.half)?;
         self.removal.remove(scheme, &shifted, next)
     }
+
     /// The modulus p^r of what is divided.
     pub fn modulus(&self) -> PrimePower {
         self.modulus
     }
 }
 
-/// The lowest digit of integers modulo p^r set to zero in place: x - i for the balanced lowest digit i (for p = 2 the lowest bit),
-/// still modulo p^r.
+/// The lowest digit of integers modulo p^r set to zero in place: x - i for the balanced lowest
+/// digit i (for p = 2 the lowest bit), still modulo p^r.
 ///
-/// Only the lowest: x less its two lowest digits is no polynomial in x modulo p^r, and a ciphertext that was divided cannot be
-/// multiplied back to the larger modulus. One odd polynomial of degree (r - 1)(p - 1) + 1, for p = 2 an even one.
+/// Only the lowest: x less its two lowest digits is no polynomial in x modulo p^r, and a ciphertext
+/// that was divided cannot be multiplied back to the larger modulus. One odd polynomial of degree
+/// (r - 1)(p - 1) + 1, for p = 2 an even one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClearLowestDigit {
     digit: PolynomialPlan,
@@ -85,34 +104,42 @@ impl ClearLowestDigit {
     /// For numbers modulo p^r, r >= 2.
     ///
     /// # Errors
-    /// [`CircuitError::Ring`], [`CircuitError::DigitProblem`] for r = 1 and where p r is above 8192,
-    /// [`CircuitError::Ring`] if p is no prime.
+    /// [`CircuitError::Ring`], [`CircuitError::DigitProblem`] for r = 1 and where p r is above
+    /// 8192, [`CircuitError::Ring`] if p is no prime.
     pub fn new(p: u64, r: u32) -> Result<Self, CircuitError> {
         DigitMethod::Geelen { extra_depth: 0 }.check(&DigitProblem::all_digits(p, r, 1))?;
         let polynomial = digit_polynomial(PrimePower::new(p, r)?, 1, p / 2)?;
         Ok(ClearLowestDigit { digit: PolynomialPlan::new(&[polynomial], DepthGoal::Least)? })
     }
+
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
         self.digit.costs()
     }
+
     /// x - i.
     ///
     /// # Errors
     /// As [`PolynomialPlan::evaluate`].
-    pub fn apply<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn apply<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let digits = self.digit.evaluate(scheme, x, NextUse::Keep)?;
         let digit = digits.first().ok_or(CircuitError::Empty { what: "the list of outputs" })?;
         Ok(scheme.sub(x, digit)?)
     }
 }
 
-/// Comparison of integers modulo p^r, p odd: the sign of a number, and which of two is less, as 0 and 1 (or -1) modulo p.
+/// Comparison of integers modulo p^r, p odd: the sign of a number, and which of two is less, as 0
+/// and 1 (or -1) modulo p.
 ///
-/// Numbers x with -T <= x < T for T = p^(r-1) (p - 1)/2 are understood: all residues but those of p^(r-1) consecutive integers. The
-/// r - 1 low digits are removed, rounding down, which leaves an integer d with -(p - 1)/2 <= d < (p - 1)/2 of the sign
-/// of x; 2d + 1 is symmetric and not zero, so its sign is an odd polynomial of degree p - 2 modulo p. One digit removal, and
-/// one polynomial; for r = 1 the polynomial only.
+/// Numbers x with -T <= x < T for T = p^(r-1) (p - 1)/2 are understood: all residues but those of
+/// p^(r-1) consecutive integers. The r - 1 low digits are removed, rounding down, which leaves an
+/// integer d with -(p - 1)/2 <= d < (p - 1)/2 of the sign of x; 2d + 1 is symmetric and not zero,
+/// so its sign is an odd polynomial of degree p - 2 modulo p. One digit removal, and one
+/// polynomial; for r = 1 the polynomial only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     range: i64,
@@ -126,9 +153,9 @@ impl Comparison {
     /// For numbers modulo p^r.
     ///
     /// # Errors
-    /// [`CircuitError::DigitProblem`] for p = 2 and for p above 8192, where the polynomial has no sensible circuit;
-    /// [`CircuitError::Ring`] if p is no prime; as [`Truncation::new`] for v = r - 1 (a `method` that does not remove r - 1
-    /// digits of r).
+    /// [`CircuitError::DigitProblem`] for p = 2 and for p above 8192, where the polynomial has no
+    /// sensible circuit; [`CircuitError::Ring`] if p is no prime; as [`Truncation::new`] for v = r
+    /// - 1 (a `method` that does not remove r - 1 digits of r).
     pub fn new(p: u64, r: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let (modulus, prime) = (PrimePower::new(p, r)?, PrimePower::new(p, 1)?);
         if p == 2 || p > SENSIBLE_POINTS {
@@ -137,15 +164,26 @@ impl Comparison {
         }
         let truncation = if r == 1 { None } else { Some(Truncation::new(p, r, r - 1, method)?) };
         let range = (modulus.value() / p * ((p - 1) / 2)) as i64;
-        Ok(Comparison { range, prime, truncation, step: PolynomialPlan::new(&[half_sign(prime)?], DepthGoal::Least)? })
+        Ok(Comparison {
+            range,
+            prime,
+            truncation,
+            step: PolynomialPlan::new(&[half_sign(prime)?], DepthGoal::Least)?,
+        })
     }
+
     /// T: numbers from -T on and below T are compared with zero.
     pub fn range(&self) -> i64 {
         self.range
     }
-    /// Depth and counts of [`Comparison::is_negative`] and [`Comparison::less_than`]. [`Comparison::sign`] takes twice the products.
+
+    /// Depth and counts of [`Comparison::is_negative`] and [`Comparison::less_than`].
+    /// [`Comparison::sign`] takes twice the products.
     pub fn costs(&self) -> ProgramCosts {
-        let (first, second) = (self.truncation.as_ref().map(Truncation::costs).unwrap_or_default(), self.step.costs());
+        let (first, second) = (
+            self.truncation.as_ref().map(Truncation::costs).unwrap_or_default(),
+            self.step.costs(),
+        );
         ProgramCosts {
             depth: first.depth + second.depth,
             products: first.products + second.products,
@@ -153,38 +191,63 @@ impl Comparison {
             scalar_products: first.scalar_products + second.scalar_products,
         }
     }
+
     /// 1 modulo p where x < 0, else 0, for -T <= x < T.
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn is_negative<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn is_negative<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         // (1 - s)/2
         let half = self.prime.centered(self.prime.value().div_ceil(2));
         Ok(scheme.add_scalar(&scheme.neg(&self.half_sign_of(scheme, x)?)?, half)?)
     }
-    /// 1 modulo p where a < b, else 0, for -T <= a - b < T: as when both are from 0 to T, T not included.
+
+    /// 1 modulo p where a < b, else 0, for -T <= a - b < T: as when both are from 0 to T, T not
+    /// included.
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn less_than<S: Scheme>(&self, scheme: &S, a: &S::Ciphertext, b: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn less_than<S: Scheme>(
+        &self,
+        scheme: &S,
+        a: &S::Ciphertext,
+        b: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         self.is_negative(scheme, &scheme.sub(a, b)?)
     }
+
     /// -1, 0 or 1 modulo p: the sign of x, for -T < x < T. Two evaluations: at x and at x - 1.
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn sign<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn sign<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let below = scheme.add_scalar(x, -1)?;
         Ok(scheme.add(&self.half_sign_of(scheme, x)?, &self.half_sign_of(scheme, &below)?)?)
     }
+
     /// 1/2 modulo p for 0 <= x < T, -1/2 for -T <= x < 0.
-    fn half_sign_of<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    fn half_sign_of<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let digit = match &self.truncation {
             Some(truncation) => truncation.floor(scheme, x, NextUse::Product)?,
             None => x.clone(),
         };
         let odd = scheme.linear_combination(&[(&digit, 2)], 1)?;
-        self.step.evaluate(scheme, &odd, NextUse::Keep)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+        self.step
+            .evaluate(scheme, &odd, NextUse::Keep)?
+            .pop()
+            .ok_or(CircuitError::Empty { what: "the list of outputs" })
     }
 }
 
@@ -243,7 +306,8 @@ mod tests {
             let step = p.pow(v) as i64;
             let half = p.pow(r) as i64 / 2;
             let xs = integers(p, r, -half);
-            let rounded = truncation.round(&scheme, &encrypt(&scheme, p, r, &xs), NextUse::Keep).unwrap();
+            let rounded =
+                truncation.round(&scheme, &encrypt(&scheme, p, r, &xs), NextUse::Keep).unwrap();
             assert_eq!(rounded.t, PrimePower::new(p, r - v).unwrap());
             for (x, y) in xs.iter().zip(centered(&rounded)) {
                 let nearest = (2 * x + step).div_euclid(2 * step);
@@ -251,12 +315,22 @@ mod tests {
                 assert!(p == 2 || y == nearest, "no overflow");
             }
             let xs = integers(p, r, 0);
-            let floor = truncation.floor(&scheme, &encrypt(&scheme, p, r, &xs), NextUse::Keep).unwrap();
-            assert!(xs.iter().zip(&floor.slots).all(|(x, y)| *y as i64 == x / step), "p = {p}, r = {r}, v = {v}");
+            let floor =
+                truncation.floor(&scheme, &encrypt(&scheme, p, r, &xs), NextUse::Keep).unwrap();
+            assert!(
+                xs.iter().zip(&floor.slots).all(|(x, y)| *y as i64 == x / step),
+                "p = {p}, r = {r}, v = {v}"
+            );
             assert_eq!(floor.depth, truncation.costs().depth);
         }
-        assert!(matches!(Truncation::new(5, 4, 3, CLOSED), Err(CircuitError::OverflowBound { .. })));
-        assert!(matches!(Truncation::new(5, 2, 2, CHEN_HAN), Err(CircuitError::DigitProblem { .. })));
+        assert!(matches!(
+            Truncation::new(5, 4, 3, CLOSED),
+            Err(CircuitError::OverflowBound { .. })
+        ));
+        assert!(matches!(
+            Truncation::new(5, 2, 2, CHEN_HAN),
+            Err(CircuitError::DigitProblem { .. })
+        ));
     }
 
     #[test]
@@ -268,7 +342,11 @@ mod tests {
             let x = encrypt(&scheme, p, r, &xs);
             let y = plan.apply(&scheme, &x).unwrap();
             for (x, y) in xs.iter().zip(&y.slots) {
-                let low = if p == 2 { x.rem_euclid(2) } else { (x + p as i64 / 2).rem_euclid(p as i64) - p as i64 / 2 };
+                let low = if p == 2 {
+                    x.rem_euclid(2)
+                } else {
+                    (x + p as i64 / 2).rem_euclid(p as i64) - p as i64 / 2
+                };
                 assert_eq!(*y, PrimePower::new(p, r).unwrap().reduce_i64(x - low));
             }
             assert_eq!((y.t, y.depth), (x.t, plan.costs().depth));
@@ -305,16 +383,27 @@ mod tests {
                 (counts.products, counts.relinearizations, negative.depth),
                 (costs.products, costs.relinearizations, costs.depth)
             );
-            assert!(xs.iter().zip(&negative.slots).all(|(x, y)| *y == u64::from(*x < 0)), "p = {p}, r = {r}");
+            assert!(
+                xs.iter().zip(&negative.slots).all(|(x, y)| *y == u64::from(*x < 0)),
+                "p = {p}, r = {r}"
+            );
             assert_eq!(negative.t.exponent(), 1);
             let signs = centered(&comparison.sign(&scheme, &x).unwrap());
             assert!(xs.iter().zip(signs).skip(1).all(|(x, y)| y == x.signum()), "p = {p}, r = {r}");
             // Pairs from 0 to T, all of them if there are few.
             let step = (range / 150).max(1) as usize;
-            let pairs = (0..range).step_by(step).flat_map(|a| (0..range).step_by(step).map(move |b| (a, b)));
-            let (a, b): (Vec<i64>, Vec<i64>) = pairs.chain((0..range).map(|a| (a, range - 1 - a))).unzip();
-            let less = comparison.less_than(&scheme, &encrypt(&scheme, p, r, &a), &encrypt(&scheme, p, r, &b)).unwrap();
-            assert!(a.iter().zip(&b).zip(&less.slots).all(|((a, b), y)| *y == u64::from(a < b)), "p = {p}, r = {r}");
+            let pairs = (0..range)
+                .step_by(step)
+                .flat_map(|a| (0..range).step_by(step).map(move |b| (a, b)));
+            let (a, b): (Vec<i64>, Vec<i64>) =
+                pairs.chain((0..range).map(|a| (a, range - 1 - a))).unzip();
+            let less = comparison
+                .less_than(&scheme, &encrypt(&scheme, p, r, &a), &encrypt(&scheme, p, r, &b))
+                .unwrap();
+            assert!(
+                a.iter().zip(&b).zip(&less.slots).all(|((a, b), y)| *y == u64::from(a < b)),
+                "p = {p}, r = {r}"
+            );
         }
         for (p, r) in [(2, 4), (65537, 1), (65537, 2), (5, 0)] {
             assert!(Comparison::new(p, r, CHEN_HAN).is_err());
@@ -327,8 +416,12 @@ mod tests {
             let costs = Comparison::new(p, r, method).unwrap().costs();
             (costs.depth, costs.products)
         };
-        let found =
-            [comparison(3, 1, CHEN_HAN), comparison(17, 1, CHEN_HAN), comparison(17, 2, CLOSED), comparison(17, 4, GEELEN)];
+        let found = [
+            comparison(3, 1, CHEN_HAN),
+            comparison(17, 1, CHEN_HAN),
+            comparison(17, 2, CLOSED),
+            comparison(17, 4, GEELEN),
+        ];
         assert_eq!(found, [(0, 0), (4, 7), (9, 13), (19, 39)]);
     }
 }

@@ -1,15 +1,19 @@
-//! A polynomial taken apart into d polynomials in X^d, one for each coefficient of a slot, and put together again.
+//! A polynomial taken apart into d polynomials in X^d, one for each coefficient of a slot, and put
+//! together again.
 //!
-//! a(X) = Σ_{j < d} X^j a_j(X^d). The automorphism φ_i negates X^(2^i) and fixes X^(2^(i+1)), so for b in Z\[X^(2^i)\]
+//! a(X) = Σ_{j < d} X^j a_j(X^d). The automorphism φ_i negates X^(2^i) and fixes X^(2^(i+1)), so
+//! for b in Z\[X^(2^i)\]
 //!
 //! ```text
 //! b + φ_i(b) = 2 b_0,   X^(-2^i) (b - φ_i(b)) = 2 b_1,   b = b_0 + X^(2^i) b_1,   b_0 and b_1 in Z[X^(2^(i+1))]:
 //! ```
 //!
-//! two halves from one key switch, as products with monomials cost none. A binary tree of log2 d such steps ends in d a_j(X^d), after
-//! d - 1 key switches for log2 d keys. It is walked depth first, so that few ciphertexts are alive. The factor d is for the constant of
+//! two halves from one key switch, as products with monomials cost none. A binary tree of log2 d
+//! such steps ends in d a_j(X^d), after d - 1 key switches for log2 d keys. It is walked depth
+//! first, so that few ciphertexts are alive. The factor d is for the constant of
 //! [`SlotTransform::coeff_to_slot`](crate::transform::SlotTransform::coeff_to_slot) to cancel.
-//! Source: the automorphisms are those of Chen–Han 2018, appendix A, which keeps one half of each step.
+//! Source: the automorphisms are those of Chen–Han 2018, appendix A, which keeps one half of each
+//! step.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::Scheme;
@@ -28,21 +32,25 @@ impl Unpacking {
     pub fn new(shape: &SlotShape) -> Self {
         Unpacking { steps: shape.projection() }
     }
+
     /// The number d of parts.
     pub fn parts(&self) -> usize {
         1 << self.steps.len()
     }
+
     /// The number of key switches: d - 1.
     pub fn key_switches(&self) -> usize {
         self.parts() - 1
     }
+
     /// The automorphisms that need keys: log2 d.
     pub fn galois_elements(&self) -> &[GaloisElement] {
         &self.steps
     }
-    /// Calls `visit(j, d a_j(X^d))` once for each j below d, in bit-reversed order of j: for d = 4, 0, 2, 1, 3. Besides what `visit` keeps,
-    /// at most log2 d + 1 ciphertexts are alive between its calls, one more within a step. Each step doubles the noise and adds
-    /// that of a key switch.
+
+    /// Calls `visit(j, d a_j(X^d))` once for each j below d, in bit-reversed order of j: for d = 4,
+    /// 0, 2, 1, 3. Besides what `visit` keeps, at most log2 d + 1 ciphertexts are alive between its
+    /// calls, one more within a step. Each step doubles the noise and adds that of a key switch.
     ///
     /// # Errors
     /// Errors of the scheme and of `visit`, which end the walk.
@@ -52,7 +60,8 @@ impl Unpacking {
         x: S::Ciphertext,
         mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
     ) -> Result<(), CircuitError> {
-        // What is still to be taken apart, the next one last: ciphertexts, their steps done, and the low bits of j.
+        // What is still to be taken apart, the next one last: ciphertexts, their steps done, and
+        // the low bits of j.
         let mut waiting = vec![(x, 0, 0)];
         while let Some((b, step, j)) = waiting.pop() {
             let Some(&phi) = self.steps.get(step) else {
@@ -79,6 +88,7 @@ impl<S: Scheme> Repacking<S> {
     pub fn new() -> Self {
         Repacking { sum: None }
     }
+
     /// Adds X^j `y`. No key switch.
     ///
     /// # Errors
@@ -91,6 +101,7 @@ impl<S: Scheme> Repacking<S> {
         });
         Ok(())
     }
+
     /// The sum.
     ///
     /// # Errors

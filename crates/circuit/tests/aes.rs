@@ -1,4 +1,5 @@
-//! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV and on LTV over NTRU.
+//! AES against FIPS-197, SP 800-38A and another implementation: on the no-op scheme, then on BGV
+//! and on LTV over NTRU.
 
 #[allow(dead_code)] // what the tests of AES share is used in parts
 mod aes_common;
@@ -6,12 +7,16 @@ mod aes_common;
 use aes_common::{bgv, block, close, hex, lines, ntru, open, oracle, random, top};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
-    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Packed,
+    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule,
+    KeySize, Packed,
 };
-use everlevel_scheme::ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
+use everlevel_scheme::ltv::{
+    KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey,
+};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError,
+    SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -22,7 +27,12 @@ fn cipher(rounds: usize) -> Cipher {
 }
 
 /// Encrypts blocks, each under a key of its own, and returns them with the depth.
-fn encrypt<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, keys: &[Vec<u8>], blocks: &[[u8; 16]]) -> (Vec<[u8; 16]>, u32) {
+fn encrypt<A: Aes<NoOp>>(
+    scheme: &NoOp,
+    aes: &A,
+    keys: &[Vec<u8>],
+    blocks: &[[u8; 16]],
+) -> (Vec<[u8; 16]>, u32) {
     let schedules: Vec<_> = keys.iter().map(|key| KeySchedule::new(key).unwrap()).collect();
     let mut source = |round: usize, level: Level| {
         let keys: Vec<_> = schedules.iter().map(|s| s.round_keys()[round]).collect();
@@ -30,20 +40,52 @@ fn encrypt<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, keys: &[Vec<u8>], blocks: &[[u8
     };
     let state = open(scheme, aes, blocks, top(scheme)).unwrap();
     let size = schedules[0].size();
-    let out = aes.encrypt(scheme, state, size, size.rounds(), &mut source, &mut |_, _| Ok(())).unwrap();
+    let out =
+        aes.encrypt(scheme, state, size, size.rounds(), &mut source, &mut |_, _| Ok(())).unwrap();
     (close(scheme, aes, &out), out.iter().map(|x| x.meta().depth).max().unwrap())
 }
 
 /// Known answers in all slots, 112 random keys of each size, and the counts.
-fn check_cipher<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, relinearizations: u64, automorphisms: u64, depth: u32) {
+fn check_cipher<A: Aes<NoOp>>(
+    scheme: &NoOp,
+    aes: &A,
+    products: u64,
+    relinearizations: u64,
+    automorphisms: u64,
+    depth: u32,
+) {
     let known = [
         // FIPS-197, B and C.1 to C.3; SP 800-38A, F.1.1
-        ("2b7e151628aed2a6abf7158809cf4f3c", "3243f6a8885a308d313198a2e0370734", "3925841d02dc09fbdc118597196a0b32"),
-        ("000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff", "69c4e0d86a7b0430d8cdb78070b4c55a"),
-        ("2b7e151628aed2a6abf7158809cf4f3c", "6bc1bee22e409f96e93d7e117393172a", "3ad77bb40d7a3660a89ecaf32466ef97"),
-        ("2b7e151628aed2a6abf7158809cf4f3c", "ae2d8a571e03ac9c9eb76fac45af8e51", "f5d3d58503b9699de785895a96fdbaaf"),
-        ("2b7e151628aed2a6abf7158809cf4f3c", "30c81c46a35ce411e5fbc1191a0a52ef", "43b1cd7f598ece23881b00e3ed030688"),
-        ("2b7e151628aed2a6abf7158809cf4f3c", "f69f2445df4f9b17ad2b417be66c3710", "7b0c785e27e8ad3f8223207104725dd4"),
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "3243f6a8885a308d313198a2e0370734",
+            "3925841d02dc09fbdc118597196a0b32",
+        ),
+        (
+            "000102030405060708090a0b0c0d0e0f",
+            "00112233445566778899aabbccddeeff",
+            "69c4e0d86a7b0430d8cdb78070b4c55a",
+        ),
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "6bc1bee22e409f96e93d7e117393172a",
+            "3ad77bb40d7a3660a89ecaf32466ef97",
+        ),
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "ae2d8a571e03ac9c9eb76fac45af8e51",
+            "f5d3d58503b9699de785895a96fdbaaf",
+        ),
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "30c81c46a35ce411e5fbc1191a0a52ef",
+            "43b1cd7f598ece23881b00e3ed030688",
+        ),
+        (
+            "2b7e151628aed2a6abf7158809cf4f3c",
+            "f69f2445df4f9b17ad2b417be66c3710",
+            "7b0c785e27e8ad3f8223207104725dd4",
+        ),
         (
             "000102030405060708090a0b0c0d0e0f1011121314151617",
             "00112233445566778899aabbccddeeff",
@@ -67,13 +109,20 @@ fn check_cipher<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, relineariza
         while keys.len() < wanted {
             keys.push(random(&mut rng, length));
             blocks.push(random(&mut rng, 16).try_into().unwrap());
-            expected.push(oracle(&keys[keys.len() - 1], blocks[blocks.len() - 1], Direction::Encrypt));
+            expected.push(oracle(
+                &keys[keys.len() - 1],
+                blocks[blocks.len() - 1],
+                Direction::Encrypt,
+            ));
         }
         for i in (0..wanted).step_by(aes.blocks()) {
             let (before, those) = (scheme.cost(), i..i + aes.blocks());
             let (out, reached) = encrypt(scheme, aes, &keys[those.clone()], &blocks[those.clone()]);
             assert_eq!(out, expected[those], "keys of {length} bytes");
-            let (cost, rounds) = (scheme.cost() - before, KeySchedule::new(&keys[0]).unwrap().size().rounds() as u64);
+            let (cost, rounds) = (
+                scheme.cost() - before,
+                KeySchedule::new(&keys[0]).unwrap().size().rounds() as u64,
+            );
             assert_eq!(cost.products, rounds * products);
             assert_eq!(cost.relinearizations, rounds * relinearizations);
             assert_eq!(cost.key_switches, rounds * (relinearizations + automorphisms));
@@ -89,7 +138,10 @@ fn key_expansion_of_fips_197() {
     for (key, last) in [
         ("2b7e151628aed2a6abf7158809cf4f3c", "d014f9a8c9ee2589e13f0cc8b6630ca6"),
         ("8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b", "e98ba06f448c773c8ecc720401002202"),
-        ("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4", "fe4890d1e6188d0b046df344706c631e"),
+        (
+            "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+            "fe4890d1e6188d0b046df344706c631e",
+        ),
     ] {
         let schedule = KeySchedule::new(&hex(key)).unwrap();
         assert_eq!(schedule.round_keys().len(), schedule.size().rounds() + 1);
@@ -101,21 +153,27 @@ fn key_expansion_of_fips_197() {
     }
 }
 
-/// SubBytes by its definition: the inverse found by trying, and the bits of FIPS-197's equation (5.1).
+/// SubBytes by its definition: the inverse found by trying, and the bits of FIPS-197's equation
+/// (5.1).
 fn sub_byte(x: u8) -> u8 {
     let product = |a: u8, b: u8| {
-        let wide = (0..8).fold(0u16, |sum, i| sum ^ if b >> i & 1 == 1 { u16::from(a) << i } else { 0 });
-        (8..15).rev().fold(wide, |r, i| if r >> i & 1 == 1 { r ^ 0x11b << (i - 8) } else { r }) as u8
+        let wide =
+            (0..8).fold(0u16, |sum, i| sum ^ if b >> i & 1 == 1 { u16::from(a) << i } else { 0 });
+        (8..15).rev().fold(wide, |r, i| if r >> i & 1 == 1 { r ^ 0x11b << (i - 8) } else { r })
+            as u8
     };
     let inverse = (0..=255).find(|&y| product(x, y) == 1).unwrap_or(0);
-    let bit = |i: u32| [0, 4, 5, 6, 7].iter().fold(0x63 >> i & 1, |sum, k| sum ^ inverse >> ((i + k) % 8) & 1);
+    let bit = |i: u32| {
+        [0, 4, 5, 6, 7].iter().fold(0x63 >> i & 1, |sum, k| sum ^ inverse >> ((i + k) % 8) & 1)
+    };
     (0..8).fold(0, |out, i| out | bit(i) << i)
 }
 
 #[test]
 fn both_s_boxes_on_all_bytes() {
     let scheme = NoOp::new(&bgv(2, 6), 1);
-    let bytes: Vec<[u8; 16]> = (0..16).map(|slot| std::array::from_fn(|i| 16 * slot + i as u8)).collect();
+    let bytes: Vec<[u8; 16]> =
+        (0..16).map(|slot| std::array::from_fn(|i| 16 * slot + i as u8)).collect();
     let expected: Vec<_> = bytes.iter().map(|block| block.map(sub_byte)).collect();
 
     let aes = BitSliced::new(scheme.slot_shape());
@@ -123,7 +181,10 @@ fn both_s_boxes_on_all_bytes() {
     let out = aes.sub_bytes(&scheme, state).unwrap();
     assert_eq!(close(&scheme, &aes, &out), expected);
     let cost = scheme.cost();
-    assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (16 * 36, 16 * 18, 16 * 18));
+    assert_eq!(
+        (cost.products, cost.relinearizations, cost.key_switches),
+        (16 * 36, 16 * 18, 16 * 18)
+    );
     assert!(out.iter().all(|x| x.meta().depth == 4));
 
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
@@ -132,7 +193,10 @@ fn both_s_boxes_on_all_bytes() {
     assert_eq!(close(&scheme, &aes, &out), expected);
     let cost = scheme.cost() - cost;
     // Three automorphisms for the powers and four for the affine map.
-    assert_eq!((cost.products, cost.relinearizations, cost.key_switches), (16 * 4, 16 * 4, 16 * (4 + 3 + 4)));
+    assert_eq!(
+        (cost.products, cost.relinearizations, cost.key_switches),
+        (16 * 4, 16 * 4, 16 * (4 + 3 + 4))
+    );
     assert!(out.iter().all(|x| x.meta().depth == 3));
 }
 
@@ -206,25 +270,36 @@ const STEPS: [[&str; 5]; 9] = [
 #[test]
 fn every_step_of_fips_197() {
     let scheme = NoOp::new(&bgv(2, 6), 1);
-    let (bits, bytes) = (BitSliced::new(scheme.slot_shape()), ByteSliced::new(&scheme, top(&scheme)).unwrap());
+    let (bits, bytes) =
+        (BitSliced::new(scheme.slot_shape()), ByteSliced::new(&scheme, top(&scheme)).unwrap());
     let (shift_rows, mix_columns) = (AffineMap::shift_rows(), AffineMap::mix_columns());
     let schedule = KeySchedule::new(&hex("000102030405060708090a0b0c0d0e0f")).unwrap();
-    let starts = STEPS.iter().map(|step| step[0]).skip(1).chain(["bd6e7c3df2b5779e0b61216e8b10b689"]);
+    let starts =
+        STEPS.iter().map(|step| step[0]).skip(1).chain(["bd6e7c3df2b5779e0b61216e8b10b689"]);
     for ((number, step), next) in (1..).zip(&STEPS).zip(starts) {
         let [start, sub, shift, mix, key] = step.map(|text| vec![block(text); 16]);
         assert_eq!(schedule.round_keys()[number], key[0]);
         // Each step alone, ...
         let state = |blocks| open(&scheme, &bits, blocks, top(&scheme)).unwrap();
-        let shows = |state: &[Open], expected: &[[u8; 16]]| assert_eq!(close(&scheme, &bits, state), expected);
+        let shows = |state: &[Open], expected: &[[u8; 16]]| {
+            assert_eq!(close(&scheme, &bits, state), expected)
+        };
         shows(&bits.sub_bytes(&scheme, state(&start)).unwrap(), &sub);
         shows(&shift_rows.evaluate(&scheme, &state(&sub), None).unwrap(), &shift);
         shows(&mix_columns.evaluate(&scheme, &state(&shift), None).unwrap(), &mix);
         let mut keys = |_: usize, level: Level| Ok(open(&scheme, &bits, &key, level)?);
-        let sum = Aes::<NoOp>::add_key(&bits, &scheme, &state(&mix), number, top(&scheme), &mut keys).unwrap();
+        let sum =
+            Aes::<NoOp>::add_key(&bits, &scheme, &state(&mix), number, top(&scheme), &mut keys)
+                .unwrap();
         shows(&sum, &[block(next); 16]);
         // ... and all of them at once, both ways.
-        shows(&bits.round(&scheme, state(&start), cipher(10).round(number), &mut keys).unwrap(), &[block(next); 16]);
-        let mut keys = |round: usize, level: Level| Ok(open(&scheme, &bytes, &[schedule.round_keys()[round]; 16], level)?);
+        shows(
+            &bits.round(&scheme, state(&start), cipher(10).round(number), &mut keys).unwrap(),
+            &[block(next); 16],
+        );
+        let mut keys = |round: usize, level: Level| {
+            Ok(open(&scheme, &bytes, &[schedule.round_keys()[round]; 16], level)?)
+        };
         let state = open(&scheme, &bytes, &start, top(&scheme)).unwrap();
         let out = bytes.round(&scheme, state, cipher(10).round(number), &mut keys).unwrap();
         assert_eq!(close(&scheme, &bytes, &out), [block(next); 16]);
@@ -233,7 +308,8 @@ fn every_step_of_fips_197() {
 
 #[test]
 fn affine_maps_compose_as_they_apply() {
-    let (a, b) = (AffineMap::bytewise([1, 3, 7, 15, 31, 63, 127, 255], 0x1d), AffineMap::mix_columns());
+    let (a, b) =
+        (AffineMap::bytewise([1, 3, 7, 15, 31, 63, 127, 255], 0x1d), AffineMap::mix_columns());
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     for _ in 0..20 {
         let state = u128::from_be_bytes(random(&mut rng, 16).try_into().unwrap());
@@ -304,19 +380,33 @@ fn misuse_is_refused() {
     assert_eq!(run(state[1..].to_vec(), 1), Some(width.into()));
     assert_eq!(run(state.clone(), 11), Some(AesError::Rounds { found: 11, highest: 10 }.into()));
     // Two words are not enough for ten rounds.
-    assert!(matches!(run(state.clone(), 10), Some(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))));
+    assert!(matches!(
+        run(state.clone(), 10),
+        Some(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))
+    ));
     assert!(Aes::<NoOp>::decode(&aes, &vec![vec![1; 8]; 128]).is_err());
     let mut short = |_: usize, _: Level| Ok(Vec::new());
-    let refused = aes.encrypt(&scheme, state, KeySize::Aes128, 0, &mut short, &mut |_, _| Ok(())).err();
-    assert_eq!(refused, Some(AesError::Width { what: "a round key", found: 0, expected: 128 }.into()));
+    let refused =
+        aes.encrypt(&scheme, state, KeySize::Aes128, 0, &mut short, &mut |_, _| Ok(())).err();
+    assert_eq!(
+        refused,
+        Some(AesError::Width { what: "a round key", found: 0, expected: 128 }.into())
+    );
     let narrow = open(&scheme, &aes, &[[0; 16]; 16], top(&scheme)).unwrap().split_off(1);
     let refused = aes.sub_bytes(&scheme, narrow).err();
-    assert_eq!(refused, Some(AesError::Width { what: "the state", found: 127, expected: 128 }.into()));
+    assert_eq!(
+        refused,
+        Some(AesError::Width { what: "the state", found: 127, expected: 128 }.into())
+    );
     let odd = NoOp::new(&bgv(7, 2), 1);
-    assert_eq!(ByteSliced::new(&odd, top(&odd)).err(), Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }));
+    assert_eq!(
+        ByteSliced::new(&odd, top(&odd)).err(),
+        Some(CircuitError::ModulusMismatch { expected: 2, found: 7 })
+    );
 }
 
-/// Encrypts random blocks with so many rounds, and checks all of them after each round, and the noise.
+/// Encrypts random blocks with so many rounds, and checks all of them after each round, and the
+/// noise.
 fn check_rounds<S: Scheme>(
     scheme: &S,
     aes: &impl Aes<S>,
@@ -326,7 +416,8 @@ fn check_rounds<S: Scheme>(
     noise: impl Fn(&S::Ciphertext) -> f64,
 ) {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
-    let mut expected: Vec<[u8; 16]> = (0..aes.blocks()).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
+    let mut expected: Vec<[u8; 16]> =
+        (0..aes.blocks()).map(|_| random(&mut rng, 16).try_into().unwrap()).collect();
     let schedule = KeySchedule::new(&random(&mut rng, 16)).unwrap();
     let state = aes.encode(&expected).iter().map(|x| encrypt(x, None)).collect();
     let mut keys = |round: usize, level: Level| {
@@ -376,20 +467,29 @@ fn the_sets_of_the_paper_have_room_for_the_whole_cipher() {
     }
 }
 
-/// Two rounds, planned on the no-op scheme, with the round keys encrypted at the levels foretold there.
-fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(params: &Params, plan: impl Fn(&NoOp) -> P, aes: impl Fn(&Evaluator) -> A) {
+/// Two rounds, planned on the no-op scheme, with the round keys encrypted at the levels foretold
+/// there.
+fn two_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
+    params: &Params,
+    plan: impl Fn(&NoOp) -> P,
+    aes: impl Fn(&Evaluator) -> A,
+) {
     let planner = NoOp::blank(params);
     let levels = rehearse(&planner, &plan(&planner), 2);
 
     let mut rng = ChaCha20Rng::seed_from_u64(7);
     let secret = SecretKey::generate(params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap());
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
+    );
     let encrypt = |elements: &[u64], key: Option<(usize, Level)>| {
         let level = key.map_or(params.chain().top(), |(round, level)| {
             assert_eq!(level, levels[round], "as foretold");
             level
         });
-        secret.encrypt_at(&Plaintext::encode_elements(params, elements).unwrap(), level, &mut rng).unwrap()
+        secret
+            .encrypt_at(&Plaintext::encode_elements(params, elements).unwrap(), level, &mut rng)
+            .unwrap()
     };
     let decrypt = |x: &Ciphertext| secret.decrypt(x).unwrap().decode_elements(params).unwrap();
     let aes = aes(&scheme);
@@ -404,7 +504,11 @@ fn two_rounds_with_bgv_and_ltv() {
     for params in [bgv(2, 9), ntru()] {
         two_rounds(&params, |s| BitSliced::new(s.slot_shape()), |s| BitSliced::new(s.slot_shape()));
         let top = params.chain().top();
-        two_rounds(&params, |s| ByteSliced::new(s, top).unwrap(), |s| ByteSliced::new(s, top).unwrap());
+        two_rounds(
+            &params,
+            |s| ByteSliced::new(s, top).unwrap(),
+            |s| ByteSliced::new(s, top).unwrap(),
+        );
     }
 }
 
@@ -421,7 +525,9 @@ fn two_rounds_with_powers_of_a_prime() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let secret = LtvSecretKey::generate(&params, &mut rng);
     let powers = ByteSliced::<LtvEvaluator>::automorphisms(params.plain().unwrap().shape());
-    let scheme = LtvEvaluator::new(LtvEvalKeys::generate(&secret, &powers, KeyForm::Evaluations, &mut rng)).unwrap();
+    let scheme =
+        LtvEvaluator::new(LtvEvalKeys::generate(&secret, &powers, KeyForm::Evaluations, &mut rng))
+            .unwrap();
     let mut encrypt = |elements: &[u64], key: Option<(usize, Level)>| {
         let level = key.map_or(params.top(), |(_, level)| level);
         secret.encrypt_at(&params.encode_elements(elements).unwrap(), level, &mut rng).unwrap()
@@ -429,7 +535,14 @@ fn two_rounds_with_powers_of_a_prime() {
     let decrypt = |x: &LtvCiphertext| params.decode_elements(&secret.decrypt(x).unwrap()).unwrap();
     let noise = |x: &LtvCiphertext| secret.measure_noise(x).unwrap();
     check_rounds(&scheme, &BitSliced::new(scheme.slot_shape()), 2, &mut encrypt, decrypt, noise);
-    check_rounds(&scheme, &ByteSliced::new(&scheme, params.top()).unwrap(), 2, encrypt, decrypt, noise);
+    check_rounds(
+        &scheme,
+        &ByteSliced::new(&scheme, params.top()).unwrap(),
+        2,
+        encrypt,
+        decrypt,
+        noise,
+    );
     let cost = scheme.cost();
     assert_eq!((cost.products, cost.relinearizations), (2 * 16 * (36 + 4), 2 * 16 * (18 + 4)));
 }

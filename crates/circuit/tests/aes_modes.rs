@@ -1,4 +1,5 @@
-//! AES decryption, modes of operation and layouts: against FIPS-197, SP 800-38A, the specification of GCM and another implementation, on the no-op scheme.
+//! AES decryption, modes of operation and layouts: against FIPS-197, SP 800-38A, the specification
+//! of GCM and another implementation, on the no-op scheme.
 
 #[allow(dead_code)] // what the tests of AES share is used in parts
 mod aes_common;
@@ -6,7 +7,8 @@ mod aes_common;
 use aes_common::*;
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::aes::{
-    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Direction, KeySize, Layout, Mode, Packed,
+    Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Direction, KeySize, Layout,
+    Mode, Packed,
 };
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{NoOp, Scheme};
@@ -14,19 +16,34 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 /// Decrypts 16 blocks under one key, and returns them with the depth.
-fn decrypt<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, key: &[u8], blocks: &[[u8; 16]]) -> (Vec<[u8; 16]>, u32) {
+fn decrypt<A: Aes<NoOp>>(
+    scheme: &NoOp,
+    aes: &A,
+    key: &[u8],
+    blocks: &[[u8; 16]],
+) -> (Vec<[u8; 16]>, u32) {
     let keys = round_keys(scheme, aes, key, top(scheme));
     let state = open(scheme, aes, blocks, top(scheme)).unwrap();
     let (size, mut source) = (keys.size(), keys.source(scheme));
-    let out = aes.decrypt(scheme, state, size, size.rounds(), &mut source, &mut |_, _| Ok(())).unwrap();
+    let out =
+        aes.decrypt(scheme, state, size, size.rounds(), &mut source, &mut |_, _| Ok(())).unwrap();
     (close(scheme, aes, &out), out.iter().map(|x| x.meta().depth).max().unwrap())
 }
 
-/// Known answers of single blocks: key, plaintext, ciphertext. FIPS-197, appendices B, C.1, C.2 and C.3.
+/// Known answers of single blocks: key, plaintext, ciphertext. FIPS-197, appendices B, C.1, C.2 and
+/// C.3.
 const BLOCKS: [[&str; 3]; 4] = [
     [KEY_128, "3243f6a8885a308d313198a2e0370734", "3925841d02dc09fbdc118597196a0b32"],
-    ["000102030405060708090a0b0c0d0e0f", "00112233445566778899aabbccddeeff", "69c4e0d86a7b0430d8cdb78070b4c55a"],
-    ["000102030405060708090a0b0c0d0e0f1011121314151617", "00112233445566778899aabbccddeeff", "dda97ca4864cdfe06eaf70a0ec0d7191"],
+    [
+        "000102030405060708090a0b0c0d0e0f",
+        "00112233445566778899aabbccddeeff",
+        "69c4e0d86a7b0430d8cdb78070b4c55a",
+    ],
+    [
+        "000102030405060708090a0b0c0d0e0f1011121314151617",
+        "00112233445566778899aabbccddeeff",
+        "dda97ca4864cdfe06eaf70a0ec0d7191",
+    ],
     [
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
         "00112233445566778899aabbccddeeff",
@@ -50,9 +67,9 @@ const CTR: [[&str; 2]; 3] = [
     ],
 ];
 
-/// McGrew and Viega, The Galois/Counter Mode of Operation, appendix B, test cases 4, 10 and 16: 60 bytes, the vector cafebabefacedbaddecaf888.
-const GCM_PLAIN: &str =
-    "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39";
+/// McGrew and Viega, The Galois/Counter Mode of Operation, appendix B, test cases 4, 10 and 16: 60
+/// bytes, the vector cafebabefacedbaddecaf888.
+const GCM_PLAIN: &str = "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39";
 
 const GCM: [[&str; 2]; 3] = [
     [
@@ -69,7 +86,8 @@ const GCM: [[&str; 2]; 3] = [
     ],
 ];
 
-/// Known answers of decryption, random blocks under random keys, and the counts, which are those of encryption.
+/// Known answers of decryption, random blocks under random keys, and the counts, which are those of
+/// encryption.
 fn check_decryption<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, key_switches: u64) {
     let mut rng = ChaCha20Rng::seed_from_u64(6);
     for [key, plain, cipher] in BLOCKS {
@@ -83,8 +101,12 @@ fn check_decryption<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, products: u64, key_swi
         let before = scheme.cost();
         let (found, depth) = decrypt(scheme, aes, &key, &blocks);
         assert_eq!(found, expected, "a key of {} bytes", key.len());
-        let (cost, rounds) = (scheme.cost() - before, KeySize::of(key.len()).unwrap().rounds() as u32);
-        assert_eq!((cost.products, cost.key_switches), (u64::from(rounds) * products, u64::from(rounds) * key_switches));
+        let (cost, rounds) =
+            (scheme.cost() - before, KeySize::of(key.len()).unwrap().rounds() as u32);
+        assert_eq!(
+            (cost.products, cost.key_switches),
+            (u64::from(rounds) * products, u64::from(rounds) * key_switches)
+        );
         assert_eq!(depth, rounds * aes.depth_of_round());
     }
 }
@@ -109,7 +131,8 @@ fn packed_decryption_on_the_no_op_scheme() {
     check_decryption(&scheme, &aes, 4, 4 + 3 + 4 + 3 + 3);
 }
 
-/// FIPS-197, C.1: the results of MixColumns in rounds 1 to 9 of encryption, which rounds 9 to 1 of decryption end with.
+/// FIPS-197, C.1: the results of MixColumns in rounds 1 to 9 of encryption, which rounds 9 to 1 of
+/// decryption end with.
 const MIXED: [&str; 9] = [
     "5f72641557f5bc92f7be3b291db9f91a",
     "ff87968431d86a51645151fa773ad009",
@@ -136,11 +159,16 @@ fn every_round_of_decryption() {
                 10 => plain,
                 _ => MIXED[9 - round],
             };
-            assert_eq!(close(scheme, aes, state), vec![block(expected); aes.blocks()], "round {round}");
+            assert_eq!(
+                close(scheme, aes, state),
+                vec![block(expected); aes.blocks()],
+                "round {round}"
+            );
             seen += 1;
             Ok(())
         };
-        aes.decrypt(scheme, state, keys.size(), 10, &mut keys.source(scheme), &mut observer).unwrap();
+        aes.decrypt(scheme, state, keys.size(), 10, &mut keys.source(scheme), &mut observer)
+            .unwrap();
         assert_eq!(seen, 11);
     }
     let scheme = NoOp::new(&bgv(2, 32), 1);
@@ -160,7 +188,8 @@ fn inverse_layers_undo_the_layers() {
     // S-boxes there and back, all 256 bytes.
     let scheme = NoOp::new(&bgv(2, 12), 1);
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
-    let bytes: Vec<[u8; 16]> = (0..16).map(|slot| std::array::from_fn(|i| 16 * slot + i as u8)).collect();
+    let bytes: Vec<[u8; 16]> =
+        (0..16).map(|slot| std::array::from_fn(|i| 16 * slot + i as u8)).collect();
     let state = open(&scheme, &aes, &bytes, top(&scheme)).unwrap();
     let there: Vec<_> = state.iter().map(|x| aes.sub_byte(&scheme, x).unwrap()).collect();
     let back: Vec<_> = there.iter().map(|x| aes.inverse_sub_byte(&scheme, x).unwrap()).collect();
@@ -182,7 +211,11 @@ fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
     for (answers, plain, mode) in families {
         for [key, cipher] in answers {
             let keys = round_keys(scheme, aes, &hex(key), top(scheme));
-            assert_eq!(transcipher(scheme, aes, &keys, mode.clone(), &hex(cipher), 23), hex(plain), "{mode:?}, {key}");
+            assert_eq!(
+                transcipher(scheme, aes, &keys, mode.clone(), &hex(cipher), 23),
+                hex(plain),
+                "{mode:?}, {key}"
+            );
         }
     }
     for [key, cipher] in ECB {
@@ -190,7 +223,9 @@ fn check_modes<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
         let blocks = hex(PLAIN).as_chunks::<16>().0.to_vec();
         let state = open(scheme, aes, &blocks, top(scheme)).unwrap();
         let (size, mut source) = (keys.size(), keys.source(scheme));
-        let out = aes.encrypt(scheme, state, size, size.rounds(), &mut source, &mut |_, _| Ok(())).unwrap();
+        let out = aes
+            .encrypt(scheme, state, size, size.rounds(), &mut source, &mut |_, _| Ok(()))
+            .unwrap();
         assert_eq!(close(scheme, aes, &out)[..4].as_flattened(), hex(cipher));
     }
 }
@@ -246,22 +281,33 @@ fn multi_block_messages_of_cavp() {
 
 #[test]
 fn counters_count_as_others_do() {
-    // openssl enc -aes-128-ctr -K 2b7e151628aed2a6abf7158809cf4f3c -iv 0000000000000000ffffffffffffffff on 48 bytes of 0: the carry goes into the upper half.
+    // openssl enc -aes-128-ctr -K 2b7e151628aed2a6abf7158809cf4f3c -iv
+    // 0000000000000000ffffffffffffffff on 48 bytes of 0: the carry goes into the upper half.
     let key = hex(KEY_128);
     let mut mode = Mode::ctr(&hex("0000000000000000ffffffffffffffff")).unwrap();
     let blocks = mode.next_blocks(&[0; 48]).unwrap();
-    let stream: Vec<u8> = blocks.inputs.iter().flat_map(|x| oracle(&key, *x, Direction::Encrypt)).collect();
+    let stream: Vec<u8> =
+        blocks.inputs.iter().flat_map(|x| oracle(&key, *x, Direction::Encrypt)).collect();
     assert_eq!(stream, hex(OPENSSL));
-    assert_eq!(mode.next_blocks(&[0; 1]).unwrap().inputs, [block("00000000000000010000000000000002")]);
+    assert_eq!(
+        mode.next_blocks(&[0; 1]).unwrap().inputs,
+        [block("00000000000000010000000000000002")]
+    );
 
     // A nonce of 8 bytes and a counter of 64 bits; GCM's counter begins with 2.
     let mut mode = Mode::ctr_with_nonce(&[0xab; 8], 7).unwrap();
-    assert_eq!(mode.next_blocks(&[1; 20]).unwrap().inputs[1], block("abababababababab0000000000000008"));
+    assert_eq!(
+        mode.next_blocks(&[1; 20]).unwrap().inputs[1],
+        block("abababababababab0000000000000008")
+    );
     let mut mode = Mode::gcm(&[0xcd; 12]).unwrap();
     let first = mode.next_blocks(&[9; 3]).unwrap();
     assert_eq!(
         (first.inputs, first.pads),
-        (vec![block("cdcdcdcdcdcdcdcdcdcdcdcd00000002")], vec![block("09090900000000000000000000000000")])
+        (
+            vec![block("cdcdcdcdcdcdcdcdcdcdcdcd00000002")],
+            vec![block("09090900000000000000000000000000")]
+        )
     );
 }
 
@@ -280,9 +326,17 @@ fn counters_do_not_wrap() {
     assert!(mode.next_blocks(&[0; 48]).is_ok());
     assert_eq!(mode.next_blocks(&[0; 16]), overflow(32, 1, 0));
 
-    assert_eq!(Mode::ctr_with_nonce(&[0; 15], 256), Err(AesError::CounterStart { found: 256, bits: 8 }));
+    assert_eq!(
+        Mode::ctr_with_nonce(&[0; 15], 256),
+        Err(AesError::CounterStart { found: 256, bits: 8 })
+    );
     assert!(Mode::ctr_with_nonce(&[], u128::MAX).is_ok());
-    for refused in [Mode::ctr(&[0; 12]), Mode::gcm(&[0; 16]), Mode::cbc(&[]), Mode::ctr_with_nonce(&[0; 16], 0)] {
+    for refused in [
+        Mode::ctr(&[0; 12]),
+        Mode::gcm(&[0; 16]),
+        Mode::cbc(&[]),
+        Mode::ctr_with_nonce(&[0; 16], 0),
+    ] {
         assert!(matches!(refused, Err(AesError::NonceLength { .. })), "{refused:?}");
     }
     for mut mode in [Mode::ecb(), Mode::cbc(&[0; 16]).unwrap()] {
@@ -305,9 +359,14 @@ fn layouts_say_where_bytes_are() {
         for (position, byte) in block.iter().enumerate() {
             let place = bytes.place(b, position);
             assert_eq!(place.ciphertexts.len(), 1);
-            assert_eq!(as_bytes[place.ciphertexts.start][8 * place.slot..][..8], field.element(*byte));
+            assert_eq!(
+                as_bytes[place.ciphertexts.start][8 * place.slot..][..8],
+                field.element(*byte)
+            );
             let place = bits.place(b, position);
-            let byte_again = as_bits[place.ciphertexts].iter().fold(0, |byte, x| byte << 1 | x[8 * place.slot] as u8);
+            let byte_again = as_bits[place.ciphertexts]
+                .iter()
+                .fold(0, |byte, x| byte << 1 | x[8 * place.slot] as u8);
             assert_eq!(byte_again, *byte);
         }
     }
@@ -316,24 +375,39 @@ fn layouts_say_where_bytes_are() {
     assert_eq!((packed.width(), packed.blocks(), packed.capacity()), (1, 4, 64));
     let mut slots: Vec<_> = (0..64).map(|i| packed.place(i / 16, i % 16)).collect();
     assert!(slots.iter().all(|place| place.ciphertexts == (0..1)));
-    assert_eq!(packed.bytes(&packed.encode(&blocks[..4]), 50).unwrap(), blocks[..4].as_flattened()[..50]);
+    assert_eq!(
+        packed.bytes(&packed.encode(&blocks[..4]), 50).unwrap(),
+        blocks[..4].as_flattened()[..50]
+    );
     slots.sort_by_key(|place| place.slot);
     assert!(slots.iter().map(|place| place.slot).eq(0..64));
-    assert!(matches!(Layout::packed(&shape).err(), Some(CircuitError::Aes(AesError::NoLine { .. }))));
+    assert!(matches!(
+        Layout::packed(&shape).err(),
+        Some(CircuitError::Aes(AesError::NoLine { .. }))
+    ));
 
     for layout in [&bits, &bytes] {
         assert_eq!((layout.blocks(), layout.capacity()), (16, 256));
         let elements = layout.encode(&blocks[..5]);
         assert_eq!(layout.bytes(&elements, 70).unwrap(), blocks[..5].as_flattened()[..70]);
         assert_eq!(layout.bytes(&elements, 256).unwrap()[80..], [0; 176]);
-        assert_eq!(layout.bytes(&elements, 257), Err(AesError::BatchLength { found: 257, highest: 256 }));
+        assert_eq!(
+            layout.bytes(&elements, 257),
+            Err(AesError::BatchLength { found: 257, highest: 256 })
+        );
         assert!(matches!(layout.bytes(&elements[1..], 1), Err(AesError::Width { .. })));
         let mut wrong = elements;
         wrong[0][3] ^= 1;
-        assert!(matches!(layout.bytes(&wrong, 1), Err(AesError::NotInField { slot: 0, .. })) || layout.width() == 16);
+        assert!(
+            matches!(layout.bytes(&wrong, 1), Err(AesError::NotInField { slot: 0, .. }))
+                || layout.width() == 16
+        );
         wrong[0][..8].copy_from_slice(&[2, 0, 0, 0, 0, 0, 0, 0]);
         assert!(matches!(layout.bytes(&wrong, 1), Err(AesError::NotInField { slot: 0, .. })));
         // A short vector is fewer blocks, not a panic.
-        assert_eq!(layout.bytes(&vec![Vec::new(); layout.width()], 1), Err(AesError::BatchLength { found: 1, highest: 0 }));
+        assert_eq!(
+            layout.bytes(&vec![Vec::new(); layout.width()], 1),
+            Err(AesError::BatchLength { found: 1, highest: 0 })
+        );
     }
 }

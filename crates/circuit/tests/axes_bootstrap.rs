@@ -11,7 +11,8 @@ use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
-    Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys,
+    Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
+    ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -20,8 +21,12 @@ use rand_core::{Rng, SeedableRng};
 type Ring = (u64, u64, u32, u32, u64);
 
 fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight: usize) -> Params {
-    let bootstrap =
-        BootstrapSpec { overflow_bound: Some(bound), digits: Some(v), mode: Some(mode), ..BootstrapSpec::encapsulated(weight) };
+    let bootstrap = BootstrapSpec {
+        overflow_bound: Some(bound),
+        digits: Some(v),
+        mode: Some(mode),
+        ..BootstrapSpec::encapsulated(weight)
+    };
     let spec = ParamsSpec {
         name: format!("insecure_axes-{p}-m{index}"),
         index,
@@ -48,16 +53,23 @@ fn message(params: &Params) -> Plaintext {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let value = |_| rng.next_u64() % params.plain_modulus();
     if params.bootstrap_mode() == BootstrapMode::Slim {
-        return Plaintext::encode(params, &(0..params.slots()).map(value).collect::<Vec<_>>()).unwrap();
+        return Plaintext::encode(params, &(0..params.slots()).map(value).collect::<Vec<_>>())
+            .unwrap();
     }
-    Plaintext::from_coefficients(params, (0..params.degree()).map(value).collect(), params.plain_exponent()).unwrap()
+    Plaintext::from_coefficients(
+        params,
+        (0..params.degree()).map(value).collect(),
+        params.plain_exponent(),
+    )
+    .unwrap()
 }
 
 const MODES: [BootstrapMode; 3] = [BootstrapMode::Slim, BootstrapMode::Full, BootstrapMode::Bypass];
 
 #[test]
 fn bootstrapping_is_exact_on_the_no_op_scheme() {
-    // One, two and three axes; good and bad last dimensions; d = 1; p = 2; prime powers; two digits.
+    // One, two and three axes; good and bad last dimensions; d = 1; p = 2; prime powers; two
+    // digits.
     let rings: [Ring; 8] = [
         (11 * 23, 1013, 1, 1, 8),
         (5 * 11, 31, 1, 1, 8),
@@ -69,27 +81,44 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
         (17 * 3, 2, 1, 3, 3),
     ];
     for ring in rings {
-        for (mode, form) in MODES.into_iter().flat_map(|mode| [(mode, Form::Bgv), (mode, Form::Bfv)]) {
+        for (mode, form) in
+            MODES.into_iter().flat_map(|mode| [(mode, Form::Bgv), (mode, Form::Bfv)])
+        {
             let params = params(ring, mode, form, 2);
             let name = format!("{ring:?}, {mode:?}, {form:?}");
             let scheme = NoOp::new(&params, 1);
-            let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+            let bootstrapper =
+                Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
             let plain = message(&params);
             let x = scheme.encrypt(&plain).unwrap();
             let before = scheme.cost();
             let mut reports: Vec<StageReport> = Vec::new();
-            let fresh = bootstrapper.bootstrap_observed(&scheme, &x, &mut reports).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let fresh = bootstrapper
+                .bootstrap_observed(&scheme, &x, &mut reports)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
             let cost = scheme.cost() - before;
             assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
             // The key switch to the sparse key is no part of the circuit.
             let expected = bootstrapper.costs();
             let found = (cost.key_switches, cost.products);
-            assert_eq!(found, (expected.key_switches as u64 + 1, expected.products as u64), "{name}");
-            let used: std::collections::BTreeSet<_> = scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
+            assert_eq!(
+                found,
+                (expected.key_switches as u64 + 1, expected.products as u64),
+                "{name}"
+            );
+            let used: std::collections::BTreeSet<_> =
+                scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
             assert!(used.iter().eq(bootstrapper.galois_elements()), "{name}");
-            assert!(scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme), "{name}");
+            assert!(
+                scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme),
+                "{name}"
+            );
             let removals = reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count();
-            assert_eq!(removals, if mode == BootstrapMode::Slim { 1 } else { params.slot_shape().degree_of_slot() }, "{name}");
+            assert_eq!(
+                removals,
+                if mode == BootstrapMode::Slim { 1 } else { params.slot_shape().degree_of_slot() },
+                "{name}"
+            );
         }
     }
 }
@@ -107,7 +136,8 @@ fn every_grouping_and_the_grid_are_exact() {
         let scheme = NoOp::new(&set, 2);
         let bootstrapper = Bootstrapper::new(&scheme, plan.clone()).unwrap();
         let plain = message(&set);
-        let fresh = bootstrapper.bootstrap(&scheme, &scheme.encrypt_at(&plain, Level(1)).unwrap()).unwrap();
+        let fresh =
+            bootstrapper.bootstrap(&scheme, &scheme.encrypt_at(&plain, Level(1)).unwrap()).unwrap();
         assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{plan:?}");
         count += 1;
     }
@@ -115,10 +145,16 @@ fn every_grouping_and_the_grid_are_exact() {
     assert_eq!(count, 2 * 4 * 4);
 }
 
-/// Thin and general, by every method that a user can name: bits, one digit, prime powers and two digits.
+/// Thin and general, by every method that a user can name: bits, one digit, prime powers and two
+/// digits.
 #[test]
 fn every_digit_removal_bootstraps() {
-    let rings: [Ring; 4] = [(3 * 5 * 17, 2, 1, 4, 4), (7 * 13, 127, 1, 1, 3), (7 * 43, 127, 2, 1, 20), (7 * 13, 17, 2, 2, 20)];
+    let rings: [Ring; 4] = [
+        (3 * 5 * 17, 2, 1, 4, 4),
+        (7 * 13, 127, 1, 1, 3),
+        (7 * 43, 127, 2, 1, 20),
+        (7 * 13, 17, 2, 2, 20),
+    ];
     let mut seen = std::collections::BTreeSet::new();
     for (ring, mode) in rings.into_iter().flat_map(|ring| MODES.map(|mode| (ring, mode))) {
         let (_, p, r, v, bound) = ring;
@@ -126,7 +162,8 @@ fn every_digit_removal_bootstraps() {
         let problem = DigitProblem { p, e: r + v, v, bound };
         let mut methods = DigitMethod::candidates(&problem).unwrap();
         methods.extend(
-            ["halevi_shoup", "chen_han", "geelen", "geelen_composed", "local"].map(|name| name.parse::<DigitMethod>().unwrap()),
+            ["halevi_shoup", "chen_han", "geelen", "geelen_composed", "local"]
+                .map(|name| name.parse::<DigitMethod>().unwrap()),
         );
         if mode != BootstrapMode::Full && v == 1 && r == 1 {
             methods.push("global".parse().unwrap());
@@ -134,23 +171,33 @@ fn every_digit_removal_bootstraps() {
         for digits in methods {
             let plan = BootstrapPlan { digits, ..BootstrapPlan::for_set(&set).unwrap() };
             let scheme = NoOp::new(&set, 3);
-            let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap_or_else(|e| panic!("{p}^{r}, {mode:?}, {digits}: {e}"));
+            let bootstrapper = Bootstrapper::new(&scheme, plan)
+                .unwrap_or_else(|e| panic!("{p}^{r}, {mode:?}, {digits}: {e}"));
             let plain = message(&set);
             let fresh = bootstrapper.bootstrap(&scheme, &scheme.encrypt(&plain).unwrap()).unwrap();
             assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{p}^{r}, {mode:?}, {digits}");
-            seen.insert((format!("{mode:?}"), digits.to_string().split('_').next().unwrap_or_default().to_string()));
+            seen.insert((
+                format!("{mode:?}"),
+                digits.to_string().split('_').next().unwrap_or_default().to_string(),
+            ));
         }
     }
     let families = ["halevi", "chen", "geelen", "local", "doubling", "product", "paterson"];
     for family in families {
-        assert!(MODES.iter().all(|mode| seen.contains(&(format!("{mode:?}"), family.into()))), "{family}");
+        assert!(
+            MODES.iter().all(|mode| seen.contains(&(format!("{mode:?}"), family.into()))),
+            "{family}"
+        );
     }
-    assert!(["Slim", "Bypass"].iter().all(|mode| seen.contains(&((*mode).into(), "global".into()))));
+    assert!(
+        ["Slim", "Bypass"].iter().all(|mode| seen.contains(&((*mode).into(), "global".into())))
+    );
 }
 
 #[test]
 fn bootstrapping_is_exact_with_cryptography() {
-    // Overflows of a weight of 2 stay within 3/2 times the terms that a coefficient of a product has: 4.
+    // Overflows of a weight of 2 stay within 3/2 times the terms that a coefficient of a product
+    // has: 4.
     for (ring, mode, form) in [
         ((5 * 11, 31, 1, 1, 12), BootstrapMode::Slim, Form::Bgv),
         ((7 * 43, 8191, 1, 1, 12), BootstrapMode::Slim, Form::Bgv),
@@ -167,11 +214,14 @@ fn bootstrapping_is_exact_with_cryptography() {
             plan.digits = "global".parse().unwrap();
         }
         let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
-        let foretold = bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
+        let foretold =
+            bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
 
         let mut rng = ChaCha20Rng::from_seed([9; 32]);
         let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+        let scheme = Evaluator::new(
+            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+        );
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         let mut x = secret.encrypt(&plain, &mut rng).unwrap();
         for _ in 0..2 {
@@ -179,26 +229,36 @@ fn bootstrapping_is_exact_with_cryptography() {
             assert_eq!(secret.decrypt(&x).unwrap(), plain, "{ring:?}, {mode:?}");
             assert!(secret.measure_noise(&x).unwrap() <= scheme.noise_bound_bits(&x));
         }
-        assert_eq!(scheme.noise_bound_bits(&x), dry.noise_bound_bits(&foretold), "{ring:?}, {mode:?}");
+        assert_eq!(
+            scheme.noise_bound_bits(&x),
+            dry.noise_bound_bits(&foretold),
+            "{ring:?}, {mode:?}"
+        );
     }
 }
 
-/// The sum of the images of any polynomial under the powers of Frobenius to the power k: its slots lie in GR(p^r, k).
+/// The sum of the images of any polynomial under the powers of Frobenius to the power k: its slots
+/// lie in GR(p^r, k).
 fn in_subring(params: &Params, k: usize) -> Plaintext {
     let (shape, plain, r) = (params.slot_shape(), params.plain(), params.plain_exponent());
     let t = plain.modulus(r);
     let any = message(params).coefficients().to_vec();
     let step = (0..k).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
-    let images = std::iter::successors(Some(any), |x| Some(plain.galois(x, step, r))).take(shape.degree_of_slot() / k);
-    let sum = images.reduce(|sum, x| sum.iter().zip(&x).map(|(a, b)| t.add(*a, *b)).collect()).unwrap();
+    let images = std::iter::successors(Some(any), |x| Some(plain.galois(x, step, r)))
+        .take(shape.degree_of_slot() / k);
+    let sum =
+        images.reduce(|sum, x| sum.iter().zip(&x).map(|(a, b)| t.add(*a, *b)).collect()).unwrap();
     Plaintext::from_coefficients(params, sum, r).unwrap()
 }
 
 #[test]
 fn slots_in_a_subring_take_fewer_removals() {
-    for (ring, k) in
-        [((3 * 5 * 17, 2, 1, 4, 4), 4), ((3 * 5 * 17, 2, 1, 4, 4), 1), ((7 * 13, 17, 2, 2, 20), 3), ((31, 2, 3, 4, 5), 5)]
-    {
+    for (ring, k) in [
+        ((3 * 5 * 17, 2, 1, 4, 4), 4),
+        ((3 * 5 * 17, 2, 1, 4, 4), 1),
+        ((7 * 13, 17, 2, 2, 20), 3),
+        ((31, 2, 3, 4, 5), 5),
+    ] {
         let params = params(ring, BootstrapMode::Full, Form::Bgv, 2);
         let degree = params.slot_shape().degree_of_slot();
         let plain = in_subring(&params, k);
@@ -216,8 +276,13 @@ fn slots_in_a_subring_take_fewer_removals() {
             (expected.key_switches as u64 + 1, expected.products as u64),
             "{ring:?}, {k}"
         );
-        assert_eq!(reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count(), k, "{ring:?}");
-        let used: std::collections::BTreeSet<_> = scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
+        assert_eq!(
+            reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count(),
+            k,
+            "{ring:?}"
+        );
+        let used: std::collections::BTreeSet<_> =
+            scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
         assert!(used.iter().eq(bootstrapper.galois_elements()), "{ring:?}, {k}");
         if k < degree {
             // What does not lie in the subring is not kept.
@@ -227,9 +292,13 @@ fn slots_in_a_subring_take_fewer_removals() {
         }
         for wrong in [0, degree + 1, 2 * degree] {
             let refused = Bootstrapper::new(&scheme, plan.clone().in_subring(wrong)).err();
-            assert!(matches!(refused, Some(CircuitError::PlanMismatch { .. })), "{ring:?}, {wrong}");
+            assert!(
+                matches!(refused, Some(CircuitError::PlanMismatch { .. })),
+                "{ring:?}, {wrong}"
+            );
         }
-        let slim = Bootstrapper::new(&scheme, plan.in_mode(BootstrapMode::Slim).in_subring(k)).err();
+        let slim =
+            Bootstrapper::new(&scheme, plan.in_mode(BootstrapMode::Slim).in_subring(k)).err();
         assert!(matches!(slim, Some(CircuitError::PlanMismatch { .. })), "{ring:?}");
     }
 }
@@ -240,23 +309,32 @@ fn slots_in_a_subring_are_bootstrapped_with_cryptography() {
     let plain = in_subring(&params, 4);
     let plan = BootstrapPlan::for_set(&params).unwrap().in_subring(4);
     let dry = NoOp::new(&params, 1);
-    let foretold = Bootstrapper::new(&dry, plan.clone()).unwrap().bootstrap(&dry, &dry.encrypt(&plain).unwrap()).unwrap();
+    let foretold = Bootstrapper::new(&dry, plan.clone())
+        .unwrap()
+        .bootstrap(&dry, &dry.encrypt(&plain).unwrap())
+        .unwrap();
 
     let mut rng = ChaCha20Rng::from_seed([3; 32]);
     let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+    );
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let x = bootstrapper.bootstrap(&scheme, &secret.encrypt(&plain, &mut rng).unwrap()).unwrap();
     assert_eq!(secret.decrypt(&x).unwrap(), plain);
     let (measured, bound) = (secret.measure_noise(&x).unwrap(), scheme.noise_bound_bits(&x));
-    assert!(measured <= bound && bound == dry.noise_bound_bits(&foretold), "noise 2^{measured:.1}, bound 2^{bound:.1}");
+    assert!(
+        measured <= bound && bound == dry.noise_bound_bits(&foretold),
+        "noise 2^{measured:.1}, bound 2^{bound:.1}"
+    );
 }
 
 #[test]
 fn circuits_of_any_depth_run_over_odd_indices() {
     let params = params((7 * 13, 127, 1, 1, 12), BootstrapMode::Slim, Form::Bgv, 2);
     let scheme = Arc::new(NoOp::new(&params, 1));
-    let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
+    let bootstrapper =
+        Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
     let auto = AutoRefresh::new(scheme.clone(), bootstrapper);
     let (columns, p) = (params.slot_shape().columns(), params.plain_modulus());
     let mut values: Vec<u64> = (1..=params.slots() as u64).collect();
@@ -291,7 +369,11 @@ fn slots_are_rotated_and_summed_along_dimensions() {
                     let place = s / inner % size;
                     s - place * inner + (place as i64 + k).rem_euclid(size as i64) as usize * inner
                 };
-                assert_eq!(open(&moved), (0..values.len()).map(|s| values[from(s)]).collect::<Vec<_>>(), "{ring:?}, {a}, {k}");
+                assert_eq!(
+                    open(&moved),
+                    (0..values.len()).map(|s| values[from(s)]).collect::<Vec<_>>(),
+                    "{ring:?}, {a}, {k}"
+                );
             }
         }
         let total = values.iter().sum::<u64>() % t;
@@ -306,11 +388,15 @@ fn there_and_back<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Vec<S::Ciphertext
     let transform = AxisTransform::new(scheme.slot_shape(), e).unwrap();
     let sizes = vec![1; transform.stages()];
     let prepared = |map: &AxisMap, level: Level| {
-        let plan = LinearMapPlan::along_axes(map, &StepCosts { max_keys: 64, ..StepCosts::default() }).unwrap();
+        let plan =
+            LinearMapPlan::along_axes(map, &StepCosts { max_keys: 64, ..StepCosts::default() })
+                .unwrap();
         PreparedLinearMap::new(scheme, &plan, level).unwrap()
     };
     let maps = transform.coeff_to_slot(&sizes, Packing::Whole).unwrap();
-    let z = maps.iter().fold(x.clone(), |x, map| prepared(map, scheme.level(&x)).apply(scheme, &x, NextUse::LinearMap).unwrap());
+    let z = maps.iter().fold(x.clone(), |x, map| {
+        prepared(map, scheme.level(&x)).apply(scheme, &x, NextUse::LinearMap).unwrap()
+    });
     let mut parts = Vec::new();
     let coordinates = Coordinates::new(scheme, e, scheme.level(&z)).unwrap();
     let keep = |f, part| {
@@ -321,18 +407,25 @@ fn there_and_back<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Vec<S::Ciphertext
     coordinates.each(scheme, &z, NextUse::LinearMap, keep).unwrap();
     let maps = transform.slot_to_coeff(&sizes, Packing::Whole).unwrap();
     let back = maps.iter().fold(parts.clone(), |inputs, map| {
-        vec![prepared(map, scheme.level(&inputs[0])).apply_all(scheme, &inputs, NextUse::LinearMap).unwrap()]
+        vec![
+            prepared(map, scheme.level(&inputs[0]))
+                .apply_all(scheme, &inputs, NextUse::LinearMap)
+                .unwrap(),
+        ]
     });
-    let short = prepared(&maps[0], scheme.level(&parts[0])).apply_all(scheme, &parts[1..], NextUse::Keep);
+    let short =
+        prepared(&maps[0], scheme.level(&parts[0])).apply_all(scheme, &parts[1..], NextUse::Keep);
     assert!(matches!(short, Err(CircuitError::InputCount { .. })));
     [parts, back].concat()
 }
 
 #[test]
 fn transforms_are_exact_with_cryptography_and_within_their_noise() {
-    for (ring, form) in
-        [((3 * 7 * 31, 67, 1, 1, 12), Form::Bgv), ((7 * 13, 127, 1, 1, 20), Form::Bfv), ((23, 2, 3, 4, 5), Form::Bgv)]
-    {
+    for (ring, form) in [
+        ((3 * 7 * 31, 67, 1, 1, 12), Form::Bgv),
+        ((7 * 13, 127, 1, 1, 20), Form::Bfv),
+        ((23, 2, 3, 4, 5), Form::Bgv),
+    ] {
         let params = params(ring, BootstrapMode::Full, form, 2);
         let plain = message(&params);
         let dry = NoOp::new(&params, 1);
@@ -340,12 +433,17 @@ fn transforms_are_exact_with_cryptography_and_within_their_noise() {
 
         let mut rng = ChaCha20Rng::from_seed([6; 32]);
         let secret = SecretKey::generate(&params, &mut rng);
-        let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+        let scheme = Evaluator::new(
+            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+        );
         let found = there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
         for (x, like) in found.iter().zip(&foretold) {
             assert_eq!(secret.decrypt(x).unwrap(), dry.decrypt(like).unwrap(), "{ring:?}");
             let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
-            assert!(measured <= bound && measured > bound - 30.0, "{ring:?}: noise 2^{measured:.1}, bound 2^{bound:.1}");
+            assert!(
+                measured <= bound && measured > bound - 30.0,
+                "{ring:?}: noise 2^{measured:.1}, bound 2^{bound:.1}"
+            );
             assert_eq!(bound, dry.noise_bound_bits(like), "{ring:?}");
         }
         assert_eq!(dry.decrypt(&foretold[foretold.len() - 1]).unwrap(), plain);

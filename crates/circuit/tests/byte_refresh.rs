@@ -1,24 +1,32 @@
-//! Bytes in slots, packed, bootstrapped and taken apart again: on the no-op scheme, on a small ring with cryptography, and between rounds of AES.
+//! Bytes in slots, packed, bootstrapped and taken apart again: on the no-op scheme, on a small ring
+//! with cryptography, and between rounds of AES.
 
 use std::time::Instant;
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use everlevel_circuit::aes::{Aes, AesError, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize};
+use everlevel_circuit::aes::{
+    Aes, AesError, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule, KeySize,
+};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_circuit::integers::{ByteOrder, IntegersFromBytes};
 use everlevel_circuit::{BytePacking, ByteRefresh, CircuitError};
 use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme, SecretKey, ServerKeys,
+    Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise,
+    Scheme, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 /// Bits in slots, with bootstrapping. The overflow of a weight of 2 stays within 12.
 fn params(index: u64, words: usize) -> Params {
-    let bootstrap = BootstrapSpec { overflow_bound: Some(12), digits: Some(5), ..BootstrapSpec::encapsulated(2) };
+    let bootstrap = BootstrapSpec {
+        overflow_bound: Some(12),
+        digits: Some(5),
+        ..BootstrapSpec::encapsulated(2)
+    };
     let spec = ParamsSpec {
         name: format!("insecure_bytes-m{index}"),
         index,
@@ -48,7 +56,11 @@ fn random_bytes(params: &Params, count: usize, seed: u64) -> Vec<Vec<u8>> {
 
 fn encode(params: &Params, bytes: &[u8]) -> Plaintext {
     let embedding = ByteEmbedding::new(params.slot_shape()).unwrap();
-    Plaintext::encode_elements(params, &bytes.iter().flat_map(|&b| embedding.element(b)).collect::<Vec<_>>()).unwrap()
+    Plaintext::encode_elements(
+        params,
+        &bytes.iter().flat_map(|&b| embedding.element(b)).collect::<Vec<_>>(),
+    )
+    .unwrap()
 }
 
 /// Panics unless all slots hold bytes.
@@ -59,7 +71,8 @@ fn decode(params: &Params, plain: &Plaintext) -> Vec<u8> {
 }
 
 fn refresh_of<S: Raise>(scheme: &S, params: &Params) -> ByteRefresh<S> {
-    ByteRefresh::new(scheme, &BootstrapPlan::for_set(params).unwrap(), params.chain().top()).unwrap()
+    ByteRefresh::new(scheme, &BootstrapPlan::for_set(params).unwrap(), params.chain().top())
+        .unwrap()
 }
 
 #[test]
@@ -73,9 +86,12 @@ fn bytes_are_packed_refreshed_and_taken_apart() {
         for count in [16, 5, 4, 1] {
             let bytes = random_bytes(&params, count, index + count as u64);
             let capacity = refresh.minimum_capacity(&scheme);
-            let worn = |x: &Vec<u8>| scheme.encrypt_worn(&encode(&params, x), Level(6), capacity).unwrap();
-            let fresh = refresh.refresh(&scheme, &bytes.iter().map(worn).collect::<Vec<_>>()).unwrap();
-            let open: Vec<_> = fresh.iter().map(|x| decode(&params, &scheme.decrypt(x).unwrap())).collect();
+            let worn =
+                |x: &Vec<u8>| scheme.encrypt_worn(&encode(&params, x), Level(6), capacity).unwrap();
+            let fresh =
+                refresh.refresh(&scheme, &bytes.iter().map(worn).collect::<Vec<_>>()).unwrap();
+            let open: Vec<_> =
+                fresh.iter().map(|x| decode(&params, &scheme.decrypt(x).unwrap())).collect();
             assert_eq!(open, bytes, "m = {index}, {count} bytes");
             assert!(fresh.iter().all(|x| scheme.capacity_bits(x) > capacity + 50.0), "m = {index}");
             assert_eq!(refresh.bootstraps(count), count.div_ceil(in_a_slot));
@@ -94,16 +110,23 @@ fn bytes_are_refreshed_with_cryptography() {
     };
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+    );
     let refresh = refresh_of(&scheme, &params);
-    let mut state: Vec<Ciphertext> = bytes.iter().map(|x| secret.encrypt(&encode(&params, x), &mut rng).unwrap()).collect();
+    let mut state: Vec<Ciphertext> =
+        bytes.iter().map(|x| secret.encrypt(&encode(&params, x), &mut rng).unwrap()).collect();
     for _ in 0..2 {
         state = refresh.refresh(&scheme, &state).unwrap();
-        let open: Vec<_> = state.iter().map(|x| decode(&params, &secret.decrypt(x).unwrap())).collect();
+        let open: Vec<_> =
+            state.iter().map(|x| decode(&params, &secret.decrypt(x).unwrap())).collect();
         assert_eq!(open, bytes);
         for (x, like) in state.iter().zip(&foretold) {
             let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
-            assert!(measured <= bound && bound == dry.noise_bound_bits(like), "noise 2^{measured:.1}, bound 2^{bound:.1}");
+            assert!(
+                measured <= bound && bound == dry.noise_bound_bits(like),
+                "noise 2^{measured:.1}, bound 2^{bound:.1}"
+            );
         }
     }
 }
@@ -118,13 +141,16 @@ fn what_holds_no_bytes_is_refused() {
     let scheme = NoOp::new(&set, 1);
     let packing = BytePacking::new(&scheme, set.chain().top()).unwrap();
     let x = scheme.encrypt(&encode(&set, &vec![1; set.slots()])).unwrap();
-    let width = |found, expected| Some(CircuitError::Aes(AesError::Width { what: "a slot of bytes", found, expected }));
+    let width = |found, expected| {
+        Some(CircuitError::Aes(AesError::Width { what: "a slot of bytes", found, expected }))
+    };
     assert_eq!(packing.pack(&scheme, &[]).err(), width(0, 1));
     assert_eq!(packing.pack(&scheme, &vec![x.clone(); 3]).err(), width(3, 2));
     assert_eq!(packing.unpack(&scheme, &x, 3).err(), width(3, 2));
 }
 
-/// AES by bytes with refreshes where the next round would not leave enough to be refreshed, and how many there were.
+/// AES by bytes with refreshes where the next round would not leave enough to be refreshed, and how
+/// many there were.
 fn encrypt_with_refreshes(
     scheme: &NoOp,
     state: Vec<Open>,
@@ -152,7 +178,8 @@ fn least(scheme: &NoOp, state: &[Open]) -> f64 {
     state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min)
 }
 
-/// AES-128 in the middle of whose rounds states are refreshed, with values, and two bytes of each block as integers.
+/// AES-128 in the middle of whose rounds states are refreshed, with values, and two bytes of each
+/// block as integers.
 #[test]
 fn aes_with_refreshes_between_its_rounds() {
     let params = params(241, 6);
@@ -166,7 +193,8 @@ fn aes_with_refreshes_between_its_rounds() {
     let schedule = KeySchedule::new(&random()).unwrap();
     let blocks: Vec<[u8; 16]> = (0..params.slots()).map(|_| random()).collect();
     let encrypt = |blocks: &[[u8; 16]], level: Level| -> Vec<Open> {
-        let column = |i: usize| encode(&params, &blocks.iter().map(|block| block[i]).collect::<Vec<_>>());
+        let column =
+            |i: usize| encode(&params, &blocks.iter().map(|block| block[i]).collect::<Vec<_>>());
         (0..16).map(|i| scheme.encrypt_at(&column(i), level).unwrap()).collect()
     };
     let mut keys = |round: usize, level: Level| {
@@ -180,7 +208,8 @@ fn aes_with_refreshes_between_its_rounds() {
         &mut keys,
     );
     assert!((1..=5).contains(&refreshes), "{refreshes} refreshes");
-    let columns: Vec<Vec<u8>> = state.iter().map(|x| decode(&params, &scheme.decrypt(x).unwrap())).collect();
+    let columns: Vec<Vec<u8>> =
+        state.iter().map(|x| decode(&params, &scheme.decrypt(x).unwrap())).collect();
     let cipher = Aes128::new(&schedule.round_keys()[0].into());
     for (slot, block) in blocks.iter().enumerate() {
         let mut expected = (*block).into();
@@ -191,12 +220,16 @@ fn aes_with_refreshes_between_its_rounds() {
     let map = IntegersFromBytes::new(&scheme, 2, 16, ByteOrder::Big, params.chain().top()).unwrap();
     let fresh = refresh_of(&scheme, &params).refresh(&scheme, &state[..2]).unwrap();
     let integers = map.evaluate(&scheme, &[&fresh[0], &fresh[1]]).unwrap();
-    let expected: Vec<u64> = columns[0].iter().zip(&columns[1]).map(|(&a, &b)| u64::from(u16::from_be_bytes([a, b]))).collect();
+    let expected: Vec<u64> = columns[0]
+        .iter()
+        .zip(&columns[1])
+        .map(|(&a, &b)| u64::from(u16::from_be_bytes([a, b])))
+        .collect();
     assert_eq!(scheme.decrypt(&integers).unwrap().decode(&params).unwrap(), expected);
 }
 
-/// Levels and noise bounds at full size: AES-128 fits without a refresh and AES-256 takes one; a refresh at the end leaves room for integers of 32 bits and
-/// products of them.
+/// Levels and noise bounds at full size: AES-128 fits without a refresh and AES-256 takes one; a
+/// refresh at the end leaves room for integers of 32 bits and products of them.
 #[test]
 fn integers_of_32_bits_fit_behind_a_refresh() {
     let params = Params::named("aes-bgv-refreshed", OptIn::SecureOnly).unwrap();
@@ -207,13 +240,15 @@ fn integers_of_32_bits_fit_behind_a_refresh() {
     for (size, expected) in [(KeySize::Aes128, 0), (KeySize::Aes256, 1)] {
         let cipher = Cipher::new(size, Direction::Encrypt);
         let mut keys = |_: usize, level: Level| Ok(vec![blank(level); 16]);
-        let (state, refreshes) = encrypt_with_refreshes(&scheme, vec![blank(top); 16], cipher, &mut keys);
+        let (state, refreshes) =
+            encrypt_with_refreshes(&scheme, vec![blank(top); 16], cipher, &mut keys);
         let fresh = refresh_of(&scheme, &params).refresh(&scheme, &state).unwrap();
         let map = IntegersFromBytes::new(&scheme, 4, 32, ByteOrder::Little, top).unwrap();
         let integers = map.evaluate(&scheme, &fresh[..4].iter().collect::<Vec<_>>()).unwrap();
         let product = scheme.mul(&integers, &integers, NextUse::Product).unwrap();
         println!(
-            "after {} rounds {:.1}, refreshed {refreshes} times; refreshed again {:.1}; integers {:.1}; their product {:.1}",
+            "after {} rounds {:.1}, refreshed {refreshes} times; refreshed again {:.1}; integers \
+             {:.1}; their product {:.1}",
             cipher.rounds,
             least(&scheme, &state),
             least(&scheme, &fresh),
@@ -225,7 +260,8 @@ fn integers_of_32_bits_fit_behind_a_refresh() {
     }
 }
 
-/// The same at full size with cryptography: four ciphertexts of bytes, three of which are bootstrapped as one, and the integers of 32 bits that they are.
+/// The same at full size with cryptography: four ciphertexts of bytes, three of which are
+/// bootstrapped as one, and the integers of 32 bits that they are.
 #[test]
 #[ignore = "minutes, and keys of 6 GB: two bootstrappings at full size"]
 fn bytes_are_refreshed_at_full_size() {
@@ -245,9 +281,16 @@ fn bytes_are_refreshed_at_full_size() {
     let started = Instant::now();
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
-    println!("keys of {} MB in {:.1?}", scheme.keys().memory_bytes() / 1_000_000, started.elapsed());
-    let worn: Vec<Ciphertext> = plain.iter().map(|x| secret.encrypt_at(x, low, &mut rng).unwrap()).collect();
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+    );
+    println!(
+        "keys of {} MB in {:.1?}",
+        scheme.keys().memory_bytes() / 1_000_000,
+        started.elapsed()
+    );
+    let worn: Vec<Ciphertext> =
+        plain.iter().map(|x| secret.encrypt_at(x, low, &mut rng).unwrap()).collect();
     let refresh = refresh_of(&scheme, &params);
     let slack = |x: &Ciphertext| {
         let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
@@ -263,7 +306,11 @@ fn bytes_are_refreshed_at_full_size() {
     let fresh = [three, one].concat();
     for (x, expected) in fresh.iter().zip(&bytes) {
         assert_eq!(decode(&params, &secret.decrypt(x).unwrap()), *expected);
-        println!("capacity {:.1}, the bound {:.1} bits above the noise", scheme.capacity_bits(x), slack(x));
+        println!(
+            "capacity {:.1}, the bound {:.1} bits above the noise",
+            scheme.capacity_bits(x),
+            slack(x)
+        );
     }
     let started = Instant::now();
     let map = IntegersFromBytes::new(&scheme, 4, 32, ByteOrder::Little, top).unwrap();
@@ -275,6 +322,7 @@ fn bytes_are_refreshed_at_full_size() {
         slack(&integers)
     );
     let found = secret.decrypt(&integers).unwrap().decode(&params).unwrap();
-    let expected = (0..params.slots()).map(|s| u64::from(u32::from_le_bytes(std::array::from_fn(|k| bytes[k][s]))));
+    let expected = (0..params.slots())
+        .map(|s| u64::from(u32::from_le_bytes(std::array::from_fn(|k| bytes[k][s]))));
     assert!(found.into_iter().eq(expected));
 }

@@ -19,15 +19,22 @@ impl Fixture {
     fn new() -> Self {
         let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
         let scheme = Arc::new(NoOp::new(&params, 1));
-        let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::balanced(params.slots())).unwrap());
+        let bootstrapper =
+            Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::balanced(params.slots())).unwrap());
         Fixture { auto: AutoRefresh::new(scheme, bootstrapper), params }
     }
-    fn run(&self, text: &str, inputs: &[(&str, &[u64])]) -> Result<BTreeMap<String, Vec<i64>>, CircuitError> {
+
+    fn run(
+        &self,
+        text: &str,
+        inputs: &[(&str, &[u64])],
+    ) -> Result<BTreeMap<String, Vec<i64>>, CircuitError> {
         let encrypt = |values: &[u64]| {
             let plain = Plaintext::encode(&self.params, values).unwrap();
             self.auto.share(self.auto.scheme().encrypt(&plain).unwrap())
         };
-        let inputs = inputs.iter().map(|(name, values)| (name.to_string(), encrypt(values))).collect();
+        let inputs =
+            inputs.iter().map(|(name, values)| (name.to_string(), encrypt(values))).collect();
         let out = Program::parse(text).unwrap().run(&self.auto, &inputs, &mut |_| ())?;
         let open = |x: &<NoOp as Scheme>::Ciphertext| {
             let plain = self.auto.scheme().decrypt(x).unwrap().decode(&self.params).unwrap();
@@ -43,7 +50,9 @@ fn programs_compute_what_they_say() {
     let x: Vec<u64> = (0..f.params.slots() as u64).map(|i| (i * i + 3) % P as u64).collect();
     let z: Vec<u64> = (0..f.params.slots() as u64).map(|i| (7 * i + 1) % P as u64).collect();
     let at = |v: &[u64], i: usize| v[i] as i64;
-    let each = |g: &dyn Fn(i64, i64) -> i64| (0..x.len()).map(|i| g(at(&x, i), at(&z, i)).rem_euclid(P)).collect::<Vec<_>>();
+    let each = |g: &dyn Fn(i64, i64) -> i64| {
+        (0..x.len()).map(|i| g(at(&x, i), at(&z, i)).rem_euclid(P)).collect::<Vec<_>>()
+    };
     let power = |x: i64, k: u32| (0..k).fold(1, |out, _| out * x % P);
     for (text, expected) in [
         ("y = x", each(&|x, _| x)),
@@ -70,7 +79,8 @@ fn slots_move_and_add_up() {
     let x: Vec<u64> = (0..f.params.slots() as u64).collect();
     let columns = f.params.slot_shape().columns();
     let out = f.run(
-        "a = rotate(x, 5); b = rotate(x, -3); c = swap_rows(x); d = sum(x); e = rotate(x, 1, 0); f = refresh(x)",
+        "a = rotate(x, 5); b = rotate(x, -3); c = swap_rows(x); d = sum(x); e = rotate(x, 1, 0); \
+         f = refresh(x)",
         &[("x", &x)],
     );
     let out = out.unwrap();
@@ -102,17 +112,29 @@ fn depth_is_no_limit_and_powers_are_shallow() {
     assert!(f.auto.bootstraps() > 5);
 
     let auto = AutoRefresh::leveled(Arc::new(NoOp::new(&f.params, 1)));
-    let x = auto.share(auto.scheme().encrypt(&Plaintext::encode(&f.params, &[3]).unwrap()).unwrap());
+    let x =
+        auto.share(auto.scheme().encrypt(&Plaintext::encode(&f.params, &[3]).unwrap()).unwrap());
     for (exponent, depth) in [(1, 0), (2, 1), (5, 3), (7, 3), (8, 3), (15, 4)] {
         let program = Program::parse(&format!("y = x^{exponent}")).unwrap();
-        let out = program.run(&auto, &BTreeMap::from([("x".into(), x.clone())]), &mut |_| ()).unwrap();
+        let out =
+            program.run(&auto, &BTreeMap::from([("x".into(), x.clone())]), &mut |_| ()).unwrap();
         assert_eq!(out["y"].get().meta().depth, depth, "x^{exponent}");
     }
     // Without bootstrapping, too deep a program is refused.
     let program = Program::parse(&text).unwrap();
-    let error = program.run(&auto, &BTreeMap::from([("x0".into(), x.clone())]), &mut |_| ()).map(|_| ()).unwrap_err();
-    assert!(matches!(error, CircuitError::Scheme(everlevel_scheme::SchemeError::NoiseOverflow { .. })), "{error}");
-    let error = Program::parse("y = refresh(x)").unwrap().run(&auto, &BTreeMap::from([("x".into(), x)]), &mut |_| ());
+    let error = program
+        .run(&auto, &BTreeMap::from([("x0".into(), x.clone())]), &mut |_| ())
+        .map(|_| ())
+        .unwrap_err();
+    assert!(
+        matches!(error, CircuitError::Scheme(everlevel_scheme::SchemeError::NoiseOverflow { .. })),
+        "{error}"
+    );
+    let error = Program::parse("y = refresh(x)").unwrap().run(
+        &auto,
+        &BTreeMap::from([("x".into(), x)]),
+        &mut |_| (),
+    );
     assert!(matches!(error.map(|_| ()).unwrap_err(), CircuitError::NoBootstrapping));
 }
 
@@ -123,7 +145,10 @@ fn rotations_ask_for_keys() {
     let plan = f.auto.scheme().key_plan();
     let wanted = f.params.slot_shape().rotation(5);
     assert!(plan.galois.keys().any(|(g, _)| *g == wanted));
-    assert!(f.auto.scheme().galois_level(wanted, f.params.chain().top()) == Some(f.params.chain().top()));
+    assert!(
+        f.auto.scheme().galois_level(wanted, f.params.chain().top())
+            == Some(f.params.chain().top())
+    );
 }
 
 #[test]
@@ -184,7 +209,9 @@ fn mistakes_are_pointed_at() {
     ] {
         match Program::parse(text) {
             // A name like any other.
-            Ok(program) => assert!(part.is_empty() && program.inputs().eq(["rotate"]), "{text} is accepted"),
+            Ok(program) => {
+                assert!(part.is_empty() && program.inputs().eq(["rotate"]), "{text} is accepted")
+            }
             Err(error) => {
                 assert!(error.problem.contains(part) && !part.is_empty(), "{text}: {error}");
                 assert_eq!(error.column, column, "{text}: {error}");

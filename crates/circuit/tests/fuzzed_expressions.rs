@@ -12,8 +12,11 @@ use rand_core::{Rng, SeedableRng};
 /// Texts by name: `seed-` those that fuzzing began with, the others what it found.
 fn corpus() -> Vec<(String, Vec<u8>)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/expression");
-    let entries = fs::read_dir(&directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
-    let read = |path: std::path::PathBuf| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap());
+    let entries =
+        fs::read_dir(&directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
+    let read = |path: std::path::PathBuf| {
+        (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
+    };
     let mut out: Vec<_> = entries.map(|entry| read(entry.unwrap().path())).collect();
     out.sort();
     out
@@ -26,7 +29,11 @@ fn the_corpus_passes() {
     let whole = all.iter().filter(|(_, text)| fuzz::expression(text)).count();
     assert!(whole > 5, "{whole} programs ran to their end");
     let (_, swapped) = all.iter().find(|(name, _)| name == "seed-swap").unwrap();
-    assert!(fuzz::expression(b"y = x*x - 3") && !fuzz::expression(b"y = x*") && !fuzz::expression(&swapped[..swapped.len() - 1]));
+    assert!(
+        fuzz::expression(b"y = x*x - 3")
+            && !fuzz::expression(b"y = x*")
+            && !fuzz::expression(&swapped[..swapped.len() - 1])
+    );
 }
 
 #[test]

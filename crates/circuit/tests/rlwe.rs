@@ -1,11 +1,13 @@
-//! Bootstrapping with cryptography: planned on the no-op scheme, run on BGV and BFV with the keys that the plan names.
+//! Bootstrapping with cryptography: planned on the no-op scheme, run on BGV and BFV with the keys
+//! that the plan names.
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::DigitMethod;
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey, ServerKeys,
+    Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -34,7 +36,8 @@ fn bootstrapping_is_exact_on_bgv() {
     ] {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let mut rng = ChaCha20Rng::from_seed([7; 32]);
-        let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
+        let values: Vec<u64> =
+            (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
         let plain = Plaintext::encode(&params, &values).unwrap();
         let plan = BootstrapPlan { digits, ..BootstrapPlan::balanced(params.slots()) };
         let (key_plan, dry) = dry_run(&params, &plan, &plain);
@@ -49,7 +52,11 @@ fn bootstrapping_is_exact_on_bgv() {
         let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();
 
         let back = secret.decrypt(&fresh).unwrap().decode(&params).unwrap();
-        assert_eq!(back.iter().zip(&values).filter(|(a, b)| a != b).count(), 0, "{name}, {digits}: wrong slots");
+        assert_eq!(
+            back.iter().zip(&values).filter(|(a, b)| a != b).count(),
+            0,
+            "{name}, {digits}: wrong slots"
+        );
         assert!(
             secret.measure_noise(&fresh).unwrap() <= scheme.noise_bound_bits(&fresh),
             "{name}, {digits}: noise above its bound"
@@ -93,10 +100,15 @@ impl Case {
     fn params(&self, (form, through_bgv): (Form, bool)) -> Params {
         let bits = (self.p as f64).log2() * f64::from(self.r + self.v);
         let (secret, bootstrap) = match self.secret {
-            Secret::Encapsulated(weight) => (SecretKind::UniformTernary, BootstrapSpec::encapsulated(weight)),
+            Secret::Encapsulated(weight) => {
+                (SecretKind::UniformTernary, BootstrapSpec::encapsulated(weight))
+            }
             Secret::Main(weight, bound) => {
                 let sparse = BootstrapSpec::encapsulated(weight);
-                (SecretKind::Sparse(weight), BootstrapSpec { under_main_key: true, overflow_bound: Some(bound), ..sparse })
+                (
+                    SecretKind::Sparse(weight),
+                    BootstrapSpec { under_main_key: true, overflow_bound: Some(bound), ..sparse },
+                )
             }
         };
         let spec = ParamsSpec {
@@ -124,34 +136,44 @@ impl Case {
         };
         Params::new(spec, OptIn::InsecureResearch).unwrap()
     }
+
     /// Uniform values in every slot: residues, or in full mode whole elements.
     fn random(&self, params: &Params, rng: &mut ChaCha20Rng) -> Plaintext {
-        let mut values = |count: usize| (0..count).map(|_| rng.next_u64() % params.plain_modulus()).collect::<Vec<u64>>();
+        let mut values = |count: usize| {
+            (0..count).map(|_| rng.next_u64() % params.plain_modulus()).collect::<Vec<u64>>()
+        };
         match self.mode {
-            BootstrapMode::Full => Plaintext::from_coefficients(params, values(params.degree()), self.r).unwrap(),
+            BootstrapMode::Full => {
+                Plaintext::from_coefficients(params, values(params.degree()), self.r).unwrap()
+            }
             _ => Plaintext::encode(params, &values(params.slots())).unwrap(),
         }
     }
 }
 
-/// How a product is worn out: an encryption of zero at a low level is added, then it is multiplied by constants.
+/// How a product is worn out: an encryption of zero at a low level is added, then it is multiplied
+/// by constants.
 struct Wear {
     level: Level,
     constants: Vec<i64>,
 }
 
 impl Wear {
-    /// The lowest level that leaves `needed` bits of capacity, and the constants that take what is left there down to less than two bits.
+    /// The lowest level that leaves `needed` bits of capacity, and the constants that take what is
+    /// left there down to less than two bits.
     fn search(scheme: &NoOp, product: &Open, needed: f64) -> Wear {
         let params = scheme.params();
         let zero = Plaintext::encode(params, &[]).unwrap();
         let low = |level| scheme.add(product, &scheme.encrypt_at(&zero, Level(level)).ok()?).ok();
         let enough = |x: &Open| scheme.capacity_bits(x) >= needed;
-        let mut found = (0..params.chain().top().0).filter_map(|level| Some((level, low(level).filter(enough)?)));
+        let mut found = (0..params.chain().top().0)
+            .filter_map(|level| Some((level, low(level).filter(enough)?)));
         let (level, mut x) = found.next().expect("a level with room for bootstrapping");
         let mut constants = Vec::new();
         loop {
-            let most = (scheme.capacity_bits(&x) - needed).exp2().min(params.plain_modulus() as f64 / 2.0) as i64;
+            let most = (scheme.capacity_bits(&x) - needed)
+                .exp2()
+                .min(params.plain_modulus() as f64 / 2.0) as i64;
             let k = if most % params.spec().plain_prime as i64 == 0 { most - 1 } else { most };
             match scheme.mul_scalar(&x, k) {
                 Ok(y) if k > 1 && enough(&y) => x = y,
@@ -162,36 +184,55 @@ impl Wear {
         assert!(scheme.capacity_bits(&x) < needed + 2.0);
         Wear { level: Level(level), constants }
     }
-    fn out<S: Scheme>(&self, scheme: &S, product: &S::Ciphertext, zero: &S::Ciphertext) -> S::Ciphertext {
+
+    fn out<S: Scheme>(
+        &self,
+        scheme: &S,
+        product: &S::Ciphertext,
+        zero: &S::Ciphertext,
+    ) -> S::Ciphertext {
         let low = scheme.add(product, zero).unwrap();
         self.constants.iter().fold(low, |x, &k| scheme.mul_scalar(&x, k).unwrap())
     }
 }
 
-/// Multiplies two fresh ciphertexts, wears the product out and bootstraps it: once on the no-op scheme, which foretells levels, noise bounds
-/// and counts of every stage, and once with cryptography.
+/// Multiplies two fresh ciphertexts, wears the product out and bootstraps it: once on the no-op
+/// scheme, which foretells levels, noise bounds and counts of every stage, and once with
+/// cryptography.
 fn check(case: &Case, form: (Form, bool)) {
     let params = case.params(form);
-    let name = format!("p = {}, r = {}, {:?}, {:?}, {}, {form:?}", case.p, case.r, case.secret, case.mode, case.digits);
+    let name = format!(
+        "p = {}, r = {}, {:?}, {:?}, {}, {form:?}",
+        case.p, case.r, case.secret, case.mode, case.digits
+    );
     let mut rng = ChaCha20Rng::seed_from_u64(case.p << 8 | u64::from(case.r));
     let (x, y) = (case.random(&params, &mut rng), case.random(&params, &mut rng));
     let zero = Plaintext::encode(&params, &[]).unwrap();
 
     let dry = NoOp::new(&params, 1);
     let plan = BootstrapPlan::for_set(&params).unwrap();
-    let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let product = dry.mul(&dry.encrypt(&x).unwrap(), &dry.encrypt(&y).unwrap(), NextUse::Product).unwrap();
+    let bootstrapper =
+        Bootstrapper::new(&dry, plan.clone()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let product =
+        dry.mul(&dry.encrypt(&x).unwrap(), &dry.encrypt(&y).unwrap(), NextUse::Product).unwrap();
     let wear = Wear::search(&dry, &product, bootstrapper.minimum_capacity(&dry));
     let worn = wear.out(&dry, &product, &dry.encrypt_at(&zero, wear.level).unwrap());
     let (before, mut foretold) = (dry.cost(), Vec::new());
-    let fresh = bootstrapper.bootstrap_observed(&dry, &worn, &mut foretold).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let fresh = bootstrapper
+        .bootstrap_observed(&dry, &worn, &mut foretold)
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
     let foretold_cost = dry.cost() - before;
-    let expected = wear.constants.iter().fold(x.mul(&y, &params).unwrap(), |value, &k| value.scaled(k, &params).unwrap());
+    let expected = wear
+        .constants
+        .iter()
+        .fold(x.mul(&y, &params).unwrap(), |value, &k| value.scaled(k, &params).unwrap());
     assert_eq!(dry.decrypt(&fresh).unwrap(), expected, "{name}: the no-op scheme");
     let foretold_meta = *fresh.meta();
 
     let secret = SecretKey::generate(&params, &mut rng);
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+    );
     let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
     let mut encrypt = |value, level| secret.encrypt_at(value, level, &mut rng).unwrap();
     let top = params.chain().top();
@@ -203,17 +244,28 @@ fn check(case: &Case, form: (Form, bool)) {
     let cost = scheme.cost() - before;
     assert_eq!(secret.decrypt(&fresh).unwrap(), expected, "{name}");
     let measured = secret.measure_noise(&fresh).unwrap();
-    assert!(measured <= fresh.noise_bound_bits(), "{name}: measured noise 2^{measured} above 2^{}", fresh.noise_bound_bits());
+    assert!(
+        measured <= fresh.noise_bound_bits(),
+        "{name}: measured noise 2^{measured} above 2^{}",
+        fresh.noise_bound_bits()
+    );
     assert_eq!(*fresh.meta(), foretold_meta, "{name}");
-    assert_eq!((cost.key_switches, cost.products), (foretold_cost.key_switches, foretold_cost.products), "{name}");
-    let public = |r: &StageReport| (r.stage, r.group, r.level_before, r.level_after, r.exponent, r.noise_bits.to_bits());
+    assert_eq!(
+        (cost.key_switches, cost.products),
+        (foretold_cost.key_switches, foretold_cost.products),
+        "{name}"
+    );
+    let public = |r: &StageReport| {
+        (r.stage, r.group, r.level_before, r.level_after, r.exponent, r.noise_bits.to_bits())
+    };
     assert!(reports.iter().map(public).eq(foretold.iter().map(public)), "{name}: stages");
 }
 
 #[test]
 fn slim_is_exact_with_cryptography() {
     use Secret::{Encapsulated, Main};
-    // (log2 n, p, r, v, secret, removal), (k, d) = (16, 8), (8, 8), (16, 8), (64, 8), (64, 8), (64, 8), (64, 1), (64, 1), (128, 4)
+    // (log2 n, p, r, v, secret, removal), (k, d) = (16, 8), (8, 8), (16, 8), (64, 8), (64, 8), (64,
+    // 8), (64, 1), (64, 1), (128, 4)
     for (log_degree, p, r, v, secret, digits) in [
         (7, 31, 1, 1, Encapsulated(8), "chen_han"),
         (6, 17, 1, 1, Encapsulated(8), "halevi_shoup"),
@@ -251,7 +303,13 @@ fn full_is_exact_with_cryptography() {
     .enumerate()
     {
         // Each form in its turn, as d digit removals take their time.
-        check(&Case { log_degree, p, r, v, secret, mode: BootstrapMode::Full, digits }, FORMS[i % 3]);
-        check(&Case { log_degree, p, r, v, secret, mode: BootstrapMode::Full, digits }, FORMS[(i + 1) % 3]);
+        check(
+            &Case { log_degree, p, r, v, secret, mode: BootstrapMode::Full, digits },
+            FORMS[i % 3],
+        );
+        check(
+            &Case { log_degree, p, r, v, secret, mode: BootstrapMode::Full, digits },
+            FORMS[(i + 1) % 3],
+        );
     }
 }

@@ -1,7 +1,10 @@
-//! How far bounds lie above the noise along whole circuits, over a hundred keys each: linear maps, polynomials, bootstrappings. Never below; no operation takes its bound
-//! more than eight bits further from the noise than the worse of its operands; and what is switched down afterwards is within eight bits.
+//! How far bounds lie above the noise along whole circuits, over a hundred keys each: linear maps,
+//! polynomials, bootstrappings. Never below; no operation takes its bound more than eight bits
+//! further from the noise than the worse of its operands; and what is switched down afterwards is
+//! within eight bits.
 //!
-//! `cargo test --release -p everlevel-circuit --test tightness -- --nocapture` prints the table of docs/noise.md.
+//! `cargo test --release -p everlevel-circuit --test tightness -- --nocapture` prints the table of
+//! docs/noise.md.
 
 use std::sync::Arc;
 
@@ -11,8 +14,8 @@ use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey,
-    ServerKeys, Traced, Tracked,
+    Ciphertext, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    Plaintext, Scheme, SecretKey, ServerKeys, Traced, Tracked,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -28,23 +31,37 @@ struct Gaps {
     rows: Vec<f64>,
 }
 
-/// Runs a circuit on fresh encryptions of random slots, under new keys each time, measuring after every operation.
-fn gaps(params: &Params, keys: &KeyPlan, circuit: impl Fn(&Measured, Tracked<Ciphertext>) -> Tracked<Ciphertext>) -> Gaps {
+/// Runs a circuit on fresh encryptions of random slots, under new keys each time, measuring after
+/// every operation.
+fn gaps(
+    params: &Params,
+    keys: &KeyPlan,
+    circuit: impl Fn(&Measured, Tracked<Ciphertext>) -> Tracked<Ciphertext>,
+) -> Gaps {
     let mut found: Option<Gaps> = None;
     for seed in 0..SEEDS {
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let secret = Arc::new(SecretKey::generate(params, &mut rng));
-        let scheme = Evaluator::new(ServerKeys::generate(&secret, keys, &mut rng, |_, _| ()).unwrap());
-        let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
+        let scheme =
+            Evaluator::new(ServerKeys::generate(&secret, keys, &mut rng, |_, _| ()).unwrap());
+        let values: Vec<u64> =
+            (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
         let x = secret.encrypt(&Plaintext::encode(params, &values).unwrap(), &mut rng).unwrap();
-        let traced = Traced::new(Arc::new(scheme), params).with_probe(move |x| secret.measure_noise(x).ok());
+        let traced =
+            Traced::new(Arc::new(scheme), params).with_probe(move |x| secret.measure_noise(x).ok());
         let y = circuit(&traced, traced.input(x, "x"));
         let history = traced.explain(&y);
         let rows = history.steps.iter().map(|step| step.bound_bits - step.measured_bits.unwrap());
         match &mut found {
             None => found = Some(Gaps { rows: rows.collect(), history }),
             Some(gaps) => {
-                assert!(gaps.history.steps.iter().map(|s| s.bound_bits).eq(history.steps.iter().map(|s| s.bound_bits)));
+                assert!(
+                    gaps.history
+                        .steps
+                        .iter()
+                        .map(|s| s.bound_bits)
+                        .eq(history.steps.iter().map(|s| s.bound_bits))
+                );
                 gaps.rows.iter_mut().zip(rows).for_each(|(gap, found)| *gap = gap.min(found));
             }
         }
@@ -57,6 +74,7 @@ impl Gaps {
     fn of(&self, row: usize) -> f64 {
         self.rows[row - 1]
     }
+
     /// Prints the largest gap of each stage, and checks every row; returns the gap of the result.
     fn check(&self, name: &str) -> f64 {
         let mut stages: Vec<(&str, f64)> = Vec::new();
@@ -64,7 +82,8 @@ impl Gaps {
             let what = format!("{name}, row {}, {} {}", step.row, step.operation, step.detail);
             assert!(gap >= 0.0, "{what}: measured noise above the bound 2^{:.2}", step.bound_bits);
             let before = step.inputs.iter().map(|&row| self.of(row)).fold(0.0, f64::max);
-            // The slim mode enters at one bound for all ciphertexts, so that its tables serve all: by design as far above the noise as the noisiest one needs.
+            // The slim mode enters at one bound for all ciphertexts, so that its tables serve all:
+            // by design as far above the noise as the noisiest one needs.
             assert!(
                 gap <= before + LIMIT || step.operation == "enter",
                 "{what}: {gap:.1} bits above the noise, {before:.1} before"
@@ -76,8 +95,10 @@ impl Gaps {
             }
         }
         stages.iter().for_each(|(stage, gap)| println!("| {name} | {stage} | {gap:.1} |"));
-        let average = self.history.steps.iter().map(|s| s.estimate_bits.unwrap() - s.measured_bits.unwrap());
-        let (least, most) = average.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+        let average =
+            self.history.steps.iter().map(|s| s.estimate_bits.unwrap() - s.measured_bits.unwrap());
+        let (least, most) =
+            average.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
         println!("| {name} | average less measured, one run | {least:.1} to {most:.1} |");
         *self.rows.last().unwrap()
     }
@@ -100,15 +121,21 @@ fn middle<S: Scheme>(scheme: &S, params: &Params, x: &S::Ciphertext) -> S::Ciphe
 #[test]
 fn linear_maps() {
     // One row of slots and two, BGV, BFV, NTRU.
-    for name in ["insecure_bgv-127-n8", "insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"] {
+    for name in
+        ["insecure_bgv-127-n8", "insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"]
+    {
         let params = set(name);
         let maps = SlotTransform::new(params.slot_shape(), 1).unwrap().slot_to_coeff(&[3]).unwrap();
         let costs = StepCosts { max_keys: 32, ..StepCosts::default() };
         let plan = LinearMapPlan::new(&maps[0], params.slot_shape(), &costs).unwrap();
-        let keys = KeyPlan::automorphisms_up_to(&params, plan.galois_elements(), params.chain().top());
+        let keys =
+            KeyPlan::automorphisms_up_to(&params, plan.galois_elements(), params.chain().top());
         let found = gaps(&params, &keys, |scheme, x| {
             let x = middle(scheme, &params, &x);
-            PreparedLinearMap::new(scheme, &plan, scheme.level(&x)).unwrap().apply(scheme, &x, NextUse::Keep).unwrap()
+            PreparedLinearMap::new(scheme, &plan, scheme.level(&x))
+                .unwrap()
+                .apply(scheme, &x, NextUse::Keep)
+                .unwrap()
         });
         let gap = found.check(name);
         assert!(gap <= LIMIT, "{name}: the bound of a linear map is {gap:.1} bits above the noise");
@@ -117,7 +144,8 @@ fn linear_maps() {
 
 #[test]
 fn polynomials() {
-    // Noise of BFV's products is not rounded away but goes into the next product, so each of five levels adds its gap of some three bits (over NTRU four) to those before.
+    // Noise of BFV's products is not rounded away but goes into the next product, so each of five
+    // levels adds its gap of some three bits (over NTRU four) to those before.
     let sets = [
         ("insecure_bgv-257-n8", LIMIT),
         ("insecure_bfv-257-n8", 20.0),
@@ -128,7 +156,8 @@ fn polynomials() {
         let params = set(name);
         let coefficients: Vec<u64> = (0..20).map(|i| (i * i * 31 + 7) % 257).collect();
         let polynomial = Polynomial::new(params.plain().modulus(1), coefficients);
-        let plan = PolynomialPlan::new(std::slice::from_ref(&polynomial), DepthGoal::Least).unwrap();
+        let plan =
+            PolynomialPlan::new(std::slice::from_ref(&polynomial), DepthGoal::Least).unwrap();
         let found = gaps(&params, &KeyPlan::relinearization(&params), |scheme, x| {
             settled(scheme, &plan.evaluate(scheme, &x, NextUse::Keep).unwrap().remove(0))
         });
@@ -146,9 +175,10 @@ impl StageObserver for Stages<'_> {
     }
 }
 
-/// The result of a bootstrapping comes from products and linear maps with no rounding in between, each of which takes the worst case over the signs of its
-/// terms and over where two operands are largest; so the gaps of some operations add up, to `allowed` at most. They are gone after the next switch, which BGV does
-/// before a product.
+/// The result of a bootstrapping comes from products and linear maps with no rounding in between,
+/// each of which takes the worst case over the signs of its terms and over where two operands are
+/// largest; so the gaps of some operations add up, to `allowed` at most. They are gone after the
+/// next switch, which BGV does before a product.
 fn bootstrapping(name: &str, allowed: f64) {
     let params = set(name);
     let plan = BootstrapPlan::for_set(&params).unwrap();
@@ -156,7 +186,9 @@ fn bootstrapping(name: &str, allowed: f64) {
     let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
     let enough = |x: &Open| dry.capacity_bits(x) >= bootstrapper.minimum_capacity(&dry) + 2.0;
     let fresh = dry.encrypt(&Plaintext::encode(&params, &[]).unwrap()).unwrap();
-    let level = (0..params.chain().top().0).map(Level).find(|&level| dry.mod_switch_to(&fresh, level).is_ok_and(|x| enough(&x)));
+    let level = (0..params.chain().top().0)
+        .map(Level)
+        .find(|&level| dry.mod_switch_to(&fresh, level).is_ok_and(|x| enough(&x)));
     let level = level.expect("a level that can be bootstrapped");
     bootstrapper.bootstrap(&dry, &dry.mod_switch_to(&fresh, level).unwrap()).unwrap();
     let found = gaps(&params, &dry.key_plan(), |scheme, x| {
@@ -171,11 +203,21 @@ fn bootstrapping(name: &str, allowed: f64) {
     let gap = found.check(name);
     let last = found.history.steps.last().unwrap();
     let switched = last.operation == "modulus switch";
-    assert!(switched || params.spec().form == Form::Bfv, "{name}: products of BGV begin at the floor");
-    assert!(!switched || gap <= LIMIT, "{name}: the bound of a bootstrapping, switched down, is {gap:.1} bits above the noise");
+    assert!(
+        switched || params.spec().form == Form::Bfv,
+        "{name}: products of BGV begin at the floor"
+    );
+    assert!(
+        !switched || gap <= LIMIT,
+        "{name}: the bound of a bootstrapping, switched down, is {gap:.1} bits above the noise"
+    );
     let raw = if switched { found.of(last.inputs[0]) } else { gap };
     println!("| {name} | result | {raw:.1} |");
-    assert!(raw <= allowed, "{name}: the bound of a bootstrapping is {raw:.1} bits above the noise, allowed are {allowed}");
+    assert!(
+        raw <= allowed,
+        "{name}: the bound of a bootstrapping is {raw:.1} bits above the noise, allowed are \
+         {allowed}"
+    );
 }
 
 #[test]
@@ -197,10 +239,16 @@ fn slim_bootstrapping() {
 /// What a history counts is at least what the scheme counts, and not twice as much.
 #[test]
 fn failures_are_counted_from_above() {
-    for name in ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_bgv-127-n8", "insecure_bfv-127e2-n8"] {
+    for name in [
+        "insecure_bgv-257-n8",
+        "insecure_bfv-257-n8",
+        "insecure_bgv-127-n8",
+        "insecure_bfv-127e2-n8",
+    ] {
         let params = set(name);
         let traced = Traced::new(Arc::new(NoOp::blank(&params)), &params);
-        let bootstrapper = Bootstrapper::new(&traced, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+        let bootstrapper =
+            Bootstrapper::new(&traced, BootstrapPlan::for_set(&params).unwrap()).unwrap();
         let x = traced.inner().encrypt(&Plaintext::encode(&params, &[]).unwrap()).unwrap();
         let before = traced.inner().cost();
         let fresh = bootstrapper.bootstrap(&traced, &traced.input(x, "x")).unwrap();

@@ -9,19 +9,25 @@ use crate::galois_ring::{GaloisRing, dot};
 use crate::odd_slots::OddSlots;
 use crate::prime_power::PrimePower;
 
-/// All axes modulo one p^e. With C the number of coefficients of the last axis: n C word products, and n d_a N_a for every other
-/// axis a, d_a the degree of its root.
+/// All axes modulo one p^e. With C the number of coefficients of the last axis: n C word products,
+/// and n d_a N_a for every other axis a, d_a the degree of its root.
 #[derive(Debug)]
 pub(crate) struct SlotTransform {
     last: LastAxis,
-    /// The other axes with the lengths of what lies between neighbours along them, in elements of slots.
+    /// The other axes with the lengths of what lies between neighbours along them, in elements of
+    /// slots.
     others: Vec<(OtherAxis, usize)>,
     ring: GaloisRing,
 }
 
 impl SlotTransform {
-    /// The tables of `odd` in `ring`, GR(p^e, d); `representatives` are those of slots along the last axis modulo N_c.
-    pub(crate) fn new(odd: &OddSlots, ring: GaloisRing, representatives: Vec<usize>) -> Result<Self, RingError> {
+    /// The tables of `odd` in `ring`, GR(p^e, d); `representatives` are those of slots along the
+    /// last axis modulo N_c.
+    pub(crate) fn new(
+        odd: &OddSlots,
+        ring: GaloisRing,
+        representatives: Vec<usize>,
+    ) -> Result<Self, RingError> {
         let axes = odd.axes.all();
         let mut inner = representatives.len();
         let mut others = Vec::new();
@@ -31,11 +37,14 @@ impl SlotTransform {
         }
         Ok(SlotTransform { last: LastAxis::new(odd, &ring, representatives)?, others, ring })
     }
-    /// n coefficients to elements, slot by slot; or as many as a polynomial in the X_a of the last axes alone has, to elements along the dimensions of these.
+
+    /// n coefficients to elements, slot by slot; or as many as a polynomial in the X_a of the last
+    /// axes alone has, to elements along the dimensions of these.
     pub(crate) fn decode(&self, coefficients: &[u64]) -> Vec<u64> {
         let mut elements = vec![0; coefficients.len()];
         let length = self.last.exponents.len();
-        for (line, out) in coefficients.chunks_exact(length).zip(elements.chunks_exact_mut(length)) {
+        for (line, out) in coefficients.chunks_exact(length).zip(elements.chunks_exact_mut(length))
+        {
             self.last.decode(&self.ring, line, out);
         }
         for (axis, inner) in self.others_within(coefficients.len()) {
@@ -43,6 +52,7 @@ impl SlotTransform {
         }
         elements
     }
+
     /// The inverse of [`SlotTransform::decode`].
     pub(crate) fn encode(&self, elements: &[u64]) -> Vec<u64> {
         let mut elements = Zeroizing::new(elements.to_vec());
@@ -56,17 +66,21 @@ impl SlotTransform {
         }
         out
     }
-    /// The axes but the last one that a polynomial of so many coefficients has, from the last one down.
+
+    /// The axes but the last one that a polynomial of so many coefficients has, from the last one
+    /// down.
     fn others_within(&self, words: usize) -> impl Iterator<Item = &(OtherAxis, usize)> {
         self.others.iter().take_while(move |(_, inner)| inner * self.ring.degree() < words)
     }
 }
 
-/// Between the φ(N) coefficients of a polynomial in X_c over Z/p^e and its values at x^u, u the representatives, by traces.
+/// Between the φ(N) coefficients of a polynomial in X_c over Z/p^e and its values at x^u, u the
+/// representatives, by traces.
 ///
-/// * From the dual basis y_0, .., y_(d-1) of 1, x, .., x^(d-1), v = Σ Tr(v x^s) y_s, and Tr(a(x^u) x^s) = Σ a_k Tr(x^(u k + s)).
-/// * The coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots η, f being k reduced modulo N / l: the trace
-///   of the same sum over the representatives.
+/// * From the dual basis y_0, .., y_(d-1) of 1, x, .., x^(d-1), v = Σ Tr(v x^s) y_s, and Tr(a(x^u)
+///   x^s) = Σ a_k Tr(x^(u k + s)).
+/// * The coefficient of X^k is 1/N times the sum of a(η) (η^-k - η^-f) over all roots η, f being k
+///   reduced modulo N / l: the trace of the same sum over the representatives.
 ///
 /// All that is needed of x are the traces of its powers.
 #[derive(Debug)]
@@ -86,16 +100,20 @@ struct LastAxis {
 }
 
 impl LastAxis {
-    fn new(odd: &OddSlots, ring: &GaloisRing, representatives: Vec<usize>) -> Result<Self, RingError> {
+    fn new(
+        odd: &OddSlots,
+        ring: &GaloisRing,
+        representatives: Vec<usize>,
+    ) -> Result<Self, RingError> {
         let (axis, t, d) = (odd.axes.last(), ring.modulus(), ring.degree());
         let index = axis.index as usize;
         let powers = std::iter::successors(Some(ring.one()), |power| Some(ring.times_x(power)));
         let traces: Vec<u64> = powers.take(index + d).map(|power| ring.trace(&power)).collect();
         // F(X) / (X - x) = Σ b_s X^s, and y_s = b_s / F'(x).
         let polynomial = ring.polynomial();
-        let derivative = (1..=d)
-            .rev()
-            .fold(ring.scalar(0), |sum, i| ring.add(&ring.times_x(&sum), &ring.scalar(t.mul(i as u64, polynomial[i]))));
+        let derivative = (1..=d).rev().fold(ring.scalar(0), |sum, i| {
+            ring.add(&ring.times_x(&sum), &ring.scalar(t.mul(i as u64, polynomial[i])))
+        });
         let inverse = ring.inv(&derivative)?;
         let mut b = ring.one();
         let mut dual = vec![0; d * d];
@@ -115,6 +133,7 @@ impl LastAxis {
             scale: t.inv(axis.index)?,
         })
     }
+
     fn decode(&self, ring: &GaloisRing, coefficients: &[u64], out: &mut [u64]) {
         let (t, d) = (ring.modulus(), ring.degree());
         let mut powers = Zeroizing::new(vec![0; self.index]);
@@ -123,9 +142,13 @@ impl LastAxis {
             powers.fill(0);
             coefficients.iter().zip(&self.exponents).for_each(|(&c, &k)| powers[multiples[k]] = c);
             let traces = correlation(t, &powers, &self.traces, d);
-            element.iter_mut().zip(self.dual.chunks_exact(d)).for_each(|(x, row)| *x = dot(t, row, &traces));
+            element
+                .iter_mut()
+                .zip(self.dual.chunks_exact(d))
+                .for_each(|(x, row)| *x = dot(t, row, &traces));
         }
     }
+
     fn encode(&self, t: PrimePower, elements: &[u64], out: &mut [u64]) {
         let d = elements.len() / self.representatives.len();
         let mut sums = Zeroizing::new(vec![0i128; self.exponents.len()]);
@@ -138,8 +161,11 @@ impl LastAxis {
                 *sum += i128::from(traces[multiples[k]]) - i128::from(traces[multiples[f]]);
             }
         }
-        out.iter_mut().zip(sums.iter()).for_each(|(x, &sum)| *x = t.mul(self.scale, t.reduce_i128(sum)));
+        out.iter_mut()
+            .zip(sums.iter())
+            .for_each(|(x, &sum)| *x = t.mul(self.scale, t.reduce_i128(sum)));
     }
+
     /// u k modulo N for all k.
     fn multiples(&self, u: usize) -> Vec<usize> {
         let next = |k: &usize| Some(if k + u >= self.index { k + u - self.index } else { k + u });
@@ -147,18 +173,26 @@ impl LastAxis {
     }
 }
 
-/// Σ_j weights_j sequence_(i + j) modulo p^e for i < `count`: in vector code where an odd modulus below 2^50 gives the same sums.
-fn correlation(t: PrimePower, weights: &[u64], sequence: &[u64], count: usize) -> Zeroizing<Vec<u64>> {
+/// Σ_j weights_j sequence_(i + j) modulo p^e for i < `count`: in vector code where an odd modulus
+/// below 2^50 gives the same sums.
+fn correlation(
+    t: PrimePower,
+    weights: &[u64],
+    sequence: &[u64],
+    count: usize,
+) -> Zeroizing<Vec<u64>> {
     const WIDE: u64 = (1 << Modulus::MAX_BITS) - 1;
     let largest = u128::from(t.value() - 1).pow(2) * weights.len() as u128;
-    let modulus = t.word().or_else(|| Modulus::new(WIDE).ok().filter(|_| largest < u128::from(WIDE)));
+    let modulus =
+        t.word().or_else(|| Modulus::new(WIDE).ok().filter(|_| largest < u128::from(WIDE)));
     let Some(q) = modulus else {
         return Zeroizing::new((0..count).map(|i| dot(t, weights, &sequence[i..])).collect());
     };
     let (mut out, mut sum) = (Zeroizing::new(vec![0; count]), Zeroizing::new(vec![0; count]));
     for (chunk, weights) in weights.chunks(kernels::MAX_TERMS).enumerate() {
         let start = chunk * kernels::MAX_TERMS;
-        let windows: Vec<&[u64]> = (start..start + weights.len()).map(|j| &sequence[j..j + count]).collect();
+        let windows: Vec<&[u64]> =
+            (start..start + weights.len()).map(|j| &sequence[j..j + count]).collect();
         kernels::weighted_sum(q, &mut sum, &windows, weights);
         kernels::add_assign(q, &mut out, &sum);
     }
@@ -168,8 +202,8 @@ fn correlation(t: PrimePower, weights: &[u64], sequence: &[u64], count: usize) -
     out
 }
 
-/// Between coefficients and values, both in GR(p^e, d), along any other axis: matrices of powers of its root ζ, which are
-/// combinations of the first d_a of them over Z/p^e.
+/// Between coefficients and values, both in GR(p^e, d), along any other axis: matrices of powers of
+/// its root ζ, which are combinations of the first d_a of them over Z/p^e.
 #[derive(Debug)]
 struct OtherAxis {
     degree: usize,
@@ -184,7 +218,8 @@ impl OtherAxis {
         let reduced = |a: &[u64]| -> Vec<u64> { a.iter().map(|&x| t.reduce_u64(x)).collect() };
         let subring = GaloisRing::new(t, &reduced(&odd.factors[place]))?;
         let next = |power: &Vec<u64>| Some(subring.times_x(power));
-        let powers: Vec<Vec<u64>> = std::iter::successors(Some(subring.one()), next).take(axis.index as usize).collect();
+        let powers: Vec<Vec<u64>> =
+            std::iter::successors(Some(subring.one()), next).take(axis.index as usize).collect();
         let (index, low) = (axis.index as usize, (axis.index / axis.prime) as usize);
         let units: Vec<usize> = odd.axes.units_along(place).iter().map(|&u| u as usize).collect();
         let exponents = exponents(&odd.axes, place);
@@ -196,6 +231,7 @@ impl OtherAxis {
         });
         Ok(OtherAxis { degree: axis.degree, root: reduced(&odd.roots[place]), forward, inverse })
     }
+
     /// Applies a matrix along the axis, neighbours `inner` elements apart, in place.
     fn apply(&self, ring: &GaloisRing, elements: &mut [u64], inner: usize, matrix: &[u64]) {
         let (t, d) = (ring.modulus(), ring.degree());
@@ -203,7 +239,9 @@ impl OtherAxis {
         for block in elements.chunks_exact_mut(self.degree * words) {
             let mut sums = Zeroizing::new(vec![vec![0; block.len()]; parts]);
             for w in 0..words {
-                let column = Zeroizing::new(block.iter().copied().skip(w).step_by(words).collect::<Vec<u64>>());
+                let column = Zeroizing::new(
+                    block.iter().copied().skip(w).step_by(words).collect::<Vec<u64>>(),
+                );
                 for (i, row) in matrix.chunks_exact(self.degree).enumerate() {
                     sums[i % parts][i / parts * words + w] = dot(t, row, &column);
                 }
@@ -213,18 +251,29 @@ impl OtherAxis {
             for sum in sums[..parts - 1].iter().rev() {
                 for (element, part) in block.chunks_exact_mut(d).zip(sum.chunks_exact(d)) {
                     let product = Zeroizing::new(ring.mul(&self.root, element));
-                    element.iter_mut().zip(part).zip(product.iter()).for_each(|((x, &a), &b)| *x = t.add(a, b));
+                    element
+                        .iter_mut()
+                        .zip(part)
+                        .zip(product.iter())
+                        .for_each(|((x, &a), &b)| *x = t.add(a, b));
                 }
             }
         }
     }
 }
 
-/// The entries of a matrix over `ring`, one row of residues for each output and coefficient of an entry.
-fn matrix(outputs: &[usize], inputs: &[usize], ring: &GaloisRing, entry: impl Fn(usize, usize) -> Vec<u64>) -> Vec<u64> {
+/// The entries of a matrix over `ring`, one row of residues for each output and coefficient of an
+/// entry.
+fn matrix(
+    outputs: &[usize],
+    inputs: &[usize],
+    ring: &GaloisRing,
+    entry: impl Fn(usize, usize) -> Vec<u64>,
+) -> Vec<u64> {
     let row = |&o: &usize| {
         let entries: Vec<Vec<u64>> = inputs.iter().map(|&i| entry(o, i)).collect();
-        (0..ring.degree()).flat_map(move |r| entries.iter().map(|entry| entry[r]).collect::<Vec<_>>())
+        (0..ring.degree())
+            .flat_map(move |r| entries.iter().map(|entry| entry[r]).collect::<Vec<_>>())
     };
     outputs.iter().flat_map(row).collect()
 }
@@ -243,9 +292,16 @@ mod tests {
                 // The second time with the largest sums there are.
                 for top in [0, t.value() - 1] {
                     let weights: Vec<u64> = (0..length as u64).map(|i| entry(i).max(top)).collect();
-                    let sequence: Vec<u64> = (0..(length + count) as u64).map(|i| entry(i + 7).max(top)).collect();
-                    let sum = |i: usize| (0..length).fold(0, |s, j| t.add(s, t.mul(weights[j], sequence[i + j])));
-                    assert_eq!(*correlation(t, &weights, &sequence, count), (0..count).map(sum).collect::<Vec<_>>(), "{p}^{e}");
+                    let sequence: Vec<u64> =
+                        (0..(length + count) as u64).map(|i| entry(i + 7).max(top)).collect();
+                    let sum = |i: usize| {
+                        (0..length).fold(0, |s, j| t.add(s, t.mul(weights[j], sequence[i + j])))
+                    };
+                    assert_eq!(
+                        *correlation(t, &weights, &sequence, count),
+                        (0..count).map(sum).collect::<Vec<_>>(),
+                        "{p}^{e}"
+                    );
                 }
             }
         }

@@ -17,38 +17,47 @@ impl Basis {
     pub fn of(positions: impl IntoIterator<Item = usize>) -> Self {
         Basis(positions.into_iter().filter(|&i| i < MAX_PRIMES).fold(0, |set, i| set | 1 << i))
     }
+
     /// The union.
     pub fn union(self, other: Basis) -> Basis {
         Basis(self.0 | other.0)
     }
+
     /// The intersection.
     pub fn intersection(self, other: Basis) -> Basis {
         Basis(self.0 & other.0)
     }
+
     /// The primes of `self` that are not in `other`.
     pub fn minus(self, other: Basis) -> Basis {
         Basis(self.0 & !other.0)
     }
+
     /// Whether every prime of `self` is in `other`.
     pub fn is_subset(self, other: Basis) -> bool {
         self.0 & !other.0 == 0
     }
+
     /// Whether the prime at `position` belongs to the set.
     pub fn contains(self, position: usize) -> bool {
         position < MAX_PRIMES && self.0 >> position & 1 == 1
     }
+
     /// How many primes.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
     }
+
     /// Whether there is none.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
+
     /// The limb that belongs to the prime at `position`, if the set has it.
     pub fn limb_of(self, position: usize) -> Option<usize> {
         self.contains(position).then(|| (self.0 & ((1u128 << position) - 1)).count_ones() as usize)
     }
+
     /// The positions, ascending.
     pub fn iter(self) -> impl Iterator<Item = usize> + Clone {
         let mut rest = self.0;
@@ -60,6 +69,7 @@ impl Basis {
             })
         })
     }
+
     /// The set as a bit mask.
     pub fn bits(self) -> u128 {
         self.0

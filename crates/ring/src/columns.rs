@@ -7,10 +7,11 @@ use crate::gaussian::GaussianRing;
 
 /// Values at K columns of the polynomials of degree below 2K over Z/p^e, modulo W^2K + 1.
 ///
-/// With i = W^K, such a polynomial is one of degree below K over the Gaussian integers modulo p^e, and column j holds its value
-/// at ω^(5^j), ω a root of unity of order 4K with ω^K = i. Decimation in time: coefficient c starts in column bitreverse(c); in
-/// each block of 2D columns \[E | O\], new\[j\] = E\[j\] + w O\[j\] and new\[j + D\] = E\[j\] - w O\[j\], w = ω_{8D}^(5^j), for
-/// D = 1, 2, .., K/2. The twiddles depend on D only, so the tables of K columns serve all divisors of K.
+/// With i = W^K, such a polynomial is one of degree below K over the Gaussian integers modulo p^e,
+/// and column j holds its value at ω^(5^j), ω a root of unity of order 4K with ω^K = i. Decimation
+/// in time: coefficient c starts in column bitreverse(c); in each block of 2D columns \[E | O\],
+/// new\[j\] = E\[j\] + w O\[j\] and new\[j + D\] = E\[j\] - w O\[j\], w = ω_{8D}^(5^j), for D = 1,
+/// 2, .., K/2. The twiddles depend on D only, so the tables of K columns serve all divisors of K.
 #[derive(Debug)]
 pub(crate) struct ColumnTransform {
     ring: GaussianRing,
@@ -25,20 +26,29 @@ pub(crate) struct ColumnTransform {
 
 impl ColumnTransform {
     /// The tables of `columns` (a power of two) with ω = `root`: about 5 `columns` products.
-    pub(crate) fn new(ring: GaussianRing, columns: usize, root: [u64; 2]) -> Result<Self, RingError> {
-        let [twiddles, inverses] = [root, ring.inv(root)?].map(|root| twiddles(&ring, columns, root));
+    pub(crate) fn new(
+        ring: GaussianRing,
+        columns: usize,
+        root: [u64; 2],
+    ) -> Result<Self, RingError> {
+        let [twiddles, inverses] =
+            [root, ring.inv(root)?].map(|root| twiddles(&ring, columns, root));
         let quarter = ring.pow(root, columns as u128);
         let half = ring.modulus().inv(2)?;
         let half_quarter = ring.mul(ring.scalar(half), ring.inv(quarter)?);
         Ok(ColumnTransform { ring, twiddles, inverses, quarter, half_quarter, half })
     }
+
     /// 2K coefficients to K elements, given as K first and K second components: O(K log K).
     pub(crate) fn evaluate(&self, coefficients: &[u64]) -> Vec<u64> {
         let ring = &self.ring;
         let columns = coefficients.len() / 2;
         let (low, high) = coefficients.split_at(columns);
-        let folded = |c: usize| ring.add(ring.scalar(low[c]), ring.mul(self.quarter, ring.scalar(high[c])));
-        let mut values = Zeroizing::new((0..columns).map(|j| folded(reversed(j, columns))).collect::<Vec<[u64; 2]>>());
+        let folded =
+            |c: usize| ring.add(ring.scalar(low[c]), ring.mul(self.quarter, ring.scalar(high[c])));
+        let mut values = Zeroizing::new(
+            (0..columns).map(|j| folded(reversed(j, columns))).collect::<Vec<[u64; 2]>>(),
+        );
         let mut distance = 1;
         while distance < columns {
             let row = &self.twiddles[distance..2 * distance];
@@ -53,11 +63,14 @@ impl ColumnTransform {
         }
         values.iter().map(|v| v[0]).chain(values.iter().map(|v| v[1])).collect()
     }
+
     /// The inverse of [`ColumnTransform::evaluate`].
     pub(crate) fn interpolate(&self, values: &[u64]) -> Vec<u64> {
         let ring = &self.ring;
         let columns = values.len() / 2;
-        let mut values = Zeroizing::new((0..columns).map(|j| [values[j], values[columns + j]]).collect::<Vec<[u64; 2]>>());
+        let mut values = Zeroizing::new(
+            (0..columns).map(|j| [values[j], values[columns + j]]).collect::<Vec<[u64; 2]>>(),
+        );
         let mut distance = columns / 2;
         while distance >= 1 {
             let row = &self.inverses[distance..2 * distance];
@@ -71,7 +84,8 @@ impl ColumnTransform {
         }
         let t = ring.modulus();
         let scale = t.pow(self.half, u64::from(columns.trailing_zeros()));
-        let (real, imaginary) = (ring.scalar(t.mul(scale, self.half)), self.half_quarter.map(|x| t.mul(scale, x)));
+        let (real, imaginary) =
+            (ring.scalar(t.mul(scale, self.half)), self.half_quarter.map(|x| t.mul(scale, x)));
         let mut out = vec![0; 2 * columns];
         for c in 0..columns {
             // a + i b, from the sum and the difference of the element and its conjugate.

@@ -6,14 +6,18 @@
 pub enum RingError {
     /// The index of the cyclotomic ring is not supported.
     #[error(
-        "ring index m = {index} is not supported: expected a power of two from 32 to 262144, an odd number from 3 to 262144, or 4 to 4096 times one (2 modulo 4 has the ring of m / 2)"
+        "ring index m = {index} is not supported: expected a power of two from 32 to 262144, an \
+         odd number from 3 to 262144, or 4 to 4096 times one (2 modulo 4 has the ring of m / 2)"
     )]
     UnsupportedIndex {
         /// The index found.
         index: u64,
     },
     /// A prime does not fit the ring.
-    #[error("modulus {value} does not fit the ring of index {index}: expected a prime below 2^50 that is 1 modulo {index}")]
+    #[error(
+        "modulus {value} does not fit the ring of index {index}: expected a prime below 2^50 that \
+         is 1 modulo {index}"
+    )]
     BadPrime {
         /// The prime found.
         value: u64,
@@ -22,7 +26,8 @@ pub enum RingError {
     },
     /// A base of digits does not fit.
     #[error(
-        "digits to the base {prime} in blocks of {block} are not usable: expected a prime from 17 to 2^31, blocks of 1 to 16 digits and few enough transform primes"
+        "digits to the base {prime} in blocks of {block} are not usable: expected a prime from 17 \
+         to 2^31, blocks of 1 to 16 digits and few enough transform primes"
     )]
     BadDigits {
         /// The base found.
@@ -44,7 +49,8 @@ pub enum RingError {
     },
     /// p^e is no plaintext modulus.
     #[error(
-        "plaintext modulus {p}^{exponent} is not usable: expected p = 2 or an odd p, an exponent of at least 1, and p^e below 2^62"
+        "plaintext modulus {p}^{exponent} is not usable: expected p = 2 or an odd p, an exponent \
+         of at least 1, and p^e below 2^62"
     )]
     PlainModulus {
         /// The prime.
@@ -72,9 +78,11 @@ pub enum RingError {
         /// What is wrong with it.
         reason: &'static str,
     },
-    /// Not all of the slots' degree comes from the largest odd prime-power factor of an index with axes.
+    /// Not all of the slots' degree comes from the largest odd prime-power factor of an index with
+    /// axes.
     #[error(
-        "index {index} does not fit p = {p}: modulo its largest odd prime-power factor {last} the order of p must be {degree}, as it is modulo the index, not {carried}"
+        "index {index} does not fit p = {p}: modulo its largest odd prime-power factor {last} the \
+         order of p must be {degree}, as it is modulo the index, not {carried}"
     )]
     NoCarrier {
         /// The prime p.
@@ -89,7 +97,10 @@ pub enum RingError {
         carried: usize,
     },
     /// The ring's index has no such axis.
-    #[error("index {index} has no axis {axis}: there is one for each prime factor, for a power of two none")]
+    #[error(
+        "index {index} has no axis {axis}: there is one for each prime factor, for a power of two \
+         none"
+    )]
     NoAxis {
         /// The axis, counted from 0.
         axis: usize,
@@ -108,7 +119,8 @@ pub enum RingError {
     },
     /// A polynomial that defines no Galois ring.
     #[error(
-        "modulus polynomial of degree {degree}: expected a monic one of degree 1 at least, with coefficients below the modulus"
+        "modulus polynomial of degree {degree}: expected a monic one of degree 1 at least, with \
+         coefficients below the modulus"
     )]
     ModulusPolynomial {
         /// Its degree.
@@ -123,7 +135,10 @@ pub enum RingError {
         slots: usize,
     },
     /// A value is outside of the plaintext space.
-    #[error("value {value} at position {position} is outside of 0..{modulus}: reduce it first, or encode signed values as such")]
+    #[error(
+        "value {value} at position {position} is outside of 0..{modulus}: reduce it first, or \
+         encode signed values as such"
+    )]
     ValueOutOfRange {
         /// The value.
         value: u64,
@@ -158,14 +173,18 @@ pub enum RingError {
     },
     /// A plaintext has slots outside of Z/p^e, or of the base ring.
     #[error(
-        "the plaintext holds slot values outside of the subring asked for (its coefficient of X^{coefficient} gives it away): it is no thin plaintext"
+        "the plaintext holds slot values outside of the subring asked for (its coefficient of \
+         X^{coefficient} gives it away): it is no thin plaintext"
     )]
     NotThin {
         /// The first coefficient that does not fit.
         coefficient: usize,
     },
     /// An automorphism that the ring does not have.
-    #[error("X -> X^{element} is no automorphism of the ring of index {index}: the exponent must be a unit modulo the index")]
+    #[error(
+        "X -> X^{element} is no automorphism of the ring of index {index}: the exponent must be a \
+         unit modulo the index"
+    )]
     NotAnAutomorphism {
         /// The exponent.
         element: u64,

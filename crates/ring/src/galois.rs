@@ -24,14 +24,17 @@ impl GaloisElement {
             Err(RingError::NotAnAutomorphism { element: exponent, index: ring_index })
         }
     }
+
     /// The exponent g.
     pub fn exponent(self) -> u64 {
         self.0
     }
+
     /// Whether this is the identity.
     pub fn is_identity(self) -> bool {
         self.0 == 1
     }
+
     /// The inverse automorphism.
     pub fn inverse(self, ring: &Ring) -> Self {
         // Extended Euclid: r = x g modulo m throughout.
@@ -44,6 +47,7 @@ impl GaloisElement {
         }
         GaloisElement(x.1.rem_euclid(m) as u64)
     }
+
     /// What the automorphism does to a limb of evaluations.
     pub fn evaluation_shift(self, ring: &Ring) -> EvaluationShift {
         let lengths = ring.lengths();
@@ -53,7 +57,8 @@ impl GaloisElement {
             Some(axes) => axes.position(self.0).unwrap_or(0),
         };
         let mut cycles = [(1, 0); MAX_CYCLES];
-        for (cycle, &length) in cycles[MAX_CYCLES - lengths.len()..].iter_mut().zip(&lengths).rev() {
+        for (cycle, &length) in cycles[MAX_CYCLES - lengths.len()..].iter_mut().zip(&lengths).rev()
+        {
             *cycle = (length, place % length);
             place /= length;
         }
@@ -61,11 +66,12 @@ impl GaloisElement {
     }
 }
 
-/// 8 3 5 7 11 13 and 3 5 7 11 13 17 are below 2^18, but with one more prime they are not; 8 has two cycles.
+/// 8 3 5 7 11 13 and 3 5 7 11 13 17 are below 2^18, but with one more prime they are not; 8 has two
+/// cycles.
 const MAX_CYCLES: usize = 7;
 
-/// An automorphism on evaluations in slot order: a cyclic shift to the left along every cycle of the axes, the last one contiguous. Powers of two have two:
-/// rows and columns.
+/// An automorphism on evaluations in slot order: a cyclic shift to the left along every cycle of
+/// the axes, the last one contiguous. Powers of two have two: rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluationShift {
     /// (length, shift), the last cycle last; unused ones first.
@@ -76,10 +82,13 @@ impl EvaluationShift {
     fn columns(&self) -> (usize, usize) {
         self.cycles[MAX_CYCLES - 1]
     }
+
     /// The row that goes to `row` (`backward`), or where `row` goes.
     fn row(&self, row: usize, backward: bool) -> usize {
         let (mut rest, mut weight, mut out) = (row, 1, 0);
-        for &(length, shift) in self.cycles[..MAX_CYCLES - 1].iter().rev().filter(|(length, _)| *length > 1) {
+        for &(length, shift) in
+            self.cycles[..MAX_CYCLES - 1].iter().rev().filter(|(length, _)| *length > 1)
+        {
             let place = rest % length + if backward { shift } else { length - shift };
             out += weight * (place % length);
             weight *= length;
@@ -87,6 +96,7 @@ impl EvaluationShift {
         }
         out
     }
+
     /// The contiguous pieces of the shift as (target, source, length).
     pub fn pieces(self) -> impl Iterator<Item = (usize, usize, usize)> {
         let (columns, shift) = self.columns();
@@ -96,12 +106,19 @@ impl EvaluationShift {
             [(target, source + shift, columns - shift), (target + columns - shift, source, shift)]
         })
     }
+
     /// Where the places of `sources` go, as contiguous pieces (target, source).
-    pub fn pieces_of(self, sources: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    pub fn pieces_of(
+        self,
+        sources: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let (columns, shift) = self.columns();
         (sources.start / columns..sources.end.div_ceil(columns)).flat_map(move |row| {
             let (source, target) = (row * columns, self.row(row, false) * columns);
-            let pieces = [(target, source + shift, columns - shift), (target + columns - shift, source, shift)];
+            let pieces = [
+                (target, source + shift, columns - shift),
+                (target + columns - shift, source, shift),
+            ];
             let sources = sources.clone();
             pieces.into_iter().filter_map(move |(target, source, len)| {
                 let (low, high) = (source.max(sources.start), (source + len).min(sources.end));
@@ -109,8 +126,9 @@ impl EvaluationShift {
             })
         })
     }
-    /// What the shift does to values that are the same along all cycles but the last ones, given along these, row-major; along the last cycle alone they may also be
-    /// given by a period.
+
+    /// What the shift does to values that are the same along all cycles but the last ones, given
+    /// along these, row-major; along the last cycle alone they may also be given by a period.
     pub fn applied_to_last<T: Copy>(self, values: &[T]) -> Vec<T> {
         let source = |place: usize| {
             let (mut rest, mut weight, mut from) = (place, 1, 0);
@@ -125,6 +143,7 @@ impl EvaluationShift {
         };
         (0..values.len()).map(|place| values[source(place)]).collect()
     }
+
     /// Copies `from` to `to`, shifted.
     pub fn apply(self, to: &mut [u64], from: &[u64]) {
         for (target, source, len) in self.pieces() {

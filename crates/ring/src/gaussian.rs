@@ -5,12 +5,14 @@ use crate::prime_power::PrimePower;
 
 /// (Z/p^e)\[i\]/(i^2 + 1) for an odd p, in the representation in which slots see it.
 ///
-/// * p = 1 modulo 4 (*split*): two copies of Z/p^e. An element is its images under i -> ι and i -> -ι, the values of the
-///   two rows of one column of slots; arithmetic is component by component and conjugation exchanges the rows.
-/// * p = 3 modulo 4 (*inert*): the Galois ring GR(p^e, 2). An element is its real and its imaginary part, the value of one
-///   slot; conjugation is Frobenius.
+/// * p = 1 modulo 4 (*split*): two copies of Z/p^e. An element is its images under i -> ι and i ->
+///   -ι, the values of the two rows of one column of slots; arithmetic is component by component
+///   and conjugation exchanges the rows.
+/// * p = 3 modulo 4 (*inert*): the Galois ring GR(p^e, 2). An element is its real and its imaginary
+///   part, the value of one slot; conjugation is Frobenius.
 ///
-/// Elements are pairs of residues. Operations take residues below p^e and cost four products at most.
+/// Elements are pairs of residues. Operations take residues below p^e and cost four products at
+/// most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GaussianRing {
     modulus: PrimePower,
@@ -29,30 +31,37 @@ impl GaussianRing {
             _ => Err(RingError::PlainModulus { p: modulus.prime(), exponent: modulus.exponent() }),
         }
     }
+
     /// p^e.
     pub fn modulus(&self) -> PrimePower {
         self.modulus
     }
+
     /// Whether p is 1 modulo 4: two slots a column, in place of one of twice the degree.
     pub fn is_split(&self) -> bool {
         self.split
     }
+
     /// One.
     pub fn one(&self) -> [u64; 2] {
         self.scalar(1)
     }
+
     /// The element of Z/p^e.
     pub fn scalar(&self, x: u64) -> [u64; 2] {
         [x, if self.split { x } else { 0 }]
     }
+
     /// a + b.
     pub fn add(&self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
         [self.modulus.add(a[0], b[0]), self.modulus.add(a[1], b[1])]
     }
+
     /// a - b.
     pub fn sub(&self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
         [self.modulus.sub(a[0], b[0]), self.modulus.sub(a[1], b[1])]
     }
+
     /// a b.
     #[inline]
     pub fn mul(&self, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
@@ -61,9 +70,12 @@ impl GaussianRing {
             return [t.mul(a[0], b[0]), t.mul(a[1], b[1])];
         }
         // Two products below 2^124 each fit one reduction.
-        let wide = |a: u64, b: u64, c: u64, d: u64| t.reduce_u128(u128::from(a) * u128::from(b) + u128::from(c) * u128::from(d));
+        let wide = |a: u64, b: u64, c: u64, d: u64| {
+            t.reduce_u128(u128::from(a) * u128::from(b) + u128::from(c) * u128::from(d))
+        };
         [wide(a[0], b[0], t.neg(a[1]), b[1]), wide(a[0], b[1], a[1], b[0])]
     }
+
     /// a^k; a^0 = 1.
     pub fn pow(&self, a: [u64; 2], mut k: u128) -> [u64; 2] {
         let (mut result, mut square) = (self.one(), a);
@@ -76,10 +88,12 @@ impl GaussianRing {
         }
         result
     }
+
     /// i -> -i: exchanges the components if split, negates the second one if inert.
     pub fn conjugate(&self, a: [u64; 2]) -> [u64; 2] {
         if self.split { [a[1], a[0]] } else { [a[0], self.modulus.neg(a[1])] }
     }
+
     /// 1 / a.
     ///
     /// # Errors

@@ -1,15 +1,21 @@
-//! Polynomials of everlevel: RNS bases and conversion between them, Z\[X\]/Φ_m(X), automorphisms, slots, sampling.
+//! Polynomials of everlevel: RNS bases and conversion between them, Z\[X\]/Φ_m(X), automorphisms,
+//! slots, sampling.
 //!
-//! Nothing above this crate assumes that the index m is a power of two: the schemes see a [`Ring`] with transforms,
-//! automorphisms and a canonical norm, and a [`SlotShape`]. Nothing in this crate knows what a key is.
+//! Nothing above this crate assumes that the index m is a power of two: the schemes see a [`Ring`]
+//! with transforms, automorphisms and a canonical norm, and a [`SlotShape`]. Nothing in this crate
+//! knows what a key is.
 //!
-//! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`] with one [`Limb`] a prime.
-//! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`] multiplies.
+//! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`] with
+//!   one [`Limb`] a prime.
+//! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`]
+//!   multiplies.
 //! * [`convert`]: exact centered lifts between bases, and division with rounding.
 //! * [`AdicPoly`], [`AdicRing`]: polynomials modulo powers of one prime, in digits to its base.
-//! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i adjoined.
+//! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i
+//!   adjoined.
 //! * [`GaloisRing`]: GR(p^e, d), what a whole slot holds.
-//! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their automorphisms.
+//! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their
+//!   automorphisms.
 //! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
 
 pub mod adic;

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use everlevel_arith::Block;
 use zeroize::Zeroize;
 
-/// Free blocks of one ring. A limb goes back here when it is dropped, so that evaluation does not pay for fresh
-/// pages at every operation; the pool never holds more than the largest number of limbs that were alive at once, and a slab.
+/// Free blocks of one ring. A limb goes back here when it is dropped, so that evaluation does not
+/// pay for fresh pages at every operation; the pool never holds more than the largest number of
+/// limbs that were alive at once, and a slab.
 #[derive(Default)]
 pub(crate) struct Pool {
     free: Mutex<Vec<Block>>,
@@ -24,6 +25,7 @@ impl Pool {
         }
         free.pop().expect("a slab holds at least one block")
     }
+
     fn give(&self, block: Block) {
         self.free.lock().unwrap_or_else(PoisonError::into_inner).push(block);
     }
@@ -42,16 +44,19 @@ impl Limb {
     pub(crate) fn uninit(pool: &Arc<Pool>, len: usize) -> Self {
         Limb { block: Some(pool.take(len)), pool: pool.clone(), wipe: false }
     }
+
     /// A limb of zeros.
     pub(crate) fn zero(pool: &Arc<Pool>, len: usize) -> Self {
         let mut limb = Self::uninit(pool, len);
         limb.fill(0);
         limb
     }
+
     /// Whether it does what [`Limb::wipe_on_drop`] says.
     pub(crate) fn wipes(&self) -> bool {
         self.wipe
     }
+
     /// Overwrites the words when the limb is dropped, before they are recycled.
     pub fn wipe_on_drop(&mut self) {
         self.wipe = true;

@@ -7,9 +7,11 @@ use everlevel_arith::Axes;
 use rustfft::{Fft, FftPlanner, num_complex::Complex64};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Computes ‖a‖ = max over the primitive m-th complex roots of unity ζ of |a(ζ)|, for real coefficients.
+/// Computes ‖a‖ = max over the primitive m-th complex roots of unity ζ of |a(ζ)|, for real
+/// coefficients.
 ///
-/// The norm is sub-additive and sub-multiplicative, invariant under automorphisms, and bounds every coefficient, up to the small factor of
+/// The norm is sub-additive and sub-multiplicative, invariant under automorphisms, and bounds every
+/// coefficient, up to the small factor of
 /// [`Ring::coefficient_bits`](crate::Ring::coefficient_bits).
 pub struct CanonicalNorm {
     degree: usize,
@@ -21,7 +23,8 @@ enum Kind {
     Odd(Vec<ComplexAxis>),
 }
 
-/// The complex transform along one axis of index N: the places of a full transform that coefficients come from and values go to.
+/// The complex transform along one axis of index N: the places of a full transform that
+/// coefficients come from and values go to.
 struct ComplexAxis {
     fft: Arc<dyn Fft<f64>>,
     exponents: Vec<usize>,
@@ -31,25 +34,40 @@ struct ComplexAxis {
 impl CanonicalNorm {
     /// For polynomials of degree below `degree`, a power of two, in the ring of index 2 `degree`.
     pub fn new(degree: usize) -> Self {
-        let twist = (0..degree).map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64)).collect();
-        CanonicalNorm { degree, kind: Kind::PowerOfTwo { fft: FftPlanner::new().plan_fft_forward(degree), twist } }
+        let twist = (0..degree)
+            .map(|k| Complex64::from_polar(1.0, std::f64::consts::PI * k as f64 / degree as f64))
+            .collect();
+        CanonicalNorm {
+            degree,
+            kind: Kind::PowerOfTwo { fft: FftPlanner::new().plan_fft_forward(degree), twist },
+        }
     }
+
     /// For polynomials over an index with axes.
     pub fn of_axes(axes: &Axes) -> Self {
         let axis = |(a, axis): (usize, &everlevel_arith::Axis)| {
             let n = axis.index as usize;
-            // ζ_a = ζ^e is exp(2πi c / N) for c = e N / m; a transform takes its powers to minus the frequency.
+            // ζ_a = ζ^e is exp(2πi c / N) for c = e N / m; a transform takes its powers to minus
+            // the frequency.
             let turn = (axis.exponent / (axes.index() / axis.index)) as usize;
-            let values = axes.units_along(a).iter().map(|&u| (n - u as usize * turn % n) % n).collect();
-            let exponents = (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) as usize).collect();
+            let values =
+                axes.units_along(a).iter().map(|&u| (n - u as usize * turn % n) % n).collect();
+            let exponents =
+                (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) as usize).collect();
             ComplexAxis { fft: FftPlanner::new().plan_fft_forward(n), exponents, values }
         };
-        CanonicalNorm { degree: axes.degree(), kind: Kind::Odd(axes.all().iter().enumerate().map(axis).collect()) }
+        CanonicalNorm {
+            degree: axes.degree(),
+            kind: Kind::Odd(axes.all().iter().enumerate().map(axis).collect()),
+        }
     }
 
-    /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an index with axes they come in evaluation order.
+    /// The moduli |a(ζ)| at all n embeddings, for at most n coefficients in natural order. For an
+    /// index with axes they come in evaluation order.
     pub fn embeddings(&self, coefficients: &[f64]) -> Vec<f64> {
-        let twisted = |twist: &[Complex64]| coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect::<Vec<_>>();
+        let twisted = |twist: &[Complex64]| {
+            coefficients.iter().zip(twist).map(|(&c, w)| w * c).collect::<Vec<_>>()
+        };
         let mut buffer = match &self.kind {
             Kind::PowerOfTwo { twist, .. } => wiped(twisted(twist), self.degree),
             Kind::Odd(_) => wiped(coefficients.iter().map(|&c| c.into()).collect(), self.degree),
@@ -60,13 +78,20 @@ impl CanonicalNorm {
         }
         buffer.iter().map(|z| z.norm()).collect()
     }
-    /// The same for a polynomial in the X_a of the last axes alone, in evaluation order along these: what it is at all places of the others. `None` for an index that is a
-    /// power of two, and for another number of coefficients than such a polynomial has.
+
+    /// The same for a polynomial in the X_a of the last axes alone, in evaluation order along
+    /// these: what it is at all places of the others. `None` for an index that is a power of two,
+    /// and for another number of coefficients than such a polynomial has.
     pub fn last_embeddings(&self, coefficients: &[f64]) -> Option<Vec<f64>> {
         let Kind::Odd(axes) = &self.kind else { return None };
-        let count = |axes: &[ComplexAxis]| axes.iter().map(|axis| axis.values.len()).product::<usize>();
-        let last = (0..axes.len()).rev().map(|start| &axes[start..]).find(|last| count(last) == coefficients.len())?;
-        let mut buffer = wiped(coefficients.iter().map(|&c| c.into()).collect(), coefficients.len());
+        let count =
+            |axes: &[ComplexAxis]| axes.iter().map(|axis| axis.values.len()).product::<usize>();
+        let last = (0..axes.len())
+            .rev()
+            .map(|start| &axes[start..])
+            .find(|last| count(last) == coefficients.len())?;
+        let mut buffer =
+            wiped(coefficients.iter().map(|&c| c.into()).collect(), coefficients.len());
         transform(last, &mut buffer);
         Some(buffer.iter().map(|z| z.norm()).collect())
     }
@@ -126,7 +151,10 @@ fn transform(axes: &[ComplexAxis], buffer: &mut [Complex64]) {
         let mut line = Wiped(vec![Complex64::default(); axis.fft.len()]);
         for start in (0..buffer.len()).filter(|x| (x / inner).is_multiple_of(length)) {
             line.fill(Complex64::default());
-            axis.exponents.iter().enumerate().for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
+            axis.exponents
+                .iter()
+                .enumerate()
+                .for_each(|(j, &e)| line[e] = buffer[start + j * inner]);
             process(&axis.fft, &mut line);
             axis.values.iter().enumerate().for_each(|(j, &v)| buffer[start + j * inner] = line[v]);
         }
@@ -155,22 +183,37 @@ mod tests {
     fn indices_with_axes_agree_with_the_definition() {
         for index in [7, 9, 15, 45, 105, 12, 40, 16 * 15] {
             let axes = Axes::new(index).unwrap();
-            let a: Vec<f64> = (0..axes.degree()).map(|i| ((i * i * 7 + 3) % 11) as f64 - 5.0).collect();
+            let a: Vec<f64> =
+                (0..axes.degree()).map(|i| ((i * i * 7 + 3) % 11) as f64 - 5.0).collect();
             let norm = CanonicalNorm::of_axes(&axes);
-            // From every axis on: a polynomial in the X_a of the last ones alone has the same values at all places of the others.
+            // From every axis on: a polynomial in the X_a of the last ones alone has the same
+            // values at all places of the others.
             for start in 0..axes.all().len() {
                 let mut exponents = vec![0];
                 for (i, axis) in axes.all().iter().enumerate().skip(start) {
-                    let own: Vec<u64> = (0..axis.degree).map(|j| axes.coefficient_exponent(i, j) * axis.exponent).collect();
-                    exponents = exponents.iter().flat_map(|x| own.iter().map(move |e| (x + e) % index)).collect();
+                    let own: Vec<u64> = (0..axis.degree)
+                        .map(|j| axes.coefficient_exponent(i, j) * axis.exponent)
+                        .collect();
+                    exponents = exponents
+                        .iter()
+                        .flat_map(|x| own.iter().map(move |e| (x + e) % index))
+                        .collect();
                 }
                 let own = &a[..exponents.len()];
                 let found = norm.last_embeddings(own).unwrap();
                 for (place, u) in axes.units().into_iter().enumerate() {
-                    let angle = |e: u64| std::f64::consts::TAU * (u * e % index) as f64 / index as f64;
-                    let z: Complex64 = own.iter().zip(&exponents).map(|(&c, &e)| Complex64::from_polar(c, angle(e))).sum();
+                    let angle =
+                        |e: u64| std::f64::consts::TAU * (u * e % index) as f64 / index as f64;
+                    let z: Complex64 = own
+                        .iter()
+                        .zip(&exponents)
+                        .map(|(&c, &e)| Complex64::from_polar(c, angle(e)))
+                        .sum();
                     let got = found[place % own.len()];
-                    assert!((z.norm() - got).abs() < 1e-9 * (1.0 + got), "index {index}, from axis {start}, unit {u}");
+                    assert!(
+                        (z.norm() - got).abs() < 1e-9 * (1.0 + got),
+                        "index {index}, from axis {start}, unit {u}"
+                    );
                 }
             }
             assert_eq!(norm.last_embeddings(&a), Some(norm.embeddings(&a)));

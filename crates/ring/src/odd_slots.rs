@@ -1,4 +1,5 @@
-//! The slots of rings with axes, of an index that is odd or 2^k times an odd number: orders, dimensions, and the roots of unity of every axis.
+//! The slots of rings with axes, of an index that is odd or 2^k times an odd number: orders,
+//! dimensions, and the roots of unity of every axis.
 
 use everlevel_arith::{Axes, Axis, primes};
 
@@ -23,11 +24,12 @@ pub(crate) struct OddSlots {
 }
 
 impl OddSlots {
-    /// The roots and their minimal polynomials, first over the field of p^d elements, then lifted; d = `degree` is the order of p
-    /// modulo the index.
+    /// The roots and their minimal polynomials, first over the field of p^d elements, then lifted;
+    /// d = `degree` is the order of p modulo the index.
     ///
     /// # Errors
-    /// [`RingError::NoCarrier`] if p has another order modulo the largest factor, [`RingError::BadPlainModulus`] if d is above 256.
+    /// [`RingError::NoCarrier`] if p has another order modulo the largest factor,
+    /// [`RingError::BadPlainModulus`] if d is above 256.
     pub(crate) fn new(axes: Axes, degree: usize, modulus: PrimePower) -> Result<Self, RingError> {
         let (p, index, last) = (modulus.prime(), axes.index(), axes.last().index);
         let carried = order(p, last);
@@ -36,7 +38,12 @@ impl OddSlots {
         }
         if degree > MAX_DEGREE {
             let reason = "the degree of a slot, the order of p modulo the index, is above 256";
-            return Err(RingError::BadPlainModulus { p, exponent: modulus.exponent(), index, reason });
+            return Err(RingError::BadPlainModulus {
+                p,
+                exponent: modulus.exponent(),
+                index,
+                reason,
+            });
         }
         let prime = modulus.reduced(1)?;
         let any = irreducible(prime, degree)?;
@@ -54,18 +61,25 @@ impl OddSlots {
         factors.push(factor);
         Ok(OddSlots { axes, factors, roots })
     }
+
     /// One dimension for each cycle of the axes.
     pub(crate) fn dimensions(&self, degree: usize) -> Vec<SlotDimension> {
         let (axes, last) = (self.axes.all(), self.axes.last());
         // g modulo N_a, 1 modulo the other factors.
-        let unit = |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % self.axes.index());
+        let unit =
+            |axis: &Axis, g: u64| GaloisElement((1 + (g - 1) * axis.exponent) % self.axes.index());
         let size = last.degree / degree;
         let good = primes::gcd(size as u64, degree as u64) == 1;
-        let step = (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
+        let step =
+            (0..if good { degree } else { 1 }).fold(1, |h, _| h * last.generator % last.index);
         axes[..axes.len() - 1]
             .iter()
             .flat_map(|axis| axis.cycles().into_iter().map(move |cycle| (axis, cycle)))
-            .map(|(axis, cycle)| SlotDimension { size: cycle.length, generator: unit(axis, cycle.generator), good: true })
+            .map(|(axis, cycle)| SlotDimension {
+                size: cycle.length,
+                generator: unit(axis, cycle.generator),
+                good: true,
+            })
             .chain([SlotDimension { size, generator: unit(last, step), good }])
             .collect()
     }

@@ -6,9 +6,10 @@ use crate::error::RingError;
 
 /// The plaintext modulus p^e below 2^62, with the constant that reduces modulo it. p may be 2.
 ///
-/// The same method names as [`Modulus`] of the arithmetic layer, which is for the odd numbers below 2^50 that have
-/// vector kernels; [`PrimePower::word`] is the way there. That p is prime is the caller's promise; where it matters
-/// (inverses) a composite p gives an error, never a wrong value. No branch depends on residues below p^e, as messages are computed with here, but for
+/// The same method names as [`Modulus`] of the arithmetic layer, which is for the odd numbers below
+/// 2^50 that have vector kernels; [`PrimePower::word`] is the way there. That p is prime is the
+/// caller's promise; where it matters (inverses) a composite p gives an error, never a wrong value.
+/// No branch depends on residues below p^e, as messages are computed with here, but for
 /// [`inv`](Self::inv), and [`pow`](Self::pow) in its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PrimePower {
@@ -33,28 +34,37 @@ impl PrimePower {
     /// The modulus p^exponent.
     ///
     /// # Errors
-    /// [`RingError::PlainModulus`] unless p is 2 or odd and above 2, the exponent is at least 1 and p^e is below 2^62.
+    /// [`RingError::PlainModulus`] unless p is 2 or odd and above 2, the exponent is at least 1 and
+    /// p^e is below 2^62.
     pub fn new(p: u64, exponent: u32) -> Result<Self, RingError> {
         match p.checked_pow(exponent) {
-            Some(value) if (p == 2 || (p > 2 && p % 2 == 1)) && exponent >= 1 && value >> Self::MAX_BITS == 0 => {
+            Some(value)
+                if (p == 2 || (p > 2 && p % 2 == 1))
+                    && exponent >= 1
+                    && value >> Self::MAX_BITS == 0 =>
+            {
                 let ratio = u128::MAX / u128::from(value);
                 Ok(PrimePower { p, exponent, value, ratio: [(ratio >> 64) as u64, ratio as u64] })
             }
             _ => Err(RingError::PlainModulus { p, exponent }),
         }
     }
+
     /// The prime p.
     pub fn prime(&self) -> u64 {
         self.p
     }
+
     /// The exponent e.
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
+
     /// p^e.
     pub fn value(&self) -> u64 {
         self.value
     }
+
     /// p^k for an exponent k of at most e.
     ///
     /// # Errors
@@ -65,7 +75,9 @@ impl PrimePower {
         }
         PrimePower::new(self.p, k)
     }
-    /// The same modulus for the kernels of the arithmetic layer: `None` if p is 2 or p^e has more than 50 bits.
+
+    /// The same modulus for the kernels of the arithmetic layer: `None` if p is 2 or p^e has more
+    /// than 50 bits.
     pub fn word(&self) -> Option<Modulus> {
         Modulus::new(self.value).ok()
     }
@@ -74,31 +86,41 @@ impl PrimePower {
     pub fn reduce_u64(&self, x: u64) -> u64 {
         self.reduce_u128(u128::from(x))
     }
+
     /// x mod p^e for any x. Five word products.
     #[inline]
     pub fn reduce_u128(&self, x: u128) -> u64 {
         let high = |a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64;
         let (x1, x0) = ((x >> 64) as u64, x as u64);
-        // floor(x ratio / 2^128), word by word: at most 1 below floor(x / p^e). Only its low word matters.
-        let cross = u128::from(x0) * u128::from(self.ratio[0]) + u128::from(high(x0, self.ratio[1]));
+        // floor(x ratio / 2^128), word by word: at most 1 below floor(x / p^e). Only its low word
+        // matters.
+        let cross =
+            u128::from(x0) * u128::from(self.ratio[0]) + u128::from(high(x0, self.ratio[1]));
         let other = u128::from(x1) * u128::from(self.ratio[1]) + u128::from(cross as u64);
-        let quotient = x1.wrapping_mul(self.ratio[0]).wrapping_add((cross >> 64) as u64).wrapping_add((other >> 64) as u64);
+        let quotient = x1
+            .wrapping_mul(self.ratio[0])
+            .wrapping_add((cross >> 64) as u64)
+            .wrapping_add((other >> 64) as u64);
         subtract_once(x0.wrapping_sub(quotient.wrapping_mul(self.value)), self.value)
     }
+
     /// The residue of a signed word, in 0..p^e.
     pub fn reduce_i64(&self, x: i64) -> u64 {
         self.reduce_i128(i128::from(x))
     }
+
     /// The residue of a signed double word, in 0..p^e.
     pub fn reduce_i128(&self, x: i128) -> u64 {
         let (size, negative) = (self.reduce_u128(x.unsigned_abs()), (x >> 127) as u64);
         (size & !negative) | (self.neg(size) & negative)
     }
+
     /// x, reduced if it has to be: within the library it never has to.
     #[inline]
     fn residue(&self, x: u64) -> u64 {
         if x < self.value { x } else { self.reduce_u64(x) }
     }
+
     /// The representative of x in (-p^e/2, p^e/2].
     pub fn centered(&self, x: u64) -> i64 {
         let x = self.residue(x);
@@ -111,22 +133,26 @@ impl PrimePower {
     pub fn add(&self, a: u64, b: u64) -> u64 {
         subtract_once(self.residue(a) + self.residue(b), self.value)
     }
+
     /// a - b, for any a and b.
     #[inline]
     pub fn sub(&self, a: u64, b: u64) -> u64 {
         let difference = self.residue(a).wrapping_sub(self.residue(b));
         difference.wrapping_add(self.value & ((difference as i64) >> 63) as u64)
     }
+
     /// -a, for any a.
     #[inline]
     pub fn neg(&self, a: u64) -> u64 {
         self.sub(0, a)
     }
+
     /// a b, for any a and b.
     #[inline]
     pub fn mul(&self, a: u64, b: u64) -> u64 {
         self.reduce_u128(u128::from(a) * u128::from(b))
     }
+
     /// a^k, for any a; a^0 = 1.
     pub fn pow(&self, a: u64, mut k: u64) -> u64 {
         let (mut result, mut base) = (1, self.reduce_u64(a));
@@ -139,6 +165,7 @@ impl PrimePower {
         }
         result
     }
+
     /// 1 / a. Extended Euclid, as p^e is no prime.
     ///
     /// # Errors
@@ -151,7 +178,11 @@ impl PrimePower {
             (r0, r1) = (r1, r0 - q * r1);
             (t0, t1) = (t1, t0 - q * t1);
         }
-        if r0 == 1 { Ok(self.reduce_i64(t0)) } else { Err(RingError::NotInvertible { value: a, modulus: self.value }) }
+        if r0 == 1 {
+            Ok(self.reduce_i64(t0))
+        } else {
+            Err(RingError::NotInvertible { value: a, modulus: self.value })
+        }
     }
 }
 
@@ -161,7 +192,8 @@ mod tests {
 
     #[test]
     fn field_axioms_on_prime_powers() {
-        for (p, e) in [(257, 1), (257, 2), (786433, 3), (3, 30), (3, 39), (2, 1), (2, 40), (2, 61)] {
+        for (p, e) in [(257, 1), (257, 2), (786433, 3), (3, 30), (3, 39), (2, 1), (2, 40), (2, 61)]
+        {
             let t = PrimePower::new(p, e).unwrap();
             for x in [1, 2, 5, p - 1, p + 1, t.value() - 1] {
                 let x = x % t.value();
@@ -180,19 +212,37 @@ mod tests {
 
     #[test]
     fn reductions_are_exact_around_the_edges() {
-        let moduli = [(257, 1), (65537, 2), (33_554_393, 2), (1_125_899_906_842_597, 1), (4_611_686_018_427_387_847, 1)];
+        let moduli = [
+            (257, 1),
+            (65537, 2),
+            (33_554_393, 2),
+            (1_125_899_906_842_597, 1),
+            (4_611_686_018_427_387_847, 1),
+        ];
         for (p, e) in moduli.into_iter().chain([(2, 1), (2, 33), (2, 61), (3, 39)]) {
             let t = PrimePower::new(p, e).unwrap();
             let wide = u128::from(t.value());
             let mut x = 1u64;
             for i in 0..20_000u64 {
                 x = x.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(i);
-                let edge = [0, 1, t.value() / 2, t.value() - 2, t.value() - 1, u64::MAX][i as usize % 6];
-                for (a, b) in [(x % t.value(), x.rotate_left(32) % t.value()), (x, edge), (edge, t.value() - 1)] {
-                    assert_eq!(u128::from(t.mul(a, b)), u128::from(a) * u128::from(b) % wide, "{a} * {b} mod {p}^{e}");
+                let edge =
+                    [0, 1, t.value() / 2, t.value() - 2, t.value() - 1, u64::MAX][i as usize % 6];
+                for (a, b) in [
+                    (x % t.value(), x.rotate_left(32) % t.value()),
+                    (x, edge),
+                    (edge, t.value() - 1),
+                ] {
+                    assert_eq!(
+                        u128::from(t.mul(a, b)),
+                        u128::from(a) * u128::from(b) % wide,
+                        "{a} * {b} mod {p}^{e}"
+                    );
                     let both = u128::from(a) << 64 | u128::from(b);
                     assert_eq!(u128::from(t.reduce_u128(both)), both % wide, "{both} mod {p}^{e}");
-                    assert_eq!(i128::from(t.reduce_i128(both as i128) as i64), (both as i128).rem_euclid(wide as i128));
+                    assert_eq!(
+                        i128::from(t.reduce_i128(both as i128) as i64),
+                        (both as i128).rem_euclid(wide as i128)
+                    );
                 }
             }
         }
@@ -200,12 +250,20 @@ mod tests {
 
     #[test]
     fn unusable_moduli_are_refused() {
-        for (p, e) in [(0, 1), (1, 1), (2, 0), (2, 62), (256, 2), (257, 0), (65537, 4), (u64::MAX, 1)] {
+        for (p, e) in
+            [(0, 1), (1, 1), (2, 0), (2, 62), (256, 2), (257, 0), (65537, 4), (u64::MAX, 1)]
+        {
             assert_eq!(PrimePower::new(p, e), Err(RingError::PlainModulus { p, exponent: e }));
         }
         assert_eq!(PrimePower::new(3, 4).unwrap().reduced(2).unwrap().value(), 9);
         assert!(PrimePower::new(3, 4).unwrap().reduced(5).is_err());
-        assert!(PrimePower::new(2, 10).unwrap().word().is_none() && PrimePower::new(257, 7).unwrap().word().is_none());
-        assert_eq!(PrimePower::new(65537, 2).unwrap().word().map(Modulus::value), Some(65537 * 65537));
+        assert!(
+            PrimePower::new(2, 10).unwrap().word().is_none()
+                && PrimePower::new(257, 7).unwrap().word().is_none()
+        );
+        assert_eq!(
+            PrimePower::new(65537, 2).unwrap().word().map(Modulus::value),
+            Some(65537 * 65537)
+        );
     }
 }

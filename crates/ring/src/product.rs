@@ -2,12 +2,15 @@
 
 use std::sync::OnceLock;
 
-use everlevel_arith::{Axes, Modulus, NttTable, TensorTable, gather_natural, kernels, primes, scatter_natural};
+use everlevel_arith::{
+    Axes, Modulus, NttTable, TensorTable, gather_natural, kernels, primes, scatter_natural,
+};
 
 use crate::prime_power::PrimePower;
 use crate::slot_shape::SlotShape;
 
-/// Products in Z\[X\]/Φ_m(X) modulo any p^e below 2^62: as integers, through up to three primes just below 2^50.
+/// Products in Z\[X\]/Φ_m(X) modulo any p^e below 2^62: as integers, through up to three primes
+/// just below 2^50.
 #[derive(Debug)]
 pub(crate) struct ExactProduct {
     family: Family,
@@ -26,16 +29,24 @@ enum Family {
 impl ExactProduct {
     /// Nothing is computed before the first product.
     ///
-    /// An axis adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be the exponent, or
-    /// that of the one power for which it is subtracted.
+    /// An axis adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be
+    /// the exponent, or that of the one power for which it is subtracted.
     pub(crate) fn new(shape: &SlotShape) -> Self {
         let (family, terms) = match shape.axes() {
-            None => (Family::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()), shape.ring_index() as f64 / 2.0),
-            Some(axes) => (Family::Odd(axes.clone()), axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product()),
+            None => (
+                Family::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()),
+                shape.ring_index() as f64 / 2.0,
+            ),
+            Some(axes) => (
+                Family::Odd(axes.clone()),
+                axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product(),
+            ),
         };
         ExactProduct { family, log_terms: terms.log2(), tables: OnceLock::new() }
     }
-    /// a b modulo p^e, coefficients in the order of plaintexts: 3 transforms for each prime that the integers need.
+
+    /// a b modulo p^e, coefficients in the order of plaintexts: 3 transforms for each prime that
+    /// the integers need.
     pub(crate) fn mul(&self, a: &[u64], b: &[u64], t: PrimePower) -> Vec<u64> {
         let tables = self.tables.get_or_init(|| self.family.tables());
         // Centered residues, with room for the sign and a bit more.
@@ -53,7 +64,9 @@ impl ExactProduct {
             .iter()
             .map(|table| {
                 let q = table.modulus();
-                let [mut x, y] = [a, b].map(|input| table.forward(input.iter().map(|&x| q.reduce_i64(t.centered(x))).collect()));
+                let [mut x, y] = [a, b].map(|input| {
+                    table.forward(input.iter().map(|&x| q.reduce_i64(t.centered(x))).collect())
+                });
                 kernels::mul_assign(q, &mut x, &y);
                 table.inverse(x)
             })
@@ -65,19 +78,23 @@ impl ExactProduct {
 impl Family {
     fn tables(&self) -> Vec<Table> {
         match self {
-            Family::PowerOfTwo(log_degree) => primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
-                .filter_map(|q| NttTable::for_prime(q, *log_degree).ok())
-                .map(|table| Table::PowerOfTwo(Box::new(table)))
-                .take(3)
-                .collect(),
-            Family::Odd(axes) => primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
-                .filter_map(|q| {
-                    let root = primes::primitive_root_of_unity(q, axes.index())?;
-                    TensorTable::new(Modulus::new(q).ok()?, axes, root).ok()
-                })
-                .map(|table| Table::Odd(Box::new(table)))
-                .take(3)
-                .collect(),
+            Family::PowerOfTwo(log_degree) => {
+                primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
+                    .filter_map(|q| NttTable::for_prime(q, *log_degree).ok())
+                    .map(|table| Table::PowerOfTwo(Box::new(table)))
+                    .take(3)
+                    .collect()
+            }
+            Family::Odd(axes) => {
+                primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
+                    .filter_map(|q| {
+                        let root = primes::primitive_root_of_unity(q, axes.index())?;
+                        TensorTable::new(Modulus::new(q).ok()?, axes, root).ok()
+                    })
+                    .map(|table| Table::Odd(Box::new(table)))
+                    .take(3)
+                    .collect()
+            }
         }
     }
 }
@@ -101,6 +118,7 @@ impl Table {
             Table::Odd(table) => table.modulus(),
         }
     }
+
     fn forward(&self, mut coefficients: Vec<u64>) -> Vec<u64> {
         match self {
             Table::PowerOfTwo(table) => {
@@ -115,6 +133,7 @@ impl Table {
             }
         }
     }
+
     fn inverse(&self, mut values: Vec<u64>) -> Vec<u64> {
         match self {
             Table::PowerOfTwo(table) => {
@@ -133,8 +152,10 @@ impl Table {
 fn centered_remainders(tables: &[Table], residues: &[Vec<u64>], t: PrimePower) -> Vec<u64> {
     let moduli: Vec<_> = tables.iter().map(Table::modulus).collect();
     // Mixed radix: v = v0 + q0 (v1 + q1 v2); the sign shows in the last digit.
-    let inverse = |i: usize, j: usize| moduli[j].inv(moduli[j].reduce_u64(moduli[i].value())).unwrap_or(0);
-    let inverses: Vec<Vec<u64>> = (0..moduli.len()).map(|j| (0..j).map(|i| inverse(i, j)).collect()).collect();
+    let inverse =
+        |i: usize, j: usize| moduli[j].inv(moduli[j].reduce_u64(moduli[i].value())).unwrap_or(0);
+    let inverses: Vec<Vec<u64>> =
+        (0..moduli.len()).map(|j| (0..j).map(|i| inverse(i, j)).collect()).collect();
     let product = moduli.iter().fold(1, |r, q| t.mul(r, q.value()));
     let last = moduli.len() - 1;
     let mut digits = vec![0; moduli.len()];
@@ -147,7 +168,11 @@ fn centered_remainders(tables: &[Table], residues: &[Vec<u64>], t: PrimePower) -
                 }
                 digits[j] = x;
             }
-            let value = digits.iter().zip(&moduli).rev().fold(0, |v, (&d, q)| t.add(t.mul(v, q.value()), d));
+            let value = digits
+                .iter()
+                .zip(&moduli)
+                .rev()
+                .fold(0, |v, (&d, q)| t.add(t.mul(v, q.value()), d));
             if digits[last] > moduli[last].value() / 2 { t.sub(value, product) } else { value }
         })
         .collect()

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use everlevel_arith::{Axes, Axis, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural};
+use everlevel_arith::{
+    Axes, Axis, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural,
+};
 
 use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
@@ -11,12 +13,15 @@ use crate::limb::{Limb, Pool};
 use crate::norm::CanonicalNorm;
 use crate::prime_power::PrimePower;
 
-/// What integers known by the primes of a ring are reduced by: a prime of a ring, or a plaintext modulus.
+/// What integers known by the primes of a ring are reduced by: a prime of a ring, or a plaintext
+/// modulus.
 pub trait Residues {
     /// x modulo this number.
     fn reduce(&self, x: u64) -> u64;
+
     /// The product of two residues.
     fn product(&self, a: u64, b: u64) -> u64;
+
     /// The negative of a residue.
     fn negative(&self, a: u64) -> u64;
 }
@@ -25,9 +30,11 @@ impl Residues for Modulus {
     fn reduce(&self, x: u64) -> u64 {
         self.reduce_u64(x)
     }
+
     fn product(&self, a: u64, b: u64) -> u64 {
         self.mul(a, b)
     }
+
     fn negative(&self, a: u64) -> u64 {
         self.neg(a)
     }
@@ -37,9 +44,11 @@ impl Residues for PrimePower {
     fn reduce(&self, x: u64) -> u64 {
         self.reduce_u64(x)
     }
+
     fn product(&self, a: u64, b: u64) -> u64 {
         self.mul(a, b)
     }
+
     fn negative(&self, a: u64) -> u64 {
         self.neg(a)
     }
@@ -58,7 +67,8 @@ enum Table {
     Odd(Box<TensorTable>),
 }
 
-/// The two families of rings: they differ in the order in which buffers hold coefficients and evaluations.
+/// The two families of rings: they differ in the order in which buffers hold coefficients and
+/// evaluations.
 #[derive(Clone, Debug)]
 enum Family {
     /// Index 2n: orders of [`everlevel_arith::order`].
@@ -74,6 +84,7 @@ impl Family {
         }
         Axes::new(index).map(Family::Odd).map_err(|_| RingError::UnsupportedIndex { index })
     }
+
     /// The number of odd prime factors of the index.
     fn odd_primes(&self) -> usize {
         match self {
@@ -81,6 +92,7 @@ impl Family {
             Family::Odd(axes) => axes.all().iter().filter(|axis| axis.prime != 2).count(),
         }
     }
+
     /// What the ring's primes are 1 modulo.
     fn prime_step(&self) -> u64 {
         match self {
@@ -92,8 +104,9 @@ impl Family {
 
 /// Z\[X\]/Φ_m(X) together with every prime that is used over it. Cheap to share (`Arc`), immutable.
 ///
-/// The index m is a power of two, or one with [`Axes`]: odd, or 2^k times an odd number. Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two,
-/// and else of the basis of [`everlevel_arith::axes`]: the powers X^k with k prime to m, if m has no square factor.
+/// The index m is a power of two, or one with [`Axes`]: odd, or 2^k times an odd number.
+/// Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two, and else of the basis
+/// of [`everlevel_arith::axes`]: the powers X^k with k prime to m, if m has no square factor.
 pub struct Ring {
     index: u64,
     degree: usize,
@@ -110,21 +123,26 @@ impl Ring {
     /// Builds the ring of index `m` over `moduli`.
     ///
     /// # Errors
-    /// An index that is neither a power of two from 32 to 2^18 nor one of [`Axes::new`]; a modulus that is no prime below 2^50 that is 1
-    /// modulo [`Ring::prime_step`]; or a repetition.
+    /// An index that is neither a power of two from 32 to 2^18 nor one of [`Axes::new`]; a modulus
+    /// that is no prime below 2^50 that is 1 modulo [`Ring::prime_step`]; or a repetition.
     pub fn new(index: u64, moduli: &[u64]) -> Result<Self, RingError> {
         let family = Family::new(index)?;
         if moduli.len() > MAX_PRIMES {
             return Err(RingError::TooManyPrimes { count: moduli.len() });
         }
         let (degree, norm) = match &family {
-            Family::PowerOfTwo { log_degree } => (1 << log_degree, CanonicalNorm::new(1 << log_degree)),
+            Family::PowerOfTwo { log_degree } => {
+                (1 << log_degree, CanonicalNorm::new(1 << log_degree))
+            }
             Family::Odd(axes) => (axes.degree(), CanonicalNorm::of_axes(axes)),
         };
         let mut list: Vec<Prime> = Vec::with_capacity(moduli.len());
         for &value in moduli {
             let bad = RingError::BadPrime { value, index };
-            if value % family.prime_step() != 1 || value >> Modulus::MAX_BITS != 0 || !primes::is_prime(value) {
+            if value % family.prime_step() != 1
+                || value >> Modulus::MAX_BITS != 0
+                || !primes::is_prime(value)
+            {
                 return Err(bad);
             }
             if list.iter().any(|p| p.modulus.value() == value) {
@@ -133,14 +151,20 @@ impl Ring {
             let root = primes::primitive_root_of_unity(value, index).ok_or(bad)?;
             let modulus = Modulus::new(value)?;
             let table = match &family {
-                Family::PowerOfTwo { log_degree } => Table::PowerOfTwo(Box::new(NttTable::new(modulus, *log_degree, root)?)),
+                Family::PowerOfTwo { log_degree } => {
+                    Table::PowerOfTwo(Box::new(NttTable::new(modulus, *log_degree, root)?))
+                }
                 Family::Odd(axes) => Table::Odd(Box::new(TensorTable::new(modulus, axes, root)?)),
             };
             list.push(Prime { modulus, root, table });
         }
         let inverses = list
             .iter()
-            .map(|a| list.iter().map(|b| b.modulus.inv(b.modulus.reduce_u64(a.modulus.value())).unwrap_or(0)).collect())
+            .map(|a| {
+                list.iter()
+                    .map(|b| b.modulus.inv(b.modulus.reduce_u64(a.modulus.value())).unwrap_or(0))
+                    .collect()
+            })
             .collect();
         Ok(Ring {
             index,
@@ -158,17 +182,21 @@ impl Ring {
     pub fn index(&self) -> u64 {
         self.index
     }
+
     /// The degree n = φ(m).
     pub fn degree(&self) -> usize {
         self.degree
     }
-    /// What primes of the ring of index `index` must be 1 modulo: m for a power of two, for an index with axes also every l - 1 (see [`Axes::transform_order`]).
+
+    /// What primes of the ring of index `index` must be 1 modulo: m for a power of two, for an
+    /// index with axes also every l - 1 (see [`Axes::transform_order`]).
     ///
     /// # Errors
     /// An index that [`Ring::new`] refuses.
     pub fn prime_step(index: u64) -> Result<u64, RingError> {
         Ok(Family::new(index)?.prime_step())
     }
+
     /// The degree φ(m) of the ring of index `index`.
     ///
     /// # Errors
@@ -179,6 +207,7 @@ impl Ring {
             Family::Odd(axes) => axes.degree(),
         })
     }
+
     /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
         match &self.family {
@@ -186,20 +215,27 @@ impl Ring {
             Family::Odd(axes) => Some(axes),
         }
     }
-    /// The lengths of the cycles along which automorphisms shift evaluations, the last one contiguous: rows and columns of a power of two.
+
+    /// The lengths of the cycles along which automorphisms shift evaluations, the last one
+    /// contiguous: rows and columns of a power of two.
     pub(crate) fn lengths(&self) -> Vec<usize> {
         match &self.family {
             Family::PowerOfTwo { log_degree } => vec![2, 1 << (log_degree - 1)],
-            Family::Odd(axes) => axes.all().iter().flat_map(Axis::cycles).map(|cycle| cycle.length).collect(),
+            Family::Odd(axes) => {
+                axes.all().iter().flat_map(Axis::cycles).map(|cycle| cycle.length).collect()
+            }
         }
     }
-    /// Stored coefficients in natural order: ascending powers for a power of two, the stored order itself for an index with axes.
+
+    /// Stored coefficients in natural order: ascending powers for a power of two, the stored order
+    /// itself for an index with axes.
     pub fn natural_order<T: Copy>(&self, stored: &[T]) -> Vec<T> {
         match &self.family {
             Family::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
             Family::Odd(_) => stored.to_vec(),
         }
     }
+
     /// The inverse of [`Ring::natural_order`], into a buffer of n places.
     pub fn storage_order<T: Copy>(&self, natural: &[T], stored: &mut [T]) {
         match &self.family {
@@ -207,11 +243,14 @@ impl Ring {
             Family::Odd(_) => stored.copy_from_slice(natural),
         }
     }
-    /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum of: 2 for each odd prime factor of the
-    /// index. X only moves coefficients on the axis of a power of two.
+
+    /// How many coefficients of a, each used once with sign, a coefficient of X^k a can be the sum
+    /// of: 2 for each odd prime factor of the index. X only moves coefficients on the axis of a
+    /// power of two.
     pub fn overlap(&self) -> usize {
         1 << self.family.odd_primes()
     }
+
     /// [`Ring::overlap`] of the ring of index `index`.
     ///
     /// # Errors
@@ -219,54 +258,70 @@ impl Ring {
     pub fn overlap_of(index: u64) -> Result<usize, RingError> {
         Ok(1 << Family::new(index)?.odd_primes())
     }
-    /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two. On an axis of odd prime l the coefficient of
-    /// X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
+
+    /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two.
+    /// On an axis of odd prime l the coefficient of X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most
+    /// (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
     pub fn coefficient_bits(&self) -> f64 {
         self.family.odd_primes() as f64 * (4.0 / std::f64::consts::PI).log2()
     }
+
     /// How many primes the ring holds.
     pub fn prime_count(&self) -> usize {
         self.primes.len()
     }
+
     /// The prime at `position`.
     pub fn modulus(&self, position: usize) -> Modulus {
         self.primes[position].modulus
     }
+
     /// The primitive m-th root of unity modulo the prime at `position` that the transform uses.
     pub fn root(&self, position: usize) -> u64 {
         self.primes[position].root
     }
+
     /// The inverse of prime `i` modulo prime `j`; 0 if they are the same.
     pub fn inverse(&self, i: usize, j: usize) -> u64 {
         self.inverses[i][j]
     }
+
     /// log2 of the product of the primes of `basis`.
     pub fn log2(&self, basis: Basis) -> f64 {
         basis.iter().map(|i| (self.primes[i].modulus.value() as f64).log2()).sum()
     }
+
     /// The product of the primes of `basis` modulo `modulus`.
     pub fn product_mod(&self, basis: Basis, modulus: impl Residues) -> u64 {
-        basis.iter().fold(1, |r, i| modulus.product(r, modulus.reduce(self.primes[i].modulus.value())))
+        basis
+            .iter()
+            .fold(1, |r, i| modulus.product(r, modulus.reduce(self.primes[i].modulus.value())))
     }
-    /// The inverse of the product of the primes of `basis` modulo the prime at `position`, which is not among them.
+
+    /// The inverse of the product of the primes of `basis` modulo the prime at `position`, which is
+    /// not among them.
     pub fn inverse_product(&self, basis: Basis, position: usize) -> u64 {
         let q = self.modulus(position);
         basis.iter().fold(1, |r, i| q.mul(r, self.inverses[i][position]))
     }
+
     /// The inverse of `x` modulo the prime at `position`.
     ///
     /// # Panics
-    /// If the prime divides `x`: callers invert products of plaintext primes, to which the primes of a ring are coprime.
+    /// If the prime divides `x`: callers invert products of plaintext primes, to which the primes
+    /// of a ring are coprime.
     pub fn inverse_of(&self, x: u64, position: usize) -> u64 {
         let q = self.modulus(position);
         q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
     }
+
     /// The canonical norm of polynomials of this ring.
     pub fn norm(&self) -> &CanonicalNorm {
         &self.norm
     }
 
-    /// Coefficients to evaluations modulo the prime at `position`; inputs below four times the prime.
+    /// Coefficients to evaluations modulo the prime at `position`; inputs below four times the
+    /// prime.
     pub fn forward_limb(&self, position: usize, limb: &mut [u64]) {
         self.transforms.fetch_add(1, Ordering::Relaxed);
         match &self.primes[position].table {
@@ -274,6 +329,7 @@ impl Ring {
             Table::Odd(table) => table.forward(limb),
         }
     }
+
     /// Evaluations to coefficients modulo the prime at `position`.
     pub fn inverse_limb(&self, position: usize, limb: &mut [u64]) {
         self.transforms.fetch_add(1, Ordering::Relaxed);
@@ -282,6 +338,7 @@ impl Ring {
             Table::Odd(table) => table.inverse(limb),
         }
     }
+
     /// How many transforms of one limb the ring has done since it was built.
     pub fn transform_count(&self) -> u64 {
         self.transforms.load(Ordering::Relaxed)
@@ -291,6 +348,7 @@ impl Ring {
     pub fn limb(&self) -> Limb {
         Limb::uninit(&self.pool, self.degree)
     }
+
     /// A limb of zeros.
     pub fn zero_limb(&self) -> Limb {
         Limb::zero(&self.pool, self.degree)
@@ -299,6 +357,12 @@ impl Ring {
 
 impl std::fmt::Debug for Ring {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Ring(index {}, degree {}, {} primes)", self.index, self.degree, self.primes.len())
+        write!(
+            f,
+            "Ring(index {}, degree {}, {} primes)",
+            self.index,
+            self.degree,
+            self.primes.len()
+        )
     }
 }

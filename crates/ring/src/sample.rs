@@ -1,7 +1,8 @@
 //! Random polynomials.
 //!
-//! Everything secret is sampled in constant time: no branch and no memory access depends on the values drawn. Uniform
-//! public polynomials use rejection, whose running time depends on public values only.
+//! Everything secret is sampled in constant time: no branch and no memory access depends on the
+//! values drawn. Uniform public polynomials use rejection, whose running time depends on public
+//! values only.
 
 use everlevel_arith::Modulus;
 use rand_chacha::ChaCha20Rng;
@@ -45,10 +46,11 @@ fn fill_uniform(q: Modulus, rng: &mut impl Rng, out: &mut [u64]) {
     }
 }
 
-/// The limb of the uniform polynomial (`seed`, `component`) modulo the prime at `position`, in evaluations.
+/// The limb of the uniform polynomial (`seed`, `component`) modulo the prime at `position`, in
+/// evaluations.
 ///
-/// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes and in any order.
-/// `component` < 2^32 tells polynomials of one seed apart.
+/// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes
+/// and in any order. `component` < 2^32 tells polynomials of one seed apart.
 pub fn expand_limb(ring: &Ring, seed: &Seed, component: u32, position: usize) -> Limb {
     let mut rng = ChaCha20Rng::from_seed(*seed);
     rng.set_stream((component as u64) << 32 | position as u64);
@@ -61,21 +63,28 @@ pub fn expand_limb(ring: &Ring, seed: &Seed, component: u32, position: usize) ->
 pub fn expand(ring: &Ring, seed: &Seed, component: u32, basis: Basis) -> Poly<Eval> {
     use rayon::prelude::*;
     let positions: Vec<usize> = basis.iter().collect();
-    Poly::from_limbs(basis, positions.into_par_iter().map(|i| expand_limb(ring, seed, component, i)).collect())
+    Poly::from_limbs(
+        basis,
+        positions.into_par_iter().map(|i| expand_limb(ring, seed, component, i)).collect(),
+    )
 }
 
-/// n independent uniform values of {-1, 0, 1}. Constant time; the bias is below 2^-62 a coefficient.
+/// n independent uniform values of {-1, 0, 1}. Constant time; the bias is below 2^-62 a
+/// coefficient.
 pub fn ternary(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
     (0..degree).map(|_| ((rng.next_u64() as u128 * 3) >> 64) as i64 - 1).collect()
 }
 
-/// A uniform vector of {-1, 0, 1} with exactly `weight` non-zero values, by a constant-time shuffle: values travel with
-/// random 62-bit keys through a sorting network. `weight` is at most `degree`.
+/// A uniform vector of {-1, 0, 1} with exactly `weight` non-zero values, by a constant-time
+/// shuffle: values travel with random 62-bit keys through a sorting network. `weight` is at most
+/// `degree`.
 ///
-/// Two keys coincide with probability below n^2 / 2^63; the order of such a pair is then fixed instead of random.
+/// Two keys coincide with probability below n^2 / 2^63; the order of such a pair is then fixed
+/// instead of random.
 pub fn fixed_weight(degree: usize, weight: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
     assert!(weight <= degree, "a weight up to the degree");
-    // Low two bits: 0 for 0, 1 for +1, 2 for -1. The first `weight` entries are non-zero with random signs.
+    // Low two bits: 0 for 0, 1 for +1, 2 for -1. The first `weight` entries are non-zero with
+    // random signs.
     let mut keys: Vec<u64> = (0..degree)
         .map(|i| {
             let key = rng.next_u64() & !3;
@@ -118,8 +127,8 @@ fn odd_even_merge_sort(a: &mut [u64]) {
 /// The variance of [`error`].
 pub const ERROR_VARIANCE: f64 = 10.5;
 
-/// n independent values of the centered binomial distribution with 2 * 21 coins: variance 10.5, standard deviation
-/// 3.24, absolute value at most 21. Constant time.
+/// n independent values of the centered binomial distribution with 2 * 21 coins: variance 10.5,
+/// standard deviation 3.24, absolute value at most 21. Constant time.
 pub fn error(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
     (0..degree)
         .map(|_| {
@@ -131,13 +140,15 @@ pub fn error(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
 }
 
 /// Where the cumulative distribution of [`truncated_gaussian`] passes -2, -1, 0 and 1, times 2^64.
-const GAUSSIAN_STEPS: [u64; 4] = [0x1fde_4d53_06b5_cacb, 0x5b5e_1b80_461f_9e95, 0xa4a1_e47f_b9e0_616b, 0xe021_b2ac_f94a_3535];
+const GAUSSIAN_STEPS: [u64; 4] =
+    [0x1fde_4d53_06b5_cacb, 0x5b5e_1b80_461f_9e95, 0xa4a1_e47f_b9e0_616b, 0xe021_b2ac_f94a_3535];
 
 /// The variance of [`truncated_gaussian`].
 pub const GAUSSIAN_VARIANCE: f64 = 1.460_724_291_090_18;
 
-/// n independent values of the discrete Gaussian distribution of deviation 1.55, truncated to -2..=2: χ of Doröz–Hu–Sunar 2014 (B = 2), for
-/// NTRU keys and their errors. Constant time; strictly sub-Gaussian with variance 1.461; the bias is below 2^-63 a coefficient.
+/// n independent values of the discrete Gaussian distribution of deviation 1.55, truncated to
+/// -2..=2: χ of Doröz–Hu–Sunar 2014 (B = 2), for NTRU keys and their errors. Constant time;
+/// strictly sub-Gaussian with variance 1.461; the bias is below 2^-63 a coefficient.
 pub fn truncated_gaussian(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
     (0..degree)
         .map(|_| {
@@ -153,7 +164,8 @@ pub fn truncated_gaussian(degree: usize, rng: &mut impl CryptoRng) -> Vec<i64> {
 pub fn bounded(ring: &Ring, limit: f64, mut draw: impl FnMut() -> Vec<i64>) -> Vec<i64> {
     loop {
         let candidate = zeroize::Zeroizing::new(draw());
-        let real = zeroize::Zeroizing::new(candidate.iter().map(|&x| x as f64).collect::<Vec<f64>>());
+        let real =
+            zeroize::Zeroizing::new(candidate.iter().map(|&x| x as f64).collect::<Vec<f64>>());
         if ring.norm().max(&real) <= limit {
             return candidate.to_vec();
         }
@@ -199,7 +211,8 @@ mod tests {
             v.iter().enumerate().for_each(|(i, &x)| hits[i] += (x != 0) as usize);
             signs += v.iter().sum::<i64>();
         }
-        // each position is hit 500 times on average, with standard deviation 21; signs have deviation 179
+        // each position is hit 500 times on average, with standard deviation 21; signs have
+        // deviation 179
         assert!(hits.iter().all(|&h| (350..650).contains(&h)), "{hits:?}");
         assert!(signs.abs() < 1500);
         assert_eq!(fixed_weight(16, 16, &mut rng).iter().filter(|&&x| x == 0).count(), 0);

@@ -16,42 +16,49 @@ pub struct SlotDimension {
     pub size: usize,
     /// X -> X^g that moves slots by one to the left along it, g the *generator* of the dimension.
     pub generator: GaloisElement,
-    /// Whether g^size = 1, so that slots move cyclically. If not, those that pass the end arrive changed, see [`SlotShape`].
+    /// Whether g^size = 1, so that slots move cyclically. If not, those that pass the end arrive
+    /// changed, see [`SlotShape`].
     pub good: bool,
 }
 
-/// The slots of the plaintext ring (Z/p^e)\[X\]/Φ_m(X): k = n/d Galois rings GR(p^e, d), d the order of p modulo m.
+/// The slots of the plaintext ring (Z/p^e)\[X\]/Φ_m(X): k = n/d Galois rings GR(p^e, d), d the
+/// order of p modulo m.
 ///
-/// Slots lie in a hypercube ([`SlotShape::dimensions`]), row-major. Slot s stands for the unit u = Π g_i^(s_i) modulo m, its
-/// *representative*, s_i its coordinates and g_i the generators; it holds the value of the polynomial at ζ^u, ζ a primitive m-th
-/// root of unity in GR(p^e, d). The last dimension is that of the *columns*. Automorphisms X -> X^(g_i) move to the left: slots
-/// take the value of the one that is next in dimension i.
+/// Slots lie in a hypercube ([`SlotShape::dimensions`]), row-major. Slot s stands for the unit u =
+/// Π g_i^(s_i) modulo m, its *representative*, s_i its coordinates and g_i the generators; it holds
+/// the value of the polynomial at ζ^u, ζ a primitive m-th root of unity in GR(p^e, d). The last
+/// dimension is that of the *columns*. Automorphisms X -> X^(g_i) move to the left: slots take the
+/// value of the one that is next in dimension i.
 ///
 /// # Index a power of two, p odd
 /// Z\[X\]/(X^n + 1), m = 2n. With ξ for ζ,
 ///
-/// * p = 1 modulo 4: two rows of k/2 columns, g = 5^j in row 0 and -5^j in row 1. The powers of ζ = ξ^d lie in Z/p^e.
-/// * p = 3 modulo 4: one row of k columns, g = 5^j. The powers of ω = ξ^(d/2) lie in GR(p^e, 2), not in Z/p^e.
+/// * p = 1 modulo 4: two rows of k/2 columns, g = 5^j in row 0 and -5^j in row 1. The powers of ζ =
+///   ξ^d lie in Z/p^e.
+/// * p = 3 modulo 4: one row of k columns, g = 5^j. The powers of ω = ξ^(d/2) lie in GR(p^e, 2),
+///   not in Z/p^e.
 ///
-/// The smallest subring that is closed under rotations and holds roots of unity for a transform is the *base ring*: polynomials in W =
-/// X^(d/f), f = 1 or 2 the base degree, whose slots hold GR(p^e, f). In both cases it is a Gaussian integer modulo p^e for each
-/// column ([`GaussianRing`]). *Thin* plaintexts have slots in Z/p^e: the polynomials in X^d if f = 1, those fixed by
-/// W -> W^p if f = 2.
+/// The smallest subring that is closed under rotations and holds roots of unity for a transform is
+/// the *base ring*: polynomials in W = X^(d/f), f = 1 or 2 the base degree, whose slots hold
+/// GR(p^e, f). In both cases it is a Gaussian integer modulo p^e for each column
+/// ([`GaussianRing`]). *Thin* plaintexts have slots in Z/p^e: the polynomials in X^d if f = 1,
+/// those fixed by W -> W^p if f = 2.
 ///
-/// On base and thin slots a rotation is cyclic. On whole slots it is so up to Frobenius: elements that pass the end of a row arrive
-/// as their p^s-th conjugates, s = [`SlotShape::column_wrap`].
+/// On base and thin slots a rotation is cyclic. On whole slots it is so up to Frobenius: elements
+/// that pass the end of a row arrive as their p^s-th conjugates, s = [`SlotShape::column_wrap`].
 ///
 /// # Any other index: odd, or 2^k times an odd number
-/// One dimension for each cycle of the [`Axes`] of m, in their order: one an axis, two for a power of two from 8. ζ is the product of
-/// roots ζ_a of order N_a, the values of X_a. The last axis, of the largest odd factor N_c, must carry Frobenius: p has order d modulo
-/// N_c, too. ζ_c is the class of x in GR(p^e, d) =
-/// (Z/p^e)\[x\]/F, F a factor of Φ_(N_c).
+/// One dimension for each cycle of the [`Axes`] of m, in their order: one an axis, two for a power
+/// of two from 8. ζ is the product of roots ζ_a of order N_a, the values of X_a. The last axis, of
+/// the largest odd factor N_c, must carry Frobenius: p has order d modulo N_c, too. ζ_c is the
+/// class of x in GR(p^e, d) = (Z/p^e)\[x\]/F, F a factor of Φ_(N_c).
 ///
-/// * All dimensions but the last have the lengths of the cycles (of odd axes φ(N_a)) and their generators modulo N_a, 1 modulo the
-///   others: always good.
-/// * The last one has size D = φ(N_c)/d and a generator that is 1 modulo the other factors: γ_c^d if D and d are coprime, good, and
-///   else γ_c, bad. γ_c^D is a power p^s modulo N_c: a slot that passes the end arrives as the p^s-th conjugate of the one at the
-///   place moved by p^-s along all *other* dimensions.
+/// * All dimensions but the last have the lengths of the cycles (of odd axes φ(N_a)) and their
+///   generators modulo N_a, 1 modulo the others: always good.
+/// * The last one has size D = φ(N_c)/d and a generator that is 1 modulo the other factors: γ_c^d
+///   if D and d are coprime, good, and else γ_c, bad. γ_c^D is a power p^s modulo N_c: a slot that
+///   passes the end arrives as the p^s-th conjugate of the one at the place moved by p^-s along all
+///   *other* dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotShape {
     index: u64,
@@ -70,89 +77,115 @@ enum Family {
 }
 
 impl SlotShape {
-    /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or one of [`Axes::new`], modulo powers of `p`
-    /// up to `p^max_exponent`.
+    /// The slots of the ring of index `index`, a power of two from 32 to 2^18 or one of
+    /// [`Axes::new`], modulo powers of `p` up to `p^max_exponent`.
     ///
     /// # Errors
-    /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides the index, p^max_exponent is
-    /// 2^62 or more, or d is above 256 for an index with axes; [`RingError::NoCarrier`] if p has a smaller order modulo
-    /// the largest odd factor of one.
+    /// [`RingError::UnsupportedIndex`]; [`RingError::BadPlainModulus`] if p is no prime or divides
+    /// the index, p^max_exponent is 2^62 or more, or d is above 256 for an index with axes;
+    /// [`RingError::NoCarrier`] if p has a smaller order modulo the largest odd factor of one.
     pub fn new(index: u64, p: u64, max_exponent: u32) -> Result<Self, RingError> {
         let power_of_two = index.is_power_of_two() && (32..=1 << 18).contains(&index);
-        let axes = (!power_of_two).then(|| Axes::new(index)).transpose().map_err(|_| RingError::UnsupportedIndex { index })?;
+        let axes = (!power_of_two)
+            .then(|| Axes::new(index))
+            .transpose()
+            .map_err(|_| RingError::UnsupportedIndex { index })?;
         let bad = |reason| RingError::BadPlainModulus { p, exponent: max_exponent, index, reason };
         if !primes::is_prime(p) {
             return Err(bad("p must be a prime"));
         }
-        let modulus = PrimePower::new(p, max_exponent)
-            .map_err(|_| bad("the exponent must be at least 1 and the plaintext modulus below 2^62"))?;
+        let modulus = PrimePower::new(p, max_exponent).map_err(|_| {
+            bad("the exponent must be at least 1 and the plaintext modulus below 2^62")
+        })?;
         if index.is_multiple_of(p) {
             return Err(bad("p divides the index"));
         }
         let degree = order(p, index);
         if let Some(axes) = axes {
             let odd = OddSlots::new(axes, degree, modulus)?;
-            return Ok(SlotShape { index, modulus, degree, dimensions: odd.dimensions(degree), family: Family::Odd(odd) });
+            return Ok(SlotShape {
+                index,
+                modulus,
+                degree,
+                dimensions: odd.dimensions(degree),
+                family: Family::Odd(odd),
+            });
         }
         let slots = (index / 2) as usize / degree;
         let ring = GaussianRing::new(modulus)?;
-        let root = if ring.is_split() { split_root(modulus, slots) } else { inert_root(ring, slots) };
-        let root = root.ok_or_else(|| bad("p has no root of unity of the order that the slots need"))?;
-        let mut dimensions = vec![SlotDimension { size: 2, generator: GaloisElement(index - 1), good: true }];
+        let root =
+            if ring.is_split() { split_root(modulus, slots) } else { inert_root(ring, slots) };
+        let root =
+            root.ok_or_else(|| bad("p has no root of unity of the order that the slots need"))?;
+        let mut dimensions =
+            vec![SlotDimension { size: 2, generator: GaloisElement(index - 1), good: true }];
         dimensions.truncate(usize::from(ring.is_split()));
         let columns = slots >> dimensions.len();
         let good = (0..columns).fold(1, |g, _| g * 5 % index) == 1;
         dimensions.push(SlotDimension { size: columns, generator: GaloisElement(5), good });
         Ok(SlotShape { index, modulus, degree, dimensions, family: Family::PowerOfTwo(root) })
     }
+
     /// The index m of the ring.
     pub fn ring_index(&self) -> u64 {
         self.index
     }
-    /// The dimensions of the hypercube of slots, the last one contiguous: rows, if there are two, and columns; or one for each cycle of
-    /// the axes.
+
+    /// The dimensions of the hypercube of slots, the last one contiguous: rows, if there are two,
+    /// and columns; or one for each cycle of the axes.
     pub fn dimensions(&self) -> &[SlotDimension] {
         &self.dimensions
     }
+
     /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
         self.odd().map(|odd| &odd.axes)
     }
+
     pub(crate) fn odd(&self) -> Option<&OddSlots> {
         match &self.family {
             Family::PowerOfTwo(_) => None,
             Family::Odd(odd) => Some(odd),
         }
     }
-    /// The number of rows, slots / columns: 2 or 1 in a ring whose index is a power of two, as p is 1 or 3 modulo 4.
+
+    /// The number of rows, slots / columns: 2 or 1 in a ring whose index is a power of two, as p is
+    /// 1 or 3 modulo 4.
     pub fn rows(&self) -> usize {
         self.slots() / self.columns()
     }
+
     /// The number of columns: the size of the last dimension.
     pub fn columns(&self) -> usize {
         self.dimensions[self.dimensions.len() - 1].size
     }
+
     /// The number k of slots.
     pub fn slots(&self) -> usize {
         self.dimensions.iter().map(|dimension| dimension.size).product()
     }
+
     /// The degree d of a slot over Z/p^e.
     pub fn degree_of_slot(&self) -> usize {
         self.degree
     }
-    /// f: the degree over Z/p^e of the values in the slots of the base ring, 1 if p is 1 modulo 4, else 2; 1 for indices with axes, which
-    /// have no base ring.
+
+    /// f: the degree over Z/p^e of the values in the slots of the base ring, 1 if p is 1 modulo 4,
+    /// else 2; 1 for indices with axes, which have no base ring.
     pub fn base_degree(&self) -> usize {
         if self.odd().is_some() || self.modulus.prime() % 4 == 1 { 1 } else { 2 }
     }
+
     /// The prime p.
     pub fn plain_prime(&self) -> u64 {
         self.modulus.prime()
     }
+
     /// The largest exponent e for which p^e is at hand.
     pub fn max_exponent(&self) -> u32 {
         self.modulus.exponent()
     }
+
     /// p^e.
     ///
     /// # Panics
@@ -161,8 +194,10 @@ impl SlotShape {
         assert!(e >= 1 && e <= self.max_exponent(), "exponent within 1..=max_exponent");
         self.modulus.prime().pow(e)
     }
-    /// The value of W in column 0 modulo p^e, an element of [`GaussianRing`] of order 4 columns: (ζ, 1/ζ) for two rows, ω in the basis
-    /// 1, i for one, with ω^columns = i. The roots for different e agree modulo the smaller power. (1, 1) for indices with axes.
+
+    /// The value of W in column 0 modulo p^e, an element of [`GaussianRing`] of order 4 columns:
+    /// (ζ, 1/ζ) for two rows, ω in the basis 1, i for one, with ω^columns = i. The roots for
+    /// different e agree modulo the smaller power. (1, 1) for indices with axes.
     ///
     /// # Panics
     /// If e is 0 or above [`SlotShape::max_exponent`].
@@ -173,30 +208,44 @@ impl SlotShape {
             Family::Odd(_) => [1; 2],
         }
     }
-    /// GR(p^e, d), what a slot holds: x is the root of unity ξ of order m (powers of two) or ζ_c of order N_c. O(d^2).
+
+    /// GR(p^e, d), what a slot holds: x is the root of unity ξ of order m (powers of two) or ζ_c of
+    /// order N_c. O(d^2).
     ///
     /// # Errors
     /// [`RingError::PlainModulus`] if e is 0 or above [`SlotShape::max_exponent`].
     pub fn galois_ring(&self, e: u32) -> Result<GaloisRing, RingError> {
         let t = self.modulus.reduced(e)?;
         let polynomial = match &self.family {
-            Family::PowerOfTwo(root) => power_of_two_polynomial(GaussianRing::new(t)?, root.map(|x| x % t.value()), self.degree),
-            Family::Odd(odd) => odd.factors[odd.factors.len() - 1].iter().map(|&x| t.reduce_u64(x)).collect(),
+            Family::PowerOfTwo(root) => power_of_two_polynomial(
+                GaussianRing::new(t)?,
+                root.map(|x| x % t.value()),
+                self.degree,
+            ),
+            Family::Odd(odd) => {
+                odd.factors[odd.factors.len() - 1].iter().map(|&x| t.reduce_u64(x)).collect()
+            }
         };
         GaloisRing::new(t, &polynomial)
     }
-    /// ζ_a in GR(p^e, d): the value of X_a in slot 0, for axis a. The roots for different e agree modulo the smaller power.
+
+    /// ζ_a in GR(p^e, d): the value of X_a in slot 0, for axis a. The roots for different e agree
+    /// modulo the smaller power.
     ///
     /// # Errors
-    /// [`RingError::NoAxis`] if the ring has no such axis, [`RingError::PlainModulus`] if e is 0 or above [`SlotShape::max_exponent`].
+    /// [`RingError::NoAxis`] if the ring has no such axis, [`RingError::PlainModulus`] if e is 0 or
+    /// above [`SlotShape::max_exponent`].
     pub fn axis_root(&self, axis: usize, e: u32) -> Result<Vec<u64>, RingError> {
         let t = self.modulus.reduced(e)?;
-        let root = self.odd().and_then(|odd| odd.roots.get(axis)).ok_or(RingError::NoAxis { axis, index: self.index })?;
+        let root = self
+            .odd()
+            .and_then(|odd| odd.roots.get(axis))
+            .ok_or(RingError::NoAxis { axis, index: self.index })?;
         Ok(root.iter().map(|&x| t.reduce_u64(x)).collect())
     }
 
-    /// The automorphism that moves slots by `k` to the left along a dimension (to the right for negative k): the k-th power of its
-    /// generator.
+    /// The automorphism that moves slots by `k` to the left along a dimension (to the right for
+    /// negative k): the k-th power of its generator.
     ///
     /// # Panics
     /// If there is no such dimension.
@@ -215,65 +264,92 @@ impl SlotShape {
         }
         GaloisElement(g as u64)
     }
-    /// The automorphism that moves the columns by `k` to the left (to the right for negative k). In a ring whose index is a power of two, k
-    /// counts modulo the number of columns, whether these are a good dimension or not.
+
+    /// The automorphism that moves the columns by `k` to the left (to the right for negative k). In
+    /// a ring whose index is a power of two, k counts modulo the number of columns, whether these
+    /// are a good dimension or not.
     pub fn rotation(&self, k: i64) -> GaloisElement {
         let k = if self.odd().is_some() { k } else { k.rem_euclid(self.columns() as i64) };
         self.rotation_along(self.dimensions.len() - 1, k)
     }
-    /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole slots is Frobenius to the power s.
-    /// With s = 0 the columns are a good dimension of the hypercube of slots. For an index with axes it is the
-    /// last generator that has this power modulo N_c. O(d + columns).
+
+    /// s in 0..d with 5^columns = p^s modulo m: what a rotation all the way round does to whole
+    /// slots is Frobenius to the power s. With s = 0 the columns are a good dimension of the
+    /// hypercube of slots. For an index with axes it is the last generator that has this power
+    /// modulo N_c. O(d + columns).
     pub fn column_wrap(&self) -> usize {
         let n = self.axes().map_or(self.index, |axes| axes.last().index);
         let round = self.rotation_along(self.dimensions.len() - 1, self.columns() as i64).0 % n;
         let p = self.modulus.prime() % n;
-        std::iter::successors(Some(1), |g| Some(g * p % n)).take(self.degree).position(|g| g == round).unwrap_or(0)
+        std::iter::successors(Some(1), |g| Some(g * p % n))
+            .take(self.degree)
+            .position(|g| g == round)
+            .unwrap_or(0)
     }
-    /// The automorphism that exchanges the rows, X -> 1/X; the identity where there is one row, and for indices with axes.
+
+    /// The automorphism that exchanges the rows, X -> 1/X; the identity where there is one row, and
+    /// for indices with axes.
     pub fn swap_rows(&self) -> GaloisElement {
-        if self.rows() == 2 && self.odd().is_none() { GaloisElement(self.index - 1) } else { GaloisElement::IDENTITY }
+        if self.rows() == 2 && self.odd().is_none() {
+            GaloisElement(self.index - 1)
+        } else {
+            GaloisElement::IDENTITY
+        }
     }
-    /// The automorphism that conjugates i in every column of the base ring: the exchange of two rows, Frobenius on one; the
-    /// identity for indices with axes.
+
+    /// The automorphism that conjugates i in every column of the base ring: the exchange of two
+    /// rows, Frobenius on one; the identity for indices with axes.
     pub fn conjugation(&self) -> GaloisElement {
         if self.base_degree() == 1 { self.swap_rows() } else { self.frobenius() }
     }
+
     /// X -> X^p: the identity on thin plaintexts, of order d.
     pub fn frobenius(&self) -> GaloisElement {
         GaloisElement(self.modulus.prime() % self.index)
     }
-    /// The log2 d automorphisms φ_i: X -> X^(1 + n/2^i), i = 0, 1, .., that send X^(2^i) to its negative. In this order, a <- a +
-    /// φ_i(a) makes of a polynomial a d times its part in Z\[X^d\]. With two rows they generate the same group as Frobenius.
-    /// Source: Chen–Han 2018, appendix A (whose range ends one step too late).
-    /// None for indices with axes.
+
+    /// The log2 d automorphisms φ_i: X -> X^(1 + n/2^i), i = 0, 1, .., that send X^(2^i) to its
+    /// negative. In this order, a <- a + φ_i(a) makes of a polynomial a d times its part in
+    /// Z\[X^d\]. With two rows they generate the same group as Frobenius. Source: Chen–Han 2018,
+    /// appendix A (whose range ends one step too late). None for indices with axes.
     pub fn projection(&self) -> Vec<GaloisElement> {
         let count = if self.odd().is_some() { 0 } else { self.degree.trailing_zeros() };
         (0..count).map(|i| GaloisElement(1 + ((self.index / 2) >> i))).collect()
     }
+
     /// The identity.
     pub fn identity(&self) -> GaloisElement {
         GaloisElement::IDENTITY
     }
+
     /// Whether `g` is the identity.
     pub fn is_identity(&self, g: GaloisElement) -> bool {
         g.is_identity()
     }
+
     /// The composition: X -> X^(g h).
     pub fn compose(&self, g: GaloisElement, h: GaloisElement) -> GaloisElement {
         GaloisElement((g.0 as u128 * h.0 as u128 % self.index as u128) as u64)
     }
-    /// The representatives of the slots, in their order: slot s holds the value at ζ^u (ξ^u), u its representative.
+
+    /// The representatives of the slots, in their order: slot s holds the value at ζ^u (ξ^u), u its
+    /// representative.
     pub fn representatives(&self) -> Vec<u64> {
         self.dimensions.iter().fold(vec![1], |units, dimension| {
-            let step = |u: &u64| Some((u128::from(*u) * u128::from(dimension.generator.0) % u128::from(self.index)) as u64);
+            let step = |u: &u64| {
+                Some(
+                    (u128::from(*u) * u128::from(dimension.generator.0) % u128::from(self.index))
+                        as u64,
+                )
+            };
             let powers = |u: u64| std::iter::successors(Some(u), step).take(dimension.size);
             units.into_iter().flat_map(powers).collect()
         })
     }
 }
 
-/// The minimal polynomial of ξ, of degree d, where its power in the base ring is `root`: X^d - ζ, or X^d - (ω + ω') X^(d/2) + ω ω'.
+/// The minimal polynomial of ξ, of degree d, where its power in the base ring is `root`: X^d - ζ,
+/// or X^d - (ω + ω') X^(d/2) + ω ω'.
 fn power_of_two_polynomial(ring: GaussianRing, root: [u64; 2], degree: usize) -> Vec<u64> {
     let t = ring.modulus();
     let mut f = vec![0; degree + 1];
@@ -294,7 +370,8 @@ fn split_root(t: PrimePower, slots: usize) -> Option<[u64; 2]> {
     Some([root, t.inv(root).ok()?])
 }
 
-/// ω of order 4 `slots` with ω^slots = i: a power of a + i for the least a >= 0 that has one, lifted.
+/// ω of order 4 `slots` with ω^slots = i: a power of a + i for the least a >= 0 that has one,
+/// lifted.
 fn inert_root(ring: GaussianRing, slots: usize) -> Option<[u64; 2]> {
     let t = ring.modulus();
     let (p, i) = (t.prime(), [0, 1]);

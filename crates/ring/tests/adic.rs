@@ -1,4 +1,5 @@
-//! Polynomials modulo p^k in digits, against integers and against residues modulo a prime that the digits know nothing of.
+//! Polynomials modulo p^k in digits, against integers and against residues modulo a prime that the
+//! digits know nothing of.
 
 use everlevel_arith::primes;
 use everlevel_ring::adic::share_of_units;
@@ -26,7 +27,8 @@ fn random(ring: &AdicRing, rows: usize, rng: &mut ChaCha20Rng) -> AdicPoly {
             })
             .collect()
     };
-    let terms: Vec<AdicPoly> = (0..rows).map(|j| ring.shifted(&ring.from_signed(&row(rng), 1), j, rows)).collect();
+    let terms: Vec<AdicPoly> =
+        (0..rows).map(|j| ring.shifted(&ring.from_signed(&row(rng), 1), j, rows)).collect();
     ring.sum(&terms.iter().collect::<Vec<_>>())
 }
 
@@ -36,7 +38,8 @@ fn residues(ring: &AdicRing, x: &AdicPoly, other: &Ring) -> Poly<Coeff> {
     let mut limb = other.zero_limb();
     for row in x.digits().collect::<Vec<_>>().into_iter().rev() {
         limb.iter_mut().zip(row).for_each(|(r, &d)| {
-            *r = q.add(q.mul(*r, q.reduce_u64(ring.prime())), q.reduce_i64(i64::from(d) - h as i64));
+            *r =
+                q.add(q.mul(*r, q.reduce_u64(ring.prime())), q.reduce_i64(i64::from(d) - h as i64));
         });
     }
     Poly::from_limbs(Basis::of([0]), vec![limb])
@@ -59,7 +62,11 @@ fn products_are_exact() {
             let mut expected = residues(&adic, &a, &q).into_eval(&q);
             expected.mul_assign(&q, &residues(&adic, &b, &q).into_eval(&q));
             let found = residues(&adic, &product, &q).into_eval(&q);
-            assert_eq!(found.limb(0)[..], expected.limb(0)[..], "index {index}, blocks of {block}, {left} by {right} rows");
+            assert_eq!(
+                found.limb(0)[..],
+                expected.limb(0)[..],
+                "index {index}, blocks of {block}, {left} by {right} rows"
+            );
             // Modulo less.
             let low = adic.mul(&a.truncated(left.min(2)), &b.truncated(right.min(2)), 2);
             assert_eq!(low, product.truncated(2));
@@ -74,28 +81,42 @@ fn rows_are_added_negated_and_divided() {
     let (n, p) = (adic.ring().degree(), adic.prime() as i128);
     let value = |x: &AdicPoly| -> Vec<i128> {
         let rows: Vec<&[u32]> = x.digits().collect();
-        let value = |i: usize| rows.iter().rev().fold(0, |v, row| v * p + i128::from(row[i]) - p / 2);
+        let value =
+            |i: usize| rows.iter().rev().fold(0, |v, row| v * p + i128::from(row[i]) - p / 2);
         (0..n).map(value).collect()
     };
     let centered = |x: i128, q: i128| (x + q / 2).rem_euclid(q) - q / 2;
     for _ in 0..50 {
-        let (a, b, c) = (random(&adic, 3, &mut rng), random(&adic, 3, &mut rng), random(&adic, 3, &mut rng));
+        let (a, b, c) =
+            (random(&adic, 3, &mut rng), random(&adic, 3, &mut rng), random(&adic, 3, &mut rng));
         let (x, y, z) = (value(&a), value(&b), value(&c));
         let q = p.pow(3);
-        assert!(value(&adic.sum(&[&a, &b, &c])).into_iter().eq((0..n).map(|i| centered(x[i] + y[i] + z[i], q))));
+        assert!(
+            value(&adic.sum(&[&a, &b, &c]))
+                .into_iter()
+                .eq((0..n).map(|i| centered(x[i] + y[i] + z[i], q)))
+        );
         assert!(value(&adic.neg(&a)).into_iter().eq(x.iter().map(|x| -x)));
         for c in [0, 1, 2, 1 << 16, (1 << 31) - 1] {
-            assert!(value(&adic.scale(&a, c)).into_iter().eq(x.iter().map(|x| centered(x * i128::from(c), q))));
+            assert!(
+                value(&adic.scale(&a, c))
+                    .into_iter()
+                    .eq(x.iter().map(|x| centered(x * i128::from(c), q)))
+            );
         }
         assert!(value(&a.truncated(2)).into_iter().eq(x.iter().map(|&x| centered(x, p * p))));
         for places in 1..3 {
             let (d, rest) = (p.pow(places), p.pow(3 - places));
             for (i, v) in value(&adic.divide_even(&a, places as usize)).into_iter().enumerate() {
                 let error = centered(x[i] - v * d, q);
-                assert!(error % 2 == 0 && error.abs() < d && centered((x[i] - error) / d, rest) == v, "{x:?}, {v}");
+                assert!(
+                    error % 2 == 0 && error.abs() < d && centered((x[i] - error) / d, rest) == v,
+                    "{x:?}, {v}"
+                );
             }
         }
-        let parities: Vec<u64> = adic.ring().natural_order(&x).iter().map(|x| (x & 1) as u64).collect();
+        let parities: Vec<u64> =
+            adic.ring().natural_order(&x).iter().map(|x| (x & 1) as u64).collect();
         assert_eq!(adic.parities(&a), parities);
         let (doubles, scale) = adic.approximate(&a);
         for (d, x) in doubles.iter().zip(adic.ring().natural_order(&x)) {
@@ -104,7 +125,8 @@ fn rows_are_added_negated_and_divided() {
         for bits in [1, 5, 16, 31] {
             let digits = adic.windows(&a, bits);
             for (i, &x) in x.iter().enumerate() {
-                let sum = digits.iter().rev().fold(0i128, |v, row| (v << bits) + i128::from(row[i]));
+                let sum =
+                    digits.iter().rev().fold(0i128, |v, row| (v << bits) + i128::from(row[i]));
                 assert_eq!(sum, x.rem_euclid(q));
             }
         }
@@ -143,17 +165,24 @@ fn bad_parameters_are_refused() {
 
 #[test]
 fn invertible_polynomials_are_as_many_as_the_formula_says() {
-    // p = 1 modulo m: 64 evaluations modulo a prime so small that about half of all polynomials have a zero among them.
+    // p = 1 modulo m: 64 evaluations modulo a prime so small that about half of all polynomials
+    // have a zero among them.
     let (index, p) = (128, 257);
     let ring = AdicRing::new(index, p, 1, 1).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(11);
     let draws = 4000;
     let units = (0..draws)
         .filter(|_| {
-            let a: Vec<i64> = (0..64).map(|_| (rng.next_u64() % u64::from(p)) as i64 - i64::from(p / 2)).collect();
+            let a: Vec<i64> = (0..64)
+                .map(|_| (rng.next_u64() % u64::from(p)) as i64 - i64::from(p / 2))
+                .collect();
             ring.inverse(&a, 1).is_some()
         })
         .count();
-    let (expected, deviation) = (share_of_units(index, u64::from(p)), 0.5 / f64::from(draws).sqrt());
-    assert!((units as f64 / f64::from(draws) - expected).abs() < 4.0 * deviation, "{units} of {draws}, expected {expected}");
+    let (expected, deviation) =
+        (share_of_units(index, u64::from(p)), 0.5 / f64::from(draws).sqrt());
+    assert!(
+        (units as f64 / f64::from(draws) - expected).abs() < 4.0 * deviation,
+        "{units} of {draws}, expected {expected}"
+    );
 }

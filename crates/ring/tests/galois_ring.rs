@@ -4,7 +4,8 @@ use everlevel_ring::{GaloisRing, PrimePower, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Those of slots of all kinds: of odd index and of a power of two, of degree 1, modulo words and more.
+/// Those of slots of all kinds: of odd index and of a power of two, of degree 1, modulo words and
+/// more.
 fn rings() -> impl Iterator<Item = GaloisRing> {
     let slots = [
         (7, 2, 61),
@@ -18,7 +19,9 @@ fn rings() -> impl Iterator<Item = GaloisRing> {
         (128, 3, 39),
         (64, 65537, 2),
     ];
-    slots.into_iter().map(|(index, p, e)| SlotShape::new(index, p, e).unwrap().galois_ring(e).unwrap())
+    slots
+        .into_iter()
+        .map(|(index, p, e)| SlotShape::new(index, p, e).unwrap().galois_ring(e).unwrap())
 }
 
 fn random(rng: &mut ChaCha20Rng, ring: &GaloisRing) -> Vec<u64> {
@@ -36,7 +39,8 @@ fn schoolbook(ring: &GaloisRing, a: &[u64], b: &[u64]) -> Vec<u64> {
     }
     for top in (d..2 * d).rev() {
         for i in 0..=d {
-            product[top - d + i] = t.sub(product[top - d + i], if i < d { t.mul(product[top], f[i]) } else { 0 });
+            product[top - d + i] =
+                t.sub(product[top - d + i], if i < d { t.mul(product[top], f[i]) } else { 0 });
         }
     }
     product.truncate(d);
@@ -72,13 +76,20 @@ fn frobenius_is_an_automorphism_of_order_d_and_the_power_by_p_below() {
         for k in [1, 2, d - 1] {
             let image = |a: &[u64]| ring.frobenius(a, k);
             assert_eq!(image(&ring.mul(&a, &b)), ring.mul(&image(&a), &image(&b)));
-            assert_eq!(image(&ring.add(&a, &ring.scalar(5))), ring.add(&image(&a), &ring.scalar(5)));
+            assert_eq!(
+                image(&ring.add(&a, &ring.scalar(5))),
+                ring.add(&image(&a), &ring.scalar(5))
+            );
             assert_eq!(ring.frobenius(&image(&a), d - k % d), a);
         }
-        assert_eq!(low.reduce(&ring.frobenius(&a, 1)), low.pow(&low.reduce(&a), u128::from(t.prime())));
+        assert_eq!(
+            low.reduce(&ring.frobenius(&a, 1)),
+            low.pow(&low.reduce(&a), u128::from(t.prime()))
+        );
         // x is a root of unity, of an order prime to p: its image is its power.
         assert_eq!(ring.frobenius(&ring.x(), 1), ring.pow(&ring.x(), u128::from(t.prime())));
-        let conjugates = (0..d).fold(ring.scalar(0), |sum, k| ring.add(&sum, &ring.frobenius(&a, k)));
+        let conjugates =
+            (0..d).fold(ring.scalar(0), |sum, k| ring.add(&sum, &ring.frobenius(&a, k)));
         assert_eq!(conjugates, ring.scalar(ring.trace(&a)));
         assert_eq!(ring.trace(&ring.one()), t.reduce_u64(d as u64));
     }
@@ -124,7 +135,9 @@ fn reduction_is_a_ring_homomorphism() {
 #[test]
 fn polynomials_that_define_no_ring_are_refused() {
     let t = PrimePower::new(5, 2).unwrap();
-    for (polynomial, degree) in [(&[][..], 0), (&[1], 0), (&[1, 2], 1), (&[25, 1], 1), (&[2, 0, 0], 2)] {
+    for (polynomial, degree) in
+        [(&[][..], 0), (&[1], 0), (&[1, 2], 1), (&[25, 1], 1), (&[2, 0, 0], 2)]
+    {
         assert_eq!(GaloisRing::new(t, polynomial), Err(RingError::ModulusPolynomial { degree }));
     }
     assert_eq!(GaloisRing::new(t, &[2, 0, 1]).unwrap().degree(), 2);

@@ -1,11 +1,12 @@
-//! Slots of rings with axes, of odd index or 2^k times an odd number, against evaluation at roots of unity by the definition.
+//! Slots of rings with axes, of odd index or 2^k times an odd number, against evaluation at roots
+//! of unity by the definition.
 
 use everlevel_ring::{GaloisElement, GaloisRing, PlainRing, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Index, prime, the exponents to look at (the largest one is built), the sizes of the dimensions, d, and whether the last
-/// dimension is good.
+/// Index, prime, the exponents to look at (the largest one is built), the sizes of the dimensions,
+/// d, and whether the last dimension is good.
 type Facts = (u64, u64, &'static [u32], &'static [usize], usize, bool);
 
 const RINGS: [Facts; 34] = [
@@ -63,7 +64,8 @@ fn random(rng: &mut ChaCha20Rng, count: usize, below: u64) -> Vec<u64> {
 fn exponents(shape: &SlotShape) -> Vec<u64> {
     let axes = shape.axes().unwrap();
     axes.all().iter().enumerate().fold(vec![0], |all, (a, axis)| {
-        let own: Vec<u64> = (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) * axis.exponent).collect();
+        let own: Vec<u64> =
+            (0..axis.degree).map(|i| axes.coefficient_exponent(a, i) * axis.exponent).collect();
         all.iter().flat_map(|x| own.iter().map(move |e| (x + e) % axes.index())).collect()
     })
 }
@@ -71,8 +73,11 @@ fn exponents(shape: &SlotShape) -> Vec<u64> {
 /// The powers of ζ, the product of the roots of all axes.
 fn powers(shape: &SlotShape, ring: &GaloisRing, e: u32) -> Vec<Vec<u64>> {
     let axes = shape.axes().unwrap().all().len();
-    let zeta = (0..axes).fold(ring.one(), |zeta, a| ring.mul(&zeta, &shape.axis_root(a, e).unwrap()));
-    std::iter::successors(Some(ring.one()), |x| Some(ring.mul(x, &zeta))).take(shape.ring_index() as usize).collect()
+    let zeta =
+        (0..axes).fold(ring.one(), |zeta, a| ring.mul(&zeta, &shape.axis_root(a, e).unwrap()));
+    std::iter::successors(Some(ring.one()), |x| Some(ring.mul(x, &zeta)))
+        .take(shape.ring_index() as usize)
+        .collect()
 }
 
 /// The elements a(ζ^u) for the representatives u of all slots, term by term.
@@ -80,9 +85,9 @@ fn by_definition(plain: &PlainRing, a: &[u64], e: u32) -> Vec<u64> {
     let (shape, ring) = (plain.shape(), plain.shape().galois_ring(e).unwrap());
     let (powers, exponents) = (powers(shape, &ring, e), exponents(shape));
     let value = |u: u64| {
-        a.iter()
-            .zip(&exponents)
-            .fold(ring.scalar(0), |sum, (&c, k)| ring.add(&sum, &ring.scale(c, &powers[(u * k % shape.ring_index()) as usize])))
+        a.iter().zip(&exponents).fold(ring.scalar(0), |sum, (&c, k)| {
+            ring.add(&sum, &ring.scale(c, &powers[(u * k % shape.ring_index()) as usize]))
+        })
     };
     shape.representatives().into_iter().flat_map(value).collect()
 }
@@ -93,8 +98,15 @@ fn shapes_are_the_ones_of_the_group() {
         let shape = plain.shape();
         let found: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
         assert_eq!((&found[..], shape.degree_of_slot()), (sizes, degree), "{index} {p}");
-        assert_eq!((shape.slots() * degree, shape.columns()), (plain.degree(), sizes[sizes.len() - 1]));
-        let order = |g: u64| 1 + std::iter::successors(Some(g), |x| Some(x * g % index)).position(|x| x == 1).unwrap();
+        assert_eq!(
+            (shape.slots() * degree, shape.columns()),
+            (plain.degree(), sizes[sizes.len() - 1])
+        );
+        let order = |g: u64| {
+            1 + std::iter::successors(Some(g), |x| Some(x * g % index))
+                .position(|x| x == 1)
+                .unwrap()
+        };
         for (i, dimension) in shape.dimensions().iter().enumerate() {
             let last = i + 1 == sizes.len();
             assert_eq!(dimension.good, !last || good);
@@ -118,7 +130,10 @@ fn shapes_are_the_ones_of_the_group() {
         for (a, axis) in axes.iter().enumerate() {
             assert_eq!(powers[axis.exponent as usize], shape.axis_root(a, e).unwrap());
             assert_eq!(low.reduce(&shape.axis_root(a, e).unwrap()), shape.axis_root(a, 1).unwrap());
-            assert!(powers.iter().skip(1).all(|x| low.reduce(x) != low.one()), "order below {index} modulo {t}");
+            assert!(
+                powers.iter().skip(1).all(|x| low.reduce(x) != low.one()),
+                "order below {index} modulo {t}"
+            );
         }
         assert_eq!(shape.axis_root(axes.len() - 1, e).unwrap(), shape.galois_ring(e).unwrap().x());
     }
@@ -136,7 +151,10 @@ fn decoding_is_evaluation_and_encoding_its_inverse() {
         let thin = random(&mut rng, shape.slots(), t.value());
         let b = plain.encode(&thin, e).unwrap();
         assert_eq!(plain.decode(&b, e).unwrap(), thin);
-        let lifted: Vec<u64> = thin.iter().flat_map(|&x| std::iter::once(x).chain(std::iter::repeat_n(0, d - 1))).collect();
+        let lifted: Vec<u64> = thin
+            .iter()
+            .flat_map(|&x| std::iter::once(x).chain(std::iter::repeat_n(0, d - 1)))
+            .collect();
         assert_eq!(plain.decode_elements(&b, e).unwrap(), lifted);
         assert_eq!(plain.galois(&b, shape.frobenius(), e), b);
         if d > 1 {
@@ -150,22 +168,40 @@ fn encoding_is_a_ring_homomorphism() {
     let mut rng = ChaCha20Rng::from_seed([2; 32]);
     for (plain, e, (index, p, ..)) in rings() {
         let (t, ring) = (plain.modulus(e), plain.galois_ring(e).unwrap());
-        let (a, mut b) = (random(&mut rng, plain.degree(), t.value()), random(&mut rng, plain.degree(), t.value()));
+        let (a, mut b) = (
+            random(&mut rng, plain.degree(), t.value()),
+            random(&mut rng, plain.degree(), t.value()),
+        );
         // The second time with the largest sums there are.
         for _ in 0..2 {
-            let [x, y, z] = [&a, &b, &plain.mul(&a, &b, e)].map(|a| plain.decode_elements(a, e).unwrap());
+            let [x, y, z] =
+                [&a, &b, &plain.mul(&a, &b, e)].map(|a| plain.decode_elements(a, e).unwrap());
             let slots = x.chunks_exact(ring.degree()).zip(y.chunks_exact(ring.degree()));
-            assert_eq!(z, slots.flat_map(|(x, y)| ring.mul(x, y)).collect::<Vec<_>>(), "index {index}, {p}^{e}");
+            assert_eq!(
+                z,
+                slots.flat_map(|(x, y)| ring.mul(x, y)).collect::<Vec<_>>(),
+                "index {index}, {p}^{e}"
+            );
             b = a.iter().map(|_| t.value() / 2).collect();
         }
         for k in [0, 1, -2, 3, 5, 7, index as i64 - 1, i64::MIN] {
-            let monomial = plain.mul_monomial(&plain.encode(&vec![1; plain.shape().slots()], e).unwrap(), k, e);
+            let monomial = plain.mul_monomial(
+                &plain.encode(&vec![1; plain.shape().slots()], e).unwrap(),
+                k,
+                e,
+            );
             assert_eq!(plain.mul_monomial(&a, k, e), plain.mul(&a, &monomial, e), "X^{k}");
         }
         // X itself holds the power of ζ by every representative.
-        let x = plain.mul_monomial(&plain.encode(&vec![1; plain.shape().slots()], e).unwrap(), 1, e);
+        let x =
+            plain.mul_monomial(&plain.encode(&vec![1; plain.shape().slots()], e).unwrap(), 1, e);
         let powers = powers(plain.shape(), ring, e);
-        let want: Vec<u64> = plain.shape().representatives().into_iter().flat_map(|u| powers[u as usize].clone()).collect();
+        let want: Vec<u64> = plain
+            .shape()
+            .representatives()
+            .into_iter()
+            .flat_map(|u| powers[u as usize].clone())
+            .collect();
         assert_eq!(plain.decode_elements(&x, e).unwrap(), want);
     }
 }
@@ -179,12 +215,14 @@ fn automorphisms_permute_slots_along_their_dimensions() {
         let a = plain.encode_elements(&x, e).unwrap();
         let moved = |g| plain.decode_elements(&plain.galois(&a, g, e), e).unwrap();
         let slot = |s: usize| &x[s * d..][..d];
-        let frobenius: Vec<u64> = (0..shape.slots()).flat_map(|s| ring.frobenius(slot(s), 1)).collect();
+        let frobenius: Vec<u64> =
+            (0..shape.slots()).flat_map(|s| ring.frobenius(slot(s), 1)).collect();
         assert_eq!(moved(shape.frobenius()), frobenius);
 
         let axes = shape.axes().unwrap();
         // p^-wrap along the other dimensions.
-        let back = (0..d * shape.slots() - shape.column_wrap()).fold(1, |u, _| u * (p % index) % index);
+        let back =
+            (0..d * shape.slots() - shape.column_wrap()).fold(1, |u, _| u * (p % index) % index);
         let others = axes.all()[..axes.all().len() - 1].iter().enumerate();
         let shifts: Vec<usize> = others
             .flat_map(|(a, axis)| {
@@ -195,13 +233,19 @@ fn automorphisms_permute_slots_along_their_dimensions() {
                 })
             })
             .collect();
-        let place = |coordinates: &[usize]| coordinates.iter().zip(sizes).fold(0, |s, (c, size)| s * size + c);
+        let place = |coordinates: &[usize]| {
+            coordinates.iter().zip(sizes).fold(0, |s, (c, size)| s * size + c)
+        };
         for (i, dimension) in shape.dimensions().iter().enumerate() {
-            for k in [1, -1, 2].into_iter().filter(|k: &i64| k.unsigned_abs() < dimension.size as u64 || dimension.good) {
+            for k in [1, -1, 2]
+                .into_iter()
+                .filter(|k: &i64| k.unsigned_abs() < dimension.size as u64 || dimension.good)
+            {
                 let rotated = moved(shape.rotation_along(i, k));
                 for s in 0..shape.slots() {
                     let mut rest = s;
-                    let mut coordinates: Vec<usize> = sizes.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
+                    let mut coordinates: Vec<usize> =
+                        sizes.iter().rev().map(|n| (rest % n, rest /= n).0).collect();
                     coordinates.reverse();
                     let target = coordinates[i] as i64 + k;
                     let turns = target.div_euclid(dimension.size as i64);
@@ -209,19 +253,32 @@ fn automorphisms_permute_slots_along_their_dimensions() {
                     let want = if dimension.good || turns == 0 {
                         slot(place(&coordinates)).to_vec()
                     } else {
-                        // The other dimensions are moved by p^-wrap, or by its inverse on the way back.
-                        for ((coordinate, &shift), &size) in coordinates.iter_mut().zip(&shifts).zip(sizes) {
-                            *coordinate = (*coordinate + if turns == 1 { shift } else { size - shift }) % size;
+                        // The other dimensions are moved by p^-wrap, or by its inverse on the way
+                        // back.
+                        for ((coordinate, &shift), &size) in
+                            coordinates.iter_mut().zip(&shifts).zip(sizes)
+                        {
+                            *coordinate = (*coordinate
+                                + if turns == 1 { shift } else { size - shift })
+                                % size;
                         }
-                        let conjugate = if turns == 1 { shape.column_wrap() } else { d - shape.column_wrap() };
+                        let conjugate =
+                            if turns == 1 { shape.column_wrap() } else { d - shape.column_wrap() };
                         ring.frobenius(slot(place(&coordinates)), conjugate)
                     };
-                    assert_eq!(rotated[s * d..][..d], want, "index {index}, {p}^{e}, dimension {i} by {k}, slot {s}");
+                    assert_eq!(
+                        rotated[s * d..][..d],
+                        want,
+                        "index {index}, {p}^{e}, dimension {i} by {k}, slot {s}"
+                    );
                 }
             }
         }
         assert_eq!(shape.rotation(2), shape.rotation_along(sizes.len() - 1, 2));
-        assert_eq!((shape.swap_rows(), shape.conjugation()), (GaloisElement::IDENTITY, GaloisElement::IDENTITY));
+        assert_eq!(
+            (shape.swap_rows(), shape.conjugation()),
+            (GaloisElement::IDENTITY, GaloisElement::IDENTITY)
+        );
         assert!(shape.projection().is_empty());
     }
 }
@@ -239,7 +296,10 @@ fn the_last_axes_alone_fill_all_places_of_the_others() {
             assert_eq!(last.len(), words);
             assert_eq!(plain.decode_last(&last, e).unwrap(), row);
             let all = row.repeat(plain.degree() / words);
-            assert_eq!(plain.embed_last(&last, e).unwrap(), plain.encode_elements(&all, e).unwrap());
+            assert_eq!(
+                plain.embed_last(&last, e).unwrap(),
+                plain.encode_elements(&all, e).unwrap()
+            );
         }
     }
 }
@@ -261,8 +321,18 @@ fn rings_for_bootstrapping_have_their_slots() {
     for (index, p, n, sizes, d, good) in rings {
         let shape = SlotShape::new(index, p, 2).unwrap();
         let found: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
-        assert_eq!((&found[..], shape.degree_of_slot(), shape.slots() * d), (sizes, d, n), "{index} {p}");
-        assert!(shape.dimensions().iter().enumerate().all(|(i, dimension)| dimension.good == (good || i + 1 < sizes.len())));
+        assert_eq!(
+            (&found[..], shape.degree_of_slot(), shape.slots() * d),
+            (sizes, d, n),
+            "{index} {p}"
+        );
+        assert!(
+            shape
+                .dimensions()
+                .iter()
+                .enumerate()
+                .all(|(i, dimension)| dimension.good == (good || i + 1 < sizes.len()))
+        );
         let plain = PlainRing::new(shape).unwrap();
         let thin = random(&mut rng, plain.shape().slots(), plain.modulus(2).value());
         let coefficients = plain.encode(&thin, 2).unwrap();
@@ -280,8 +350,13 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(SlotShape::new(21, 2, 1), Err(no_carrier));
     let carrier_needed = RingError::NoCarrier { p: 7, index: 24, degree: 2, last: 3, carried: 1 };
     assert_eq!(SlotShape::new(24, 7, 1), Err(carrier_needed));
-    for (index, p, e) in [(12, 2, 1), (40, 5, 1), (15, 5, 1), (15, 4, 1), (15, 7, 0), (15, 7, 23), (1009, 11, 1)] {
-        assert!(matches!(SlotShape::new(index, p, e), Err(RingError::BadPlainModulus { .. })), "{index}");
+    for (index, p, e) in
+        [(12, 2, 1), (40, 5, 1), (15, 5, 1), (15, 4, 1), (15, 7, 0), (15, 7, 23), (1009, 11, 1)]
+    {
+        assert!(
+            matches!(SlotShape::new(index, p, e), Err(RingError::BadPlainModulus { .. })),
+            "{index}"
+        );
     }
     for index in [0, 1, 2, 16, 30, 3 << 13, (1 << 18) + 1] {
         assert_eq!(SlotShape::new(index, 7, 1), Err(RingError::UnsupportedIndex { index }));
@@ -292,9 +367,18 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(odd.encode_periodic(&[0; 2], 1, 1), Err(RingError::WrongFamily { .. })));
     assert!(matches!(odd.base_ring(1), Err(RingError::WrongFamily { .. })));
     assert_eq!(odd.shape().axis_root(2, 1), Err(RingError::NoAxis { axis: 2, index: 85 }));
-    assert_eq!(odd.encode_last(&[0; 15], 1), Err(RingError::ResidueCount { found: 15, expected: 16 }));
-    assert_eq!(odd.embed_last(&[8; 16], 3), Err(RingError::ValueOutOfRange { value: 8, position: 0, modulus: 8 }));
-    assert_eq!(odd.decode_last(&[0; 16], 4), Err(RingError::UnknownExponent { exponent: 4, highest: 3 }));
+    assert_eq!(
+        odd.encode_last(&[0; 15], 1),
+        Err(RingError::ResidueCount { found: 15, expected: 16 })
+    );
+    assert_eq!(
+        odd.embed_last(&[8; 16], 3),
+        Err(RingError::ValueOutOfRange { value: 8, position: 0, modulus: 8 })
+    );
+    assert_eq!(
+        odd.decode_last(&[0; 16], 4),
+        Err(RingError::UnknownExponent { exponent: 4, highest: 3 })
+    );
     let power_of_two = PlainRing::new(SlotShape::new(512, 257, 2).unwrap()).unwrap();
     assert!(matches!(power_of_two.encode_last(&[0], 1), Err(RingError::WrongFamily { .. })));
     assert!(matches!(power_of_two.embed_last(&[0], 1), Err(RingError::WrongFamily { .. })));

@@ -1,14 +1,17 @@
 //! Conversions, automorphisms and slots against plain integer arithmetic.
 
 use everlevel_ring::convert::{CenteredLift, RoundingScale, divide_round};
-use everlevel_ring::{Basis, Coeff, GaloisElement, Poly, PrimePower, Ring, RingError, SlotShape, sample};
+use everlevel_ring::{
+    Basis, Coeff, GaloisElement, Poly, PrimePower, Ring, RingError, SlotShape, sample,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 const INDEX: u64 = 64;
 
 fn ring() -> Ring {
-    let primes: Vec<u64> = everlevel_arith::primes::primes_congruent_one(INDEX, 1 << 30).take(5).collect();
+    let primes: Vec<u64> =
+        everlevel_arith::primes::primes_congruent_one(INDEX, 1 << 30).take(5).collect();
     Ring::new(INDEX, &primes).unwrap()
 }
 
@@ -29,7 +32,10 @@ fn integers(ring: &Ring, poly: Poly<Coeff>) -> Vec<i128> {
             let (mut value, mut weight) = (0i128, 1i128);
             for (i, limb) in poly.iter() {
                 let q = ring.modulus(i);
-                let digit = q.mul(q.sub(limb[k], q.reduce_i128(value)), q.inv(q.reduce_i128(weight)).unwrap());
+                let digit = q.mul(
+                    q.sub(limb[k], q.reduce_i128(value)),
+                    q.inv(q.reduce_i128(weight)).unwrap(),
+                );
                 value += weight * digit as i128;
                 weight *= q.value() as i128;
             }
@@ -60,19 +66,27 @@ fn products_are_negacyclic() {
 
 #[test]
 fn products_with_monomials_move_coefficients() {
-    let primes: Vec<u64> = everlevel_arith::primes::primes_congruent_one(1024, 1 << 50).take(2).collect();
+    let primes: Vec<u64> =
+        everlevel_arith::primes::primes_congruent_one(1024, 1 << 50).take(2).collect();
     for index in [INDEX, 1024] {
         let ring = Ring::new(index, &primes).unwrap();
         let n = ring.degree();
         let a = random(&mut rng(6), n, 1 << 40);
         let basis = Basis::of([0, 1]);
-        for k in [0, 1, -1, 2, 24, -48, n as i64 / 2, n as i64, -(n as i64), 3 * n as i64 + 5, i64::MIN] {
-            let product =
-                Poly::<Coeff>::from_signed(&ring, basis, &a).into_eval(&ring).mul(&ring, &Poly::monomial(&ring, basis, k));
+        for k in
+            [0, 1, -1, 2, 24, -48, n as i64 / 2, n as i64, -(n as i64), 3 * n as i64 + 5, i64::MIN]
+        {
+            let product = Poly::<Coeff>::from_signed(&ring, basis, &a)
+                .into_eval(&ring)
+                .mul(&ring, &Poly::monomial(&ring, basis, k));
             let got = integers(&ring, product.into_coeff(&ring));
             for (c, &x) in a.iter().enumerate() {
                 let target = (c as i64 + k.rem_euclid(2 * n as i64)) as usize % (2 * n);
-                assert_eq!(got[target % n], if target < n { x as i128 } else { -x as i128 }, "X^{k}");
+                assert_eq!(
+                    got[target % n],
+                    if target < n { x as i128 } else { -x as i128 },
+                    "X^{k}"
+                );
             }
         }
     }
@@ -84,22 +98,34 @@ fn exponents(ring: &Ring) -> Vec<i64> {
     let powers: Vec<Vec<i128>> = (0..ring.index() as i64).map(power).collect();
     let unit = |c: usize| (0..ring.degree()).map(move |i| i128::from(i == c));
     let exponent = |c| powers.iter().position(|power| power.iter().copied().eq(unit(c)));
-    (0..ring.degree()).map(|c| exponent(c).expect("every basis element is a power of X") as i64).collect()
+    (0..ring.degree())
+        .map(|c| exponent(c).expect("every basis element is a power of X") as i64)
+        .collect()
 }
 
 #[test]
 fn products_with_monomials_add_up_as_many_coefficients_as_the_ring_says() {
     for (index, overlap) in [(INDEX, 1), (7, 2), (35, 4), (105, 8), (12, 2), (40, 2), (120, 4)] {
-        let primes: Vec<u64> =
-            everlevel_arith::primes::primes_congruent_one(Ring::prime_step(index).unwrap(), 1 << 45).take(2).collect();
+        let primes: Vec<u64> = everlevel_arith::primes::primes_congruent_one(
+            Ring::prime_step(index).unwrap(),
+            1 << 45,
+        )
+        .take(2)
+        .collect();
         let ring = Ring::new(index, &primes).unwrap();
         assert_eq!(ring.overlap(), overlap);
-        let power = |k| integers(&ring, Poly::monomial(&ring, Basis::of([0, 1]), k).into_coeff(&ring));
+        let power =
+            |k| integers(&ring, Poly::monomial(&ring, Basis::of([0, 1]), k).into_coeff(&ring));
         let powers: Vec<Vec<i128>> = (0..index as i64).map(power).collect();
         assert!(powers.iter().flatten().all(|x| x.abs() <= 1));
         let exponents = exponents(&ring);
-        let terms = |k: usize, i: usize| exponents.iter().filter(|e| powers[(k + **e as usize) % index as usize][i] != 0).count();
-        let most = (0..index as usize).flat_map(|k| (0..ring.degree()).map(move |i| (k, i))).map(|(k, i)| terms(k, i)).max();
+        let terms = |k: usize, i: usize| {
+            exponents.iter().filter(|e| powers[(k + **e as usize) % index as usize][i] != 0).count()
+        };
+        let most = (0..index as usize)
+            .flat_map(|k| (0..ring.degree()).map(move |i| (k, i)))
+            .map(|(k, i)| terms(k, i))
+            .max();
         assert_eq!(most, Some(overlap), "index {index}");
     }
 }
@@ -108,8 +134,12 @@ fn products_with_monomials_add_up_as_many_coefficients_as_the_ring_says() {
 fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
     // Two rows; a prime; two, three primes; prime powers; powers of two times odd numbers.
     for index in [INDEX, 7, 15, 105, 9, 45, 12, 40, 72, 112, 120] {
-        let primes: Vec<u64> =
-            everlevel_arith::primes::primes_congruent_one(Ring::prime_step(index).unwrap(), 1 << 45).take(2).collect();
+        let primes: Vec<u64> = everlevel_arith::primes::primes_congruent_one(
+            Ring::prime_step(index).unwrap(),
+            1 << 45,
+        )
+        .take(2)
+        .collect();
         let ring = Ring::new(index, &primes).unwrap();
         let (n, basis) = (ring.degree(), Basis::of([0, 1]));
         assert_eq!(Ring::degree_of(index).unwrap(), n);
@@ -119,15 +149,26 @@ fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
         for g in (1..index).filter_map(|g| GaloisElement::new(index, g).ok()) {
             let mut want = Poly::zero(&ring, basis);
             for (&x, &e) in a.iter().zip(&exponents) {
-                want.scale_add_assign(&ring, &Poly::monomial(&ring, basis, e * g.exponent() as i64), x.into());
+                want.scale_add_assign(
+                    &ring,
+                    &Poly::monomial(&ring, basis, e * g.exponent() as i64),
+                    x.into(),
+                );
             }
             let image = poly.galois(&ring, g);
-            assert_eq!(image.limbs()[1][..], want.limbs()[1][..], "index {index}, X^{}", g.exponent());
+            assert_eq!(
+                image.limbs()[1][..],
+                want.limbs()[1][..],
+                "index {index}, X^{}",
+                g.exponent()
+            );
             assert_eq!(image.galois(&ring, g.inverse(&ring)).limbs()[0][..], poly.limbs()[0][..]);
             // Piece by piece as well as at once.
             let (from, mut to) = (&poly.limbs()[1], vec![u64::MAX; n]);
             for start in (0..n).step_by(5) {
-                for (target, source) in g.evaluation_shift(&ring).pieces_of(start..(start + 5).min(n)) {
+                for (target, source) in
+                    g.evaluation_shift(&ring).pieces_of(start..(start + 5).min(n))
+                {
                     to[target].copy_from_slice(&from[source]);
                 }
             }
@@ -135,17 +176,26 @@ fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
             // Values that are the same along the first axes, or that repeat along a row.
             let counts = match ring.axes() {
                 None => vec![1, 4, n / 2],
-                Some(axes) => (0..axes.all().len()).map(|i| axes.all()[i..].iter().map(|axis| axis.degree).product()).collect(),
+                Some(axes) => (0..axes.all().len())
+                    .map(|i| axes.all()[i..].iter().map(|axis| axis.degree).product())
+                    .collect(),
             };
             let shift = g.evaluation_shift(&ring);
             for count in counts {
                 let some: Vec<u64> = (0..count as u64).collect();
                 shift.apply(&mut to, &some.repeat(n / count));
-                assert_eq!(to, shift.applied_to_last(&some).repeat(n / count), "index {index}, {count} values");
+                assert_eq!(
+                    to,
+                    shift.applied_to_last(&some).repeat(n / count),
+                    "index {index}, {count} values"
+                );
             }
         }
     }
-    assert!(matches!(GaloisElement::new(INDEX, 6), Err(RingError::NotAnAutomorphism { element: 6, .. })));
+    assert!(matches!(
+        GaloisElement::new(INDEX, 6),
+        Err(RingError::NotAnAutomorphism { element: 6, .. })
+    ));
 }
 
 #[test]
@@ -154,7 +204,8 @@ fn coefficients_are_not_much_larger_than_the_norm() {
         let ring = Ring::new(index, &[]).unwrap();
         for seed in 0..50 {
             // Large at one coefficient, whatever the norm allows at the others.
-            let a: Vec<f64> = random(&mut rng(seed), ring.degree(), 3).into_iter().map(|x| x as f64).collect();
+            let a: Vec<f64> =
+                random(&mut rng(seed), ring.degree(), 3).into_iter().map(|x| x as f64).collect();
             let largest = a.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
             assert!(largest <= ring.norm().max(&a) * ring.coefficient_bits().exp2() * (1.0 + 1e-9));
         }
@@ -180,7 +231,8 @@ fn lifts_are_exact_and_centered() {
     for (k, (&x, &got)) in a.iter().zip(&natural).enumerate() {
         let exact = q.mul(7, q.reduce_i64(x));
         // within rounding of half the modulus the lift may choose the other representative
-        let other = q.mul(7, q.reduce_i128(x as i128 - x.signum() as i128 * (2 * half as i128 + 1)));
+        let other =
+            q.mul(7, q.reduce_i128(x as i128 - x.signum() as i128 * (2 * half as i128 + 1)));
         assert!(got == exact || (k < 2 && got == other), "coefficient {k}");
     }
     // a modulus that the kernels are too narrow for
@@ -203,21 +255,28 @@ fn division_rounds_as_integers_do() {
     let x = Poly::<Coeff>::from_signed(&ring, source, &a).into_eval(&ring);
 
     // plain: round(A x / D)
-    let plain = integers(&ring, divide_round(&ring, &x, target, RoundingScale::PLAIN).into_coeff(&ring));
+    let plain =
+        integers(&ring, divide_round(&ring, &x, target, RoundingScale::PLAIN).into_coeff(&ring));
     for (&x, &got) in a.iter().zip(&plain) {
         let scaled = x as i128 * added;
         assert!((scaled - got * dropped).abs() <= dropped / 2 + 1);
     }
     // BGV: the error is a multiple of t, and at most t/2
     let t = 257i128;
-    let bgv = integers(&ring, divide_round(&ring, &x, target, RoundingScale::plain_multiple(t as u64)).into_coeff(&ring));
+    let bgv = integers(
+        &ring,
+        divide_round(&ring, &x, target, RoundingScale::plain_multiple(t as u64)).into_coeff(&ring),
+    );
     for (&x, &got) in a.iter().zip(&bgv) {
         let error = x as i128 * added - got * dropped;
         assert_eq!(error % t, 0);
         assert!(error.abs() <= t * (dropped / 2 + 1));
     }
     // of an input that was divided by t: t round(x / D)
-    let times = integers(&ring, divide_round(&ring, &x, target, RoundingScale::times_plain(t as u64)).into_coeff(&ring));
+    let times = integers(
+        &ring,
+        divide_round(&ring, &x, target, RoundingScale::times_plain(t as u64)).into_coeff(&ring),
+    );
     for (&p, &got) in plain.iter().zip(&times) {
         assert_eq!(p * t, got);
     }

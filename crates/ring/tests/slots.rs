@@ -1,10 +1,12 @@
-//! Slots of plaintexts modulo p^e for odd primes of all kinds, against evaluation at roots of unity by the definition.
+//! Slots of plaintexts modulo p^e for odd primes of all kinds, against evaluation at roots of unity
+//! by the definition.
 
 use everlevel_ring::{GaloisElement, PlainRing, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Index, prime, the exponents to look at (the largest one is built), and rows, slots, 5^columns as a power of p.
+/// Index, prime, the exponents to look at (the largest one is built), and rows, slots, 5^columns as
+/// a power of p.
 const RINGS: [(u64, u64, &[u32], [usize; 3]); 13] = [
     (128, 3, &[1, 3, 39], [1, 2, 22]),
     (128, 5, &[1, 2, 26], [2, 2, 1]),
@@ -43,7 +45,9 @@ fn by_definition(plain: &PlainRing, a: &[u64], e: u32) -> Vec<u64> {
     powers[0][0] = 1;
     for k in 1..m {
         let top = powers[k - 1][d - 1];
-        powers[k] = (0..d).map(|i| t.sub(if i == 0 { 0 } else { powers[k - 1][i - 1] }, t.mul(top, f[i]))).collect();
+        powers[k] = (0..d)
+            .map(|i| t.sub(if i == 0 { 0 } else { powers[k - 1][i - 1] }, t.mul(top, f[i])))
+            .collect();
     }
     let mut out = Vec::new();
     for row in 0..shape.rows() {
@@ -86,13 +90,24 @@ fn substituted(plain: &PlainRing, x: &[u64], g: u64, e: u32) -> Vec<u64> {
 fn shapes_are_the_ones_of_the_group() {
     for (plain, _, [rows, slots, wrap]) in rings() {
         let shape = plain.shape();
-        assert_eq!((shape.rows(), shape.slots(), shape.column_wrap()), (rows, slots, wrap), "p = {}", shape.plain_prime());
+        assert_eq!(
+            (shape.rows(), shape.slots(), shape.column_wrap()),
+            (rows, slots, wrap),
+            "p = {}",
+            shape.plain_prime()
+        );
         assert_eq!(shape.rows() * shape.base_degree(), 2);
         let dimensions = shape.dimensions();
         let sizes: Vec<usize> = dimensions.iter().map(|dimension| dimension.size).collect();
         assert_eq!(sizes, if rows == 2 { vec![2, slots / 2] } else { vec![slots] });
-        assert_eq!((dimensions[0].good, dimensions[rows - 1].good), (rows == 2 || wrap == 0, wrap == 0));
-        assert_eq!(shape.rotation_along(rows - 1, (shape.columns() - 1) as i64), shape.rotation(-1));
+        assert_eq!(
+            (dimensions[0].good, dimensions[rows - 1].good),
+            (rows == 2 || wrap == 0, wrap == 0)
+        );
+        assert_eq!(
+            shape.rotation_along(rows - 1, (shape.columns() - 1) as i64),
+            shape.rotation(-1)
+        );
         assert!(rows == 1 || shape.rotation_along(0, -1) == shape.swap_rows());
         // φ_i sends X^(2^i) to its negative.
         let n = shape.ring_index() / 2;
@@ -117,13 +132,22 @@ fn decoding_is_evaluation_and_encoding_its_inverse() {
         let elements = plain.decode_elements(&a, e).unwrap();
         assert_eq!(plain.encode_elements(&elements, e).unwrap(), a);
         if n <= 256 {
-            assert_eq!(elements, by_definition(&plain, &a, e), "p = {}, e = {e}", shape.plain_prime());
+            assert_eq!(
+                elements,
+                by_definition(&plain, &a, e),
+                "p = {}, e = {e}",
+                shape.plain_prime()
+            );
         }
-        // The minimal polynomial of ξ has ξ among its roots, and the order of ξ is m: X^n = -1 in all slots.
+        // The minimal polynomial of ξ has ξ among its roots, and the order of ξ is m: X^n = -1 in
+        // all slots.
         let thin = random(&mut rng, shape.slots(), t.value());
         let b = plain.encode(&thin, e).unwrap();
         assert_eq!(plain.decode(&b, e).unwrap(), thin);
-        let lifted: Vec<u64> = thin.iter().flat_map(|&x| std::iter::once(x).chain(std::iter::repeat_n(0, d - 1))).collect();
+        let lifted: Vec<u64> = thin
+            .iter()
+            .flat_map(|&x| std::iter::once(x).chain(std::iter::repeat_n(0, d - 1)))
+            .collect();
         assert_eq!(plain.decode_elements(&b, e).unwrap(), lifted);
         // Base values are elements in 1 and ω = ξ^(d/2), here with i = (ω - u) / v.
         let base = random(&mut rng, 2 * columns, t.value());
@@ -143,9 +167,12 @@ fn decoding_is_evaluation_and_encoding_its_inverse() {
             assert_eq!(slot, want);
         }
         // The same from a period.
-        for period in [1, 2, columns / 2, columns].into_iter().filter(|&p| p >= 1 && columns % p == 0) {
+        for period in
+            [1, 2, columns / 2, columns].into_iter().filter(|&p| p >= 1 && columns % p == 0)
+        {
             let repeated = |i: usize| base[i / columns * period + i % columns % period];
-            let want = plain.encode_base(&(0..2 * columns).map(repeated).collect::<Vec<_>>(), e).unwrap();
+            let want =
+                plain.encode_base(&(0..2 * columns).map(repeated).collect::<Vec<_>>(), e).unwrap();
             let short = plain.encode_periodic(&base[..2 * period], period, e).unwrap();
             let step = n / (2 * period);
             assert!((0..n).all(|i| want[i] == if i % step == 0 { short[i / step] } else { 0 }));
@@ -158,12 +185,18 @@ fn encoding_is_a_ring_homomorphism() {
     let mut rng = ChaCha20Rng::from_seed([2; 32]);
     for (plain, e, _) in rings() {
         let (shape, t, d) = (plain.shape(), plain.modulus(e), plain.shape().degree_of_slot());
-        let (x, y) = (random(&mut rng, plain.degree(), t.value()), random(&mut rng, plain.degree(), t.value()));
+        let (x, y) = (
+            random(&mut rng, plain.degree(), t.value()),
+            random(&mut rng, plain.degree(), t.value()),
+        );
         let (a, b) = (plain.encode_elements(&x, e).unwrap(), plain.encode_elements(&y, e).unwrap());
         let product = plain.decode_elements(&plain.mul(&a, &b, e), e).unwrap();
         for s in 0..shape.slots() {
             let slot = s * d..(s + 1) * d;
-            assert_eq!(product[slot.clone()], plain.element_mul(&x[slot.clone()], &y[slot], e).unwrap());
+            assert_eq!(
+                product[slot.clone()],
+                plain.element_mul(&x[slot.clone()], &y[slot], e).unwrap()
+            );
         }
         let (x, y) = (&x[..shape.slots()], &y[..shape.slots()]);
         let product = plain.mul(&plain.encode(x, e).unwrap(), &plain.encode(y, e).unwrap(), e);
@@ -203,7 +236,8 @@ fn automorphisms_rotate_slots_and_conjugate_them() {
         let x = random(&mut rng, plain.degree(), t.value());
         let a = plain.encode_elements(&x, e).unwrap();
         let moved = |g| plain.decode_elements(&plain.galois(&a, g, e), e).unwrap();
-        let slot = |x: &[u64], row: usize, column: usize| x[(row * columns + column) * d..][..d].to_vec();
+        let slot =
+            |x: &[u64], row: usize, column: usize| x[(row * columns + column) * d..][..d].to_vec();
         let m = shape.ring_index();
         let power_of_p = |s: usize| (0..s).fold(1, |g, _| g * (p % m) % m);
 
@@ -215,7 +249,10 @@ fn automorphisms_rotate_slots_and_conjugate_them() {
             for (row, j) in (0..rows).flat_map(|r| (0..columns).map(move |j| (r, j))) {
                 let from = slot(&x, row, (j + shift) % columns);
                 let passes = j + shift >= columns;
-                assert_eq!(slot(&rotated, row, j), if passes { substituted(&plain, &from, round, e) } else { from });
+                assert_eq!(
+                    slot(&rotated, row, j),
+                    if passes { substituted(&plain, &from, round, e) } else { from }
+                );
             }
         }
         for (row, j) in (0..rows).flat_map(|r| (0..columns).map(move |j| (r, j))) {
@@ -238,11 +275,17 @@ fn base_slots_rotate_cyclically_and_thin_ones_are_fixed_by_frobenius() {
         for k in [1, columns as i64 / 2, 3] {
             let rotated = moved(shape.rotation(k));
             let shift = k as usize % columns;
-            assert!((0..2 * columns).all(|i| rotated[i] == x[i / columns * columns + (i + shift) % columns]));
+            assert!(
+                (0..2 * columns)
+                    .all(|i| rotated[i] == x[i / columns * columns + (i + shift) % columns])
+            );
         }
         let conjugated = moved(shape.conjugation());
         for j in 0..columns {
-            assert_eq!([conjugated[j], conjugated[columns + j]], ring.conjugate([x[j], x[columns + j]]));
+            assert_eq!(
+                [conjugated[j], conjugated[columns + j]],
+                ring.conjugate([x[j], x[columns + j]])
+            );
         }
         let thin = plain.encode(&x[..slots], e).unwrap();
         assert_eq!(plain.galois(&thin, shape.frobenius(), e), thin);
@@ -254,7 +297,11 @@ fn base_slots_rotate_cyclically_and_thin_ones_are_fixed_by_frobenius() {
         // Projection: d times the part in Z[X^d].
         let d = shape.degree_of_slot();
         let mut b = random(&mut rng, plain.degree(), t.value());
-        let kept: Vec<u64> = b.iter().enumerate().map(|(i, &c)| if i % d == 0 { t.mul(c, d as u64) } else { 0 }).collect();
+        let kept: Vec<u64> = b
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| if i % d == 0 { t.mul(c, d as u64) } else { 0 })
+            .collect();
         for g in shape.projection() {
             b = b.iter().zip(plain.galois(&b, g, e)).map(|(&x, y)| t.add(x, y)).collect();
         }
@@ -269,14 +316,26 @@ fn what_does_not_fit_is_refused() {
     let monomial = |k: usize| -> Vec<u64> { (0..n).map(|i| (i == k) as u64).collect() };
     assert_eq!(plain.mul(&monomial(1), &monomial(1), 1), monomial(2));
     assert!(matches!(plain.decode(&monomial(1), 1), Err(RingError::NotThin { coefficient: 1 })));
-    assert!(matches!(plain.decode_base(&monomial(3), 1), Err(RingError::NotThin { coefficient: 3 })));
+    assert!(matches!(
+        plain.decode_base(&monomial(3), 1),
+        Err(RingError::NotThin { coefficient: 3 })
+    ));
     let slots = plain.shape().slots();
-    assert_eq!(plain.encode(&vec![0; slots + 1], 1), Err(RingError::TooManyValues { found: slots + 1, slots }));
-    assert_eq!(plain.encode(&[0, 257], 1), Err(RingError::ValueOutOfRange { value: 257, position: 1, modulus: 257 }));
+    assert_eq!(
+        plain.encode(&vec![0; slots + 1], 1),
+        Err(RingError::TooManyValues { found: slots + 1, slots })
+    );
+    assert_eq!(
+        plain.encode(&[0, 257], 1),
+        Err(RingError::ValueOutOfRange { value: 257, position: 1, modulus: 257 })
+    );
     assert_eq!(plain.encode(&[1], 3), Err(RingError::UnknownExponent { exponent: 3, highest: 2 }));
     assert_eq!(plain.decode(&[1], 1), Err(RingError::ResidueCount { found: 1, expected: n }));
     assert!(plain.encode_elements(&[1], 1).is_err() && plain.decode_elements(&[1], 0).is_err());
     assert!(plain.encode_base(&[1], 1).is_err() && plain.element_mul(&[1], &[1], 1).is_err());
-    assert_eq!(plain.encode_periodic(&[1; 6], 3, 1), Err(RingError::BadPeriod { period: 3, columns: 64 }));
+    assert_eq!(
+        plain.encode_periodic(&[1; 6], 3, 1),
+        Err(RingError::BadPeriod { period: 3, columns: 64 })
+    );
     assert_eq!(GaloisElement::IDENTITY, plain.shape().rotation(0));
 }

@@ -1,10 +1,14 @@
-//! Time of the operations of LTV over prime powers, level by level, beside what they leave of the modulus.
+//! Time of the operations of LTV over prime powers, level by level, beside what they leave of the
+//! modulus.
 //!
-//! `cargo run --release -p everlevel-scheme --example ltv_speed -- [SET] [polynomial] [windows=BITS]`; RAYON_NUM_THREADS chooses the threads.
+//! `cargo run --release -p everlevel-scheme --example ltv_speed -- [SET] [polynomial]
+//! [windows=BITS]`; RAYON_NUM_THREADS chooses the threads.
 
 use std::time::Instant;
 
-use everlevel_scheme::ltv::{Gadget, KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec};
+use everlevel_scheme::ltv::{
+    Gadget, KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
+};
 use everlevel_scheme::{Level, NextUse, OptIn, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -21,9 +25,13 @@ fn timed<T>(runs: u32, mut call: impl FnMut() -> T) -> (f64, T) {
     (least, out)
 }
 
-/// Relinearization by itself, for rings without slots. The set insecure_ltv-n4096 is the one of the paper's section 8: 139 ms at 125 bits, 20 ms at
-/// 25 bits, 80 ms on average.
-fn relinearizations(secret: &LtvSecretKey, keys: &LtvEvalKeys, rng: &mut ChaCha20Rng) -> Result<(), SchemeError> {
+/// Relinearization by itself, for rings without slots. The set insecure_ltv-n4096 is the one of the
+/// paper's section 8: 139 ms at 125 bits, 20 ms at 25 bits, 80 ms on average.
+fn relinearizations(
+    secret: &LtvSecretKey,
+    keys: &LtvEvalKeys,
+    rng: &mut ChaCha20Rng,
+) -> Result<(), SchemeError> {
     let params = secret.params();
     let plaintext = params.from_coefficients(vec![1; params.degree()])?;
     println!("log q  relinearization [ms]");
@@ -62,14 +70,21 @@ fn main() -> Result<(), SchemeError> {
     let start = Instant::now();
     let keys = LtvEvalKeys::generate(&secret, &[], form, &mut rng);
     let (memory, digits) = (keys.memory_bytes() >> 20, params.key_bytes(KeyForm::Polynomial) >> 20);
-    println!("evaluation key: {:.2} s, {memory} MiB in memory, {digits} MiB in digits", start.elapsed().as_secs_f64());
+    println!(
+        "evaluation key: {:.2} s, {memory} MiB in memory, {digits} MiB in digits",
+        start.elapsed().as_secs_f64()
+    );
     if params.plain().is_err() {
         return relinearizations(&secret, &keys, &mut rng);
     }
     let scheme = LtvEvaluator::new(keys)?;
 
-    let bits = |rng: &mut ChaCha20Rng| -> Vec<u64> { (0..scheme.slot_shape().slots()).map(|_| rng.next_u64() & 1).collect() };
-    println!("level  encrypt  transform  product  relinearize  add  decrypt  [ms]  bound left [bits]");
+    let bits = |rng: &mut ChaCha20Rng| -> Vec<u64> {
+        (0..scheme.slot_shape().slots()).map(|_| rng.next_u64() & 1).collect()
+    };
+    println!(
+        "level  encrypt  transform  product  relinearize  add  decrypt  [ms]  bound left [bits]"
+    );
     for level in [params.top().0, 30, 20, 10, 1].into_iter().filter(|&l| l <= params.top().0) {
         let values = [bits(&mut rng), bits(&mut rng)];
         let plaintexts = [params.encode(&values[0])?, params.encode(&values[1])?];
@@ -85,7 +100,8 @@ fn main() -> Result<(), SchemeError> {
         let expected: Vec<u64> = values[0].iter().zip(&values[1]).map(|(x, y)| x & y).collect();
         assert_eq!(params.decode(&plain?)?, expected);
         println!(
-            "{level:5}  {encrypt:7.1}  {transform:9.1}  {product:7.1}  {relinearize:11.1}  {add:3.1}  {decrypt:7.1}        {:.1} {:.1}",
+            "{level:5}  {encrypt:7.1}  {transform:9.1}  {product:7.1}  {relinearize:11.1}  \
+             {add:3.1}  {decrypt:7.1}        {:.1} {:.1}",
             scheme.noise_bound_bits(&d),
             scheme.capacity_bits(&d)
         );

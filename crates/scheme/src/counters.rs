@@ -58,31 +58,47 @@ impl Counters {
             roundings: self.roundings.load(Relaxed),
         }
     }
+
     /// A relinearization, beside its key switch.
     pub(crate) fn relinearization(&self) {
         self.relinearizations.fetch_add(1, Relaxed);
     }
+
     pub(crate) fn product(&self) {
         self.products.fetch_add(1, Relaxed);
     }
+
     /// `count` passes over limbs of `degree` words.
     pub(crate) fn limbs(&self, count: usize, degree: usize) {
         self.bytes.fetch_add((count * degree * 8) as u64, Relaxed);
     }
+
     pub(crate) fn transforms(&self, count: usize) {
         self.transforms.fetch_add(count as u64, Relaxed);
     }
+
     /// The division of a ciphertext's `polynomials` that takes them from one basis to another.
     pub(crate) fn rounding(&self, polynomials: usize, from: Basis, to: Basis, degree: usize) {
         self.roundings.fetch_add(1, Relaxed);
-        // What falls is read and written once; each limb that remains: the remainder is written, then read with the limb, the
-        // result is written.
+        // What falls is read and written once; each limb that remains: the remainder is written,
+        // then read with the limb, the result is written.
         self.limbs(polynomials * (2 * from.minus(to).len() + 4 * to.len()), degree);
     }
-    /// `count` key switches of so many `components` from one decomposition: `limbs` limbs in the basis, `digits` digits, `special` special primes.
-    pub(crate) fn key_switch(&self, components: usize, count: usize, limbs: usize, digits: usize, special: usize, degree: usize) {
+
+    /// `count` key switches of so many `components` from one decomposition: `limbs` limbs in the
+    /// basis, `digits` digits, `special` special primes.
+    pub(crate) fn key_switch(
+        &self,
+        components: usize,
+        count: usize,
+        limbs: usize,
+        digits: usize,
+        special: usize,
+        degree: usize,
+    ) {
         self.key_switches.fetch_add(count as u64, Relaxed);
-        // Digits are written once and read by each inner product with a key limb for each component, one limb of which is written.
+        // Digits are written once and read by each inner product with a key limb for each
+        // component, one limb of which is written.
         let extended = limbs + special;
         self.limbs(digits * extended + 2 * limbs, degree);
         self.limbs(count * ((components + 1) * digits + components) * extended, degree);

@@ -26,7 +26,8 @@ pub enum SchemeError {
     },
     /// A set below 128 bits without the explicit opt-in.
     #[error(
-        "parameter set {name} holds {bits:.1} bits of security, below 128: it is for research only and must be asked for explicitly (--insecure-research)"
+        "parameter set {name} holds {bits:.1} bits of security, below 128: it is for research \
+         only and must be asked for explicitly (--insecure-research)"
     )]
     Insecure {
         /// The set's name.
@@ -36,7 +37,8 @@ pub enum SchemeError {
     },
     /// The result could be wrong.
     #[error(
-        "{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus 2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first"
+        "{operation} refused: its noise bound 2^{noise_bits:.1} does not fit the modulus \
+         2^{modulus_bits:.1} at level {level}; refresh (bootstrap) the operands first"
     )]
     NoiseOverflow {
         /// The operation.
@@ -49,7 +51,10 @@ pub enum SchemeError {
         level: Level,
     },
     /// Operands of different plaintext moduli.
-    #[error("{operation}: operands have plaintext moduli p^{left} and p^{right}; bring them to one modulus first")]
+    #[error(
+        "{operation}: operands have plaintext moduli p^{left} and p^{right}; bring them to one \
+         modulus first"
+    )]
     PlainModulusMismatch {
         /// The operation.
         operation: &'static str,
@@ -59,7 +64,10 @@ pub enum SchemeError {
         right: u32,
     },
     /// A BGV and a BFV operand.
-    #[error("{operation}: one operand is in {left} form and the other in {right} form; convert one of them, which is free")]
+    #[error(
+        "{operation}: one operand is in {left} form and the other in {right} form; convert one of \
+         them, which is free"
+    )]
     FormMismatch {
         /// The operation.
         operation: &'static str,
@@ -69,7 +77,10 @@ pub enum SchemeError {
         right: &'static str,
     },
     /// A key was not generated.
-    #[error("{operation} needs the {key}, which the server keys do not hold; add it to the key plan and generate the keys again")]
+    #[error(
+        "{operation} needs the {key}, which the server keys do not hold; add it to the key plan \
+         and generate the keys again"
+    )]
     MissingKey {
         /// The operation.
         operation: &'static str,
@@ -86,7 +97,8 @@ pub enum SchemeError {
     },
     /// A key was generated for lower levels only.
     #[error(
-        "{operation} at level {level} needs the {key} at that level, but it was generated for lower levels only; extend the key plan"
+        "{operation} at level {level} needs the {key} at that level, but it was generated for \
+         lower levels only; extend the key plan"
     )]
     KeyTooShort {
         /// The operation.

@@ -1,11 +1,12 @@
-//! Schemes of everlevel: BGV and BFV over ring-LWE and over NTRU, and the no-op scheme that runs every circuit without cryptography.
+//! Schemes of everlevel: BGV and BFV over ring-LWE and over NTRU, and the no-op scheme that runs
+//! every circuit without cryptography.
 //!
-//! Both implement one verb set, [`Scheme`] (and [`Raise`] for bootstrapping), over the same model of levels and noise
-//! ([`noise`]), so a circuit that passes on [`NoOp`] passes on [`Evaluator`] with the same levels, the same keys and the same
-//! refusals.
+//! Both implement one verb set, [`Scheme`] (and [`Raise`] for bootstrapping), over the same model
+//! of levels and noise ([`noise`]), so a circuit that passes on [`NoOp`] passes on [`Evaluator`]
+//! with the same levels, the same keys and the same refusals.
 //!
-//! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds [`ServerKeys`], which no
-//! secret can be put into.
+//! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds
+//! [`ServerKeys`], which no secret can be put into.
 
 mod counters;
 mod error;

@@ -6,7 +6,8 @@ use zeroize::Zeroizing;
 use crate::error::SchemeError;
 use crate::params::Params;
 
-/// A plaintext polynomial modulo p^e: n coefficients in natural order. Wiped when dropped, as it may hold a key.
+/// A plaintext polynomial modulo p^e: n coefficients in natural order. Wiped when dropped, as it
+/// may hold a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plaintext {
     pub(crate) coefficients: Zeroizing<Vec<u64>>,
@@ -21,14 +22,20 @@ impl Plaintext {
     pub fn encode(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         Self::encode_modulo(params, values, params.plain_exponent())
     }
+
     /// Encodes slot values modulo p^exponent.
     ///
     /// # Errors
     /// As [`Plaintext::encode`], or an exponent that the parameters do not provide.
-    pub fn encode_modulo(params: &Params, values: &[u64], exponent: u32) -> Result<Self, SchemeError> {
+    pub fn encode_modulo(
+        params: &Params,
+        values: &[u64],
+        exponent: u32,
+    ) -> Result<Self, SchemeError> {
         Self::check_exponent(params, exponent)?;
         Ok(Plaintext { coefficients: params.plain().encode(values, exponent)?.into(), exponent })
     }
+
     /// Encodes signed slot values: -v stands for p^r - v.
     ///
     /// # Errors
@@ -37,21 +44,30 @@ impl Plaintext {
         let t = params.plain_modulus() as i64;
         let half = (t - 1) / 2;
         let modulus = params.plain().modulus(params.plain_exponent());
-        if let Some((position, v)) = values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half as u64) {
+        if let Some((position, v)) =
+            values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half as u64)
+        {
             return Err(SchemeError::BadArgument {
                 what: "signed value",
                 expected: format!("-{half} to {half}"),
                 found: format!("{v} at position {position}"),
             });
         }
-        let unsigned = Zeroizing::new(values.iter().map(|&v| modulus.reduce_i64(v)).collect::<Vec<u64>>());
+        let unsigned =
+            Zeroizing::new(values.iter().map(|&v| modulus.reduce_i64(v)).collect::<Vec<u64>>());
         Self::encode(params, &unsigned)
     }
+
     /// A plaintext by its n coefficients in natural order.
     ///
     /// # Errors
-    /// Another number of coefficients, one outside of 0..p^exponent, or an exponent that the parameters do not provide.
-    pub fn from_coefficients(params: &Params, coefficients: Vec<u64>, exponent: u32) -> Result<Self, SchemeError> {
+    /// Another number of coefficients, one outside of 0..p^exponent, or an exponent that the
+    /// parameters do not provide.
+    pub fn from_coefficients(
+        params: &Params,
+        coefficients: Vec<u64>,
+        exponent: u32,
+    ) -> Result<Self, SchemeError> {
         let coefficients = Zeroizing::new(coefficients);
         Self::check_exponent(params, exponent)?;
         let t = params.slot_shape().plain_modulus(exponent);
@@ -60,12 +76,15 @@ impl Plaintext {
             return Err(SchemeError::BadArgument {
                 what: "coefficients",
                 expected: format!("{} values below {t}", params.degree()),
-                found: outside
-                    .map_or_else(|| format!("{} values", coefficients.len()), |i| format!("{} at position {i}", coefficients[i])),
+                found: outside.map_or_else(
+                    || format!("{} values", coefficients.len()),
+                    |i| format!("{} at position {i}", coefficients[i]),
+                ),
             });
         }
         Ok(Plaintext { coefficients, exponent })
     }
+
     fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
         let highest = params.slot_shape().max_exponent();
         if (1..=highest).contains(&exponent) {
@@ -77,42 +96,62 @@ impl Plaintext {
             found: exponent.to_string(),
         })
     }
+
     /// Slot by slot, both plaintexts being of these parameters: the sum.
     ///
     /// # Errors
     /// Plaintexts of different moduli, or of other parameters.
     pub fn add(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
         let t = self.modulus_with(other, params, "addition of plaintexts")?;
-        let coefficients =
-            self.coefficients.iter().zip(other.coefficients.iter()).map(|(&x, &y)| t.add(x, y)).collect::<Vec<_>>().into();
+        let coefficients = self
+            .coefficients
+            .iter()
+            .zip(other.coefficients.iter())
+            .map(|(&x, &y)| t.add(x, y))
+            .collect::<Vec<_>>()
+            .into();
         Ok(Plaintext { coefficients, ..*self })
     }
+
     /// Slot by slot, both plaintexts being of these parameters: the product.
     ///
     /// # Errors
     /// Plaintexts of different moduli, or of other parameters.
     pub fn mul(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
         self.modulus_with(other, params, "multiplication of plaintexts")?;
-        let coefficients = params.plain().mul(&self.coefficients, &other.coefficients, self.exponent).into();
+        let coefficients =
+            params.plain().mul(&self.coefficients, &other.coefficients, self.exponent).into();
         Ok(Plaintext { coefficients, ..*self })
     }
+
     /// Every slot times `k`.
     ///
     /// # Errors
     /// A plaintext of other parameters.
     pub fn scaled(&self, k: i64, params: &Params) -> Result<Self, SchemeError> {
         let t = self.modulus_with(self, params, "multiplication of plaintexts")?;
-        let coefficients = self.coefficients.iter().map(|&x| t.mul(x, t.reduce_i64(k))).collect::<Vec<_>>().into();
+        let coefficients =
+            self.coefficients.iter().map(|&x| t.mul(x, t.reduce_i64(k))).collect::<Vec<_>>().into();
         Ok(Plaintext { coefficients, ..*self })
     }
-    fn modulus_with(&self, other: &Self, params: &Params, operation: &'static str) -> Result<PrimePower, SchemeError> {
+
+    fn modulus_with(
+        &self,
+        other: &Self,
+        params: &Params,
+        operation: &'static str,
+    ) -> Result<PrimePower, SchemeError> {
         crate::rlwe::same_modulus(self.exponent, other.exponent, operation)?;
         Self::check_exponent(params, self.exponent)?;
         if [self, other].iter().any(|x| x.coefficients.len() != params.degree()) {
-            return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
+            return Err(SchemeError::WrongParams {
+                object: "the plaintext",
+                name: params.name().into(),
+            });
         }
         Ok(params.plain().modulus(self.exponent))
     }
+
     /// The slot values, row by row.
     ///
     /// # Errors
@@ -120,6 +159,7 @@ impl Plaintext {
     pub fn decode(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
         Ok(params.plain().decode(&self.coefficients, self.exponent)?)
     }
+
     /// The slot values as centered integers.
     ///
     /// # Errors
@@ -128,15 +168,20 @@ impl Plaintext {
         let q = params.plain().modulus(self.exponent);
         Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
     }
-    /// Encodes slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by slot, in the basis that
-    /// [`everlevel_ring::PlainRing::encode_elements`] defines.
+
+    /// Encodes slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by
+    /// slot, in the basis that [`everlevel_ring::PlainRing::encode_elements`] defines.
     ///
     /// # Errors
     /// Another number of values than slots times d, or one outside of 0..p^r.
     pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         let exponent = params.plain_exponent();
-        Ok(Plaintext { coefficients: params.plain().encode_elements(values, exponent)?.into(), exponent })
+        Ok(Plaintext {
+            coefficients: params.plain().encode_elements(values, exponent)?.into(),
+            exponent,
+        })
     }
+
     /// The slots as elements of GR(p^e, d): d coefficients for each slot.
     ///
     /// # Errors
@@ -145,21 +190,30 @@ impl Plaintext {
         self.modulus_with(self, params, "decoding")?;
         Ok(params.plain().decode_elements(&self.coefficients, self.exponent)?)
     }
+
     /// The coefficients modulo p^e, in natural order.
     pub fn coefficients(&self) -> &[u64] {
         &self.coefficients
     }
+
     /// The exponent e of the plaintext modulus.
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
+
     /// log2 of the root mean square of the embeddings of the centered coefficients.
     pub(crate) fn root_mean_square_bits(&self, params: &Params) -> f64 {
-        let real: Vec<f64> = params.plain().centered(&self.coefficients, self.exponent).iter().map(|&x| x as f64).collect();
+        let real: Vec<f64> = params
+            .plain()
+            .centered(&self.coefficients, self.exponent)
+            .iter()
+            .map(|&x| x as f64)
+            .collect();
         let embeddings = params.ring().norm().embeddings(&real);
         let square = embeddings.iter().map(|x| x * x).sum::<f64>() / embeddings.len().max(1) as f64;
         square.max(1.0).log2() / 2.0
     }
+
     /// log2 of the canonical norm of the centered coefficients, computed, not bounded.
     pub fn norm_bits(&self, params: &Params) -> f64 {
         let centered = Zeroizing::new(params.plain().centered(&self.coefficients, self.exponent));

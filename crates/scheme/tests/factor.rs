@@ -1,17 +1,25 @@
 //! Plaintexts ready to multiply with.
 
-use everlevel_scheme::{Evaluator, Level, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys};
+use everlevel_scheme::{
+    Evaluator, Level, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 #[test]
 fn a_factor_does_what_its_plaintext_does_at_every_level_that_it_fits() {
-    for name in ["insecure_bgv-257-n8", "insecure_bfv-127e2-n8", "insecure_ltv-257-n8", "insecure_aes-m4947"] {
+    for name in [
+        "insecure_bgv-257-n8",
+        "insecure_bfv-127e2-n8",
+        "insecure_ltv-257-n8",
+        "insecure_aes-m4947",
+    ] {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         let key = SecretKey::generate(&params, &mut rng);
         let evaluator = Evaluator::new(ServerKeys::empty(&params));
-        let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 1) % params.plain_modulus()).collect();
+        let values: Vec<u64> =
+            (0..params.slots() as u64).map(|i| (i * i + 1) % params.plain_modulus()).collect();
         let plain = Plaintext::encode(&params, &values).unwrap();
         let fresh = key.encrypt(&plain, &mut rng).unwrap();
         let top = params.chain().top();
@@ -25,29 +33,49 @@ fn a_factor_does_what_its_plaintext_does_at_every_level_that_it_fits() {
                 Ok(y) => {
                     fitted += 1;
                     assert_eq!(y.components().len(), expected.components().len());
-                    assert_eq!(key.decrypt(&y).unwrap(), key.decrypt(&expected).unwrap(), "{name} at level {level}");
+                    assert_eq!(
+                        key.decrypt(&y).unwrap(),
+                        key.decrypt(&expected).unwrap(),
+                        "{name} at level {level}"
+                    );
                     assert_eq!(y.noise_bound_bits(), expected.noise_bound_bits());
                     assert!(key.measure_noise(&y).unwrap() <= y.noise_bound_bits());
                 }
                 // A prime that came back on the way down.
-                Err(error) => assert!(matches!(error, SchemeError::BadArgument { .. }), "{name} at level {level}: {error}"),
+                Err(error) => assert!(
+                    matches!(error, SchemeError::BadArgument { .. }),
+                    "{name} at level {level}: {error}"
+                ),
             }
         }
         assert!(fitted > 0, "{name}");
         let low = evaluator.plain_factor(&plain, Level(0)).unwrap();
-        assert!(matches!(evaluator.mul_factor(&fresh, &low), Err(SchemeError::BadArgument { .. })), "{name}");
-        assert!(matches!(evaluator.plain_factor(&plain, Level(top.0 + 1)), Err(SchemeError::BadLevel { .. })), "{name}");
+        assert!(
+            matches!(evaluator.mul_factor(&fresh, &low), Err(SchemeError::BadArgument { .. })),
+            "{name}"
+        );
+        assert!(
+            matches!(
+                evaluator.plain_factor(&plain, Level(top.0 + 1)),
+                Err(SchemeError::BadLevel { .. })
+            ),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn factors_of_other_rings_and_moduli_are_refused() {
-    let [one, other] =
-        ["insecure_bgv-257-n8", "insecure_bgv-65537-n11"].map(|n| Params::named(n, OptIn::InsecureResearch).unwrap());
+    let [one, other] = ["insecure_bgv-257-n8", "insecure_bgv-65537-n11"]
+        .map(|n| Params::named(n, OptIn::InsecureResearch).unwrap());
     let mut rng = ChaCha20Rng::seed_from_u64(4);
-    let x = SecretKey::generate(&one, &mut rng).encrypt(&Plaintext::encode(&one, &[1]).unwrap(), &mut rng).unwrap();
+    let x = SecretKey::generate(&one, &mut rng)
+        .encrypt(&Plaintext::encode(&one, &[1]).unwrap(), &mut rng)
+        .unwrap();
     let foreign = Evaluator::new(ServerKeys::empty(&other));
-    let factor = foreign.plain_factor(&Plaintext::encode(&other, &[1]).unwrap(), other.chain().top()).unwrap();
+    let factor = foreign
+        .plain_factor(&Plaintext::encode(&other, &[1]).unwrap(), other.chain().top())
+        .unwrap();
     let refused = Evaluator::new(ServerKeys::empty(&one)).mul_factor(&x, &factor);
     assert!(matches!(refused.err(), Some(SchemeError::WrongParams { .. })));
 }

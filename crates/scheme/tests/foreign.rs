@@ -6,8 +6,13 @@ use rand_core::SeedableRng;
 
 #[test]
 fn a_key_refuses_ciphertexts_of_other_rings_and_chains() {
-    let names =
-        ["insecure_bgv-257-n8", "insecure_bfv-127e2-n8", "insecure_bgv-65537-n11", "insecure_ltv-257-n8", "insecure_aes-m4947"];
+    let names = [
+        "insecure_bgv-257-n8",
+        "insecure_bfv-127e2-n8",
+        "insecure_bgv-65537-n11",
+        "insecure_ltv-257-n8",
+        "insecure_aes-m4947",
+    ];
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let sets = names.map(|name| {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
@@ -22,7 +27,8 @@ fn a_key_refuses_ciphertexts_of_other_rings_and_chains() {
                 assert!(out.is_ok(), "{name}");
                 continue;
             }
-            // Another chain may lack the level, or the plaintext exponent, before the ring is looked at.
+            // Another chain may lack the level, or the plaintext exponent, before the ring is
+            // looked at.
             let refused = matches!(
                 out,
                 Err(SchemeError::WrongParams { .. }

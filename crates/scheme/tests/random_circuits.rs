@@ -1,9 +1,11 @@
-//! Random circuits on the no-op scheme and with cryptography: the same values, the same public data, the same refusals.
+//! Random circuits on the no-op scheme and with cryptography: the same values, the same public
+//! data, the same refusals.
 
 use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -47,7 +49,12 @@ impl Step {
             _ => Step::Reduce(x, 1 + below(2) as u32),
         }
     }
-    fn apply<S: Scheme>(&self, s: &S, made: &[S::Ciphertext]) -> Result<S::Ciphertext, SchemeError> {
+
+    fn apply<S: Scheme>(
+        &self,
+        s: &S,
+        made: &[S::Ciphertext],
+    ) -> Result<S::Ciphertext, SchemeError> {
         match *self {
             Step::Add(x, y) => s.add(&made[x], &made[y]),
             Step::Subtract(x, y) => s.sub(&made[x], &made[y]),
@@ -96,7 +103,9 @@ const STEPS: usize = 30;
 fn random_circuits_agree() {
     let (mut done, mut refused) = (0, 0);
     let forms = [(Form::Bgv, false), (Form::Bfv, false), (Form::Bfv, true)];
-    for (family, form) in [Family::Rlwe, Family::Ntru].into_iter().flat_map(|family| forms.map(|form| (family, form))) {
+    for (family, form) in
+        [Family::Rlwe, Family::Ntru].into_iter().flat_map(|family| forms.map(|form| (family, form)))
+    {
         for p in [257, 127] {
             let params = params(p, family, form);
             for seed in 0..8 {
@@ -104,13 +113,15 @@ fn random_circuits_agree() {
                 let t = params.plain_modulus();
                 let inputs: Vec<Plaintext> = (0..INPUTS)
                     .map(|_| {
-                        let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % t).collect();
+                        let values: Vec<u64> =
+                            (0..params.slots()).map(|_| rng.next_u64() % t).collect();
                         Plaintext::encode(&params, &values).unwrap()
                     })
                     .collect();
 
                 let dry = NoOp::new(&params, 1);
-                let mut foretold: Vec<Open> = inputs.iter().map(|x| dry.encrypt(x).unwrap()).collect();
+                let mut foretold: Vec<Open> =
+                    inputs.iter().map(|x| dry.encrypt(x).unwrap()).collect();
                 let mut steps = Vec::new();
                 for _ in 0..STEPS {
                     let step = Step::random(foretold.len(), t, &mut rng);
@@ -119,8 +130,11 @@ fn random_circuits_agree() {
                 }
 
                 let secret = SecretKey::generate(&params, &mut rng);
-                let scheme = Evaluator::new(ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap());
-                let mut made: Vec<Ciphertext> = inputs.iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
+                let scheme = Evaluator::new(
+                    ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+                );
+                let mut made: Vec<Ciphertext> =
+                    inputs.iter().map(|x| secret.encrypt(x, &mut rng).unwrap()).collect();
                 for (step, outcome) in &steps {
                     let name = format!("p = {p}, {family:?}, {form:?}, seed {seed}, {step:?}");
                     match step.apply(&scheme, &made) {
@@ -129,8 +143,15 @@ fn random_circuits_agree() {
                             assert!(outcome.is_ok(), "{name}: {outcome:?}");
                             let open = &foretold[made.len()];
                             assert_eq!(x.meta(), open.meta(), "{name}");
-                            assert_eq!(secret.decrypt(&x).unwrap(), dry.decrypt(open).unwrap(), "{name}");
-                            assert!(secret.measure_noise(&x).unwrap() <= x.noise_bound_bits(), "{name}");
+                            assert_eq!(
+                                secret.decrypt(&x).unwrap(),
+                                dry.decrypt(open).unwrap(),
+                                "{name}"
+                            );
+                            assert!(
+                                secret.measure_noise(&x).unwrap() <= x.noise_bound_bits(),
+                                "{name}"
+                            );
                             made.push(x);
                         }
                     }

@@ -1,10 +1,11 @@
-//! BGV on small rings: every verb against the plain computation, and every bound against the measured noise.
+//! BGV on small rings: every verb against the plain computation, and every bound against the
+//! measured noise.
 
 use everlevel_ring::sample;
 use everlevel_scheme::params::{BootstrapMode, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots, Plaintext, PublicKey, Raise,
-    Scheme, SchemeError, SecretKey, ServerKeys,
+    Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots,
+    Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -24,8 +25,9 @@ fn fixture(name: &str, seed: u8) -> Fixture {
 fn fixture_of(params: Params, seed: u8) -> Fixture {
     let mut rng = ChaCha20Rng::from_seed([seed; 32]);
     let secret = SecretKey::generate(&params, &mut rng);
-    let mut plan =
-        KeyPlan::relinearization(&params).merge(&KeyPlan::column_rotations(&params, STEPS)).merge(&KeyPlan::row_swap(&params));
+    let mut plan = KeyPlan::relinearization(&params)
+        .merge(&KeyPlan::column_rotations(&params, STEPS))
+        .merge(&KeyPlan::row_swap(&params));
     plan.bootstrap = true;
     plan.add_galois(&params, params.slot_shape().frobenius(), params.chain().top());
     let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
@@ -37,10 +39,12 @@ impl Fixture {
         let t = self.bgv.params().plain_modulus();
         (0..self.bgv.params().slots()).map(|_| self.rng.next_u64() % t).collect()
     }
+
     fn encrypt(&mut self, values: &[u64]) -> Ciphertext {
         let plaintext = Plaintext::encode(self.bgv.params(), values).unwrap();
         self.secret.encrypt(&plaintext, &mut self.rng).unwrap()
     }
+
     /// Decrypts, and checks that the measured noise is within the bound.
     fn open(&self, ciphertext: &Ciphertext) -> Vec<u64> {
         let measured = self.secret.measure_noise(ciphertext).unwrap();
@@ -50,8 +54,13 @@ impl Fixture {
     }
 }
 
-const SETS: [&str; 5] =
-    ["insecure_bgv-65537-n11", "insecure_bgv-257-n8", "insecure_bgv-786433-n11", "insecure_bfv-257-n8", "insecure_bfv-65537-n11"];
+const SETS: [&str; 5] = [
+    "insecure_bgv-65537-n11",
+    "insecure_bgv-257-n8",
+    "insecure_bgv-786433-n11",
+    "insecure_bfv-257-n8",
+    "insecure_bfv-65537-n11",
+];
 
 #[test]
 fn encryption_round_trips() {
@@ -61,7 +70,8 @@ fn encryption_round_trips() {
         let c = f.encrypt(&v);
         assert_eq!(f.open(&c), v);
         let public = PublicKey::generate(&f.secret, &mut f.rng);
-        let c = public.encrypt(&Plaintext::encode(f.bgv.params(), &v).unwrap(), &mut f.rng).unwrap();
+        let c =
+            public.encrypt(&Plaintext::encode(f.bgv.params(), &v).unwrap(), &mut f.rng).unwrap();
         assert_eq!(f.open(&c), v);
     }
 }
@@ -73,7 +83,9 @@ fn arithmetic_is_exact() {
         let t = f.bgv.params().plain().modulus(1);
         let (x, y) = (f.values(), f.values());
         let (a, b) = (f.encrypt(&x), f.encrypt(&y));
-        let zip = |g: &dyn Fn(u64, u64) -> u64| -> Vec<u64> { x.iter().zip(&y).map(|(&x, &y)| g(x, y)).collect() };
+        let zip = |g: &dyn Fn(u64, u64) -> u64| -> Vec<u64> {
+            x.iter().zip(&y).map(|(&x, &y)| g(x, y)).collect()
+        };
         assert_eq!(f.open(&f.bgv.add(&a, &b).unwrap()), zip(&|x, y| t.add(x, y)));
         assert_eq!(f.open(&f.bgv.sub(&a, &b).unwrap()), zip(&|x, y| t.sub(x, y)));
         assert_eq!(f.open(&f.bgv.neg(&a).unwrap()), zip(&|x, _| t.neg(x)));
@@ -91,7 +103,8 @@ fn arithmetic_is_exact() {
         assert_eq!(f.open(&f.bgv.add(&deep, &a).unwrap()), zip(&|x, y| t.add(t.mul(x, y), x)));
         let p = f.bgv.mul_no_relin(&a, &b).unwrap();
         let q = f.bgv.mul_no_relin(&deep, &a).unwrap();
-        let sum = f.bgv.relinearize(&f.bgv.add_products(&p, &q).unwrap(), NextUse::Product).unwrap();
+        let sum =
+            f.bgv.relinearize(&f.bgv.add_products(&p, &q).unwrap(), NextUse::Product).unwrap();
         assert_eq!(f.open(&sum), zip(&|x, y| t.add(t.mul(x, y), t.mul(t.mul(x, y), x))));
     }
 }
@@ -127,14 +140,22 @@ fn rotations_permute_the_slots() {
         let a = f.encrypt(&x);
         for k in STEPS {
             let want: Vec<u64> = (0..x.len())
-                .map(|i| x[i / columns * columns + (i % columns).wrapping_add_signed(k as isize + columns as isize) % columns])
+                .map(|i| {
+                    x[i / columns * columns
+                        + (i % columns).wrapping_add_signed(k as isize + columns as isize)
+                            % columns]
+                })
                 .collect();
             assert_eq!(f.open(&f.bgv.rotate_columns(&a, k).unwrap()), want, "{name} by {k}");
         }
         // hoisted ones are the same ciphertexts
         let steps = [STEPS[0], 0, STEPS[1], STEPS[2]];
         for (k, c) in steps.iter().zip(f.bgv.rotate_many(&a, &steps).unwrap()) {
-            assert_eq!(c.fingerprint(), f.bgv.rotate_columns(&a, *k).unwrap().fingerprint(), "{name} by {k}");
+            assert_eq!(
+                c.fingerprint(),
+                f.bgv.rotate_columns(&a, *k).unwrap().fingerprint(),
+                "{name} by {k}"
+            );
         }
         let want: Vec<u64> = (0..x.len()).map(|i| x[(i + columns) % x.len()]).collect();
         assert_eq!(f.open(&f.bgv.swap_rows(&a).unwrap()), want);
@@ -160,24 +181,32 @@ fn diagonals_and_double_hoisting() {
             let values: Vec<u64> = (0..2 * period).map(|_| f.rng.next_u64() % t.value()).collect();
             diagonals.push(PeriodicSlots { period, values });
         }
-        let prepared: Vec<_> =
-            diagonals.iter().map(|d| f.bgv.diagonal(&DiagonalValues::Periodic(d.clone()), 1, level).unwrap()).collect();
+        let prepared: Vec<_> = diagonals
+            .iter()
+            .map(|d| f.bgv.diagonal(&DiagonalValues::Periodic(d.clone()), 1, level).unwrap())
+            .collect();
         let babies = f.bgv.galois_many(&a, &elements).unwrap();
         let rows = vec![
             vec![Some(&prepared[0]), Some(&prepared[1]), Some(&prepared[2])],
             vec![Some(&prepared[3]), None, Some(&prepared[5])],
         ];
         let parts = f.bgv.combine(&babies, &rows).unwrap();
-        let out = f.bgv.galois_sum(outer.into_iter().zip(parts).collect(), NextUse::Product).unwrap();
+        let out =
+            f.bgv.galois_sum(outer.into_iter().zip(parts).collect(), NextUse::Product).unwrap();
 
-        let at = |d: &PeriodicSlots, i: usize| d.values[i / columns * d.period + i % columns % d.period];
+        let at =
+            |d: &PeriodicSlots, i: usize| d.values[i / columns * d.period + i % columns % d.period];
         let rot = |i: usize, k: usize| x[i / columns * columns + (i % columns + k) % columns];
         let first = |i: usize| {
-            let s = t.add(t.mul(at(&diagonals[0], i), x[i]), t.mul(at(&diagonals[1], i), rot(i, 1)));
+            let s =
+                t.add(t.mul(at(&diagonals[0], i), x[i]), t.mul(at(&diagonals[1], i), rot(i, 1)));
             t.add(s, t.mul(at(&diagonals[2], i), rot(i, 3)))
         };
-        let second = |i: usize| t.add(t.mul(at(&diagonals[3], i), x[i]), t.mul(at(&diagonals[5], i), rot(i, 3)));
-        let want: Vec<u64> = (0..x.len()).map(|i| t.add(first(i), second((i + columns) % x.len()))).collect();
+        let second = |i: usize| {
+            t.add(t.mul(at(&diagonals[3], i), x[i]), t.mul(at(&diagonals[5], i), rot(i, 3)))
+        };
+        let want: Vec<u64> =
+            (0..x.len()).map(|i| t.add(first(i), second((i + columns) % x.len()))).collect();
         assert_eq!(f.open(&out), want, "{name}");
     }
 }
@@ -214,13 +243,18 @@ fn the_overflow_has_the_promised_shape() {
         let raw = f.secret.decrypt(&message).unwrap();
         let t = params.plain().modulus(1);
         let unit = t.reduce_i64(f.bgv.base_modulus_mod_t(&raised));
-        let recovered: Vec<u64> =
-            raw.coefficients().iter().zip(&inner).map(|(&m, &i)| t.sub(m, t.mul(unit, t.reduce_i64(i)))).collect();
+        let recovered: Vec<u64> = raw
+            .coefficients()
+            .iter()
+            .zip(&inner)
+            .map(|(&m, &i)| t.sub(m, t.mul(unit, t.reduce_i64(i))))
+            .collect();
         assert_eq!(params.plain().decode(&recovered, 1).unwrap(), x, "{name}");
     }
 }
 
-/// In every mode: sets that go round the digit removal can be raised for those that go through it as well.
+/// In every mode: sets that go round the digit removal can be raised for those that go through it
+/// as well.
 #[test]
 fn the_scaled_phase_has_the_promised_shape() {
     for name in SETS.into_iter().chain(["insecure_bgv-127-n8", "insecure_bfv-127e2-n8"]) {
@@ -232,7 +266,10 @@ fn the_scaled_phase_has_the_promised_shape() {
         let raised = f.bgv.begin_raise(&worn).unwrap();
         let y = f.bgv.raise_scaled(&raised).unwrap();
         let (measured, bound) = (f.secret.measure_noise(&y).unwrap(), y.noise_bound_bits());
-        assert!(measured <= bound, "{name}: measured noise 2^{measured:.2} above the bound 2^{bound:.2}");
+        assert!(
+            measured <= bound,
+            "{name}: measured noise 2^{measured:.2} above the bound 2^{bound:.2}"
+        );
         let t = params.plain().modulus(params.raised_exponent());
         let (p, overflow) = (params.spec().plain_prime as i64, params.overflow_bound() as i64);
         for &c in f.secret.decrypt(&y).unwrap().coefficients() {
@@ -257,11 +294,15 @@ fn forms_convert_and_do_not_mix() {
         let converted = f.bgv.convert(&own, other);
         assert_eq!(f.open(&converted), x);
         assert!(matches!(f.bgv.add(&own, &converted), Err(SchemeError::FormMismatch { .. })));
-        assert!(matches!(f.bgv.mul(&own, &converted, NextUse::Keep), Err(SchemeError::FormMismatch { .. })));
+        assert!(matches!(
+            f.bgv.mul(&own, &converted, NextUse::Keep),
+            Err(SchemeError::FormMismatch { .. })
+        ));
         assert_eq!(f.bgv.convert(&converted, mine).fingerprint(), own.fingerprint());
         // A sum of products in the other form, at several levels.
         let square = f.bgv.mul(&converted, &converted, NextUse::Product).unwrap();
-        let sum = f.bgv.add(&f.bgv.mul(&square, &converted, NextUse::Product).unwrap(), &square).unwrap();
+        let sum =
+            f.bgv.add(&f.bgv.mul(&square, &converted, NextUse::Product).unwrap(), &square).unwrap();
         let back = f.bgv.add(&f.bgv.convert(&sum, mine), &own).unwrap();
         let cubic = |x: u64| t.add(t.add(t.mul(x, t.mul(x, x)), t.mul(x, x)), x);
         assert_eq!(f.open(&back), x.iter().map(|&x| cubic(x)).collect::<Vec<_>>());
@@ -275,7 +316,10 @@ fn scale_invariant_products_are_exact_and_as_deep_as_those_through_bgv() {
         let mut spec = everlevel_scheme::params::spec("insecure_bfv-257-n8").unwrap();
         spec.through_bgv = through_bgv;
         let mut f = fixture_of(Params::new(spec, OptIn::InsecureResearch).unwrap(), 10);
-        assert_eq!(f.bgv.params().chain().auxiliary(f.bgv.params().chain().top()).is_empty(), through_bgv);
+        assert_eq!(
+            f.bgv.params().chain().auxiliary(f.bgv.params().chain().top()).is_empty(),
+            through_bgv
+        );
         let t = f.bgv.params().plain().modulus(1);
         let mut x = f.values();
         let mut c = f.encrypt(&x);
@@ -287,7 +331,8 @@ fn scale_invariant_products_are_exact_and_as_deep_as_those_through_bgv() {
         }
         depths.push(depth);
     }
-    // BFV's noise adds where BGV's multiplies, so no capacity is lost where the ladder does not stop at the ideal size.
+    // BFV's noise adds where BGV's multiplies, so no capacity is lost where the ladder does not
+    // stop at the ideal size.
     assert!(depths[0] >= depths[1] && depths[1] >= 18, "{depths:?}");
 }
 
@@ -310,7 +355,8 @@ fn linear_combinations_across_levels_and_factors() {
         let mut f = fixture(name, 7);
         for e in [1, 2] {
             let t = f.bgv.params().plain().modulus(e);
-            let x: Vec<u64> = (0..f.bgv.params().slots()).map(|_| f.rng.next_u64() % t.value()).collect();
+            let x: Vec<u64> =
+                (0..f.bgv.params().slots()).map(|_| f.rng.next_u64() % t.value()).collect();
             let plaintext = Plaintext::encode_modulo(f.bgv.params(), &x, e).unwrap();
             let a = f.secret.encrypt(&plaintext, &mut f.rng).unwrap();
             let b = f.bgv.mul(&a, &a, NextUse::Product).unwrap();
@@ -356,7 +402,12 @@ fn specifications_are_checked() {
         let message = Params::new(spec, OptIn::InsecureResearch).unwrap_err().to_string();
         assert!(message.contains(word), "{message}");
     };
-    assert!(Params::new(good(), OptIn::SecureOnly).unwrap_err().to_string().contains("--insecure-research"));
+    assert!(
+        Params::new(good(), OptIn::SecureOnly)
+            .unwrap_err()
+            .to_string()
+            .contains("--insecure-research")
+    );
     refused(&|s| s.plain_prime = 15, "prime");
     refused(&|s| s.plain_prime = 2, "prime");
     refused(&|s| s.plain_exponent = 0, "plain_exponent");
@@ -369,8 +420,10 @@ fn specifications_are_checked() {
     refused(&|s| s.index = 1002, "index");
     for index in [8 * 25, 9 * 29] {
         refused(&|s| s.index = index, "without square factors");
-        let spec = everlevel_scheme::ParamsSpec { index, plain_prime: 17, bootstrap: None, ..good() };
-        let refusal = Params::new(spec, OptIn::InsecureResearch).err().map(|error| error.to_string());
+        let spec =
+            everlevel_scheme::ParamsSpec { index, plain_prime: 17, bootstrap: None, ..good() };
+        let refusal =
+            Params::new(spec, OptIn::InsecureResearch).err().map(|error| error.to_string());
         assert!(refusal.is_none(), "{refusal:?}");
     }
     refused(&|s| s.index = 1 << 40, "index");
@@ -388,11 +441,20 @@ fn specifications_are_checked() {
     assert_eq!(Params::new(wide, OptIn::InsecureResearch).unwrap().base_modulus() % 257, 1);
     let mut risky = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
     risky.bootstrap.as_mut().unwrap().overflow_bound = Some(5);
-    assert!(Params::new(risky, OptIn::InsecureResearch).unwrap_err().to_string().contains("2^-128"));
+    assert!(
+        Params::new(risky, OptIn::InsecureResearch).unwrap_err().to_string().contains("2^-128")
+    );
     let mut large = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
     large.words += 1;
-    assert!(Params::new(large, OptIn::InsecureResearch).unwrap_err().to_string().contains("below 128"));
-    assert!(Params::named("nothing", OptIn::SecureOnly).unwrap_err().to_string().contains("bgv-65537-n15"));
+    assert!(
+        Params::new(large, OptIn::InsecureResearch).unwrap_err().to_string().contains("below 128")
+    );
+    assert!(
+        Params::named("nothing", OptIn::SecureOnly)
+            .unwrap_err()
+            .to_string()
+            .contains("bgv-65537-n15")
+    );
 }
 
 #[test]
@@ -402,7 +464,8 @@ fn every_named_set_is_what_it_says() {
         let secure = params.security().bits() >= 128.0;
         assert_eq!(secure, !name.starts_with("insecure_"), "{name}");
         let p = params.spec().plain_prime;
-        // correction factors vanish: every prime that can be dropped is 1 modulo p, and so is q0; for odd indices primes are too rare
+        // correction factors vanish: every prime that can be dropped is 1 modulo p, and so is q0;
+        // for odd indices primes are too rare
         assert!(params.base_modulus() % p as i128 == 1 || params.ring().axes().is_some(), "{name}");
         let chain = params.chain();
         if secure && params.bootstrap_mode() == BootstrapMode::Bypass {

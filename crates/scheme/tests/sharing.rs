@@ -1,13 +1,14 @@
 //! Decryption for sharing: exact within the bound, flooded visibly beyond it, refused without room.
 
 use everlevel_scheme::{
-    Ciphertext, Evaluator, KeyPlan, Level, Meta, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
-    SharingPolicy,
+    Ciphertext, Evaluator, KeyPlan, Level, Meta, OptIn, Params, Plaintext, Scheme, SchemeError,
+    SecretKey, ServerKeys, SharingPolicy,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-const SETS: [&str; 4] = ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8", "insecure_yashe-257-n8"];
+const SETS: [&str; 4] =
+    ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8", "insecure_yashe-257-n8"];
 
 fn encrypted(name: &str) -> (SecretKey, Plaintext, Ciphertext, ChaCha20Rng) {
     let params = Params::named(name, OptIn::InsecureResearch).unwrap();
@@ -24,8 +25,12 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
     for name in SETS {
         let (secret, plain, x, mut rng) = encrypted(name);
         let params = secret.params();
-        let scheme = Evaluator::new(ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap());
-        for policy in [SharingPolicy::default(), SharingPolicy { statistical_bits: 40, decryptions_log2: 10 }] {
+        let scheme = Evaluator::new(
+            ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap(),
+        );
+        for policy in
+            [SharingPolicy::default(), SharingPolicy { statistical_bits: 40, decryptions_log2: 10 }]
+        {
             let (mut shared, mut refused) = (0, 0);
             for level in (0..=x.level().0).map(Level) {
                 let Ok(low) = scheme.mod_switch_to(&x, level) else { continue };
@@ -33,11 +38,17 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
                 match secret.decrypt_for_sharing(&low, &policy, &mut rng) {
                     Ok(found) => {
                         assert_eq!(found, plain, "{name}, {level}");
-                        assert!(room > policy.capacity_needed(params) - 2.0, "{name}, {level}: {room:.1} bits are too few");
+                        assert!(
+                            room > policy.capacity_needed(params) - 2.0,
+                            "{name}, {level}: {room:.1} bits are too few"
+                        );
                         shared += 1;
                     }
                     Err(SchemeError::NoiseOverflow { .. }) => {
-                        assert!(room < policy.capacity_needed(params) + 2.0, "{name}, {level}: {room:.1} bits are enough");
+                        assert!(
+                            room < policy.capacity_needed(params) + 2.0,
+                            "{name}, {level}: {room:.1} bits are enough"
+                        );
                         refused += 1;
                     }
                     Err(e) => panic!("{name}, {level}: {e}"),
@@ -46,17 +57,23 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
             assert!(shared > 0 && refused > 0, "{name}: {shared} shared, {refused} refused");
         }
         let greedy = SharingPolicy { statistical_bits: u32::MAX, decryptions_log2: u32::MAX };
-        assert!(matches!(secret.decrypt_for_sharing(&x, &greedy, &mut rng), Err(SchemeError::BadArgument { .. })));
+        assert!(matches!(
+            secret.decrypt_for_sharing(&x, &greedy, &mut rng),
+            Err(SchemeError::BadArgument { .. })
+        ));
     }
 }
 
-/// Under a bound that states far too little, plain decryption shows the message and the flood does what it is for: what comes out wrong depends on chance.
+/// Under a bound that states far too little, plain decryption shows the message and the flood does
+/// what it is for: what comes out wrong depends on chance.
 #[test]
 fn floods_hide_noise_beyond_its_bound() {
     for name in SETS {
         let (secret, plain, x, mut rng) = encrypted(name);
         let params = secret.params();
-        let scheme = Evaluator::new(ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap());
+        let scheme = Evaluator::new(
+            ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap(),
+        );
         // Multiplied by 128 until a few bits are left.
         let mut worn = x.clone();
         let mut value = plain;
@@ -66,14 +83,23 @@ fn floods_hide_noise_beyond_its_bound() {
         }
         let policy = SharingPolicy::default();
         let modulus_bits = params.modulus_bits(worn.level());
-        assert!(matches!(secret.decrypt_for_sharing(&worn, &policy, &mut rng), Err(SchemeError::NoiseOverflow { .. })), "{name}");
-        // With a bound that is far too low, multiplied once more: as far as plain decryption stays right, so that some coefficient is just below q/2.
+        assert!(
+            matches!(
+                secret.decrypt_for_sharing(&worn, &policy, &mut rng),
+                Err(SchemeError::NoiseOverflow { .. })
+            ),
+            "{name}"
+        );
+        // With a bound that is far too low, multiplied once more: as far as plain decryption stays
+        // right, so that some coefficient is just below q/2.
         let stated = |x: &Ciphertext, noise: f64| {
-            Ciphertext::from_parts(params, Meta { noise, ..*x.meta() }, x.components().to_vec()).unwrap()
+            Ciphertext::from_parts(params, Meta { noise, ..*x.meta() }, x.components().to_vec())
+                .unwrap()
         };
         let times = |x: &Ciphertext, value: &Plaintext, k: i64| {
             let product = scheme.mul_scalar(&stated(x, modulus_bits - 120.0), k).unwrap();
-            let (x, value) = (stated(&product, modulus_bits - 20.0), value.scaled(k, params).unwrap());
+            let (x, value) =
+                (stated(&product, modulus_bits - 20.0), value.scaled(k, params).unwrap());
             (secret.decrypt(&x).unwrap() == value).then_some((x, value))
         };
         let (mut lying, mut expected) = (worn.clone(), value);
@@ -100,11 +126,16 @@ fn extended_plaintext_moduli_are_refused() {
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let secret = SecretKey::generate(&params, &mut rng);
     let plain = Plaintext::encode(&params, &[1, 2, 3]).unwrap();
-    let scheme = Evaluator::new(ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap());
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &KeyPlan::default(), &mut rng, |_, _| ()).unwrap(),
+    );
     let x = secret.encrypt(&plain, &mut rng).unwrap();
     let wide = scheme.extend_plain_modulus(&x, 3).unwrap();
     let refused = secret.decrypt_for_sharing(&wide, &SharingPolicy::default(), &mut rng);
     assert!(matches!(refused, Err(SchemeError::BadArgument { .. })));
     let narrow = scheme.reduce_plain_modulus(&wide, 2).unwrap();
-    assert_eq!(secret.decrypt_for_sharing(&narrow, &SharingPolicy::default(), &mut rng).unwrap(), plain);
+    assert_eq!(
+        secret.decrypt_for_sharing(&narrow, &SharingPolicy::default(), &mut rng).unwrap(),
+        plain
+    );
 }

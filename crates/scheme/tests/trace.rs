@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use everlevel_scheme::{
-    Evaluator, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys, Traced, Tracked,
+    Evaluator, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
+    Traced, Tracked,
 };
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
@@ -21,8 +22,17 @@ fn all_laws_hold_over_the_no_op_scheme() {
         let plain = Plaintext::encode(&params, values).unwrap();
         scheme.input(scheme.inner().encrypt(&plain).unwrap(), "x")
     };
-    let decrypt = |x: &Tracked<_>| scheme.inner().decrypt(x.inner()).unwrap().decode(&params).unwrap();
-    Subject { scheme: &scheme, encrypt: &encrypt, decrypt: &decrypt, rotations: &[1, -3], exponent: 1, seed: 3 }.check_all();
+    let decrypt =
+        |x: &Tracked<_>| scheme.inner().decrypt(x.inner()).unwrap().decode(&params).unwrap();
+    Subject {
+        scheme: &scheme,
+        encrypt: &encrypt,
+        decrypt: &decrypt,
+        rotations: &[1, -3],
+        exponent: 1,
+        seed: 3,
+    }
+    .check_all();
 }
 
 #[test]
@@ -31,7 +41,9 @@ fn results_are_the_same_bits_and_histories_complete() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let secret = Arc::new(SecretKey::generate(&params, &mut rng));
     let plan = KeyPlan::relinearization(&params).merge(&KeyPlan::column_rotations(&params, [1]));
-    let plain = Arc::new(Evaluator::new(ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap()));
+    let plain = Arc::new(Evaluator::new(
+        ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap(),
+    ));
     let key = secret.clone();
     let traced = Traced::new(plain.clone(), &params).with_probe(move |x| key.measure_noise(x).ok());
     let x = secret.encrypt(&Plaintext::encode(&params, &[1, 2, 3]).unwrap(), &mut rng).unwrap();
@@ -46,16 +58,25 @@ fn results_are_the_same_bits_and_histories_complete() {
     assert_eq!(y.inner().fingerprint(), circuit(&*plain, &x).fingerprint());
 
     let told = traced.explain(&y);
-    let rows: Vec<(&str, &[usize])> = told.steps.iter().map(|step| (step.operation, &step.inputs[..])).collect();
+    let rows: Vec<(&str, &[usize])> =
+        told.steps.iter().map(|step| (step.operation, &step.inputs[..])).collect();
     // The square that nothing came of is not there.
-    let expected: [(&str, &[usize]); 5] =
-        [("input", &[]), ("product", &[1]), ("automorphism", &[2]), ("sum", &[2, 3]), ("times a constant", &[4])];
+    let expected: [(&str, &[usize]); 5] = [
+        ("input", &[]),
+        ("product", &[1]),
+        ("automorphism", &[2]),
+        ("sum", &[2, 3]),
+        ("times a constant", &[4]),
+    ];
     assert_eq!(rows, expected);
     assert_eq!(told.results, [5]);
     let last = told.steps.last().unwrap();
     assert_eq!(last.bound_bits, y.inner().noise_bound_bits());
     assert_eq!(last.measured_bits, Some(secret.measure_noise(y.inner()).unwrap()));
-    assert!((last.capacity_consumed_bits - (told.steps[3].capacity_bits - last.capacity_bits)).abs() < 1e-9);
+    assert!(
+        (last.capacity_consumed_bits - (told.steps[3].capacity_bits - last.capacity_bits)).abs()
+            < 1e-9
+    );
     assert!(told.least_slack_bits().unwrap() > 0.0);
     // Nothing random happens in a sum of ciphertexts of one level.
     assert_eq!(told.steps[3].failure_log2, everlevel_scheme::noise::NEVER);
@@ -66,5 +87,10 @@ fn results_are_the_same_bits_and_histories_complete() {
     let z = circuit(&public, &x);
     let (told, table) = (public.explain_all([&x, &z]), public.explain(&z).to_string());
     assert_eq!(told.results, [1, 5]);
-    assert!(told.least_slack_bits().is_none() && !table.contains("measured") && table.contains("times a constant 5"), "{table}");
+    assert!(
+        told.least_slack_bits().is_none()
+            && !table.contains("measured")
+            && table.contains("times a constant 5"),
+        "{table}"
+    );
 }

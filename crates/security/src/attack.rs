@@ -10,11 +10,14 @@ use crate::reduction::CostModel;
 pub enum AttackName {
     /// LWE: find the secret and the error as an unusually short vector (Alkim et al. 2016).
     Usvp,
-    /// LWE: reduce the basis, then find the error by one search in a projected lattice (Liu–Nguyen 2013).
+    /// LWE: reduce the basis, then find the error by one search in a projected lattice (Liu–Nguyen
+    /// 2013).
     Bdd,
-    /// LWE: guess coordinates of the secret, try each guess by Babai's nearest plane (Howgrave-Graham 2007).
+    /// LWE: guess coordinates of the secret, try each guess by Babai's nearest plane
+    /// (Howgrave-Graham 2007).
     PrimalHybridBabai,
-    /// LWE: guess coordinates, meeting in the middle, and try each guess by a search in a projected lattice (Albrecht–Curtis–Wunderer 2019).
+    /// LWE: guess coordinates, meeting in the middle, and try each guess by a search in a projected
+    /// lattice (Albrecht–Curtis–Wunderer 2019).
     PrimalHybridMitm,
     /// LWE: distinguish by short vectors of the dual lattice (Micciancio–Regev 2009).
     Dual,
@@ -54,7 +57,8 @@ pub struct Guess {
     pub weight: usize,
     /// log2 of the number of candidates.
     pub log2_candidates: f64,
-    /// log2 of the probability that one of them is right; the attack is repeated with other coordinates until it has succeeded with 99 %.
+    /// log2 of the probability that one of them is right; the attack is repeated with other
+    /// coordinates until it has succeeded with 99 %.
     pub log2_probability: f64,
 }
 
@@ -65,7 +69,8 @@ pub struct Attack {
     pub name: AttackName,
     /// log2 of the cost in the model of the estimate.
     pub bits: f64,
-    /// log2 of the cost of its lattice reduction alone as [`CostModel::CoreSvp`] counts it: 0.292 β.
+    /// log2 of the cost of its lattice reduction alone as [`CostModel::CoreSvp`] counts it: 0.292
+    /// β.
     pub core_svp_bits: f64,
     /// The block size of BKZ; 2 is LLL.
     pub block_size: u32,
@@ -80,7 +85,13 @@ pub struct Attack {
 
 impl Attack {
     /// An attack that consists of block reduction.
-    pub(crate) fn reduction(name: AttackName, model: CostModel, degree: usize, dimension: usize, block_size: u32) -> Self {
+    pub(crate) fn reduction(
+        name: AttackName,
+        model: CostModel,
+        degree: usize,
+        dimension: usize,
+        block_size: u32,
+    ) -> Self {
         let bits = model.log2_cost(block_size, dimension);
         Attack {
             name,
@@ -97,7 +108,11 @@ impl Attack {
 /// log2 (2^a + 2^b).
 pub(crate) fn log2_sum(a: f64, b: f64) -> f64 {
     let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high.is_infinite() { high } else { high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E }
+    if high.is_infinite() {
+        high
+    } else {
+        high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E
+    }
 }
 
 #[cfg(test)]
@@ -106,7 +121,12 @@ mod tests {
 
     #[test]
     fn names_are_those_of_json() {
-        for name in [AttackName::Usvp, AttackName::PrimalHybridMitm, AttackName::DualHybrid, AttackName::DenseSublattice] {
+        for name in [
+            AttackName::Usvp,
+            AttackName::PrimalHybridMitm,
+            AttackName::DualHybrid,
+            AttackName::DenseSublattice,
+        ] {
             assert_eq!(serde_json::to_value(name).unwrap(), name.as_str());
         }
     }

@@ -1,14 +1,18 @@
-//! A simulator of BKZ 2.0 after Chen–Nguyen (2011): which root Hermite factor so many nodes of enumeration buy.
+//! A simulator of BKZ 2.0 after Chen–Nguyen (2011): which root Hermite factor so many nodes of
+//! enumeration buy.
 //!
-//! Estimates before 2016 counted the nodes that an attacker's enumerations visit, and asked for the best δ that 2^k of them give in dimension d (van
-//! de Pol–Smart 2013, Lepoint–Naehrig 2014). Here the model is: an LLL-reduced basis of δ = 1.0219; whole tours with one block size; every enumeration
-//! finds a vector of the length of the Gaussian heuristic; it visits the nodes of Chen–Nguyen's table 4. Sieving and dimensions for free are not in
-//! it: [`crate::reduction`] is for what holds today.
+//! Estimates before 2016 counted the nodes that an attacker's enumerations visit, and asked for the
+//! best δ that 2^k of them give in dimension d (van de Pol–Smart 2013, Lepoint–Naehrig 2014). Here
+//! the model is: an LLL-reduced basis of δ = 1.0219; whole tours with one block size; every
+//! enumeration finds a vector of the length of the Gaussian heuristic; it visits the nodes of
+//! Chen–Nguyen's table 4. Sieving and dimensions for free are not in it: [`crate::reduction`] is
+//! for what holds today.
 
 use crate::error::{SecurityError, in_range};
 use crate::reduction::{ln_gaussian_heuristic, root_hermite};
 
-/// (β, log2 nodes) of one enumeration with extreme pruning in dimension β: upper bounds of the full version of Chen–Nguyen (2012), table 4.
+/// (β, log2 nodes) of one enumeration with extreme pruning in dimension β: upper bounds of the full
+/// version of Chen–Nguyen (2012), table 4.
 const NODES: [(u32, f64); 16] = [
     (100, 39.0),
     (110, 44.0),
@@ -28,12 +32,13 @@ const NODES: [(u32, f64); 16] = [
     (250, 134.0),
 ];
 
-/// The block sizes that are tried. Below the table its first three entries are extrapolated, which lie on a line.
+/// The block sizes that are tried. Below the table its first three entries are extrapolated, which
+/// lie on a line.
 const MIN_BLOCK: u32 = 60;
 const MAX_BLOCK: u32 = 250;
 
-/// log2 of the nodes of one enumeration in dimension β, quadratic through the nearest three entries of the table as Lepoint–Naehrig have it; `None`
-/// outside 60 to 250.
+/// log2 of the nodes of one enumeration in dimension β, quadratic through the nearest three entries
+/// of the table as Lepoint–Naehrig have it; `None` outside 60 to 250.
 pub fn log2_nodes(block_size: u32) -> Option<f64> {
     if !(MIN_BLOCK..=MAX_BLOCK).contains(&block_size) {
         return None;
@@ -58,19 +63,24 @@ impl Basis {
         let step = 2.0 * root_hermite(2).ln();
         Basis((0..dimension).map(|i| step * ((dimension as f64 - 1.0) / 2.0 - i as f64)).collect())
     }
+
     fn root_hermite(&self) -> f64 {
         (self.0[0] / self.0.len() as f64).exp()
     }
-    /// One tour; whether it changed anything. `heuristic[b]` is ln of the Gaussian heuristic in dimension b.
+
+    /// One tour; whether it changed anything. `heuristic[b]` is ln of the Gaussian heuristic in
+    /// dimension b.
     fn tour(&mut self, heuristic: &[f64]) -> bool {
         let (d, beta) = (self.0.len(), heuristic.len() - 1);
-        // ln of the volume of the block from k on, of the old lengths as far as they stand plus what insertions pushed to the right.
+        // ln of the volume of the block from k on, of the old lengths as far as they stand plus
+        // what insertions pushed to the right.
         let mut volume: f64 = self.0[..beta.min(d)].iter().sum();
         let mut changed = false;
         for k in 0..d {
             let size = beta.min(d - k);
             let shortest = heuristic[size] + volume / size as f64;
-            // The first insertion must be shorter than what stands there; after it the rest of the block is another basis.
+            // The first insertion must be shorter than what stands there; after it the rest of the
+            // block is another basis.
             if changed || shortest < self.0[k] - 1e-9 {
                 changed = true;
                 self.0[k] = shortest;
@@ -96,15 +106,17 @@ pub struct Reduction {
 /// How many smaller block sizes in a row must be worse before the search ends.
 const PATIENCE: u32 = 8;
 
-/// The best root Hermite factor that BKZ reaches in dimension d by visiting 2^`log2_budget` nodes: over all block sizes, with as many tours as they pay
-/// for. Takes some tens of milliseconds.
+/// The best root Hermite factor that BKZ reaches in dimension d by visiting 2^`log2_budget` nodes:
+/// over all block sizes, with as many tours as they pay for. Takes some tens of milliseconds.
 ///
 /// # Errors
-/// A dimension outside 512 to 2^20, or a budget that does not pay for one tour with the smallest block size, or pays for one with the largest.
+/// A dimension outside 512 to 2^20, or a budget that does not pay for one tour with the smallest
+/// block size, or pays for one with the largest.
 pub fn best_reduction(dimension: usize, log2_budget: f64) -> Result<Reduction, SecurityError> {
     in_range("dimension", dimension as f64, 512.0..=(1u64 << 20) as f64, "512 to 2^20")?;
     let calls = |beta: u32| ((dimension - beta as usize) as f64).log2();
-    let tours = |beta: u32| (log2_budget - log2_nodes(beta).unwrap_or(f64::INFINITY) - calls(beta)).exp2();
+    let tours =
+        |beta: u32| (log2_budget - log2_nodes(beta).unwrap_or(f64::INFINITY) - calls(beta)).exp2();
     let mut best: Option<Reduction> = None;
     for beta in (MIN_BLOCK..=MAX_BLOCK).rev().skip_while(|beta| tours(*beta) < 1.0) {
         let reached = simulate(dimension, beta, tours(beta));
@@ -127,8 +139,9 @@ const MODEL_DIMENSION: usize = 1024;
 
 /// At most so many tours with block size β on an LLL-reduced basis.
 ///
-/// What insertions take from the front diffuses through the basis: a basis s times as long takes s² times the tours to the same δ, up to a
-/// term in 1/d. Beyond [`MODEL_DIMENSION`] two smaller bases are reduced and δ is extrapolated linearly in 1/d, within 2 · 10^-4 while β is below d/5.
+/// What insertions take from the front diffuses through the basis: a basis s times as long takes s²
+/// times the tours to the same δ, up to a term in 1/d. Beyond [`MODEL_DIMENSION`] two smaller bases
+/// are reduced and δ is extrapolated linearly in 1/d, within 2 · 10^-4 while β is below d/5.
 fn simulate(dimension: usize, block_size: u32, tours: f64) -> Reduction {
     let scaled = |to: usize| tour(to, block_size, tours * (to as f64 / dimension as f64).powi(2));
     let root_hermite = if dimension <= MODEL_DIMENSION {
@@ -162,11 +175,19 @@ mod tests {
     /// Lepoint–Naehrig's values as the paper cites them in table 3.
     #[test]
     fn budgets_of_80_and_128_bits_buy_what_table_3_says() {
-        let rows = [(1000, 1.00763, 1.00592), (5000, 1.00799, 1.00609), (10000, 1.00811, 1.00619), (30000, 1.00846, 1.00634)];
+        let rows = [
+            (1000, 1.00763, 1.00592),
+            (5000, 1.00799, 1.00609),
+            (10000, 1.00811, 1.00619),
+            (30000, 1.00846, 1.00634),
+        ];
         for (dimension, at_80, at_128) in rows.into_iter().chain([(60000, 1.00862, 1.00644)]) {
             for (bits, paper) in [(80.0, at_80), (128.0, at_128)] {
                 let reached = best_reduction(dimension, bits).unwrap();
-                assert!((reached.root_hermite - paper).abs() < 1e-4, "d = {dimension}, 2^{bits}: {reached:?}");
+                assert!(
+                    (reached.root_hermite - paper).abs() < 1e-4,
+                    "d = {dimension}, 2^{bits}: {reached:?}"
+                );
             }
         }
     }
@@ -184,13 +205,18 @@ mod tests {
     #[test]
     fn tours_end_at_the_factor_of_the_block_size() {
         for block_size in [80, 120, 180] {
-            assert!((tour(1500, block_size, 1e4) - root_hermite(block_size)).abs() < 1e-4, "{block_size}");
+            assert!(
+                (tour(1500, block_size, 1e4) - root_hermite(block_size)).abs() < 1e-4,
+                "{block_size}"
+            );
         }
     }
 
     #[test]
     fn nodes_are_those_of_the_table() {
-        assert!(NODES.iter().all(|(beta, nodes)| (log2_nodes(*beta).unwrap() - nodes).abs() < 1e-9));
+        assert!(
+            NODES.iter().all(|(beta, nodes)| (log2_nodes(*beta).unwrap() - nodes).abs() < 1e-9)
+        );
         let all: Vec<f64> = (MIN_BLOCK..=MAX_BLOCK).filter_map(log2_nodes).collect();
         // The table has a bump at 190, and so has the curve around it.
         assert!(all[..=110].windows(2).all(|w| w[0] < w[1]) && all.len() == 191);

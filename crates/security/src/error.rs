@@ -35,5 +35,9 @@ pub(crate) fn in_range(
     expected: &'static str,
 ) -> Result<f64, SecurityError> {
     // Not-a-number is in no range.
-    if range.contains(&value) { Ok(value) } else { Err(SecurityError::OutOfRange { name, value, expected }) }
+    if range.contains(&value) {
+        Ok(value)
+    } else {
+        Err(SecurityError::OutOfRange { name, value, expected })
+    }
 }

@@ -1,9 +1,11 @@
 //! Root Hermite factors as Doröz–Hu–Sunar (2014) choose parameters by them: what was believed then.
 //!
-//! The factor δ of the vector that an attacker needs, and what reaching δ takes by the experiments of Lindner–Peikert (2011). These are the paper's formulas, kept to
-//! reproduce its figures; [`crate::ntru`] says what its parameters are worth.
+//! The factor δ of the vector that an attacker needs, and what reaching δ takes by the experiments
+//! of Lindner–Peikert (2011). These are the paper's formulas, kept to reproduce its figures;
+//! [`crate::ntru`] says what its parameters are worth.
 
-/// log2 of δ with δ^(2n) = ‖b₁‖/√q for the longest useful vector, ‖b₁‖ = q/4 (Coppersmith–Shamir 1997): δ = (√q/4)^(1/2n).
+/// log2 of δ with δ^(2n) = ‖b₁‖/√q for the longest useful vector, ‖b₁‖ = q/4 (Coppersmith–Shamir
+/// 1997): δ = (√q/4)^(1/2n).
 pub fn log2_delta(degree: usize, log2_q: f64) -> f64 {
     (log2_q / 2.0 - 2.0) / (2.0 * degree as f64)
 }
@@ -24,18 +26,21 @@ pub fn log2_q(degree: usize, delta: f64) -> f64 {
     2.0 * (2.0 * degree as f64 * delta.log2() + 2.0)
 }
 
-/// The security k that Lindner–Peikert's experiments give δ: t(δ) = 1.8/log2 δ − 110, the log2 of seconds on their machine.
+/// The security k that Lindner–Peikert's experiments give δ: t(δ) = 1.8/log2 δ − 110, the log2 of
+/// seconds on their machine.
 pub fn lindner_peikert_bits(delta: f64) -> f64 {
     1.8 / delta.log2() - 110.0
 }
 
-/// The degree that k bits ask for at a modulus if noise is left out of account, n = log q (k + 110)/7.2 (Gentry–Halevi–Smart 2012).
+/// The degree that k bits ask for at a modulus if noise is left out of account, n = log q (k +
+/// 110)/7.2 (Gentry–Halevi–Smart 2012).
 pub fn least_degree(log2_q: f64, bits: f64) -> f64 {
     log2_q * (bits + 110.0) / 7.2
 }
 
-/// log2 of the least deviation of the error that keeps a short dual vector from distinguishing, r' ≥ 1.5 q · max(1/q, 2^(−2 √(n log q log δ)))
-/// (Micciancio–Regev 2009, section 5.4). Never below log2 1.5.
+/// log2 of the least deviation of the error that keeps a short dual vector from distinguishing, r'
+/// ≥ 1.5 q · max(1/q, 2^(−2 √(n log q log δ))) (Micciancio–Regev 2009, section 5.4). Never below
+/// log2 1.5.
 pub fn log2_least_deviation(degree: usize, log2_q: f64, delta: f64) -> f64 {
     1.5f64.log2() + (log2_q - 2.0 * (degree as f64 * log2_q * delta.log2()).sqrt()).max(0.0)
 }
@@ -54,7 +59,8 @@ mod tests {
         assert!((log2_q(1 << 12, delta(1 << 12, 159.5)) - 159.5).abs() < 1e-9);
     }
 
-    /// The vector that distinguishes is as long as the error is wide: n log q log δ is (log q / 2)² where the two terms meet.
+    /// The vector that distinguishes is as long as the error is wide: n log q log δ is (log q / 2)²
+    /// where the two terms meet.
     #[test]
     fn the_criterion_of_micciancio_and_regev_has_its_two_branches() {
         let (n, log2_q) = (1 << 15, 1271.0);

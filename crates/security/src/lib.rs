@@ -1,10 +1,13 @@
-//! What lattice reduction makes of LWE and NTRU keys, and the analysis of the LTV scheme, by formula: no lattice is reduced here, and no other crate of
-//! the workspace is needed.
+//! What lattice reduction makes of LWE and NTRU keys, and the analysis of the LTV scheme, by
+//! formula: no lattice is reduced here, and no other crate of the workspace is needed.
 //!
-//! * [`lwe`]: unique SVP, bounded distance decoding, hybrid and dual attacks on dense and sparse secrets.
+//! * [`lwe`]: unique SVP, bounded distance decoding, hybrid and dual attacks on dense and sparse
+//!   secrets.
 //! * [`ntru`]: secret-key recovery, dense sublattices and subfields, the estimates of today.
-//! * [`reduction`]: root Hermite factors, the shape of a reduced basis, and what block reduction costs.
-//! * [`hermite`], [`bkz`]: what was believed of such keys in 2014: Hermite factors by experiment, and by a simulator of BKZ 2.0.
+//! * [`reduction`]: root Hermite factors, the shape of a reduced basis, and what block reduction
+//!   costs.
+//! * [`hermite`], [`bkz`]: what was believed of such keys in 2014: Hermite factors by experiment,
+//!   and by a simulator of BKZ 2.0.
 //! * [`ltv`]: noise, failure and key sizes of Doröz–Hu–Sunar's LTV.
 //!
 //! Logarithms are to base 2 where a name says `log2` or `bits`, natural otherwise.

@@ -1,16 +1,28 @@
-//! Lattice reduction in formulas: root Hermite factor, Gaussian heuristic, shape of a reduced q-ary basis, cost.
+//! Lattice reduction in formulas: root Hermite factor, Gaussian heuristic, shape of a reduced q-ary
+//! basis, cost.
 
 use std::f64::consts::{E, PI};
 
 use crate::special::ln_gamma;
 
-/// (β, δ) of small block sizes, from experiments, as the public lattice estimator has them; a block size between two gets the δ of the smaller.
-const SMALL: [(u32, f64); 8] =
-    [(2, 1.0219), (5, 1.01862), (10, 1.01616), (15, 1.01485), (20, 1.0142), (25, 1.01342), (28, 1.01331), (40, 1.01295)];
+/// (β, δ) of small block sizes, from experiments, as the public lattice estimator has them; a block
+/// size between two gets the δ of the smaller.
+const SMALL: [(u32, f64); 8] = [
+    (2, 1.0219),
+    (5, 1.01862),
+    (10, 1.01616),
+    (15, 1.01485),
+    (20, 1.0142),
+    (25, 1.01342),
+    (28, 1.01331),
+    (40, 1.01295),
+];
 
-/// The root Hermite factor δ of BKZ with block size β: the first vector of a reduced basis of dimension d has the length δ^d · vol^(1/d).
+/// The root Hermite factor δ of BKZ with block size β: the first vector of a reduced basis of
+/// dimension d has the length δ^d · vol^(1/d).
 ///
-/// For β > 40: (β/(2πe) · (πβ)^(1/β))^(1/(2(β−1))) (Chen 2013); measured values below. β = 2 is LLL; less is taken for 2.
+/// For β > 40: (β/(2πe) · (πβ)^(1/β))^(1/(2(β−1))) (Chen 2013); measured values below. β = 2 is
+/// LLL; less is taken for 2.
 pub fn root_hermite(block_size: u32) -> f64 {
     let beta = f64::from(block_size);
     match SMALL.iter().rev().find(|(b, _)| *b <= block_size) {
@@ -20,7 +32,8 @@ pub fn root_hermite(block_size: u32) -> f64 {
     }
 }
 
-/// The exponent and the constant of a nearest-neighbour sieve in memory without cost, in gates: 2^(a β + b).
+/// The exponent and the constant of a nearest-neighbour sieve in memory without cost, in gates:
+/// 2^(a β + b).
 const SIEVE: (f64, f64) = (0.296_135_003_082_053_65, 20.387_885_985_467_914);
 
 /// log2 of Σ 2^(−a i), i ≥ 0: progressive sieving, and progressive block sizes.
@@ -28,8 +41,8 @@ fn log2_series() -> f64 {
     -(1.0 - (-SIEVE.0).exp2()).log2()
 }
 
-/// The dimensions for free of a sieve (Ducas 2018). Asymptotic: between 20 and 30 there are more of them than dimensions, which makes small searches
-/// cheap; below there are none.
+/// The dimensions for free of a sieve (Ducas 2018). Asymptotic: between 20 and 30 there are more of
+/// them than dimensions, which makes small searches cheap; below there are none.
 fn dimensions_for_free(beta: f64) -> f64 {
     if beta >= 20.0 { beta * (4.0f64 / 3.0).ln() / (beta / (2.0 * PI * E)).ln() } else { 0.0 }
 }
@@ -38,9 +51,11 @@ fn dimensions_for_free(beta: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostModel {
-    /// Sieving in progressive BKZ with dimensions for free, in gates (MATZOV 2022): the default of the public lattice estimator.
+    /// Sieving in progressive BKZ with dimensions for free, in gates (MATZOV 2022): the default of
+    /// the public lattice estimator.
     Matzov,
-    /// One call of a classical sieve, 2^(0.292 β), whatever the dimension: a lower bound (Alkim et al. 2016).
+    /// One call of a classical sieve, 2^(0.292 β), whatever the dimension: a lower bound (Alkim et
+    /// al. 2016).
     CoreSvp,
 }
 
@@ -51,13 +66,19 @@ impl CostModel {
         match self {
             CostModel::CoreSvp => 0.292 * beta,
             CostModel::Matzov => {
-                // Sums of a geometric series, once for the block sizes on the way and once for the calls inside a sieve.
+                // Sums of a geometric series, once for the block sizes on the way and once for the
+                // calls inside a sieve.
                 let calls = (dimension as f64 - beta).max(1.0);
-                2.0 * log2_series() + calls.log2() + SIEVE.0 * (beta - dimensions_for_free(beta)) + SIEVE.1
+                2.0 * log2_series()
+                    + calls.log2()
+                    + SIEVE.0 * (beta - dimensions_for_free(beta))
+                    + SIEVE.1
             }
         }
     }
-    /// The dimension in which a sieve of the first vectors of a reduced basis costs about as much as the reduction did (Guo–Johansson 2021).
+
+    /// The dimension in which a sieve of the first vectors of a reduced basis costs about as much
+    /// as the reduction did (Guo–Johansson 2021).
     pub(crate) fn sieve_dimension(self, block_size: u32, dimension: usize) -> u32 {
         let beta = f64::from(block_size);
         match self {
@@ -70,6 +91,7 @@ impl CostModel {
             }
         }
     }
+
     /// log2 of the cost of that sieve.
     pub(crate) fn log2_sieve(self, dimension: u32) -> f64 {
         match self {
@@ -85,8 +107,9 @@ pub(crate) fn ln_ball(k: usize) -> f64 {
     half * PI.ln() - ln_gamma(half + 1.0)
 }
 
-/// The Gaussian heuristic: k ↦ the length that a shortest vector of a random lattice of dimension k and volume 1 is expected to have, as ln. Below
-/// dimension 49, where volume and length disagree, √(k/(2πe)), and 1 up to dimension 20.
+/// The Gaussian heuristic: k ↦ the length that a shortest vector of a random lattice of dimension k
+/// and volume 1 is expected to have, as ln. Below dimension 49, where volume and length disagree,
+/// √(k/(2πe)), and 1 up to dimension 20.
 pub(crate) fn ln_gaussian_heuristic(k: usize) -> f64 {
     match k {
         0..=20 => 0.0,
@@ -95,11 +118,14 @@ pub(crate) fn ln_gaussian_heuristic(k: usize) -> f64 {
     }
 }
 
-/// ln of the Gram–Schmidt lengths of an NTRU basis of degree n after BKZ (ZGSA, Ducas–van Woerden 2021): q-vectors that are left, a slope of
-/// 2 ln δ through √q in the middle, and vectors of length 1 that are left.
+/// ln of the Gram–Schmidt lengths of an NTRU basis of degree n after BKZ (ZGSA, Ducas–van Woerden
+/// 2021): q-vectors that are left, a slope of 2 ln δ through √q in the middle, and vectors of
+/// length 1 that are left.
 pub(crate) fn z_shape(degree: usize, ln_q: f64, block_size: u32) -> Vec<f64> {
     let step = 2.0 * root_hermite(block_size).ln();
-    (0..2 * degree).map(|i| (ln_q / 2.0 + step * (degree as f64 - 0.5 - i as f64)).clamp(0.0, ln_q)).collect()
+    (0..2 * degree)
+        .map(|i| (ln_q / 2.0 + step * (degree as f64 - 0.5 - i as f64)).clamp(0.0, ln_q))
+        .collect()
 }
 
 /// The same without what is left of the first basis: a geometric series (GSA).
@@ -127,7 +153,9 @@ mod tests {
     #[test]
     fn costs_are_those_of_the_public_estimator() {
         // Reference rows: block size, dimension as far as known, bits.
-        for (beta, d, bits) in [(460, 1984, 160.14), (271, 2030, 107.89), (689, 3975, 225.04), (996, 7987, 312.07)] {
+        for (beta, d, bits) in
+            [(460, 1984, 160.14), (271, 2030, 107.89), (689, 3975, 225.04), (996, 7987, 312.07)]
+        {
             assert!((CostModel::Matzov.log2_cost(beta, d) - bits).abs() < 0.1, "{beta}");
         }
         assert_eq!(CostModel::CoreSvp.log2_cost(1000, 5), 292.0);

@@ -3,8 +3,8 @@
 /// What a search found: where, and the value there.
 pub(crate) type Found<T> = Option<(usize, T)>;
 
-/// The best of `candidates` by `cost`, then of what lies around it at ever finer steps down to 1. Functions here have one valley with some ripples, and may
-/// be undefined at its sides.
+/// The best of `candidates` by `cost`, then of what lies around it at ever finer steps down to 1.
+/// Functions here have one valley with some ripples, and may be undefined at its sides.
 pub(crate) fn minimize<T>(
     low: usize,
     high: usize,
@@ -29,7 +29,9 @@ pub(crate) fn minimize<T>(
         let center = best.as_ref()?.0;
         let finer = (step / 4).max(1);
         let (from, to) = (center.saturating_sub(step - 1).max(low), (center + step - 1).min(high));
-        for at in (from..=to).filter(|at| *at != center && at.abs_diff(center).is_multiple_of(finer)) {
+        for at in
+            (from..=to).filter(|at| *at != center && at.abs_diff(center).is_multiple_of(finer))
+        {
             try_at(&mut best, at);
         }
         step = finer;

@@ -31,7 +31,8 @@ pub(crate) fn digamma(x: f64) -> f64 {
     sum + x.ln() - 0.5 / x - y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y / 240.0)))
 }
 
-/// log2 erfc(x) for x >= 0, where 1 − erf(x) is rounding error from x = 6 on and nothing at all from x = 27 on.
+/// log2 erfc(x) for x >= 0, where 1 − erf(x) is rounding error from x = 6 on and nothing at all
+/// from x = 27 on.
 pub(crate) fn log2_erfc(x: f64) -> f64 {
     if x < 2.0 {
         // erf by its power series (DLMF 7.6.1).
@@ -43,7 +44,8 @@ pub(crate) fn log2_erfc(x: f64) -> f64 {
         }
         return (1.0 - 2.0 / PI.sqrt() * sum).log2();
     }
-    // e^(−x²)/√π over the continued fraction x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …))) (DLMF 7.9.1).
+    // e^(−x²)/√π over the continued fraction x + (1/2)/(x + (2/2)/(x + (3/2)/(x + …))) (DLMF
+    // 7.9.1).
     let fraction = (1..=80).rev().fold(x, |rest, k| x + f64::from(k) / 2.0 / rest);
     -x * x * std::f64::consts::LOG2_E - (PI.sqrt() * fraction).log2()
 }
@@ -56,7 +58,10 @@ mod tests {
     fn gamma_and_digamma_have_their_known_values() {
         let mut factorial = 1.0f64;
         for n in 1..100 {
-            assert!((ln_gamma(f64::from(n)) - factorial.ln()).abs() < 1e-12 * factorial.ln().max(1.0), "{n}");
+            assert!(
+                (ln_gamma(f64::from(n)) - factorial.ln()).abs() < 1e-12 * factorial.ln().max(1.0),
+                "{n}"
+            );
             factorial *= f64::from(n);
         }
         assert!((ln_gamma(0.5) - 0.5 * PI.ln()).abs() < 1e-13);

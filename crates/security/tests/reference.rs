@@ -1,4 +1,5 @@
-//! LWE estimates against values of the public lattice estimator (commit 27a581b of 2026-06-06 for the rows that are not in the guidelines of 2024).
+//! LWE estimates against values of the public lattice estimator (commit 27a581b of 2026-06-06 for
+//! the rows that are not in the guidelines of 2024).
 
 use everlevel_security::lwe::{Lwe, Secret, estimate};
 use everlevel_security::{AttackName, CostModel};
@@ -17,10 +18,15 @@ fn rows() -> Vec<Row> {
             Some(("sparse", weight)) => Secret::Sparse(weight.parse().unwrap()),
             Some((_, deviation)) => Secret::Gaussian(deviation.parse().unwrap()),
         };
-        let key = Lwe::ring(f[1].parse().unwrap(), f[2].parse().unwrap(), secret).without_rotations();
+        let key =
+            Lwe::ring(f[1].parse().unwrap(), f[2].parse().unwrap(), secret).without_rotations();
         Row { key, attack: f[4].to_owned(), bits: f[5].parse().unwrap() }
     };
-    include_str!("reference.csv").lines().filter(|line| line.starts_with("lwe,")).map(parse).collect()
+    include_str!("reference.csv")
+        .lines()
+        .filter(|line| line.starts_with("lwe,"))
+        .map(parse)
+        .collect()
 }
 
 fn name(attack: &str) -> Option<AttackName> {
@@ -36,8 +42,8 @@ fn name(attack: &str) -> Option<AttackName> {
     })
 }
 
-/// Unique SVP, BDD and the dual attack have nothing to search for but β: they agree to a third of a bit. (Sieves are
-/// counted whole: at the edge between one and two of them rounding decides.)
+/// Unique SVP, BDD and the dual attack have nothing to search for but β: they agree to a third of a
+/// bit. (Sieves are counted whole: at the edge between one and two of them rounding decides.)
 #[test]
 fn attacks_without_guesses_agree() {
     let mut compared = 0;
@@ -46,21 +52,36 @@ fn attacks_without_guesses_agree() {
         let ours = estimate.attack(name(&row.attack).unwrap()).unwrap().bits;
         let difference = ours - row.bits;
         let above = if row.attack == "dual" { 0.3 } else { 0.06 };
-        assert!((-0.3..=above).contains(&difference), "{:?}, {}: {ours:.2}, not {:.2}", row.key, row.attack, row.bits);
+        assert!(
+            (-0.3..=above).contains(&difference),
+            "{:?}, {}: {ours:.2}, not {:.2}",
+            row.key,
+            row.attack,
+            row.bits
+        );
         compared += 1;
     }
     assert!(compared >= 60, "{compared}");
 }
 
-/// Guessing dimension, weight and β are searched for: we may find less, never more than half a bit more.
+/// Guessing dimension, weight and β are searched for: we may find less, never more than half a bit
+/// more.
 #[test]
 fn searches_find_at_least_as_good_attacks() {
     let mut compared = 0;
-    for row in rows().iter().filter(|row| matches!(row.attack.as_str(), "dual_hybrid" | "hybrid_mitm" | "hybrid_mitm_babai")) {
+    for row in rows().iter().filter(|row| {
+        matches!(row.attack.as_str(), "dual_hybrid" | "hybrid_mitm" | "hybrid_mitm_babai")
+    }) {
         let estimate = estimate(&row.key, CostModel::Matzov).unwrap();
         let ours = estimate.attack(name(&row.attack).unwrap()).unwrap().bits;
         let difference = ours - row.bits;
-        assert!((-5.0..=0.5).contains(&difference), "{:?}, {}: {ours:.2}, not {:.2}", row.key, row.attack, row.bits);
+        assert!(
+            (-5.0..=0.5).contains(&difference),
+            "{:?}, {}: {ours:.2}, not {:.2}",
+            row.key,
+            row.attack,
+            row.bits
+        );
         compared += 1;
     }
     assert!(compared >= 25, "{compared}");
@@ -72,7 +93,12 @@ fn costs_at_given_parameters_agree() {
     for row in rows().iter().filter(|row| row.attack == "hybrid_mitm_at") {
         let estimate = estimate(&row.key, CostModel::Matzov).unwrap();
         let ours = estimate.attack(AttackName::PrimalHybridMitm).unwrap().bits;
-        assert!((-1.5..=0.2).contains(&(ours - row.bits)), "{:?}: {ours:.2}, not {:.2}", row.key, row.bits);
+        assert!(
+            (-1.5..=0.2).contains(&(ours - row.bits)),
+            "{:?}: {ours:.2}, not {:.2}",
+            row.key,
+            row.bits
+        );
     }
 }
 
@@ -89,8 +115,14 @@ fn rotations_gain_what_was_published() {
         (16, 930.0, 64, 129.7),
         (15, 767.0, 192, 123.3),
     ] {
-        let ours = estimate(&Lwe::ring(1 << log_n, log2_q, Secret::Sparse(weight)), CostModel::Matzov).unwrap();
-        println!("{log_n} {log2_q} {weight}: {:.1} {} published {bits}", ours.bits(), ours.best().name.as_str());
+        let ours =
+            estimate(&Lwe::ring(1 << log_n, log2_q, Secret::Sparse(weight)), CostModel::Matzov)
+                .unwrap();
+        println!(
+            "{log_n} {log2_q} {weight}: {:.1} {} published {bits}",
+            ours.bits(),
+            ours.best().name.as_str()
+        );
         assert!(
             (-6.0..=0.5).contains(&(ours.bits() - bits)),
             "n = 2^{log_n}, {log2_q}, {weight}: {:.1}, not {bits}",
@@ -101,8 +133,11 @@ fn rotations_gain_what_was_published() {
 
 #[test]
 fn core_svp_is_a_lower_bound() {
-    for key in [Lwe::ring(1 << 15, 868.0, Secret::Ternary), Lwe::ring(1 << 14, 111.0, Secret::Sparse(40))] {
-        let [matzov, core] = [CostModel::Matzov, CostModel::CoreSvp].map(|model| estimate(&key, model).unwrap().bits());
+    for key in
+        [Lwe::ring(1 << 15, 868.0, Secret::Ternary), Lwe::ring(1 << 14, 111.0, Secret::Sparse(40))]
+    {
+        let [matzov, core] = [CostModel::Matzov, CostModel::CoreSvp]
+            .map(|model| estimate(&key, model).unwrap().bits());
         assert!(core < matzov - 10.0, "{core} {matzov}");
     }
 }
@@ -124,7 +159,15 @@ fn nonsense_is_refused() {
         assert!(estimate(&key, CostModel::Matzov).is_err(), "{key:?}");
     }
     // Keys beyond all attacks that are bounded, and keys below them, are still estimated.
-    assert!(estimate(&Lwe::ring(1 << 15, 3.0, Secret::Ternary), CostModel::Matzov).unwrap().bits() > 1000.0);
-    assert!(estimate(&Lwe::ring(16, 1000.0, Secret::Ternary), CostModel::Matzov).unwrap().bits() < 60.0);
-    assert!(estimate(&Lwe::ring(16, 20.0, Secret::Sparse(16)), CostModel::Matzov).unwrap().bits() < 60.0);
+    assert!(
+        estimate(&Lwe::ring(1 << 15, 3.0, Secret::Ternary), CostModel::Matzov).unwrap().bits()
+            > 1000.0
+    );
+    assert!(
+        estimate(&Lwe::ring(16, 1000.0, Secret::Ternary), CostModel::Matzov).unwrap().bits() < 60.0
+    );
+    assert!(
+        estimate(&Lwe::ring(16, 20.0, Secret::Sparse(16)), CostModel::Matzov).unwrap().bits()
+            < 60.0
+    );
 }

@@ -18,9 +18,15 @@ impl<S: Scheme> Subject<'_, S> {
         self.expect("round trip", &a, x);
 
         let add = |a: &S::Ciphertext, b: &S::Ciphertext| s.add(a, b).expect("room for a sum");
-        let mul = |a: &S::Ciphertext, b: &S::Ciphertext| s.mul(a, b, NextUse::Product).expect("room for a product");
+        let mul = |a: &S::Ciphertext, b: &S::Ciphertext| {
+            s.mul(a, b, NextUse::Product).expect("room for a product")
+        };
         self.expect("sum", &add(&a, &b), &self.zip(x, y, |x, y| x + y));
-        self.expect("difference", &s.sub(&a, &b).expect("room for a difference"), &self.zip(x, y, |x, y| x + t - y));
+        self.expect(
+            "difference",
+            &s.sub(&a, &b).expect("room for a difference"),
+            &self.zip(x, y, |x, y| x + t - y),
+        );
         self.expect("product", &mul(&a, &b), &self.zip(x, y, |x, y| x * y));
         for next in [NextUse::LinearMap, NextUse::Keep] {
             self.expect(
@@ -29,12 +35,20 @@ impl<S: Scheme> Subject<'_, S> {
                 &self.zip(x, y, |x, y| x * y),
             );
         }
-        self.expect("negative", &s.neg(&a).expect("room for a negation"), &self.zip(x, x, |x, _| t - x));
+        self.expect(
+            "negative",
+            &s.neg(&a).expect("room for a negation"),
+            &self.zip(x, x, |x, _| t - x),
+        );
         self.same("addition commutes", &add(&a, &b), &add(&b, &a));
         self.same("addition associates", &add(&add(&a, &b), &c), &add(&a, &add(&b, &c)));
         self.same("multiplication commutes", &mul(&a, &b), &mul(&b, &a));
         self.same("multiplication associates", &mul(&mul(&a, &b), &c), &mul(&a, &mul(&b, &c)));
-        self.same("multiplication distributes", &mul(&a, &add(&b, &c)), &add(&mul(&a, &b), &mul(&a, &c)));
+        self.same(
+            "multiplication distributes",
+            &mul(&a, &add(&b, &c)),
+            &add(&mul(&a, &b), &mul(&a, &c)),
+        );
         let zero = s.sub(&a, &a).expect("room for a difference");
         self.expect("x - x", &zero, &vec![0; x.len()]);
         self.same("x + 0", &add(&a, &zero), &a);
@@ -52,6 +66,7 @@ impl<S: Scheme> Subject<'_, S> {
             &self.zip(&self.zip(&self.zip(x, y, |x, y| x * y), z, |x, z| x * z), x, |d, x| d * x),
         );
     }
+
     /// Constants act as the integers they are.
     ///
     /// # Panics
@@ -75,6 +90,7 @@ impl<S: Scheme> Subject<'_, S> {
             );
         }
     }
+
     /// Adding a plaintext is adding its slots, to products as to fresh ciphertexts.
     ///
     /// # Panics
@@ -84,7 +100,11 @@ impl<S: Scheme> Subject<'_, S> {
         let v = self.vectors(9, 3);
         let [x, y, z] = [&v[0], &v[1], &v[2]];
         let mut elements = vec![0; x.len() * s.slot_shape().degree_of_slot()];
-        elements.iter_mut().step_by(s.slot_shape().degree_of_slot()).zip(z).for_each(|(element, value)| *element = *value);
+        elements
+            .iter_mut()
+            .step_by(s.slot_shape().degree_of_slot())
+            .zip(z)
+            .for_each(|(element, value)| *element = *value);
         let plain = s.encode_elements(&elements).expect("slots of integers");
         let [a, b] = [(self.encrypt)(x), (self.encrypt)(y)];
         let add = |a: &S::Ciphertext| s.add_plain(a, &plain).expect("room for a plaintext");
@@ -95,6 +115,7 @@ impl<S: Scheme> Subject<'_, S> {
         elements.pop();
         assert!(s.encode_elements(&elements).is_err(), "a slot too few");
     }
+
     /// Sums of products may be relinearized once.
     ///
     /// # Panics
@@ -103,10 +124,16 @@ impl<S: Scheme> Subject<'_, S> {
         let s = self.scheme;
         let v = self.vectors(3, 3);
         let [a, b, c] = [(self.encrypt)(&v[0]), (self.encrypt)(&v[1]), (self.encrypt)(&v[2])];
-        let raw = |a: &S::Ciphertext, b: &S::Ciphertext| s.mul_no_relin(a, b).expect("room for a product");
+        let raw = |a: &S::Ciphertext, b: &S::Ciphertext| {
+            s.mul_no_relin(a, b).expect("room for a product")
+        };
         let sum = s.add_products(&raw(&a, &b), &raw(&b, &c)).expect("room for a sum");
         let expected = self.zip(&self.zip(&v[0], &v[2], |x, z| x + z), &v[1], |s, y| s * y);
-        self.expect("sum of products", &s.relinearize(&sum, NextUse::Product).expect("room to relinearize"), &expected);
+        self.expect(
+            "sum of products",
+            &s.relinearize(&sum, NextUse::Product).expect("room to relinearize"),
+            &expected,
+        );
         let deep = s.mul(&a, &b, NextUse::Product).expect("room for a product");
         let mixed = s.add_products(&raw(&deep, &c), &raw(&a, &b)).expect("room for a sum");
         let product = self.zip(&v[0], &v[1], |x, y| x * y);
@@ -117,7 +144,9 @@ impl<S: Scheme> Subject<'_, S> {
             &expected,
         );
     }
-    /// Squaring goes on, right every time, until it is refused; capacity only ever goes down, and is not negative.
+
+    /// Squaring goes on, right every time, until it is refused; capacity only ever goes down, and
+    /// is not negative.
     ///
     /// # Panics
     /// If a value is wrong, or the refusal is anything but a noise overflow.
@@ -142,7 +171,10 @@ impl<S: Scheme> Subject<'_, S> {
             x = self.zip(&x, &x, |x, y| x * y);
             self.expect("repeated squares", &a, &x);
         };
-        assert!(matches!(error, SchemeError::NoiseOverflow { .. }), "expected a noise overflow, found: {error}");
+        assert!(
+            matches!(error, SchemeError::NoiseOverflow { .. }),
+            "expected a noise overflow, found: {error}"
+        );
         assert!(depth >= 2, "refused after {depth} squarings");
     }
 }

@@ -4,10 +4,12 @@ use std::sync::{Mutex, PoisonError};
 
 /// Values by a small number, within a limit of bytes.
 ///
-/// Bootstrapping asks for the same keys in the same order again and again; then whatever was used longest ago is the next one that is needed, and
-/// a cache that lets it go never hits. So when the cache is full, one value in [`ADMITTED`] takes the place of others, at random, and the rest is not kept:
-/// most of what is there stays for the next round, and another use is learnt in time (Qureshi et al. 2007, bimodal insertion). Nothing is
-/// locked while a value is made, so two threads that miss at once both make it.
+/// Bootstrapping asks for the same keys in the same order again and again; then whatever was used
+/// longest ago is the next one that is needed, and a cache that lets it go never hits. So when the
+/// cache is full, one value in [`ADMITTED`] takes the place of others, at random, and the rest is
+/// not kept: most of what is there stays for the next round, and another use is learnt in time
+/// (Qureshi et al. 2007, bimodal insertion). Nothing is locked while a value is made, so two
+/// threads that miss at once both make it.
 pub(crate) struct Cache<T> {
     limit: u64,
     state: Mutex<State<T>>,
@@ -27,17 +29,28 @@ struct State<T> {
 
 impl<T> State<T> {
     fn next(&mut self) -> u64 {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         self.random >> 33
     }
 }
 
 impl<T: Clone> Cache<T> {
     pub(crate) fn new(limit: u64) -> Self {
-        Cache { limit, state: Mutex::new(State { kept: Vec::new(), bytes: 0, misses: 0, random: 1 }) }
+        Cache {
+            limit,
+            state: Mutex::new(State { kept: Vec::new(), bytes: 0, misses: 0, random: 1 }),
+        }
     }
+
     /// The value of a number, made and kept (with its bytes) unless it is there.
-    pub(crate) fn get<E>(&self, number: usize, make: impl FnOnce() -> Result<(T, u64), E>) -> Result<T, E> {
+    pub(crate) fn get<E>(
+        &self,
+        number: usize,
+        make: impl FnOnce() -> Result<(T, u64), E>,
+    ) -> Result<T, E> {
         let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, value, _)) = lock().kept.iter().find(|(n, ..)| *n == number) {
             return Ok(value.clone());
@@ -57,6 +70,7 @@ impl<T: Clone> Cache<T> {
         }
         Ok(value)
     }
+
     /// Bytes kept, and how often a value was made.
     pub(crate) fn usage(&self) -> (u64, u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,7 +96,9 @@ mod tests {
         let hits = 400 - cache.usage().1;
         assert!((180..=234).contains(&hits), "{hits} hits");
         // Other values are learnt.
-        let others = |count: usize| (0..count).all(|k| cache.get(100 + k % 6, || Ok::<_, ()>((k % 6, 10))) == Ok(k % 6));
+        let others = |count: usize| {
+            (0..count).all(|k| cache.get(100 + k % 6, || Ok::<_, ()>((k % 6, 10))) == Ok(k % 6))
+        };
         assert!(others(1000));
         let before = cache.usage().1;
         assert!(others(60));

@@ -1,4 +1,5 @@
-//! Vectors of ciphertexts that are too many for memory: written to their file and read from it one by one.
+//! Vectors of ciphertexts that are too many for memory: written to their file and read from it one
+//! by one.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -15,8 +16,9 @@ use crate::id::{ParamsId, digest};
 use crate::manifest::digest_of_file;
 use crate::options::ReadOptions;
 
-/// Writes ciphertexts to a file as they come. The file is there in full, or, if this is dropped before [`CiphertextWriter::finish`], not at all; its bytes are those
-/// of [`ciphertexts::to_bytes`](crate::ciphertexts::to_bytes). In memory there is one record.
+/// Writes ciphertexts to a file as they come. The file is there in full, or, if this is dropped
+/// before [`CiphertextWriter::finish`], not at all; its bytes are those of
+/// [`ciphertexts::to_bytes`](crate::ciphertexts::to_bytes). In memory there is one record.
 pub struct CiphertextWriter {
     params: Params,
     path: PathBuf,
@@ -53,12 +55,15 @@ impl CiphertextWriter {
         out.write(&head)?;
         Ok(out)
     }
+
     fn head(&self, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
         encode_head(ObjectKind::Ciphertexts, ParamsId::of(&self.params), &self.metadata, entries)
     }
+
     fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
         self.pending.file.write_all(bytes).map_err(|e| io_error(&self.path, &e))
     }
+
     /// Writes the next ciphertext.
     ///
     /// # Errors
@@ -73,13 +78,18 @@ impl CiphertextWriter {
         self.entries.push(record.entry(digest(&[&bytes])));
         self.write(&bytes)
     }
+
     /// Writes header and index, and gives the file its name. Returns its bytes.
     ///
     /// # Errors
     /// Fewer ciphertexts than were announced; what the system refuses.
     pub fn finish(mut self) -> Result<u64, WireError> {
         if self.entries.len() != self.count {
-            return Err(WireError::malformed("ciphertexts of the file", self.count, self.entries.len()));
+            return Err(WireError::malformed(
+                "ciphertexts of the file",
+                self.count,
+                self.entries.len(),
+            ));
         }
         let head = self.head(&self.entries)?;
         let failed = |e: std::io::Error| io_error(&self.path, &e);
@@ -91,7 +101,8 @@ impl CiphertextWriter {
     }
 }
 
-/// Reads the ciphertexts of a file one by one. Opening reads the index only; to believe a manifest it reads the file once, for its digest.
+/// Reads the ciphertexts of a file one by one. Opening reads the index only; to believe a manifest
+/// it reads the file once, for its digest.
 pub struct CiphertextReader {
     params: Params,
     path: PathBuf,
@@ -106,7 +117,8 @@ impl CiphertextReader {
     /// Opens a file of ciphertexts of these parameters. Noise bounds are what `options` believes.
     ///
     /// # Errors
-    /// A file that is not one of ciphertexts of these parameters, cut or damaged in its index, or not in the manifest that is to be believed; what the system refuses.
+    /// A file that is not one of ciphertexts of these parameters, cut or damaged in its index, or
+    /// not in the manifest that is to be believed; what the system refuses.
     pub fn open(params: &Params, path: &Path, options: ReadOptions) -> Result<Self, WireError> {
         let (mut file, layout) = open_layout(path)?;
         let layout = layout.expect(ObjectKind::Ciphertexts, params)?;
@@ -115,31 +127,51 @@ impl CiphertextReader {
             digest = digest_of_file(&mut file, path, &layout)?;
             Ok(digest)
         })?;
-        Ok(CiphertextReader { params: params.clone(), path: path.into(), file, layout, digest, options })
+        Ok(CiphertextReader {
+            params: params.clone(),
+            path: path.into(),
+            file,
+            layout,
+            digest,
+            options,
+        })
     }
+
     /// The metadata of the file.
     pub fn metadata(&self) -> &Metadata {
         &self.layout.metadata
     }
+
     /// How many ciphertexts there are.
     pub fn len(&self) -> usize {
         self.layout.entries.len()
     }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
     /// Ciphertext `i`.
     ///
     /// # Errors
-    /// A place that is not there, a record that is larger than a ciphertext, damaged or not as the format says; what the system refuses.
+    /// A place that is not there, a record that is larger than a ciphertext, damaged or not as the
+    /// format says; what the system refuses.
     pub fn read(&mut self, i: usize) -> Result<Ciphertext, WireError> {
         let found = self.len() as u64;
-        let (entry, range) = self.layout.entries.get(i).ok_or(WireError::Truncated { needed: i as u64 + 1, found })?;
+        let (entry, range) = self
+            .layout
+            .entries
+            .get(i)
+            .ok_or(WireError::Truncated { needed: i as u64 + 1, found })?;
         let failed = |e: std::io::Error| io_error(&self.path, &e);
         // The header was checked against the length of the file.
         if entry.length > self.options.max_bytes {
-            return Err(WireError::Limit { what: "bytes of a record", found: entry.length, limit: self.options.max_bytes });
+            return Err(WireError::Limit {
+                what: "bytes of a record",
+                found: entry.length,
+                limit: self.options.max_bytes,
+            });
         }
         let mut bytes = Vec::new();
         self.file.seek(SeekFrom::Start(range.start)).map_err(failed)?;
@@ -174,7 +206,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("many.ct");
 
-        let mut writer = CiphertextWriter::create(&params, &path, Existing::Keep, 5, &metadata).unwrap();
+        let mut writer =
+            CiphertextWriter::create(&params, &path, Existing::Keep, 5, &metadata).unwrap();
         all.iter().for_each(|x| writer.push(x).unwrap());
         assert!(writer.push(&all[0]).is_err() && !path.exists());
         let bytes = writer.finish().unwrap();
@@ -193,8 +226,14 @@ mod tests {
         assert_eq!(reader.read(0).unwrap_err().code(), "wire.limit");
 
         // What is not finished is not there.
-        let mut writer =
-            CiphertextWriter::create(&params, &directory.path().join("none.ct"), Existing::Keep, 2, &metadata).unwrap();
+        let mut writer = CiphertextWriter::create(
+            &params,
+            &directory.path().join("none.ct"),
+            Existing::Keep,
+            2,
+            &metadata,
+        )
+        .unwrap();
         writer.push(&all[0]).unwrap();
         assert!(writer.finish().is_err());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);

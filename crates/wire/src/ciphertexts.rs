@@ -28,8 +28,10 @@ pub(crate) const DESCRIPTOR_BYTES: usize = 32;
 /// Level, exponent, form and encoding, depth, factor, noise bound.
 pub(crate) fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireError> {
     let small = |what, x: usize, limit: u64| WireError::Limit { what, found: x as u64, limit };
-    let level = u16::try_from(meta.level.0).map_err(|_| small("level", meta.level.0, u16::MAX.into()))?;
-    let exponent = u8::try_from(meta.exponent).map_err(|_| small("exponent", meta.exponent as usize, u8::MAX.into()))?;
+    let level =
+        u16::try_from(meta.level.0).map_err(|_| small("level", meta.level.0, u16::MAX.into()))?;
+    let exponent = u8::try_from(meta.exponent)
+        .map_err(|_| small("exponent", meta.exponent as usize, u8::MAX.into()))?;
     let mut out = Vec::with_capacity(DESCRIPTOR_BYTES);
     out.extend(level.to_le_bytes());
     out.extend([exponent, if meta.form == Form::Bfv { 1 } else { 0 }, encoding, 0, 0, 0]);
@@ -60,8 +62,8 @@ pub(crate) fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
     Ok((Meta { level, exponent, form, factor, depth, noise, estimate: noise }, encoding))
 }
 
-/// Ciphertexts as bytes. Those straight from the secret key take half the space: a seed of 32 bytes stands for their uniform half. The same
-/// ciphertexts make the same bytes on every machine.
+/// Ciphertexts as bytes. Those straight from the secret key take half the space: a seed of 32 bytes
+/// stands for their uniform half. The same ciphertexts make the same bytes on every machine.
 ///
 /// # Errors
 /// A ciphertext of other parameters, metadata of 4 GiB or more.
@@ -70,8 +72,11 @@ pub fn to_bytes(
     ciphertexts: &[impl Borrow<Ciphertext> + Sync],
     metadata: &Metadata,
 ) -> Result<Vec<u8>, WireError> {
-    let records = ciphertexts.iter().map(|c| planned(params, c.borrow())).collect::<Result<Vec<_>, _>>()?;
-    encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| fill(params, ciphertexts[i].borrow(), out))
+    let records =
+        ciphertexts.iter().map(|c| planned(params, c.borrow())).collect::<Result<Vec<_>, _>>()?;
+    encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| {
+        fill(params, ciphertexts[i].borrow(), out)
+    })
 }
 
 /// The record of a ciphertext, which is checked as a reader checks it.
@@ -100,24 +105,29 @@ pub(crate) fn fill(params: &Params, c: &Ciphertext, out: &mut [u8]) {
     out.chunks_mut(each).zip(stored).for_each(|(out, c)| write_poly(params.ring(), c, out));
 }
 
-/// Ciphertexts from bytes. Their noise bounds are what `options` believes, which is nothing by default: see
-/// [`BoundPolicy`](crate::BoundPolicy).
+/// Ciphertexts from bytes. Their noise bounds are what `options` believes, which is nothing by
+/// default: see [`BoundPolicy`](crate::BoundPolicy).
 ///
 /// # Errors
 /// Whatever is not as the format says, ciphertexts of other parameters.
-pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
+pub fn from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::Ciphertexts, params, options)?;
     let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;
         read_one(params, &layout, i, record, belief, options)
     };
-    let ciphertexts = (0..layout.entries.len()).into_par_iter().map(read).collect::<Result<_, WireError>>()?;
+    let ciphertexts =
+        (0..layout.entries.len()).into_par_iter().map(read).collect::<Result<_, WireError>>()?;
     Ok((ciphertexts, layout.metadata))
 }
 
-/// [`from_bytes`] without the checksums and without the check that residues are below their primes. Residues that are not make results
-/// wrong, and that is all they do.
+/// [`from_bytes`] without the checksums and without the check that residues are below their primes.
+/// Residues that are not make results wrong, and that is all they do.
 ///
 /// # Errors
 /// As [`from_bytes`].
@@ -153,7 +163,9 @@ pub(crate) fn read_one(
             let first = read_poly(params.ring(), basis, body.rest(), options)?;
             Ok(Ciphertext::from_seeded(params, meta, first, seed)?)
         }
-        other => Err(WireError::malformed("encoding of a ciphertext", "0, or over ring-LWE 1", other)),
+        other => {
+            Err(WireError::malformed("encoding of a ciphertext", "0, or over ring-LWE 1", other))
+        }
     }
 }
 

@@ -10,10 +10,15 @@ use crate::id::ParamsId;
 #[non_exhaustive]
 pub enum WireError {
     /// No everlevel object.
-    #[error("not an everlevel object: expected it to begin with the magic bytes of the format; is this the right file?")]
+    #[error(
+        "not an everlevel object: expected it to begin with the magic bytes of the format; is \
+         this the right file?"
+    )]
     NotOurs,
     /// Written by a later format.
-    #[error("format version {found}, but this program reads up to version {supported}: use a newer one")]
+    #[error(
+        "format version {found}, but this program reads up to version {supported}: use a newer one"
+    )]
     NewerVersion {
         /// The version of the object.
         found: u16,
@@ -29,7 +34,10 @@ pub enum WireError {
         found: ObjectKind,
     },
     /// An object of other parameters.
-    #[error("belongs to parameter set {found}, not to {name} ({expected}): load it with the parameters it was made with")]
+    #[error(
+        "belongs to parameter set {found}, not to {name} ({expected}): load it with the \
+         parameters it was made with"
+    )]
     OtherParams {
         /// The id in the object.
         found: ParamsId,
@@ -90,12 +98,14 @@ pub enum WireError {
     },
     /// A manifest that was made with another key, or changed.
     #[error(
-        "the tag of the manifest does not match the key: give the key that it was made with, and believe nothing of it if that is this one"
+        "the tag of the manifest does not match the key: give the key that it was made with, and \
+         believe nothing of it if that is this one"
     )]
     NotAuthentic,
     /// Ciphertexts that the manifest does not list.
     #[error(
-        "not in the manifest: it lists no object with BLAKE3 digest {digest}; give the manifest that was written with the file, or get both again"
+        "not in the manifest: it lists no object with BLAKE3 digest {digest}; give the manifest \
+         that was written with the file, or get both again"
     )]
     NotInManifest {
         /// The digest of the object.
@@ -138,7 +148,11 @@ everlevel_ring::error_codes!(WireError {
 } inner { Scheme });
 
 impl WireError {
-    pub(crate) fn malformed(what: &'static str, expected: impl ToString, found: impl ToString) -> Self {
+    pub(crate) fn malformed(
+        what: &'static str,
+        expected: impl ToString,
+        found: impl ToString,
+    ) -> Self {
         WireError::Malformed { what, expected: expected.to_string(), found: found.to_string() }
     }
 }

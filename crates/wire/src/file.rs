@@ -32,7 +32,11 @@ pub(crate) struct Pending {
 
 impl Pending {
     /// Creates the temporary file: readable for its owner only if it is to hold a secret.
-    pub(crate) fn create(destination: &Path, existing: Existing, secret: bool) -> Result<Self, WireError> {
+    pub(crate) fn create(
+        destination: &Path,
+        existing: Existing,
+        secret: bool,
+    ) -> Result<Self, WireError> {
         if existing == Existing::Keep && destination.symlink_metadata().is_ok() {
             return Err(WireError::Exists { path: destination.display().to_string() });
         }
@@ -55,31 +59,48 @@ impl Pending {
             hidden.push(format!(".{}-{attempt}.part", std::process::id()));
             let temporary = destination.with_file_name(hidden);
             match options.open(&temporary) {
-                Ok(file) => return Ok(Pending { file, temporary, destination: destination.into(), existing }),
+                Ok(file) => {
+                    return Ok(Pending {
+                        file,
+                        temporary,
+                        destination: destination.into(),
+                        existing,
+                    });
+                }
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(io_error(&temporary, &e)),
             }
         }
-        Err(WireError::Exists { path: format!("a temporary file beside {}", destination.display()) })
+        Err(WireError::Exists {
+            path: format!("a temporary file beside {}", destination.display()),
+        })
     }
+
     /// Brings what was written to the disk and gives it its name.
     pub(crate) fn finish(self) -> Result<(), WireError> {
         self.file.sync_all().map_err(|e| io_error(&self.temporary, &e))?;
         match self.existing {
-            Existing::Replace => fs::rename(&self.temporary, &self.destination).map_err(|e| io_error(&self.destination, &e))?,
-            // A link fails if the name was taken meanwhile, where a rename would replace what is there.
+            Existing::Replace => fs::rename(&self.temporary, &self.destination)
+                .map_err(|e| io_error(&self.destination, &e))?,
+            // A link fails if the name was taken meanwhile, where a rename would replace what is
+            // there.
             Existing::Keep => match fs::hard_link(&self.temporary, &self.destination) {
                 Ok(()) => {}
                 Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
                     return Err(WireError::Exists { path: self.destination.display().to_string() });
                 }
                 // A file system without links.
-                Err(_) => fs::rename(&self.temporary, &self.destination).map_err(|e| io_error(&self.destination, &e))?,
+                Err(_) => fs::rename(&self.temporary, &self.destination)
+                    .map_err(|e| io_error(&self.destination, &e))?,
             },
         }
         #[cfg(unix)]
         {
-            let directory = self.destination.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let directory = self
+                .destination
+                .parent()
+                .filter(|p| !p.as_os_str().is_empty())
+                .unwrap_or(Path::new("."));
             // The name is on the disk too; file systems that cannot do this keep it anyway.
             let _ = File::open(directory).and_then(|directory| directory.sync_all());
         }
@@ -100,7 +121,8 @@ fn write(path: &Path, bytes: &[u8], existing: Existing, secret: bool) -> Result<
     pending.finish()
 }
 
-/// Writes a file in one step: to a temporary file in the same directory, to the disk, then to its name.
+/// Writes a file in one step: to a temporary file in the same directory, to the disk, then to its
+/// name.
 ///
 /// # Errors
 /// A file that is there already (unless it is to be replaced), and what the system refuses.
@@ -116,7 +138,8 @@ pub fn write_secret_file(path: &Path, bytes: &[u8], existing: Existing) -> Resul
     write(path, bytes, existing, true)
 }
 
-/// Reads a file of at most `max_bytes`. The bytes are wiped when dropped, as the file may hold a secret.
+/// Reads a file of at most `max_bytes`. The bytes are wiped when dropped, as the file may hold a
+/// secret.
 ///
 /// # Errors
 /// A larger file, and what the system refuses.
@@ -128,11 +151,16 @@ pub fn read_file(path: &Path, max_bytes: u64) -> Result<Zeroizing<Vec<u8>>, Wire
     if length > max_bytes {
         return Err(limit(length));
     }
-    // Room for one more byte, so that a file that does not grow is read without a copy that would not be wiped.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(length).map_err(|_| limit(length))? + 1));
+    // Room for one more byte, so that a file that does not grow is read without a copy that would
+    // not be wiped.
+    let mut bytes =
+        Zeroizing::new(Vec::with_capacity(usize::try_from(length).map_err(|_| limit(length))? + 1));
     file.take(length + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > length {
-        return Err(WireError::Io { path: path.display().to_string(), problem: "it grows while it is read".into() });
+        return Err(WireError::Io {
+            path: path.display().to_string(),
+            problem: "it grows while it is read".into(),
+        });
     }
     Ok(bytes)
 }

@@ -1,4 +1,5 @@
-//! Server keys that stay in their file: generated into it one by one, read and expanded when they are used.
+//! Server keys that stay in their file: generated into it one by one, read and expanded when they
+//! are used.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -25,12 +26,14 @@ use crate::server_keys::SizeReport;
 /// The largest index that is read, in bytes: some 500,000 keys.
 const INDEX_LIMIT: u64 = 1 << 25;
 
-/// Generates the keys of a plan straight into a file, which is there in full or not at all. In memory there is one key at a time. The same
-/// randomness makes the file that [`ServerKeys::generate`] and [`server_keys::to_bytes`](crate::server_keys::to_bytes) would make.
+/// Generates the keys of a plan straight into a file, which is there in full or not at all. In
+/// memory there is one key at a time. The same randomness makes the file that
+/// [`ServerKeys::generate`] and [`server_keys::to_bytes`](crate::server_keys::to_bytes) would make.
 /// `progress(done, total)` is called after each key.
 ///
 /// # Errors
-/// A plan with bootstrapping for a set without it, a file that is there already (unless it is to be replaced), and what the system refuses.
+/// A plan with bootstrapping for a set without it, a file that is there already (unless it is to be
+/// replaced), and what the system refuses.
 pub fn generate_to_file(
     path: &Path,
     existing: Existing,
@@ -63,7 +66,9 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
     let records = KeyRecord::of_plan(params, plan);
     let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
     let blank: Vec<Entry> = planned.iter().map(|record| record.entry([0; 16])).collect();
-    let head = |entries: &[Entry]| encode_head(ObjectKind::ServerKeys, ParamsId::of(params), metadata, entries);
+    let head = |entries: &[Entry]| {
+        encode_head(ObjectKind::ServerKeys, ParamsId::of(params), metadata, entries)
+    };
     let mut pending = Pending::create(path, existing, false)?;
     let failed = |e: std::io::Error| io_error(path, &e);
     // Room for header and index, which are known last.
@@ -101,7 +106,11 @@ pub(crate) fn open_layout(path: &Path) -> Result<(File, Layout), WireError> {
     (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut head).map_err(failed)?;
     let index = |bytes: u64| {
         if bytes > INDEX_LIMIT {
-            return Err(WireError::Limit { what: "bytes of the index", found: bytes, limit: INDEX_LIMIT });
+            return Err(WireError::Limit {
+                what: "bytes of the index",
+                found: bytes,
+                limit: INDEX_LIMIT,
+            });
         }
         let mut index = vec![0; bytes as usize];
         file.read_exact(&mut index).map_err(failed)?;
@@ -125,10 +134,11 @@ enum Loaded {
     Bootstrap(Arc<BootstrapKey>),
 }
 
-/// Server keys in a file. Opening reads the index only; a key is read, verified and expanded when it is asked for, and kept while the cache has room.
+/// Server keys in a file. Opening reads the index only; a key is read, verified and expanded when
+/// it is asked for, and kept while the cache has room.
 ///
-/// The file is read, not mapped: a record is copied by unpacking anyway, and a file that is cut while it is in use is an error then, where a map would end
-/// the process (docs/adr/0017).
+/// The file is read, not mapped: a record is copied by unpacking anyway, and a file that is cut
+/// while it is in use is an error then, where a map would end the process (docs/adr/0017).
 pub struct FileKeys {
     params: Params,
     path: PathBuf,
@@ -139,11 +149,12 @@ pub struct FileKeys {
 }
 
 impl FileKeys {
-    /// Opens a file of server keys for these parameters. Expanded keys take at most `cache_bytes` beside those in use
-    /// ([`SwitchKey::memory_bytes`]).
+    /// Opens a file of server keys for these parameters. Expanded keys take at most `cache_bytes`
+    /// beside those in use ([`SwitchKey::memory_bytes`]).
     ///
     /// # Errors
-    /// A file that is not one of server keys of these parameters, cut or damaged in its index; what the system refuses.
+    /// A file that is not one of server keys of these parameters, cut or damaged in its index; what
+    /// the system refuses.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, WireError> {
         let (file, layout) = open_layout(path)?;
         let layout = layout.expect(ObjectKind::ServerKeys, params)?;
@@ -157,6 +168,7 @@ impl FileKeys {
             cache: Cache::new(cache_bytes),
         })
     }
+
     /// The id of the parameter set that a file of server keys is for, by its header.
     ///
     /// # Errors
@@ -168,45 +180,60 @@ impl FileKeys {
             found => Err(WireError::WrongKind { expected: ObjectKind::ServerKeys, found }),
         }
     }
+
     /// What the file holds.
     pub fn plan(&self) -> KeyPlan {
         KeyRecord::plan(&self.records)
     }
+
     /// The metadata of the file.
     pub fn metadata(&self) -> &Metadata {
         &self.layout.metadata
     }
+
     /// What the keys take in the file.
     pub fn size_report(&self) -> SizeReport {
         SizeReport::of_records(&self.params, &self.records)
     }
+
     /// Bytes of expanded keys in the cache, and how many times a key was read and expanded so far.
     pub fn cache_usage(&self) -> (u64, u64) {
         self.cache.usage()
     }
-    /// Reads the whole file and verifies every checksum. Keys verify their own whenever they are read.
+
+    /// Reads the whole file and verifies every checksum. Keys verify their own whenever they are
+    /// read.
     ///
     /// # Errors
     /// A damaged record, and what the system refuses.
     pub fn verify(&self) -> Result<(), WireError> {
         (0..self.records.len()).try_for_each(|i| self.record(i).map(drop))
     }
+
     /// The bytes of a record, whose length is what the parameters say.
     fn record(&self, i: usize) -> Result<Vec<u8>, WireError> {
         let range = self.layout.entries[i].1.clone();
         let mut bytes = vec![0; (range.end - range.start) as usize];
         {
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let read = file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(&mut bytes));
+            let read =
+                file.seek(SeekFrom::Start(range.start)).and_then(|_| file.read_exact(&mut bytes));
             read.map_err(|e| io_error(&self.path, &e))?;
         }
         self.layout.verify(i, &bytes, &ReadOptions::default())?;
         Ok(bytes)
     }
+
     fn switch(&self, purpose: Purpose) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
-        let Ok(i) = self.records.binary_search_by_key(&purpose, |record| record.purpose) else { return Ok(None) };
+        let Ok(i) = self.records.binary_search_by_key(&purpose, |record| record.purpose) else {
+            return Ok(None);
+        };
         let load = || {
-            let key = self.records[i].read_switch(&self.params, &self.record(i)?, &ReadOptions::default())?;
+            let key = self.records[i].read_switch(
+                &self.params,
+                &self.record(i)?,
+                &ReadOptions::default(),
+            )?;
             let bytes = key.memory_bytes();
             Ok((Loaded::Switch(Arc::new(key)), bytes))
         };
@@ -215,8 +242,12 @@ impl FileKeys {
             Loaded::Bootstrap(_) => Ok(None),
         }
     }
+
     fn unreadable(&self, i: usize, error: &WireError) -> SchemeError {
-        SchemeError::UnreadableKey { key: format!("key of record {i} in {}", self.path.display()), problem: error.to_string() }
+        SchemeError::UnreadableKey {
+            key: format!("key of record {i} in {}", self.path.display()),
+            problem: error.to_string(),
+        }
     }
 }
 
@@ -224,16 +255,25 @@ impl EvalKeys for FileKeys {
     fn params(&self) -> &Params {
         &self.params
     }
+
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
         self.switch(Purpose::Relin(gadget))
     }
-    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
         self.switch(Purpose::Galois(g, gadget))
     }
+
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
-        let found = self.records.binary_search_by_key(&Purpose::Galois(g, gadget), |record| record.purpose);
+        let found =
+            self.records.binary_search_by_key(&Purpose::Galois(g, gadget), |record| record.purpose);
         found.ok().map(|i| self.records[i].basis)
     }
+
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
         let first = self.records.partition_point(|record| record.purpose < Purpose::Encapsulation);
         if first == self.records.len() {
@@ -244,8 +284,18 @@ impl EvalKeys for FileKeys {
             for (i, record) in self.records.iter().enumerate().skip(first) {
                 let bytes = self.record(i)?;
                 match record.purpose {
-                    Purpose::Sparse(_) => sparse.push(record.read_sparse(&self.params, &bytes, &ReadOptions::default())?),
-                    _ => encapsulation = Some(record.read_switch(&self.params, &bytes, &ReadOptions::default())?),
+                    Purpose::Sparse(_) => sparse.push(record.read_sparse(
+                        &self.params,
+                        &bytes,
+                        &ReadOptions::default(),
+                    )?),
+                    _ => {
+                        encapsulation = Some(record.read_switch(
+                            &self.params,
+                            &bytes,
+                            &ReadOptions::default(),
+                        )?)
+                    }
                 }
             }
             let key = BootstrapKey::from_parts(&self.params, encapsulation, sparse)?;

@@ -1,4 +1,5 @@
-//! The container that every object is in: a header, an index, records. Byte by byte in docs/format.md.
+//! The container that every object is in: a header, an index, records. Byte by byte in
+//! docs/format.md.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,17 +15,19 @@ use crate::id::{ParamsId, digest};
 use crate::options::ReadOptions;
 use crate::reader::Reader;
 
-/// The version of the format that is written, and the latest that is read. It has nothing to do with the version of the crate.
+/// The version of the format that is written, and the latest that is read. It has nothing to do
+/// with the version of the crate.
 pub const FORMAT_VERSION: u16 = 1;
-/// What every object begins with. The first byte and the line ends show a transfer that changed bytes.
+/// What every object begins with. The first byte and the line ends show a transfer that changed
+/// bytes.
 pub const MAGIC: [u8; 8] = *b"\x89EVL\r\n\x1a\n";
 /// Bytes of the header.
 pub const HEADER_BYTES: usize = 64;
 /// The part of the header that the checksum covers.
 const CHECKED_HEADER: usize = 48;
 
-/// Free-form names and values in the index of an object, for those who read it: what the slots hold, the rows of a table. Covered by the
-/// checksum, never interpreted here.
+/// Free-form names and values in the index of an object, for those who read it: what the slots
+/// hold, the rows of a table. Covered by the checksum, never interpreted here.
 pub type Metadata = BTreeMap<String, String>;
 
 /// What an object is.
@@ -125,7 +128,13 @@ pub(crate) struct Layout {
 /// Metadata, records and what is behind them.
 fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
     let mut out = Vec::new();
-    let count = |what, n: usize| u32::try_from(n).map_err(|_| WireError::Limit { what, found: n as u64, limit: u32::MAX.into() });
+    let count = |what, n: usize| {
+        u32::try_from(n).map_err(|_| WireError::Limit {
+            what,
+            found: n as u64,
+            limit: u32::MAX.into(),
+        })
+    };
     out.extend(count("metadata entries", metadata.len())?.to_le_bytes());
     for (name, value) in metadata {
         for text in [name, value] {
@@ -154,7 +163,12 @@ pub(crate) fn preamble(kind: ObjectKind, id: ParamsId) -> Vec<u8> {
 }
 
 /// Header and index of an object.
-pub(crate) fn encode_head(kind: ObjectKind, id: ParamsId, metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
+pub(crate) fn encode_head(
+    kind: ObjectKind,
+    id: ParamsId,
+    metadata: &Metadata,
+    entries: &[Entry],
+) -> Result<Vec<u8>, WireError> {
     let index = encode_index(metadata, entries)?;
     let body: u64 = entries.iter().map(|entry| entry.length).sum();
     let mut out = preamble(kind, id);
@@ -212,18 +226,25 @@ pub(crate) fn encode(
 }
 
 impl Layout {
-    /// Parses and checks header and index; records are looked at by [`Layout::record`]. Allocates at most a small multiple of the bytes of the index.
+    /// Parses and checks header and index; records are looked at by [`Layout::record`]. Allocates
+    /// at most a small multiple of the bytes of the index.
     pub(crate) fn parse(bytes: &[u8], options: &ReadOptions) -> Result<Self, WireError> {
         let found = bytes.len() as u64;
         if found > options.max_bytes {
-            return Err(WireError::Limit { what: "bytes of the object", found, limit: options.max_bytes });
+            return Err(WireError::Limit {
+                what: "bytes of the object",
+                found,
+                limit: options.max_bytes,
+            });
         }
         // The length has been checked against the bytes when this is called.
-        let index = |length: u64| Ok(Cow::Borrowed(&bytes[HEADER_BYTES..HEADER_BYTES + length as usize]));
+        let index =
+            |length: u64| Ok(Cow::Borrowed(&bytes[HEADER_BYTES..HEADER_BYTES + length as usize]));
         Self::parse_parts(&bytes[..bytes.len().min(HEADER_BYTES)], found, index, options)
     }
-    /// The same for an object of `found` bytes whose first [`HEADER_BYTES`] (or as many as there are) are `head`. `index` gives the
-    /// bytes of the index, whose length then fits the object.
+
+    /// The same for an object of `found` bytes whose first [`HEADER_BYTES`] (or as many as there
+    /// are) are `head`. `index` gives the bytes of the index, whose length then fits the object.
     pub(crate) fn parse_parts<'b>(
         head: &[u8],
         found: u64,
@@ -247,7 +268,9 @@ impl Layout {
         let needed = (HEADER_BYTES as u64).saturating_add(index_length).saturating_add(body_length);
         match found.cmp(&needed) {
             std::cmp::Ordering::Less => return Err(WireError::Truncated { needed, found }),
-            std::cmp::Ordering::Greater => return Err(WireError::Trailing { extra: found - needed }),
+            std::cmp::Ordering::Greater => {
+                return Err(WireError::Trailing { extra: found - needed });
+            }
             std::cmp::Ordering::Equal => {}
         }
         // Both lengths are at most what is there.
@@ -272,57 +295,90 @@ impl Layout {
             let descriptor = index.take(size)?.to_vec();
             let end = start.saturating_add(length);
             if end > found {
-                return Err(WireError::malformed("lengths of the records", format!("{body_length} bytes in all"), "more"));
+                return Err(WireError::malformed(
+                    "lengths of the records",
+                    format!("{body_length} bytes in all"),
+                    "more",
+                ));
             }
             entries.push((Entry { descriptor, length, checksum }, start..end));
             start = end;
         }
         index.finish()?;
         if start != found {
-            return Err(WireError::malformed("lengths of the records", format!("{body_length} bytes in all"), "fewer"));
+            return Err(WireError::malformed(
+                "lengths of the records",
+                format!("{body_length} bytes in all"),
+                "fewer",
+            ));
         }
         Ok(Layout { kind, id, metadata, entries, start: HEADER_BYTES as u64 + index_length })
     }
+
     fn metadata(index: &mut Reader<'_>) -> Result<Metadata, WireError> {
         let mut out = Metadata::new();
         for _ in 0..index.u32()? {
             let mut text = || {
                 let length = index.u32()? as usize;
                 let text = std::str::from_utf8(index.take(length)?);
-                text.map(String::from).map_err(|_| WireError::malformed("metadata", "UTF-8", "other bytes"))
+                text.map(String::from)
+                    .map_err(|_| WireError::malformed("metadata", "UTF-8", "other bytes"))
             };
             let (name, value) = (text()?, text()?);
             if out.last_key_value().is_some_and(|(last, _)| *last >= name) {
-                return Err(WireError::malformed("names of the metadata", "strictly ascending ones", name));
+                return Err(WireError::malformed(
+                    "names of the metadata",
+                    "strictly ascending ones",
+                    name,
+                ));
             }
             out.insert(name, value);
         }
         Ok(out)
     }
+
     /// What it says, without its records.
     pub(crate) fn summary(self) -> Summary {
         let bytes = self.entries.last().map_or(self.start, |(_, range)| range.end);
         let records = self.entries.len();
         Summary { kind: self.kind, params: self.id, metadata: self.metadata, records, bytes }
     }
+
     /// [`Layout::parse`] of an object that has to be of this kind.
-    pub(crate) fn of_kind(bytes: &[u8], kind: ObjectKind, options: &ReadOptions) -> Result<Self, WireError> {
+    pub(crate) fn of_kind(
+        bytes: &[u8],
+        kind: ObjectKind,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
         let layout = Self::parse(bytes, options)?;
         if layout.kind != kind {
             return Err(WireError::WrongKind { expected: kind, found: layout.kind });
         }
         Ok(layout)
     }
+
     /// [`Layout::of_kind`] of an object that has to be of these parameters.
-    pub(crate) fn of(bytes: &[u8], kind: ObjectKind, params: &Params, options: &ReadOptions) -> Result<Self, WireError> {
+    pub(crate) fn of(
+        bytes: &[u8],
+        kind: ObjectKind,
+        params: &Params,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
         Self::parse(bytes, options)?.expect(kind, params)
     }
+
     /// Passes an object of this kind and these parameters.
     pub(crate) fn expect(self, kind: ObjectKind, params: &Params) -> Result<Self, WireError> {
         self.expect_id(kind, ParamsId::of(params), params.name())
     }
+
     /// The same by the id and the name of the parameters.
-    pub(crate) fn expect_id(self, kind: ObjectKind, expected: ParamsId, name: &str) -> Result<Self, WireError> {
+    pub(crate) fn expect_id(
+        self,
+        kind: ObjectKind,
+        expected: ParamsId,
+        name: &str,
+    ) -> Result<Self, WireError> {
         if self.kind != kind {
             return Err(WireError::WrongKind { expected: kind, found: self.kind });
         }
@@ -331,16 +387,28 @@ impl Layout {
         }
         Ok(self)
     }
+
     /// The bytes of a record of the object that was parsed, its checksum verified.
-    pub(crate) fn record<'b>(&self, bytes: &'b [u8], i: usize, options: &ReadOptions) -> Result<&'b [u8], WireError> {
+    pub(crate) fn record<'b>(
+        &self,
+        bytes: &'b [u8],
+        i: usize,
+        options: &ReadOptions,
+    ) -> Result<&'b [u8], WireError> {
         let range = &self.entries[i].1;
         // Within the object, so the positions fit a usize.
         let record = &bytes[range.start as usize..range.end as usize];
         self.verify(i, record, options)?;
         Ok(record)
     }
+
     /// Passes the bytes of a record if its checksum matches.
-    pub(crate) fn verify(&self, i: usize, record: &[u8], options: &ReadOptions) -> Result<(), WireError> {
+    pub(crate) fn verify(
+        &self,
+        i: usize,
+        record: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(), WireError> {
         if options.checked && digest(&[record]) != self.entries[i].0.checksum {
             return Err(WireError::Checksum { part: format!("record {i}") });
         }

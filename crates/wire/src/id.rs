@@ -4,7 +4,8 @@ use std::fmt;
 
 use everlevel_scheme::{Params, ParamsSpec};
 
-/// The identity of a parameter set: the first 16 bytes of BLAKE3 of its canonical JSON ([`canonical_json`]).
+/// The identity of a parameter set: the first 16 bytes of BLAKE3 of its canonical JSON
+/// ([`canonical_json`]).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParamsId(pub [u8; 16]);
 
@@ -13,6 +14,7 @@ impl ParamsId {
     pub fn of(params: &Params) -> Self {
         Self::of_spec(params.spec())
     }
+
     /// The id of a specification.
     pub fn of_spec(spec: &ParamsSpec) -> Self {
         ParamsId(digest(&[canonical_json(spec).as_bytes()]))
@@ -31,7 +33,8 @@ impl fmt::Debug for ParamsId {
     }
 }
 
-/// A specification as JSON without white space, its fields in the order of [`ParamsSpec`] and those left out that have their default.
+/// A specification as JSON without white space, its fields in the order of [`ParamsSpec`] and those
+/// left out that have their default.
 pub fn canonical_json(spec: &ParamsSpec) -> String {
     serde_json::to_string(spec).expect("a specification has string keys and finite numbers only")
 }

@@ -31,19 +31,31 @@ pub(crate) struct KeyRecord {
 impl KeyRecord {
     /// The records of a plan, in order.
     pub(crate) fn of_plan(params: &Params, plan: &KeyPlan) -> Vec<Self> {
-        let relin = plan.relin.iter().map(|(&id, &basis)| KeyRecord { purpose: Purpose::Relin(id), basis });
-        let galois = plan.galois.iter().map(|(&(g, id), &basis)| KeyRecord { purpose: Purpose::Galois(g, id), basis });
-        relin.chain(galois).chain(Self::of_bootstrapping(params).into_iter().filter(|_| plan.bootstrap)).collect()
+        let relin =
+            plan.relin.iter().map(|(&id, &basis)| KeyRecord { purpose: Purpose::Relin(id), basis });
+        let galois = plan
+            .galois
+            .iter()
+            .map(|(&(g, id), &basis)| KeyRecord { purpose: Purpose::Galois(g, id), basis });
+        relin
+            .chain(galois)
+            .chain(Self::of_bootstrapping(params).into_iter().filter(|_| plan.bootstrap))
+            .collect()
     }
+
     /// The records of the bootstrapping key.
     pub(crate) fn of_bootstrapping(params: &Params) -> Vec<Self> {
         let encapsulated = params.spec().bootstrap.as_ref().is_some_and(|b| !b.under_main_key);
-        let (low, top) = (params.chain().basis(Level(0)), params.chain().basis(params.chain().top()));
-        let encapsulation = encapsulated.then_some(KeyRecord { purpose: Purpose::Encapsulation, basis: low });
-        let digits = if params.spec().bootstrap.is_some() { params.raise_digits() as u32 } else { 0 };
+        let (low, top) =
+            (params.chain().basis(Level(0)), params.chain().basis(params.chain().top()));
+        let encapsulation =
+            encapsulated.then_some(KeyRecord { purpose: Purpose::Encapsulation, basis: low });
+        let digits =
+            if params.spec().bootstrap.is_some() { params.raise_digits() as u32 } else { 0 };
         let sparse = (0..digits).map(|i| KeyRecord { purpose: Purpose::Sparse(i), basis: top });
         encapsulation.into_iter().chain(sparse).collect()
     }
+
     fn gadget<'p>(&self, params: &'p Params) -> Option<&'p Gadget> {
         match self.purpose {
             Purpose::Relin(id) | Purpose::Galois(_, id) => Some(&params.chain().gadgets()[id.0]),
@@ -51,6 +63,7 @@ impl KeyRecord {
             Purpose::Sparse(_) => None,
         }
     }
+
     /// The polynomials of the record: how many, over which primes.
     fn shape(&self, params: &Params) -> (usize, Basis) {
         match self.gadget(params) {
@@ -58,11 +71,13 @@ impl KeyRecord {
             None => (1, self.basis),
         }
     }
+
     /// Bytes of the record.
     pub(crate) fn length(&self, params: &Params) -> usize {
         let (count, basis) = self.shape(params);
         seed_bytes(params) + count * poly_len(params.ring(), basis)
     }
+
     /// The record, to be written.
     pub(crate) fn planned(&self, params: &Params) -> Planned {
         let (kind, gadget, digit, g) = match self.purpose {
@@ -79,15 +94,20 @@ impl KeyRecord {
         descriptor.extend(self.basis.bits().to_le_bytes());
         Planned { descriptor, length: self.length(params) }
     }
+
     fn decode(params: &Params, descriptor: &[u8]) -> Result<Self, WireError> {
         let mut fields = Reader::new(descriptor);
         let kind = fields.u8()?;
         fields.zeros(1)?;
-        let (gadget, digit, g, bits) = (fields.u16()?, fields.u32()?, fields.u64()?, fields.u128()?);
+        let (gadget, digit, g, bits) =
+            (fields.u16()?, fields.u32()?, fields.u64()?, fields.u128()?);
         fields.finish()?;
-        let bad = |expected: &str| WireError::malformed("record of server keys", expected, "something else");
+        let bad = |expected: &str| {
+            WireError::malformed("record of server keys", expected, "something else")
+        };
         let galois = |g: u64| {
-            let element = GaloisElement::new(params.ring().index(), g).map_err(|_| bad("a unit modulo the index"))?;
+            let element = GaloisElement::new(params.ring().index(), g)
+                .map_err(|_| bad("a unit modulo the index"))?;
             if element.exponent() != g { Err(bad("a reduced exponent")) } else { Ok(element) }
         };
         let id = GadgetId(gadget.into());
@@ -101,39 +121,59 @@ impl KeyRecord {
         if used != (gadget, digit, g) || id.0 >= params.chain().gadgets().len() {
             return Err(bad("fields that its kind uses, and a gadget of the parameters"));
         }
-        let record = KeyRecord { purpose, basis: Basis::of((0..128).filter(|i| bits >> i & 1 == 1)) };
+        let record =
+            KeyRecord { purpose, basis: Basis::of((0..128).filter(|i| bits >> i & 1 == 1)) };
         match purpose {
             Purpose::Relin(_) | Purpose::Galois(..) => {
                 let special = params.chain().gadgets()[id.0].special();
                 let (basis, top) = (record.basis, params.chain().basis(params.chain().top()));
-                if basis.is_empty() || !basis.is_subset(top) || !basis.intersection(special).is_empty() {
+                if basis.is_empty()
+                    || !basis.is_subset(top)
+                    || !basis.intersection(special).is_empty()
+                {
                     return Err(bad("primes of the top level, none of them special"));
                 }
             }
-            _ if !Self::of_bootstrapping(params).contains(&record) => return Err(bad("a part of the set's bootstrapping key")),
+            _ if !Self::of_bootstrapping(params).contains(&record) => {
+                return Err(bad("a part of the set's bootstrapping key"));
+            }
             _ => {}
         }
         Ok(record)
     }
-    /// The records of an object, checked against the parameters: purposes, order, lengths. The bootstrapping key is there in full or not at all.
+
+    /// The records of an object, checked against the parameters: purposes, order, lengths. The
+    /// bootstrapping key is there in full or not at all.
     pub(crate) fn of_layout(params: &Params, layout: &Layout) -> Result<Vec<Self>, WireError> {
         let mut records: Vec<Self> = Vec::with_capacity(layout.entries.len());
         for (entry, _) in &layout.entries {
             let record = Self::decode(params, &entry.descriptor)?;
             if records.last().is_some_and(|last| last.purpose >= record.purpose) {
-                return Err(WireError::malformed("records of server keys", "each once, in order", "another order"));
+                return Err(WireError::malformed(
+                    "records of server keys",
+                    "each once, in order",
+                    "another order",
+                ));
             }
             if record.length(params) as u64 != entry.length {
-                return Err(WireError::malformed("bytes of a key", record.length(params), entry.length));
+                return Err(WireError::malformed(
+                    "bytes of a key",
+                    record.length(params),
+                    entry.length,
+                ));
             }
             records.push(record);
         }
-        let found = records.iter().filter(|r| matches!(r.purpose, Purpose::Encapsulation | Purpose::Sparse(_))).count();
+        let found = records
+            .iter()
+            .filter(|r| matches!(r.purpose, Purpose::Encapsulation | Purpose::Sparse(_)))
+            .count();
         if found != 0 && found != Self::of_bootstrapping(params).len() {
             return Err(WireError::malformed("bootstrapping key", "all of its records", found));
         }
         Ok(records)
     }
+
     /// The plan that records amount to.
     pub(crate) fn plan(records: &[Self]) -> KeyPlan {
         let mut plan = KeyPlan::default();
@@ -146,14 +186,21 @@ impl KeyRecord {
         }
         plan
     }
+
     /// Reads the switching key of a record that is one.
-    pub(crate) fn read_switch(&self, params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<SwitchKey, WireError> {
-        let gadget = self
-            .gadget(params)
-            .ok_or_else(|| WireError::malformed("record of server keys", "a switching key", "a ciphertext"))?;
+    pub(crate) fn read_switch(
+        &self,
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<SwitchKey, WireError> {
+        let gadget = self.gadget(params).ok_or_else(|| {
+            WireError::malformed("record of server keys", "a switching key", "a ciphertext")
+        })?;
         let (seed, firsts) = self.read_parts(params, bytes, options)?;
         Ok(SwitchKey::from_parts(params, gadget, self.basis, seed, firsts)?)
     }
+
     /// Reads one of the encryptions of s0, w s0, ..
     pub(crate) fn read_sparse(
         &self,
@@ -163,9 +210,17 @@ impl KeyRecord {
     ) -> Result<(Poly<Eval>, [u8; SEED_BYTES]), WireError> {
         let (seed, firsts) = self.read_parts(params, bytes, options)?;
         let parts = firsts.into_iter().next().zip(seed);
-        parts.ok_or_else(|| WireError::malformed("bootstrapping key", "a seed and a polynomial", "less"))
+        parts.ok_or_else(|| {
+            WireError::malformed("bootstrapping key", "a seed and a polynomial", "less")
+        })
     }
-    fn read_parts(&self, params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<Parts, WireError> {
+
+    fn read_parts(
+        &self,
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<Parts, WireError> {
         let (count, basis) = self.shape(params);
         if bytes.len() != self.length(params) {
             return Err(WireError::malformed("bytes of a key", self.length(params), bytes.len()));
@@ -196,11 +251,14 @@ impl<'k> Body<'k> {
     pub(crate) fn of_switch(key: &'k SwitchKey) -> Self {
         Body { seed: key.seed(), firsts: key.firsts().map(|(_, first)| first).collect() }
     }
+
     /// The records of a bootstrapping key, in order.
     pub(crate) fn of_bootstrapping(key: &'k BootstrapKey) -> Vec<Self> {
-        let sparse = key.sparse().iter().map(|c| Body { seed: c.seed(), firsts: vec![&c.components()[0]] });
+        let sparse =
+            key.sparse().iter().map(|c| Body { seed: c.seed(), firsts: vec![&c.components()[0]] });
         key.encapsulation().map(Self::of_switch).into_iter().chain(sparse).collect()
     }
+
     /// Writes the record into as many bytes as [`KeyRecord::length`] says.
     pub(crate) fn write(&self, params: &Params, mut out: &mut [u8]) {
         if let Some(seed) = self.seed {

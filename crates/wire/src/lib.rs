@@ -1,12 +1,17 @@
-//! The wire format of everlevel: parameters, keys, plaintexts and ciphertexts as bytes and files. Byte by byte in docs/format.md.
+//! The wire format of everlevel: parameters, keys, plaintexts and ciphertexts as bytes and files.
+//! Byte by byte in docs/format.md.
 //!
-//! One module for each kind of object, with the same verbs: `to_bytes`, `from_bytes` ([`secret_key`] has a louder name for the first). An object is one
-//! container: a header (magic bytes, version, kind, the id of the parameter set, a checksum), an index with free-form [`Metadata`], and records with a
-//! checksum each. Residues are packed to the width of their primes, uniform halves are seeds, and equal objects are equal bytes.
+//! One module for each kind of object, with the same verbs: `to_bytes`, `from_bytes`
+//! ([`secret_key`] has a louder name for the first). An object is one container: a header (magic
+//! bytes, version, kind, the id of the parameter set, a checksum), an index with free-form
+//! [`Metadata`], and records with a checksum each. Residues are packed to the width of their
+//! primes, uniform halves are seeds, and equal objects are equal bytes.
 //!
-//! Bytes come from anybody: parsing checks lengths before it allocates, checksums, parameters, the range of every residue, and that nothing follows; it
-//! returns a [`WireError`] and does not panic. The checksums find accidents, not forgeries: nothing here is authenticated but a [`Manifest`], so bytes that cross a
-//! network belong in a channel that is. Noise bounds are believed as far as a [`BoundPolicy`] says, and not at all by default.
+//! Bytes come from anybody: parsing checks lengths before it allocates, checksums, parameters, the
+//! range of every residue, and that nothing follows; it returns a [`WireError`] and does not panic.
+//! The checksums find accidents, not forgeries: nothing here is authenticated but a [`Manifest`],
+//! so bytes that cross a network belong in a channel that is. Noise bounds are believed as far as a
+//! [`BoundPolicy`] says, and not at all by default.
 //!
 //! ```
 //! use everlevel_scheme::{OptIn, Params, Plaintext, SecretKey};
@@ -75,7 +80,8 @@ pub struct Summary {
 /// What an object is. Checks header and index, not the records.
 ///
 /// # Errors
-/// Bytes that are no object of a version that is known, truncated, damaged, or larger than `options` allows.
+/// Bytes that are no object of a version that is known, truncated, damaged, or larger than
+/// `options` allows.
 pub fn inspect(bytes: &[u8], options: &ReadOptions) -> Result<Summary, WireError> {
     Ok(format::Layout::parse(bytes, options)?.summary())
 }

@@ -1,10 +1,14 @@
-//! Manifests: who made ciphertexts says under a shared key what their noise bounds are, and readers with that key believe it.
+//! Manifests: who made ciphertexts says under a shared key what their noise bounds are, and readers
+//! with that key believe it.
 //!
-//! A manifest has, for each object of ciphertexts, the BLAKE3 digest of all its bytes and a noise bound for every ciphertext in it, and a tag over all of that under a
-//! [`ManifestKey`]. A reader that is given it ([`BoundPolicy::Manifest`](crate::BoundPolicy::Manifest)) takes the bounds from there, and refuses objects
-//! that are not listed, which whoever carries them may have changed or made.
+//! A manifest has, for each object of ciphertexts, the BLAKE3 digest of all its bytes and a noise
+//! bound for every ciphertext in it, and a tag over all of that under a [`ManifestKey`]. A reader
+//! that is given it ([`BoundPolicy::Manifest`](crate::BoundPolicy::Manifest)) takes the bounds from
+//! there, and refuses objects that are not listed, which whoever carries them may have changed or
+//! made.
 //!
-//! The key is shared: who can check a manifest can make one, so it proves nothing to third parties. A manifest does not expire, and an old one stays as good as it was.
+//! The key is shared: who can check a manifest can make one, so it proves nothing to third parties.
+//! A manifest does not expire, and an old one stays as good as it was.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -43,6 +47,7 @@ impl ManifestKey {
         rng.fill_bytes(&mut *key);
         ManifestKey(key)
     }
+
     /// A key from its bytes, which is what its file has ([`read_file`](crate::file::read_file)).
     ///
     /// # Errors
@@ -55,11 +60,15 @@ impl ManifestKey {
         key.copy_from_slice(bytes);
         Ok(ManifestKey(key))
     }
-    /// Its bytes, for [`write_secret_file`](crate::file::write_secret_file): **whoever reads them can make manifests**.
+
+    /// Its bytes, for [`write_secret_file`](crate::file::write_secret_file): **whoever reads them
+    /// can make manifests**.
     pub fn expose_bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
-    /// The tag of the payload of a manifest for these parameters. Comparing hashes takes the same time wherever they differ.
+
+    /// The tag of the payload of a manifest for these parameters. Comparing hashes takes the same
+    /// time wherever they differ.
     fn tag(&self, id: ParamsId, payload: &[u8]) -> blake3::Hash {
         let mut derived = blake3::Hasher::new_derive_key(CONTEXT);
         derived.update(&*self.0);
@@ -90,33 +99,42 @@ impl Manifest {
     pub fn new(params: &Params) -> Self {
         Self::of_id(ParamsId::of(params))
     }
+
     /// An empty one for the parameter set with this id, which may be one of LTV over prime powers.
     pub fn of_id(id: ParamsId) -> Self {
         Manifest { id, objects: BTreeMap::new(), bounds: 0 }
     }
+
     /// The id of its parameter set.
     pub fn params_id(&self) -> ParamsId {
         self.id
     }
+
     /// How many objects it lists.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
+
     /// Whether it lists none.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
-    /// Lists the bytes of an object of ciphertexts with the bounds that it states. Those who believe the manifest believe these: for objects of one's own making.
+
+    /// Lists the bytes of an object of ciphertexts with the bounds that it states. Those who
+    /// believe the manifest believe these: for objects of one's own making.
     ///
     /// # Errors
-    /// Bytes that are no ciphertexts of the parameter set, more than [`MANIFEST_LIMIT`] objects or bounds.
+    /// Bytes that are no ciphertexts of the parameter set, more than [`MANIFEST_LIMIT`] objects or
+    /// bounds.
     pub fn add(&mut self, object: &[u8]) -> Result<(), WireError> {
         let options = ReadOptions::default().limited_to(u64::MAX);
         let layout = Layout::parse(object, &options)?;
         let bounds = self.stated(&layout)?;
         self.insert(digest_of(object), bounds)
     }
-    /// [`Manifest::add`] of a file of any size, such as a [`CiphertextWriter`](crate::CiphertextWriter) makes. It is read once, in small pieces.
+
+    /// [`Manifest::add`] of a file of any size, such as a
+    /// [`CiphertextWriter`](crate::CiphertextWriter) makes. It is read once, in small pieces.
     ///
     /// # Errors
     /// As [`Manifest::add`], and what the system refuses.
@@ -125,6 +143,7 @@ impl Manifest {
         let bounds = self.stated(&layout)?;
         self.insert(digest_of_file(&mut file, path, &layout)?, bounds)
     }
+
     /// Lists what another one lists, too. Where they differ on a bound the larger one is kept.
     ///
     /// # Errors
@@ -135,16 +154,29 @@ impl Manifest {
         }
         other.objects.iter().try_for_each(|(digest, bounds)| self.insert(*digest, bounds.clone()))
     }
+
     /// What an object of ciphertexts of the parameter set states.
     fn stated(&self, layout: &Layout) -> Result<Vec<f64>, WireError> {
         if !matches!(layout.kind, ObjectKind::Ciphertexts | ObjectKind::LtvCiphertexts) {
-            return Err(WireError::WrongKind { expected: ObjectKind::Ciphertexts, found: layout.kind });
+            return Err(WireError::WrongKind {
+                expected: ObjectKind::Ciphertexts,
+                found: layout.kind,
+            });
         }
         if layout.id != self.id {
-            return Err(WireError::malformed("parameter set of the ciphertexts", self.id, layout.id));
+            return Err(WireError::malformed(
+                "parameter set of the ciphertexts",
+                self.id,
+                layout.id,
+            ));
         }
-        layout.entries.iter().map(|(entry, _)| Ok(decode_meta(&entry.descriptor)?.0.noise)).collect()
+        layout
+            .entries
+            .iter()
+            .map(|(entry, _)| Ok(decode_meta(&entry.descriptor)?.0.noise))
+            .collect()
     }
+
     fn insert(&mut self, digest: [u8; BYTES], bounds: Vec<f64>) -> Result<(), WireError> {
         if let Some(bound) = bounds.iter().find(|bound| !bound.is_finite()) {
             return Err(WireError::malformed("noise bound", "a finite number", bound));
@@ -160,12 +192,17 @@ impl Manifest {
         self.objects.insert(digest, bounds);
         Ok(())
     }
+
     /// The bounds of the object with this digest, which has so many ciphertexts.
     pub(crate) fn listed(&self, digest: &[u8; BYTES], count: usize) -> Result<&[f64], WireError> {
-        let bounds = self.objects.get(digest).ok_or_else(|| WireError::NotInManifest { digest: hexadecimal(digest) })?;
+        let bounds = self
+            .objects
+            .get(digest)
+            .ok_or_else(|| WireError::NotInManifest { digest: hexadecimal(digest) })?;
         check_count(bounds.len(), count)?;
         Ok(bounds)
     }
+
     /// The manifest as bytes, with its tag.
     ///
     /// # Errors
@@ -181,16 +218,29 @@ impl Manifest {
         }
         let tag = key.tag(self.id, &payload).as_bytes().to_vec();
         let record = Planned { descriptor: tag, length: payload.len() };
-        encode(ObjectKind::Manifest, self.id, &Metadata::new(), &[record], |_, out| out.copy_from_slice(&payload))
+        encode(ObjectKind::Manifest, self.id, &Metadata::new(), &[record], |_, out| {
+            out.copy_from_slice(&payload)
+        })
     }
-    /// A manifest from bytes. The tag is checked first, in a time that does not depend on it; what a wrong one covers is not looked at.
+
+    /// A manifest from bytes. The tag is checked first, in a time that does not depend on it; what
+    /// a wrong one covers is not looked at.
     ///
     /// # Errors
-    /// Another key or changed bytes ([`WireError::NotAuthentic`]), and whatever is not as the format says.
-    pub fn from_bytes(bytes: &[u8], key: &ManifestKey, options: &ReadOptions) -> Result<Self, WireError> {
+    /// Another key or changed bytes ([`WireError::NotAuthentic`]), and whatever is not as the
+    /// format says.
+    pub fn from_bytes(
+        bytes: &[u8],
+        key: &ManifestKey,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
         let layout = Layout::of_kind(bytes, ObjectKind::Manifest, options)?;
         if !layout.metadata.is_empty() {
-            return Err(WireError::malformed("metadata of a manifest", "none", layout.metadata.len()));
+            return Err(WireError::malformed(
+                "metadata of a manifest",
+                "none",
+                layout.metadata.len(),
+            ));
         }
         let [(entry, _)] = &layout.entries[..] else {
             return Err(WireError::malformed("records of a manifest", 1, layout.entries.len()));
@@ -204,6 +254,7 @@ impl Manifest {
         }
         Self::parse(layout.id, payload)
     }
+
     /// What the tag covers.
     fn parse(id: ParamsId, payload: &[u8]) -> Result<Self, WireError> {
         let mut out = Self::of_id(id);
@@ -211,11 +262,18 @@ impl Manifest {
         for _ in 0..fields.u32()? {
             let digest: [u8; BYTES] = fields.array()?;
             if out.objects.last_key_value().is_some_and(|(last, _)| *last >= digest) {
-                return Err(WireError::malformed("digests of a manifest", "strictly ascending ones", hexadecimal(&digest)));
+                return Err(WireError::malformed(
+                    "digests of a manifest",
+                    "strictly ascending ones",
+                    hexadecimal(&digest),
+                ));
             }
             let count = check_limit("noise bounds of a manifest", fields.u32()? as usize)?;
             let bounds = fields.take(count * 8)?.as_chunks::<8>().0;
-            out.insert(digest, bounds.iter().map(|bits| f64::from_bits(u64::from_le_bytes(*bits))).collect())?;
+            out.insert(
+                digest,
+                bounds.iter().map(|bits| f64::from_bits(u64::from_le_bytes(*bits))).collect(),
+            )?;
         }
         fields.finish()?;
         Ok(out)
@@ -231,7 +289,11 @@ fn check_limit(what: &'static str, found: usize) -> Result<usize, WireError> {
 
 fn check_count(bounds: usize, ciphertexts: usize) -> Result<(), WireError> {
     if bounds != ciphertexts {
-        return Err(WireError::malformed("noise bounds that the manifest lists for the object", ciphertexts, bounds));
+        return Err(WireError::malformed(
+            "noise bounds that the manifest lists for the object",
+            ciphertexts,
+            bounds,
+        ));
     }
     Ok(())
 }
@@ -241,9 +303,14 @@ pub(crate) fn digest_of(object: &[u8]) -> [u8; BYTES] {
     *blake3::hash(object).as_bytes()
 }
 
-/// The digest of the object with this layout in a file. Header and index are taken from the layout, not read again, so what was parsed is what is digested,
-/// whoever writes to the file meanwhile; records are checked against it whenever they are read.
-pub(crate) fn digest_of_file(file: &mut File, path: &Path, layout: &Layout) -> Result<[u8; BYTES], WireError> {
+/// The digest of the object with this layout in a file. Header and index are taken from the layout,
+/// not read again, so what was parsed is what is digested, whoever writes to the file meanwhile;
+/// records are checked against it whenever they are read.
+pub(crate) fn digest_of_file(
+    file: &mut File,
+    path: &Path,
+    layout: &Layout,
+) -> Result<[u8; BYTES], WireError> {
     let entries: Vec<_> = layout.entries.iter().map(|(entry, _)| entry.clone()).collect();
     let head = encode_head(layout.kind, layout.id, &layout.metadata, &entries)?;
     let failed = |e: std::io::Error| io_error(path, &e);

@@ -18,28 +18,35 @@ pub enum Encryption {
 
 /// What becomes of the noise bound that a ciphertext states.
 ///
-/// The bound is what every operation trusts: a sender who states too little can make a result wrong, and one whose key holder decrypts wrong
-/// results may learn about the key. So nothing that bytes say is believed unless the reader says so.
+/// The bound is what every operation trusts: a sender who states too little can make a result
+/// wrong, and one whose key holder decrypts wrong results may learn about the key. So nothing that
+/// bytes say is believed unless the reader says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum BoundPolicy {
     /// The largest bound that its level allows: it can be decrypted, and nothing else.
     #[default]
     Untrusted,
-    /// The bound of a fresh encryption at its level. A ciphertext that says it is none (a depth, a factor or a form that encryption does not leave)
-    /// is refused. For a server that reads inputs of the key's owner, who can only wrong himself by sending others.
+    /// The bound of a fresh encryption at its level. A ciphertext that says it is none (a depth, a
+    /// factor or a form that encryption does not leave) is refused. For a server that reads inputs
+    /// of the key's owner, who can only wrong himself by sending others.
     Fresh(Encryption),
-    /// The sender's figure, but not below what the scheme reaches at the level (the floor of modulus switching, or a fresh encryption if
-    /// that is less) and not above what the level allows. For files of one's own, and results from a server whose computation is trusted anyway.
+    /// The sender's figure, but not below what the scheme reaches at the level (the floor of
+    /// modulus switching, or a fresh encryption if that is less) and not above what the level
+    /// allows. For files of one's own, and results from a server whose computation is trusted
+    /// anyway.
     Stated,
-    /// The figure of an authenticated manifest, within the same limits; the object's own is ignored. An object that the manifest does not list, byte by byte, is refused.
-    /// For what others computed who share a key with the reader. Objects are digested in full before anything in them is believed.
+    /// The figure of an authenticated manifest, within the same limits; the object's own is
+    /// ignored. An object that the manifest does not list, byte by byte, is refused. For what
+    /// others computed who share a key with the reader. Objects are digested in full before
+    /// anything in them is believed.
     Manifest(Arc<Manifest>),
 }
 
 /// What a reader accepts. `Default`: 4 GiB, no noise bound believed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The most bytes an object may have. What is allocated is at most a small multiple of the bytes that are there.
+    /// The most bytes an object may have. What is allocated is at most a small multiple of the
+    /// bytes that are there.
     pub max_bytes: u64,
     /// What becomes of noise bounds.
     pub bounds: BoundPolicy,
@@ -61,16 +68,20 @@ impl ReadOptions {
     pub fn with_bounds(bounds: BoundPolicy) -> Self {
         ReadOptions { bounds, ..Self::default() }
     }
+
     /// The same options with another limit for the size of an object.
     pub fn limited_to(self, max_bytes: u64) -> Self {
         ReadOptions { max_bytes, ..self }
     }
+
     /// The same options without checksums and range checks.
     #[cfg(feature = "hazmat")]
     pub(crate) fn unchecked(&self) -> Self {
         ReadOptions { checked: false, ..self.clone() }
     }
-    /// What is believed of the noise bounds of an object of so many ciphertexts, whose digest is asked for if it counts.
+
+    /// What is believed of the noise bounds of an object of so many ciphertexts, whose digest is
+    /// asked for if it counts.
     pub(crate) fn belief(
         &self,
         count: usize,
@@ -112,12 +123,17 @@ impl Belief<'_> {
         let noise = match self {
             Belief::Largest => largest,
             Belief::Fresh(encryption) => {
-                let fresh = params.modelled(stated.level, stated.exponent, |model| match encryption {
-                    Encryption::Secret => model.fresh_secret(t),
-                    Encryption::Public => model.fresh_public(t),
-                });
+                let fresh =
+                    params.modelled(stated.level, stated.exponent, |model| match encryption {
+                        Encryption::Secret => model.fresh_secret(t),
+                        Encryption::Public => model.fresh_public(t),
+                    });
                 if (Meta { noise: fresh.noise, ..stated }) != fresh {
-                    return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
+                    return Err(WireError::malformed(
+                        "ciphertext",
+                        "a fresh encryption",
+                        "what operations were done on",
+                    ));
                 }
                 params.check_meta(&fresh)?;
                 return Ok(fresh);

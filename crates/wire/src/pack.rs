@@ -1,4 +1,5 @@
-//! Integers packed to a fixed width: bit k of value i is bit i w + k of the stream, bit j of which is bit j mod 8 of byte j / 8.
+//! Integers packed to a fixed width: bit k of value i is bit i w + k of the stream, bit j of which
+//! is bit j mod 8 of byte j / 8.
 
 /// The bytes that `count` values of `width` bits take; the last byte is filled up with zeros.
 pub(crate) fn packed_len(count: usize, width: u32) -> usize {
@@ -13,12 +14,14 @@ pub(crate) fn width_below(q: u64) -> u32 {
 /// Widths up to this one lie within eight bytes, wherever they begin.
 const ONE_WORD: u32 = 57;
 
-/// How many of `count` values begin at least eight bytes before the end and may be moved as whole words.
+/// How many of `count` values begin at least eight bytes before the end and may be moved as whole
+/// words.
 fn movable(count: usize, width: u32, bytes: usize) -> usize {
     if width > ONE_WORD { 0 } else { (bytes.saturating_sub(8) * 8 / width as usize).min(count) }
 }
 
-/// Packs values below 2^`width`, 1 <= width <= 62, into exactly [`packed_len`] bytes. Time depends on the number of values only.
+/// Packs values below 2^`width`, 1 <= width <= 62, into exactly [`packed_len`] bytes. Time depends
+/// on the number of values only.
 pub(crate) fn pack(values: &[u64], width: u32, out: &mut [u8]) {
     let (fast, rest) = values.split_at(movable(values.len(), width, out.len()));
     // Bits that do not fill a byte yet.
@@ -48,7 +51,8 @@ pub(crate) fn pack(values: &[u64], width: u32, out: &mut [u8]) {
     }
 }
 
-/// Unpacks into `out` and returns the largest value; none if `bytes` has another length than [`packed_len`] or ends in bits that are not 0.
+/// Unpacks into `out` and returns the largest value; none if `bytes` has another length than
+/// [`packed_len`] or ends in bits that are not 0.
 pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
     if bytes.len() != packed_len(out.len(), width) {
         return None;

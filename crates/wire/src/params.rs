@@ -15,23 +15,33 @@ use crate::options::ReadOptions;
 pub fn to_bytes(params: &Params, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let json = canonical_json(params.spec());
     let record = Planned { descriptor: Vec::new(), length: json.len() };
-    encode(ObjectKind::Params, ParamsId::of(params), metadata, &[record], |_, out| out.copy_from_slice(json.as_bytes()))
+    encode(ObjectKind::Params, ParamsId::of(params), metadata, &[record], |_, out| {
+        out.copy_from_slice(json.as_bytes())
+    })
 }
 
-/// The specification in bytes. It is not validated yet: that is what [`Params::new`] does, whose tables take time and memory.
+/// The specification in bytes. It is not validated yet: that is what [`Params::new`] does, whose
+/// tables take time and memory.
 ///
 /// # Errors
 /// What the container or the JSON breaks.
-pub fn spec_from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<(ParamsSpec, Metadata), WireError> {
+pub fn spec_from_bytes(
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(ParamsSpec, Metadata), WireError> {
     let layout = Layout::of_kind(bytes, ObjectKind::Params, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }
     let json = layout.record(bytes, 0, options)?;
-    let spec: ParamsSpec =
-        serde_json::from_slice(json).map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
+    let spec: ParamsSpec = serde_json::from_slice(json)
+        .map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
     if canonical_json(&spec).as_bytes() != json || ParamsId::of_spec(&spec) != layout.id {
-        return Err(WireError::malformed("parameters", "canonical JSON with the id of the header", "something else"));
+        return Err(WireError::malformed(
+            "parameters",
+            "canonical JSON with the id of the header",
+            "something else",
+        ));
     }
     Ok((spec, layout.metadata))
 }
@@ -40,12 +50,17 @@ pub fn spec_from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<(ParamsSpe
 ///
 /// # Errors
 /// As [`spec_from_bytes`] and [`Params::new`].
-pub fn from_bytes(bytes: &[u8], opt_in: OptIn, options: &ReadOptions) -> Result<(Params, Metadata), WireError> {
+pub fn from_bytes(
+    bytes: &[u8],
+    opt_in: OptIn,
+    options: &ReadOptions,
+) -> Result<(Params, Metadata), WireError> {
     let (spec, metadata) = spec_from_bytes(bytes, options)?;
     Ok((Params::new(spec, opt_in)?, metadata))
 }
 
-/// The specification of the named set with this id, if it is one of [`names`], of a paper's chapter or of NTRU's.
+/// The specification of the named set with this id, if it is one of [`names`], of a paper's chapter
+/// or of NTRU's.
 pub fn named_spec(id: ParamsId) -> Option<ParamsSpec> {
     use everlevel_scheme::params::{ntru_names, paper_sets, spec};
     let named = names().chain(ntru_names()).filter_map(|name| spec(name).ok());

@@ -13,12 +13,19 @@ use crate::reader::Reader;
 ///
 /// # Errors
 /// A plaintext of other parameters, metadata of 4 GiB or more.
-pub fn to_bytes(params: &Params, plaintexts: &[Plaintext], metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+pub fn to_bytes(
+    params: &Params,
+    plaintexts: &[Plaintext],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
     let width = |x: &Plaintext| width_below(params.slot_shape().plain_modulus(x.exponent()));
     let plan = |x: &Plaintext| {
         // The same checks as for a reader.
         Plaintext::from_coefficients(params, x.coefficients().to_vec(), x.exponent())?;
-        Ok(Planned { descriptor: x.exponent().to_le_bytes().to_vec(), length: packed_len(params.degree(), width(x)) })
+        Ok(Planned {
+            descriptor: x.exponent().to_le_bytes().to_vec(),
+            length: packed_len(params.degree(), width(x)),
+        })
     };
     let records = plaintexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
     encode(ObjectKind::Plaintexts, ParamsId::of(params), metadata, &records, |i, out| {
@@ -30,7 +37,11 @@ pub fn to_bytes(params: &Params, plaintexts: &[Plaintext], metadata: &Metadata) 
 ///
 /// # Errors
 /// Whatever is not as the format says, plaintexts of other parameters.
-pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<Plaintext>, Metadata), WireError> {
+pub fn from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<Plaintext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::Plaintexts, params, options)?;
     let read = |i: usize| {
         let mut fields = Reader::new(&layout.entries[i].0.descriptor);
@@ -38,18 +49,31 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
         fields.finish()?;
         let highest = params.slot_shape().max_exponent();
         if !(1..=highest).contains(&exponent) {
-            return Err(WireError::malformed("plaintext exponent", format!("1 to {highest}"), exponent));
+            return Err(WireError::malformed(
+                "plaintext exponent",
+                format!("1 to {highest}"),
+                exponent,
+            ));
         }
         let t = params.slot_shape().plain_modulus(exponent);
         let (record, n) = (layout.record(bytes, i, options)?, params.degree());
         if record.len() != packed_len(n, width_below(t)) {
-            return Err(WireError::malformed("bytes of a plaintext", packed_len(n, width_below(t)), record.len()));
+            return Err(WireError::malformed(
+                "bytes of a plaintext",
+                packed_len(n, width_below(t)),
+                record.len(),
+            ));
         }
         let mut coefficients = vec![0; n];
         let largest = unpack(record, width_below(t), &mut coefficients);
-        let found = largest.ok_or_else(|| WireError::malformed("last bits of a plaintext", 0, "something else"))?;
+        let found = largest
+            .ok_or_else(|| WireError::malformed("last bits of a plaintext", 0, "something else"))?;
         if found >= t {
-            return Err(WireError::OutOfRange { what: "coefficients of a plaintext", found, bound: t });
+            return Err(WireError::OutOfRange {
+                what: "coefficients of a plaintext",
+                found,
+                bound: t,
+            });
         }
         Ok(Plaintext::from_coefficients(params, coefficients, exponent)?)
     };

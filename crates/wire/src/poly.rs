@@ -1,4 +1,5 @@
-//! Polynomials: limb by limb in the order of the basis, evaluations in slot order, each packed to the width of its prime.
+//! Polynomials: limb by limb in the order of the basis, evaluations in slot order, each packed to
+//! the width of its prime.
 
 use everlevel_ring::{Basis, Eval, Poly, Ring};
 use rayon::prelude::*;
@@ -25,11 +26,18 @@ pub(crate) fn write_poly(ring: &Ring, poly: &Poly<Eval>, mut out: &mut [u8]) {
         jobs.push((i, limb, slice));
         out = rest;
     }
-    jobs.into_par_iter().for_each(|(i, limb, slice)| pack(limb, width_below(ring.modulus(i).value()), slice));
+    jobs.into_par_iter()
+        .for_each(|(i, limb, slice)| pack(limb, width_below(ring.modulus(i).value()), slice));
 }
 
-/// Reads a polynomial over `basis` from exactly [`poly_len`] bytes, which are there before anything is allocated.
-pub(crate) fn read_poly(ring: &Ring, basis: Basis, bytes: &[u8], options: &ReadOptions) -> Result<Poly<Eval>, WireError> {
+/// Reads a polynomial over `basis` from exactly [`poly_len`] bytes, which are there before anything
+/// is allocated.
+pub(crate) fn read_poly(
+    ring: &Ring,
+    basis: Basis,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<Poly<Eval>, WireError> {
     let needed = poly_len(ring, basis);
     if bytes.len() != needed {
         return Err(WireError::malformed("bytes of a polynomial", needed, bytes.len()));
@@ -45,9 +53,14 @@ pub(crate) fn read_poly(ring: &Ring, basis: Basis, bytes: &[u8], options: &ReadO
         let q = ring.modulus(i).value();
         let mut limb = ring.limb();
         let largest = unpack(slice, width_below(q), &mut limb);
-        let found = largest.ok_or_else(|| WireError::malformed("last bits of a limb", 0, "something else"))?;
+        let found = largest
+            .ok_or_else(|| WireError::malformed("last bits of a limb", 0, "something else"))?;
         if options.checked && found >= q {
-            return Err(WireError::OutOfRange { what: "residues of a polynomial", found, bound: q });
+            return Err(WireError::OutOfRange {
+                what: "residues of a polynomial",
+                found,
+                bound: q,
+            });
         }
         Ok(limb)
     };

@@ -30,13 +30,22 @@ pub fn to_bytes(key: &PublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireErr
 ///
 /// # Errors
 /// Whatever is not as the format says, a key of other parameters.
-pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(PublicKey, Metadata), WireError> {
+pub fn from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(PublicKey, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::PublicKey, params, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
-        return Err(WireError::malformed("records of a public key", "one without descriptor", layout.entries.len()));
+        return Err(WireError::malformed(
+            "records of a public key",
+            "one without descriptor",
+            layout.entries.len(),
+        ));
     }
     let mut body = Reader::new(layout.record(bytes, 0, options)?);
     let seed = if params.components() > 1 { Some(body.array::<SEED_BYTES>()?) } else { None };
-    let first = read_poly(params.ring(), params.chain().basis(params.chain().top()), body.rest(), options)?;
+    let first =
+        read_poly(params.ring(), params.chain().basis(params.chain().top()), body.rest(), options)?;
     Ok((PublicKey::from_parts(params, first, seed)?, layout.metadata))
 }

@@ -11,6 +11,7 @@ impl<'b> Reader<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Reader { bytes, at: 0 }
     }
+
     /// The next bytes.
     pub(crate) fn take(&mut self, count: usize) -> Result<&'b [u8], WireError> {
         let taken = self.bytes[self.at..].get(..count);
@@ -21,27 +22,34 @@ impl<'b> Reader<'b> {
         self.at += count;
         Ok(taken)
     }
+
     /// The next bytes as an array.
     pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         let mut out = [0; N];
         out.copy_from_slice(self.take(N)?);
         Ok(out)
     }
+
     pub(crate) fn u8(&mut self) -> Result<u8, WireError> {
         Ok(u8::from_le_bytes(self.array()?))
     }
+
     pub(crate) fn u16(&mut self) -> Result<u16, WireError> {
         Ok(u16::from_le_bytes(self.array()?))
     }
+
     pub(crate) fn u32(&mut self) -> Result<u32, WireError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
+
     pub(crate) fn u64(&mut self) -> Result<u64, WireError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
+
     pub(crate) fn u128(&mut self) -> Result<u128, WireError> {
         Ok(u128::from_le_bytes(self.array()?))
     }
+
     /// So many bytes that have to be 0.
     pub(crate) fn zeros(&mut self, count: usize) -> Result<(), WireError> {
         if self.take(count)?.iter().any(|byte| *byte != 0) {
@@ -49,12 +57,14 @@ impl<'b> Reader<'b> {
         }
         Ok(())
     }
+
     /// What is left.
     pub(crate) fn rest(&mut self) -> &'b [u8] {
         let rest = &self.bytes[self.at..];
         self.at = self.bytes.len();
         rest
     }
+
     /// Passes if nothing is left.
     pub(crate) fn finish(&self) -> Result<(), WireError> {
         match self.bytes.len() - self.at {

@@ -13,16 +13,29 @@ use crate::reader::Reader;
 ///
 /// # Errors
 /// A ciphertext of other parameters, metadata of 4 GiB or more.
-pub fn to_bytes(params: &Params, results: &[CompactCiphertext], metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+pub fn to_bytes(
+    params: &Params,
+    results: &[CompactCiphertext],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
     let plan = |x: &CompactCiphertext| {
         // The same checks as for a reader.
-        CompactCiphertext::from_parts(params, x.exponent(), x.unit(), x.widths().to_vec(), x.components().to_vec())?;
+        CompactCiphertext::from_parts(
+            params,
+            x.exponent(),
+            x.unit(),
+            x.widths().to_vec(),
+            x.components().to_vec(),
+        )?;
         let mut descriptor = Vec::with_capacity(16);
         descriptor.extend(x.exponent().to_le_bytes());
         let width = |k: usize| x.widths().get(k).map_or(0, |w| *w as u8);
         descriptor.extend([width(0), width(1), 0, 0]);
         descriptor.extend(x.unit().to_le_bytes());
-        Ok(Planned { descriptor, length: x.widths().iter().map(|&w| packed_len(params.degree(), w)).sum() })
+        Ok(Planned {
+            descriptor,
+            length: x.widths().iter().map(|&w| packed_len(params.degree(), w)).sum(),
+        })
     };
     let records = results.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
     encode(ObjectKind::Results, ParamsId::of(params), metadata, &records, |i, mut out| {
@@ -38,7 +51,11 @@ pub fn to_bytes(params: &Params, results: &[CompactCiphertext], metadata: &Metad
 ///
 /// # Errors
 /// Whatever is not as the format says, ciphertexts of other parameters.
-pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<CompactCiphertext>, Metadata), WireError> {
+pub fn from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<CompactCiphertext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::Results, params, options)?;
     let read = |i: usize| {
         let mut fields = Reader::new(&layout.entries[i].0.descriptor);
@@ -50,10 +67,17 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
         let (used, unused) = widths.split_at(params.components());
         if used.iter().any(|w| !(1..=62).contains(w)) || unused.iter().any(|w| *w != 0) {
             let expected = format!("{} from 1 to 62, the others 0", params.components());
-            return Err(WireError::malformed("widths of a result", expected, format!("{widths:?}")));
+            return Err(WireError::malformed(
+                "widths of a result",
+                expected,
+                format!("{widths:?}"),
+            ));
         }
         let n = params.degree();
-        let (record, needed) = (layout.record(bytes, i, options)?, used.iter().map(|&w| packed_len(n, w)).sum::<usize>());
+        let (record, needed) = (
+            layout.record(bytes, i, options)?,
+            used.iter().map(|&w| packed_len(n, w)).sum::<usize>(),
+        );
         if record.len() != needed {
             return Err(WireError::malformed("bytes of a result", needed, record.len()));
         }
@@ -61,7 +85,9 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
         let mut component = |width: u32| {
             let mut out = vec![0; n];
             let largest = unpack(body.take(packed_len(n, width))?, width, &mut out);
-            largest.ok_or_else(|| WireError::malformed("last bits of a result", 0, "something else"))?;
+            largest.ok_or_else(|| {
+                WireError::malformed("last bits of a result", 0, "something else")
+            })?;
             Ok::<_, WireError>(out)
         };
         let components = used.iter().map(|&width| component(width)).collect::<Result<_, _>>()?;

@@ -15,19 +15,33 @@ use crate::reader::Reader;
 const WIDTH: u32 = 3;
 const SHIFT: i64 = 2;
 
-/// The secret key as bytes, unencrypted: **whoever reads them decrypts everything**. They are wiped when dropped.
-/// [`write_secret_file`](crate::file::write_secret_file) writes them so that only their owner can read the file. Time does not depend on the key.
+/// The secret key as bytes, unencrypted: **whoever reads them decrypts everything**. They are wiped
+/// when dropped. [`write_secret_file`](crate::file::write_secret_file) writes them so that only
+/// their owner can read the file. Time does not depend on the key.
 ///
 /// # Errors
 /// Metadata of 4 GiB or more.
-pub fn expose_to_bytes(secret: &SecretKey, metadata: &Metadata) -> Result<Zeroizing<Vec<u8>>, WireError> {
+pub fn expose_to_bytes(
+    secret: &SecretKey,
+    metadata: &Metadata,
+) -> Result<Zeroizing<Vec<u8>>, WireError> {
     let exposed = secret.expose_secret_coefficients();
-    let parts = [(0u8, Some(&exposed.main)), (1, exposed.ratio.as_ref()), (2, exposed.sparse.as_ref())];
+    let parts =
+        [(0u8, Some(&exposed.main)), (1, exposed.ratio.as_ref()), (2, exposed.sparse.as_ref())];
     let parts: Vec<_> = parts.into_iter().filter_map(|(role, x)| x.map(|x| (role, x))).collect();
-    let plan = |(role, x): &(u8, &Zeroizing<Vec<i64>>)| Planned { descriptor: vec![*role], length: small_len(x.len()) };
+    let plan = |(role, x): &(u8, &Zeroizing<Vec<i64>>)| Planned {
+        descriptor: vec![*role],
+        length: small_len(x.len()),
+    };
     let records: Vec<Planned> = parts.iter().map(plan).collect();
     let fill = |i: usize, out: &mut [u8]| write_small(parts[i].1, out);
-    Ok(Zeroizing::new(encode(ObjectKind::SecretKey, ParamsId::of(secret.params()), metadata, &records, fill)?))
+    Ok(Zeroizing::new(encode(
+        ObjectKind::SecretKey,
+        ParamsId::of(secret.params()),
+        metadata,
+        &records,
+        fill,
+    )?))
 }
 
 /// Bytes of a polynomial of small secret coefficients.
@@ -37,14 +51,19 @@ pub(crate) fn small_len(n: usize) -> usize {
 
 /// Writes coefficients from -2 to 5 into [`small_len`] bytes.
 pub(crate) fn write_small(x: &[i64], out: &mut [u8]) {
-    let shifted: Zeroizing<Vec<u64>> = Zeroizing::new(x.iter().map(|x| (x + SHIFT) as u64).collect());
+    let shifted: Zeroizing<Vec<u64>> =
+        Zeroizing::new(x.iter().map(|x| (x + SHIFT) as u64).collect());
     pack(&shifted, WIDTH, out);
 }
 
 /// Reads them again.
 pub(crate) fn read_small(record: &[u8], n: usize) -> Result<Zeroizing<Vec<i64>>, WireError> {
     if record.len() != small_len(n) {
-        return Err(WireError::malformed("bytes of a secret polynomial", small_len(n), record.len()));
+        return Err(WireError::malformed(
+            "bytes of a secret polynomial",
+            small_len(n),
+            record.len(),
+        ));
     }
     let mut stored = Zeroizing::new(vec![0; n]);
     if unpack(record, WIDTH, &mut stored).is_none() {
@@ -53,11 +72,17 @@ pub(crate) fn read_small(record: &[u8], n: usize) -> Result<Zeroizing<Vec<i64>>,
     Ok(Zeroizing::new(stored.iter().map(|&x| x as i64 - SHIFT).collect()))
 }
 
-/// The secret key from bytes, with every check that key generation makes: the noise bounds rest on them.
+/// The secret key from bytes, with every check that key generation makes: the noise bounds rest on
+/// them.
 ///
 /// # Errors
-/// Whatever is not as the format says, a key of other parameters or one that key generation would not have drawn.
-pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(SecretKey, Metadata), WireError> {
+/// Whatever is not as the format says, a key of other parameters or one that key generation would
+/// not have drawn.
+pub fn from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(SecretKey, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::SecretKey, params, options)?;
     let mut parts: [Option<Zeroizing<Vec<i64>>>; 3] = Default::default();
     let mut last = None;
@@ -66,13 +91,20 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
         let role = fields.u8()?;
         fields.finish()?;
         if role > 2 || last.is_some_and(|last| role <= last) {
-            return Err(WireError::malformed("records of a secret key", "roles 0 to 2, ascending", role));
+            return Err(WireError::malformed(
+                "records of a secret key",
+                "roles 0 to 2, ascending",
+                role,
+            ));
         }
         last = Some(role);
-        parts[role as usize] = Some(read_small(layout.record(bytes, i, options)?, params.degree())?);
+        parts[role as usize] =
+            Some(read_small(layout.record(bytes, i, options)?, params.degree())?);
     }
     let [main, ratio, sparse] = parts;
-    let main = main.ok_or_else(|| WireError::malformed("records of a secret key", "the main secret", "none"))?;
+    let main = main.ok_or_else(|| {
+        WireError::malformed("records of a secret key", "the main secret", "none")
+    })?;
     let exposed = ExposedSecret { main, ratio, sparse };
     Ok((SecretKey::from_secret_coefficients(params, &exposed)?, layout.metadata))
 }

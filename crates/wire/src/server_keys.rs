@@ -26,17 +26,25 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
     }
     let bootstrap = keys.bootstrap()?;
     let tail = bootstrap.iter().flat_map(|key| Body::of_bootstrapping(key));
-    let bodies: Vec<Body<'_>> = switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
-    let records: Vec<_> = KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
-    encode(ObjectKind::ServerKeys, ParamsId::of(params), metadata, &records, |i, out| bodies[i].write(params, out))
+    let bodies: Vec<Body<'_>> =
+        switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
+    let records: Vec<_> =
+        KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
+    encode(ObjectKind::ServerKeys, ParamsId::of(params), metadata, &records, |i, out| {
+        bodies[i].write(params, out)
+    })
 }
 
-/// Server keys from bytes, all of them in memory and expanded: twice their bytes and more. [`FileKeys`](crate::FileKeys) expands
-/// them when they are used.
+/// Server keys from bytes, all of them in memory and expanded: twice their bytes and more.
+/// [`FileKeys`](crate::FileKeys) expands them when they are used.
 ///
 /// # Errors
 /// Whatever is not as the format says, keys of other parameters.
-pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(ServerKeys, Metadata), WireError> {
+pub fn from_bytes(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(ServerKeys, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
     let records = KeyRecord::of_layout(params, &layout)?;
     let mut keys = ServerKeys::empty(params);
@@ -44,9 +52,15 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
     for (i, record) in records.iter().enumerate() {
         let body = layout.record(bytes, i, options)?;
         match record.purpose {
-            Purpose::Relin(id) => keys.insert(ServerKey::Relin(id, record.read_switch(params, body, options)?)),
-            Purpose::Galois(g, id) => keys.insert(ServerKey::Galois(g, id, record.read_switch(params, body, options)?)),
-            Purpose::Encapsulation => encapsulation = Some(record.read_switch(params, body, options)?),
+            Purpose::Relin(id) => {
+                keys.insert(ServerKey::Relin(id, record.read_switch(params, body, options)?))
+            }
+            Purpose::Galois(g, id) => {
+                keys.insert(ServerKey::Galois(g, id, record.read_switch(params, body, options)?))
+            }
+            Purpose::Encapsulation => {
+                encapsulation = Some(record.read_switch(params, body, options)?)
+            }
             Purpose::Sparse(_) => sparse.push(record.read_sparse(params, body, options)?),
         }
     }
@@ -56,13 +70,17 @@ pub fn from_bytes(params: &Params, bytes: &[u8], options: &ReadOptions) -> Resul
     Ok((keys, layout.metadata))
 }
 
-/// [`from_bytes`] without the checksums and without the check that residues are below their primes. Residues that are not make results
-/// wrong, and that is all they do.
+/// [`from_bytes`] without the checksums and without the check that residues are below their primes.
+/// Residues that are not make results wrong, and that is all they do.
 ///
 /// # Errors
 /// As [`from_bytes`].
 #[cfg(feature = "hazmat")]
-pub fn from_bytes_unchecked(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<(ServerKeys, Metadata), WireError> {
+pub fn from_bytes_unchecked(
+    params: &Params,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(ServerKeys, Metadata), WireError> {
     from_bytes(params, bytes, &options.unchecked())
 }
 
@@ -82,6 +100,7 @@ impl SizeReport {
     pub fn of_plan(params: &Params, plan: &KeyPlan) -> Self {
         Self::of_records(params, &KeyRecord::of_plan(params, plan))
     }
+
     /// What the records take.
     pub(crate) fn of_records(params: &Params, records: &[KeyRecord]) -> Self {
         let mut out = Self::default();
@@ -97,6 +116,7 @@ impl SizeReport {
         out.bootstrap.0 = (out.bootstrap.1 > 0) as usize;
         out
     }
+
     /// All bytes.
     pub fn total_bytes(&self) -> u64 {
         self.relin.1 + self.galois.1 + self.bootstrap.1

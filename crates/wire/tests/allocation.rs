@@ -6,7 +6,8 @@ mod fuzz;
 use everlevel_scheme::{OptIn, Params};
 use everlevel_wire::{ReadOptions, ciphertexts, inspect};
 
-/// Allocations above the limit that is set below are refused, which ends the test. The only test of its process, so that nobody else allocates.
+/// Allocations above the limit that is set below are refused, which ends the test. The only test of
+/// its process, so that nobody else allocates.
 #[global_allocator]
 static HEAP: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, usize::MAX);
 

@@ -21,7 +21,10 @@ fn files_are_written_in_one_step_and_not_over_others() {
     assert_eq!(*read_file(&path, 6).unwrap(), *b"second");
     assert_eq!(read_file(&path, 5).unwrap_err().code(), "wire.limit");
     assert_eq!(read_file(&directory.path().join("none"), 5).unwrap_err().code(), "wire.io");
-    assert_eq!(write_file(&directory.path().join("no/such"), b"", Existing::Keep).unwrap_err().code(), "wire.io");
+    assert_eq!(
+        write_file(&directory.path().join("no/such"), b"", Existing::Keep).unwrap_err().code(),
+        "wire.io"
+    );
     // No temporary file is left behind.
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
@@ -46,19 +49,32 @@ fn keys_generated_into_a_file_are_those_of_memory() {
         let path = directory.path().join("keys");
         let metadata = Metadata::from([("for".into(), "a test".into())]);
         let mut steps = Vec::new();
-        let report =
-            generate_to_file(&path, Existing::Keep, &other.secret, &other.plan, &metadata, &mut other.rng, |done, total| {
+        let report = generate_to_file(
+            &path,
+            Existing::Keep,
+            &other.secret,
+            &other.plan,
+            &metadata,
+            &mut other.rng,
+            |done, total| {
                 steps.push((done, total));
-            })
-            .unwrap();
+            },
+        )
+        .unwrap();
         let total = party.plan.len() + party.plan.bootstrap as usize;
         assert_eq!(steps, (1..=total).map(|done| (done, total)).collect::<Vec<_>>());
         let keys = party.server_keys();
-        assert!(fs::read(&path).unwrap() == server_keys::to_bytes(&keys, &metadata).unwrap(), "{name}");
+        assert!(
+            fs::read(&path).unwrap() == server_keys::to_bytes(&keys, &metadata).unwrap(),
+            "{name}"
+        );
 
         let file = FileKeys::open(&party.params, &path, 1 << 22).unwrap();
         file.verify().unwrap();
-        assert_eq!((file.plan(), file.metadata(), file.size_report()), (party.plan.clone(), &metadata, report));
+        assert_eq!(
+            (file.plan(), file.metadata(), file.size_report()),
+            (party.plan.clone(), &metadata, report)
+        );
         assert_eq!(file.cache_usage(), (0, 0), "nothing is read before it is used");
         let x = party.secret.encrypt(&party.message(7), &mut party.rng).unwrap();
         let g = party.plan.galois.keys().next().unwrap().0;
@@ -69,7 +85,8 @@ fn keys_generated_into_a_file_are_those_of_memory() {
             assert_eq!((a.meta(), a.fingerprint()), (b.meta(), b.fingerprint()));
         }
         assert_eq!(file.keys().cache_usage().1, 2, "two keys are read once");
-        let missing = everlevel_scheme::ServerKeys::empty(&party.params).relin(party.params.chain().gadget_id(x.level()));
+        let missing = everlevel_scheme::ServerKeys::empty(&party.params)
+            .relin(party.params.chain().gadget_id(x.level()));
         assert!(missing.unwrap().is_none());
     }
 }
@@ -79,7 +96,16 @@ fn a_cache_without_room_changes_nothing_but_the_work() {
     let mut party = Party::new("insecure_bfv-257-n8", 2);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keys");
-    generate_to_file(&path, Existing::Keep, &party.secret, &party.plan, &Metadata::new(), &mut party.rng, |_, _| ()).unwrap();
+    generate_to_file(
+        &path,
+        Existing::Keep,
+        &party.secret,
+        &party.plan,
+        &Metadata::new(),
+        &mut party.rng,
+        |_, _| (),
+    )
+    .unwrap();
     let file = FileKeys::open(&party.params, &path, 0).unwrap();
     let first = file.bootstrap().unwrap().unwrap().sparse()[0].fingerprint();
     assert_eq!(file.bootstrap().unwrap().unwrap().sparse()[0].fingerprint(), first);
@@ -92,7 +118,16 @@ fn damage_is_found_when_a_key_is_used() {
     party.plan = KeyPlan::relinearization_up_to(&party.params, party.params.chain().top());
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keys");
-    generate_to_file(&path, Existing::Keep, &party.secret, &party.plan, &Metadata::new(), &mut party.rng, |_, _| ()).unwrap();
+    generate_to_file(
+        &path,
+        Existing::Keep,
+        &party.secret,
+        &party.plan,
+        &Metadata::new(),
+        &mut party.rng,
+        |_, _| (),
+    )
+    .unwrap();
     let good = fs::read(&path).unwrap();
     let mut damaged = good.clone();
     *damaged.last_mut().unwrap() ^= 0x10;
@@ -127,7 +162,16 @@ fn many_threads_share_one_file() {
     let mut party = Party::new("insecure_bgv-257-n8", 4);
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("keys");
-    generate_to_file(&path, Existing::Keep, &party.secret, &party.plan, &Metadata::new(), &mut party.rng, |_, _| ()).unwrap();
+    generate_to_file(
+        &path,
+        Existing::Keep,
+        &party.secret,
+        &party.plan,
+        &Metadata::new(),
+        &mut party.rng,
+        |_, _| (),
+    )
+    .unwrap();
     // Room for about two keys, so that threads keep throwing out what others use.
     let file = FileKeys::open(&party.params, &path, 1 << 20).unwrap();
     let evaluator = Evaluator::new(file);
@@ -135,11 +179,15 @@ fn many_threads_share_one_file() {
     let g = party.plan.galois.keys().next().unwrap().0;
     let compute = || {
         let y = evaluator.mul(&x, &x, NextUse::Product).unwrap();
-        evaluator.apply_galois(&evaluator.mul(&y, &y, NextUse::Keep).unwrap(), g).unwrap().fingerprint()
+        evaluator
+            .apply_galois(&evaluator.mul(&y, &y, NextUse::Keep).unwrap(), g)
+            .unwrap()
+            .fingerprint()
     };
     let expected = compute();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| (0..8).all(|_| compute() == expected))).collect();
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| (0..8).all(|_| compute() == expected))).collect();
         assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
     });
     assert!(evaluator.keys().cache_usage().0 <= 1 << 20);

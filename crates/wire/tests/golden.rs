@@ -1,5 +1,5 @@
-//! Format version 1 as it was first written: these files are read for ever. `cargo test -p everlevel-wire --test golden -- --ignored` wrote
-//! them.
+//! Format version 1 as it was first written: these files are read for ever. `cargo test -p
+//! everlevel-wire --test golden -- --ignored` wrote them.
 
 mod common;
 
@@ -12,20 +12,21 @@ use everlevel_ring::GaloisElement;
 use everlevel_scheme::keys::EvalKeys;
 use everlevel_scheme::ltv::KeyForm;
 use everlevel_scheme::{
-    Ciphertext, Evaluator, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, OptIn, Params, Plaintext,
-    PublicKey, Scheme,
+    Ciphertext, Evaluator, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey,
+    OptIn, Params, Plaintext, PublicKey, Scheme,
 };
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
-    BoundPolicy, FORMAT_VERSION, Manifest, Metadata, ObjectKind, ParamsId, ReadOptions, ciphertexts, inspect, ltv, params,
-    plaintexts, public_key, results, secret_key, server_keys,
+    BoundPolicy, FORMAT_VERSION, Manifest, Metadata, ObjectKind, ParamsId, ReadOptions,
+    ciphertexts, inspect, ltv, params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 /// BGV, BFV and LTV, and the orders of evaluations of every kind of index.
 fn sets() -> Vec<Params> {
-    let named = ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"].map(common::named);
+    let named =
+        ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"].map(common::named);
     named.into_iter().chain(common::odd_sets()).collect()
 }
 
@@ -62,7 +63,10 @@ fn stored(set: &str, kind: &str) -> Vec<u8> {
 }
 
 fn metadata() -> Metadata {
-    Metadata::from([("layout".into(), "coefficients".into()), ("written by".into(), "format 1".into())])
+    Metadata::from([
+        ("layout".into(), "coefficients".into()),
+        ("written by".into(), "format 1".into()),
+    ])
 }
 
 /// The plan of the stored server keys: few levels, one automorphism, bootstrapping.
@@ -81,22 +85,39 @@ fn write_golden_files() {
         let mut party = Party::of(set, 2026);
         let set = &party.params.name().to_string()[..];
         let (low, message) = (Level(2), party.message(1234567));
-        let keys =
-            everlevel_scheme::ServerKeys::generate(&party.secret, &plan(&party.params), &mut party.rng, |_, _| ()).unwrap();
+        let keys = everlevel_scheme::ServerKeys::generate(
+            &party.secret,
+            &plan(&party.params),
+            &mut party.rng,
+            |_, _| (),
+        )
+        .unwrap();
         let public = PublicKey::generate(&party.secret, &mut party.rng);
         let fresh = party.secret.encrypt_at(&message, low, &mut party.rng).unwrap();
         let switched = Evaluator::new(everlevel_scheme::ServerKeys::empty(&party.params))
             .mod_switch_to(&party.secret.encrypt(&message, &mut party.rng).unwrap(), Level(1))
             .unwrap();
         let compact = fresh.compact_for_decryption(&party.params).unwrap();
-        let write = |kind: &str, bytes: Vec<u8>| write_file(&path(set, kind), &bytes, Existing::Replace).unwrap();
+        let write = |kind: &str, bytes: Vec<u8>| {
+            write_file(&path(set, kind), &bytes, Existing::Replace).unwrap()
+        };
         fs::create_dir_all(path(set, "params").parent().unwrap()).unwrap();
         write("params", params::to_bytes(&party.params, &metadata()).unwrap());
-        write("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata()).unwrap().to_vec());
+        write(
+            "secret_key",
+            secret_key::expose_to_bytes(&party.secret, &metadata()).unwrap().to_vec(),
+        );
         write("public_key", public_key::to_bytes(&public, &metadata()).unwrap());
         write("server_keys", server_keys::to_bytes(&keys, &metadata()).unwrap());
-        write("plaintexts", plaintexts::to_bytes(&party.params, std::slice::from_ref(&message), &metadata()).unwrap());
-        write("ciphertexts", ciphertexts::to_bytes(&party.params, &[fresh, switched], &metadata()).unwrap());
+        write(
+            "plaintexts",
+            plaintexts::to_bytes(&party.params, std::slice::from_ref(&message), &metadata())
+                .unwrap(),
+        );
+        write(
+            "ciphertexts",
+            ciphertexts::to_bytes(&party.params, &[fresh, switched], &metadata()).unwrap(),
+        );
         write("results", results::to_bytes(&party.params, &[compact], &metadata()).unwrap());
     }
 }
@@ -109,7 +130,12 @@ const LISTED: &str = "insecure_bgv-257-n8";
 fn write_golden_manifest() {
     let mut manifest = Manifest::new(&common::named(LISTED));
     manifest.add(&stored(LISTED, "ciphertexts")).unwrap();
-    write_file(&path(LISTED, "manifest"), &manifest.to_bytes(&common::manifest_key()).unwrap(), Existing::Replace).unwrap();
+    write_file(
+        &path(LISTED, "manifest"),
+        &manifest.to_bytes(&common::manifest_key()).unwrap(),
+        Existing::Replace,
+    )
+    .unwrap();
 }
 
 #[test]
@@ -122,10 +148,15 @@ fn version_1_of_manifests_is_read_and_written_again_byte_by_byte() {
     let (xs, _) = ciphertexts::from_bytes(&set, &stored(LISTED, "ciphertexts"), &options).unwrap();
     assert_eq!(xs.iter().map(Ciphertext::level).collect::<Vec<_>>(), [Level(2), Level(1)]);
     let summary = inspect(&bytes, &options).unwrap();
-    assert_eq!((summary.kind, summary.params, summary.records), (ObjectKind::Manifest, ParamsId::of(&set), 1));
+    assert_eq!(
+        (summary.kind, summary.params, summary.records),
+        (ObjectKind::Manifest, ParamsId::of(&set), 1)
+    );
     // The tag, computed by hand as docs/format.md has it.
-    let derived =
-        blake3::derive_key("everlevel 2026-11-22 tag of manifests of noise bounds, format version 1", key.expose_bytes());
+    let derived = blake3::derive_key(
+        "everlevel 2026-11-22 tag of manifests of noise bounds, format version 1",
+        key.expose_bytes(),
+    );
     let covered = [&bytes[..32], &bytes[bytes.len() - (4 + 32 + 4 + 2 * 8)..]].concat();
     let tag = *blake3::keyed_hash(&derived, &covered).as_bytes();
     let at = everlevel_wire::HEADER_BYTES + 4 + 4 + 8 + 16 + 4;
@@ -147,7 +178,9 @@ fn write_golden_files_of_ltv() {
     let g = GaloisElement::new(255, 2).unwrap();
     let keys = LtvEvalKeys::generate(&secret, &[g], KeyForm::Polynomial, &mut rng);
     let x = secret.encrypt_at(&ltv_message(&set), Level(2), &mut rng).unwrap();
-    let write = |kind: &str, bytes: Vec<u8>| write_file(&path(LTV, kind), &bytes, Existing::Replace).unwrap();
+    let write = |kind: &str, bytes: Vec<u8>| {
+        write_file(&path(LTV, kind), &bytes, Existing::Replace).unwrap()
+    };
     write("params", ltv::params::to_bytes(&set, &metadata()).unwrap());
     write("secret_key", ltv::secret_key::expose_to_bytes(&secret, &metadata()).unwrap().to_vec());
     write("public_key", ltv::public_key::to_bytes(secret.public(), &metadata()).unwrap());
@@ -174,12 +207,16 @@ fn version_1_of_ltv_is_read_and_written_again_byte_by_byte() {
     assert!(ltv::ciphertexts::to_bytes(&set, &xs, &found).unwrap() == bytes);
     assert_eq!(secret.decrypt(&xs[0]).unwrap(), ltv_message(&set));
     let bytes = stored(LTV, "eval_keys");
-    let (keys, found) = ltv::eval_keys::from_bytes(&set, KeyForm::Evaluations, &bytes, &options).unwrap();
+    let (keys, found) =
+        ltv::eval_keys::from_bytes(&set, KeyForm::Evaluations, &bytes, &options).unwrap();
     assert!(ltv::eval_keys::to_bytes(&keys, &found).unwrap() == bytes);
     let evaluator = LtvEvaluator::new(keys).unwrap();
     let g = GaloisElement::new(255, 2).unwrap();
     let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
-    assert_eq!(rotated.coefficients(), set.plain().unwrap().galois(ltv_message(&set).coefficients(), g, 1));
+    assert_eq!(
+        rotated.coefficients(),
+        set.plain().unwrap().galois(ltv_message(&set).coefficients(), g, 1)
+    );
 }
 
 #[test]
@@ -190,7 +227,10 @@ fn version_1_is_read_and_written_again_byte_by_byte() {
         let bytes = stored(name, "params");
         let (set, found) = params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap();
         assert_eq!(found, metadata());
-        assert!(set.same(&expected), "{name}: the set is not what it was when version 1 was written");
+        assert!(
+            set.same(&expected),
+            "{name}: the set is not what it was when version 1 was written"
+        );
         assert!(params::to_bytes(&set, &found).unwrap() == bytes);
 
         let bytes = stored(name, "secret_key");
@@ -218,7 +258,10 @@ fn version_1_is_read_and_written_again_byte_by_byte() {
         let (public, found) = public_key::from_bytes(&set, &bytes, &options).unwrap();
         assert!(public_key::to_bytes(&public, &found).unwrap() == bytes);
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        assert!(secret.decrypt(&public.encrypt(&messages[0], &mut rng).unwrap()).unwrap() == messages[0]);
+        assert!(
+            secret.decrypt(&public.encrypt(&messages[0], &mut rng).unwrap()).unwrap()
+                == messages[0]
+        );
 
         let bytes = stored(name, "server_keys");
         let (keys, found) = server_keys::from_bytes(&set, &bytes, &options).unwrap();
@@ -238,7 +281,10 @@ fn version_1_is_read_and_written_again_byte_by_byte() {
 
         for (kind, number) in KINDS {
             let summary = inspect(&stored(name, kind), &options).unwrap();
-            assert_eq!((summary.kind, summary.params, &summary.metadata), (number, ParamsId::of(&set), &metadata()));
+            assert_eq!(
+                (summary.kind, summary.params, &summary.metadata),
+                (number, ParamsId::of(&set), &metadata())
+            );
         }
     }
     assert_eq!(FORMAT_VERSION, 1);

@@ -1,4 +1,5 @@
-//! Bytes from somebody else: every one of them flipped, cut at every length, and random changes with checksums that match.
+//! Bytes from somebody else: every one of them flipped, cut at every length, and random changes
+//! with checksums that match.
 
 mod common;
 #[path = "../../../fuzz/src/objects/mod.rs"]
@@ -9,7 +10,8 @@ use std::path::Path;
 
 use everlevel_scheme::Params;
 use everlevel_wire::{
-    BoundPolicy, Manifest, ReadOptions, WireError, ciphertexts, params, plaintexts, public_key, results, secret_key, server_keys,
+    BoundPolicy, Manifest, ReadOptions, WireError, ciphertexts, params, plaintexts, public_key,
+    results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -18,7 +20,8 @@ const DIRECTORY: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The files of a directory, by name.
 fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
-    let entries = fs::read_dir(directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
+    let entries =
+        fs::read_dir(directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
     let mut out: Vec<_> = entries
         .map(|entry| {
             let path = entry.unwrap().path();
@@ -55,7 +58,10 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
 
 fn set_of(name: &str) -> Params {
     let set = name.rsplit_once('.').unwrap().0;
-    common::odd_sets().into_iter().find(|known| known.name() == set).unwrap_or_else(|| common::named(set))
+    common::odd_sets()
+        .into_iter()
+        .find(|known| known.name() == set)
+        .unwrap_or_else(|| common::named(set))
 }
 
 #[test]
@@ -85,7 +91,10 @@ fn every_truncation_is_found() {
             let found = read(&set, name, &bytes[..length]).unwrap_err();
             assert_eq!(found.code(), "wire.truncated", "{name}, {length} bytes");
         }
-        assert_eq!(read(&set, name, &[&bytes[..], &[0]].concat()).unwrap_err().code(), "wire.trailing");
+        assert_eq!(
+            read(&set, name, &[&bytes[..], &[0]].concat()).unwrap_err().code(),
+            "wire.trailing"
+        );
     }
 }
 
@@ -141,7 +150,10 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
 fn write_seeds() {
     let directory = Path::new(DIRECTORY).join("../../fuzz/corpus/objects");
     fs::create_dir_all(&directory).unwrap();
-    fuzz::seeds().unwrap().iter().for_each(|(name, bytes)| fs::write(directory.join(name), bytes).unwrap());
+    fuzz::seeds()
+        .unwrap()
+        .iter()
+        .for_each(|(name, bytes)| fs::write(directory.join(name), bytes).unwrap());
 }
 
 #[test]
@@ -175,14 +187,17 @@ fn random_changes(seed: u64, rounds: usize) {
         for (name, bytes) in &corpus {
             let mutant = changed(bytes, &mut rng);
             let outcome = std::panic::catch_unwind(|| fuzz_all(&mutant));
-            accepted += outcome.unwrap_or_else(|_| panic!("{name}, round {round}: {mutant:?}")).min(1);
+            accepted +=
+                outcome.unwrap_or_else(|_| panic!("{name}, round {round}: {mutant:?}")).min(1);
         }
     }
-    // Changes of records that checksums do not give away are objects, too: the third depth is reached.
+    // Changes of records that checksums do not give away are objects, too: the third depth is
+    // reached.
     assert!(accepted * 20 > rounds * corpus.len(), "{accepted} mutants were read");
 }
 
-/// The unchanged objects with their checksums computed anew are the same: what the random changes are sealed with is right.
+/// The unchanged objects with their checksums computed anew are the same: what the random changes
+/// are sealed with is right.
 #[test]
 fn sealing_is_right() {
     for (name, bytes) in golden() {

@@ -2,7 +2,9 @@
 
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::ltv::{KeyForm, LtvCiphertext};
-use everlevel_scheme::{Level, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, NextUse, OptIn, Scheme};
+use everlevel_scheme::{
+    Level, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, NextUse, OptIn, Scheme,
+};
 use everlevel_wire::ltv::{ciphertexts, eval_keys, params, public_key, secret_key};
 use everlevel_wire::{BoundPolicy, Encryption, Metadata, ReadOptions, WireError, inspect};
 use rand_chacha::ChaCha20Rng;
@@ -21,7 +23,10 @@ fn every_object_of_it() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let set = LtvParams::named(name, OptIn::InsecureResearch).unwrap();
         let bytes = params::to_bytes(&set, &none).unwrap();
-        assert_eq!(params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap().0.spec(), set.spec());
+        assert_eq!(
+            params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap().0.spec(),
+            set.spec()
+        );
         assert_eq!(inspect(&bytes, &options).unwrap().params, params::id_of(&set));
 
         let secret = LtvSecretKey::generate(&set, &mut rng);
@@ -29,16 +34,21 @@ fn every_object_of_it() {
         let (again, _) = secret_key::from_bytes(&set, &bytes, &options).unwrap();
         assert!(*secret_key::expose_to_bytes(&again, &none).unwrap() == *bytes);
         let bytes = public_key::to_bytes(secret.public(), &none).unwrap();
-        assert!(public_key::to_bytes(again.public(), &none).unwrap() == bytes, "h follows from u and g");
+        assert!(
+            public_key::to_bytes(again.public(), &none).unwrap() == bytes,
+            "h follows from u and g"
+        );
         let (public, _) = public_key::from_bytes(&set, &bytes, &options).unwrap();
 
-        let message = set.from_coefficients((0..set.degree() as u64).map(|i| i / 3 % 2).collect()).unwrap();
+        let message =
+            set.from_coefficients((0..set.degree() as u64).map(|i| i / 3 % 2).collect()).unwrap();
         let x = public.encrypt(&message, &mut rng).unwrap();
         assert_eq!(again.decrypt(&x).unwrap(), message);
 
         let g = GaloisElement::new(255, 2).unwrap();
         for form in [KeyForm::Evaluations, KeyForm::Polynomial] {
-            let keys = LtvEvalKeys::generate(&secret, &[g], form, &mut ChaCha20Rng::seed_from_u64(2));
+            let keys =
+                LtvEvalKeys::generate(&secret, &[g], form, &mut ChaCha20Rng::seed_from_u64(2));
             let bytes = eval_keys::to_bytes(&keys, &none).unwrap();
             assert!(eval_keys::to_bytes(&keys.reduced(Level(1)), &none).is_err());
             let compute = |keys: LtvEvalKeys| {
@@ -57,7 +67,11 @@ fn every_object_of_it() {
             let bytes = ciphertexts::to_bytes(&set, &all, &none).unwrap();
             let (back, _) = ciphertexts::from_bytes(&set, &bytes, &options).unwrap();
             assert!(ciphertexts::to_bytes(&set, &back, &none).unwrap() == bytes);
-            assert!(back.iter().zip(&all).all(|(a, b)| (a.meta(), a.fingerprint()) == (b.meta(), b.fingerprint())));
+            assert!(
+                back.iter()
+                    .zip(&all)
+                    .all(|(a, b)| (a.meta(), a.fingerprint()) == (b.meta(), b.fingerprint()))
+            );
         }
     }
 }
@@ -69,17 +83,26 @@ fn noise_is_believed_as_the_policy_says() {
     let secret = LtvSecretKey::generate(&set, &mut rng);
     let message = set.from_coefficients(vec![1; set.degree()]).unwrap();
     let x = secret.encrypt(&message, &mut rng).unwrap();
-    let evaluator = LtvEvaluator::new(LtvEvalKeys::generate(&secret, &[], KeyForm::Evaluations, &mut rng)).unwrap();
+    let evaluator =
+        LtvEvaluator::new(LtvEvalKeys::generate(&secret, &[], KeyForm::Evaluations, &mut rng))
+            .unwrap();
     let product = evaluator.mul(&x, &x, NextUse::Keep).unwrap();
     let read = |x: &LtvCiphertext, bounds| {
         let bytes = ciphertexts::to_bytes(&set, std::slice::from_ref(x), &Metadata::new()).unwrap();
-        ciphertexts::from_bytes(&set, &bytes, &ReadOptions::with_bounds(bounds)).map(|(mut xs, _)| xs.remove(0))
+        ciphertexts::from_bytes(&set, &bytes, &ReadOptions::with_bounds(bounds))
+            .map(|(mut xs, _)| xs.remove(0))
     };
     let untrusted = read(&x, BoundPolicy::Untrusted).unwrap();
     assert_eq!(secret.decrypt(&untrusted).unwrap(), message);
-    assert!(evaluator.add(&untrusted, &untrusted).is_err() && evaluator.mul(&untrusted, &untrusted, NextUse::Keep).is_err());
+    assert!(
+        evaluator.add(&untrusted, &untrusted).is_err()
+            && evaluator.mul(&untrusted, &untrusted, NextUse::Keep).is_err()
+    );
     assert_eq!(read(&x, BoundPolicy::Fresh(Encryption::Public)).unwrap().meta(), x.meta());
-    assert_eq!(read(&product, BoundPolicy::Fresh(Encryption::Public)).unwrap_err().code(), "wire.malformed");
+    assert_eq!(
+        read(&product, BoundPolicy::Fresh(Encryption::Public)).unwrap_err().code(),
+        "wire.malformed"
+    );
 }
 
 #[test]
@@ -94,7 +117,10 @@ fn damage_is_found() {
     type Read<'r> = Box<dyn Fn(&[u8]) -> Result<(), WireError> + 'r>;
     let options = stated();
     let objects: [(Vec<u8>, Read<'_>); 5] = [
-        (params::to_bytes(&set, &none).unwrap(), Box::new(|b| params::spec_from_bytes(b, &options).map(drop))),
+        (
+            params::to_bytes(&set, &none).unwrap(),
+            Box::new(|b| params::spec_from_bytes(b, &options).map(drop)),
+        ),
         (
             secret_key::expose_to_bytes(&secret, &none).unwrap().to_vec(),
             Box::new(|b| secret_key::from_bytes(&set, b, &options).map(drop)),
@@ -107,7 +133,10 @@ fn damage_is_found() {
             eval_keys::to_bytes(&keys, &none).unwrap(),
             Box::new(|b| eval_keys::from_bytes(&set, KeyForm::Polynomial, b, &options).map(drop)),
         ),
-        (ciphertexts::to_bytes(&set, &[x], &none).unwrap(), Box::new(|b| ciphertexts::from_bytes(&set, b, &options).map(drop))),
+        (
+            ciphertexts::to_bytes(&set, &[x], &none).unwrap(),
+            Box::new(|b| ciphertexts::from_bytes(&set, b, &options).map(drop)),
+        ),
     ];
     for (bytes, read) in objects {
         read(&bytes).unwrap();

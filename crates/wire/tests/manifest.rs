@@ -7,11 +7,13 @@ mod sealed;
 use std::sync::Arc;
 
 use common::Party;
-use everlevel_scheme::{Ciphertext, Evaluator, LtvParams, LtvSecretKey, NextUse, OptIn, Plaintext, Scheme};
+use everlevel_scheme::{
+    Ciphertext, Evaluator, LtvParams, LtvSecretKey, NextUse, OptIn, Plaintext, Scheme,
+};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
-    BoundPolicy, CiphertextReader, CiphertextWriter, HEADER_BYTES, Manifest, ManifestKey, Metadata, ReadOptions, ciphertexts,
-    ltv, plaintexts,
+    BoundPolicy, CiphertextReader, CiphertextWriter, HEADER_BYTES, Manifest, ManifestKey, Metadata,
+    ReadOptions, ciphertexts, ltv, plaintexts,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -29,12 +31,14 @@ fn believing(manifest: &Manifest) -> ReadOptions {
 fn computed(set: &str) -> (Party, Vec<Ciphertext>) {
     let mut party = Party::new(set, 7);
     let fresh = party.secret.encrypt(&party.message(5), &mut party.rng).unwrap();
-    let product = Evaluator::new(party.server_keys()).mul(&fresh, &fresh, NextUse::Product).unwrap();
+    let product =
+        Evaluator::new(party.server_keys()).mul(&fresh, &fresh, NextUse::Product).unwrap();
     (party, vec![fresh, product])
 }
 
 fn write(party: &Party, xs: &[Ciphertext]) -> Vec<u8> {
-    ciphertexts::to_bytes(&party.params, xs, &Metadata::from([("rows".into(), "2".into())])).unwrap()
+    ciphertexts::to_bytes(&party.params, xs, &Metadata::from([("rows".into(), "2".into())]))
+        .unwrap()
 }
 
 /// The place of the noise bound of ciphertext 0 in the object that `write` makes.
@@ -50,37 +54,52 @@ fn listed_objects_have_the_bounds_of_the_manifest() {
         manifest.add(&object).unwrap();
         let sent = manifest.to_bytes(&key(1)).unwrap();
         let received = Manifest::from_bytes(&sent, &key(1), &ReadOptions::default()).unwrap();
-        assert_eq!((&received, received.len(), received.to_bytes(&key(1)).unwrap() == sent), (&manifest, 1, true));
+        assert_eq!(
+            (&received, received.len(), received.to_bytes(&key(1)).unwrap() == sent),
+            (&manifest, 1, true)
+        );
 
-        let (found, _) = ciphertexts::from_bytes(&party.params, &object, &believing(&received)).unwrap();
+        let (found, _) =
+            ciphertexts::from_bytes(&party.params, &object, &believing(&received)).unwrap();
         for (x, y) in xs.iter().zip(&found) {
             assert!((x.noise_bound_bits() - y.noise_bound_bits()).abs() < 1e-8, "{set}");
             assert_eq!(party.secret.decrypt(x).unwrap(), party.secret.decrypt(y).unwrap(), "{set}");
         }
         // The rest of the same ciphertexts in another object is another object.
         let other = write(&party, &xs[..1]);
-        let refused = ciphertexts::from_bytes(&party.params, &other, &believing(&received)).unwrap_err();
+        let refused =
+            ciphertexts::from_bytes(&party.params, &other, &believing(&received)).unwrap_err();
         assert_eq!(refused.code(), "wire.not-in-manifest");
         manifest.add(&other).unwrap();
         assert!(ciphertexts::from_bytes(&party.params, &other, &believing(&manifest)).is_ok());
     }
 }
 
-/// Whoever carries an object can neither lower its bound nor change anything else, whatever the checksums say.
+/// Whoever carries an object can neither lower its bound nor change anything else, whatever the
+/// checksums say.
 #[test]
 fn changed_objects_are_refused() {
     let (party, xs) = computed("insecure_bgv-257-n8");
     let object = write(&party, &xs);
     let mut manifest = Manifest::new(&party.params);
     manifest.add(&object).unwrap();
-    let read = |bytes: &[u8], options: &ReadOptions| ciphertexts::from_bytes(&party.params, bytes, options);
+    let read = |bytes: &[u8], options: &ReadOptions| {
+        ciphertexts::from_bytes(&party.params, bytes, options)
+    };
     let largest = party.params.largest_noise(xs[0].level());
-    assert_eq!(object[BOUND..BOUND + 8], xs[0].noise_bound_bits().to_bits().to_le_bytes(), "this is the bound");
+    assert_eq!(
+        object[BOUND..BOUND + 8],
+        xs[0].noise_bound_bits().to_bits().to_le_bytes(),
+        "this is the bound"
+    );
     let mut lie = object.clone();
     lie[BOUND..BOUND + 8].copy_from_slice(&(largest - 3.0).to_bits().to_le_bytes());
     let lie = resealed(&lie).unwrap();
     let stated = read(&lie, &ReadOptions::with_bounds(BoundPolicy::Stated)).unwrap().0;
-    assert!((stated[0].noise_bound_bits() - largest + 3.0).abs() < 1e-9, "without a manifest it would be believed");
+    assert!(
+        (stated[0].noise_bound_bits() - largest + 3.0).abs() < 1e-9,
+        "without a manifest it would be believed"
+    );
     assert_eq!(read(&lie, &believing(&manifest)).unwrap_err().code(), "wire.not-in-manifest");
     for at in (0..object.len()).filter(|at| *at < 300 || at % 251 == 0) {
         let mut changed = object.clone();
@@ -92,7 +111,8 @@ fn changed_objects_are_refused() {
     }
 }
 
-/// A manifest vouches for what a key holder lists, and is held to the limits of the scheme all the same.
+/// A manifest vouches for what a key holder lists, and is held to the limits of the scheme all the
+/// same.
 #[test]
 fn bounds_stay_within_what_levels_allow() {
     let (party, xs) = computed("insecure_bgv-257-n8");
@@ -102,7 +122,9 @@ fn bounds_stay_within_what_levels_allow() {
         object[BOUND..BOUND + 8].copy_from_slice(&bound.to_bits().to_le_bytes());
         let object = resealed(&object).unwrap();
         let mut manifest = Manifest::new(&party.params);
-        manifest.add(&object).map(|()| ciphertexts::from_bytes(&party.params, &object, &believing(&manifest)).unwrap().0)
+        manifest.add(&object).map(|()| {
+            ciphertexts::from_bytes(&party.params, &object, &believing(&manifest)).unwrap().0
+        })
     };
     assert_eq!(listing(largest + 40.0).unwrap()[0].noise_bound_bits(), largest);
     let least = listing(-1000.0).unwrap()[0].noise_bound_bits();
@@ -118,7 +140,8 @@ fn every_changed_byte_and_every_other_key_is_refused() {
     manifest.add(&write(&party, &xs)).unwrap();
     manifest.add(&write(&party, &xs[..1])).unwrap();
     let bytes = manifest.to_bytes(&key(1)).unwrap();
-    let read = |bytes: &[u8], key: &ManifestKey| Manifest::from_bytes(bytes, key, &ReadOptions::default());
+    let read =
+        |bytes: &[u8], key: &ManifestKey| Manifest::from_bytes(bytes, key, &ReadOptions::default());
     assert_eq!(read(&bytes, &key(1)).unwrap(), manifest);
     for other in [key(0), key(2), ManifestKey::generate(&mut ChaCha20Rng::seed_from_u64(1))] {
         assert_eq!(read(&bytes, &other).unwrap_err().code(), "wire.not-authentic");
@@ -174,10 +197,13 @@ fn files_that_are_read_piece_by_piece() {
     let (party, xs) = computed("insecure_bgv-257-n8");
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.ct");
-    let mut writer = CiphertextWriter::create(&party.params, &path, Existing::Keep, 2, &Metadata::new()).unwrap();
+    let mut writer =
+        CiphertextWriter::create(&party.params, &path, Existing::Keep, 2, &Metadata::new())
+            .unwrap();
     xs.iter().for_each(|x| writer.push(x).unwrap());
     writer.finish().unwrap();
-    let (mut manifest, mut in_memory) = (Manifest::new(&party.params), Manifest::new(&party.params));
+    let (mut manifest, mut in_memory) =
+        (Manifest::new(&party.params), Manifest::new(&party.params));
     manifest.add_file(&path).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     in_memory.add(&bytes).unwrap();
@@ -203,12 +229,16 @@ fn ltv_over_prime_powers() {
     let secret = LtvSecretKey::generate(&set, &mut rng);
     let message: Plaintext = set.from_coefficients(vec![1; set.degree()]).unwrap();
     let x = secret.encrypt(&message, &mut rng).unwrap();
-    let bytes = ltv::ciphertexts::to_bytes(&set, std::slice::from_ref(&x), &Metadata::new()).unwrap();
+    let bytes =
+        ltv::ciphertexts::to_bytes(&set, std::slice::from_ref(&x), &Metadata::new()).unwrap();
     let mut manifest = Manifest::of_id(ltv::params::id_of(&set));
     manifest.add(&bytes).unwrap();
     let (found, _) = ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&manifest)).unwrap();
     assert!((found[0].meta().noise - x.meta().noise).abs() < 1e-8);
     assert_eq!(secret.decrypt(&found[0]).unwrap(), message);
     let empty = Manifest::of_id(ltv::params::id_of(&set));
-    assert_eq!(ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&empty)).unwrap_err().code(), "wire.not-in-manifest");
+    assert_eq!(
+        ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&empty)).unwrap_err().code(),
+        "wire.not-in-manifest"
+    );
 }

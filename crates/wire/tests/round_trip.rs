@@ -4,10 +4,12 @@ mod common;
 
 use common::{Party, SETS, named};
 use everlevel_scheme::keys::EvalKeys;
-use everlevel_scheme::{Ciphertext, Evaluator, Form, Level, NextUse, OptIn, Plaintext, PublicKey, Scheme, SecretKey};
+use everlevel_scheme::{
+    Ciphertext, Evaluator, Form, Level, NextUse, OptIn, Plaintext, PublicKey, Scheme, SecretKey,
+};
 use everlevel_wire::{
-    BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError, canonical_json, ciphertexts, inspect,
-    params, plaintexts, public_key, secret_key, server_keys,
+    BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError,
+    canonical_json, ciphertexts, inspect, params, plaintexts, public_key, secret_key, server_keys,
 };
 use proptest::prelude::*;
 
@@ -26,7 +28,9 @@ fn again(party: &Party, xs: &[Ciphertext]) -> Vec<Ciphertext> {
         back.iter().map(Ciphertext::fingerprint).collect::<Vec<_>>(),
         xs.iter().map(Ciphertext::fingerprint).collect::<Vec<_>>()
     );
-    assert!(back.iter().zip(xs).all(|(a, b)| a.seed() == b.seed() && a.meta().level == b.meta().level));
+    assert!(
+        back.iter().zip(xs).all(|(a, b)| a.seed() == b.seed() && a.meta().level == b.meta().level)
+    );
     back
 }
 
@@ -35,7 +39,8 @@ fn parameters_keep_their_names_and_ids() {
     for name in SETS {
         let set = named(name);
         let bytes = params::to_bytes(&set, &Metadata::new()).unwrap();
-        let (back, _) = params::from_bytes(&bytes, OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
+        let (back, _) =
+            params::from_bytes(&bytes, OptIn::InsecureResearch, &ReadOptions::default()).unwrap();
         assert!(back.same(&set));
         assert_eq!(inspect(&bytes, &ReadOptions::default()).unwrap().params, ParamsId::of(&set));
         assert_eq!(params::named_spec(ParamsId::of(&set)).unwrap().name, name);
@@ -55,7 +60,8 @@ fn secret_keys_decrypt_after_a_round_trip() {
     for name in SETS {
         let mut party = Party::new(name, 1);
         let bytes = secret_key::expose_to_bytes(&party.secret, &Metadata::new()).unwrap();
-        let (back, _) = secret_key::from_bytes(&party.params, &bytes, &ReadOptions::default()).unwrap();
+        let (back, _) =
+            secret_key::from_bytes(&party.params, &bytes, &ReadOptions::default()).unwrap();
         assert!(*secret_key::expose_to_bytes(&back, &Metadata::new()).unwrap() == *bytes);
         let message = party.message(11);
         let x = party.secret.encrypt(&message, &mut party.rng).unwrap();
@@ -69,7 +75,9 @@ fn secret_keys_decrypt_after_a_round_trip() {
 fn secret_keys_that_were_never_drawn_are_refused() {
     let party = Party::new("insecure_bgv-257-n8", 2);
     let mut exposed = party.secret.expose_secret_coefficients();
-    let refused = |x: &everlevel_scheme::keys::ExposedSecret| SecretKey::from_secret_coefficients(&party.params, x).is_err();
+    let refused = |x: &everlevel_scheme::keys::ExposedSecret| {
+        SecretKey::from_secret_coefficients(&party.params, x).is_err()
+    };
     assert!(!refused(&exposed));
     exposed.main[3] = 2;
     assert!(refused(&exposed), "a coefficient");
@@ -91,7 +99,8 @@ fn public_keys_encrypt_after_a_round_trip() {
         let mut party = Party::new(name, 3);
         let key = PublicKey::generate(&party.secret, &mut party.rng);
         let bytes = public_key::to_bytes(&key, &Metadata::new()).unwrap();
-        let (back, _) = public_key::from_bytes(&party.params, &bytes, &ReadOptions::default()).unwrap();
+        let (back, _) =
+            public_key::from_bytes(&party.params, &bytes, &ReadOptions::default()).unwrap();
         assert!(public_key::to_bytes(&back, &Metadata::new()).unwrap() == bytes);
         let message = party.message(5);
         let x = back.encrypt(&message, &mut party.rng).unwrap();
@@ -116,14 +125,20 @@ fn server_keys_compute_the_same_after_a_round_trip() {
         assert!(bytes.len() as u64 - report.total_bytes() <= 80 + 60 * records);
         // The sum that plans estimate, up to the seeds.
         let estimate = party.plan.seeded_bytes(&party.params) as f64;
-        assert!((report.total_bytes() as f64 / estimate - 1.0).abs() < 0.15, "{name}: {report:?}, {estimate}");
+        assert!(
+            (report.total_bytes() as f64 / estimate - 1.0).abs() < 0.15,
+            "{name}: {report:?}, {estimate}"
+        );
 
         let x = party.secret.encrypt(&party.message(7), &mut party.rng).unwrap();
         let g = party.plan.galois.keys().next().unwrap().0;
         let compute = |keys| {
             let evaluator = Evaluator::new(keys);
             let y = evaluator.mul(&x, &x, NextUse::Product).unwrap();
-            evaluator.apply_galois(&evaluator.mul(&y, &x, NextUse::Keep).unwrap(), g).unwrap().fingerprint()
+            evaluator
+                .apply_galois(&evaluator.mul(&y, &x, NextUse::Keep).unwrap(), g)
+                .unwrap()
+                .fingerprint()
         };
         assert_eq!(back.bootstrap().unwrap().is_some(), party.params.spec().bootstrap.is_some());
         assert_eq!(compute(keys), compute(back));
@@ -138,8 +153,14 @@ fn plaintexts_at_every_exponent() {
             let t = party.params.slot_shape().plain_modulus(exponent);
             let coefficients = (0..party.params.degree() as u64).map(|i| t - 1 - i % t).collect();
             let x = Plaintext::from_coefficients(&party.params, coefficients, exponent).unwrap();
-            let bytes = plaintexts::to_bytes(&party.params, &[x.clone(), party.message(3)], &Metadata::new()).unwrap();
-            let (back, _) = plaintexts::from_bytes(&party.params, &bytes, &ReadOptions::default()).unwrap();
+            let bytes = plaintexts::to_bytes(
+                &party.params,
+                &[x.clone(), party.message(3)],
+                &Metadata::new(),
+            )
+            .unwrap();
+            let (back, _) =
+                plaintexts::from_bytes(&party.params, &bytes, &ReadOptions::default()).unwrap();
             assert_eq!(back, [x, party.message(3)]);
         }
     }
@@ -169,7 +190,11 @@ fn fresh_ciphertexts_are_seeded_and_results_are_not() {
         evaluator.mod_switch_to(&x, Level(3)).unwrap(),
     ];
     assert!(results.iter().all(|y| y.seed().is_none()));
-    let bytes = |x: &Ciphertext| ciphertexts::to_bytes(&party.params, std::slice::from_ref(x), &Metadata::new()).unwrap().len();
+    let bytes = |x: &Ciphertext| {
+        ciphertexts::to_bytes(&party.params, std::slice::from_ref(x), &Metadata::new())
+            .unwrap()
+            .len()
+    };
     assert!((bytes(&x) as f64) < 0.52 * bytes(&results[0]) as f64);
     again(&party, &results);
 }
@@ -182,17 +207,29 @@ fn bounds_are_believed_as_the_policy_says() {
         let fresh = party.secret.encrypt(&message, &mut party.rng).unwrap();
         let evaluator = Evaluator::new(party.server_keys());
         let product = evaluator.mul(&fresh, &fresh, NextUse::Keep).unwrap();
-        let bytes = |x: &Ciphertext| ciphertexts::to_bytes(&party.params, std::slice::from_ref(x), &Metadata::new()).unwrap();
+        let bytes = |x: &Ciphertext| {
+            ciphertexts::to_bytes(&party.params, std::slice::from_ref(x), &Metadata::new()).unwrap()
+        };
         let read = |bytes: &[u8], bounds| {
-            ciphertexts::from_bytes(&party.params, bytes, &ReadOptions::with_bounds(bounds)).map(|(mut xs, _)| xs.remove(0))
+            ciphertexts::from_bytes(&party.params, bytes, &ReadOptions::with_bounds(bounds))
+                .map(|(mut xs, _)| xs.remove(0))
         };
 
         let untrusted = read(&bytes(&product), BoundPolicy::Untrusted).unwrap();
-        assert_eq!(party.secret.decrypt(&untrusted).unwrap(), party.secret.decrypt(&product).unwrap());
-        assert!(evaluator.mul(&untrusted, &untrusted, NextUse::Keep).is_err(), "{name}: decryptable, and nothing else");
+        assert_eq!(
+            party.secret.decrypt(&untrusted).unwrap(),
+            party.secret.decrypt(&product).unwrap()
+        );
+        assert!(
+            evaluator.mul(&untrusted, &untrusted, NextUse::Keep).is_err(),
+            "{name}: decryptable, and nothing else"
+        );
         assert!(evaluator.add(&untrusted, &untrusted).is_err());
 
-        assert_eq!(read(&bytes(&fresh), BoundPolicy::Fresh(Encryption::Secret)).unwrap().meta(), fresh.meta());
+        assert_eq!(
+            read(&bytes(&fresh), BoundPolicy::Fresh(Encryption::Secret)).unwrap().meta(),
+            fresh.meta()
+        );
         let public = read(&bytes(&fresh), BoundPolicy::Fresh(Encryption::Public)).unwrap();
         assert!(public.noise_bound_bits() >= fresh.noise_bound_bits());
         let refused = read(&bytes(&product), BoundPolicy::Fresh(Encryption::Secret)).unwrap_err();
@@ -215,7 +252,9 @@ fn each_mistake_has_its_own_error() {
     let x = party.secret.encrypt(&party.message(1), &mut party.rng).unwrap();
     let bytes = ciphertexts::to_bytes(&party.params, &[x], &Metadata::new()).unwrap();
     let options = ReadOptions::default();
-    let code = |bytes: &[u8]| ciphertexts::from_bytes(&party.params, bytes, &options).map(|_| ()).unwrap_err().code();
+    let code = |bytes: &[u8]| {
+        ciphertexts::from_bytes(&party.params, bytes, &options).map(|_| ()).unwrap_err().code()
+    };
     assert_eq!(code(b"PK\x03\x04 something else altogether"), "wire.not-ours");
     assert_eq!(code(&bytes[..7]), "wire.truncated");
     assert_eq!(code(&bytes[..bytes.len() - 1]), "wire.truncated");
@@ -230,9 +269,15 @@ fn each_mistake_has_its_own_error() {
     assert_eq!(of(&other).code(), "wire.other-params");
     assert!(of(&other).to_string().contains("insecure_bfv-257-n8"));
     let kind = public_key::from_bytes(&party.params, &bytes, &options).map(|_| ()).unwrap_err();
-    assert_eq!(kind, WireError::WrongKind { expected: ObjectKind::PublicKey, found: ObjectKind::Ciphertexts });
+    assert_eq!(
+        kind,
+        WireError::WrongKind { expected: ObjectKind::PublicKey, found: ObjectKind::Ciphertexts }
+    );
     let small = options.clone().limited_to(bytes.len() as u64 - 1);
-    assert_eq!(ciphertexts::from_bytes(&party.params, &bytes, &small).map(|_| ()).unwrap_err().code(), "wire.limit");
+    assert_eq!(
+        ciphertexts::from_bytes(&party.params, &bytes, &small).map(|_| ()).unwrap_err().code(),
+        "wire.limit"
+    );
 }
 
 /// What `hazmat` skips, and what it does not.
@@ -246,9 +291,15 @@ fn unchecked_parsers_skip_checksums_only() {
     let options = ReadOptions::default();
     assert!(ciphertexts::from_bytes(&party.params, &bytes, &options).is_err());
     assert!(ciphertexts::from_bytes_unchecked(&party.params, &bytes, &options).is_ok());
-    assert!(ciphertexts::from_bytes_unchecked(&party.params, &bytes[..bytes.len() - 1], &options).is_err());
+    assert!(
+        ciphertexts::from_bytes_unchecked(&party.params, &bytes[..bytes.len() - 1], &options)
+            .is_err()
+    );
     let keys = server_keys::to_bytes(&party.server_keys(), &Metadata::new()).unwrap();
-    assert_eq!(server_keys::from_bytes_unchecked(&party.params, &keys, &options).unwrap().0.plan(), party.plan);
+    assert_eq!(
+        server_keys::from_bytes_unchecked(&party.params, &keys, &options).unwrap().0.plan(),
+        party.plan
+    );
 }
 
 proptest! {
@@ -258,7 +309,8 @@ proptest! {
         let mut party = Party::new(SETS[set], seed);
         let top = party.params.chain().top().0;
         let message = party.message(seed);
-        // The highest levels hold a fresh encryption over any family; over NTRU the lowest ones need not.
+        // The highest levels hold a fresh encryption over any family; over NTRU the lowest ones
+        // need not.
         let level = Level(top - level % (top / 2));
         let fresh = party.secret.encrypt_at(&message, level, &mut party.rng).unwrap();
         let evaluator = Evaluator::new(everlevel_scheme::ServerKeys::empty(&party.params));

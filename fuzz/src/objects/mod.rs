@@ -1,5 +1,6 @@
-//! What the fuzz targets do with the bytes of objects, at three depths: parsing, conformance, use after conformance. Nothing here may panic, whatever the bytes.
-//! The tests of `everlevel-wire` run all of it over the corpus and over random changes to it.
+//! What the fuzz targets do with the bytes of objects, at three depths: parsing, conformance, use
+//! after conformance. Nothing here may panic, whatever the bytes. The tests of `everlevel-wire` run
+//! all of it over the corpus and over random changes to it.
 
 mod parties;
 mod sealed;
@@ -9,8 +10,8 @@ use std::cell::Cell;
 use everlevel_scheme::ltv::KeyForm;
 use everlevel_scheme::{Evaluator, Level, LtvEvaluator, NextUse, OptIn, Params, Raise, Scheme};
 use everlevel_wire::{
-    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts, inspect, ltv,
-    params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
+    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
+    inspect, ltv, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -26,7 +27,8 @@ fn options(bounds: BoundPolicy) -> ReadOptions {
     ReadOptions::with_bounds(bounds).limited_to(LIMIT)
 }
 
-/// The parties that the bytes may be of: those of the parameter id in the header, or the first one, which then refuses them.
+/// The parties that the bytes may be of: those of the parameter id in the header, or the first one,
+/// which then refuses them.
 fn addressed(bytes: &[u8]) -> impl Iterator<Item = &'static Party> {
     let id = inspect(bytes, &options(BoundPolicy::Untrusted)).ok().map(|summary| summary.params);
     let known = parties().iter().any(|party| Some(party.id) == id);
@@ -58,14 +60,19 @@ pub fn parse(bytes: &[u8]) {
     });
 }
 
-/// Conformance: whatever the bytes are, read for each set and under each policy. How often that went well.
+/// Conformance: whatever the bytes are, read for each set and under each policy. How often that
+/// went well.
 pub fn conform(bytes: &[u8]) -> usize {
     let read = Cell::new(0);
     let count = |well: bool| read.set(read.get() + usize::from(well));
     both(bytes, |bytes| {
         count(wire_params::spec_from_bytes(bytes, &options(BoundPolicy::Untrusted)).is_ok());
         for set in addressed(bytes).map(|party| party.secret.params()) {
-            for bounds in [BoundPolicy::Untrusted, BoundPolicy::Fresh(Encryption::Public), BoundPolicy::Stated] {
+            for bounds in [
+                BoundPolicy::Untrusted,
+                BoundPolicy::Fresh(Encryption::Public),
+                BoundPolicy::Stated,
+            ] {
                 count(ciphertexts::from_bytes(set, bytes, &options(bounds)).is_ok());
             }
             let any = options(BoundPolicy::Untrusted);
@@ -96,7 +103,8 @@ fn conform_ltv(bytes: &[u8]) -> usize {
     read.get()
 }
 
-/// Use after conformance: whatever could be read is encrypted, computed with and decrypted. Results may be wrong or refused.
+/// Use after conformance: whatever could be read is encrypted, computed with and decrypted. Results
+/// may be wrong or refused.
 pub fn compute(bytes: &[u8]) {
     both(bytes, |bytes| {
         for party in addressed(bytes) {
@@ -161,7 +169,10 @@ fn use_keys(party: &Party, bytes: &[u8]) {
     }
     if let Ok((key, _)) = secret_key::from_bytes(set, bytes, &any) {
         let x = key.encrypt(&party.message, &mut rng).and_then(|x| key.decrypt(&x));
-        assert!(x.as_ref() == Ok(&party.message), "a key that was accepted decrypts what it encrypts");
+        assert!(
+            x.as_ref() == Ok(&party.message),
+            "a key that was accepted decrypts what it encrypts"
+        );
     }
     if let Ok((keys, _)) = server_keys::from_bytes(set, bytes, &any) {
         let plan = keys.plan();
@@ -198,7 +209,10 @@ fn use_ltv(bytes: &[u8]) {
     }
     if let Ok((key, _)) = ltv::secret_key::from_bytes(set, bytes, &any) {
         let x = key.encrypt(&party.message, &mut rng).and_then(|x| key.decrypt(&x));
-        assert!(x.as_ref() == Ok(&party.message), "a key that was accepted decrypts what it encrypts");
+        assert!(
+            x.as_ref() == Ok(&party.message),
+            "a key that was accepted decrypts what it encrypts"
+        );
     }
     if let Ok((key, _)) = ltv::public_key::from_bytes(set, bytes, &any) {
         let _ = key.encrypt(&party.message, &mut rng).and_then(|x| secret.decrypt(&x));
@@ -206,21 +220,33 @@ fn use_ltv(bytes: &[u8]) {
     if let Ok((keys, _)) = ltv::eval_keys::from_bytes(set, KeyForm::Evaluations, bytes, &any)
         && let Ok(evaluator) = LtvEvaluator::new(keys)
     {
-        let _ = evaluator.mul(&party.fresh, &party.fresh, NextUse::Keep).and_then(|y| secret.decrypt(&y));
+        let _ = evaluator
+            .mul(&party.fresh, &party.fresh, NextUse::Keep)
+            .and_then(|y| secret.decrypt(&y));
     }
 }
 
 /// Parameters, from an object or from plain JSON. Sets that would take long are left out.
 pub fn params(bytes: &[u8]) {
-    let read = |bytes: &[u8]| wire_params::spec_from_bytes(bytes, &options(BoundPolicy::Untrusted)).ok().map(|(spec, _)| spec);
-    let spec = read(bytes).or_else(|| read(&resealed(bytes)?)).or_else(|| serde_json::from_slice(bytes).ok());
+    let read = |bytes: &[u8]| {
+        wire_params::spec_from_bytes(bytes, &options(BoundPolicy::Untrusted))
+            .ok()
+            .map(|(spec, _)| spec)
+    };
+    let spec = read(bytes)
+        .or_else(|| read(&resealed(bytes)?))
+        .or_else(|| serde_json::from_slice(bytes).ok());
     let Some(spec) = spec else { return };
     if spec.index > 64 || spec.words > 3 || spec.special > 2 || spec.fine_bits.len() > 2 {
         return;
     }
     if let Ok(set) = Params::new(spec, OptIn::InsecureResearch) {
         let bytes = wire_params::to_bytes(&set, &Metadata::new()).expect("little metadata");
-        let back = wire_params::from_bytes(&bytes, OptIn::InsecureResearch, &options(BoundPolicy::Untrusted));
+        let back = wire_params::from_bytes(
+            &bytes,
+            OptIn::InsecureResearch,
+            &options(BoundPolicy::Untrusted),
+        );
         assert!(back.is_ok_and(|(back, _)| back.same(&set)));
     }
 }

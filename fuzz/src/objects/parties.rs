@@ -6,22 +6,27 @@ use everlevel_ring::GaloisElement;
 use everlevel_scheme::ltv::{Gadget, KeyForm, LtvCiphertext, LtvSpec};
 use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, OptIn, Params, ParamsSpec,
-    Plaintext, PublicKey, SecretKey, ServerKeys,
+    Ciphertext, Evaluator, Form, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams,
+    LtvSecretKey, OptIn, Params, ParamsSpec, Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_wire::{
-    Manifest, Metadata, ParamsId, WireError, ciphertexts, ltv, params as wire_params, plaintexts, public_key, results,
-    secret_key, server_keys,
+    Manifest, Metadata, ParamsId, WireError, ciphertexts, ltv, params as wire_params, plaintexts,
+    public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-/// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV over NTRU, and an index with axes.
+/// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV
+/// over NTRU, and an index with axes.
 fn sets() -> Vec<Params> {
     let spec = |name: &str, index: u64, plain_prime: u64, form: Form, family: Family| {
-        let secret = if family == Family::Ntru { SecretKind::TruncatedGaussian } else { SecretKind::UniformTernary };
-        let bootstrap =
-            (form == Form::Bgv && family == Family::Rlwe && index.is_power_of_two()).then(|| BootstrapSpec::encapsulated(2));
+        let secret = if family == Family::Ntru {
+            SecretKind::TruncatedGaussian
+        } else {
+            SecretKind::UniformTernary
+        };
+        let bootstrap = (form == Form::Bgv && family == Family::Rlwe && index.is_power_of_two())
+            .then(|| BootstrapSpec::encapsulated(2));
         ParamsSpec {
             name: name.into(),
             index,
@@ -47,7 +52,8 @@ fn sets() -> Vec<Params> {
         spec("insecure_fuzz-ltv", 32, 97, Form::Bgv, Family::Ntru),
         spec("insecure_fuzz-odd", 15, 2, Form::Bgv, Family::Rlwe),
     ];
-    all.map(|spec| Params::new(spec, OptIn::InsecureResearch).expect("a set that holds together")).into()
+    all.map(|spec| Params::new(spec, OptIn::InsecureResearch).expect("a set that holds together"))
+        .into()
 }
 
 /// Owner and server of one of the sets.
@@ -65,15 +71,26 @@ impl Party {
     fn new(set: &Params) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let secret = SecretKey::generate(set, &mut rng);
-        let coefficients = (0..set.degree() as u64).map(|i| (7 * i + 1) % set.plain_modulus()).collect();
-        let message = Plaintext::from_coefficients(set, coefficients, 1).expect("a plaintext of the set");
+        let coefficients =
+            (0..set.degree() as u64).map(|i| (7 * i + 1) % set.plain_modulus()).collect();
+        let message =
+            Plaintext::from_coefficients(set, coefficients, 1).expect("a plaintext of the set");
         let fresh = secret.encrypt(&message, &mut rng).expect("a plaintext of the set");
-        let automorphism = GaloisElement::new(set.ring().index(), 7).expect("a unit modulo the index");
+        let automorphism =
+            GaloisElement::new(set.ring().index(), 7).expect("a unit modulo the index");
         let moved = KeyPlan::automorphisms_up_to(set, [automorphism], Level(1));
         let mut plan = KeyPlan::relinearization(set).merge(&moved);
         plan.bootstrap = set.spec().bootstrap.is_some();
-        let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).expect("a plan of the set");
-        Party { id: ParamsId::of(set), secret, message, fresh, automorphism, evaluator: Evaluator::new(keys) }
+        let keys =
+            ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).expect("a plan of the set");
+        Party {
+            id: ParamsId::of(set),
+            secret,
+            message,
+            fresh,
+            automorphism,
+            evaluator: Evaluator::new(keys),
+        }
     }
 }
 
@@ -94,11 +111,18 @@ pub fn prime_powers() -> &'static PrimePowers {
     static ONE: OnceLock<PrimePowers> = OnceLock::new();
     ONE.get_or_init(|| {
         let name = "insecure_fuzz-adic".into();
-        let spec = LtvSpec { name, index: 15, prime_bits: 20, levels: 3, gadget: Gadget::Hybrid { rows: 2 } };
+        let spec = LtvSpec {
+            name,
+            index: 15,
+            prime_bits: 20,
+            levels: 3,
+            gadget: Gadget::Hybrid { rows: 2 },
+        };
         let set = LtvParams::new(spec, OptIn::InsecureResearch).expect("a set that holds together");
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let secret = LtvSecretKey::generate(&set, &mut rng);
-        let message = set.from_coefficients((0..set.degree() as u64).map(|i| i % 2).collect()).expect("bits");
+        let message =
+            set.from_coefficients((0..set.degree() as u64).map(|i| i % 2).collect()).expect("bits");
         let fresh = secret.encrypt(&message, &mut rng).expect("a plaintext of the set");
         let automorphism = GaloisElement::new(15, 2).expect("a unit modulo the index");
         let keys = LtvEvalKeys::generate(&secret, &[automorphism], KeyForm::Evaluations, &mut rng);
@@ -131,7 +155,10 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
             ("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
             ("public_key", public_key::to_bytes(&public, &metadata)?),
             ("server_keys", server_keys::to_bytes(&keys, &metadata)?),
-            ("plaintexts", plaintexts::to_bytes(set, std::slice::from_ref(&party.message), &metadata)?),
+            (
+                "plaintexts",
+                plaintexts::to_bytes(set, std::slice::from_ref(&party.message), &metadata)?,
+            ),
             ("ciphertexts", encrypted),
             ("manifest", manifest.to_bytes(&super::manifest_key()?)?),
             ("results", results::to_bytes(set, &[compact], &metadata)?),
@@ -146,7 +173,10 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         ("secret_key", ltv::secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
         ("public_key", ltv::public_key::to_bytes(party.secret.public(), &metadata)?),
         ("eval_keys", ltv::eval_keys::to_bytes(party.evaluator.keys(), &metadata)?),
-        ("ciphertexts", ltv::ciphertexts::to_bytes(set, std::slice::from_ref(&party.fresh), &metadata)?),
+        (
+            "ciphertexts",
+            ltv::ciphertexts::to_bytes(set, std::slice::from_ref(&party.fresh), &metadata)?,
+        ),
     ] {
         all.push((format!("{}.{kind}", set.name()), bytes));
     }

@@ -2,7 +2,8 @@
 
 use everlevel_wire::HEADER_BYTES;
 
-/// The object with the checksums that it should have, whatever was changed. None if header or index do not hold together.
+/// The object with the checksums that it should have, whatever was changed. None if header or index
+/// do not hold together.
 pub fn resealed(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = bytes.to_vec();
     let number = |bytes: &[u8], at: usize, size: usize| -> Option<usize> {
@@ -34,8 +35,14 @@ pub fn resealed(bytes: &[u8]) -> Option<Vec<u8>> {
     at = at.saturating_add(4);
     let mut start = end;
     for _ in 0..records {
-        let (Some(length), Some(descriptor)) = (number(bytes, at, 8), number(bytes, at.saturating_add(24), 4)) else { break };
-        let Some(record) = start.checked_add(length).and_then(|stop| bytes.get(start..stop)) else { break };
+        let (Some(length), Some(descriptor)) =
+            (number(bytes, at, 8), number(bytes, at.saturating_add(24), 4))
+        else {
+            break;
+        };
+        let Some(record) = start.checked_add(length).and_then(|stop| bytes.get(start..stop)) else {
+            break;
+        };
         if at + 24 > end {
             break;
         }

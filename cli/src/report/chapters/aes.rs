@@ -15,8 +15,11 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "AES",
         "AES-128 on encrypted blocks",
         &[
-            "A server encrypts blocks that it cannot read, under a key that it cannot read: all ten rounds, on random blocks under a random key whose round keys are encrypted. Every block is decrypted and compared with another implementation.",
-            "Doröz, Hu and Sunar took 29 hours for 2,048 blocks on an Intel Xeon at 2.9 GHz. Their sets (ltv-) give no security; those of BGV hold 128 bits.",
+            "A server encrypts blocks that it cannot read, under a key that it cannot read: all \
+             ten rounds, on random blocks under a random key whose round keys are encrypted. \
+             Every block is decrypted and compared with another implementation.",
+            "Doröz, Hu and Sunar took 29 hours for 2,048 blocks on an Intel Xeon at 2.9 GHz. \
+             Their sets (ltv-) give no security; those of BGV hold 128 bits.",
         ],
     );
     add(&mut chapter, runs(records));
@@ -89,8 +92,12 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         &columns,
         rows,
         &[
-            "Each row is a run of its own: `everlevel aes bench --scheme SCHEME --params SET --chain CHAIN --method METHOD --threads K`, with --insecure-research for ltv-. The paper's way is bit-sliced; bytes are x^254 in GF(2^8).",
-            "Noise is log2 of the canonical norm of the phase over distinct primes (rns), where the bound is proved, and of its largest coefficient over prime powers, where it is the average case with the paper's margin α = 8.",
+            "Each row is a run of its own: `everlevel aes bench --scheme SCHEME --params SET \
+             --chain CHAIN --method METHOD --threads K`, with --insecure-research for ltv-. The \
+             paper's way is bit-sliced; bytes are x^254 in GF(2^8).",
+            "Noise is log2 of the canonical norm of the phase over distinct primes (rns), where \
+             the bound is proved, and of its largest coefficient over prime powers, where it is \
+             the average case with the paper's margin α = 8.",
         ],
     );
     table.notes.extend(records.not_comparable());
@@ -98,18 +105,22 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
 }
 
 fn seconds(records: &Records<'_>) -> Option<Figure> {
-    let found: Vec<&Value> = records.of(AES).map(|(_, s)| &s.value).filter(|r| paper(r).is_some()).collect();
+    let found: Vec<&Value> =
+        records.of(AES).map(|(_, s)| &s.value).filter(|r| paper(r).is_some()).collect();
     let name = |r: &&Value| {
-        let threads =
-            if r.number("threads") == Some(1.0) { "1 thread".into() } else { format!("{} threads", shown(r.number("threads"))) };
+        let threads = if r.number("threads") == Some(1.0) {
+            "1 thread".into()
+        } else {
+            format!("{} threads", shown(r.number("threads")))
+        };
         format!("{}, {}, {}, {threads}", r.text("params"), r.text("chain"), r.text("method"))
     };
     let all = vec![
         series("paper", found.iter().map(|r| paper(r)).collect()),
         series("here", found.iter().map(|r| r.number("seconds_total")).collect()),
     ];
-    let description =
-        "seconds for AES-128 on all blocks of a state, 2,048 or 1,800, at the paper's rings and moduli, on a logarithmic axis";
+    let description = "seconds for AES-128 on all blocks of a state, 2,048 or 1,800, at the \
+                       paper's rings and moduli, on a logarithmic axis";
     let plot = bars(
         "AES on a whole state: paper and here",
         description,
@@ -117,12 +128,21 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
         found.iter().map(name).collect(),
         all,
     )?;
-    Some(figure("fig-aes-seconds", records.plan.command(AES), vec![], BarPlot { log: true, ..plot }))
+    Some(figure(
+        "fig-aes-seconds",
+        records.plan.command(AES),
+        vec![],
+        BarPlot { log: true, ..plot },
+    ))
 }
 
 /// What a run has for each round.
 fn by_round(r: &Value, key: &str) -> Vec<(f64, f64)> {
-    r.list(key).iter().enumerate().filter_map(|(round, v)| Some((round as f64, v.as_f64()?))).collect()
+    r.list(key)
+        .iter()
+        .enumerate()
+        .filter_map(|(round, v)| Some((round as f64, v.as_f64()?)))
+        .collect()
 }
 
 /// What is left of the modulus after each round, for each way to evaluate.
@@ -132,12 +152,18 @@ fn modulus(records: &Records<'_>) -> Option<Figure> {
         let r = &stored.value;
         let name = format!("{}, {}, {}", r.text("params"), r.text("chain"), r.text("method"));
         if series.len() < COLOURS && series.iter().all(|s| s.name != name) {
-            series.push(Series { name, points: by_round(r, "modulus_bits_after_each_round"), join: Join::Straight });
+            series.push(Series {
+                name,
+                points: by_round(r, "modulus_bits_after_each_round"),
+                join: Join::Straight,
+            });
         }
     }
     let plot = LinePlot {
         title: "Modulus after each AES round".into(),
-        description: "log2 of the modulus of a state after the first round key and after each of the ten rounds; between noise and modulus is what is left to compute with".into(),
+        description: "log2 of the modulus of a state after the first round key and after each of \
+                      the ten rounds; between noise and modulus is what is left to compute with"
+            .into(),
         x_label: "round".into(),
         y_label: "bits (log2)".into(),
         log: [false; 2],
@@ -145,17 +171,25 @@ fn modulus(records: &Records<'_>) -> Option<Figure> {
         spans: vec![],
     };
     let command = records.plan.command(AES);
-    (!plot.series.is_empty()).then(|| Figure { id: "fig-aes-modulus".into(), notes: vec![], command, plot: Plot::Line(plot) })
+    (!plot.series.is_empty()).then(|| Figure {
+        id: "fig-aes-modulus".into(),
+        notes: vec![],
+        command,
+        plot: Plot::Line(plot),
+    })
 }
 
 /// Noise after each round, of the first run of a scheme over distinct primes.
 fn noise(records: &Records<'_>, id: &str, family: &str) -> Option<Figure> {
     let wanted = |r: &&Value| r.text("scheme") == family && r.text("chain") == "rns";
     let (job, r) = records.of(AES).map(|(job, s)| (job, &s.value)).find(|(_, r)| wanted(r))?;
-    let line = |name: &str, key: &str, join| Series { name: name.into(), points: by_round(r, key), join };
+    let line =
+        |name: &str, key: &str, join| Series { name: name.into(), points: by_round(r, key), join };
     let plot = LinePlot {
         title: format!("Noise after each AES round: {}, {}", r.text("params"), r.text("method")),
-        description: "log2 of the bound on the noise and of the noise that was measured, after the first round key and after each of the ten rounds".into(),
+        description: "log2 of the bound on the noise and of the noise that was measured, after \
+                      the first round key and after each of the ten rounds"
+            .into(),
         x_label: "round".into(),
         y_label: "bits (log2)".into(),
         log: [false; 2],
@@ -165,5 +199,10 @@ fn noise(records: &Records<'_>, id: &str, family: &str) -> Option<Figure> {
         ],
         spans: vec![],
     };
-    Some(Figure { id: id.into(), notes: vec![], command: format!("everlevel {}", job.args.join(" ")), plot: Plot::Line(plot) })
+    Some(Figure {
+        id: id.into(),
+        notes: vec![],
+        command: format!("everlevel {}", job.args.join(" ")),
+        plot: Plot::Line(plot),
+    })
 }

@@ -25,10 +25,10 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "bootstrapping",
         "Bootstrapping",
         "Bootstrapping, stage by stage",
-        &[
-            "A worn-out ciphertext is brought to a small modulus under a sparse key (encapsulate), its phase is made the content of a new one (raise), moved to the slots, freed of its lowest digits, and moved back. \
-           The result encrypts the same values, with room to compute. The papers have no such runs: these are this library's own sets.",
-        ],
+        &["A worn-out ciphertext is brought to a small modulus under a sparse key (encapsulate), \
+           its phase is made the content of a new one (raise), moved to the slots, freed of its \
+           lowest digits, and moved back. The result encrypts the same values, with room to \
+           compute. The papers have no such runs: these are this library's own sets."],
     );
     if records.of(BOOTSTRAP).next().is_some() {
         add(&mut chapter, runs(records));
@@ -36,12 +36,19 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     chapter.figure(stages(records));
     for (i, (job, stored)) in records.of(EXPLAIN).enumerate() {
         chapter.figure(pipeline(records, i + 1, &stored.value));
-        let points: Vec<NoisePoint> =
-            stored.value.list("steps").iter().filter_map(|v| serde_json::from_value(v.clone()).ok()).collect();
+        let points: Vec<NoisePoint> = stored
+            .value
+            .list("steps")
+            .iter()
+            .filter_map(|v| serde_json::from_value(v.clone()).ok())
+            .collect();
         let plot = Plot::Line(noise_plot(&stored.value.text("params"), &points));
         let command = format!("everlevel {}", job.args.join(" "));
-        let notes =
-            vec!["Squares of a fresh ciphertext until one has to be bootstrapped, and its bootstrapping, under new keys.".into()];
+        let notes = vec![
+            "Squares of a fresh ciphertext until one has to be bootstrapped, and its \
+             bootstrapping, under new keys."
+                .into(),
+        ];
         chapter.figure(Some(Figure { id: format!("fig-noise-{}", i + 1), notes, command, plot }));
     }
     chapter
@@ -67,7 +74,9 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         column("", "wrong", Kind::Wrong),
     ];
     let row = |r: &Value| {
-        let security = r.number("security_bits").filter(|bits| *bits > 0.0 && !r.text("params").starts_with("insecure_"));
+        let security = r
+            .number("security_bits")
+            .filter(|bits| *bits > 0.0 && !r.text("params").starts_with("insecure_"));
         vec![
             Cell::text(r.text("params")),
             Cell::exact(r.number("threads")),
@@ -84,7 +93,11 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
             Cell::exact(r.number("key_switches")),
             Cell::digits(r.number("server_key_bytes").map(|b| b / 1048576.0), 0),
             Cell::digits(r.number("peak_memory_bytes").map(|b| b / 1e9), 2),
-            Cell::text(format!("{} of {}", r.number("wrong_slots").unwrap_or(0.0), r.number("verified_slots").unwrap_or(0.0))),
+            Cell::text(format!(
+                "{} of {}",
+                r.number("wrong_slots").unwrap_or(0.0),
+                r.number("verified_slots").unwrap_or(0.0)
+            )),
         ]
     };
     let rows = records.of(BOOTSTRAP).map(|(_, s)| row(&s.value)).collect();
@@ -93,8 +106,13 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
         "Measured sets",
         &columns,
         rows,
-        &["Seconds: the median of the runs, each with keys and values of its own; all slots decrypted and compared. Floor: transforms times the measured time of one, plus bytes moved over the measured bandwidth.",
-          "The command takes --params SET and --threads K; sets that begin with insecure_ are toys."],
+        &[
+            "Seconds: the median of the runs, each with keys and values of its own; all slots \
+             decrypted and compared. Floor: transforms times the measured time of one, plus bytes \
+             moved over the measured bandwidth.",
+            "The command takes --params SET and --threads K; sets that begin with insecure_ are \
+             toys.",
+        ],
     )
 }
 
@@ -102,18 +120,36 @@ fn runs(records: &Records<'_>) -> crate::report::model::Table {
 fn stages(records: &Records<'_>) -> Option<Figure> {
     let single = |r: &&Value| r.number("threads") == Some(1.0);
     let found: Vec<&Value> = records.of(BOOTSTRAP).map(|(_, s)| &s.value).filter(single).collect();
-    let total = |r: &Value| STAGES.iter().filter_map(|(key, _)| r.number(&format!("stages.{key}"))).sum::<f64>();
-    let share = |r: &&Value, key: &str| Some(100.0 * r.number(&format!("stages.{key}"))? / total(r));
-    let all = STAGES.iter().map(|(key, name)| series(*name, found.iter().map(|r| share(r, key)).collect()));
+    let total = |r: &Value| {
+        STAGES.iter().filter_map(|(key, _)| r.number(&format!("stages.{key}"))).sum::<f64>()
+    };
+    let share =
+        |r: &&Value, key: &str| Some(100.0 * r.number(&format!("stages.{key}"))? / total(r));
+    let all = STAGES
+        .iter()
+        .map(|(key, name)| series(*name, found.iter().map(|r| share(r, key)).collect()));
     let all: Vec<_> = all.filter(|s| s.values.iter().any(Option::is_some)).collect();
     let groups = found.iter().map(|r| r.text("params")).collect();
-    let description = "for each set, the share of each stage in the time of one bootstrapping on one thread; the seconds of the whole stand behind the bars";
-    let plot = bars("Where the time of a bootstrapping goes", description, "per cent of the time", groups, all)?;
+    let description = "for each set, the share of each stage in the time of one bootstrapping on \
+                       one thread; the seconds of the whole stand behind the bars";
+    let plot = bars(
+        "Where the time of a bootstrapping goes",
+        description,
+        "per cent of the time",
+        groups,
+        all,
+    )?;
     let totals = found.iter().map(|r| format!("{} s", crate::plot::short(total(r)))).collect();
-    Some(figure("fig-stages", records.plan.command(BOOTSTRAP), vec![], BarPlot { stacked: true, totals, ..plot }))
+    Some(figure(
+        "fig-stages",
+        records.plan.command(BOOTSTRAP),
+        vec![],
+        BarPlot { stacked: true, totals, ..plot },
+    ))
 }
 
-/// The capacity of a fresh ciphertext, of what is left of it, and at the end of each stage of its bootstrapping.
+/// The capacity of a fresh ciphertext, of what is left of it, and at the end of each stage of its
+/// bootstrapping.
 fn pipeline(records: &Records<'_>, i: usize, r: &Value) -> Option<Figure> {
     let mut ends: Vec<(String, Option<f64>)> = Vec::new();
     for step in r.list("steps") {
@@ -130,8 +166,11 @@ fn pipeline(records: &Records<'_>, i: usize, r: &Value) -> Option<Figure> {
         }
     }
     let (groups, values) = ends.into_iter().unzip();
-    let description = "bits of capacity, log2 of the modulus over twice the noise bound: of a fresh ciphertext, of what squares leave of it, and at the end of each stage of its bootstrapping, in the order in which they come";
+    let description = "bits of capacity, log2 of the modulus over twice the noise bound: of a \
+                       fresh ciphertext, of what squares leave of it, and at the end of each \
+                       stage of its bootstrapping, in the order in which they come";
     let title = format!("Capacity through the pipeline, {}", r.text("params"));
-    let plot = bars(&title, description, "bits of capacity", groups, vec![series("capacity", values)])?;
+    let plot =
+        bars(&title, description, "bits of capacity", groups, vec![series("capacity", values)])?;
     Some(figure(&format!("fig-pipeline-{i}"), records.plan.command(EXPLAIN), vec![], plot))
 }

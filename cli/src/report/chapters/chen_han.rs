@@ -21,9 +21,13 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "Chen–Han",
         "Chen and Han 2018: Homomorphic lower digits removal and improved FHE bootstrapping",
         &[
-            "Bootstrapping removes the lowest digits of an encrypted number. The paper brings the degree of the polynomial that does so from p^e down to (e−1)(p−1)+1 and \
-           shows what that saves, and a bootstrapping of few slots that removes digits once instead of once for each coefficient.",
-            "Paper: an Intel i7-4770 at 3.4 GHz (tables 4 and 5) and a laptop at 2.6 GHz (table 3). HElib: CPU seconds of commit 3e337a6 on an AMD EPYC (Zen 4), measured for this comparison.",
+            "Bootstrapping removes the lowest digits of an encrypted number. The paper brings the \
+             degree of the polynomial that does so from p^e down to (e−1)(p−1)+1 and shows what \
+             that saves, and a bootstrapping of few slots that removes digits once instead of \
+             once for each coefficient.",
+            "Paper: an Intel i7-4770 at 3.4 GHz (tables 4 and 5) and a laptop at 2.6 GHz (table \
+             3). HElib: CPU seconds of commit 3e337a6 on an AMD EPYC (Zen 4), measured for this \
+             comparison.",
         ],
     );
     add(&mut chapter, formulas(records, T1, "Table 1: removing digits, by formula and as counted"));
@@ -35,9 +39,18 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "Products by digit-removal method",
         "products of two ciphertexts",
     ));
-    chapter.figure(by_method(records, "fig-depth", "depth", "Depth by digit-removal method", "products in a row"));
+    chapter.figure(by_method(
+        records,
+        "fig-depth",
+        "depth",
+        "Depth by digit-removal method",
+        "products in a row",
+    ));
     add(&mut chapter, removal(records));
-    add(&mut chapter, recrypt(records, T4, "Table 4: full bootstrapping, every coefficient of every slot"));
+    add(
+        &mut chapter,
+        recrypt(records, T4, "Table 4: full bootstrapping, every coefficient of every slot"),
+    );
     add(&mut chapter, recrypt(records, T5, "Table 5: slim bootstrapping, integers in the slots"));
     chapter.figure(seconds(records));
     chapter
@@ -85,21 +98,32 @@ fn formulas<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::re
             Cell::exact(l.number("relinearizations")),
         ]
     };
-    let rows = records.of(group).flat_map(|(_, stored)| stored.value.list("").iter().map(row).collect::<Vec<_>>()).collect();
+    let rows = records
+        .of(group)
+        .flat_map(|(_, stored)| stored.value.list("").iter().map(row).collect::<Vec<_>>())
+        .collect();
     records.table(
         group,
         title,
         &columns,
         rows,
         &[
-            "The paper's formulas are asymptotic; here are counts of the circuits that are run. Methods without a formula are not the paper's.",
-            "e digits, of which the v lowest are removed; degrees of one digit's polynomials are set apart by commas, digits by semicolons.",
+            "The paper's formulas are asymptotic; here are counts of the circuits that are run. \
+             Methods without a formula are not the paper's.",
+            "e digits, of which the v lowest are removed; degrees of one digit's polynomials are \
+             set apart by commas, digits by semicolons.",
         ],
     )
 }
 
 /// A count of the timed removals, for each method.
-fn by_method(records: &Records<'_>, id: &str, field: &str, title: &str, label: &str) -> Option<Figure> {
+fn by_method(
+    records: &Records<'_>,
+    id: &str,
+    field: &str,
+    title: &str,
+    label: &str,
+) -> Option<Figure> {
     let found: Vec<_> = records.of(T3).map(|(_, stored)| &stored.value).collect();
     let mut methods: Vec<String> = Vec::new();
     for m in found.iter().flat_map(|r| r.list("methods")) {
@@ -111,9 +135,16 @@ fn by_method(records: &Records<'_>, id: &str, field: &str, title: &str, label: &
         }
     }
     let groups = found.iter().map(|r| problem(r, "paper.")).collect();
-    let value = |r: &Value, name: &str| r.list("methods").iter().find(|m| m.text("method") == name)?.number(field);
-    let all: Vec<Bars> = methods.iter().map(|name| series(name, found.iter().map(|r| value(r, name)).collect())).collect();
-    let description = format!("for each of the paper's problems (p, e, v) a bar for each way of removing digits: {label}");
+    let value = |r: &Value, name: &str| {
+        r.list("methods").iter().find(|m| m.text("method") == name)?.number(field)
+    };
+    let all: Vec<Bars> = methods
+        .iter()
+        .map(|name| series(name, found.iter().map(|r| value(r, name)).collect()))
+        .collect();
+    let description = format!(
+        "for each of the paper's problems (p, e, v) a bar for each way of removing digits: {label}"
+    );
     let plot = bars(title, &description, label, groups, all)?;
     Some(figure(id, records.plan.command(T3), vec![], plot))
 }
@@ -146,8 +177,11 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
             };
             let of_paper = |i: usize| r.number(&format!("{key}.{i}")).filter(|_| !key.is_empty());
             let [paper, before, after] = [0, 1, 2].map(of_paper);
-            let used = m.number("capacity_bits.0").zip(m.number("capacity_bits.1")).map(|(a, b)| a - b);
-            let levels = |a: Option<f64>, b: Option<f64>| a.zip(b).map_or_else(String::new, |(a, b)| format!("{a} / {b}"));
+            let used =
+                m.number("capacity_bits.0").zip(m.number("capacity_bits.1")).map(|(a, b)| a - b);
+            let levels = |a: Option<f64>, b: Option<f64>| {
+                a.zip(b).map_or_else(String::new, |(a, b)| format!("{a} / {b}"))
+            };
             rows.push(vec![
                 Cell::text(problem(r, "paper.")),
                 Cell::exact(r.number("n")),
@@ -171,7 +205,8 @@ fn removal(records: &Records<'_>) -> crate::report::model::Table {
         &columns,
         rows,
         &[
-            "Levels here: squarings in a row modulo p^(e−v) until the bound refuses one; in the paper: HElib's count, for another log q.",
+            "Levels here: squarings in a row modulo p^(e−v) until the bound refuses one; in the \
+             paper: HElib's count, for another log q.",
             "p = 2 is run over the ring of index 21845 = 5 · 17 · 257, as 2 divides powers of two.",
         ],
     );
@@ -216,10 +251,15 @@ fn space(r: &Value) -> String {
 fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::report::model::Table {
     let row = |r: &Value| {
         let comparable = |x: Option<f64>| x.filter(|_| !records.quick());
-        let [seconds, init, memory] = ["seconds", "init_seconds", "memory_gb"].map(|key| r.number(&format!("paper.{key}")));
+        let [seconds, init, memory] =
+            ["seconds", "init_seconds", "memory_gb"].map(|key| r.number(&format!("paper.{key}")));
         let peak = r.number("peak_memory_bytes").map(|b| b / 1e9);
         let depth = |at: &str| {
-            format!("{} / {}", shown(r.number(&format!("{at}fresh_level"))), shown(r.number(&format!("{at}after_level"))))
+            format!(
+                "{} / {}",
+                shown(r.number(&format!("{at}fresh_level"))),
+                shown(r.number(&format!("{at}after_level")))
+            )
         };
         vec![
             Cell::text(space(r)),
@@ -242,15 +282,24 @@ fn recrypt<'a>(records: &Records<'a>, group: &'a str, title: &str) -> crate::rep
             Cell::exact(r.number("galois_keys")),
             Cell::exact(r.number("paper_security")),
             Cell::digits(comparable(r.number("security_bits")), 0),
-            Cell::text(format!("{} of {}", shown(r.number("wrong_slots")), shown(r.number("verified_slots")))),
+            Cell::text(format!(
+                "{} of {}",
+                shown(r.number("wrong_slots")),
+                shown(r.number("verified_slots"))
+            )),
         ]
     };
     let rows = records.of(group).map(|(_, stored)| row(&stored.value)).collect();
-    let misprint = "The paper's last two rings of table 4 are misprinted there: these are the ones that n = 2^15 has.";
+    let misprint = "The paper's last two rings of table 4 are misprinted there: these are the \
+                    ones that n = 2^15 has.";
     let mut notes = vec![
-        "main-128: the paper's main secret of weight 128, no encapsulation; encapsulated: a ternary main secret, raised under a sparse one.",
-        "mixed: BFV with the digits removed in BGV, by the free conversion; bfv: scale-invariant products throughout.",
-        "Depth counts squarings in a row until the bound refuses one. log q is the paper's; keys to switch with come on top, and the security here is that of QP by this library's estimator, the paper's at q by that of 2018.",
+        "main-128: the paper's main secret of weight 128, no encapsulation; encapsulated: a \
+         ternary main secret, raised under a sparse one.",
+        "mixed: BFV with the digits removed in BGV, by the free conversion; bfv: scale-invariant \
+         products throughout.",
+        "Depth counts squarings in a row until the bound refuses one. log q is the paper's; keys \
+         to switch with come on top, and the security here is that of QP by this library's \
+         estimator, the paper's at q by that of 2018.",
     ];
     if group == T4 {
         notes.insert(0, misprint);
@@ -265,14 +314,24 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
     if records.quick() {
         return None;
     }
-    let encapsulated = |r: &&Value| r.text("variant") == "encapsulated" && r.text("arithmetic") == "mixed";
-    let found: Vec<&Value> = records.of(T5).chain(records.of(T4)).map(|(_, stored)| &stored.value).filter(encapsulated).collect();
+    let encapsulated =
+        |r: &&Value| r.text("variant") == "encapsulated" && r.text("arithmetic") == "mixed";
+    let found: Vec<&Value> = records
+        .of(T5)
+        .chain(records.of(T4))
+        .map(|(_, stored)| &stored.value)
+        .filter(encapsulated)
+        .collect();
     let kind = |r: &Value| if r.text("table") == "table-4" { "full" } else { "slim" };
-    let groups = found.iter().map(|r| format!("{}, n = {}, {}", space(r), shown(r.number("n")), kind(r))).collect();
+    let groups = found
+        .iter()
+        .map(|r| format!("{}, n = {}, {}", space(r), shown(r.number("n")), kind(r)))
+        .collect();
     let of = |key: &str| found.iter().map(|r| r.number(key)).collect();
     let plot = bars(
         "One bootstrapping: paper and here",
-        "seconds of one bootstrapping at the rings and moduli of tables 4 and 5, on a logarithmic axis: the paper's on its machine, and here on one thread with an encapsulated secret",
+        "seconds of one bootstrapping at the rings and moduli of tables 4 and 5, on a logarithmic \
+         axis: the paper's on its machine, and here on one thread with an encapsulated secret",
         "seconds (logarithmic)",
         groups,
         vec![series("paper", of("paper.seconds")), series("here", of("seconds_median"))],

@@ -13,9 +13,11 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "Doröz–Hu–Sunar",
         "Doröz, Hu and Sunar 2014: Homomorphic AES evaluation using the modified LTV scheme",
         &[
-            "Every figure of tables 1 to 7 as printed, by the paper's own formula, corrected where it slips, and as estimated today. **These parameters give no security**: LLL finds an NTRU key at such moduli. \
-           The scheme is here to be studied.",
-            "agrees: the formula rounds to what is printed; last digit: cut off instead of rounded; differs: neither, and the remark says why where that is known.",
+            "Every figure of tables 1 to 7 as printed, by the paper's own formula, corrected \
+             where it slips, and as estimated today. **These parameters give no security**: LLL \
+             finds an NTRU key at such moduli. The scheme is here to be studied.",
+            "agrees: the formula rounds to what is printed; last digit: cut off instead of \
+             rounded; differs: neither, and the remark says why where that is known.",
         ],
     );
     for table in LtvTable::value_variants() {
@@ -27,8 +29,15 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     chapter
 }
 
-const GROUPS: [&str; 7] =
-    ["ltv-table-1", "ltv-table-2", "ltv-table-3", "ltv-table-4", "ltv-table-5", "ltv-table-6", "ltv-table-7"];
+const GROUPS: [&str; 7] = [
+    "ltv-table-1",
+    "ltv-table-2",
+    "ltv-table-3",
+    "ltv-table-4",
+    "ltv-table-5",
+    "ltv-table-6",
+    "ltv-table-7",
+];
 const COLUMNS: [Column; 9] = [
     column("", "figure", Kind::Text),
     column("", "paper", Kind::Paper),
@@ -53,8 +62,10 @@ fn figure(value: Option<f64>) -> Cell {
 fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
     let found = records.of(group).next().map(|(_, stored)| &stored.value);
     let row = |f: &Value| {
-        let columns = ["paper", "formula", "corrected", "today", "measured"].map(|key| f.number(key));
-        // What the paper could have printed: its formula without the slip, else its formula, else what was measured.
+        let columns =
+            ["paper", "formula", "corrected", "today", "measured"].map(|key| f.number(key));
+        // What the paper could have printed: its formula without the slip, else its formula, else
+        // what was measured.
         let here = columns[2].or(columns[1]).or(columns[4]).or(columns[3]);
         let [paper, formula, corrected, today, measured] = columns.map(figure);
         let agreement = f.text("agreement").replace('-', " ");
@@ -73,12 +84,14 @@ fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
     };
     let rows = found.map_or_else(Vec::new, |r| r.list("figures").iter().map(row).collect());
     let title = found.map_or_else(|| group.replace('-', " "), |r| r.text("title"));
-    let remarks: Vec<String> = found.map_or_else(Vec::new, |r| r.list("remarks").iter().map(|v| v.text("")).collect());
+    let remarks: Vec<String> =
+        found.map_or_else(Vec::new, |r| r.list("remarks").iter().map(|v| v.text("")).collect());
     let mut table = records.table(group, &title, &COLUMNS, rows, &[]);
     table.notes.extend(remarks);
     // Columns that a table has no use for.
-    let used: Vec<bool> =
-        (0..COLUMNS.len()).map(|c| table.rows.is_empty() || table.rows.iter().any(|r| !r[c].text.is_empty())).collect();
+    let used: Vec<bool> = (0..COLUMNS.len())
+        .map(|c| table.rows.is_empty() || table.rows.iter().any(|r| !r[c].text.is_empty()))
+        .collect();
     let kept = |c: &usize| used[*c];
     table.columns = (0..COLUMNS.len()).filter(kept).map(|c| COLUMNS[c].clone()).collect();
     table.rows = table

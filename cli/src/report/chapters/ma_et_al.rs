@@ -18,9 +18,12 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "Ma et al.",
         "Ma, Huang, Wang and Wang 2024: Accelerating BGV bootstrapping for large p",
         &[
-            "What bootstrapping removes is small. A polynomial that has to be right only there, and may be anything elsewhere modulo p^e, has a degree that grows with the bound of the overflow and no longer with p: \
-           93 instead of 8191. The paper calls them null polynomials.",
-            "I to V are its plaintext rings; a set without a letter is the baseline, A takes local null polynomials, B global ones on a grid that p does not divide.",
+            "What bootstrapping removes is small. A polynomial that has to be right only there, \
+             and may be anything elsewhere modulo p^e, has a degree that grows with the bound of \
+             the overflow and no longer with p: 93 instead of 8191. The paper calls them null \
+             polynomials.",
+            "I to V are its plaintext rings; a set without a letter is the baseline, A takes \
+             local null polynomials, B global ones on a grid that p does not divide.",
         ],
     );
     add(&mut chapter, degrees(records));
@@ -69,10 +72,17 @@ fn degrees(records: &Records<'_>) -> Table {
             Cell::digits(l.number("capacity_bits"), 0),
         ]
     };
-    let rows = records.of(DEGREES).flat_map(|(_, s)| s.value.list("").iter().map(row).collect::<Vec<_>>()).collect();
+    let rows = records
+        .of(DEGREES)
+        .flat_map(|(_, s)| s.value.list("").iter().map(row).collect::<Vec<_>>())
+        .collect();
     let notes = [
-        "The paper's degrees are bounds, and its 65536 is 65537. Odd polynomials are one below the even bounds. Where nothing stands here, nobody would build the polynomial: that is the point of the paper.",
-        "paterson_stockmeyer is a closed form with two polynomials, N and the b_k, instead of one; it is not the paper's. The ratio is of the largest degrees. Bits: about, at n = 2^15.",
+        "The paper's degrees are bounds, and its 65536 is 65537. Odd polynomials are one below \
+         the even bounds. Where nothing stands here, nobody would build the polynomial: that is \
+         the point of the paper.",
+        "paterson_stockmeyer is a closed form with two polynomials, N and the b_k, instead of \
+         one; it is not the paper's. The ratio is of the largest degrees. Bits: about, at n = \
+         2^15.",
     ];
     records.table(DEGREES, "Degrees of the polynomials that remove digits", &columns, rows, &notes)
 }
@@ -88,10 +98,17 @@ fn largest(degrees: &str) -> Option<f64> {
 
 fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
     let rows: Vec<&[Value]> = records.of(DEGREES).map(|(_, s)| s.value.list("")).collect();
-    let groups =
-        rows.iter().map(|r| r.first().map_or_else(String::new, |l| format!("{}, p^r = {}", l.text("set"), modulus(l)))).collect();
+    let groups = rows
+        .iter()
+        .map(|r| {
+            r.first()
+                .map_or_else(String::new, |l| format!("{}, p^r = {}", l.text("set"), modulus(l)))
+        })
+        .collect();
     let of = |method: &str, field: &'static str| {
-        let line = |lines: &&[Value]| lines.iter().find(|l| l.text("method") == method).and_then(|l| largest(&l.text(field)));
+        let line = |lines: &&[Value]| {
+            lines.iter().find(|l| l.text("method") == method).and_then(|l| largest(&l.text(field)))
+        };
         rows.iter().map(line).collect::<Vec<_>>()
     };
     let all = vec![
@@ -102,10 +119,16 @@ fn degrees_drawn(records: &Records<'_>) -> Option<Figure> {
         series("global null polynomial (here)", of("global", "degrees")),
         series("closed form, N and b_k (here)", of("paterson_stockmeyer", "degrees")),
     ];
-    let description =
-        "the largest degree of a polynomial that removes a digit, for each plaintext ring and method, on a logarithmic axis";
-    let plot = bars("Degree by digit-removal method", description, "degree (logarithmic)", groups, all)?;
-    Some(figure("fig-degrees", records.plan.command(DEGREES), vec![], BarPlot { log: true, ..plot }))
+    let description = "the largest degree of a polynomial that removes a digit, for each \
+                       plaintext ring and method, on a logarithmic axis";
+    let plot =
+        bars("Degree by digit-removal method", description, "degree (logarithmic)", groups, all)?;
+    Some(figure(
+        "fig-degrees",
+        records.plan.command(DEGREES),
+        vec![],
+        BarPlot { log: true, ..plot },
+    ))
 }
 
 fn sets(records: &Records<'_>) -> Table {
@@ -156,10 +179,15 @@ fn sets(records: &Records<'_>) -> Table {
             Cell::digits(r.number("log_q0_r"), 1),
         ]
     };
-    let rows = records.of(T4).flat_map(|(_, s)| s.value.list("").iter().map(row).collect::<Vec<_>>()).collect();
+    let rows = records
+        .of(T4)
+        .flat_map(|(_, s)| s.value.list("").iter().map(row).collect::<Vec<_>>())
+        .collect();
     let notes = [
-        "Security here by this library's estimator, rotations of the secret counted, at the moduli here: more than any estimate of 2024 counts against sparse keys.",
-        "ε: that some coefficient of an overflow exceeds B; the paper has 2^−34. Sets in braces are those that end in -80.",
+        "Security here by this library's estimator, rotations of the secret counted, at the \
+         moduli here: more than any estimate of 2024 counts against sparse keys.",
+        "ε: that some coefficient of an overflow exceeds B; the paper has 2^−34. Sets in braces \
+         are those that end in -80.",
     ];
     records.table(T4, "Table 4: the parameter sets", &columns, rows, &notes)
 }
@@ -168,7 +196,8 @@ fn sets(records: &Records<'_>) -> Table {
 fn speedup(records: &Records<'_>, r: &Value) -> Option<f64> {
     let set = r.text("set");
     let ring = set.trim_start_matches("ma-").split('-').next()?.to_string();
-    let baseline = records.of(T6).map(|(_, s)| &s.value).find(|b| b.text("set") == format!("ma-{ring}"))?;
+    let baseline =
+        records.of(T6).map(|(_, s)| &s.value).find(|b| b.text("set") == format!("ma-{ring}"))?;
     Some(r.number("throughput")? / baseline.number("throughput")?)
 }
 
@@ -225,8 +254,11 @@ fn general(records: &Records<'_>) -> Table {
     };
     let rows = records.of(T6).map(|(_, s)| row(&s.value)).collect();
     let notes = [
-        "Bits a second are remaining bits over the time of one bootstrapping, the paper's throughput. The total modulus is the paper's.",
-        "* extrapolated: the digit removal of a thin bootstrapping times the slots' degree, with the linear maps of variant A; the baseline of ring V evaluates a polynomial of degree 65537 for each of 18 digits.",
+        "Bits a second are remaining bits over the time of one bootstrapping, the paper's \
+         throughput. The total modulus is the paper's.",
+        "* extrapolated: the digit removal of a thin bootstrapping times the slots' degree, with \
+         the linear maps of variant A; the baseline of ring V evaluates a polynomial of degree \
+         65537 for each of 18 digits.",
     ];
     let mut table = records.table(T6, "Table 6: general bootstrapping", &columns, rows, &notes);
     table.notes.extend(records.not_comparable());
@@ -243,16 +275,35 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
     }
     let found: Vec<&Value> = records.of(T6).map(|(_, s)| &s.value).collect();
     let of = |key: &str| found.iter().map(|r| r.number(key)).collect();
-    let description = "seconds of one general bootstrapping for each set of table 6, on a logarithmic axis: the paper's and those measured here";
+    let description = "seconds of one general bootstrapping for each set of table 6, on a \
+                       logarithmic axis: the paper's and those measured here";
     let all = vec![series("paper", of("paper.seconds.2")), series("here", of("seconds_total"))];
     let groups = found.iter().map(|r| r.text("set")).collect();
-    let plot = bars("General bootstrapping: paper and here", description, "seconds (logarithmic)", groups, all)?;
+    let plot = bars(
+        "General bootstrapping: paper and here",
+        description,
+        "seconds (logarithmic)",
+        groups,
+        all,
+    )?;
     let notes = vec!["ma-V is extrapolated here; see table 6.".into()];
-    Some(figure("fig-ma-et-al-seconds", records.plan.command(T6), notes, BarPlot { log: true, ..plot }))
+    Some(figure(
+        "fig-ma-et-al-seconds",
+        records.plan.command(T6),
+        notes,
+        BarPlot { log: true, ..plot },
+    ))
 }
 
-/// Parts of each set's whole, the paper's (at its own ring, hence not beside small ones) above those found here.
-fn parts(records: &Records<'_>, names: &[&str], paper: &[&str], here: &[&str], share: bool) -> (Vec<String>, Vec<Bars>) {
+/// Parts of each set's whole, the paper's (at its own ring, hence not beside small ones) above
+/// those found here.
+fn parts(
+    records: &Records<'_>,
+    names: &[&str],
+    paper: &[&str],
+    here: &[&str],
+    share: bool,
+) -> (Vec<String>, Vec<Bars>) {
     let (mut groups, mut values) = (Vec::new(), vec![Vec::new(); names.len()]);
     for (_, stored) in records.of(T6) {
         let r = &stored.value;
@@ -271,21 +322,42 @@ fn parts(records: &Records<'_>, names: &[&str], paper: &[&str], here: &[&str], s
 
 /// Where the time goes.
 fn time(records: &Records<'_>) -> Option<Figure> {
-    let (paper, here) = (["paper.seconds.0", "paper.seconds.1"], ["seconds_linear", "seconds_digits"]);
+    let (paper, here) =
+        (["paper.seconds.0", "paper.seconds.1"], ["seconds_linear", "seconds_digits"]);
     let (groups, all) = parts(records, &["linear maps", "digits"], &paper, &here, true);
-    let description = "for each set of table 6, the shares of the linear maps and of the removal of digits in the time of both";
-    let plot = bars("Where the time goes", description, "per cent of the time of linear maps and digits", groups, all)?;
-    Some(figure("fig-ma-et-al-time", records.plan.command(T6), vec![], BarPlot { stacked: true, ..plot }))
+    let description = "for each set of table 6, the shares of the linear maps and of the removal \
+                       of digits in the time of both";
+    let plot = bars(
+        "Where the time goes",
+        description,
+        "per cent of the time of linear maps and digits",
+        groups,
+        all,
+    )?;
+    Some(figure(
+        "fig-ma-et-al-time",
+        records.plan.command(T6),
+        vec![],
+        BarPlot { stacked: true, ..plot },
+    ))
 }
 
 /// Where the bits of what was raised go.
 fn capacity(records: &Records<'_>) -> Option<Figure> {
     let paper = ["paper.capacity.1", "paper.capacity.2", "paper.capacity.3"];
     let here = ["capacity_linear", "capacity_digits", "capacity_remaining"];
-    let (groups, all) = parts(records, &["linear maps", "digits", "remaining"], &paper, &here, false);
-    let description = "bits of capacity of what was raised, for each set of table 6: those that the linear maps take, those that the removal of digits takes, and those that remain to compute with";
+    let (groups, all) =
+        parts(records, &["linear maps", "digits", "remaining"], &paper, &here, false);
+    let description = "bits of capacity of what was raised, for each set of table 6: those that \
+                       the linear maps take, those that the removal of digits takes, and those \
+                       that remain to compute with";
     let plot = bars("Where the capacity goes", description, "bits of capacity", groups, all)?;
-    Some(figure("fig-ma-et-al-capacity", records.plan.command(T6), vec![], BarPlot { stacked: true, ..plot }))
+    Some(figure(
+        "fig-ma-et-al-capacity",
+        records.plan.command(T6),
+        vec![],
+        BarPlot { stacked: true, ..plot },
+    ))
 }
 
 fn thin(records: &Records<'_>) -> Table {
@@ -321,9 +393,8 @@ fn thin(records: &Records<'_>) -> Table {
         ]
     };
     let rows = records.of(THIN).map(|(_, s)| row(&s.value)).collect();
-    let notes = [
-        "HElib: CPU seconds of commit 3e337a6 on the same plaintext rings, on an AMD EPYC (Zen 4); it cannot run ring V. The paper has no such table.",
-    ];
+    let notes = ["HElib: CPU seconds of commit 3e337a6 on the same plaintext rings, on an AMD \
+                  EPYC (Zen 4); it cannot run ring V. The paper has no such table."];
     let mut table = records.table(THIN, "The same sets, thin", &columns, rows, &notes);
     table.notes.extend(records.not_comparable());
     table

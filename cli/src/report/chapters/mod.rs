@@ -11,7 +11,9 @@ mod security;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::model::{Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times};
+use super::model::{
+    Cell, Chapter, Column, Figure, Kind, Machine, Part, Report, Summary, Table, Times,
+};
 use super::plan::{Job, Plan};
 use super::store::{Origin, Store, Stored};
 use crate::common::median;
@@ -28,20 +30,35 @@ pub struct Records<'a> {
 impl<'a> Records<'a> {
     /// Reads what is there.
     pub fn read(plan: &'a Plan, store: &'a Store) -> Self {
-        let found = plan.jobs.iter().filter_map(|job| Some((job.name.as_str(), store.find(&job.name)?))).collect();
+        let found = plan
+            .jobs
+            .iter()
+            .filter_map(|job| Some((job.name.as_str(), store.find(&job.name)?)))
+            .collect();
         Records { plan, store, found }
     }
+
     /// Whether the rings are small, so that no time compares with a paper's.
     fn quick(&self) -> bool {
         self.plan.quick
     }
+
     /// Those of a group, in the order of its jobs.
     fn of(&self, group: &'a str) -> impl Iterator<Item = (&'a Job, &Stored)> {
         self.plan.of(group).filter_map(|job| Some((job, self.found.get(job.name.as_str())?)))
     }
+
     /// A table of a group.
-    fn table(&self, group: &'a str, title: &str, columns: &[Column], rows: Vec<Vec<Cell>>, notes: &[&str]) -> Table {
-        let origins: BTreeSet<_> = self.of(group).filter_map(|(_, stored)| stored.origin()).collect();
+    fn table(
+        &self,
+        group: &'a str,
+        title: &str,
+        columns: &[Column],
+        rows: Vec<Vec<Cell>>,
+        notes: &[&str],
+    ) -> Table {
+        let origins: BTreeSet<_> =
+            self.of(group).filter_map(|(_, stored)| stored.origin()).collect();
         Table {
             id: group.into(),
             title: title.into(),
@@ -58,11 +75,14 @@ impl<'a> Records<'a> {
             origins: origins.into_iter().collect(),
         }
     }
+
     /// A note for figures that a small ring cannot share with the paper.
     fn not_comparable(&self) -> Vec<String> {
-        let note = "small rings: times here do not compare with the paper's, and ratios are left out; --full has them";
+        let note = "small rings: times here do not compare with the paper's, and ratios are left \
+                    out; --full has them";
         self.quick().then(|| note.to_string()).into_iter().collect()
     }
+
     /// The report.
     pub fn report(&self) -> Report {
         let chapters = [
@@ -74,9 +94,14 @@ impl<'a> Records<'a> {
             scaling::chapter(self),
             security::chapter(self),
         ];
-        let chapters = chapters.into_iter().chain(peers::chapter(self.store)).filter(|c| !c.parts.is_empty());
+        let chapters =
+            chapters.into_iter().chain(peers::chapter(self.store)).filter(|c| !c.parts.is_empty());
         let chapters: Vec<Chapter> = chapters.collect();
-        Report { quick: self.quick(), summary: Summary { times: times(&chapters), ..self.summary() }, chapters }
+        Report {
+            quick: self.quick(),
+            summary: Summary { times: times(&chapters), ..self.summary() },
+            chapters,
+        }
     }
 
     fn summary(&self) -> Summary {
@@ -88,28 +113,44 @@ impl<'a> Records<'a> {
                 *taken.entry(directory.clone()).or_default() += 1;
             }
             if let Some(origin) = stored.origin() {
-                machines.entry((origin.cpu.clone(), origin.cpu_flags.clone())).or_default().push(origin);
+                machines
+                    .entry((origin.cpu.clone(), origin.cpu_flags.clone()))
+                    .or_default()
+                    .push(origin);
             }
             let (of_record, of_them_wrong) = verified(&stored.value);
             checked += of_record;
             wrong += of_them_wrong;
         }
         let machines = machines.into_iter().map(|((cpu, cpu_flags), origins)| {
-            let all = |field: fn(&Origin) -> &str| origins.iter().map(field).map(String::from).collect::<BTreeSet<_>>();
+            let all = |field: fn(&Origin) -> &str| {
+                origins.iter().map(field).map(String::from).collect::<BTreeSet<_>>()
+            };
             let days = all(|o| o.date.split('T').next().unwrap_or_default());
             Machine {
                 cpu,
                 cpu_flags,
                 records: origins.len(),
-                dates: [days.first().cloned().unwrap_or_default(), days.last().cloned().unwrap_or_default()],
+                dates: [
+                    days.first().cloned().unwrap_or_default(),
+                    days.last().cloned().unwrap_or_default(),
+                ],
                 commits: all(|o| &o.commit).into_iter().collect(),
                 versions: all(|o| &o.version).into_iter().collect(),
             }
         });
         // What was found wrong is told, though the record does not count.
-        wrong += self.plan.jobs.iter().filter_map(|job| self.store.find_failed(&job.name)).map(|v| verified(&v).1).sum::<u64>();
-        let missing = self.plan.jobs.iter().filter(|job| !self.found.contains_key(job.name.as_str()));
-        let failed = |job: &Job| Some((job.name.clone(), self.store.journal.get(&job.name)?.error.clone()?));
+        wrong += self
+            .plan
+            .jobs
+            .iter()
+            .filter_map(|job| self.store.find_failed(&job.name))
+            .map(|v| verified(&v).1)
+            .sum::<u64>();
+        let missing =
+            self.plan.jobs.iter().filter(|job| !self.found.contains_key(job.name.as_str()));
+        let failed =
+            |job: &Job| Some((job.name.clone(), self.store.journal.get(&job.name)?.error.clone()?));
         Summary {
             jobs: self.plan.jobs.len(),
             done: self.found.len(),
@@ -127,12 +168,19 @@ impl<'a> Records<'a> {
 /// The ratios of time in tables.
 fn times(chapters: &[Chapter]) -> Vec<Times> {
     let tables = chapters.iter().flat_map(|c| {
-        let tables = c.parts.iter().filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None });
+        let tables = c
+            .parts
+            .iter()
+            .filter_map(|part| if let Part::Table(table) = part { Some(table) } else { None });
         tables.map(move |table| (c, table))
     });
     let mut found = Vec::new();
     for (chapter, table) in tables {
-        for (i, column) in table.columns.iter().enumerate().filter(|(_, c)| c.kind == Kind::Ratio && c.group.contains("seconds"))
+        for (i, column) in table
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.kind == Kind::Ratio && c.group.contains("seconds"))
         {
             let mut ratios: Vec<f64> = table.rows.iter().filter_map(|row| row[i].value).collect();
             ratios.sort_by(f64::total_cmp);
@@ -157,7 +205,8 @@ fn verified(record: &serde_json::Value) -> (u64, u64) {
         let wrong = v.at(wrong).and_then(serde_json::Value::as_u64);
         wrong.map(|w| (v.at(checked).and_then(serde_json::Value::as_u64).unwrap_or(0), w))
     };
-    let whole = of(record, "verified_slots", "wrong_slots").or_else(|| of(record, "blocks", "wrong_blocks"));
+    let whole = of(record, "verified_slots", "wrong_slots")
+        .or_else(|| of(record, "blocks", "wrong_blocks"));
     whole.unwrap_or_else(|| {
         let slots = record.at("slots").and_then(serde_json::Value::as_u64).unwrap_or(0);
         let methods = record.list("methods").iter().filter_map(|m| of(m, "", "wrong_slots"));
@@ -166,7 +215,13 @@ fn verified(record: &serde_json::Value) -> (u64, u64) {
 }
 
 /// A plot of bars side by side, unless there is nothing in it.
-fn bars(title: &str, description: &str, value_label: &str, groups: Vec<String>, series: Vec<Bars>) -> Option<BarPlot> {
+fn bars(
+    title: &str,
+    description: &str,
+    value_label: &str,
+    groups: Vec<String>,
+    series: Vec<Bars>,
+) -> Option<BarPlot> {
     let something = series.iter().any(|s| s.values.iter().any(Option::is_some));
     something.then(|| BarPlot {
         title: title.into(),

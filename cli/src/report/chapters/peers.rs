@@ -20,9 +20,9 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
         "peers",
         "Peers",
         "Peers: the same work on other libraries",
-        &[
-            "Each peer was built and run on the machine named below, by turns with this library. A ratio below 1 says that this library takes less time. What compares and what does not is in papers/compare/README.md.",
-        ],
+        &["Each peer was built and run on the machine named below, by turns with this library. A \
+           ratio below 1 says that this library takes less time. What compares and what does not \
+           is in papers/compare/README.md."],
     );
     for (name, stored) in &found {
         let v = &stored.value;
@@ -37,8 +37,12 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
             ]
         };
         let first = v.list("rows").first();
-        let named =
-            |key: &str| Some(v.text(key)).filter(|t| !t.is_empty()).or_else(|| first.map(|r| r.text(key))).unwrap_or_default();
+        let named = |key: &str| {
+            Some(v.text(key))
+                .filter(|t| !t.is_empty())
+                .or_else(|| first.map(|r| r.text(key)))
+                .unwrap_or_default()
+        };
         let peer = format!("{} {}", named("peer"), named("version"));
         add(
             &mut chapter,
@@ -73,7 +77,9 @@ pub fn chapter(store: &Store) -> Option<Chapter> {
             rows.iter().map(operation).collect(),
             vec![series(peer.trim(), of("seconds")), series("here", of("ours_seconds"))],
         );
-        chapter.figure(plot.map(|plot| figure(&format!("fig-{name}"), COMMAND.into(), vec![], BarPlot { log: true, ..plot })));
+        chapter.figure(plot.map(|plot| {
+            figure(&format!("fig-{name}"), COMMAND.into(), vec![], BarPlot { log: true, ..plot })
+        }));
     }
     Some(chapter)
 }
@@ -90,7 +96,9 @@ fn parameters(row: &Value) -> String {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Object(fields)) => fields
             .iter()
-            .map(|(k, v)| format!("{k} = {}", v.as_str().map_or_else(|| v.to_string(), String::from)))
+            .map(|(k, v)| {
+                format!("{k} = {}", v.as_str().map_or_else(|| v.to_string(), String::from))
+            })
             .collect::<Vec<_>>()
             .join(", "),
         _ => String::new(),

@@ -1,4 +1,5 @@
-//! How the time of one bootstrapping grows with the ring, the plaintext modulus and the number of threads.
+//! How the time of one bootstrapping grows with the ring, the plaintext modulus and the number of
+//! threads.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +16,9 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "scaling",
         "Scaling",
         "Scaling",
-        &[
-            "The same records seen from another side: one bootstrapping of integers in the slots on one thread, by the degree n of the ring and by the exponent r of the plaintext modulus p^r, and with more threads.",
-        ],
+        &["The same records seen from another side: one bootstrapping of integers in the slots \
+           on one thread, by the degree n of the ring and by the exponent r of the plaintext \
+           modulus p^r, and with more threads."],
     );
     let points = points(records);
     chapter.figure(by_degree(records, &points));
@@ -43,7 +44,12 @@ fn points(records: &Records<'_>) -> Vec<Point> {
         if !single || v.text("variant") != "encapsulated" || v.text("arithmetic") != "mixed" {
             continue;
         }
-        found.extend(point(v.number("p"), v.number("r"), v.number("n"), v.number("seconds_median")));
+        found.extend(point(
+            v.number("p"),
+            v.number("r"),
+            v.number("n"),
+            v.number("seconds_median"),
+        ));
     }
     for (_, stored) in records.of(BOOTSTRAP) {
         let v = &stored.value;
@@ -88,14 +94,26 @@ fn lines<K: Ord>(
     series.collect()
 }
 
-fn line_figure(records: &Records<'_>, id: &str, title: &str, x_label: &str, series: Vec<Series>) -> Option<Figure> {
-    let mut notes = vec!["From table 5 of Chen and Han and from the measured sets, which have moduli of their own: the least time where there are several.".into()];
+fn line_figure(
+    records: &Records<'_>,
+    id: &str,
+    title: &str,
+    x_label: &str,
+    series: Vec<Series>,
+) -> Option<Figure> {
+    let mut notes = vec![
+        "From table 5 of Chen and Han and from the measured sets, which have moduli of their own: \
+         the least time where there are several."
+            .into(),
+    ];
     if records.quick() {
         notes.push("Small rings, those of table 5 with as many threads as there were.".into());
     }
     let plot = LinePlot {
         title: title.into(),
-        description: format!("seconds of one bootstrapping on one thread, on a logarithmic axis, by {x_label}"),
+        description: format!(
+            "seconds of one bootstrapping on one thread, on a logarithmic axis, by {x_label}"
+        ),
         x_label: x_label.into(),
         y_label: "seconds (logarithmic)".into(),
         log: [false, true],
@@ -111,14 +129,21 @@ fn line_figure(records: &Records<'_>, id: &str, title: &str, x_label: &str, seri
 }
 
 fn by_degree(records: &Records<'_>, points: &[Point]) -> Option<Figure> {
-    let series = lines(points, |p| (p.p, p.r), |(p, r)| format!("p^r = {}", power(*p, *r)), |p| p.log_n);
+    let series =
+        lines(points, |p| (p.p, p.r), |(p, r)| format!("p^r = {}", power(*p, *r)), |p| p.log_n);
     line_figure(records, "fig-scaling-n", "Time by the degree of the ring", "log2 n", series)
 }
 
 fn by_exponent(records: &Records<'_>, points: &[Point]) -> Option<Figure> {
     let name = |(p, log_n): &(u64, u64)| format!("p = {p}, n = 2^{log_n}");
     let series = lines(points, |p| (p.p, p.log_n as u64), name, |p| f64::from(p.r));
-    line_figure(records, "fig-scaling-r", "Time by the exponent of the plaintext modulus", "r", series)
+    line_figure(
+        records,
+        "fig-scaling-r",
+        "Time by the exponent of the plaintext modulus",
+        "r",
+        series,
+    )
 }
 
 /// What was run with one thread and with more.
@@ -134,16 +159,33 @@ fn by_threads(records: &Records<'_>) -> Option<Figure> {
     }
     for (_, stored) in records.of(AES) {
         let v = &stored.value;
-        add(format!("AES {}, {}, {}", v.text("params"), v.text("chain"), v.text("method")), v, "seconds_total");
+        add(
+            format!("AES {}, {}, {}", v.text("params"), v.text("chain"), v.text("method")),
+            v,
+            "seconds_total",
+        );
     }
     runs.retain(|_, runs| runs.iter().any(|r| r.0 != runs[0].0));
     let mut threads: Vec<u64> = runs.values().flatten().map(|r| r.0).collect();
     threads.sort_unstable();
     threads.dedup();
-    let of = |k: u64| runs.values().map(|r| r.iter().find(|(t, _)| *t == k).map(|(_, s)| *s)).collect();
+    let of =
+        |k: u64| runs.values().map(|r| r.iter().find(|(t, _)| *t == k).map(|(_, s)| *s)).collect();
     let name = |k: u64| if k == 1 { "1 thread".to_string() } else { format!("{k} threads") };
     let all = threads.iter().map(|k| series(name(*k), of(*k))).collect();
-    let description = "seconds of the same work with one thread and with more, on a logarithmic axis";
-    let plot = bars("Time by the number of threads", description, "seconds (logarithmic)", runs.keys().cloned().collect(), all)?;
-    Some(figure("fig-scaling-threads", records.plan.command(BOOTSTRAP), vec![], crate::plot::bars::BarPlot { log: true, ..plot }))
+    let description =
+        "seconds of the same work with one thread and with more, on a logarithmic axis";
+    let plot = bars(
+        "Time by the number of threads",
+        description,
+        "seconds (logarithmic)",
+        runs.keys().cloned().collect(),
+        all,
+    )?;
+    Some(figure(
+        "fig-scaling-threads",
+        records.plan.command(BOOTSTRAP),
+        vec![],
+        crate::plot::bars::BarPlot { log: true, ..plot },
+    ))
 }

@@ -13,9 +13,10 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "security",
         "Security",
         "Security",
-        &[
-            "Bits of classical security by this library's estimator, attack by attack, rotations of sparse secrets counted: see docs/security.md. The named sets hold 128 bits with every key; the papers' keys are worth less than they say, most of them for reasons found later.",
-        ],
+        &["Bits of classical security by this library's estimator, attack by attack, rotations \
+           of sparse secrets counted: see docs/security.md. The named sets hold 128 bits with \
+           every key; the papers' keys are worth less than they say, most of them for reasons \
+           found later."],
     );
     chapter.figure(by_set(records));
     if records.of(CARD).next().is_some() {
@@ -30,20 +31,29 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
 
 fn by_set(records: &Records<'_>) -> Option<Figure> {
     let found: Vec<&Value> = records.of(CARD).map(|(_, s)| &s.value).collect();
-    let keys = |r: &Value| r.list("security_by_key").iter().map(|k| k.text("key")).collect::<Vec<_>>();
+    let keys =
+        |r: &Value| r.list("security_by_key").iter().map(|k| k.text("key")).collect::<Vec<_>>();
     let mut names: Vec<String> = Vec::new();
     for name in found.iter().flat_map(|r| keys(r)) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
-    let bits = |r: &&Value, name: &str| r.list("security_by_key").iter().find(|k| k.text("key") == name)?.number("bits");
-    let all = names.iter().map(|name| series(name, found.iter().map(|r| bits(r, name)).collect())).collect();
+    let bits = |r: &&Value, name: &str| {
+        r.list("security_by_key").iter().find(|k| k.text("key") == name)?.number("bits")
+    };
+    let all = names
+        .iter()
+        .map(|name| series(name, found.iter().map(|r| bits(r, name)).collect()))
+        .collect();
     let groups = found.iter().map(|r| r.text("name")).collect();
     let model = found.first().map_or_else(String::new, |r| r.text("security_model"));
-    let description =
-        format!("bits of security of every key of every named set by the cheapest attack ({model}); the mark is at 128");
-    let plot = bars("Security of each set, key by key", &description, "bits of security", groups, all)?;
+    let description = format!(
+        "bits of security of every key of every named set by the cheapest attack ({model}); the \
+         mark is at 128"
+    );
+    let plot =
+        bars("Security of each set, key by key", &description, "bits of security", groups, all)?;
     let plot = BarPlot { marks: vec![(128.0, "128".into())], ..plot };
     Some(figure("fig-security", records.plan.command(CARD), vec![format!("Model: {model}.")], plot))
 }
@@ -73,9 +83,12 @@ fn sets(records: &Records<'_>) -> Table {
     let mut rows = Vec::new();
     for (_, stored) in records.of(CARD) {
         let r = &stored.value;
-        let modulus = power(r.number("p").unwrap_or(0.0) as u64, r.number("r").unwrap_or(0.0) as u32);
+        let modulus =
+            power(r.number("p").unwrap_or(0.0) as u64, r.number("r").unwrap_or(0.0) as u32);
         for key in r.list("security_by_key") {
-            let bits = |name: &str| key.list("attacks").iter().find(|a| a.text("name") == name)?.number("bits");
+            let bits = |name: &str| {
+                key.list("attacks").iter().find(|a| a.text("name") == name)?.number("bits")
+            };
             let mut row = vec![
                 Cell::text(r.text("name")),
                 Cell::exact(r.number("n")),
@@ -90,10 +103,11 @@ fn sets(records: &Records<'_>) -> Table {
             rows.push(row);
         }
     }
-    let model = records.of(CARD).next().map_or_else(String::new, |(_, s)| s.value.text("security_model"));
-    let notes = [
-        "A blank: the estimator finds no parameters for the attack, or a cost beyond its range. Without rotations: what estimates before 2026 counted against sparse keys.",
-    ];
+    let model =
+        records.of(CARD).next().map_or_else(String::new, |(_, s)| s.value.text("security_model"));
+    let notes = ["A blank: the estimator finds no parameters for the attack, or a cost beyond \
+                  its range. Without rotations: what estimates before 2026 counted against \
+                  sparse keys."];
     let mut table = records.table(CARD, "The named sets", &columns, rows, &notes);
     table.notes.push(format!("Model: {model}."));
     table
@@ -105,12 +119,23 @@ fn keys<'a>(records: &'a Records<'_>) -> &'a [Value] {
 
 fn claimed(records: &Records<'_>) -> Option<Figure> {
     let found = keys(records);
-    let groups =
-        found.iter().map(|k| format!("{}: {}", k.text("paper").split(' ').next().unwrap_or_default(), k.text("key"))).collect();
+    let groups = found
+        .iter()
+        .map(|k| {
+            format!("{}: {}", k.text("paper").split(' ').next().unwrap_or_default(), k.text("key"))
+        })
+        .collect();
     let of = |field: &str| found.iter().map(|k| k.number(field)).collect();
     let all = vec![series("as the paper says", of("claimed_bits")), series("today", of("bits"))];
-    let description = "bits of security of the keys of the three papers, as they say and by today's estimate";
-    let plot = bars("Keys of the papers: claimed and today", description, "bits of security", groups, all)?;
+    let description =
+        "bits of security of the keys of the three papers, as they say and by today's estimate";
+    let plot = bars(
+        "Keys of the papers: claimed and today",
+        description,
+        "bits of security",
+        groups,
+        all,
+    )?;
     let plot = BarPlot { marks: vec![(128.0, "128".into())], ..plot };
     Some(figure("fig-security-papers", records.plan.command(SECURITY), vec![], plot))
 }

@@ -69,18 +69,27 @@ fn reduction(block_size: u32) -> String {
 }
 
 impl Experiment {
-    /// Rows from `row` on: the extrapolation as the paper makes it, and for each small modulus the degrees.
+    /// Rows from `row` on: the extrapolation as the paper makes it, and for each small modulus the
+    /// degrees.
     pub fn figures(&self, row: usize) -> Vec<Figure> {
         let fits = self.lengths.fits.iter().map(|fit| {
-            let what = format!("miniature, degree at q/4 for log q = 1024 by {}", reduction(fit.block_size));
-            let figure = Figure::new(row, what).measured(Some(fit.degree_at_q_over_4_for_1024_bits));
-            let figure = if fit.block_size == 2 { figure.paper(LAST_DEGREE_OF_LLL) } else { figure };
+            let what = format!(
+                "miniature, degree at q/4 for log q = 1024 by {}",
+                reduction(fit.block_size)
+            );
+            let figure =
+                Figure::new(row, what).measured(Some(fit.degree_at_q_over_4_for_1024_bits));
+            let figure =
+                if fit.block_size == 2 { figure.paper(LAST_DEGREE_OF_LLL) } else { figure };
             figure.note(format!("{:.4} bits a degree", fit.bits_per_degree))
         });
         let limits = self.limits.iter().enumerate().flat_map(|(i, limit)| {
             limit.found.iter().map(move |found| {
-                let what =
-                    format!("miniature, log q = {}: largest degree broken by {}", limit.log2_q, reduction(found.block_size));
+                let what = format!(
+                    "miniature, log q = {}: largest degree broken by {}",
+                    limit.log2_q,
+                    reduction(found.block_size)
+                );
                 let figure = Figure::new(row + 1 + i, what).measured(Some(found.largest_degree));
                 if found.block_size == 2 {
                     figure.formula(limit.paper_model_degree).today(limit.dense_sublattice_degree)
@@ -91,12 +100,23 @@ impl Experiment {
         });
         fits.chain(limits).collect()
     }
+
     /// What was found.
     pub fn remarks(&self) -> Vec<String> {
-        let (all, dense) = (self.lengths.runs.len(), self.lengths.runs.iter().filter(|r| r.in_the_ideal_of_f).count());
+        let (all, dense) = (
+            self.lengths.runs.len(),
+            self.lengths.runs.iter().filter(|r| r.in_the_ideal_of_f).count(),
+        );
         vec![
-            format!("miniature, log q = {}: {dense} of {all} first vectors are multiples of the key (f, 2g)", self.lengths.log2_q),
-            "miniature, small moduli: formula is the degree at which the paper's model stops, δ^(2n) √q = q/4 with LLL's δ; today the closed form for the dense sublattice, which is high at so small degrees".into(),
+            format!(
+                "miniature, log q = {}: {dense} of {all} first vectors are multiples of the key \
+                 (f, 2g)",
+                self.lengths.log2_q
+            ),
+            "miniature, small moduli: formula is the degree at which the paper's model stops, \
+             δ^(2n) √q = q/4 with LLL's δ; today the closed form for the dense sublattice, which \
+             is high at so small degrees"
+                .into(),
         ]
     }
 }

@@ -1,7 +1,9 @@
 //! Tables 6 and 7: sizes of evaluation keys, and products for one relinearization.
 
 use everlevel::scheme::ltv::{Gadget, KeyForm, LtvParams, LtvSpec};
-use everlevel::security::ltv::keys::{digits, of_every_level, reduced_by_level, transform_growth, windowed, yashe_digits};
+use everlevel::security::ltv::keys::{
+    digits, of_every_level, reduced_by_level, transform_growth, windowed, yashe_digits,
+};
 use everlevel::security::ntru;
 use everlevel::{KeyPlan, OptIn, Params};
 
@@ -12,9 +14,12 @@ use crate::error::CliError;
 const BITS_OF_A_GIB: f64 = (8u64 << 30) as f64;
 const BITS_OF_A_MIB: f64 = (8u64 << 20) as f64;
 
-/// (n, log q, log p, GBytes: original and optimized as polynomials, original and optimized transformed).
-const TABLE_6: [(usize, f64, f64, [&str; 4]); 2] =
-    [(27000, 1230.0, 30.0, ["67", "4.75", "172", "12.2"]), (32768, 1271.0, 31.0, ["87", "6.13", "184", "13.1"])];
+/// (n, log q, log p, GBytes: original and optimized as polynomials, original and optimized
+/// transformed).
+const TABLE_6: [(usize, f64, f64, [&str; 4]); 2] = [
+    (27000, 1230.0, 30.0, ["67", "4.75", "172", "12.2"]),
+    (32768, 1271.0, 31.0, ["87", "6.13", "184", "13.1"]),
+];
 /// Moduli of a depth of 40.
 const MODULI: u32 = 41;
 /// Windows that keys are shown for.
@@ -30,35 +35,56 @@ pub fn table_6() -> Result<Chapter, CliError> {
         let original = of_every_level(n, log2_p, MODULI) / BITS_OF_A_GIB;
         let optimized = reduced_by_level(n, log2_q) / BITS_OF_A_GIB;
         figures.extend([
-            Figure::new(row, at("with a key for each level, polynomials")).paper(printed[0]).formula(original),
+            Figure::new(row, at("with a key for each level, polynomials"))
+                .paper(printed[0])
+                .formula(original),
             Figure::new(row, at("with one key, polynomials")).paper(printed[1]).formula(optimized),
-            Figure::new(row, at("with a key for each level, transformed")).paper(printed[2]).formula(original * growth),
-            Figure::new(row, at("with one key, transformed")).paper(printed[3]).formula(optimized * growth),
+            Figure::new(row, at("with a key for each level, transformed"))
+                .paper(printed[2])
+                .formula(original * growth),
+            Figure::new(row, at("with one key, transformed"))
+                .paper(printed[3])
+                .formula(optimized * growth),
         ]);
         figures.extend(WINDOWS.map(|w| {
             let size = windowed(n, log2_q, w) / BITS_OF_A_GIB;
-            Figure::new(row, at(&format!("with one key, windows of {w} bits, polynomials"))).digits(2).today(size)
+            Figure::new(row, at(&format!("with one key, windows of {w} bits, polynomials")))
+                .digits(2)
+                .today(size)
         }));
         // The sets of this library, whose keys are larger by the special modulus.
         let name = format!("ltv-{n}");
         let params = LtvParams::new(LtvSpec::named(&name)?, OptIn::InsecureResearch)?;
         let size = |bytes: u64| bytes as f64 * 8.0 / BITS_OF_A_GIB;
-        for (form, what) in [(KeyForm::Polynomial, "polynomials"), (KeyForm::Evaluations, "transformed")] {
-            let what = at(&format!("with one key, digits of {} primes, {what}", params.special_rows()));
+        for (form, what) in
+            [(KeyForm::Polynomial, "polynomials"), (KeyForm::Evaluations, "transformed")]
+        {
+            let what =
+                at(&format!("with one key, digits of {} primes, {what}", params.special_rows()));
             figures.push(Figure::new(row, what).digits(2).today(size(params.key_bytes(form))));
         }
         let params = Params::named(&name, OptIn::InsecureResearch)?;
         let keys = KeyPlan::relinearization(&params).seeded_bytes(&params);
-        figures.push(Figure::new(row, at("over distinct primes, digits by level, transformed")).digits(2).today(size(keys)));
+        figures.push(
+            Figure::new(row, at("over distinct primes, digits by level, transformed"))
+                .digits(2)
+                .today(size(keys)),
+        );
     }
     Ok(Chapter {
         table: "ltv table-6",
-        title: "Table 6: evaluation keys for 40 levels: Σ n (log q_i)² with a key for each, n (log q)² with one",
+        title: "Table 6: evaluation keys for 40 levels: Σ n (log q_i)² with a key for each, n \
+                (log q)² with one",
         figures,
         remarks: vec![
             "the paper's GBytes are 2^30 bytes; its text has 6.15 for 6.13".into(),
-            "transformed: 2^16 points, primes of 60 bits in words of 64 for exact sums; the paper's are 4 to 5 % smaller".into(),
-            "today: digits to base 2^w, ⌈log q / w⌉ polynomials instead of log q; digits to the base of a power of p, and of products of distinct primes, with a special modulus as large as a digit: the sets that `aes bench` runs".into(),
+            "transformed: 2^16 points, primes of 60 bits in words of 64 for exact sums; the \
+             paper's are 4 to 5 % smaller"
+                .into(),
+            "today: digits to base 2^w, ⌈log q / w⌉ polynomials instead of log q; digits to the \
+             base of a power of p, and of products of distinct primes, with a special modulus as \
+             large as a digit: the sets that `aes bench` runs"
+                .into(),
         ],
     })
 }
@@ -83,41 +109,68 @@ pub fn table_7() -> Result<Chapter, CliError> {
     let yashe = timing::yashe(&mut rng)?;
     let largest = |times: &[f64]| times.first().copied().unwrap_or(f64::NAN);
     let mean = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64;
-    let time = |what: &str, paper: &str, value: f64| Figure::new(3, what).paper(paper).digits(2).measured(Some(value));
+    let time = |what: &str, paper: &str, value: f64| {
+        Figure::new(3, what).paper(paper).digits(2).measured(Some(value))
+    };
     let figures = vec![
-        Figure::new(1, "products, YASHE").formula(l).corrected(cube).note("printed ℓ; ℓ³ by the text"),
-        Figure::new(1, "products, YASHE'").formula(cube).corrected(l).note("printed ℓ³; ℓ by the text"),
+        Figure::new(1, "products, YASHE")
+            .formula(l)
+            .corrected(cube)
+            .note("printed ℓ; ℓ³ by the text"),
+        Figure::new(1, "products, YASHE'")
+            .formula(cube)
+            .corrected(l)
+            .note("printed ℓ³; ℓ by the text"),
         Figure::new(1, "products, LTV with binary digits").formula(digits(LOG2_Q, 1)),
         Figure::new(1, "products, LTV with windows of 32 bits").today(digits(LOG2_Q, WORD)),
         Figure::new(2, "MiB of keys, YASHE").digits(2).formula(size(l)).corrected(size(cube)),
         Figure::new(2, "MiB of keys, YASHE'").digits(2).formula(size(cube)).corrected(size(l)),
-        Figure::new(2, "MiB of keys, LTV with binary digits").digits(2).formula(reduced_by_level(DEGREE, LOG2_Q) / BITS_OF_A_MIB),
+        Figure::new(2, "MiB of keys, LTV with binary digits")
+            .digits(2)
+            .formula(reduced_by_level(DEGREE, LOG2_Q) / BITS_OF_A_MIB),
         Figure::new(2, "MiB of keys, LTV with windows of 32 bits")
             .digits(2)
             .today(windowed(DEGREE, LOG2_Q, WORD) / BITS_OF_A_MIB),
         time("ms to switch keys, YASHE', log q = 127", "31", yashe),
         time("ms to relinearize, LTV, log q = 125", "139", largest(&binary)),
-        time("ms to relinearize, LTV, mean over the levels", "80", mean(&binary)).formula((139.0 + 20.0) / 2.0),
-        time("ms to relinearize, LTV, log q = 25", "20", binary.last().copied().unwrap_or(f64::NAN)),
-        time("times that transformed keys are faster", "3", largest(&polynomial_form) / largest(&binary)).note("section 7"),
+        time("ms to relinearize, LTV, mean over the levels", "80", mean(&binary))
+            .formula((139.0 + 20.0) / 2.0),
+        time(
+            "ms to relinearize, LTV, log q = 25",
+            "20",
+            binary.last().copied().unwrap_or(f64::NAN),
+        ),
+        time(
+            "times that transformed keys are faster",
+            "3",
+            largest(&polynomial_form) / largest(&binary),
+        )
+        .note("section 7"),
         time("ms to relinearize, LTV with windows of 16 bits, log q = 125", "", largest(&windows)),
         time("ms to relinearize, LTV with digits of two primes, log q = 125", "", largest(&hybrid)),
-        Figure::new(4, "bits of security of n = 4096, log q = 127").today(today.bits()).note(format!(
-            "β = {} in dimension {} ({})",
-            today.best().block_size,
-            today.best().dimension,
-            today.best().name.as_str()
-        )),
+        Figure::new(4, "bits of security of n = 4096, log q = 127").today(today.bits()).note(
+            format!(
+                "β = {} in dimension {} ({})",
+                today.best().block_size,
+                today.best().dimension,
+                today.best().name.as_str()
+            ),
+        ),
     ];
     Ok(Chapter {
         table: "ltv table-7",
         title: "Table 7: YASHE, YASHE' and LTV at n = 4096, log q = 127, words of 32 bits (ℓ = 6)",
         figures,
         remarks: vec![
-            "the first two columns are swapped: by the text YASHE's key is in R^(ℓ³) and YASHE' needs ℓ products".into(),
-            "the mean is that of the largest and the smallest modulus; the papers' milliseconds are those of their machines"
+            "the first two columns are swapped: by the text YASHE's key is in R^(ℓ³) and YASHE' \
+             needs ℓ products"
                 .into(),
-            "measured: here and now, over prime powers p^1 to p^5 of 25 bits; YASHE' with t = 257 and RNS digits".into(),
+            "the mean is that of the largest and the smallest modulus; the papers' milliseconds \
+             are those of their machines"
+                .into(),
+            "measured: here and now, over prime powers p^1 to p^5 of 25 bits; YASHE' with t = 257 \
+             and RNS digits"
+                .into(),
         ],
     })
 }

@@ -1,5 +1,5 @@
-//! Doröz–Hu–Sunar 2014: every figure of tables 1 to 7 as printed, by the paper's formula, corrected where it slips, by today's estimate, and as
-//! recorded where something was run.
+//! Doröz–Hu–Sunar 2014: every figure of tables 1 to 7 as printed, by the paper's formula, corrected
+//! where it slips, by today's estimate, and as recorded where something was run.
 
 mod aes;
 mod experiment;
@@ -35,7 +35,8 @@ struct Figure {
     row: usize,
     what: String,
     paper: Option<f64>,
-    /// The paper's formula, evaluated; in table 3, whose figures are cited there, the simulator of this library.
+    /// The paper's formula, evaluated; in table 3, whose figures are cited there, the simulator of
+    /// this library.
     formula: Option<f64>,
     /// What it should be, where the paper's formula or its reading slips.
     corrected: Option<f64>,
@@ -68,47 +69,57 @@ impl Figure {
             decimals: 0,
         }
     }
+
     /// As printed, with its digits.
     fn paper(mut self, printed: &str) -> Self {
         self.paper = printed.parse().ok();
         self.printed = printed.split_once('.').map_or(0, |(_, digits)| digits.len());
         self.digits(0)
     }
+
     /// Computed figures have so many digits after the point more than the printed one.
     fn digits(mut self, more: usize) -> Self {
         self.decimals = self.printed + more;
         self
     }
+
     fn formula(mut self, value: f64) -> Self {
-        self.agreement = self.paper.map(|paper| match (value - paper).abs() * 10f64.powi(self.printed as i32) {
-            // A little more than half for what is exactly between.
-            units if units <= 0.500_001 => Agreement::Agrees,
-            units if units < 1.0 => Agreement::LastDigit,
-            _ => Agreement::Differs,
-        });
+        self.agreement =
+            self.paper.map(|paper| match (value - paper).abs() * 10f64.powi(self.printed as i32) {
+                // A little more than half for what is exactly between.
+                units if units <= 0.500_001 => Agreement::Agrees,
+                units if units < 1.0 => Agreement::LastDigit,
+                _ => Agreement::Differs,
+            });
         self.recomputed(value)
     }
+
     /// By a model that is not the paper's own: nothing to agree with to the digit.
     fn recomputed(mut self, value: f64) -> Self {
         self.formula = Some(value);
         self
     }
+
     fn corrected(mut self, value: f64) -> Self {
         self.corrected = Some(value);
         self
     }
+
     fn today(mut self, value: f64) -> Self {
         self.today = Some(value);
         self
     }
+
     fn measured(mut self, value: Option<f64>) -> Self {
         self.measured = value;
         self
     }
+
     fn note(mut self, note: impl Into<String>) -> Self {
         self.note = Some(note.into());
         self
     }
+
     fn columns(&self) -> [Option<f64>; 5] {
         [self.paper, self.formula, self.corrected, self.today, self.measured]
     }
@@ -157,7 +168,9 @@ pub fn run(which: LtvTable, args: &ReproduceArgs, common: &Common) -> Result<(),
 
 fn text(chapter: &Chapter) -> String {
     const HEADS: [&str; 5] = ["paper", "formula", "corrected", "today", "measured"];
-    let used: Vec<usize> = (0..HEADS.len()).filter(|c| chapter.figures.iter().any(|f| f.columns()[*c].is_some())).collect();
+    let used: Vec<usize> = (0..HEADS.len())
+        .filter(|c| chapter.figures.iter().any(|f| f.columns()[*c].is_some()))
+        .collect();
     let compared = chapter.figures.iter().any(|f| f.agreement.is_some());
     let mut head = vec!["row".to_string()];
     head.extend(used.iter().map(|c| HEADS[*c].to_string()));
@@ -180,7 +193,9 @@ fn text(chapter: &Chapter) -> String {
     let notes = chapter.figures.iter().map(|f| f.note.clone());
     let lines = table(&rows);
     let lines = lines.lines().zip(std::iter::once(None).chain(notes));
-    let body: Vec<String> = lines.map(|(line, note)| note.map_or_else(|| line.to_string(), |n| format!("{line}  {n}"))).collect();
+    let body: Vec<String> = lines
+        .map(|(line, note)| note.map_or_else(|| line.to_string(), |n| format!("{line}  {n}")))
+        .collect();
     let remarks: String = chapter.remarks.iter().map(|r| format!("\n* {r}")).collect();
     format!("{}\n{}{remarks}", chapter.title, body.join("\n"))
 }

@@ -37,8 +37,10 @@ pub fn table_4() -> Chapter {
                 .note(format!("{:.1} without the q/4", exact - 4.0)),
         );
         let worst: fn(usize, f64, f64, f64) -> Recursion = Recursion::worst;
-        let cases =
-            [("worst", worst, 1.0, printed[0], printed[1]), ("average", Recursion::average, ALPHA, printed[2], printed[3])];
+        let cases = [
+            ("worst", worst, 1.0, printed[0], printed[1]),
+            ("average", Recursion::average, ALPHA, printed[2], printed[3]),
+        ];
         for (case, recursion, margin, printed_cut, printed_levels) in cases {
             let cut = |digits| recursion(n, BOUND, 1.0, digits).log2_cut(NOISE, margin);
             let by_formula = cut(digits);
@@ -75,14 +77,21 @@ pub fn table_4() -> Chapter {
                 .formula(Recursion::worst(n, BOUND, 1.0, exact).least_log2_cut()),
         );
     }
-    figures.push(Figure::new(7, "log2 of failure at α = 7, n = 2^14").paper("-60").formula(log2_failure(1 << 14, 7.0)).digits(1));
+    figures.push(
+        Figure::new(7, "log2 of failure at α = 7, n = 2^14")
+            .paper("-60")
+            .formula(log2_failure(1 << 14, 7.0))
+            .digits(1),
+    );
     Chapter {
         table: "ltv table-4",
         title: "Table 4: bits to cut and levels, B = 2, α = 6, noise 2^12, δ = 1.0066",
         figures,
         remarks: vec![
             "log q as printed leaves out the q/4 of its own formula: 4 bits less".into(),
-            "bits to cut are log2 of the brackets of (2) and, times α, (4), at noise 2^12; what is printed comes out to the bit if log q in them is read as log n".into(),
+            "bits to cut are log2 of the brackets of (2) and, times α, (4), at noise 2^12; what \
+             is printed comes out to the bit if log q in them is read as log n"
+                .into(),
             "levels: ⌊log q / cut⌋ − 1; corrected: with both corrections".into(),
             "n erfc(α/√2) is 2^-24.5 at α = 7, n = 2^14".into(),
             "(4) drops √n (2B + 1), which is nearly all of the stable noise: see table 5".into(),

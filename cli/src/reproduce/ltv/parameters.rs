@@ -1,4 +1,5 @@
-//! Tables 1 to 3: parameters by Hermite factors, by extrapolated experiments, by a simulator of BKZ; and what NTRU keys are worth today.
+//! Tables 1 to 3: parameters by Hermite factors, by extrapolated experiments, by a simulator of
+//! BKZ; and what NTRU keys are worth today.
 
 use everlevel::security::{bkz, hermite, ntru};
 
@@ -6,7 +7,8 @@ use super::experiment;
 use super::{Chapter, Figure};
 use crate::error::CliError;
 
-/// The variance of a coefficient of χ as the library samples it: a Gaussian of deviation 1.55, cut at B = 2.
+/// The variance of a coefficient of χ as the library samples it: a Gaussian of deviation 1.55, cut
+/// at B = 2.
 const VARIANCE_OF_CHI: f64 = 1.461;
 /// Of f = 2u + 1 and g, balanced: the geometric mean of four times the variance and once.
 pub const VARIANCE: f64 = 2.0 * VARIANCE_OF_CHI;
@@ -19,7 +21,8 @@ const TABLE_1: [(u32, [&str; 3]); 4] = [
     (16, ["1.0013", "1.0027", "1.0054"]),
 ];
 /// (n, bits) at log q = 1024.
-const TABLE_2: [(usize, &str); 5] = [(28340, "70"), (28940, "80"), (30140, "100"), (31300, "120"), (32768, "144")];
+const TABLE_2: [(usize, &str); 5] =
+    [(28340, "70"), (28940, "80"), (30140, "100"), (31300, "120"), (32768, "144")];
 /// (dimension, δ for 64, 80, 128 bits).
 const TABLE_3: [(usize, [&str; 3]); 10] = [
     (1000, ["1.00851", "1.00763", "1.00592"]),
@@ -42,13 +45,25 @@ pub fn table_1() -> Chapter {
     for (i, (log_n, printed)) in TABLE_1.into_iter().enumerate() {
         for (log_q, paper) in [512.0, 1024.0, 2048.0].into_iter().zip(printed) {
             let what = format!("δ at n = 2^{log_n}, log q = {log_q}");
-            figures.push(Figure::new(i + 1, what).paper(paper).formula(hermite::delta(1 << log_n, log_q)).digits(1));
+            figures.push(
+                Figure::new(i + 1, what)
+                    .paper(paper)
+                    .formula(hermite::delta(1 << log_n, log_q))
+                    .digits(1),
+            );
         }
     }
     figures.extend([
-        Figure::new(5, "n for 80 bits at log q = 256").paper("6756").formula(hermite::least_degree(256.0, 80.0)),
-        Figure::new(5, "bits at δ = 1.0066").paper("80").formula(hermite::lindner_peikert_bits(1.0066)),
-        Figure::new(5, "δ at n = 28940, log q = 1024").paper("1.0061").formula(hermite::delta(28940, 1024.0)).digits(1),
+        Figure::new(5, "n for 80 bits at log q = 256")
+            .paper("6756")
+            .formula(hermite::least_degree(256.0, 80.0)),
+        Figure::new(5, "bits at δ = 1.0066")
+            .paper("80")
+            .formula(hermite::lindner_peikert_bits(1.0066)),
+        Figure::new(5, "δ at n = 28940, log q = 1024")
+            .paper("1.0061")
+            .formula(hermite::delta(28940, 1024.0))
+            .digits(1),
     ]);
     Chapter {
         table: "ltv table-1",
@@ -56,7 +71,9 @@ pub fn table_1() -> Chapter {
         figures,
         remarks: vec![
             "four entries are cut off and the others rounded".into(),
-            "the factor is that of a random lattice; an NTRU lattice has a sublattice of small volume, and no δ of this table keeps it from being found: see table 2".into(),
+            "the factor is that of a random lattice; an NTRU lattice has a sublattice of small \
+             volume, and no δ of this table keeps it from being found: see table 2"
+                .into(),
         ],
     }
 }
@@ -73,15 +90,31 @@ pub fn table_2() -> Result<Chapter, CliError> {
                 .paper(printed)
                 .formula(by_delta)
                 .today(best.bits)
-                .note(format!("β = {} in dimension {} ({}): LLL", best.block_size, best.dimension, best.name.as_str())),
+                .note(format!(
+                    "β = {} in dimension {} ({}): LLL",
+                    best.block_size,
+                    best.dimension,
+                    best.name.as_str()
+                )),
         );
     }
     let by_lll = ntru::degree_broken_by_lll(1024.0, VARIANCE);
-    figures.push(Figure::new(6, "degree up to which LLL is enough, log q = 1024").paper(LAST_DEGREE_OF_LLL).today(by_lll));
+    figures.push(
+        Figure::new(6, "degree up to which LLL is enough, log q = 1024")
+            .paper(LAST_DEGREE_OF_LLL)
+            .today(by_lll),
+    );
     let mut remarks = vec![
-        "formula: Lindner–Peikert's bits at the δ of table 1; the paper's are extrapolated from reduced keys of small dimension".into(),
-        "today: the cheapest of secret key, dense sublattice and subfields, in gates; where β = 2 a key is broken by LLL, whatever that costs".into(),
-        "the paper's line, 1022 bits over 26777 degrees, is a growth of 1.0268^n from a short key, not of δ^(2n) from √q: the line of multiples of the key, which reveal f however long they are".into(),
+        "formula: Lindner–Peikert's bits at the δ of table 1; the paper's are extrapolated from \
+         reduced keys of small dimension"
+            .into(),
+        "today: the cheapest of secret key, dense sublattice and subfields, in gates; where β = 2 \
+         a key is broken by LLL, whatever that costs"
+            .into(),
+        "the paper's line, 1022 bits over 26777 degrees, is a growth of 1.0268^n from a short \
+         key, not of δ^(2n) from √q: the line of multiples of the key, which reveal f however \
+         long they are"
+            .into(),
     ];
     match experiment::read()? {
         Some(found) => {
@@ -89,13 +122,15 @@ pub fn table_2() -> Result<Chapter, CliError> {
             remarks.extend(found.remarks());
         }
         None => remarks.push(format!(
-            "no experiment found: run papers/ltv/attack.py (see its README) in the source tree, which writes {}",
+            "no experiment found: run papers/ltv/attack.py (see its README) in the source tree, \
+             which writes {}",
             experiment::PATH
         )),
     }
     Ok(Chapter {
         table: "ltv table-2",
-        title: "Table 2: security of LTV keys at log q = 1024, as extrapolated in 2014 and as estimated today",
+        title: "Table 2: security of LTV keys at log q = 1024, as extrapolated in 2014 and as \
+                estimated today",
         figures,
         remarks,
     })
@@ -111,18 +146,30 @@ pub fn table_3() -> Result<Chapter, CliError> {
                 Figure::new(i + 1, format!("δ in dimension {dimension} for 2^{bits} nodes"))
                     .paper(paper)
                     .recomputed(reached.root_hermite)
-                    .note(format!("β = {}, 2^{:.1} tours", reached.block_size, reached.tours.log2())),
+                    .note(format!(
+                        "β = {}, 2^{:.1} tours",
+                        reached.block_size,
+                        reached.tours.log2()
+                    )),
             );
         }
     }
     Ok(Chapter {
         table: "ltv table-3",
-        title: "Table 3: Hermite factor that 2^k nodes of enumeration buy (cited there from Lepoint–Naehrig 2014; formula: recomputed)",
+        title: "Table 3: Hermite factor that 2^k nodes of enumeration buy (cited there from \
+                Lepoint–Naehrig 2014; formula: recomputed)",
         figures,
         remarks: vec![
-            "model: Chen–Nguyen's simulator from an LLL-reduced basis (δ = 1.0219), whole tours with one block size, nodes of their table 4 interpolated, the best block size for the budget; beyond dimension 1024 by scaling".into(),
-            "for 64 bits the best block sizes in large dimensions are below 100, where their table ends: extrapolated, and up to 0.0006 higher than cited".into(),
-            "section 7 reads from it more than 128 bits for δ = 1.0067; δ = 1.0067 is larger than every entry for 128 bits, so it is less".into(),
+            "model: Chen–Nguyen's simulator from an LLL-reduced basis (δ = 1.0219), whole tours \
+             with one block size, nodes of their table 4 interpolated, the best block size for \
+             the budget; beyond dimension 1024 by scaling"
+                .into(),
+            "for 64 bits the best block sizes in large dimensions are below 100, where their \
+             table ends: extrapolated, and up to 0.0006 higher than cited"
+                .into(),
+            "section 7 reads from it more than 128 bits for δ = 1.0067; δ = 1.0067 is larger than \
+             every entry for 128 bits, so it is less"
+                .into(),
         ],
     })
 }

@@ -1,9 +1,12 @@
-//! Section 8 and the end of section 7, measured: one relinearization at n = 4096, of LTV over prime powers and of YASHE'.
+//! Section 8 and the end of section 7, measured: one relinearization at n = 4096, of LTV over prime
+//! powers and of YASHE'.
 
 use std::time::Instant;
 
 use everlevel::scheme::ltv::{Gadget, KeyForm, LtvEvalKeys, LtvParams, LtvSecretKey, LtvSpec};
-use everlevel::{Evaluator, KeyPlan, Level, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys};
+use everlevel::{
+    Evaluator, KeyPlan, Level, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
+};
 use rand_core::CryptoRng;
 
 use crate::common::median;
@@ -30,7 +33,8 @@ fn milliseconds<T>(mut call: impl FnMut() -> T) -> f64 {
 
 /// Milliseconds of a relinearization by LTV at each modulus, the largest first.
 pub fn ltv(gadget: Gadget, form: KeyForm, rng: &mut impl CryptoRng) -> Result<Vec<f64>, CliError> {
-    let params = LtvParams::new(LtvSpec { gadget, ..LtvSpec::named(LTV)? }, OptIn::InsecureResearch)?;
+    let params =
+        LtvParams::new(LtvSpec { gadget, ..LtvSpec::named(LTV)? }, OptIn::InsecureResearch)?;
     let secret = LtvSecretKey::generate(&params, rng);
     let keys = LtvEvalKeys::generate(&secret, &[], form, rng);
     let plaintext = params.from_coefficients(vec![1; params.degree()])?;

@@ -22,7 +22,8 @@ impl Avx2 {
 macro_rules! vouched {
     ($token:expr, $instructions:expr) => {{
         let Avx2(()) = $token;
-        // SAFETY: the token exists only on processors with these instructions, and they touch registers only.
+        // SAFETY: the token exists only on processors with these instructions, and they touch
+        // registers only.
         unsafe { $instructions }
     }};
 }
@@ -64,16 +65,19 @@ impl Lanes for Avx2 {
         // SAFETY: the caller promises four readable words.
         unsafe { _mm256_loadu_si256(source.cast()) }
     }
+
     #[inline(always)]
     unsafe fn store(self, target: *mut u64, x: __m256i) {
         // SAFETY: the caller promises four writable words.
         unsafe { _mm256_storeu_si256(target.cast(), x) }
     }
+
     #[inline(always)]
     unsafe fn load_halves(self, source: *const u32) -> __m256i {
         // SAFETY: the caller promises four readable half words.
         unsafe { _mm256_cvtepu32_epi64(_mm_loadu_si128(source.cast())) }
     }
+
     #[inline(always)]
     unsafe fn store_halves(self, target: *mut u32, x: __m256i) {
         // SAFETY: the caller promises four writable half words.
@@ -82,53 +86,65 @@ impl Lanes for Avx2 {
             _mm_storeu_si128(target.cast(), _mm256_castsi256_si128(packed));
         }
     }
+
     #[inline(always)]
     unsafe fn load_f(self, source: *const f64) -> __m256d {
         // SAFETY: the caller promises four readable doubles.
         unsafe { _mm256_loadu_pd(source) }
     }
+
     #[inline(always)]
     unsafe fn store_f(self, target: *mut f64, x: __m256d) {
         // SAFETY: the caller promises four writable doubles.
         unsafe { _mm256_storeu_pd(target, x) }
     }
+
     #[inline(always)]
     fn splat(self, x: u64) -> __m256i {
         vouched!(self, _mm256_set1_epi64x(x as i64))
     }
+
     #[inline(always)]
     fn splat_f(self, x: f64) -> __m256d {
         vouched!(self, _mm256_set1_pd(x))
     }
+
     #[inline(always)]
     fn add(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_add_epi64(a, b))
     }
+
     #[inline(always)]
     fn sub(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_sub_epi64(a, b))
     }
+
     #[inline(always)]
     fn and(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_and_si256(a, b))
     }
+
     #[inline(always)]
     fn xor(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_xor_si256(a, b))
     }
+
     #[inline(always)]
     fn mul_halves(self, a: __m256i, b: __m256i) -> __m256i {
         vouched!(self, _mm256_mul_epu32(a, b))
     }
+
     #[inline(always)]
     fn high_half(self, a: __m256i) -> __m256i {
         vouched!(self, _mm256_srli_epi64::<32>(a))
     }
+
     #[inline(always)]
     fn subtract_once(self, x: __m256i, m: __m256i) -> __m256i {
         let difference = self.sub(x, m);
         self.lift_negative(difference, m)
     }
+
     #[inline(always)]
     fn lift_negative(self, x: __m256i, m: __m256i) -> __m256i {
         vouched!(self, {
@@ -136,48 +152,64 @@ impl Lanes for Avx2 {
             _mm256_add_epi64(x, _mm256_and_si256(negative, m))
         })
     }
+
     #[inline(always)]
     fn add_f(self, a: __m256d, b: __m256d) -> __m256d {
         vouched!(self, _mm256_add_pd(a, b))
     }
+
     #[inline(always)]
     fn sub_f(self, a: __m256d, b: __m256d) -> __m256d {
         vouched!(self, _mm256_sub_pd(a, b))
     }
+
     #[inline(always)]
     fn mul_f(self, a: __m256d, b: __m256d) -> __m256d {
         vouched!(self, _mm256_mul_pd(a, b))
     }
+
     #[inline(always)]
     fn mul_add_f(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
         vouched!(self, _mm256_fmadd_pd(a, b, c))
     }
+
     #[inline(always)]
     fn mul_sub_f(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
         vouched!(self, _mm256_fmsub_pd(a, b, c))
     }
+
     #[inline(always)]
     fn neg_mul_add_f(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
         vouched!(self, _mm256_fnmadd_pd(a, b, c))
     }
+
     #[inline(always)]
     fn widen(self, x: __m256i) -> __m256d {
         vouched!(self, {
             let offset = _mm256_set1_pd(TWO_52);
-            _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(x, _mm256_castpd_si256(offset))), offset)
+            _mm256_sub_pd(
+                _mm256_castsi256_pd(_mm256_or_si256(x, _mm256_castpd_si256(offset))),
+                offset,
+            )
         })
     }
+
     #[inline(always)]
     fn narrow(self, x: __m256d) -> __m256i {
         vouched!(self, {
             let offset = _mm256_set1_pd(ROUNDER);
-            _mm256_sub_epi64(_mm256_castpd_si256(_mm256_add_pd(x, offset)), _mm256_castpd_si256(offset))
+            _mm256_sub_epi64(
+                _mm256_castpd_si256(_mm256_add_pd(x, offset)),
+                _mm256_castpd_si256(offset),
+            )
         })
     }
+
     #[inline(always)]
     fn as_f(self, x: __m256i) -> __m256d {
         vouched!(self, _mm256_castsi256_pd(x))
     }
+
     #[inline(always)]
     fn transpose(self, g: &mut [[__m256d; 8]; 2]) {
         for half in g {
@@ -189,6 +221,7 @@ impl Lanes for Avx2 {
             }
         }
     }
+
     #[inline(always)]
     fn transpose_back(self, g: &mut [[__m256d; 8]; 2]) {
         for half in g {
@@ -198,23 +231,28 @@ impl Lanes for Avx2 {
             half[4..].copy_from_slice(&high);
         }
     }
+
     #[inline(always)]
     fn transpose_square(self, v: &mut [__m256d; 8]) {
         let square = transpose_square(self, [v[0], v[1], v[2], v[3]]);
         v[..4].copy_from_slice(&square);
     }
+
     #[inline(always)]
     fn factor(self, x: __m256i) -> __m256d {
         self.widen(x)
     }
+
     #[inline(always)]
     fn sum_zero(self) -> Sum {
         Sum { low: self.splat(0), high: self.splat(0) }
     }
+
     #[inline(always)]
     fn sum_add(self, sum: Sum, a: __m256d, b: __m256d) -> Sum {
-        // 2^103 + a b rounds to a multiple of 2^51: its low bits are the high part of the product. The rest is at most
-        // 2^50 in magnitude, and the low bits of 1.5 * 2^52 plus it are that rest. Exponents come off in `sum_reduce`.
+        // 2^103 + a b rounds to a multiple of 2^51: its low bits are the high part of the product.
+        // The rest is at most 2^50 in magnitude, and the low bits of 1.5 * 2^52 plus it are that
+        // rest. Exponents come off in `sum_reduce`.
         vouched!(self, {
             let high = _mm256_fmadd_pd(a, b, _mm256_set1_pd(TWO_103));
             let negated = _mm256_sub_pd(_mm256_set1_pd(TWO_103 + ROUNDER), high);
@@ -225,27 +263,34 @@ impl Lanes for Avx2 {
             }
         })
     }
+
     #[inline(always)]
     fn transform(self, q: Modulus) -> FloatModulus<Avx2> {
         FloatModulus::new(self, q)
     }
+
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {
         let power = |exponent: u32| self.splat_f(q.centered(q.reduce_u128(1 << exponent)) as f64);
         Reducer { modulus: FloatModulus::new(self, q), middle: power(50), top: power(100) }
     }
+
     #[inline(always)]
     fn sum_reduce(self, sum: Sum, terms: usize, _small: bool, r: Reducer) -> __m256i {
-        // The sum is low + 2^51 high with |low| <= 2^61 and high < 2^62. Adding 2^61 to low and taking 2^10 from high
-        // makes low positive; then it is low + 2^50 middle + 2^100 top with low, middle < 2^50 and top < 2^14.
+        // The sum is low + 2^51 high with |low| <= 2^61 and high < 2^62. Adding 2^61 to low and
+        // taking 2^10 from high makes low positive; then it is low + 2^50 middle + 2^100 top with
+        // low, middle < 2^50 and top < 2^14.
         let exponents = |offset: f64| offset.to_bits().wrapping_mul(terms as u64);
         let m = &r.modulus;
         vouched!(self, {
-            let low = _mm256_sub_epi64(sum.low, self.splat(exponents(ROUNDER).wrapping_sub(1 << 61)));
-            let high = _mm256_sub_epi64(sum.high, self.splat(exponents(TWO_103).wrapping_add(1 << 10)));
+            let low =
+                _mm256_sub_epi64(sum.low, self.splat(exponents(ROUNDER).wrapping_sub(1 << 61)));
+            let high =
+                _mm256_sub_epi64(sum.high, self.splat(exponents(TWO_103).wrapping_add(1 << 10)));
             let mask = self.splat((1 << 50) - 1);
             // `high` can be as small as -2^10 here; what `low` carries makes up for it.
-            let middle = _mm256_add_epi64(_mm256_slli_epi64::<1>(high), _mm256_srli_epi64::<50>(low));
+            let middle =
+                _mm256_add_epi64(_mm256_slli_epi64::<1>(high), _mm256_srli_epi64::<50>(low));
             let top = self.widen(_mm256_srli_epi64::<50>(middle));
             let middle = self.widen(_mm256_and_si256(middle, mask));
             let low = self.widen(_mm256_and_si256(low, mask));

@@ -22,14 +22,16 @@ impl Avx512 {
 macro_rules! vouched {
     ($token:expr, $instructions:expr) => {{
         let _: $crate::arch::avx512::Avx512 = $token;
-        // SAFETY: the token exists only on processors with these instructions, and they touch registers only.
+        // SAFETY: the token exists only on processors with these instructions, and they touch
+        // registers only.
         unsafe { $instructions }
     }};
 }
 
 pub(crate) use vouched;
 
-/// The constants of [`Lanes::sum_reduce`]: powers of two modulo q with their 52-bit Shoup quotients.
+/// The constants of [`Lanes::sum_reduce`]: powers of two modulo q with their 52-bit Shoup
+/// quotients.
 #[derive(Clone, Copy)]
 pub(crate) struct Reducer {
     q: __m512i,
@@ -65,116 +67,143 @@ impl Lanes for Avx512 {
         // SAFETY: the caller promises eight readable words.
         unsafe { _mm512_loadu_si512(source.cast()) }
     }
+
     #[inline(always)]
     unsafe fn store(self, target: *mut u64, x: __m512i) {
         // SAFETY: the caller promises eight writable words.
         unsafe { _mm512_storeu_si512(target.cast(), x) }
     }
+
     #[inline(always)]
     unsafe fn load_halves(self, source: *const u32) -> __m512i {
         // SAFETY: the caller promises eight readable half words.
         unsafe { _mm512_cvtepu32_epi64(_mm256_loadu_si256(source.cast())) }
     }
+
     #[inline(always)]
     unsafe fn store_halves(self, target: *mut u32, x: __m512i) {
         // SAFETY: the caller promises eight writable half words.
         unsafe { _mm256_storeu_si256(target.cast(), _mm512_cvtepi64_epi32(x)) }
     }
+
     #[inline(always)]
     unsafe fn load_f(self, source: *const f64) -> __m512d {
         // SAFETY: the caller promises eight readable doubles.
         unsafe { _mm512_loadu_pd(source) }
     }
+
     #[inline(always)]
     unsafe fn store_f(self, target: *mut f64, x: __m512d) {
         // SAFETY: the caller promises eight writable doubles.
         unsafe { _mm512_storeu_pd(target, x) }
     }
+
     #[inline(always)]
     fn splat(self, x: u64) -> __m512i {
         vouched!(self, _mm512_set1_epi64(x as i64))
     }
+
     #[inline(always)]
     fn splat_f(self, x: f64) -> __m512d {
         vouched!(self, _mm512_set1_pd(x))
     }
+
     #[inline(always)]
     fn add(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_add_epi64(a, b))
     }
+
     #[inline(always)]
     fn sub(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_sub_epi64(a, b))
     }
+
     #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_and_si512(a, b))
     }
+
     #[inline(always)]
     fn xor(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_xor_si512(a, b))
     }
+
     #[inline(always)]
     fn mul_halves(self, a: __m512i, b: __m512i) -> __m512i {
         vouched!(self, _mm512_mul_epu32(a, b))
     }
+
     #[inline(always)]
     fn high_half(self, a: __m512i) -> __m512i {
         vouched!(self, _mm512_srli_epi64::<32>(a))
     }
+
     #[inline(always)]
     fn subtract_once(self, x: __m512i, m: __m512i) -> __m512i {
         // A negative difference wraps to a word above every x.
         vouched!(self, _mm512_min_epu64(x, _mm512_sub_epi64(x, m)))
     }
+
     #[inline(always)]
     fn lift_negative(self, x: __m512i, m: __m512i) -> __m512i {
         vouched!(self, _mm512_min_epu64(x, _mm512_add_epi64(x, m)))
     }
+
     #[inline(always)]
     fn add_f(self, a: __m512d, b: __m512d) -> __m512d {
         vouched!(self, _mm512_add_pd(a, b))
     }
+
     #[inline(always)]
     fn sub_f(self, a: __m512d, b: __m512d) -> __m512d {
         vouched!(self, _mm512_sub_pd(a, b))
     }
+
     #[inline(always)]
     fn mul_f(self, a: __m512d, b: __m512d) -> __m512d {
         vouched!(self, _mm512_mul_pd(a, b))
     }
+
     #[inline(always)]
     fn mul_add_f(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
         vouched!(self, _mm512_fmadd_pd(a, b, c))
     }
+
     #[inline(always)]
     fn mul_sub_f(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
         vouched!(self, _mm512_fmsub_pd(a, b, c))
     }
+
     #[inline(always)]
     fn neg_mul_add_f(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
         vouched!(self, _mm512_fnmadd_pd(a, b, c))
     }
+
     #[inline(always)]
     fn widen(self, x: __m512i) -> __m512d {
         vouched!(self, _mm512_cvtepu64_pd(x))
     }
+
     #[inline(always)]
     fn narrow(self, x: __m512d) -> __m512i {
         vouched!(self, _mm512_cvtpd_epi64(x))
     }
+
     #[inline(always)]
     fn as_f(self, x: __m512i) -> __m512d {
         vouched!(self, _mm512_castsi512_pd(x))
     }
+
     #[inline(always)]
     fn transpose(self, g: &mut [[__m512d; 8]; 2]) {
         self.transpose_square(&mut g[0]);
     }
+
     #[inline(always)]
     fn transpose_back(self, g: &mut [[__m512d; 8]; 2]) {
         self.transpose_square(&mut g[0]);
     }
+
     #[inline(always)]
     fn transpose_square(self, v: &mut [__m512d; 8]) {
         *v = vouched!(self, {
@@ -204,22 +233,33 @@ impl Lanes for Avx512 {
             ]
         });
     }
+
     #[inline(always)]
     fn factor(self, x: __m512i) -> __m512i {
         x
     }
+
     #[inline(always)]
     fn sum_zero(self) -> Sum {
         Sum { low: self.splat(0), high: self.splat(0) }
     }
+
     #[inline(always)]
     fn sum_add(self, sum: Sum, a: __m512i, b: __m512i) -> Sum {
-        vouched!(self, Sum { low: _mm512_madd52lo_epu64(sum.low, a, b), high: _mm512_madd52hi_epu64(sum.high, a, b) })
+        vouched!(
+            self,
+            Sum {
+                low: _mm512_madd52lo_epu64(sum.low, a, b),
+                high: _mm512_madd52hi_epu64(sum.high, a, b)
+            }
+        )
     }
+
     #[inline(always)]
     fn transform(self, q: Modulus) -> IfmaModulus {
         IfmaModulus::new(self, q)
     }
+
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {
         let shoup = |w: u64| [self.splat(w), self.splat(q.scaled_quotient(w, 52))];
@@ -231,13 +271,15 @@ impl Lanes for Avx512 {
             top: shoup(q.reduce_u128(1 << 102)),
         }
     }
+
     #[inline(always)]
     fn sum_reduce(self, sum: Sum, _terms: usize, small: bool, r: Reducer) -> __m512i {
-        // The sum is low + 2^52 high with low < 2^63 and high < 2^61. Write it as low + 2^52 middle + 2^102 top with
-        // low < 2^52, and divide the parts by q at once, Shoup's way: each of the quotients loses less than 1 by its
-        // floor, and the rounding of the constants loses less than middle / 2^52 and f = 2^52/q - floor(2^52/q).
-        // If the sum is small, top = 0 and middle < 2^52: the remainder is below (3 + f) q < 2^52, and below 4q.
-        // Else middle < 2^50 and top < 2^12: the remainder is below (13/4 + f) q < 2^52, and below 5q.
+        // The sum is low + 2^52 high with low < 2^63 and high < 2^61. Write it as low + 2^52 middle
+        // + 2^102 top with low < 2^52, and divide the parts by q at once, Shoup's way: each of the
+        // quotients loses less than 1 by its floor, and the rounding of the constants loses less
+        // than middle / 2^52 and f = 2^52/q - floor(2^52/q). If the sum is small, top = 0 and
+        // middle < 2^52: the remainder is below (3 + f) q < 2^52, and below 4q. Else middle < 2^50
+        // and top < 2^12: the remainder is below (13/4 + f) q < 2^52, and below 5q.
         vouched!(self, {
             let zero = _mm512_setzero_si512();
             let high = _mm512_add_epi64(sum.high, _mm512_srli_epi64::<52>(sum.low));

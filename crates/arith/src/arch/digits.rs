@@ -14,7 +14,14 @@ fn halves_at<L: Lanes>(l: L, slice: &[u32], i: usize) -> L::U {
 }
 
 #[inline(always)]
-pub(crate) fn digit_residues<L: Lanes>(l: L, q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+pub(crate) fn digit_residues<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    digits: &[&[u32]],
+    weights: &[u64],
+    constant: u64,
+) {
     // At most MAX_DIGITS products below 2^82 and a residue.
     let reducer = l.reducer(q);
     let start = l.sum_add(l.sum_zero(), l.factor(l.splat(constant)), l.factor(l.splat(1)));
@@ -51,13 +58,22 @@ pub(crate) fn multiply_add_halves<L: Lanes>(l: L, acc: &mut [u64], xs: &[&[u64]]
 }
 
 #[inline(always)]
-pub(crate) fn carry_digits<L: Lanes>(l: L, base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32) {
+pub(crate) fn carry_digits<L: Lanes>(
+    l: L,
+    base: u32,
+    out: &mut [u32],
+    acc: &[u64],
+    carry: &mut [u64],
+    constant: u32,
+) {
     let (p, inverse) = (l.splat(u64::from(base)), l.splat_f(1.0 / f64::from(base)));
     let (rounder, shift) = (l.splat_f(portable::ROUNDER), l.splat_f((1u64 << 32) as f64));
-    let (low_half, one, constants) = (l.splat(u64::from(u32::MAX)), l.splat(1), l.splat(u64::from(constant)));
+    let (low_half, one, constants) =
+        (l.splat(u64::from(u32::MAX)), l.splat(1), l.splat(u64::from(constant)));
     let done = for_vectors!(l, acc, |i| {
         let sum = l.add(l.add(at(l, acc, i), at(l, carry, i)), constants);
-        // The sum is below 2^32 p, so the nearest integer to the rounded quotient is the quotient's floor or one more.
+        // The sum is below 2^32 p, so the nearest integer to the rounded quotient is the quotient's
+        // floor or one more.
         let real = l.mul_add_f(l.widen(l.high_half(sum)), shift, l.widen(l.and(sum, low_half)));
         let quotient = l.narrow(l.sub_f(l.mul_add_f(real, inverse, rounder), rounder));
         let rest = l.sub(sum, l.mul_halves(quotient, p));

@@ -1,16 +1,19 @@
-//! What an instruction set offers to the algorithms in [`super::vector`] and [`crate::ntt::vector`].
+//! What an instruction set offers to the algorithms in [`super::vector`] and
+//! [`crate::ntt::vector`].
 
 use crate::Modulus;
 use crate::ntt::butterfly::Butterflies;
 
-/// A token for an instruction set that this processor has: whoever holds one may execute its instructions.
+/// A token for an instruction set that this processor has: whoever holds one may execute its
+/// instructions.
 ///
-/// `U` is a vector of [`WIDTH`](Self::WIDTH) words, `F` one of as many doubles. Doubles carry integers exactly:
-/// products below 2^106 as an unevaluated sum of two, everything else below 2^53.
+/// `U` is a vector of [`WIDTH`](Self::WIDTH) words, `F` one of as many doubles. Doubles carry
+/// integers exactly: products below 2^106 as an unevaluated sum of two, everything else below 2^53.
 pub(crate) trait Lanes: Copy {
     /// Number of lanes, 4 or 8.
     const WIDTH: usize;
-    /// Whether a sum of few products is faster with every product reduced than through [`Sum`](Self::Sum).
+    /// Whether a sum of few products is faster with every product reduced than through
+    /// [`Sum`](Self::Sum).
     const REDUCES_FEW: bool;
     /// A vector of words.
     type U: Copy;
@@ -30,26 +33,31 @@ pub(crate) trait Lanes: Copy {
     /// # Safety
     /// The words must be readable; no alignment is needed.
     unsafe fn load(self, source: *const u64) -> Self::U;
+
     /// Writes `WIDTH` words.
     ///
     /// # Safety
     /// The words must be writable; no alignment is needed.
     unsafe fn store(self, target: *mut u64, x: Self::U);
+
     /// Reads `WIDTH` half words, widened.
     ///
     /// # Safety
     /// The half words must be readable; no alignment is needed.
     unsafe fn load_halves(self, source: *const u32) -> Self::U;
+
     /// Writes the low halves of `WIDTH` words.
     ///
     /// # Safety
     /// The half words must be writable; no alignment is needed.
     unsafe fn store_halves(self, target: *mut u32, x: Self::U);
+
     /// Reads `WIDTH` doubles.
     ///
     /// # Safety
     /// The doubles must be readable; no alignment is needed.
     unsafe fn load_f(self, source: *const f64) -> Self::F;
+
     /// Writes `WIDTH` doubles.
     ///
     /// # Safety
@@ -58,51 +66,67 @@ pub(crate) trait Lanes: Copy {
 
     /// The word in every lane.
     fn splat(self, x: u64) -> Self::U;
+
     /// The double in every lane.
     fn splat_f(self, x: f64) -> Self::F;
 
     /// a + b mod 2^64.
     fn add(self, a: Self::U, b: Self::U) -> Self::U;
+
     /// a - b mod 2^64.
     fn sub(self, a: Self::U, b: Self::U) -> Self::U;
+
     /// Bitwise and.
     fn and(self, a: Self::U, b: Self::U) -> Self::U;
+
     /// Bitwise exclusive or.
     fn xor(self, a: Self::U, b: Self::U) -> Self::U;
+
     /// The products of the low halves of words.
     fn mul_halves(self, a: Self::U, b: Self::U) -> Self::U;
+
     /// The high 32 bits of each word.
     fn high_half(self, a: Self::U) -> Self::U;
+
     /// x - m where x >= m, else x; both below 2^63.
     fn subtract_once(self, x: Self::U, m: Self::U) -> Self::U;
+
     /// x + m where x is negative as a signed word, else x; |x| <= m.
     fn lift_negative(self, x: Self::U, m: Self::U) -> Self::U;
 
     /// a + b, rounded.
     fn add_f(self, a: Self::F, b: Self::F) -> Self::F;
+
     /// a - b, rounded.
     fn sub_f(self, a: Self::F, b: Self::F) -> Self::F;
+
     /// a b, rounded.
     fn mul_f(self, a: Self::F, b: Self::F) -> Self::F;
+
     /// a b + c, rounded once.
     fn mul_add_f(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+
     /// a b - c, rounded once.
     fn mul_sub_f(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+
     /// c - a b, rounded once.
     fn neg_mul_add_f(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
 
     /// Words below 2^52 as doubles.
     fn widen(self, x: Self::U) -> Self::F;
+
     /// Integers of magnitude below 2^51 as signed words.
     fn narrow(self, x: Self::F) -> Self::U;
 
     /// The bits of words as doubles.
     fn as_f(self, x: Self::U) -> Self::F;
 
-    /// Transposes a group of 64 places in place, between two arrangements of 64 / `WIDTH` vectors (`g[1]` serves only
-    /// four lanes): in the one, vector a of `g[s]` holds places 8a + `WIDTH` s and following; in the other, the vectors
-    /// taken in order, `g[0]` first, hold the group transposed.
+    /// Transposes a group of 64 places in place, between two arrangements of 64 / `WIDTH` vectors
+    /// (`g[1]` serves only four lanes): in the one, vector a of `g[s]` holds places 8a + `WIDTH` s
+    /// and following; in the other, the vectors taken in order, `g[0]` first, hold the group
+    /// transposed.
     fn transpose(self, g: &mut [[Self::F; 8]; 2]);
+
     /// The inverse of [`transpose`](Self::transpose).
     fn transpose_back(self, g: &mut [[Self::F; 8]; 2]);
 
@@ -111,17 +135,28 @@ pub(crate) trait Lanes: Copy {
 
     /// Prepares words below 2^52 for [`sum_add`](Self::sum_add).
     fn factor(self, x: Self::U) -> Self::Factor;
+
     /// The empty sum.
     fn sum_zero(self) -> Self::Sum;
+
     /// sum + a b, exactly.
     fn sum_add(self, sum: Self::Sum, a: Self::Factor, b: Self::Factor) -> Self::Sum;
+
     /// The constants of the transform for a modulus.
     fn transform(self, q: Modulus) -> Self::Transform;
+
     /// The constants for a modulus.
     fn reducer(self, q: Modulus) -> Self::Reducer;
-    /// The canonical residues of a sum of `terms` products, at most 2^11. `small` promises that the sum is below
-    /// 2^104 - 2^64.
-    fn sum_reduce(self, sum: Self::Sum, terms: usize, small: bool, reducer: Self::Reducer) -> Self::U;
+
+    /// The canonical residues of a sum of `terms` products, at most 2^11. `small` promises that the
+    /// sum is below 2^104 - 2^64.
+    fn sum_reduce(
+        self,
+        sum: Self::Sum,
+        terms: usize,
+        small: bool,
+        reducer: Self::Reducer,
+    ) -> Self::U;
 }
 
 /// The constants of arithmetic in doubles modulo q.
@@ -150,11 +185,12 @@ impl<L: Lanes> FloatModulus<L> {
         }
     }
 
-    /// x w modulo q, exactly, for integers with |x w| < 2^51 q: of magnitude at most (1/2 + e) q with
-    /// e = |x w / q| / 2^52.
+    /// x w modulo q, exactly, for integers with |x w| < 2^51 q: of magnitude at most (1/2 + e) q
+    /// with e = |x w / q| / 2^52.
     ///
-    /// The product is h + l exactly. The quotient b is the nearest integer to h/q up to two relative errors of 2^-53,
-    /// hence e. h - b q is an integer below 2^53, so the fused operation gives it exactly.
+    /// The product is h + l exactly. The quotient b is the nearest integer to h/q up to two
+    /// relative errors of 2^-53, hence e. h - b q is an integer below 2^53, so the fused operation
+    /// gives it exactly.
     #[inline(always)]
     pub(crate) fn mul(&self, x: L::F, w: L::F) -> L::F {
         let l = self.lanes;
@@ -164,8 +200,8 @@ impl<L: Lanes> FloatModulus<L> {
         l.add_f(l.neg_mul_add_f(quotient, self.q, high), low)
     }
 
-    /// x modulo q, exactly, for integers |x| < 2^53 with |x| < 2^51 q: of magnitude at most (1/2 + e) q with
-    /// e = |x / q| / 2^53.
+    /// x modulo q, exactly, for integers |x| < 2^53 with |x| < 2^51 q: of magnitude at most (1/2 +
+    /// e) q with e = |x / q| / 2^53.
     #[inline(always)]
     pub(crate) fn reduce(&self, x: L::F) -> L::F {
         let l = self.lanes;

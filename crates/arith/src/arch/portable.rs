@@ -1,8 +1,10 @@
-//! The kernels in plain integer code: the oracle of the vector bodies, and what finishes the ends of their slices.
+//! The kernels in plain integer code: the oracle of the vector bodies, and what finishes the ends
+//! of their slices.
 
 use crate::Modulus;
 
-/// 1.5 * 2^52: adding it to a number of magnitude below 2^51 leaves the nearest integer (ties to even) in the low bits.
+/// 1.5 * 2^52: adding it to a number of magnitude below 2^51 leaves the nearest integer (ties to
+/// even) in the low bits.
 pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 pub(crate) fn add_assign(q: Modulus, a: &mut [u64], b: &[u64]) {
@@ -75,7 +77,13 @@ pub(crate) fn scalar_mul_add_assign(q: Modulus, out: &mut [u64], a: &[u64], c: u
 }
 
 /// Writes sum_j a_j b_j for the indices from `start` on.
-pub(crate) fn inner_product_from(q: Modulus, start: usize, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
+pub(crate) fn inner_product_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
         let sum: u128 = a.iter().zip(b).map(|(x, y)| u128::from(x[i]) * u128::from(y[i])).sum();
         *o = q.reduce_u128(sum);
@@ -86,13 +94,27 @@ pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u6
     inner_product_from(q, 0, out, a, b);
 }
 
-pub(crate) fn inner_product2(q: Modulus, out0: &mut [u64], out1: &mut [u64], a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]) {
+pub(crate) fn inner_product2(
+    q: Modulus,
+    out0: &mut [u64],
+    out1: &mut [u64],
+    a: &[&[u64]],
+    b0: &[&[u64]],
+    b1: &[&[u64]],
+) {
     inner_product_from(q, 0, out0, a, b0);
     inner_product_from(q, 0, out1, a, b1);
 }
 
 /// Adds c sum_j a_j b_j for the indices from `start` on.
-pub(crate) fn inner_product_scale_add_from(q: Modulus, start: usize, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+pub(crate) fn inner_product_scale_add_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    c: u64,
+) {
     let c = q.shoup(c);
     for (i, o) in out.iter_mut().enumerate().skip(start) {
         let sum: u128 = a.iter().zip(b).map(|(x, y)| u128::from(x[i]) * u128::from(y[i])).sum();
@@ -100,14 +122,27 @@ pub(crate) fn inner_product_scale_add_from(q: Modulus, start: usize, out: &mut [
     }
 }
 
-pub(crate) fn inner_product_scale_add(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+pub(crate) fn inner_product_scale_add(
+    q: Modulus,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    c: u64,
+) {
     inner_product_scale_add_from(q, 0, out, a, b, c);
 }
 
 /// Writes sum_j w_j x_j for the indices from `start` on.
-pub(crate) fn weighted_sum_from(q: Modulus, start: usize, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
+pub(crate) fn weighted_sum_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    xs: &[&[u64]],
+    weights: &[u64],
+) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = xs.iter().zip(weights).map(|(x, &w)| u128::from(x[i]) * u128::from(w)).sum();
+        let sum: u128 =
+            xs.iter().zip(weights).map(|(x, &w)| u128::from(x[i]) * u128::from(w)).sum();
         *o = q.reduce_u128(sum);
     }
 }
@@ -117,7 +152,12 @@ pub(crate) fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: 
 }
 
 /// Writes round(sum_j y_j inverse_j) for the indices from `start` on.
-pub(crate) fn rounded_quotient_from(start: usize, out: &mut [u64], ys: &[&[u64]], inverses: &[f64]) {
+pub(crate) fn rounded_quotient_from(
+    start: usize,
+    out: &mut [u64],
+    ys: &[&[u64]],
+    inverses: &[f64],
+) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
         let mut sum = 0.0;
         for (y, &inverse) in ys.iter().zip(inverses) {
@@ -158,19 +198,38 @@ pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]) {
 }
 
 /// Writes constant + sum_j w_j digit_j for the indices from `start` on.
-pub(crate) fn digit_residues_from(q: Modulus, start: usize, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+pub(crate) fn digit_residues_from(
+    q: Modulus,
+    start: usize,
+    out: &mut [u64],
+    digits: &[&[u32]],
+    weights: &[u64],
+    constant: u64,
+) {
     for (i, o) in out.iter_mut().enumerate().skip(start) {
-        let sum: u128 = digits.iter().zip(weights).map(|(row, &w)| u128::from(row[i]) * u128::from(w)).sum();
+        let sum: u128 =
+            digits.iter().zip(weights).map(|(row, &w)| u128::from(row[i]) * u128::from(w)).sum();
         *o = q.reduce_u128(sum + u128::from(constant));
     }
 }
 
-pub(crate) fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
+pub(crate) fn digit_residues(
+    q: Modulus,
+    out: &mut [u64],
+    digits: &[&[u32]],
+    weights: &[u64],
+    constant: u64,
+) {
     digit_residues_from(q, 0, out, digits, weights, constant);
 }
 
 /// Adds sum_j w_j x_j for the indices from `start` on.
-pub(crate) fn multiply_add_halves_from(start: usize, acc: &mut [u64], xs: &[&[u64]], weights: &[u32]) {
+pub(crate) fn multiply_add_halves_from(
+    start: usize,
+    acc: &mut [u64],
+    xs: &[&[u64]],
+    weights: &[u32],
+) {
     for (i, a) in acc.iter_mut().enumerate().skip(start) {
         for (x, &w) in xs.iter().zip(weights) {
             *a = a.wrapping_add((x[i] & u64::from(u32::MAX)) * u64::from(w));
@@ -182,7 +241,13 @@ pub(crate) fn multiply_add_halves(acc: &mut [u64], xs: &[&[u64]], weights: &[u32
     multiply_add_halves_from(0, acc, xs, weights);
 }
 
-pub(crate) fn carry_digits(base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32) {
+pub(crate) fn carry_digits(
+    base: u32,
+    out: &mut [u32],
+    acc: &[u64],
+    carry: &mut [u64],
+    constant: u32,
+) {
     let p = u64::from(base);
     for ((o, &a), c) in out.iter_mut().zip(acc).zip(carry) {
         let sum = a.wrapping_add(*c).wrapping_add(u64::from(constant));

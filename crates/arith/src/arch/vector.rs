@@ -33,8 +33,8 @@ pub(super) fn put<L: Lanes>(l: L, slice: &mut [u64], i: usize, x: L::U) {
 /// How many words ahead of their use the factors of an inner product are asked for.
 const AHEAD: usize = 128;
 
-/// [`at`], for one of many streams from far: the processor's own prefetching stops at the end of each page, so the line that
-/// comes [`AHEAD`] words later is asked for here.
+/// [`at`], for one of many streams from far: the processor's own prefetching stops at the end of
+/// each page, so the line that comes [`AHEAD`] words later is asked for here.
 #[inline(always)]
 fn stream<L: Lanes>(l: L, slice: &[u64], i: usize) -> L::U {
     // SAFETY: a hint: any address will do.
@@ -51,7 +51,8 @@ fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
 /// Up to so many reduced products, each below q in magnitude, add up exactly in a double.
 const FEW: usize = 7;
 
-/// Runs `$body` for each vector start `$i` below the length of `$slice`; gives the number of words covered.
+/// Runs `$body` for each vector start `$i` below the length of `$slice`; gives the number of words
+/// covered.
 macro_rules! for_vectors {
     ($l:expr, $slice:expr, |$i:ident| $body:expr) => {{
         let covered = whole::<L>($slice.len());
@@ -164,7 +165,13 @@ pub(crate) fn scalar_mul_assign<L: Lanes>(l: L, q: Modulus, a: &mut [u64], c: u6
 }
 
 #[inline(always)]
-pub(crate) fn scalar_mul_add_assign<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[u64], c: u64) {
+pub(crate) fn scalar_mul_add_assign<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    a: &[u64],
+    c: u64,
+) {
     let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
     let done = for_vectors!(l, out, |i| {
         let sum = l.add(m.canonical(m.mul(l.widen(at(l, a, i)), factor)), at(l, out, i));
@@ -175,7 +182,8 @@ pub(crate) fn scalar_mul_add_assign<L: Lanes>(l: L, q: Modulus, out: &mut [u64],
 
 pub(super) use for_vectors;
 
-/// Runs `$body` for each vector start `$i` with the canonical sum of a_j b_j; gives the number of words covered.
+/// Runs `$body` for each vector start `$i` with the canonical sum of a_j b_j; gives the number of
+/// words covered.
 macro_rules! for_inner_products {
     ($l:expr, $q:expr, $out:expr, $a:expr, $b:expr, |$i:ident, $sum:ident| $body:expr) => {{
         let (l, pairs) = ($l, $a.len());
@@ -205,13 +213,26 @@ macro_rules! for_inner_products {
 }
 
 #[inline(always)]
-pub(crate) fn inner_product<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]) {
+pub(crate) fn inner_product<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+) {
     let done = for_inner_products!(l, q, out, a, b, |i, sum| put(l, out, i, sum));
     portable::inner_product_from(q, done, out, a, b);
 }
 
 #[inline(always)]
-pub(crate) fn inner_product_scale_add<L: Lanes>(l: L, q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
+pub(crate) fn inner_product_scale_add<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    a: &[&[u64]],
+    b: &[&[u64]],
+    c: u64,
+) {
     let (m, factor) = (FloatModulus::new(l, q), constant(l, q, c));
     let done = for_inner_products!(l, q, out, a, b, |i, sum| {
         let scaled = m.canonical(m.mul(l.widen(sum), factor));
@@ -262,7 +283,13 @@ pub(crate) fn inner_product2<L: Lanes>(
 }
 
 #[inline(always)]
-pub(crate) fn weighted_sum<L: Lanes>(l: L, q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]) {
+pub(crate) fn weighted_sum<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    xs: &[&[u64]],
+    weights: &[u64],
+) {
     if L::REDUCES_FEW && xs.len() <= FEW {
         let m = FloatModulus::new(l, q);
         let mut factors = [l.splat_f(0.0); FEW];
@@ -314,7 +341,15 @@ pub(crate) fn sub_scale<L: Lanes>(l: L, q: Modulus, x: &mut [u64], v: &[u64], c:
 }
 
 #[inline(always)]
-pub(crate) fn scale_sub<L: Lanes>(l: L, q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64) {
+pub(crate) fn scale_sub<L: Lanes>(
+    l: L,
+    q: Modulus,
+    out: &mut [u64],
+    x: &[u64],
+    cx: u64,
+    v: &[u64],
+    cv: u64,
+) {
     let m = FloatModulus::new(l, q);
     let (x_factor, v_factor) = (constant(l, q, cx), constant(l, q, cv));
     let twice = l.add(m.word, m.word);

@@ -1,6 +1,7 @@
 //! The sweeps of the forward transform; [`super::vector`] puts them in order.
 
-// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no array behind.
+// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no
+// array behind.
 #![allow(clippy::needless_range_loop)]
 
 use super::butterfly::Butterflies;
@@ -10,7 +11,14 @@ use super::vector::{passes, radix};
 
 /// The stages with distances 2^from to 2^(to - 1); the last pass makes values canonical if asked.
 #[inline(always)]
-pub(super) fn stages<B: Butterflies>(m: B, twiddles: &[u64], row: &mut [u64], from: u32, to: u32, canonical: bool) {
+pub(super) fn stages<B: Butterflies>(
+    m: B,
+    twiddles: &[u64],
+    row: &mut [u64],
+    from: u32,
+    to: u32,
+    canonical: bool,
+) {
     let mut s = from;
     while s < to {
         let log = radix(to - s);
@@ -24,7 +32,8 @@ pub(super) fn stages<B: Butterflies>(m: B, twiddles: &[u64], row: &mut [u64], fr
     }
 }
 
-/// LOG stages from distance 2^s on, in registers; PHASE = s modulo 4 tells a lazy arithmetic which of them reduces.
+/// LOG stages from distance 2^s on, in registers; PHASE = s modulo 4 tells a lazy arithmetic which
+/// of them reduces.
 #[inline(always)]
 fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: bool>(
     m: B,
@@ -34,7 +43,11 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
 ) {
     let d = 1usize << s;
     let block = d << LOG;
-    assert!(row.len().is_multiple_of(block) && twiddles.len() >= block * B::WORDS && d.is_multiple_of(B::WIDTH));
+    assert!(
+        row.len().is_multiple_of(block)
+            && twiddles.len() >= block * B::WORDS
+            && d.is_multiple_of(B::WIDTH)
+    );
     for start in (0..row.len()).step_by(block) {
         for j in (0..d).step_by(B::WIDTH) {
             // SAFETY: j + WIDTH <= d, so all places are inside the block, which is inside the row.
@@ -52,9 +65,11 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
                     unrolled!(for i in 0..8 {
                         if i < 1 << LOG && i & reach == 0 {
                             let place = (d << t) + (i & (reach - 1)) * d + j;
-                            // SAFETY: the index is below 2^t d + 2^t d <= block, and the table covers a block.
+                            // SAFETY: the index is below 2^t d + 2^t d <= block, and the table
+                            // covers a block.
                             let w = unsafe { m.twiddle(twiddles.as_ptr(), place) };
-                            (v[i], v[i + reach]) = m.forward((PHASE + t) % 4 == 3, v[i], v[i + reach], w);
+                            (v[i], v[i + reach]) =
+                                m.forward((PHASE + t) % 4 == 3, v[i], v[i + reach], w);
                         }
                     });
                 }
@@ -75,9 +90,15 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
     }
 }
 
-/// The row stage and the distances 1, 2, 4, which act between the vectors of a group, then the transposition.
+/// The row stage and the distances 1, 2, 4, which act between the vectors of a group, then the
+/// transposition.
 #[inline(always)]
-pub(super) fn first_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, top: &mut [u64], bottom: &mut [u64]) {
+pub(super) fn first_stages<B: Butterflies>(
+    m: B,
+    twiddles: &VectorTwiddles<B>,
+    top: &mut [u64],
+    bottom: &mut [u64],
+) {
     assert!(top.len() == bottom.len() && top.len().is_multiple_of(64));
     let quarter = m.everywhere(twiddles.quarter);
     let w = [twiddles.first(m, 0), twiddles.first(m, 1)];
@@ -89,7 +110,9 @@ pub(super) fn first_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, t
             for a in 0..8 {
                 let place = 8 * a + B::WIDTH * part;
                 // SAFETY: place + WIDTH <= 64.
-                let (x, y) = unsafe { (m.load_words(sources[0].add(place)), m.load_words(sources[1].add(place))) };
+                let (x, y) = unsafe {
+                    (m.load_words(sources[0].add(place)), m.load_words(sources[1].add(place)))
+                };
                 let (x, y) = m.forward(true, x, y, quarter);
                 g[part][a] = x;
                 // SAFETY: as above. Both rows at once would not fit the registers.
@@ -110,7 +133,12 @@ pub(super) fn first_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, t
                     let reach = 1 << t;
                     unrolled!(for a in 0..8 {
                         if a & reach == 0 {
-                            (v[a], v[a + reach]) = m.forward(false, v[a], v[a + reach], w[r][reach + (a & (reach - 1))]);
+                            (v[a], v[a + reach]) = m.forward(
+                                false,
+                                v[a],
+                                v[a + reach],
+                                w[r][reach + (a & (reach - 1))],
+                            );
                         }
                     });
                 });

@@ -1,6 +1,7 @@
 //! The sweeps of the inverse transform; [`super::vector`] puts them in order.
 
-// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no array behind.
+// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no
+// array behind.
 #![allow(clippy::needless_range_loop)]
 
 use super::butterfly::Butterflies;
@@ -8,9 +9,17 @@ use super::twiddles::VectorTwiddles;
 use super::unrolled;
 use super::vector::{passes, radix};
 
-/// The stages with distances 2^(to - 1) down to 2^from; the first pass reads canonical words if told so.
+/// The stages with distances 2^(to - 1) down to 2^from; the first pass reads canonical words if
+/// told so.
 #[inline(always)]
-pub(super) fn stages_back<B: Butterflies>(m: B, twiddles: &[u64], row: &mut [u64], from: u32, to: u32, canonical: bool) {
+pub(super) fn stages_back<B: Butterflies>(
+    m: B,
+    twiddles: &[u64],
+    row: &mut [u64],
+    from: u32,
+    to: u32,
+    canonical: bool,
+) {
     let mut end = to;
     while end > from {
         let log = radix(end - from);
@@ -25,7 +34,8 @@ pub(super) fn stages_back<B: Butterflies>(m: B, twiddles: &[u64], row: &mut [u64
     }
 }
 
-/// LOG stages down to distance 2^s, in registers; PHASE = s modulo 2 tells a lazy arithmetic which of them reduce.
+/// LOG stages down to distance 2^s, in registers; PHASE = s modulo 2 tells a lazy arithmetic which
+/// of them reduce.
 #[inline(always)]
 fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: bool>(
     m: B,
@@ -35,7 +45,11 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
 ) {
     let d = 1usize << s;
     let block = d << LOG;
-    assert!(row.len().is_multiple_of(block) && twiddles.len() >= block * B::WORDS && d.is_multiple_of(B::WIDTH));
+    assert!(
+        row.len().is_multiple_of(block)
+            && twiddles.len() >= block * B::WORDS
+            && d.is_multiple_of(B::WIDTH)
+    );
     for start in (0..row.len()).step_by(block) {
         for j in (0..d).step_by(B::WIDTH) {
             // SAFETY: j + WIDTH <= d, so all places are inside the block, which is inside the row.
@@ -44,7 +58,13 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
             unrolled!(for i in 0..8 {
                 if i < 1 << LOG {
                     // SAFETY: as above.
-                    v[i] = unsafe { if CANONICAL { m.load_words(places.add(i * d)) } else { m.load(places.add(i * d)) } };
+                    v[i] = unsafe {
+                        if CANONICAL {
+                            m.load_words(places.add(i * d))
+                        } else {
+                            m.load(places.add(i * d))
+                        }
+                    };
                 }
             });
             unrolled!(for t in 2..=0 {
@@ -53,9 +73,11 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
                     unrolled!(for i in 0..8 {
                         if i < 1 << LOG && i & reach == 0 {
                             let place = (d << t) + (i & (reach - 1)) * d + j;
-                            // SAFETY: the index is below 2^t d + 2^t d <= block, and the table covers a block.
+                            // SAFETY: the index is below 2^t d + 2^t d <= block, and the table
+                            // covers a block.
                             let w = unsafe { m.twiddle(twiddles.as_ptr(), place) };
-                            (v[i], v[i + reach]) = m.inverse((PHASE + t) % 2 == 1, v[i], v[i + reach], w);
+                            (v[i], v[i + reach]) =
+                                m.inverse((PHASE + t) % 2 == 1, v[i], v[i + reach], w);
                         }
                     });
                 }
@@ -74,7 +96,12 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
 
 /// The transposition, the distances 4, 2, 1, the row stage and the division by n.
 #[inline(always)]
-pub(super) fn last_stages<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, top: &mut [u64], bottom: &mut [u64]) {
+pub(super) fn last_stages<B: Butterflies>(
+    m: B,
+    twiddles: &VectorTwiddles<B>,
+    top: &mut [u64],
+    bottom: &mut [u64],
+) {
     assert!(top.len() == bottom.len() && top.len().is_multiple_of(64));
     let last = twiddles.last.map(|w| m.everywhere(w));
     let w = [twiddles.first(m, 1), twiddles.first(m, 0)];

@@ -1,18 +1,19 @@
 //! The negacyclic number-theoretic transform.
 //!
-//! For n = 2^k and a 2n-th root of unity zeta, the forward transform evaluates a polynomial modulo X^n + 1 at the odd
-//! powers of zeta; [`crate::order`] says where coefficients and values are stored. It is a decimation in time. A block
-//! of the stage with distance d holds, in two rows of 2d places, the values of a polynomial of degree below K = 4d at
-//! the odd powers of zeta_{8d} = zeta^(n/4d). With a(Y) = E(Y^2) + Y O(Y^2), for j < d and row r,
+//! For n = 2^k and a 2n-th root of unity zeta, the forward transform evaluates a polynomial modulo
+//! X^n + 1 at the odd powers of zeta; [`crate::order`] says where coefficients and values are
+//! stored. It is a decimation in time. A block of the stage with distance d holds, in two rows of
+//! 2d places, the values of a polynomial of degree below K = 4d at the odd powers of zeta_{8d} =
+//! zeta^(n/4d). With a(Y) = E(Y^2) + Y O(Y^2), for j < d and row r,
 //!
 //! ```text
 //! new_r[j] = E_r[j] + w O_r[j],   new_r[j + d] = E_r[j] - w O_r[j],   w = zeta_{8d}^((-1)^r 5^j),
 //! ```
 //!
-//! because 5^d = 1 + K modulo 2K. E sits in the first half of the block's row and O in the second. The distances are
-//! 1, 2, 4, ..., n/4, after a first stage between the two rows with the single constant zeta_4 = zeta^(n/2). Twiddles
-//! depend on the place inside the block only, and those of one row are the inverses of the other's: the inverse
-//! transform needs no tables of its own.
+//! because 5^d = 1 + K modulo 2K. E sits in the first half of the block's row and O in the second.
+//! The distances are 1, 2, 4, ..., n/4, after a first stage between the two rows with the single
+//! constant zeta_4 = zeta^(n/2). Twiddles depend on the place inside the block only, and those of
+//! one row are the inverses of the other's: the inverse transform needs no tables of its own.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod butterfly;
@@ -40,7 +41,8 @@ pub use tensor::TensorTable;
 #[cfg(target_arch = "x86_64")]
 use twiddles::{TwiddlesOf, VectorTwiddles};
 
-/// Writes a body out for each number: a loop that cannot fail to unroll, so that register arrays stay in registers.
+/// Writes a body out for each number: a loop that cannot fail to unroll, so that register arrays
+/// stay in registers.
 macro_rules! unrolled {
     ($i:ident in [$($value:literal)*] $body:block) => {
         $({
@@ -79,8 +81,9 @@ impl NttTable {
     /// The largest supported binary logarithm of the length.
     pub const MAX_LOG_N: u32 = 17;
 
-    /// Prepares transforms of length n = 2^log_n with zeta = `root`, where root^n = -1 modulo q; q need not be prime.
-    /// About 10n multiplications; the tables serve both directions and take 16n bytes, 8n with AVX2.
+    /// Prepares transforms of length n = 2^log_n with zeta = `root`, where root^n = -1 modulo q; q
+    /// need not be prime. About 10n multiplications; the tables serve both directions and take 16n
+    /// bytes, 8n with AVX2.
     ///
     /// # Errors
     /// [`ArithError::InvalidLength`] or [`ArithError::InvalidRoot`].
@@ -104,15 +107,16 @@ impl NttTable {
         Ok(table)
     }
 
-    /// Prepares transforms of length 2^log_n modulo the prime q with its least root of order 2^(log_n + 1).
+    /// Prepares transforms of length 2^log_n modulo the prime q with its least root of order
+    /// 2^(log_n + 1).
     ///
     /// # Errors
     /// [`ArithError::InvalidModulus`], [`ArithError::InvalidLength`] or [`ArithError::NoRoot`].
     pub fn for_prime(q: u64, log_n: u32) -> Result<Self, ArithError> {
         let modulus = Modulus::new(q)?;
         check_length(log_n)?;
-        let root =
-            primes::primitive_root_of_unity(q, 2 << log_n).ok_or(ArithError::NoRoot { modulus: q, log_order: log_n + 1 })?;
+        let root = primes::primitive_root_of_unity(q, 2 << log_n)
+            .ok_or(ArithError::NoRoot { modulus: q, log_order: log_n + 1 })?;
         Self::new(modulus, log_n, root)
     }
 
@@ -143,7 +147,8 @@ impl NttTable {
 
     /// From coefficients to values, in place, with the active backend.
     ///
-    /// Input in coefficient order, any words below 4q; output in evaluation order, below q. (n/2) log2 n butterflies.
+    /// Input in coefficient order, any words below 4q; output in evaluation order, below q. (n/2)
+    /// log2 n butterflies.
     ///
     /// # Panics
     /// If the slice does not have n words.
@@ -151,7 +156,8 @@ impl NttTable {
         self.forward_with(Backend::active(), a);
     }
 
-    /// From values to coefficients, in place, with the active backend: the inverse of [`forward`](Self::forward).
+    /// From values to coefficients, in place, with the active backend: the inverse of
+    /// [`forward`](Self::forward).
     ///
     /// Input in evaluation order, below q; output in coefficient order, below q.
     ///
@@ -198,10 +204,16 @@ impl NttTable {
     }
 
     fn check(&self, a: &[u64]) {
-        assert_eq!(a.len(), self.degree(), "a transform of length 2^{} got a slice of another length", self.log_n);
+        assert_eq!(
+            a.len(),
+            self.degree(),
+            "a transform of length 2^{} got a slice of another length",
+            self.log_n
+        );
     }
 
-    /// The backend that does the work: rows of less than a group of 64 words are left to the portable code.
+    /// The backend that does the work: rows of less than a group of 64 words are left to the
+    /// portable code.
     fn runner(&self, backend: Backend) -> Backend {
         assert!(backend.is_available(), "this processor does not have the backend {backend}");
         if self.log_n < MIN_VECTOR_LOG_N { Backend::Portable } else { backend }
@@ -251,13 +263,18 @@ impl std::fmt::Debug for NttTable {
 
 fn check_length(log_n: u32) -> Result<(), ArithError> {
     let (min, max) = (NttTable::MIN_LOG_N, NttTable::MAX_LOG_N);
-    if (min..=max).contains(&log_n) { Ok(()) } else { Err(ArithError::InvalidLength { found: log_n, min, max }) }
+    if (min..=max).contains(&log_n) {
+        Ok(())
+    } else {
+        Err(ArithError::InvalidLength { found: log_n, min, max })
+    }
 }
 
 /// The twiddles as residues, before a backend gives them its own form.
 struct Powers {
     modulus: Modulus,
-    /// rows[r][d + j] = zeta_{8d}^((-1)^r 5^j) for d = 1, 2, 4, ..., n/4 and j < d; place 0 is unused.
+    /// rows[r][d + j] = zeta_{8d}^((-1)^r 5^j) for d = 1, 2, 4, ..., n/4 and j < d; place 0 is
+    /// unused.
     rows: [Vec<u64>; 2],
     /// zeta_4, the constant between the rows.
     quarter: u64,
@@ -291,6 +308,11 @@ impl Powers {
         // 1/n = -((q - 1)/n) only when n divides q - 1; halving works for every odd q.
         let half = q.div_ceil(2);
         let inverse_n = modulus.pow(half % q, u64::from(log_n));
-        Self { modulus, rows, quarter, last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))] }
+        Self {
+            modulus,
+            rows,
+            quarter,
+            last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))],
+        }
     }
 }

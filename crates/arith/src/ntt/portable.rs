@@ -87,7 +87,8 @@ fn forward_butterfly(modulus: Modulus, x: u64, y: u64, w: ShoupFactor) -> (u64, 
     (x + t, x + twice - t)
 }
 
-/// Transposes each 8 x 8 group of a row, if the row has groups: between coefficient order and bit-reversed order.
+/// Transposes each 8 x 8 group of a row, if the row has groups: between coefficient order and
+/// bit-reversed order.
 fn transpose_groups(row: &mut [u64]) {
     for group in row.chunks_exact_mut(64) {
         for u in 0..8 {

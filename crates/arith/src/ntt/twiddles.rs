@@ -7,8 +7,9 @@ use crate::arch::lanes::Lanes;
 use crate::memory::CacheLine;
 use std::marker::PhantomData;
 
-/// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`] but in groups of eight
-/// places: first the first words of eight twiddles, then, if there are any, the second words.
+/// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`] but in
+/// groups of eight places: first the first words of eight twiddles, then, if there are any, the
+/// second words.
 pub(crate) struct VectorTwiddles<B> {
     pub(super) modulus: Modulus,
     rows: [Vec<CacheLine>; 2],
@@ -50,7 +51,8 @@ impl<B: Butterflies> VectorTwiddles<B> {
         unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), 8 * lines.len()) }
     }
 
-    /// The twiddles at places 1 to 7 of a row, for the distances 1, 2 and 4, each in all lanes; place 0 is unused.
+    /// The twiddles at places 1 to 7 of a row, for the distances 1, 2 and 4, each in all lanes;
+    /// place 0 is unused.
     #[inline(always)]
     pub(super) fn first(&self, m: B, r: usize) -> [B::W; 8] {
         let words = self.row(r);

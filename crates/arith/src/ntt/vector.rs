@@ -1,8 +1,9 @@
 //! The transform over vectors, written once for every instruction set and either arithmetic.
 //!
-//! Rows are cut into pieces that stay in a near cache. A piece of both rows goes through the row stage and the
-//! distances 1, 2, 4 in one sweep, in registers, and then, row by row, through all stages whose blocks fit, three
-//! stages a sweep. The remaining stages sweep the whole rows. The inverse does the same backwards.
+//! Rows are cut into pieces that stay in a near cache. A piece of both rows goes through the row
+//! stage and the distances 1, 2, 4 in one sweep, in registers, and then, row by row, through all
+//! stages whose blocks fit, three stages a sweep. The remaining stages sweep the whole rows. The
+//! inverse does the same backwards.
 
 use super::butterfly::Butterflies;
 use super::forward::{first_stages, stages};
@@ -10,14 +11,15 @@ use super::inverse::{last_stages, stages_back};
 use super::twiddles::VectorTwiddles;
 use crate::arch::lanes::Lanes;
 
-/// The binary logarithm of the length of a piece: short rows stay whole, long ones leave three stages, one sweep, to
-/// be done over the whole row.
+/// The binary logarithm of the length of a piece: short rows stay whole, long ones leave three
+/// stages, one sweep, to be done over the whole row.
 #[inline(always)]
 fn log_piece(log_half: u32) -> u32 {
     if log_half <= 12 { log_half } else { log_half - 3 }
 }
 
-/// Calls the pass compiled for a number of stages, a phase and the presence of canonical words at the far end.
+/// Calls the pass compiled for a number of stages, a phase and the presence of canonical words at
+/// the far end.
 macro_rules! passes {
     ($pass:ident $arguments:tt; $key:expr; $(($log:literal $phase:literal))*) => {
         match $key {
@@ -38,7 +40,8 @@ pub(super) fn radix(remaining: u32) -> u32 {
     remaining.div_ceil(remaining.div_ceil(3))
 }
 
-/// From coefficients below 4q to canonical values; `a` has the length of the twiddles, at least 128.
+/// From coefficients below 4q to canonical values; `a` has the length of the twiddles, at least
+/// 128.
 #[inline(always)]
 pub(crate) fn forward<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
     let half = a.len() / 2;
@@ -62,7 +65,8 @@ pub(crate) fn forward<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a
     }
 }
 
-/// From canonical values to canonical coefficients; `a` has the length of the twiddles, at least 128.
+/// From canonical values to canonical coefficients; `a` has the length of the twiddles, at least
+/// 128.
 #[inline(always)]
 pub(crate) fn inverse<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
     let half = a.len() / 2;

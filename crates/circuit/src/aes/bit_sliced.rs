@@ -12,9 +12,11 @@ use super::tower::{FROM_TOWER, TO_TOWER, invert};
 use super::{Aes, KeySource};
 use crate::error::CircuitError;
 
-/// AES with a ciphertext for each of the 128 bits of a state, bytes in their order and the most significant bit first; a slot holds a bit of a block.
+/// AES with a ciphertext for each of the 128 bits of a state, bytes in their order and the most
+/// significant bit first; a slot holds a bit of a block.
 ///
-/// A round has 16 S-boxes in the tower field, 576 products, 288 relinearizations, depth 4. Everything else is sums.
+/// A round has 16 S-boxes in the tower field, 576 products, 288 relinearizations, depth 4.
+/// Everything else is sums.
 #[derive(Clone, Debug)]
 pub struct BitSliced {
     layout: Layout,
@@ -36,21 +38,27 @@ impl BitSliced {
         let to_tower = AffineMap::bytewise(TO_TOWER, 0);
         let substituted = Self::after_inversion().then(&AffineMap::shift_rows());
         let mixed = substituted.then(&AffineMap::mix_columns());
-        let encryption = Layers { before: [to_tower.clone(), to_tower.clone()], after: [substituted, mixed] };
+        let encryption =
+            Layers { before: [to_tower.clone(), to_tower.clone()], after: [substituted, mixed] };
 
-        let inverse_affine = AffineMap::of_bytes(|z| linearized(INVERSE_AFFINE, z) ^ INVERSE_AFFINE_CONSTANT);
+        let inverse_affine =
+            AffineMap::of_bytes(|z| linearized(INVERSE_AFFINE, z) ^ INVERSE_AFFINE_CONSTANT);
         let unshifted = AffineMap::inverse_shift_rows().then(&inverse_affine).then(&to_tower);
         let unmixed = AffineMap::inverse_mix_columns().then(&unshifted);
         let from_tower = Self::after_inversion().then(&inverse_affine);
-        let decryption = Layers { before: [unshifted, unmixed], after: [from_tower.clone(), from_tower] };
+        let decryption =
+            Layers { before: [unshifted, unmixed], after: [from_tower.clone(), from_tower] };
         BitSliced { layout: Layout::bit_sliced(shape), to_tower, encryption, decryption }
     }
+
     /// From inverses in the tower's basis to the results of SubBytes.
     fn after_inversion() -> AffineMap {
         AffineMap::bytewise(FROM_TOWER, AFFINE_CONSTANT)
     }
-    /// The inverses, in the tower's basis, of the 16 bytes that `before` makes. As many bytes at a time as there are threads: one that waits would else begin with another, and more
-    /// and more operands be in memory.
+
+    /// The inverses, in the tower's basis, of the 16 bytes that `before` makes. As many bytes at a
+    /// time as there are threads: one that waits would else begin with another, and more and more
+    /// operands be in memory.
     fn inverses<S: Scheme>(
         scheme: &S,
         before: &AffineMap,
@@ -60,17 +68,27 @@ impl BitSliced {
         drop(state);
         let mut inverses = Vec::with_capacity(128);
         for bytes in tower.chunks(8 * rayon::current_num_threads()) {
-            let some: Vec<_> = bytes.par_chunks(8).map(|byte| invert(scheme, byte)).collect::<Result<_, _>>()?;
+            let some: Vec<_> =
+                bytes.par_chunks(8).map(|byte| invert(scheme, byte)).collect::<Result<_, _>>()?;
             inverses.extend(some.into_iter().flatten());
         }
         Ok(inverses)
     }
+
     /// SubBytes on a state of 128 ciphertexts: depth 4.
     ///
     /// # Errors
     /// [`super::AesError::Width`] for another number of ciphertexts, and those of the scheme.
-    pub fn sub_bytes<S: Scheme>(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        Self::after_inversion().evaluate(scheme, &Self::inverses(scheme, &self.to_tower, state)?, None)
+    pub fn sub_bytes<S: Scheme>(
+        &self,
+        scheme: &S,
+        state: Vec<S::Ciphertext>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        Self::after_inversion().evaluate(
+            scheme,
+            &Self::inverses(scheme, &self.to_tower, state)?,
+            None,
+        )
     }
 }
 
@@ -78,9 +96,11 @@ impl<S: Scheme> Aes<S> for BitSliced {
     fn layout(&self) -> &Layout {
         &self.layout
     }
+
     fn depth_of_round(&self) -> u32 {
         4
     }
+
     fn round(
         &self,
         scheme: &S,

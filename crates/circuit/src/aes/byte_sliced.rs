@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::embedding::ByteEmbedding;
 use super::field::{
-    AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul, scaled, shifted, unshifted,
+    AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX, mul,
+    scaled, shifted, unshifted,
 };
 use super::inversion::{ByteMap, Conjugations};
 use super::layout::Layout;
@@ -16,10 +17,13 @@ use super::round::{Direction, Round};
 use super::{Aes, AesError, KeySource};
 use crate::error::CircuitError;
 
-/// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8), holds a byte of a block.
+/// AES with a ciphertext for each of the 16 bytes of a state; a slot, an extension of GF(2^8),
+/// holds a byte of a block.
 ///
-/// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 48 hoisted automorphisms and 16 others, for all the rest: SubBytes'
-/// affine map Σ c_j σ^j, σ Frobenius, with ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for the same cost.
+/// A round has 64 products and 48 automorphisms for x^254, depth 3, and one linear map, 48 hoisted
+/// automorphisms and 16 others, for all the rest: SubBytes' affine map Σ c_j σ^j, σ Frobenius, with
+/// ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for
+/// the same cost.
 pub struct ByteSliced<S: Scheme> {
     layout: Layout,
     conjugations: Conjugations,
@@ -29,7 +33,8 @@ pub struct ByteSliced<S: Scheme> {
 
 /// The linear layer of one direction.
 struct Layer<S: Scheme> {
-    /// The coefficients of k times the affine map, or of the inverse map of k x, by k: for the entries of the matrix, and for 1.
+    /// The coefficients of k times the affine map, or of the inverse map of k x, by k: for the
+    /// entries of the matrix, and for 1.
     multiples: BTreeMap<u8, ByteMap<S>>,
     /// What the affine map makes of 0, in every slot.
     constant: Plaintext,
@@ -38,12 +43,18 @@ struct Layer<S: Scheme> {
 }
 
 impl<S: Scheme> Layer<S> {
-    fn new(scheme: &S, embedding: &ByteEmbedding, level: Level, direction: Direction) -> Result<Self, CircuitError> {
+    fn new(
+        scheme: &S,
+        embedding: &ByteEmbedding,
+        level: Level,
+        direction: Direction,
+    ) -> Result<Self, CircuitError> {
         let (constant, mix) = match direction {
             Direction::Encrypt => (AFFINE_CONSTANT, MIX),
             Direction::Decrypt => (INVERSE_AFFINE_CONSTANT, INVERSE_MIX),
         };
-        // The product comes after the affine map, or ahead of its inverse: Σ k c_j x^(2^j), Σ c_j (k x)^(2^j).
+        // The product comes after the affine map, or ahead of its inverse: Σ k c_j x^(2^j), Σ c_j
+        // (k x)^(2^j).
         let coefficients = |k: u8| match direction {
             Direction::Encrypt => AFFINE.map(|c| mul(k, c)),
             Direction::Decrypt => scaled(INVERSE_AFFINE, k),
@@ -52,9 +63,11 @@ impl<S: Scheme> Layer<S> {
         let multiple = |k: u8| Ok((k, ByteMap::new(scheme, embedding, coefficients(k), level)?));
         let factors = BTreeSet::from([1, mix[0], mix[1], mix[2], mix[3]]);
         let multiples = factors.into_iter().map(multiple).collect::<Result<_, CircuitError>>()?;
-        let constant = scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
+        let constant =
+            scheme.encode_elements(&embedding.element(constant).repeat(shape.slots()))?;
         Ok(Layer { multiples, constant, mix })
     }
+
     /// Row `row` of the matrix with the affine map, or the affine map alone.
     fn row(&self, row: usize, mixes: bool) -> Vec<&ByteMap<S>> {
         let factors = if mixes { &self.mix[..] } else { &[1] };
@@ -76,15 +89,23 @@ impl<S: Scheme> ByteSliced<S> {
         let layout = Layout::byte_sliced(shape)?;
         Ok(ByteSliced { layout, conjugations: Conjugations::new(shape), encryption, decryption })
     }
+
     /// The automorphisms that it uses: the first five powers of Frobenius, the identity first.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
         Conjugations::new(shape).elements().to_vec()
     }
-    fn inverses(&self, scheme: &S, state: &[&S::Ciphertext]) -> Result<Vec<S::Ciphertext>, CircuitError> {
+
+    fn inverses(
+        &self,
+        scheme: &S,
+        state: &[&S::Ciphertext],
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         state.par_iter().map(|x| self.conjugations.inverse(scheme, x)).collect()
     }
-    /// The affine map of `layer` on bytes in the order of a state, and its matrix if it `mixes`. The sum of a row of the matrix is 1, so that the constant of the
-    /// affine map comes out of it as it went in.
+
+    /// The affine map of `layer` on bytes in the order of a state, and its matrix if it `mixes`.
+    /// The sum of a row of the matrix is 1, so that the constant of the affine map comes out of it
+    /// as it went in.
     fn linear(
         &self,
         scheme: &S,
@@ -96,24 +117,38 @@ impl<S: Scheme> ByteSliced<S> {
         let rows: Vec<_> = (0..height).map(|row| layer.row(row, mixes)).collect();
         let column = |inputs: &[&S::Ciphertext]| {
             let linear = self.conjugations.linear(scheme, inputs, &rows)?;
-            linear.iter().map(|x| Ok(scheme.add_plain(x, &layer.constant)?)).collect::<Result<Vec<_>, CircuitError>>()
+            linear
+                .iter()
+                .map(|x| Ok(scheme.add_plain(x, &layer.constant)?))
+                .collect::<Result<Vec<_>, CircuitError>>()
         };
         let columns: Vec<_> = inputs.par_chunks(height).map(column).collect::<Result<_, _>>()?;
         Ok(columns.into_iter().flatten().collect())
     }
+
     /// SubBytes on one byte.
     ///
     /// # Errors
     /// Those of the scheme.
     pub fn sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        let mut out = self.linear(scheme, &self.encryption, false, &[&self.conjugations.inverse(scheme, x)?])?;
+        let mut out = self.linear(
+            scheme,
+            &self.encryption,
+            false,
+            &[&self.conjugations.inverse(scheme, x)?],
+        )?;
         Ok(out.swap_remove(0))
     }
+
     /// InvSubBytes on one byte.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub fn inverse_sub_byte(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub fn inverse_sub_byte(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let linear = self.linear(scheme, &self.decryption, false, &[x])?;
         self.conjugations.inverse(scheme, &linear[0])
     }
@@ -128,9 +163,11 @@ impl<S: Scheme> Aes<S> for ByteSliced<S> {
     fn layout(&self) -> &Layout {
         &self.layout
     }
+
     fn depth_of_round(&self) -> u32 {
         3
     }
+
     fn round(
         &self,
         scheme: &S,

@@ -43,7 +43,10 @@ pub enum AesError {
         expected: &'static str,
     },
     /// A first counter that the counter's bits do not hold.
-    #[error("a counter that begins with {found}: expected a number of {bits} bits, which the nonce leaves")]
+    #[error(
+        "a counter that begins with {found}: expected a number of {bits} bits, which the nonce \
+         leaves"
+    )]
     CounterStart {
         /// The counter.
         found: u128,
@@ -51,7 +54,10 @@ pub enum AesError {
         bits: u32,
     },
     /// A counter would wrap, and its keystream repeat.
-    #[error("{blocks} blocks more, and the counter of {bits} bits wraps: {left} are left under this nonce")]
+    #[error(
+        "{blocks} blocks more, and the counter of {bits} bits wraps: {left} are left under this \
+         nonce"
+    )]
     CounterOverflow {
         /// The width of the counter.
         bits: u32,
@@ -61,7 +67,10 @@ pub enum AesError {
         left: u128,
     },
     /// Data that are no whole number of blocks, in a mode that needs one.
-    #[error("{found} bytes to decrypt in CBC or ECB mode: expected a multiple of 16; the padding is part of the data")]
+    #[error(
+        "{found} bytes to decrypt in CBC or ECB mode: expected a multiple of 16; the padding is \
+         part of the data"
+    )]
     DataLength {
         /// Bytes given.
         found: usize,
@@ -75,7 +84,10 @@ pub enum AesError {
         highest: usize,
     },
     /// Data after data that ended within a block.
-    #[error("data after byte {offset}, where they ended within a block: begin anew with the counter that follows")]
+    #[error(
+        "data after byte {offset}, where they ended within a block: begin anew with the counter \
+         that follows"
+    )]
     Ended {
         /// How many bytes came before.
         offset: u64,
@@ -89,7 +101,10 @@ pub enum AesError {
         expected: usize,
     },
     /// A round key at too low a level.
-    #[error("the key of round {round} is at level {found}, the state at level {needed}: encrypt it at that level or above")]
+    #[error(
+        "the key of round {round} is at level {found}, the state at level {needed}: encrypt it at \
+         that level or above"
+    )]
     KeyLevel {
         /// The round.
         round: usize,
@@ -99,15 +114,19 @@ pub enum AesError {
         needed: Level,
     },
     /// Slots without a subfield of bytes.
-    #[error("slots of degree {degree} hold no bytes: AES by bytes needs a degree that is a multiple of 8; take it by bits")]
+    #[error(
+        "slots of degree {degree} hold no bytes: AES by bytes needs a degree that is a multiple \
+         of 8; take it by bits"
+    )]
     NoBytes {
         /// The degree of a slot.
         degree: usize,
     },
     /// No place for the bytes of a block in one ciphertext.
     #[error(
-        "slots with dimensions of {sizes:?}: AES with whole blocks in a ciphertext needs a good dimension of 16 slots, which indices have that 17 divides and that \
-         have a larger prime factor; take it by bytes"
+        "slots with dimensions of {sizes:?}: AES with whole blocks in a ciphertext needs a good \
+         dimension of 16 slots, which indices have that 17 divides and that have a larger prime \
+         factor; take it by bytes"
     )]
     NoLine {
         /// The sizes of the dimensions.
@@ -141,12 +160,18 @@ everlevel_ring::error_codes!(AesError {
 });
 
 impl AesError {
-    pub(crate) fn check_width(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
+    pub(crate) fn check_width(
+        what: &'static str,
+        found: usize,
+        expected: usize,
+    ) -> Result<(), Self> {
         if found == expected { Ok(()) } else { Err(AesError::Width { what, found, expected }) }
     }
+
     pub(super) fn check_batch(found: usize, highest: usize) -> Result<(), Self> {
         if found <= highest { Ok(()) } else { Err(AesError::BatchLength { found, highest }) }
     }
+
     pub(crate) fn check_prime(p: u64) -> Result<(), CircuitError> {
         if p == 2 { Ok(()) } else { Err(CircuitError::ModulusMismatch { expected: 2, found: p }) }
     }

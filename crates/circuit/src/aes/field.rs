@@ -1,16 +1,19 @@
-//! AES in plain: its field GF(2)\[x\]/(x^8 + x^4 + x^3 + x + 1), SubBytes and the constants of its linear layer (FIPS-197).
+//! AES in plain: its field GF(2)\[x\]/(x^8 + x^4 + x^3 + x + 1), SubBytes and the constants of its
+//! linear layer (FIPS-197).
 //!
 //! For the owner of the key: no branch and no address depends on a value.
 
 /// The low coefficients of x^8 + x^4 + x^3 + x + 1.
 pub(super) const REDUCTION: u8 = 0x1b;
 
-/// SubBytes is [`AFFINE_CONSTANT`] + Σ `AFFINE[j]` y^(2^j), y = x^254: the affine map of FIPS-197 as a linearized polynomial.
+/// SubBytes is [`AFFINE_CONSTANT`] + Σ `AFFINE[j]` y^(2^j), y = x^254: the affine map of FIPS-197
+/// as a linearized polynomial.
 pub(super) const AFFINE: [u8; 8] = [0x05, 0x09, 0xf9, 0x25, 0xf4, 0x01, 0xb5, 0x8f];
 /// SubBytes of 0.
 pub(super) const AFFINE_CONSTANT: u8 = 0x63;
 
-/// The inverse of the affine map: [`INVERSE_AFFINE_CONSTANT`] + Σ `INVERSE_AFFINE[j]` z^(2^j); x^254 of its result is InvSubBytes of z.
+/// The inverse of the affine map: [`INVERSE_AFFINE_CONSTANT`] + Σ `INVERSE_AFFINE[j]` z^(2^j);
+/// x^254 of its result is InvSubBytes of z.
 pub(super) const INVERSE_AFFINE: [u8; 8] = [0x05, 0xfe, 0x7f, 0x5a, 0x78, 0x59, 0xdb, 0x6e];
 /// What it makes of 0.
 pub(super) const INVERSE_AFFINE_CONSTANT: u8 = 0x05;

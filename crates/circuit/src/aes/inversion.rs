@@ -13,18 +13,25 @@ pub(super) struct Conjugations([GaloisElement; 5]);
 
 impl Conjugations {
     pub(super) fn new(shape: &SlotShape) -> Self {
-        let power = |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
+        let power =
+            |k: usize| (0..k).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
         Conjugations(std::array::from_fn(power))
     }
+
     /// All of them, the identity first.
     pub(super) fn elements(&self) -> &[GaloisElement] {
         &self.0
     }
+
     /// x^254: four products, depth 3, and three automorphisms.
     ///
     /// # Errors
     /// Those of the scheme.
-    pub(super) fn inverse<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub(super) fn inverse<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let power = |x: &S::Ciphertext, j: usize| scheme.apply_galois(x, self.0[j]);
         let x2 = power(x, 1)?;
         let x3 = scheme.mul(x, &x2, NextUse::LinearMap)?;
@@ -34,7 +41,9 @@ impl Conjugations {
         let x240 = power(&x15, 4)?;
         Ok(scheme.mul(&x240, &x14, NextUse::LinearMap)?)
     }
-    /// One output for each row of `maps`: the sum of the images of `inputs` under them, rounded once. Three hoisted automorphisms an input and one an output.
+
+    /// One output for each row of `maps`: the sum of the images of `inputs` under them, rounded
+    /// once. Three hoisted automorphisms an input and one an output.
     ///
     /// # Errors
     /// Those of the scheme.
@@ -49,19 +58,23 @@ impl Conjugations {
             parts.extend(scheme.galois_many(&x, &self.0[..4])?);
         }
         let halves = maps.iter().flat_map(|row| [(row, 0), (row, 1)]);
-        let rows: Vec<Vec<_>> =
-            halves.map(|(row, half)| row.iter().flat_map(|map| map.0[half].iter().map(Some)).collect()).collect();
+        let rows: Vec<Vec<_>> = halves
+            .map(|(row, half)| row.iter().flat_map(|map| map.0[half].iter().map(Some)).collect())
+            .collect();
         let mut sums = scheme.combine(&parts, &rows)?.into_iter();
         let mut outputs = Vec::with_capacity(maps.len());
         while let (Some(low), Some(high)) = (sums.next(), sums.next()) {
-            outputs.push(scheme.galois_sum(vec![(self.0[0], low), (self.0[4], high)], NextUse::LinearMap)?);
+            outputs.push(
+                scheme.galois_sum(vec![(self.0[0], low), (self.0[4], high)], NextUse::LinearMap)?,
+            );
         }
         Ok(outputs)
     }
 }
 
-/// An F_2-linear map on bytes, Σ c_j σ^j = Σ_(j < 4) c_j σ^j + σ^4 Σ_(j < 4) σ^-4(c_(j + 4)) σ^j: the constants of both sums. Half of the automorphisms need no keys
-/// in this way, and half of the images no memory.
+/// An F_2-linear map on bytes, Σ c_j σ^j = Σ_(j < 4) c_j σ^j + σ^4 Σ_(j < 4) σ^-4(c_(j + 4)) σ^j:
+/// the constants of both sums. Half of the automorphisms need no keys in this way, and half of the
+/// images no memory.
 pub(super) struct ByteMap<S: Scheme>([Vec<S::Diagonal>; 2]);
 
 impl<S: Scheme> ByteMap<S> {
@@ -69,7 +82,12 @@ impl<S: Scheme> ByteMap<S> {
     ///
     /// # Errors
     /// Those of the scheme.
-    pub(super) fn new(scheme: &S, embedding: &ByteEmbedding, coefficients: [u8; 8], level: Level) -> Result<Self, CircuitError> {
+    pub(super) fn new(
+        scheme: &S,
+        embedding: &ByteEmbedding,
+        coefficients: [u8; 8],
+        level: Level,
+    ) -> Result<Self, CircuitError> {
         let columns = scheme.slot_shape().columns();
         let half = |bytes: &[u8]| {
             let diagonal = |byte: &u8| {

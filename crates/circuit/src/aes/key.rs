@@ -29,6 +29,7 @@ impl KeySize {
             found => Err(AesError::KeyLength { found }),
         }
     }
+
     /// How many bytes such a key has.
     pub fn bytes(self) -> usize {
         match self {
@@ -37,6 +38,7 @@ impl KeySize {
             KeySize::Aes256 => 32,
         }
     }
+
     /// How many rounds AES has with such a key.
     pub fn rounds(self) -> usize {
         match self {
@@ -47,7 +49,8 @@ impl KeySize {
     }
 }
 
-/// The round keys of an AES key. Wiped when dropped; no `Debug`, no comparison; expanded without branches or addresses that depend on the key.
+/// The round keys of an AES key. Wiped when dropped; no `Debug`, no comparison; expanded without
+/// branches or addresses that depend on the key.
 pub struct KeySchedule {
     size: KeySize,
     round_keys: Zeroizing<Vec<[u8; 16]>>,
@@ -84,10 +87,12 @@ impl KeySchedule {
         let round_keys = bytes.as_chunks::<16>().0.to_vec();
         Ok(KeySchedule { size, round_keys: Zeroizing::new(round_keys) })
     }
+
     /// The size of the key.
     pub fn size(&self) -> KeySize {
         self.size
     }
+
     /// The keys of rounds 0 (what is added ahead of the first one) to [`KeySize::rounds`].
     pub fn round_keys(&self) -> &[[u8; 16]] {
         &self.round_keys

@@ -15,27 +15,36 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The first good dimension of 16 slots ahead of the last one. With p = 2 every dimension is an axis, and this one that of 17.
+    /// The first good dimension of 16 slots ahead of the last one. With p = 2 every dimension is an
+    /// axis, and this one that of 17.
     pub(super) fn of(shape: &SlotShape) -> Result<Self, AesError> {
         let dimensions = shape.dimensions();
         let sizes = || dimensions.iter().map(|d| d.size).collect();
-        let found = dimensions.split_last().and_then(|(_, others)| others.iter().position(|d| d.good && d.size == 16));
+        let found = dimensions
+            .split_last()
+            .and_then(|(_, others)| others.iter().position(|d| d.good && d.size == 16));
         let dimension = found.ok_or_else(|| AesError::NoLine { sizes: sizes() })?;
         let inner = dimensions[dimension + 1..].iter().map(|d| d.size).product();
         Ok(Line { dimension, inner })
     }
+
     /// How many slots lie between neighbours along it: so many lines lie side by side.
     pub(super) fn inner(&self) -> usize {
         self.inner
     }
+
     /// The slot of a byte.
     pub(super) fn slot(&self, block: usize, byte: usize) -> usize {
         (block / self.inner * 16 + byte) * self.inner + block % self.inner
     }
+
     /// What is the same in all blocks, by its values along the line: a diagonal.
     pub(super) fn diagonal(&self, element: impl Fn(usize) -> Vec<u64>) -> DiagonalValues {
-        DiagonalValues::LastDimensions((0..16).flat_map(|byte| element(byte).repeat(self.inner)).collect())
+        DiagonalValues::LastDimensions(
+            (0..16).flat_map(|byte| element(byte).repeat(self.inner)).collect(),
+        )
     }
+
     /// The automorphism that moves bytes by `k` to the left, cyclically.
     pub(super) fn rotation(&self, shape: &SlotShape, k: i64) -> GaloisElement {
         shape.rotation_along(self.dimension, k)
@@ -49,8 +58,13 @@ pub(super) struct LineMap<S: Scheme> {
 }
 
 impl<S: Scheme> LineMap<S> {
-    /// The map that makes each byte the sum of those at its `sources`, for ciphertexts at `level` or below.
-    pub(super) fn new(scheme: &S, level: Level, sources: impl Fn(usize) -> Vec<usize>) -> Result<Self, CircuitError> {
+    /// The map that makes each byte the sum of those at its `sources`, for ciphertexts at `level`
+    /// or below.
+    pub(super) fn new(
+        scheme: &S,
+        level: Level,
+        sources: impl Fn(usize) -> Vec<usize>,
+    ) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let (field, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
         let (mut rotations, mut masks) = (Vec::new(), Vec::new());
@@ -64,11 +78,19 @@ impl<S: Scheme> LineMap<S> {
         }
         Ok(LineMap { rotations, masks })
     }
+
     /// The sums: a hoisted key switch for each distance between bytes and their sources.
-    pub(super) fn apply(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+    pub(super) fn apply(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let parts = scheme.galois_many(&scheme.prepare(x, NextUse::LinearMap)?, &self.rotations)?;
         let sums = scheme.combine(&parts, &[self.masks.iter().map(Some).collect()])?;
         let identity = scheme.slot_shape().identity();
-        Ok(scheme.galois_sum(sums.into_iter().map(|sum| (identity, sum)).collect(), NextUse::LinearMap)?)
+        Ok(scheme.galois_sum(
+            sums.into_iter().map(|sum| (identity, sum)).collect(),
+            NextUse::LinearMap,
+        )?)
     }
 }

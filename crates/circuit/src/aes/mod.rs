@@ -1,16 +1,23 @@
 //! AES over any scheme with plaintext modulus 2: many blocks at once.
 //!
 //! Three ways, all of them [`Aes`]:
-//! * [`BitSliced`]: 128 ciphertexts of bits, a block for each slot, S-boxes in a tower field (Doröz, Hu, Sunar 2014);
-//! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain GF(2^8), S-boxes as x^254: the most blocks a second;
-//! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block soonest, and the shortest keys to send.
+//! * [`BitSliced`]: 128 ciphertexts of bits, a block for each slot, S-boxes in a tower field
+//!   (Doröz, Hu, Sunar 2014);
+//! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain
+//!   GF(2^8), S-boxes as x^254: the most blocks a second;
+//! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block
+//!   soonest, and the shortest keys to send.
 //!
-//! Both [directions](Direction), all sizes of keys. A [`Transcipher`] turns data under AES in CTR, GCM, CBC or ECB [mode](Mode) into ciphertexts of the scheme, a state at
-//! a time; the data are public, and so are its counters, and only the key is encrypted. It authenticates nothing: see there.
+//! Both [directions](Direction), all sizes of keys. A [`Transcipher`] turns data under AES in CTR,
+//! GCM, CBC or ECB [mode](Mode) into ciphertexts of the scheme, a state at a time; the data are
+//! public, and so are its counters, and only the key is encrypted. It authenticates nothing: see
+//! there.
 //!
-//! The client expands its key ([`KeySchedule`]) and sends [round keys](RoundKeys) encrypted, each at the level that its round has reached by then: a rehearsal
-//! tells which levels these are ([`Transcipher::key_levels`], [`Aes::round_key_levels`]). Or it sends the key itself, and the server expands that
-//! ([`RoundKeys::expand`], [`RoundKeys::expand_packed`]). A [`KeySource`] hands them over one by one. All ways of evaluation take the round keys of FIPS-197.
+//! The client expands its key ([`KeySchedule`]) and sends [round keys](RoundKeys) encrypted, each
+//! at the level that its round has reached by then: a rehearsal tells which levels these are
+//! ([`Transcipher::key_levels`], [`Aes::round_key_levels`]). Or it sends the key itself, and the
+//! server expands that ([`RoundKeys::expand`], [`RoundKeys::expand_packed`]). A [`KeySource`] hands
+//! them over one by one. All ways of evaluation take the round keys of FIPS-197.
 //!
 //! ```
 //! use everlevel_circuit::aes::{Aes, ByteSliced, KeySchedule, Layout, Mode, RoundKeys, Transcipher};
@@ -84,20 +91,29 @@ pub use round_keys::RoundKeys;
 pub use transcipher::{Batch, Progress, Transcipher};
 pub use unpack::{UnpackBits, UnpackBytes};
 
-/// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays
-/// it out. At that level or above; best encrypted at just that level.
-pub type KeySource<'k, S> = &'k mut dyn FnMut(usize, Level) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
-/// Is shown the state after each round, by the number of the round; 0 is the addition of the first key.
-pub type Observer<'o, S> = &'o mut dyn FnMut(usize, &[<S as Scheme>::Ciphertext]) -> Result<(), CircuitError>;
-/// Takes the state after each round, and gives what the next one begins with: the same blocks, as they are or refreshed.
-pub type Between<'b, S> =
-    &'b mut dyn FnMut(usize, Vec<<S as Scheme>::Ciphertext>) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
+/// Gives the encrypted key of a round, for ciphertexts at a level: FIPS-197's round key
+/// ([`KeySchedule::round_keys`]) in every block, as [`Aes::encode`] lays it out. At that level or
+/// above; best encrypted at just that level.
+pub type KeySource<'k, S> =
+    &'k mut dyn FnMut(usize, Level) -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
+/// Is shown the state after each round, by the number of the round; 0 is the addition of the first
+/// key.
+pub type Observer<'o, S> =
+    &'o mut dyn FnMut(usize, &[<S as Scheme>::Ciphertext]) -> Result<(), CircuitError>;
+/// Takes the state after each round, and gives what the next one begins with: the same blocks, as
+/// they are or refreshed.
+pub type Between<'b, S> = &'b mut dyn FnMut(
+    usize,
+    Vec<<S as Scheme>::Ciphertext>,
+)
+    -> Result<Vec<<S as Scheme>::Ciphertext>, CircuitError>;
 
 /// What the first round key is added to.
 pub enum Start<'s, S: Scheme> {
     /// Encrypted blocks.
     Encrypted(Vec<S::Ciphertext>),
-    /// Blocks that all may know, [`Aes::width`] plaintexts. The first key is asked for at a level, and nothing is encrypted.
+    /// Blocks that all may know, [`Aes::width`] plaintexts. The first key is asked for at a level,
+    /// and nothing is encrypted.
     Public(&'s [Plaintext], Level),
 }
 
@@ -105,8 +121,10 @@ pub enum Start<'s, S: Scheme> {
 pub trait Aes<S: Scheme>: Sync {
     /// Which slot holds which byte.
     fn layout(&self) -> &Layout;
+
     /// How many products lie in a row in each round.
     fn depth_of_round(&self) -> u32;
+
     /// One round, the addition of its key included.
     ///
     /// # Errors
@@ -123,14 +141,17 @@ pub trait Aes<S: Scheme>: Sync {
     fn width(&self) -> usize {
         self.layout().width()
     }
+
     /// How many blocks a state holds.
     fn blocks(&self) -> usize {
         self.layout().blocks()
     }
+
     /// As [`Layout::encode`].
     fn encode(&self, blocks: &[[u8; 16]]) -> Vec<Vec<u64>> {
         self.layout().encode(blocks)
     }
+
     /// As [`Layout::decode`].
     ///
     /// # Errors
@@ -138,6 +159,7 @@ pub trait Aes<S: Scheme>: Sync {
     fn decode(&self, elements: &[Vec<u64>]) -> Result<Vec<[u8; 16]>, CircuitError> {
         Ok(self.layout().decode(elements)?)
     }
+
     /// Adds the key of a round, asked for at `level`.
     ///
     /// # Errors
@@ -154,11 +176,14 @@ pub trait Aes<S: Scheme>: Sync {
         AesError::check_width("a round key", key.len(), state.len())?;
         state.par_iter().zip(&key).map(|(x, k)| Ok(scheme.add(x, k)?)).collect()
     }
-    /// AES on all blocks of a state. `between` is called after the addition of the first key and after each round.
+
+    /// AES on all blocks of a state. `between` is called after the addition of the first key and
+    /// after each round.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`], [`AesError::Rounds`], [`SchemeError::WrongParams`] for keys of other parameters,
-    /// those of the scheme, of `keys` and of `between`.
+    /// [`CircuitError::ModulusMismatch`] for p other than 2, [`AesError::Width`],
+    /// [`AesError::Rounds`], [`SchemeError::WrongParams`] for keys of other parameters, those of
+    /// the scheme, of `keys` and of `between`.
     fn evaluate(
         &self,
         scheme: &S,
@@ -189,7 +214,10 @@ pub trait Aes<S: Scheme>: Sync {
             Start::Public(blocks, level) => {
                 AesError::check_width("the state", blocks.len(), self.width())?;
                 let key = keys(first, level)?;
-                key.par_iter().zip(blocks).map(|(k, x)| Ok(scheme.add_plain(k, x)?)).collect::<Result<_, CircuitError>>()?
+                key.par_iter()
+                    .zip(blocks)
+                    .map(|(k, x)| Ok(scheme.add_plain(k, x)?))
+                    .collect::<Result<_, CircuitError>>()?
             }
         };
         for number in 0..=cipher.rounds {
@@ -200,7 +228,9 @@ pub trait Aes<S: Scheme>: Sync {
         }
         Ok(state)
     }
-    /// Encrypts the blocks of `state` under AES: the first `rounds` rounds, all of them being `size.rounds()`.
+
+    /// Encrypts the blocks of `state` under AES: the first `rounds` rounds, all of them being
+    /// `size.rounds()`.
     ///
     /// # Errors
     /// As [`Aes::evaluate`].
@@ -216,7 +246,9 @@ pub trait Aes<S: Scheme>: Sync {
         let cipher = Cipher::new(size, Direction::Encrypt).reduced(rounds);
         self.evaluate(scheme, Start::Encrypted(state), cipher, keys, &mut observed::<S>(observer))
     }
-    /// Decrypts the blocks of `state` under AES, with the same round keys, from the last one on: the first `rounds` rounds of decryption.
+
+    /// Decrypts the blocks of `state` under AES, with the same round keys, from the last one on:
+    /// the first `rounds` rounds of decryption.
     ///
     /// # Errors
     /// As [`Aes::evaluate`].
@@ -232,9 +264,11 @@ pub trait Aes<S: Scheme>: Sync {
         let cipher = Cipher::new(size, Direction::Decrypt).reduced(rounds);
         self.evaluate(scheme, Start::Encrypted(state), cipher, keys, &mut observed::<S>(observer))
     }
-    /// The levels at which round keys are needed, in the order of their use ([`Cipher::key`]), if `start` is a ciphertext of the state at the beginning. `blank`
-    /// encrypts anything at a level: on the no-op scheme without values this takes milliseconds, and the scheme knows the server keys and the costs of the circuit
-    /// afterwards.
+
+    /// The levels at which round keys are needed, in the order of their use ([`Cipher::key`]), if
+    /// `start` is a ciphertext of the state at the beginning. `blank` encrypts anything at a level:
+    /// on the no-op scheme without values this takes milliseconds, and the scheme knows the server
+    /// keys and the costs of the circuit afterwards.
     ///
     /// # Errors
     /// As [`Aes::evaluate`].
@@ -257,12 +291,17 @@ pub trait Aes<S: Scheme>: Sync {
         self.evaluate(scheme, start, cipher, &mut keys, &mut |_, state| Ok(state))?;
         Ok(levels)
     }
-    /// The capacity, in bits, from which on a state has room for a round of a direction and has `reserve` bits left after it: states fresh at the lower levels up to
-    /// `top` are taken through as many rounds as there is room for, and it is the least of their capacities that is above all those that were too little. On the
-    /// no-op scheme without values this takes seconds; best on one of its own, as it meets more levels than a run, and a plan of server keys would have them all.
+
+    /// The capacity, in bits, from which on a state has room for a round of a direction and has
+    /// `reserve` bits left after it: states fresh at the lower levels up to `top` are taken through
+    /// as many rounds as there is room for, and it is the least of their capacities that is above
+    /// all those that were too little. On the no-op scheme without values this takes seconds; best
+    /// on one of its own, as it meets more levels than a run, and a plan of server keys would have
+    /// them all.
     ///
     /// # Errors
-    /// [`CircuitError::NotEnoughCapacity`] if there is no room for a round from `top` either, and as [`Aes::evaluate`].
+    /// [`CircuitError::NotEnoughCapacity`] if there is no room for a round from `top` either, and
+    /// as [`Aes::evaluate`].
     fn capacity_for_round(
         &self,
         scheme: &S,
@@ -300,7 +339,8 @@ pub trait Aes<S: Scheme>: Sync {
                 enough.push(capacity);
             }
         }
-        let least = enough.iter().copied().filter(|&capacity| capacity > too_little).reduce(f64::min);
+        let least =
+            enough.iter().copied().filter(|&capacity| capacity > too_little).reduce(f64::min);
         let left = enough.into_iter().fold(0.0, f64::max);
         least.ok_or(CircuitError::NotEnoughCapacity { left, needed: too_little.max(left) })
     }

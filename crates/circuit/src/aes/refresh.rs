@@ -15,15 +15,22 @@ pub struct Refresh<'r, S: Scheme> {
 }
 
 impl<'r, S: Scheme> Refresh<'r, S> {
-    /// Ahead of every round for which the state has less than `capacity` bits ([`super::Aes::capacity_for_round`], with what `refresh` needs in reserve). `refresh` is given any number of ciphertexts and returns as many.
+    /// Ahead of every round for which the state has less than `capacity` bits
+    /// ([`super::Aes::capacity_for_round`], with what `refresh` needs in reserve). `refresh` is
+    /// given any number of ciphertexts and returns as many.
     pub fn new(capacity: f64, refresh: &'r RefreshFn<'r, S::Ciphertext>) -> Self {
         Refresh { capacity, refresh }
     }
+
     /// The ciphertexts, refreshed if any of them lacks capacity for a round.
     ///
     /// # Errors
     /// [`CircuitError::NotEnoughCapacity`] if they lack it even then; those of the refresh.
-    pub fn before_round(&self, scheme: &S, state: Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, CircuitError> {
+    pub fn before_round(
+        &self,
+        scheme: &S,
+        state: Vec<S::Ciphertext>,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         if least_capacity(scheme, &state) >= self.capacity {
             return Ok(state);
         }
@@ -31,6 +38,10 @@ impl<'r, S: Scheme> Refresh<'r, S> {
         let fresh = (self.refresh)(state)?;
         AesError::check_width("a refreshed state", fresh.len(), count)?;
         let left = least_capacity(scheme, &fresh);
-        if left < self.capacity { Err(CircuitError::NotEnoughCapacity { left, needed: self.capacity }) } else { Ok(fresh) }
+        if left < self.capacity {
+            Err(CircuitError::NotEnoughCapacity { left, needed: self.capacity })
+        } else {
+            Ok(fresh)
+        }
     }
 }

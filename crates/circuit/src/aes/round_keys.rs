@@ -13,7 +13,8 @@ pub struct RoundKeys<S: Scheme> {
 }
 
 impl<S: Scheme> RoundKeys<S> {
-    /// Keys as the client encrypted them: those of rounds 0 to [`KeySize::rounds`], in this order, whatever the direction of use.
+    /// Keys as the client encrypted them: those of rounds 0 to [`KeySize::rounds`], in this order,
+    /// whatever the direction of use.
     ///
     /// # Errors
     /// [`AesError::RoundKeys`] for another number of them.
@@ -24,33 +25,56 @@ impl<S: Scheme> RoundKeys<S> {
         }
         Ok(RoundKeys { size, keys })
     }
+
     /// The size of the key that they come from.
     pub fn size(&self) -> KeySize {
         self.size
     }
+
     /// The keys of rounds 0 to [`KeySize::rounds`].
     pub fn keys(&self) -> &[Vec<S::Ciphertext>] {
         &self.keys
     }
+
     /// The level of a round's key, the lowest of its ciphertexts'.
     pub fn level(&self, scheme: &S, round: usize) -> Level {
-        self.keys.get(round).and_then(|key| key.iter().map(|x| scheme.level(x)).min()).unwrap_or(Level(0))
+        self.keys
+            .get(round)
+            .and_then(|key| key.iter().map(|x| scheme.level(x)).min())
+            .unwrap_or(Level(0))
     }
+
     /// The keys, as AES asks for them.
-    pub fn source<'k>(&'k self, scheme: &'k S) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, CircuitError> + 'k {
+    pub fn source<'k>(
+        &'k self,
+        scheme: &'k S,
+    ) -> impl FnMut(usize, Level) -> Result<Vec<S::Ciphertext>, CircuitError> + 'k {
         |round, level| self.key(scheme, round, level)
     }
+
     /// The key of a round, for use at `level`: a copy.
     ///
     /// # Errors
-    /// [`AesError::Rounds`] for a round that there is not, [`AesError::KeyLevel`] for a key below `level`, which would cost the state its capacity.
-    pub fn key(&self, scheme: &S, round: usize, level: Level) -> Result<Vec<S::Ciphertext>, CircuitError> {
+    /// [`AesError::Rounds`] for a round that there is not, [`AesError::KeyLevel`] for a key below
+    /// `level`, which would cost the state its capacity.
+    pub fn key(
+        &self,
+        scheme: &S,
+        round: usize,
+        level: Level,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         let highest = self.size.rounds();
         let key = self.keys.get(round).ok_or(AesError::Rounds { found: round, highest })?;
         let found = self.level(scheme, round);
-        if found < level { Err(AesError::KeyLevel { round, found, needed: level }.into()) } else { Ok(key.clone()) }
+        if found < level {
+            Err(AesError::KeyLevel { round, found, needed: level }.into())
+        } else {
+            Ok(key.clone())
+        }
     }
-    /// Keys for [`super::ByteSliced`] from those for [`super::Packed`], which are a sixteenth of the size: 15 key switches for each.
+
+    /// Keys for [`super::ByteSliced`] from those for [`super::Packed`], which are a sixteenth of
+    /// the size: 15 key switches for each.
     ///
     /// # Errors
     /// [`AesError::Width`] for keys that are not packed, those of the scheme.
@@ -59,6 +83,9 @@ impl<S: Scheme> RoundKeys<S> {
             AesError::check_width("a packed round key", key.len(), 1)?;
             unpack.apply(scheme, &key[0])
         };
-        Ok(RoundKeys { size: self.size, keys: self.keys.iter().map(one).collect::<Result<_, _>>()? })
+        Ok(RoundKeys {
+            size: self.size,
+            keys: self.keys.iter().map(one).collect::<Result<_, _>>()?,
+        })
     }
 }

@@ -1,4 +1,5 @@
-//! Between the slots of an odd index and the digit removal: traces, or the coordinates of whole slots.
+//! Between the slots of an odd index and the digit removal: traces, or the coordinates of whole
+//! slots.
 
 use std::sync::Arc;
 
@@ -17,7 +18,8 @@ use crate::sums::PowerSum;
 pub(super) struct AxisPath<S: Scheme> {
     packing: Packing,
     exponent: u32,
-    /// From the slots to Z/p^e, or, for the first coordinates only, what puts the others beside them.
+    /// From the slots to Z/p^e, or, for the first coordinates only, what puts the others beside
+    /// them.
     trace: PowerSum,
     prepared: AtLevel<Coordinates<S>>,
 }
@@ -30,12 +32,14 @@ impl<S: Scheme> AxisPath<S> {
         };
         AxisPath { packing, exponent, trace, prepared: AtLevel::new() }
     }
+
     pub(super) fn galois_elements(&self, shape: &SlotShape) -> Vec<GaloisElement> {
         match self.packing {
             Packing::Thin => self.trace.galois_elements(),
             Packing::Whole | Packing::First(_) => Coordinates::<S>::images(shape).split_off(1),
         }
     }
+
     /// Key switches, plaintext products and levels.
     pub(super) fn costs(&self, shape: &SlotShape) -> BootstrapCosts {
         let (key_switches, plain_products, depth) = match (self.packing, shape.degree_of_slot()) {
@@ -45,6 +49,7 @@ impl<S: Scheme> AxisPath<S> {
         };
         BootstrapCosts { key_switches, plain_products, depth, ..BootstrapCosts::default() }
     }
+
     /// Prepares the plaintexts for one level, if there are any.
     pub(super) fn prepare(&self, scheme: &S, level: Level) -> Result<(), CircuitError> {
         if self.packing != Packing::Thin {
@@ -52,23 +57,38 @@ impl<S: Scheme> AxisPath<S> {
         }
         Ok(())
     }
+
     fn coordinates(&self, scheme: &S, level: Level) -> Result<Arc<Coordinates<S>>, CircuitError> {
         let count = self.packing.vectors(scheme.slot_shape().degree_of_slot());
-        self.prepared.get(level, || Ok(Coordinates::new(scheme, self.exponent, level)?.first(count)))
+        self.prepared
+            .get(level, || Ok(Coordinates::new(scheme, self.exponent, level)?.first(count)))
     }
+
     /// The sum of the conjugates of `z`: the coefficients that thin slots stand for.
-    pub(super) fn traced(&self, scheme: &S, z: &S::Ciphertext, watch: &mut Watch<'_, S>) -> Result<S::Ciphertext, CircuitError> {
+    pub(super) fn traced(
+        &self,
+        scheme: &S,
+        z: &S::Ciphertext,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Ciphertext, CircuitError> {
         let traced = scheme.prepare(&self.trace.apply(scheme, z)?, NextUse::Product)?;
         watch.done(Stage::Trace, 0, Some(z), &traced);
         Ok(traced)
     }
-    /// A polynomial that Frobenius to the power k fixes from the part of it that the first k coordinates gave; any other as it is.
-    pub(super) fn completed(&self, scheme: &S, x: S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+
+    /// A polynomial that Frobenius to the power k fixes from the part of it that the first k
+    /// coordinates gave; any other as it is.
+    pub(super) fn completed(
+        &self,
+        scheme: &S,
+        x: S::Ciphertext,
+    ) -> Result<S::Ciphertext, CircuitError> {
         match self.packing {
             Packing::First(_) => self.trace.apply(scheme, &x),
             Packing::Thin | Packing::Whole => Ok(x),
         }
     }
+
     /// Calls `visit` with each vector of coefficients that `z` stands for.
     pub(super) fn each(
         &self,

@@ -15,11 +15,12 @@ use crate::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
-/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot), or any in full mode and, over odd indices, by the
-/// bypass.
+/// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot),
+/// or any in full mode and, over odd indices, by the bypass.
 ///
-/// The diagonals of the linear maps are prepared when they are first used (or by [`Bootstrapper::prepare`]), for the levels
-/// that are then met: these are the same in every bootstrapping, as levels follow from noise bounds. Shareable between threads.
+/// The diagonals of the linear maps are prepared when they are first used (or by
+/// [`Bootstrapper::prepare`]), for the levels that are then met: these are the same in every
+/// bootstrapping, as levels follow from noise bounds. Shareable between threads.
 pub struct Bootstrapper<S: Raise> {
     pub(super) plan: BootstrapPlan,
     pub(super) shape: SlotShape,
@@ -43,49 +44,75 @@ impl<S: Raise> Bootstrapper<S> {
     ///
     /// # Errors
     /// [`CircuitError::BadSplits`] if the group sizes do not add up to the number of stages,
-    /// [`CircuitError::PlanMismatch`] if the mode does not suit the slots, [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
+    /// [`CircuitError::PlanMismatch`] if the mode does not suit the slots,
+    /// [`CircuitError::TooManyKeys`], [`CircuitError::OverflowBound`].
     pub fn new(scheme: &S, plan: BootstrapPlan) -> Result<Self, CircuitError> {
         Self::with_shelf(scheme, plan, &mut Shelf::default())
     }
-    /// The same, with the linear maps from a shelf that serves several plans for schemes of equal parameters.
-    pub(super) fn with_shelf(scheme: &S, plan: BootstrapPlan, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
+
+    /// The same, with the linear maps from a shelf that serves several plans for schemes of equal
+    /// parameters.
+    pub(super) fn with_shelf(
+        scheme: &S,
+        plan: BootstrapPlan,
+        shelf: &mut Shelf<S>,
+    ) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
         let degree = shape.degree_of_slot();
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
         let odd = shape.axes().is_some();
-        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved into those first.
-        if plan.mode == BootstrapMode::Bypass && !odd && (shape.base_degree() > 1 || r > 1 || v > 1) {
+        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved
+        // into those first.
+        if plan.mode == BootstrapMode::Bypass && !odd && (shape.base_degree() > 1 || r > 1 || v > 1)
+        {
             return Err(CircuitError::PlanMismatch {
-                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one digit, or for an odd index: take the slim mode",
+                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
+                         digit, or for an odd index: take the slim mode",
             });
         }
-        // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part in the removal.
-        let on_grid = matches!(plan.digits, DigitMethod::Global { .. }) && plan.mode != BootstrapMode::Full && r == 1;
+        // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part
+        // in the removal.
+        let on_grid = matches!(plan.digits, DigitMethod::Global { .. })
+            && plan.mode != BootstrapMode::Full
+            && r == 1;
         let digits = match plan.digits {
-            DigitMethod::Global { .. } if on_grid => DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?,
-            _ => DigitRemoval::for_problem(DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound }, plan.digits)?,
+            DigitMethod::Global { .. } if on_grid => {
+                DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
+            }
+            _ => DigitRemoval::for_problem(
+                DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound },
+                plan.digits,
+            )?,
         };
         let whole = odd && degree > 1 && plan.mode != BootstrapMode::Slim;
-        let fits = |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
+        let fits = |k: usize| {
+            whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k)
+        };
         let packing = match plan.subring {
             Some(k) if !fits(k) => {
                 return Err(CircuitError::PlanMismatch {
-                    reason: "a subring is for the full mode over an odd index, and its degree divides that of the slots",
+                    reason: "a subring is for the full mode over an odd index, and its degree \
+                             divides that of the slots",
                 });
             }
             Some(k) if k < degree => Packing::First(k),
             _ if whole => Packing::Whole,
             _ => Packing::Thin,
         };
-        let coeff_to_slot = shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent(), packing))?;
+        let coeff_to_slot =
+            shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent(), packing))?;
         let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r, packing))?;
         let axes = odd.then(|| AxisPath::new(shape, packing, digits.input_exponent()));
 
         let trace = shape.projection();
         let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
-        let tracing = |times: usize| BootstrapCosts { key_switches: times * trace.len(), ..BootstrapCosts::default() };
-        // How often the linear maps and the digit removal are run, what else is done on the way to the slots, and how often.
+        let tracing = |times: usize| BootstrapCosts {
+            key_switches: times * trace.len(),
+            ..BootstrapCosts::default()
+        };
+        // How often the linear maps and the digit removal are run, what else is done on the way to
+        // the slots, and how often.
         let (maps, removals, other) = match (&axes, plan.mode) {
             (Some(axes), _) => {
                 elements.extend(axes.galois_elements(shape));
@@ -94,17 +121,22 @@ impl<S: Raise> Bootstrapper<S> {
             // The overflow and the message are traced.
             (None, BootstrapMode::Bypass) => (1, 1, tracing(2)),
             (None, BootstrapMode::Slim) => (1, 1, tracing(1)),
-            (None, BootstrapMode::Full) => {
-                (degree, degree, BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() })
-            }
+            (None, BootstrapMode::Full) => (
+                degree,
+                degree,
+                BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() },
+            ),
         };
         // Thin and on a grid, the message goes to the slots by itself.
         let to_slots = if on_grid && plan.mode == BootstrapMode::Slim { 2 } else { 1 };
         let mut costs = BootstrapCosts {
-            key_switches: to_slots * other.key_switches + removals * digits.costs().relinearizations,
+            key_switches: to_slots * other.key_switches
+                + removals * digits.costs().relinearizations,
             products: removals * digits.costs().products,
             plain_products: to_slots * other.plain_products,
-            depth: other.depth + digits.costs().depth + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
+            depth: other.depth
+                + digits.costs().depth
+                + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
             ..BootstrapCosts::default()
         };
         for (groups, times) in [(&coeff_to_slot, to_slots * maps), (&slot_to_coeff, maps)] {
@@ -137,27 +169,33 @@ impl<S: Raise> Bootstrapper<S> {
         }
         Ok(out)
     }
+
     /// The plan.
     pub fn plan(&self) -> &BootstrapPlan {
         &self.plan
     }
+
     /// The digit removal.
     pub fn digits(&self) -> &DigitRemoval {
         &self.digits
     }
+
     /// Key switches, products, plaintext products, keys and levels of one bootstrapping.
     pub fn costs(&self) -> BootstrapCosts {
         self.costs
     }
+
     /// The automorphisms that need keys, each once.
     pub fn galois_elements(&self) -> &[GaloisElement] {
         &self.galois_elements
     }
-    /// Prepares the diagonals of all linear maps for the levels that a dry run met (on the no-op scheme, or an earlier
-    /// run), so that the first bootstrapping takes no longer than the others.
+
+    /// Prepares the diagonals of all linear maps for the levels that a dry run met (on the no-op
+    /// scheme, or an earlier run), so that the first bootstrapping takes no longer than the others.
     ///
     /// # Errors
-    /// Errors of the scheme. Reports of other plans do no harm: what does not fit is prepared again when it is used.
+    /// Errors of the scheme. Reports of other plans do no harm: what does not fit is prepared again
+    /// when it is used.
     pub fn prepare(&self, scheme: &S, dry: &[StageReport]) -> Result<(), CircuitError> {
         for report in dry {
             let groups = match report.stage {
@@ -177,15 +215,19 @@ impl<S: Raise> Bootstrapper<S> {
         }
         Ok(())
     }
-    /// The capacity, in bits, that a ciphertext needs to be bootstrapped, if its noise bound is not below the floor of modulus switching (an
-    /// encryption at a low level of a small ring may be: the slim mode needs the modulus, too).
+
+    /// The capacity, in bits, that a ciphertext needs to be bootstrapped, if its noise bound is not
+    /// below the floor of modulus switching (an encryption at a low level of a small ring may be:
+    /// the slim mode needs the modulus, too).
     pub fn minimum_capacity(&self, scheme: &S) -> f64 {
         match self.plan.mode {
             BootstrapMode::Slim => self.entry + ENTRY_SLACK,
             BootstrapMode::Bypass | BootstrapMode::Full => scheme.minimum_capacity(),
         }
     }
-    /// The least capacity above the floor, in steps of 2 bits, from which slot-to-coefficient leaves enough to raise: found by trying.
+
+    /// The least capacity above the floor, in steps of 2 bits, from which slot-to-coefficient
+    /// leaves enough to raise: found by trying.
     fn rehearse_entry(&self, scheme: &S) -> Result<f64, CircuitError> {
         let needed = scheme.minimum_capacity();
         let mut entry = needed;
@@ -193,14 +235,25 @@ impl<S: Raise> Bootstrapper<S> {
             let blank = scheme.blank(entry)?;
             let mut silent = ();
             let mut watch = Watch::new(scheme, &mut silent);
-            let result = apply_groups(scheme, &self.slot_to_coeff, vec![blank], NextUse::Keep, Stage::SlotToCoeff, &mut watch);
+            let result = apply_groups(
+                scheme,
+                &self.slot_to_coeff,
+                vec![blank],
+                NextUse::Keep,
+                Stage::SlotToCoeff,
+                &mut watch,
+            );
             match result {
                 Ok((y, _)) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
-                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) if entry < needed + LONGEST_ENTRY => {
+                Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))
+                    if entry < needed + LONGEST_ENTRY =>
+                {
                     entry += 2.0
                 }
                 Ok(_) => {
-                    return Err(CircuitError::PlanMismatch { reason: "slot-to-coefficient takes more than any modulus leaves" });
+                    return Err(CircuitError::PlanMismatch {
+                        reason: "slot-to-coefficient takes more than any modulus leaves",
+                    });
                 }
                 Err(error) => return Err(error),
             }
@@ -208,7 +261,8 @@ impl<S: Raise> Bootstrapper<S> {
     }
 }
 
-/// What a ciphertext must have above [`Raise::enter`]'s capacity: its own noise may double the floor there.
+/// What a ciphertext must have above [`Raise::enter`]'s capacity: its own noise may double the
+/// floor there.
 const ENTRY_SLACK: f64 = 2.0;
 /// More than any slot-to-coefficient takes.
 const LONGEST_ENTRY: f64 = 800.0;
@@ -251,11 +305,19 @@ mod tests {
                 let message: Vec<u64> = (0..scheme.shape.slots()).map(|_| rng.below(p)).collect();
                 scheme.take_counts();
                 let mut reports: Vec<StageReport> = Vec::new();
-                let out = bootstrapper.bootstrap_observed(&scheme, &scheme.encrypt(message.clone(), 1), &mut reports).unwrap();
+                let out = bootstrapper
+                    .bootstrap_observed(&scheme, &scheme.encrypt(message.clone(), 1), &mut reports)
+                    .unwrap();
                 assert_eq!(out.slots, message);
                 let (counts, costs) = (scheme.take_counts(), bootstrapper.costs());
-                assert_eq!((counts.products, counts.relinearizations + counts.galois), (costs.products, costs.key_switches));
-                let linear = reports.iter().filter(|r| matches!(r.stage, Stage::CoeffToSlot | Stage::SlotToCoeff)).count();
+                assert_eq!(
+                    (counts.products, counts.relinearizations + counts.galois),
+                    (costs.products, costs.key_switches)
+                );
+                let linear = reports
+                    .iter()
+                    .filter(|r| matches!(r.stage, Stage::CoeffToSlot | Stage::SlotToCoeff))
+                    .count();
                 assert_eq!(linear, c2s.len() + s2c.len());
                 assert_eq!(reports.last().unwrap().stage.name(), "assemble");
             }
@@ -269,13 +331,19 @@ mod tests {
         assert!(matches!(Bootstrapper::new(&scheme, plan), Err(CircuitError::BadSplits { .. })));
         let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(64)).unwrap();
         let x = scheme.encrypt(vec![0; 64], 2);
-        assert_eq!(bootstrapper.bootstrap(&scheme, &x), Err(CircuitError::ExponentMismatch { expected: 1, found: 2 }));
+        assert_eq!(
+            bootstrapper.bootstrap(&scheme, &x),
+            Err(CircuitError::ExponentMismatch { expected: 1, found: 2 })
+        );
         assert!(matches!(
             Bootstrapper::new(&Clear::new(128, 127), BootstrapPlan::balanced(32)),
             Err(CircuitError::PlanMismatch { .. })
         ));
         let other = Clear::new(128, 65537);
         let x = other.encrypt(vec![0; 64], 1);
-        assert!(matches!(bootstrapper.bootstrap(&other, &x), Err(CircuitError::PlanMismatch { .. })));
+        assert!(matches!(
+            bootstrapper.bootstrap(&other, &x),
+            Err(CircuitError::PlanMismatch { .. })
+        ));
     }
 }

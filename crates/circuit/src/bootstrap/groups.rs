@@ -19,9 +19,14 @@ impl<T> AtLevel<T> {
     pub(super) fn new() -> Self {
         AtLevel(RwLock::new(None))
     }
-    pub(super) fn get(&self, level: Level, make: impl FnOnce() -> Result<T, CircuitError>) -> Result<Arc<T>, CircuitError> {
-        // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread that panicked left
-        // the old value or the new one, both complete.
+
+    pub(super) fn get(
+        &self,
+        level: Level,
+        make: impl FnOnce() -> Result<T, CircuitError>,
+    ) -> Result<Arc<T>, CircuitError> {
+        // Levels are no chain of subsets, so the diagonals of a higher level would not do. A thread
+        // that panicked left the old value or the new one, both complete.
         let held = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, found)) = held.filter(|(at, _)| *at == level) {
             return Ok(found);
@@ -42,7 +47,12 @@ impl<S: Scheme> Group<S> {
     fn new(plan: LinearMapPlan) -> Self {
         Group { plan, prepared: AtLevel::new() }
     }
-    pub(super) fn prepared(&self, scheme: &S, level: Level) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
+
+    pub(super) fn prepared(
+        &self,
+        scheme: &S,
+        level: Level,
+    ) -> Result<Arc<PreparedLinearMap<S>>, CircuitError> {
         self.prepared.get(level, || PreparedLinearMap::new(scheme, &self.plan, level))
     }
 }
@@ -63,11 +73,25 @@ pub(super) struct MapKey {
 
 impl MapKey {
     pub(super) fn coeff_to_slot(plan: &BootstrapPlan, exponent: u32, packing: Packing) -> Self {
-        MapKey { inverse: true, sizes: plan.coeff_to_slot.clone(), exponent, packing, steps: plan.steps }
+        MapKey {
+            inverse: true,
+            sizes: plan.coeff_to_slot.clone(),
+            exponent,
+            packing,
+            steps: plan.steps,
+        }
     }
+
     pub(super) fn slot_to_coeff(plan: &BootstrapPlan, exponent: u32, packing: Packing) -> Self {
-        MapKey { inverse: false, sizes: plan.slot_to_coeff.clone(), exponent, packing, steps: plan.steps }
+        MapKey {
+            inverse: false,
+            sizes: plan.slot_to_coeff.clone(),
+            exponent,
+            packing,
+            steps: plan.steps,
+        }
     }
+
     fn plan<S: Scheme>(&self, shape: &SlotShape) -> Result<Groups<S>, CircuitError> {
         if shape.axes().is_some() {
             let transform = AxisTransform::new(shape, self.exponent)?;
@@ -76,7 +100,10 @@ impl MapKey {
             } else {
                 transform.slot_to_coeff(&self.sizes, self.packing)?
             };
-            return maps.iter().map(|map| Ok(Group::new(LinearMapPlan::along_axes(map, &self.steps)?))).collect();
+            return maps
+                .iter()
+                .map(|map| Ok(Group::new(LinearMapPlan::along_axes(map, &self.steps)?)))
+                .collect();
         }
         let transform = SlotTransform::new(shape, self.exponent)?;
         let maps = if self.inverse {
@@ -87,7 +114,9 @@ impl MapKey {
         } else {
             transform.slot_to_coeff(&splits(&self.sizes, transform.stages())?)?
         };
-        maps.iter().map(|map| Ok(Group::new(LinearMapPlan::new(map, shape, &self.steps)?))).collect()
+        maps.iter()
+            .map(|map| Ok(Group::new(LinearMapPlan::new(map, shape, &self.steps)?)))
+            .collect()
     }
 }
 
@@ -107,8 +136,9 @@ pub(super) fn splits(sizes: &[usize], stages: usize) -> Result<Vec<usize>, Circu
     Ok(ends)
 }
 
-/// The maps that were planned last, with their diagonals: most of the time of a dry run goes into these, and plans that are
-/// compared share them. Everything on a shelf is for schemes of the same parameters.
+/// The maps that were planned last, with their diagonals: most of the time of a dry run goes into
+/// these, and plans that are compared share them. Everything on a shelf is for schemes of the same
+/// parameters.
 pub(super) struct Shelf<S: Scheme> {
     held: Vec<(MapKey, Groups<S>)>,
 }
@@ -123,7 +153,11 @@ impl<S: Scheme> Shelf<S> {
     /// Diagonals are large: more than this would fill the memory at large degrees.
     const PLACES: usize = 5;
 
-    pub(super) fn groups(&mut self, shape: &SlotShape, key: &MapKey) -> Result<Groups<S>, CircuitError> {
+    pub(super) fn groups(
+        &mut self,
+        shape: &SlotShape,
+        key: &MapKey,
+    ) -> Result<Groups<S>, CircuitError> {
         let found = self.held.iter().position(|(k, _)| k == key);
         let entry = match found {
             Some(i) => self.held.remove(i),
@@ -139,7 +173,8 @@ impl<S: Scheme> Shelf<S> {
     }
 }
 
-/// Applies the groups in order, the first one to all inputs; returns the result and the input of the last group, if that has one input.
+/// Applies the groups in order, the first one to all inputs; returns the result and the input of
+/// the last group, if that has one input.
 pub(super) fn apply_groups<S: Scheme>(
     scheme: &S,
     groups: &[Group<S>],

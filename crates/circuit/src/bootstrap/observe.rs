@@ -12,7 +12,8 @@ pub enum Stage {
     Encapsulate,
     /// The overflow part at the top level.
     Raise,
-    /// Summing the conjugates, which leaves the thin part (slots of degree 1 need none); or one coordinate of whole slots.
+    /// Summing the conjugates, which leaves the thin part (slots of degree 1 need none); or one
+    /// coordinate of whole slots.
     Trace,
     /// One merged group of coefficient-to-slot.
     CoeffToSlot,
@@ -48,7 +49,8 @@ pub struct StageReport {
     pub group: usize,
     /// Wall-clock time.
     pub elapsed: Duration,
-    /// The level that the stage began with (absent for the encapsulation, which begins with the input's).
+    /// The level that the stage began with (absent for the encapsulation, which begins with the
+    /// input's).
     pub level_before: Option<Level>,
     /// The level of the result (absent for the encapsulation).
     pub level_after: Option<Level>,
@@ -89,7 +91,14 @@ impl<'a, S: Scheme> Watch<'a, S> {
     pub(super) fn new(scheme: &'a S, observer: &'a mut dyn StageObserver) -> Self {
         Watch { scheme, observer, since: Instant::now() }
     }
-    pub(super) fn done(&mut self, stage: Stage, group: usize, before: Option<&S::Ciphertext>, after: &S::Ciphertext) {
+
+    pub(super) fn done(
+        &mut self,
+        stage: Stage,
+        group: usize,
+        before: Option<&S::Ciphertext>,
+        after: &S::Ciphertext,
+    ) {
         let s = self.scheme;
         self.observer.stage_done(&StageReport {
             stage,

@@ -13,8 +13,8 @@ use crate::linear::StepCosts;
 pub struct BootstrapPlan {
     /// How messages get past the digit removal.
     pub mode: BootstrapMode,
-    /// How many stages each merged group of coefficient-to-slot holds, in the order of application: butterflies where the index is a power of two, axes
-    /// where it is odd.
+    /// How many stages each merged group of coefficient-to-slot holds, in the order of application:
+    /// butterflies where the index is a power of two, axes where it is odd.
     pub coeff_to_slot: Vec<usize>,
     /// The same for slot-to-coefficient.
     pub slot_to_coeff: Vec<usize>,
@@ -24,8 +24,9 @@ pub struct BootstrapPlan {
     pub digit_form: Form,
     /// How linear maps are split into baby and giant steps.
     pub steps: StepCosts,
-    /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): k digit removals instead of d. For the full mode over odd indices; none for any slots. That
-    /// they do is the caller's promise.
+    /// k, if all slots lie in the subring GR(p^r, k) of GR(p^r, d): k digit removals instead of d.
+    /// For the full mode over odd indices; none for any slots. That they do is the caller's
+    /// promise.
     pub subring: Option<usize>,
 }
 
@@ -45,23 +46,28 @@ pub struct BootstrapCosts {
 }
 
 impl BootstrapPlan {
-    /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs. The group next to the
-    /// slots is the largest: it is cyclic, with half the diagonals.
+    /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs. The
+    /// group next to the slots is the largest: it is cyclic, with half the diagonals.
     pub fn balanced(slots: usize) -> Self {
         let stages = slots.max(2).ilog2() as usize;
         let sizes = split_evenly(stages, (stages - 1).div_ceil(5).max(1));
         let reversed = sizes.iter().rev().copied().collect();
         Self::with_groups(reversed, sizes, DigitMethod::ProductTree { group: 2 })
     }
-    /// A good plan for a ring degree and a number of slots, at once: of the plans that were compared at full size, the one
-    /// that takes the least time for each multiplication that a bootstrapping makes possible, within the memory for keys.
+
+    /// A good plan for a ring degree and a number of slots, at once: of the plans that were
+    /// compared at full size, the one that takes the least time for each multiplication that a
+    /// bootstrapping makes possible, within the memory for keys.
     ///
-    /// Below degree 2^16 the modulus is scarce, and so are levels: the plan is [`BootstrapPlan::balanced`]. From 2^16 on, where
-    /// 128 bits of security leave room for 1700 bits of modulus, a level more costs less than the key switches that it saves:
-    /// groups of three stages for coefficient-to-slot, whose levels are the dearest, and of four for slot-to-coefficient.
+    /// Below degree 2^16 the modulus is scarce, and so are levels: the plan is
+    /// [`BootstrapPlan::balanced`]. From 2^16 on, where 128 bits of security leave room for 1700
+    /// bits of modulus, a level more costs less than the key switches that it saves: groups of
+    /// three stages for coefficient-to-slot, whose levels are the dearest, and of four for
+    /// slot-to-coefficient.
     ///
-    /// Measured on the no-op scheme (modelled seconds by [`super::TimeModel::typical`]; capacity and multiplications after a
-    /// bootstrapping; server keys seeded, relinearization at all levels included), the recommended plan first:
+    /// Measured on the no-op scheme (modelled seconds by [`super::TimeModel::typical`]; capacity
+    /// and multiplications after a bootstrapping; server keys seeded, relinearization at all levels
+    /// included), the recommended plan first:
     ///
     /// | set | coeff_to_slot | slot_to_coeff | digits | transforms | GB | s | capacity | mult. | MiB |
     /// |---|---|---|---|---|---|---|---|---|---|
@@ -84,20 +90,27 @@ impl BootstrapPlan {
         let coeff_to_slot = split_evenly(stages, stages / 3).into_iter().rev().collect();
         Self::with_groups(coeff_to_slot, split_evenly(stages, stages.div_ceil(4)), balanced.digits)
     }
-    /// The plan that a parameter set names; what it leaves open is as in [`BootstrapPlan::recommended`].
+
+    /// The plan that a parameter set names; what it leaves open is as in
+    /// [`BootstrapPlan::recommended`].
     ///
     /// # Errors
     /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
     pub fn for_set(params: &Params) -> Result<Self, CircuitError> {
         Self::for_mode(params, params.bootstrap_mode())
     }
+
     /// As [`BootstrapPlan::for_set`], in a mode that need not be the set's.
     ///
     /// # Errors
     /// As there.
     pub fn for_mode(params: &Params, mode: BootstrapMode) -> Result<Self, CircuitError> {
         let odd = params.slot_shape().axes().is_some();
-        let plan = if odd { Self::along_axes(params.slot_shape()) } else { Self::recommended(params.degree(), params.slots()) };
+        let plan = if odd {
+            Self::along_axes(params.slot_shape())
+        } else {
+            Self::recommended(params.degree(), params.slots())
+        };
         let mut plan = plan.in_mode(mode);
         if !odd && plan.mode != BootstrapMode::Bypass && params.slots() <= DENSE {
             // So few slots that the whole transform is one sparse map.
@@ -122,31 +135,38 @@ impl BootstrapPlan {
         };
         Ok(plan.in_mode(mode))
     }
+
     /// The same plan in another mode.
     #[must_use]
     pub fn in_mode(self, mode: BootstrapMode) -> Self {
         BootstrapPlan { mode, ..self }
     }
+
     /// The same plan for slots that lie in the subring GR(p^r, degree).
     #[must_use]
     pub fn in_subring(self, degree: usize) -> Self {
         BootstrapPlan { subring: Some(degree), ..self }
     }
+
     /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
     #[cfg(test)]
     fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
         Self::recommended(slots, slots).overridden(spec)
     }
+
     fn overridden(mut self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
         self.coeff_to_slot = spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot);
         self.slot_to_coeff = spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff);
-        self.digits = spec.digit_removal.as_deref().map(str::parse).transpose()?.unwrap_or(self.digits);
+        self.digits =
+            spec.digit_removal.as_deref().map(str::parse).transpose()?.unwrap_or(self.digits);
         self.mode = spec.mode.unwrap_or(self.mode);
         self.digit_form = spec.digit_form;
         self.steps.max_keys = self.steps.max_keys.max(self.keys_wanted());
         Ok(self)
     }
-    /// A sound plan for an odd index: a stage for each axis, the last one by itself, the others merged up to 64 diagonals.
+
+    /// A sound plan for an odd index: a stage for each axis, the last one by itself, the others
+    /// merged up to 64 diagonals.
     pub fn along_axes(shape: &SlotShape) -> Self {
         let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
         let mut groups: Vec<(usize, usize)> = Vec::new();
@@ -158,32 +178,55 @@ impl BootstrapPlan {
         }
         let coeff_to_slot: Vec<usize> = groups.iter().map(|group| group.0).chain([1]).collect();
         let slot_to_coeff = coeff_to_slot.iter().rev().copied().collect();
-        let mut plan = Self::with_groups(coeff_to_slot, slot_to_coeff, DigitMethod::ProductTree { group: 2 });
+        let mut plan =
+            Self::with_groups(coeff_to_slot, slot_to_coeff, DigitMethod::ProductTree { group: 2 });
         plan.steps.max_keys = AXIS_KEYS;
         plan
     }
+
     /// A plan with these group sizes, and as many keys as they need, for the bypass.
-    pub fn with_groups(coeff_to_slot: Vec<usize>, slot_to_coeff: Vec<usize>, digits: DigitMethod) -> Self {
+    pub fn with_groups(
+        coeff_to_slot: Vec<usize>,
+        slot_to_coeff: Vec<usize>,
+        digits: DigitMethod,
+    ) -> Self {
         let mode = BootstrapMode::Bypass;
         let digit_form = Form::Bgv;
         let steps = StepCosts::default();
-        let mut plan = BootstrapPlan { mode, coeff_to_slot, slot_to_coeff, digits, digit_form, steps, subring: None };
+        let mut plan = BootstrapPlan {
+            mode,
+            coeff_to_slot,
+            slot_to_coeff,
+            digits,
+            digit_form,
+            steps,
+            subring: None,
+        };
         plan.steps.max_keys = plan.keys_wanted();
         plan
     }
-    /// The keys that the largest group needs for about as many babies as giants, and no fewer than the default.
+
+    /// The keys that the largest group needs for about as many babies as giants, and no fewer than
+    /// the default.
     pub(super) fn keys_wanted(&self) -> usize {
-        let largest = self.coeff_to_slot.iter().chain(&self.slot_to_coeff).max().copied().unwrap_or(1);
+        let largest =
+            self.coeff_to_slot.iter().chain(&self.slot_to_coeff).max().copied().unwrap_or(1);
         let log_diagonals = largest.min(20) + 1;
         let (giants, babies) = (1usize << (log_diagonals / 2), 1usize << log_diagonals.div_ceil(2));
         StepCosts::default().max_keys.max(babies + giants - 2)
     }
-    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of [`BootstrapPlan::candidates`], otherwise all stages in one map or in two
-    /// (over odd indices neighboring axes merged in all ways), and every digit removal that solves the set's problem in either form.
+
+    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of
+    /// [`BootstrapPlan::candidates`], otherwise all stages in one map or in two (over odd indices
+    /// neighboring axes merged in all ways), and every digit removal that solves the set's problem
+    /// in either form.
     ///
     /// # Errors
     /// As [`DigitMethod::candidates`].
-    pub fn candidates_for(params: &Params, max_group: usize) -> Result<Vec<BootstrapPlan>, CircuitError> {
+    pub fn candidates_for(
+        params: &Params,
+        max_group: usize,
+    ) -> Result<Vec<BootstrapPlan>, CircuitError> {
         let (mode, odd) = (params.bootstrap_mode(), params.slot_shape().axes().is_some());
         if mode == BootstrapMode::Bypass && !odd {
             return Ok(Self::candidates(params.slots(), max_group));
@@ -191,7 +234,8 @@ impl BootstrapPlan {
         let mut sizes = Vec::new();
         if odd {
             let axes = params.slot_shape().dimensions().len();
-            (1..=axes).for_each(|groups| compositions(axes, groups, axes, &mut Vec::new(), &mut sizes));
+            (1..=axes)
+                .for_each(|groups| compositions(axes, groups, axes, &mut Vec::new(), &mut sizes));
         } else {
             let stages = params.slots().max(2).ilog2() as usize;
             for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
@@ -200,7 +244,8 @@ impl BootstrapPlan {
             sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
         }
         let (e, v) = (params.raised_exponent(), params.overflow_digits());
-        let problem = DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
+        let problem =
+            DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
         let mut methods = DigitMethod::candidates(&problem)?;
         if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
             methods.push(DigitMethod::Global { extra_depth: 0 });
@@ -209,7 +254,9 @@ impl BootstrapPlan {
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
                 for digits in &methods {
-                    let mut plan = Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits).in_mode(mode);
+                    let mut plan =
+                        Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits)
+                            .in_mode(mode);
                     if odd {
                         plan.steps.max_keys = AXIS_KEYS;
                     }
@@ -222,9 +269,10 @@ impl BootstrapPlan {
         }
         Ok(plans)
     }
-    /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size, or 4 or 5 of nearly equal size (in every
-    /// order), for each map, and every digit removal. Groups of more than `max_group` stages are left out: 2^(max_group + 1) diagonals
-    /// are held.
+
+    /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size, or 4 or 5 of
+    /// nearly equal size (in every order), for each map, and every digit removal. Groups of more
+    /// than `max_group` stages are left out: 2^(max_group + 1) diagonals are held.
     pub fn candidates(slots: usize, max_group: usize) -> Vec<BootstrapPlan> {
         let stages = slots.max(2).ilog2() as usize;
         let mut sizes: Vec<Vec<usize>> = Vec::new();
@@ -236,7 +284,11 @@ impl BootstrapPlan {
         for coeff_to_slot in &sizes {
             for slot_to_coeff in &sizes {
                 for digits in DigitMethod::CANDIDATES {
-                    plans.push(Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), digits));
+                    plans.push(Self::with_groups(
+                        coeff_to_slot.clone(),
+                        slot_to_coeff.clone(),
+                        digits,
+                    ));
                 }
             }
         }
@@ -257,9 +309,15 @@ fn split_evenly(total: usize, groups: usize) -> Vec<usize> {
     (0..groups).map(|i| (total + i) / groups).collect()
 }
 
-/// All ways to write `rest` as `groups` positive numbers that differ (from each other and from those in `prefix`) by at most
-/// `spread`.
-fn compositions(rest: usize, groups: usize, spread: usize, prefix: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
+/// All ways to write `rest` as `groups` positive numbers that differ (from each other and from
+/// those in `prefix`) by at most `spread`.
+fn compositions(
+    rest: usize,
+    groups: usize,
+    spread: usize,
+    prefix: &mut Vec<usize>,
+    out: &mut Vec<Vec<usize>>,
+) {
     if groups == 0 && rest == 0 {
         out.push(prefix.clone());
     }
@@ -282,13 +340,17 @@ mod tests {
     #[test]
     fn candidates_cover_the_stages() {
         let plans = BootstrapPlan::candidates(1 << 15, 6);
-        assert!(plans.iter().all(|p| p.coeff_to_slot.iter().sum::<usize>() == 15 && p.slot_to_coeff.iter().sum::<usize>() == 15));
+        assert!(plans.iter().all(|p| p.coeff_to_slot.iter().sum::<usize>() == 15
+            && p.slot_to_coeff.iter().sum::<usize>() == 15));
         // [5,5,5], the six orders of [4,5,6], the four of [3,4,4,4] and [3,3,3,3,3]
         assert_eq!(plans.len(), 12 * 12 * 6);
         assert_eq!(BootstrapPlan::balanced(1 << 15).coeff_to_slot, [5, 5, 5]);
         assert_eq!(BootstrapPlan::balanced(1 << 16).coeff_to_slot, [6, 5, 5]);
         assert_eq!(BootstrapPlan::balanced(1 << 16).slot_to_coeff, [5, 5, 6]);
-        assert_eq!(BootstrapPlan::candidates(64, 6).iter().map(|p| p.coeff_to_slot.len()).max(), Some(5));
+        assert_eq!(
+            BootstrapPlan::candidates(64, 6).iter().map(|p| p.coeff_to_slot.len()).max(),
+            Some(5)
+        );
         assert_eq!(BootstrapPlan::candidates(2, 6), []);
     }
 
@@ -311,8 +373,14 @@ mod tests {
         spec.slot_to_coeff = Some(vec![1, 5]);
         spec.digit_removal = Some("paterson_stockmeyer".into());
         let plan = BootstrapPlan::from_spec(&spec, 64).unwrap();
-        assert_eq!((plan.slot_to_coeff, plan.digits), (vec![1, 5], DigitMethod::PatersonStockmeyer { extra_depth: 0 }));
+        assert_eq!(
+            (plan.slot_to_coeff, plan.digits),
+            (vec![1, 5], DigitMethod::PatersonStockmeyer { extra_depth: 0 })
+        );
         spec.digit_removal = Some("magic".into());
-        assert!(matches!(BootstrapPlan::from_spec(&spec, 64), Err(CircuitError::UnknownMethod { .. })));
+        assert!(matches!(
+            BootstrapPlan::from_spec(&spec, 64),
+            Err(CircuitError::UnknownMethod { .. })
+        ));
     }
 }

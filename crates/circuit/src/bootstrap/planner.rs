@@ -7,24 +7,34 @@ use super::groups::Shelf;
 use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::error::CircuitError;
 
-/// A scheme without cryptography that behaves like the one to be planned for: same levels, noise bounds and refusals.
+/// A scheme without cryptography that behaves like the one to be planned for: same levels, noise
+/// bounds and refusals.
 ///
-/// The no-op scheme of `everlevel-scheme` is meant; its owner implements this trait, as nothing here names a scheme.
+/// The no-op scheme of `everlevel-scheme` is meant; its owner implements this trait, as nothing
+/// here names a scheme.
 pub trait DryRun {
     /// The scheme.
     type Scheme: Raise;
-    /// A new instance with its counters at zero. Diagonals that one instance prepared serve all of them.
+    /// A new instance with its counters at zero. Diagonals that one instance prepared serve all of
+    /// them.
     ///
     /// # Errors
     /// Errors of the scheme.
     fn scheme(&self) -> Result<Self::Scheme, SchemeError>;
+
     /// A ciphertext that needs bootstrapping, with at least so many bits of capacity left.
     ///
     /// # Errors
     /// Errors of the scheme.
-    fn worn_out(&self, scheme: &Self::Scheme, capacity: f64) -> Result<<Self::Scheme as Scheme>::Ciphertext, SchemeError>;
+    fn worn_out(
+        &self,
+        scheme: &Self::Scheme,
+        capacity: f64,
+    ) -> Result<<Self::Scheme as Scheme>::Ciphertext, SchemeError>;
+
     /// What was done so far.
     fn cost(&self, scheme: &Self::Scheme) -> Cost;
+
     /// The size of the keys used so far.
     fn key_bytes(&self, scheme: &Self::Scheme) -> u64;
 }
@@ -51,11 +61,13 @@ pub struct TimeModel {
 }
 
 impl TimeModel {
-    /// A current x86 core with vector units: a quarter of a nanosecond a butterfly, 10 GB/s. Measure for better.
+    /// A current x86 core with vector units: a quarter of a nanosecond a butterfly, 10 GB/s.
+    /// Measure for better.
     pub fn typical(degree: usize) -> Self {
         let butterflies = degree as f64 / 2.0 * (degree.max(2) as f64).log2();
         TimeModel { transform: 0.25e-9 * butterflies, byte: 0.1e-9 }
     }
+
     /// The modelled time of a cost.
     pub fn seconds(&self, cost: &Cost) -> f64 {
         self.transform * cost.transforms as f64 + self.byte * cost.bytes as f64
@@ -75,7 +87,8 @@ pub struct PlanReport {
     pub seconds: f64,
     /// The capacity of the result in bits.
     pub capacity_bits: f64,
-    /// How many multiplications in a row fit before the next bootstrapping (a fraction is what is left over).
+    /// How many multiplications in a row fit before the next bootstrapping (a fraction is what is
+    /// left over).
     pub multiplications: f64,
     /// The size of all keys.
     pub key_bytes: u64,
@@ -106,14 +119,21 @@ impl<'a, D: DryRun> Planner<'a, D> {
     pub fn new(dry: &'a D, model: TimeModel, objective: Objective) -> Self {
         Planner { dry, model, objective }
     }
+
     /// Runs one plan.
     ///
     /// # Errors
-    /// As `Bootstrapper::new` and `Bootstrapper::bootstrap`: above all that the chain of moduli is too short.
+    /// As `Bootstrapper::new` and `Bootstrapper::bootstrap`: above all that the chain of moduli is
+    /// too short.
     pub fn report(&self, plan: &BootstrapPlan) -> Result<PlanReport, CircuitError> {
         self.report_with(plan, &mut Shelf::default())
     }
-    fn report_with(&self, plan: &BootstrapPlan, shelf: &mut Shelf<D::Scheme>) -> Result<PlanReport, CircuitError> {
+
+    fn report_with(
+        &self,
+        plan: &BootstrapPlan,
+        shelf: &mut Shelf<D::Scheme>,
+    ) -> Result<PlanReport, CircuitError> {
         let scheme = self.dry.scheme()?;
         let bootstrapper = Bootstrapper::with_shelf(&scheme, plan.clone(), shelf)?;
         let worn = self.dry.worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?;
@@ -125,12 +145,17 @@ impl<'a, D: DryRun> Planner<'a, D> {
             costs: bootstrapper.costs(),
             seconds: self.model.seconds(&cost),
             capacity_bits: scheme.capacity_bits(&fresh),
-            multiplications: multiplications(&scheme, &fresh, bootstrapper.minimum_capacity(&scheme)),
+            multiplications: multiplications(
+                &scheme,
+                &fresh,
+                bootstrapper.minimum_capacity(&scheme),
+            ),
             plan: plan.clone(),
             cost,
             key_bytes,
         })
     }
+
     /// Runs all candidates; the best first. Candidates that do not fit are left out.
     ///
     /// # Errors
@@ -151,16 +176,20 @@ impl<'a, D: DryRun> Planner<'a, D> {
         reports.sort_by(|a, b| a.score(self.objective).total_cmp(&b.score(self.objective)));
         Ok(reports)
     }
-    /// A good plan in few runs (some fifty at full size, about a second each): from a plan of `candidates` that fits, one choice after the other (coefficient-to-slot, digit
-    /// removal, slot-to-coefficient) is varied over the values it takes in `candidates`, until nothing improves.
+
+    /// A good plan in few runs (some fifty at full size, about a second each): from a plan of
+    /// `candidates` that fits, one choice after the other (coefficient-to-slot, digit removal,
+    /// slot-to-coefficient) is varied over the values it takes in `candidates`, until nothing
+    /// improves.
     ///
     /// # Errors
     /// [`CircuitError::NoPlan`] if no candidate fits.
     pub fn search(&self, candidates: &[BootstrapPlan]) -> Result<PlanReport, CircuitError> {
         let mut last = String::from("no candidates were given");
         let mut shelf = Shelf::default();
-        let fitting =
-            candidates.iter().find_map(|plan| self.report_with(plan, &mut shelf).map_err(|error| last = error.to_string()).ok());
+        let fitting = candidates.iter().find_map(|plan| {
+            self.report_with(plan, &mut shelf).map_err(|error| last = error.to_string()).ok()
+        });
         let Some(mut best) = fitting else {
             return Err(CircuitError::NoPlan { tried: candidates.len(), last });
         };
@@ -171,7 +200,8 @@ impl<'a, D: DryRun> Planner<'a, D> {
                 for other in candidates {
                     let mut plan = best.plan.clone();
                     part(&mut plan, other);
-                    // More keys only where larger groups need them: each limit is another plan to run.
+                    // More keys only where larger groups need them: each limit is another plan to
+                    // run.
                     if plan.keys_wanted() > plan.steps.max_keys {
                         plan.steps.max_keys = plan.steps.max_keys.max(other.steps.max_keys);
                     }
@@ -196,9 +226,11 @@ impl<'a, D: DryRun> Planner<'a, D> {
 fn copy_coeff_to_slot(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
     plan.coeff_to_slot.clone_from(&from.coeff_to_slot);
 }
+
 fn copy_slot_to_coeff(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
     plan.slot_to_coeff.clone_from(&from.slot_to_coeff);
 }
+
 fn copy_digits(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
     plan.digits = from.digits;
     plan.digit_form = from.digit_form;
@@ -209,7 +241,8 @@ fn multiplications<S: Scheme>(scheme: &S, fresh: &S::Ciphertext, needed: f64) ->
     let mut x = fresh.clone();
     let mut count = 0.0;
     let mut step: f64 = f64::INFINITY;
-    // The loop ends as every product takes capacity; the bound is for schemes that do not account for it.
+    // The loop ends as every product takes capacity; the bound is for schemes that do not account
+    // for it.
     while count < 1000.0 {
         let before = scheme.capacity_bits(&x);
         let Ok(y) = scheme.mul(&x, &x, NextUse::Product) else {

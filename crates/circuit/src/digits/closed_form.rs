@@ -1,24 +1,28 @@
 //! Digit removal in closed form, for x = i + p^v m modulo p^e with |i| <= B, 2B + 1 <= p: "type A".
 //!
-//! N(x) = Π_{|l|<=B} (x - l) is a multiple of p^v at every such x. Written to the base N, what is to be divided out,
-//! x - f(x) with the digit polynomial f, has no constant term, and
+//! N(x) = Π_{|l|<=B} (x - l) is a multiple of p^v at every such x. Written to the base N, what is
+//! to be divided out, x - f(x) with the digit polynomial f, has no constant term, and
 //!
 //! ```text
 //! m = (x - f(x))/p^v = Σ_{k>=1} p^(v(k-1)) M^k b_k(x) modulo p^(e-v),  M = N(x)/p^v,  deg b_k <= 2B
 //! ```
 //!
-//! with k v < e. Only N needs the modulus p^e. For e = 2 this is h = (N(u)/p) b(u) modulo p, b interpolating 1/N'(l). N = x Π (x^2 - l^2) is
-//! odd, b_1 even, b_2 odd, and so on: all are evaluated in y = x^2 and share its powers. This replaces the interpolated
-//! local null polynomials of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115) and is exact for every input.
+//! with k v < e. Only N needs the modulus p^e. For e = 2 this is h = (N(u)/p) b(u) modulo p, b
+//! interpolating 1/N'(l). N = x Π (x^2 - l^2) is odd, b_1 even, b_2 odd, and so on: all are
+//! evaluated in y = x^2 and share its powers. This replaces the interpolated local null polynomials
+//! of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115) and is exact for every input.
 
 use super::polynomials::digit_polynomial;
 use super::problem::DigitProblem;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::poly::{Candidate, DepthGoal, Polynomial, PowerTable, best, candidates, grouped_factors, product_tree};
+use crate::poly::{
+    Candidate, DepthGoal, Polynomial, PowerTable, best, candidates, grouped_factors, product_tree,
+};
 use crate::program::{NodeId, Program, ProgramBuilder};
 
-/// How N is evaluated. The b_k are always evaluated by baby and giant powers, as deep as costs no capacity.
+/// How N is evaluated. The b_k are always evaluated by baby and giant powers, as deep as costs no
+/// capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NullPolynomial {
     /// As a tree of products of factors u^2 - l^2, so many expanded together.
@@ -27,8 +31,12 @@ pub(super) enum NullPolynomial {
     Powers(u32),
 }
 
-/// The program that takes x to m modulo p^(e-v), and the degrees of N and of the b_k. The caller checks that 2B + 1 <= p.
-pub(super) fn program(problem: &DigitProblem, null: NullPolynomial) -> Result<(Program, Vec<usize>), CircuitError> {
+/// The program that takes x to m modulo p^(e-v), and the degrees of N and of the b_k. The caller
+/// checks that 2B + 1 <= p.
+pub(super) fn program(
+    problem: &DigitProblem,
+    null: NullPolynomial,
+) -> Result<(Program, Vec<usize>), CircuitError> {
     let tables = Tables::new(problem)?;
     let mut programs = Vec::new();
     for candidate in tables.null_polynomial(null)? {
@@ -36,13 +44,19 @@ pub(super) fn program(problem: &DigitProblem, null: NullPolynomial) -> Result<(P
     }
     let program = match null {
         NullPolynomial::Tree(_) => thriftiest(programs, problem.p)?,
-        NullPolynomial::Powers(extra_depth) => best(programs.into_iter().map(Ok), DepthGoal::Extra(extra_depth))?,
+        NullPolynomial::Powers(extra_depth) => {
+            best(programs.into_iter().map(Ok), DepthGoal::Extra(extra_depth))?
+        }
     };
-    Ok((program, std::iter::once(&tables.null).chain(&tables.quotients).map(Polynomial::degree).collect()))
+    Ok((
+        program,
+        std::iter::once(&tables.null).chain(&tables.quotients).map(Polynomial::degree).collect(),
+    ))
 }
 
-/// The fewest products among the programs that take the least capacity. Depth is no measure here: levels modulo p^2 cost half as much
-/// again as levels modulo p, so b may be a level deeper than N at no loss.
+/// The fewest products among the programs that take the least capacity. Depth is no measure here:
+/// levels modulo p^2 cost half as much again as levels modulo p, so b may be a level deeper than N
+/// at no loss.
 fn thriftiest(programs: Vec<Program>, prime: u64) -> Result<Program, CircuitError> {
     let bits = |p: &Program| p.estimated_bits(prime);
     let least = programs.iter().map(bits).fold(f64::INFINITY, f64::min);
@@ -80,6 +94,7 @@ impl Tables {
         }
         Ok(Tables { modulus: t, v, bound, null, quotients })
     }
+
     /// N(x) modulo p^e in every way that is worth a try.
     fn null_polynomial(&self, null: NullPolynomial) -> Result<Vec<Candidate>, CircuitError> {
         let t = self.modulus;
@@ -89,15 +104,19 @@ impl Tables {
         match null {
             NullPolynomial::Tree(group) => {
                 let squares: Vec<i64> = (1..=self.bound).map(|l| l * l).collect();
-                let mut factors = grouped_factors(&mut builder, &mut powers, 2, t, &squares, group)?;
+                let mut factors =
+                    grouped_factors(&mut builder, &mut powers, 2, t, &squares, group)?;
                 // u has depth 0: the tree takes it beside a factor, at no level of its own.
                 factors.push(u);
                 let product = product_tree(&mut builder, &factors)?;
                 Ok(vec![Candidate { builder, powers, outputs: vec![product] }])
             }
-            NullPolynomial::Powers(_) => candidates(&builder, &powers, std::slice::from_ref(&self.null)).collect(),
+            NullPolynomial::Powers(_) => {
+                candidates(&builder, &powers, std::slice::from_ref(&self.null)).collect()
+            }
         }
     }
+
     /// M Σ M^(k-1) b_k for every way to evaluate the b_k beside a given N.
     fn finish(&self, null: Candidate) -> Result<Vec<Program>, CircuitError> {
         let Candidate { mut builder, powers, outputs } = null;
@@ -106,7 +125,8 @@ impl Tables {
         for _ in 0..self.v {
             quotient = builder.divide_by_p(quotient)?;
         }
-        let varying: Vec<Polynomial> = self.quotients.iter().filter(|b| b.degree() > 0).cloned().collect();
+        let varying: Vec<Polynomial> =
+            self.quotients.iter().filter(|b| b.degree() > 0).cloned().collect();
         let mut programs = Vec::new();
         for candidate in candidates(&builder, &powers, &varying) {
             let Candidate { mut builder, outputs, .. } = candidate?;
@@ -132,7 +152,12 @@ enum Factor {
 }
 
 /// factor * x + rest.
-fn multiply_add(builder: &mut ProgramBuilder, factor: Factor, x: NodeId, rest: Factor) -> Result<NodeId, CircuitError> {
+fn multiply_add(
+    builder: &mut ProgramBuilder,
+    factor: Factor,
+    x: NodeId,
+    rest: Factor,
+) -> Result<NodeId, CircuitError> {
     let (mut pairs, mut terms, mut constant) = (vec![], vec![], 0);
     match factor {
         Factor::Node(y) => pairs.push((y, x)),
@@ -145,8 +170,13 @@ fn multiply_add(builder: &mut ProgramBuilder, factor: Factor, x: NodeId, rest: F
     builder.combine(pairs, terms, constant)
 }
 
-/// Σ M^k c_k from k = 0 on, at least depth: the upper terms, as many as a power of two has room for, share one factor.
-fn in_powers(builder: &mut ProgramBuilder, powers: &mut PowerTable, c: &[Factor]) -> Result<Factor, CircuitError> {
+/// Σ M^k c_k from k = 0 on, at least depth: the upper terms, as many as a power of two has room
+/// for, share one factor.
+fn in_powers(
+    builder: &mut ProgramBuilder,
+    powers: &mut PowerTable,
+    c: &[Factor],
+) -> Result<Factor, CircuitError> {
     match c {
         [] => Err(CircuitError::Empty { what: "a sum" }),
         [only] => Ok(*only),
@@ -189,8 +219,14 @@ mod tests {
             let tables = Tables::new(&problem).unwrap();
             assert_eq!(tables.quotients.len(), 1);
             for l in -bound..=bound {
-                let derivative = (-bound..=bound).filter(|k| *k != l).fold(1, |f, k| t.mul(f, t.reduce_i64(l - k)));
-                assert_eq!(t.mul(tables.quotients[0].evaluate(t.reduce_i64(l)), derivative), 1, "p = {p}, l = {l}");
+                let derivative = (-bound..=bound)
+                    .filter(|k| *k != l)
+                    .fold(1, |f, k| t.mul(f, t.reduce_i64(l - k)));
+                assert_eq!(
+                    t.mul(tables.quotients[0].evaluate(t.reduce_i64(l)), derivative),
+                    1,
+                    "p = {p}, l = {l}"
+                );
             }
         }
     }

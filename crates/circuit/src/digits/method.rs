@@ -7,25 +7,27 @@ use super::doubling::MOST_BITS;
 use super::problem::DigitProblem;
 use crate::error::CircuitError;
 
-/// How low digits are removed. The closed forms, as a tree or by powers, and `Local` profit from a small bound B on the low part;
-/// the others take all its values. `extra_depth` counts the levels above the least depth that each polynomial may spend
-/// to save products.
+/// How low digits are removed. The closed forms, as a tree or by powers, and `Local` profit from a
+/// small bound B on the low part; the others take all its values. `extra_depth` counts the levels
+/// above the least depth that each polynomial may spend to save products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DigitMethod {
-    /// Closed form, u Π (u^2 - l^2) as a tree of products, `group` factors expanded together (1 or 2 are sensible).
-    /// No large constants at the full modulus: the constants of a group of g are below about B^(2g).
+    /// Closed form, u Π (u^2 - l^2) as a tree of products, `group` factors expanded together (1 or
+    /// 2 are sensible). No large constants at the full modulus: the constants of a group of g are
+    /// below about B^(2g).
     ProductTree {
         /// Factors expanded together.
         group: usize,
     },
-    /// Closed form by baby and giant powers of u^2: fewest products, but constants of log2(p^e) bits.
+    /// Closed form by baby and giant powers of u^2: fewest products, but constants of log2(p^e)
+    /// bits.
     PatersonStockmeyer {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// Interpolation on the grid of all values: everything modulo p, but (2B + 1)^2 values instead of 2B + 1. For bootstrapping only:
-    /// it wants the digits of another kind of input.
+    /// Interpolation on the grid of all values: everything modulo p, but (2B + 1)^2 values instead
+    /// of 2B + 1. For bootstrapping only: it wants the digits of another kind of input.
     Global {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
@@ -35,17 +37,20 @@ pub enum DigitMethod {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// Lowest-digit-retain polynomials of degree (e - 1)(p - 1) + 1 and lifting polynomials (Chen–Han 2018).
+    /// Lowest-digit-retain polynomials of degree (e - 1)(p - 1) + 1 and lifting polynomials
+    /// (Chen–Han 2018).
     ChenHan {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// Odd (for p = 2 even) digit polynomials, reduced modulo the null ideal of Z/p^e (Geelen–Iliashenko–Kang–Vercauteren 2023).
+    /// Odd (for p = 2 even) digit polynomials, reduced modulo the null ideal of Z/p^e
+    /// (Geelen–Iliashenko–Kang–Vercauteren 2023).
     Geelen {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// The same, each digit in two steps or its lifts by lifting polynomials where that takes fewer products: deeper.
+    /// The same, each digit in two steps or its lifts by lifting polynomials where that takes fewer
+    /// products: deeper.
     GeelenComposed {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
@@ -55,13 +60,14 @@ pub enum DigitMethod {
         /// Levels above the least depth that may be spent to save products.
         extra_depth: u32,
     },
-    /// For p = 2 and e <= 24: chains of products each of which doubles the precision of a bit. Fewest products, at the depth of
-    /// [`DigitMethod::Geelen`].
+    /// For p = 2 and e <= 24: chains of products each of which doubles the precision of a bit.
+    /// Fewest products, at the depth of [`DigitMethod::Geelen`].
     Doubling,
 }
 
 impl DigitMethod {
-    /// The methods that are worth a try in any bootstrapping of one digit: u = l + Δ h to h modulo p.
+    /// The methods that are worth a try in any bootstrapping of one digit: u = l + Δ h to h modulo
+    /// p.
     pub const CANDIDATES: [DigitMethod; 6] = [
         DigitMethod::ProductTree { group: 1 },
         DigitMethod::ProductTree { group: 2 },
@@ -77,7 +83,10 @@ impl DigitMethod {
     /// As [`DigitProblem::modulus`].
     pub fn candidates(problem: &DigitProblem) -> Result<Vec<DigitMethod>, CircuitError> {
         problem.modulus()?;
-        let mut methods = vec![DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 }];
+        let mut methods = vec![
+            DigitMethod::HaleviShoup { extra_depth: 0 },
+            DigitMethod::ChenHan { extra_depth: 0 },
+        ];
         methods.extend((0..2).map(|extra_depth| DigitMethod::Geelen { extra_depth }));
         methods.push(DigitMethod::GeelenComposed { extra_depth: 0 });
         if !problem.is_full() && problem.p > 2 {
@@ -85,10 +94,13 @@ impl DigitMethod {
         }
         methods.push(DigitMethod::Doubling);
         methods.extend(&Self::CANDIDATES[..4]);
-        methods.retain(|method| method.check(problem).is_ok_and(|points| points <= SENSIBLE_POINTS));
+        methods
+            .retain(|method| method.check(problem).is_ok_and(|points| points <= SENSIBLE_POINTS));
         Ok(methods)
     }
-    /// Whether the method solves the problem, with tables that can be made; the points of its largest interpolation.
+
+    /// Whether the method solves the problem, with tables that can be made; the points of its
+    /// largest interpolation.
     pub(crate) fn check(&self, problem: &DigitProblem) -> Result<u64, CircuitError> {
         let DigitProblem { p, e, bound, .. } = *problem;
         problem.modulus()?;
@@ -97,16 +109,22 @@ impl DigitMethod {
             DigitMethod::ProductTree { .. } | DigitMethod::PatersonStockmeyer { .. } => {
                 return match bound {
                     1025.. => refuse("bounds above 1024 have no sensible circuit"),
-                    _ if p == 2 || 2 * bound >= p => refuse("the 2B + 1 values of a digit must differ modulo p"),
+                    _ if p == 2 || 2 * bound >= p => {
+                        refuse("the 2B + 1 values of a digit must differ modulo p")
+                    }
                     _ => Ok(bound),
                 };
             }
             DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
             DigitMethod::Doubling if p == 2 && e <= MOST_BITS => return Ok(0),
-            DigitMethod::Doubling => return Err(problem.refused("precision is doubled for p = 2 and e <= 24 only")),
+            DigitMethod::Doubling => {
+                return Err(problem.refused("precision is doubled for p = 2 and e <= 24 only"));
+            }
             DigitMethod::HaleviShoup { .. } => p / 2,
             DigitMethod::ChenHan { .. } => (p - 1).saturating_mul(u64::from(e - 1)) + 1,
-            DigitMethod::Local { .. } if 2 * u128::from(bound) < u128::from(p) => (2 * bound + 1).saturating_mul(u64::from(e)),
+            DigitMethod::Local { .. } if 2 * u128::from(bound) < u128::from(p) => {
+                (2 * bound + 1).saturating_mul(u64::from(e))
+            }
             _ => p.saturating_mul(u64::from(e)),
         };
         if points > MOST_POINTS {
@@ -138,8 +156,9 @@ const NAMES: [Named; 9] = [
 ];
 
 impl fmt::Display for DigitMethod {
-    /// `product_tree`, `product_tree_2` (factors in groups of 2), `paterson_stockmeyer`, `paterson_stockmeyer_1` (one extra
-    /// level), and so on with `global`, `halevi_shoup`, `chen_han`, `geelen`, `geelen_composed`, `local`; `doubling` has no number.
+    /// `product_tree`, `product_tree_2` (factors in groups of 2), `paterson_stockmeyer`,
+    /// `paterson_stockmeyer_1` (one extra level), and so on with `global`, `halevi_shoup`,
+    /// `chen_han`, `geelen`, `geelen_composed`, `local`; `doubling` has no number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, number) = match *self {
             DigitMethod::ProductTree { group } => (0, group),
@@ -169,7 +188,9 @@ impl FromStr for DigitMethod {
             };
             let found = method(number);
             // A tree has no groups of nothing, and doubling no number.
-            (number >= usize::from(*usual > 0) && (number == *usual || found != DigitMethod::Doubling)).then_some(found)
+            (number >= usize::from(*usual > 0)
+                && (number == *usual || found != DigitMethod::Doubling))
+                .then_some(found)
         });
         found.ok_or_else(|| CircuitError::UnknownMethod { name: name.chars().take(64).collect() })
     }
@@ -189,9 +210,17 @@ mod tests {
         let names = DigitMethod::CANDIDATES.map(|m| m.to_string());
         assert_eq!(
             names,
-            ["product_tree", "product_tree_2", "paterson_stockmeyer", "paterson_stockmeyer_1", "global", "global_1"]
+            [
+                "product_tree",
+                "product_tree_2",
+                "paterson_stockmeyer",
+                "paterson_stockmeyer_1",
+                "global",
+                "global_1"
+            ]
         );
-        let named = ["halevi_shoup", "chen_han", "geelen", "geelen_composed_1", "local_1"].map(str::parse::<DigitMethod>);
+        let named = ["halevi_shoup", "chen_han", "geelen", "geelen_composed_1", "local_1"]
+            .map(str::parse::<DigitMethod>);
         assert!(named.iter().flatten().eq(&[
             DigitMethod::HaleviShoup { extra_depth: 0 },
             DigitMethod::ChenHan { extra_depth: 0 },
@@ -212,7 +241,10 @@ mod tests {
             "geelen_",
             "doubling_1",
         ] {
-            assert_eq!(bad.parse::<DigitMethod>(), Err(CircuitError::UnknownMethod { name: bad.into() }));
+            assert_eq!(
+                bad.parse::<DigitMethod>(),
+                Err(CircuitError::UnknownMethod { name: bad.into() })
+            );
         }
     }
 
@@ -220,8 +252,10 @@ mod tests {
     fn candidates_are_those_that_fit() {
         let stems = |p, e, v, bound| {
             let methods = DigitMethod::candidates(&DigitProblem { p, e, v, bound }).unwrap();
-            let mut names: Vec<&str> =
-                methods.iter().map(|m| NAMES.iter().rev().find(|n| m.to_string().starts_with(n.0)).unwrap().0).collect();
+            let mut names: Vec<&str> = methods
+                .iter()
+                .map(|m| NAMES.iter().rev().find(|n| m.to_string().starts_with(n.0)).unwrap().0)
+                .collect();
             names.dedup();
             names
         };
@@ -234,7 +268,8 @@ mod tests {
         // No bit is always zero: B makes no difference.
         assert_eq!(stems(2, 24, 8, 100), stems(2, 11, 5, 16));
         assert_eq!(stems(2, 25, 8, 128), all);
-        // A degree of 65537 is not worth a try, but there for those who ask, where half as many points give it.
+        // A degree of 65537 is not worth a try, but there for those who ask, where half as many
+        // points give it.
         let large = DigitProblem { p: 65537, e: 2, v: 1, bound: 23 };
         assert_eq!(stems(65537, 2, 1, 23), [&["local"], &closed[..]].concat());
         assert_eq!(DigitMethod::HaleviShoup { extra_depth: 0 }.check(&large), Ok(32768));

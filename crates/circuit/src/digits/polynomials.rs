@@ -1,7 +1,8 @@
 //! The polynomials that isolate the lowest digit of a number.
 //!
-//! Digits to an odd base are balanced, |z| <= (p - 1)/2; bits are 0 and 1. A number is written z + p^w y: its lowest digit is z, the
-//! next w - 1 are zero. Three families, from the papers that found them:
+//! Digits to an odd base are balanced, |z| <= (p - 1)/2; bits are 0 and 1. A number is written z +
+//! p^w y: its lowest digit is z, the next w - 1 are zero. Three families, from the papers that
+//! found them:
 //!
 //! | | | degree |
 //! |---|---|---|
@@ -13,11 +14,12 @@ use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{Polynomial, p_part};
 
-/// F of degree p with F(z + p^w y) = z modulo p^(w+1), for every digit z, every y and every 1 <= w < e, modulo p^e: O(p^2)
-/// operations.
+/// F of degree p with F(z + p^w y) = z modulo p^(w+1), for every digit z, every y and every 1 <= w
+/// < e, modulo p^e: O(p^2) operations.
 ///
-/// x^p makes p^w y vanish but turns z to z^p; F = x^p + p k(x) with k interpolating (z - z^p)/p has the same derivative
-/// modulo p. F is odd (x^2 for p = 2), and x^p itself for p <= 3. Source: Halevi–Shoup 2015 (ia.cr/2014/873), corollary 5.5.
+/// x^p makes p^w y vanish but turns z to z^p; F = x^p + p k(x) with k interpolating (z - z^p)/p has
+/// the same derivative modulo p. F is odd (x^2 for p = 2), and x^p itself for p <= 3. Source:
+/// Halevi–Shoup 2015 (ia.cr/2014/873), corollary 5.5.
 ///
 /// # Errors
 /// [`CircuitError::Ring`] if p is no prime.
@@ -42,18 +44,21 @@ pub fn lifting_polynomial(t: PrimePower) -> Result<Polynomial, CircuitError> {
     Ok(Polynomial::new(t, coefficients))
 }
 
-/// G of degree (e - 1)(p - 1) + 1 with G(z + p y) = z modulo p^e, for every digit z and every y: O(e^2 p^2) operations.
+/// G of degree (e - 1)(p - 1) + 1 with G(z + p y) = z modulo p^e, for every digit z and every y:
+/// O(e^2 p^2) operations.
 ///
-/// Chen–Han 2018 (ia.cr/2018/067), lemma 3: x - (x mod p) = Σ_{m=p} a(m) binom(x, m) modulo p^e, cut off at the degree, where a(m)
-/// is the coefficient of X^m in p X^p / ((1 + X)^p - X^p); the shift by (p - 1)/2 balances the digits.
+/// Chen–Han 2018 (ia.cr/2018/067), lemma 3: x - (x mod p) = Σ_{m=p} a(m) binom(x, m) modulo p^e,
+/// cut off at the degree, where a(m) is the coefficient of X^m in p X^p / ((1 + X)^p - X^p); the
+/// shift by (p - 1)/2 balances the digits.
 ///
 /// # Errors
 /// [`CircuitError::Ring`] if p is no prime.
 pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
     let (p, e) = (t.prime() as usize, t.exponent() as usize);
     let degree = (e - 1) * (p - 1) + 1;
-    // (1 + X)^p - X^p = 1 + p Σ β_j X^j, so a(m) = p [m = p] - Σ_j p β_j a(m - j). Kept as a(m) = p^s(m) α(m), with
-    // s(m) = ceil((m - 1)/(p - 1)), so that no digit is lost when m! is divided out.
+    // (1 + X)^p - X^p = 1 + p Σ β_j X^j, so a(m) = p [m = p] - Σ_j p β_j a(m - j). Kept as a(m) =
+    // p^s(m) α(m), with s(m) = ceil((m - 1)/(p - 1)), so that no digit is lost when m! is divided
+    // out.
     let shift = |m: usize| (m - 1).div_ceil(p - 1);
     let mut beta = vec![0, 1]; // binom(p, j)/p = binom(p - 1, j - 1)/j
     let mut row = 1;
@@ -82,7 +87,8 @@ pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
             sum = t.sub(sum, term);
         }
         alpha[m] = sum;
-        coefficients[m] = t.mul(t.mul(sum, t.pow(t.prime(), (shift(m) - valuation) as u64)), t.inv(unit)?);
+        coefficients[m] =
+            t.mul(t.mul(sum, t.pow(t.prime(), (shift(m) - valuation) as u64)), t.inv(unit)?);
     }
     let half = ((p - 1) / 2) as i64;
     let nodes: Vec<u64> = (0..degree as i64).map(|j| t.reduce_i64(j - half)).collect();
@@ -93,21 +99,29 @@ pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
     Ok(Polynomial::new(t, retained))
 }
 
-/// The polynomial of least degree with f(z + p^w y) = z modulo p^e for |z| <= B and every y, odd (for p = 2, where B plays no
-/// part and z is a bit, the even one of least degree). O(n^2) operations for n = (2B + 1) ceil(e/w).
+/// The polynomial of least degree with f(z + p^w y) = z modulo p^e for |z| <= B and every y, odd
+/// (for p = 2, where B plays no part and z is a bit, the even one of least degree). O(n^2)
+/// operations for n = (2B + 1) ceil(e/w).
 ///
-/// Null polynomials modulo p^e make the choice free: reduced modulo those that vanish on all integers, this is the digit polynomial
-/// of Geelen–Iliashenko–Kang–Vercauteren 2023 (ia.cr/2022/1364); for B < (p - 1)/2 modulo those that vanish on the reachable set,
-/// the local one of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), of degree below (2B + 1) k for the least k with
+/// Null polynomials modulo p^e make the choice free: reduced modulo those that vanish on all
+/// integers, this is the digit polynomial of Geelen–Iliashenko–Kang–Vercauteren 2023
+/// (ia.cr/2022/1364); for B < (p - 1)/2 modulo those that vanish on the reachable set, the local
+/// one of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), of degree below (2B + 1) k for the least k with
 /// e <= k w + v_p(k!); for w > 1 the second step of an extraction in two.
 ///
-/// The degree found is often lower by a whole block of 2B + 1: for w = 1 it was at most max(p, (2B + 1)(e - 1)) in all cases tried, e.g.
-/// 127 for p = 127, e = 3 and B = 22, where the local null polynomial alone gives 133. (For e = 3 this is so because x^p is right modulo
-/// p^2 but for terms of degree 4B + 1.)
+/// The degree found is often lower by a whole block of 2B + 1: for w = 1 it was at most max(p, (2B
+/// + 1)(e - 1)) in all cases tried, e.g. 127 for p = 127, e = 3 and B = 22, where the local null
+/// polynomial alone gives 133. (For e = 3 this is so because x^p is right modulo p^2 but for terms
+/// of degree 4B + 1.)
 ///
 /// # Errors
-/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and 2B + 1 <= p.
-pub fn digit_polynomial(t: PrimePower, precision: u32, bound: u64) -> Result<Polynomial, CircuitError> {
+/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and 2B
+/// + 1 <= p.
+pub fn digit_polynomial(
+    t: PrimePower,
+    precision: u32,
+    bound: u64,
+) -> Result<Polynomial, CircuitError> {
     let (p, e) = (t.prime(), t.exponent());
     if precision == 0 || precision >= e || bound > p / 2 {
         let reason = "the digit needs 2B + 1 <= p, and 1 <= v < e";
@@ -116,17 +130,22 @@ pub fn digit_polynomial(t: PrimePower, precision: u32, bound: u64) -> Result<Pol
     let step = PrimePower::new(p, precision)?.value();
     let point = move |z: i64, y: u64| t.add(t.reduce_i64(z), t.mul(step, y));
     if p == 2 {
-        // As a polynomial in x^2, which tells the bits apart modulo 4 as well as x does. Squares of even numbers, and of odd ones,
-        // are p-orderings of what they are; merged by valuation.
+        // As a polynomial in x^2, which tells the bits apart modulo 4 as well as x does. Squares of
+        // even numbers, and of odd ones, are p-orderings of what they are; merged by valuation.
         let squares = merged(&t, [0, 1].map(|z| move |y| t.pow(point(z, y), 2)));
-        let in_squares = Polynomial::interpolate_ordering(t, squares.into_iter().map(|y| (y, y % 2)))?;
+        let in_squares =
+            Polynomial::interpolate_ordering(t, squares.into_iter().map(|y| (y, y % 2)))?;
         return Ok(Polynomial::new(t, in_squares.coefficients().iter().flat_map(|c| [*c, 0])));
     }
-    // Numbers with different digits differ by units: one of each digit in turn, for y = 0, 1, 2, .., is a p-ordering.
+    // Numbers with different digits differ by units: one of each digit in turn, for y = 0, 1, 2,
+    // .., is a p-ordering.
     let pairs = (0..).flat_map(|y| digits(p, bound).map(move |z| (point(z, y), t.reduce_i64(z))));
     let f = Polynomial::interpolate_ordering(t, pairs)?;
     // (f(x) - f(-x))/2 has the same values.
-    Ok(Polynomial::new(t, f.coefficients().iter().enumerate().map(|(i, c)| if i % 2 == 1 { *c } else { 0 })))
+    Ok(Polynomial::new(
+        t,
+        f.coefficients().iter().enumerate().map(|(i, c)| if i % 2 == 1 { *c } else { 0 }),
+    ))
 }
 
 /// The digits up to B: balanced, or bits.
@@ -135,8 +154,8 @@ pub(super) fn digits(p: u64, bound: u64) -> impl Iterator<Item = i64> {
     if p == 2 { 0..=1 } else { -bound..=bound }
 }
 
-/// Sequences whose members differ by units from those of the other, joined so that the valuation of Π (a_k - a_j) grows as
-/// slowly as can be, until it reaches e.
+/// Sequences whose members differ by units from those of the other, joined so that the valuation of
+/// Π (a_k - a_j) grows as slowly as can be, until it reaches e.
 fn merged<const N: usize>(t: &PrimePower, sequences: [impl Fn(u64) -> u64; N]) -> Vec<u64> {
     let mut taken = [0u64; N];
     let mut points = Vec::new();
@@ -144,7 +163,8 @@ fn merged<const N: usize>(t: &PrimePower, sequences: [impl Fn(u64) -> u64; N]) -
         // p^ν of the next member of each sequence, unless p^e divides it.
         let next = (0..N).filter_map(|i| {
             let point = sequences[i](taken[i]);
-            let product = (0..taken[i]).fold(1, |product, y| t.mul(product, t.sub(point, sequences[i](y))));
+            let product =
+                (0..taken[i]).fold(1, |product, y| t.mul(product, t.sub(point, sequences[i](y))));
             (product != 0).then(|| (p_part(t, product), i, point))
         });
         let Some((_, i, point)) = next.min() else {
@@ -167,23 +187,46 @@ mod tests {
         t.reduce_i64(if p > 2 && z > p as i64 / 2 { z - p as i64 } else { z })
     }
 
-    const MODULI: [(u64, u32); 13] =
-        [(2, 1), (2, 2), (2, 5), (2, 13), (3, 2), (3, 7), (5, 3), (5, 6), (7, 4), (17, 4), (31, 3), (127, 2), (257, 2)];
+    const MODULI: [(u64, u32); 13] = [
+        (2, 1),
+        (2, 2),
+        (2, 5),
+        (2, 13),
+        (3, 2),
+        (3, 7),
+        (5, 3),
+        (5, 6),
+        (7, 4),
+        (17, 4),
+        (31, 3),
+        (127, 2),
+        (257, 2),
+    ];
 
     #[test]
     fn lifts_gain_a_digit_at_every_step() {
         for (p, e) in MODULI {
             let t = PrimePower::new(p, e).unwrap();
             let f = lifting_polynomial(t).unwrap();
-            assert_eq!((f.degree() as u64, f.parity()), (p, if p == 2 { Parity::Even } else { Parity::Odd }));
-            assert_eq!(p <= 3, f.coefficients().iter().filter(|c| **c != 0).count() == 1, "x^p for p <= 3");
+            assert_eq!(
+                (f.degree() as u64, f.parity()),
+                (p, if p == 2 { Parity::Even } else { Parity::Odd })
+            );
+            assert_eq!(
+                p <= 3,
+                f.coefficients().iter().filter(|c| **c != 0).count() == 1,
+                "x^p for p <= 3"
+            );
             for x in 0..t.value() {
                 // x = z + p^w y for the largest w below e
                 let z = lowest(&t, x);
                 let rest = t.sub(x, z);
                 let known = if rest == 0 { t.value() } else { p_part(&t, rest) };
                 let error = t.sub(f.evaluate(x), z);
-                assert!(error.is_multiple_of((known * p).min(t.value())), "p = {p}, e = {e}, x = {x}");
+                assert!(
+                    error.is_multiple_of((known * p).min(t.value())),
+                    "p = {p}, e = {e}, x = {x}"
+                );
             }
         }
     }
@@ -199,51 +242,80 @@ mod tests {
                 let f = digit_polynomial(t, 1, p / 2).unwrap();
                 assert!((0..t.value()).all(|x| f.evaluate(x) == lowest(&t, x)), "p = {p}, e = {e}");
                 assert_eq!(f.parity(), if p == 2 { Parity::Even } else { Parity::Odd });
-                assert!(f.degree() <= g.degree() + usize::from(p == 2), "p = {p}, e = {e}: {}", f.degree());
+                assert!(
+                    f.degree() <= g.degree() + usize::from(p == 2),
+                    "p = {p}, e = {e}: {}",
+                    f.degree()
+                );
             }
         }
     }
 
     #[test]
     fn chen_han_example_4() {
-        // e = 2: for y = x + (p - 1)/2 what is removed is -y (y - 1) .. (y - p + 1), up to null polynomials.
+        // e = 2: for y = x + (p - 1)/2 what is removed is -y (y - 1) .. (y - p + 1), up to null
+        // polynomials.
         for p in [3u64, 5, 17, 127] {
             let t = PrimePower::new(p, 2).unwrap();
             let half = (p as i64 - 1) / 2;
             let product = Polynomial::from_roots(t, (-half..=half).map(|a| t.reduce_i64(a)));
             let g = lowest_digit_retain(t).unwrap();
-            assert!((0..t.value()).all(|x| t.add(product.evaluate(x), t.sub(x, g.evaluate(x))) == 0), "p = {p}");
+            assert!(
+                (0..t.value()).all(|x| t.add(product.evaluate(x), t.sub(x, g.evaluate(x))) == 0),
+                "p = {p}"
+            );
         }
     }
 
     #[test]
     fn local_polynomials_have_the_degrees_of_the_paper() {
-        // (p, e, B, degree): sets III, IV, V of Ma et al., odd; the digits of set I. For set II 133 is met by x^127 and is not least.
-        for (p, e, bound, degree) in
-            [(127, 3, 22, 127), (257, 3, 22, 133), (8191, 2, 23, 93), (65537, 2, 23, 93), (17, 5, 1, 13), (17, 6, 8, 81)]
-        {
+        // (p, e, B, degree): sets III, IV, V of Ma et al., odd; the digits of set I. For set II 133
+        // is met by x^127 and is not least.
+        for (p, e, bound, degree) in [
+            (127, 3, 22, 127),
+            (257, 3, 22, 133),
+            (8191, 2, 23, 93),
+            (65537, 2, 23, 93),
+            (17, 5, 1, 13),
+            (17, 6, 8, 81),
+        ] {
             let t = PrimePower::new(p, e).unwrap();
             let f = digit_polynomial(t, 1, bound).unwrap();
             assert_eq!((f.degree(), f.parity()), (degree, Parity::Odd), "p = {p}");
             let mut y = 1;
             for z in (-(bound as i64)..=bound as i64).cycle().take(2000) {
                 y = t.mul(y + 1, 0x9e37_79b9_7f4a);
-                assert_eq!(f.evaluate(t.add(t.reduce_i64(z), t.mul(p, y))), t.reduce_i64(z), "p = {p}, z = {z}");
+                assert_eq!(
+                    f.evaluate(t.add(t.reduce_i64(z), t.mul(p, y))),
+                    t.reduce_i64(z),
+                    "p = {p}, z = {z}"
+                );
             }
         }
     }
 
     #[test]
     fn null_polynomials_take_the_degree_down() {
-        // Below (2B + 1) k for the least k with e <= k w + v_p(k!), and for many digits of small p well below ceil(e/w).
-        for (p, e, w, bound) in
-            [(5u64, 12, 1, 2), (5, 12, 1, 1), (3, 20, 1, 1), (3, 20, 4, 1), (7, 9, 2, 3), (127, 5, 2, 20), (257, 4, 1, 5)]
-        {
+        // Below (2B + 1) k for the least k with e <= k w + v_p(k!), and for many digits of small p
+        // well below ceil(e/w).
+        for (p, e, w, bound) in [
+            (5u64, 12, 1, 2),
+            (5, 12, 1, 1),
+            (3, 20, 1, 1),
+            (3, 20, 4, 1),
+            (7, 9, 2, 3),
+            (127, 5, 2, 20),
+            (257, 4, 1, 5),
+        ] {
             let t = PrimePower::new(p, e).unwrap();
             let factorial = |k: u64| (1..=k).map(|j| p_part(&t, j).ilog(p)).sum::<u32>();
             let k = (1..).find(|k| e <= *k as u32 * w + factorial(*k)).unwrap();
             let f = digit_polynomial(t, w, bound).unwrap();
-            assert!((f.degree() as u64) < (2 * bound + 1) * k, "p = {p}, e = {e}, w = {w}: {}", f.degree());
+            assert!(
+                (f.degree() as u64) < (2 * bound + 1) * k,
+                "p = {p}, e = {e}, w = {w}: {}",
+                f.degree()
+            );
             let b = bound as i64;
             let points = (0..5000u64).map(|y| (y as i64 % (2 * b + 1) - b, y * y));
             for (z, y) in points {
@@ -255,10 +327,19 @@ mod tests {
         for (e, bound) in (2..6).flat_map(|e| (1..=15).map(move |bound| (e, bound))) {
             let f = digit_polynomial(PrimePower::new(31, e).unwrap(), 1, bound).unwrap();
             let blocks = (2 * bound + 1) * u64::from(e);
-            assert!((f.degree() as u64) <= blocks.min(31.max(blocks - 2 * bound - 1)), "e = {e}, B = {bound}");
+            assert!(
+                (f.degree() as u64) <= blocks.min(31.max(blocks - 2 * bound - 1)),
+                "e = {e}, B = {bound}"
+            );
         }
-        assert!(matches!(digit_polynomial(PrimePower::new(5, 3).unwrap(), 3, 1), Err(CircuitError::DigitProblem { .. })));
-        assert!(matches!(digit_polynomial(PrimePower::new(5, 3).unwrap(), 1, 3), Err(CircuitError::DigitProblem { .. })));
+        assert!(matches!(
+            digit_polynomial(PrimePower::new(5, 3).unwrap(), 3, 1),
+            Err(CircuitError::DigitProblem { .. })
+        ));
+        assert!(matches!(
+            digit_polynomial(PrimePower::new(5, 3).unwrap(), 1, 3),
+            Err(CircuitError::DigitProblem { .. })
+        ));
         assert!(matches!(
             digit_polynomial(PrimePower::new(15, 2).unwrap(), 1, 5),
             Err(CircuitError::Ring(everlevel_ring::RingError::NotInvertible { .. }))
@@ -267,14 +348,20 @@ mod tests {
 
     #[test]
     fn no_polynomial_finds_two_digits() {
-        for (p, e, v, bound) in [(3u64, 4u32, 2u32, 4i64), (3, 5, 2, 2), (5, 4, 2, 3), (17, 6, 2, 9)] {
+        for (p, e, v, bound) in
+            [(3u64, 4u32, 2u32, 4i64), (3, 5, 2, 2), (5, 4, 2, 3), (17, 6, 2, 9)]
+        {
             let t = PrimePower::new(p, e).unwrap();
             // What decides: i, i - p and i + p^v.
             let values = [(bound, 0), (bound - p as i64, 0), (bound, 1)];
-            let pairs = values.map(|(i, m)| (t.add(t.reduce_i64(i), t.mul(m, p.pow(v))), t.reduce_i64(i)));
+            let pairs =
+                values.map(|(i, m)| (t.add(t.reduce_i64(i), t.mul(m, p.pow(v))), t.reduce_i64(i)));
             let refused = Polynomial::interpolate_ordering(t, pairs);
             assert!(
-                matches!(refused, Err(CircuitError::Ring(everlevel_ring::RingError::NotInvertible { .. }))),
+                matches!(
+                    refused,
+                    Err(CircuitError::Ring(everlevel_ring::RingError::NotInvertible { .. }))
+                ),
                 "p = {p}, e = {e}"
             );
         }

@@ -5,8 +5,9 @@ use crate::modular::PrimePower;
 
 /// The digit removal x = m p^v + i modulo p^e, |i| <= B, to (x - i)/p^v = m modulo p^(e-v).
 ///
-/// The low part i is balanced. For p = 2 the largest B is 2^(v-1), and then -B <= i < B. Any m is allowed. (Chen–Han 2018 name it
-/// DigitRemove(p, e, v).) In bootstrapping e = r + v for a plaintext modulus p^r.
+/// The low part i is balanced. For p = 2 the largest B is 2^(v-1), and then -B <= i < B. Any m is
+/// allowed. (Chen–Han 2018 name it DigitRemove(p, e, v).) In bootstrapping e = r + v for a
+/// plaintext modulus p^r.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DigitProblem {
     /// The prime p.
@@ -24,10 +25,12 @@ impl DigitProblem {
     pub fn all_digits(p: u64, e: u32, v: u32) -> Self {
         DigitProblem { p, e, v, bound: p.saturating_pow(v) / 2 }
     }
+
     /// Whether B allows all values of the low part.
     pub fn is_full(&self) -> bool {
         self.bound == self.p.saturating_pow(self.v) / 2
     }
+
     /// The modulus p^e, if the problem is one.
     ///
     /// # Errors
@@ -38,15 +41,19 @@ impl DigitProblem {
         if self.v == 0 || self.v >= self.e {
             return Err(self.refused("at least one digit is to be removed and one to be left"));
         }
-        let refuse = |reason| Err(CircuitError::OverflowBound { bound: self.bound, p: self.p, reason });
+        let refuse =
+            |reason| Err(CircuitError::OverflowBound { bound: self.bound, p: self.p, reason });
         match self.bound {
             0 => refuse("it must be at least 1"),
-            b if b > self.p.saturating_pow(self.v) / 2 => refuse("the values of the low part must differ modulo p^v"),
+            b if b > self.p.saturating_pow(self.v) / 2 => {
+                refuse("the values of the low part must differ modulo p^v")
+            }
             _ => Ok(t),
         }
     }
-    /// The largest absolute value of each digit of the low part that is not always zero, the lowest first. Bits are bits of
-    /// x + 2^(v-1). For checked problems.
+
+    /// The largest absolute value of each digit of the low part that is not always zero, the lowest
+    /// first. Bits are bits of x + 2^(v-1). For checked problems.
     pub(super) fn digit_bounds(&self) -> Vec<u64> {
         let half = self.p / 2;
         if self.p == 2 {
@@ -61,10 +68,12 @@ impl DigitProblem {
         }
         bounds
     }
+
     /// What the grid answers to any problem.
     pub(super) fn not_for_the_grid(&self) -> CircuitError {
         self.refused("the grid is for bootstrapping and solves no problem of this kind")
     }
+
     pub(super) fn refused(&self, reason: &'static str) -> CircuitError {
         let DigitProblem { p, e, v, bound } = *self;
         CircuitError::DigitProblem { p, e, v, bound, reason }
@@ -83,7 +92,10 @@ mod tests {
         assert_eq!(bounds(17, 2, 9), [8, 1]);
         assert_eq!(bounds(127, 1, 22), [22]);
         for (p, v) in [(3u64, 4u32), (5, 3), (17, 2), (127, 1)] {
-            assert_eq!(DigitProblem::all_digits(p, v + 1, v).digit_bounds(), vec![p / 2; v as usize]);
+            assert_eq!(
+                DigitProblem::all_digits(p, v + 1, v).digit_bounds(),
+                vec![p / 2; v as usize]
+            );
         }
         assert_eq!(DigitProblem::all_digits(2, 9, 3).digit_bounds(), [1, 1, 1]);
     }
@@ -96,6 +108,9 @@ mod tests {
         assert!(matches!(problem(17, 2, 0, 8), Err(CircuitError::DigitProblem { .. })));
         assert!(matches!(problem(17, 4, 2, 145), Err(CircuitError::OverflowBound { .. })));
         assert!(matches!(problem(17, 4, 2, 0), Err(CircuitError::OverflowBound { .. })));
-        assert!(matches!(problem(16, 4, 2, 3), Err(CircuitError::Ring(everlevel_ring::RingError::PlainModulus { .. }))));
+        assert!(matches!(
+            problem(16, 4, 2, 3),
+            Err(CircuitError::Ring(everlevel_ring::RingError::PlainModulus { .. }))
+        ));
     }
 }

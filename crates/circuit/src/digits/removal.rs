@@ -11,8 +11,9 @@ use crate::program::{Program, ProgramCosts, check_prime};
 
 /// Digit removal: u = l + Δ h to h, for |l| <= B, and for the grid |h| <= B.
 ///
-/// For a [`DigitProblem`] Δ = p^v, u is modulo p^e and h modulo p^(e-v). In bootstrapping the method decides: Δ = p modulo p^2
-/// (type A), or another Δ modulo p (type B); there u = I' - Δ I and h = -I.
+/// For a [`DigitProblem`] Δ = p^v, u is modulo p^e and h modulo p^(e-v). In bootstrapping the
+/// method decides: Δ = p modulo p^2 (type A), or another Δ modulo p (type B); there u = I' - Δ I
+/// and h = -I.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DigitRemoval {
     prime: u64,
@@ -24,11 +25,12 @@ pub struct DigitRemoval {
 }
 
 impl DigitRemoval {
-    /// Tables and program for one digit of two, or for the grid: the removal that bootstrapping needs to get h modulo p.
+    /// Tables and program for one digit of two, or for the grid: the removal that bootstrapping
+    /// needs to get h modulo p.
     ///
     /// # Errors
-    /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 <= p, type B (2B + 1)^2 <= p; else as
-    /// [`DigitRemoval::for_problem`].
+    /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 <= p, type B
+    /// (2B + 1)^2 <= p; else as [`DigitRemoval::for_problem`].
     pub fn new(prime: u64, bound: u64, method: DigitMethod) -> Result<Self, CircuitError> {
         let DigitMethod::Global { extra_depth } = method else {
             return Self::for_problem(DigitProblem { p: prime, e: 2, v: 1, bound }, method);
@@ -38,83 +40,115 @@ impl DigitRemoval {
         let degrees = vec![vec![grid.polynomial().degree()]];
         Ok(DigitRemoval { prime, bound, method, multiplier: grid.multiplier(), program, degrees })
     }
+
     /// Tables and program for any problem: O(n^2) operations for polynomials of degree n.
     ///
     /// # Errors
-    /// Those of [`DigitProblem::modulus`]; [`CircuitError::OverflowBound`] or [`CircuitError::DigitProblem`] if the method does not solve
-    /// the problem: closed forms are for low parts of a single digit, 2B + 1 <= p, the grid is for [`DigitRemoval::new`].
+    /// Those of [`DigitProblem::modulus`]; [`CircuitError::OverflowBound`] or
+    /// [`CircuitError::DigitProblem`] if the method does not solve the problem: closed forms are
+    /// for low parts of a single digit, 2B + 1 <= p, the grid is for [`DigitRemoval::new`].
     pub fn for_problem(problem: DigitProblem, method: DigitMethod) -> Result<Self, CircuitError> {
         method.check(&problem)?;
-        let closed = |null| closed_form::program(&problem, null).map(|(program, degrees)| (program, vec![degrees]));
+        let closed = |null| {
+            closed_form::program(&problem, null).map(|(program, degrees)| (program, vec![degrees]))
+        };
         let (program, degrees) = match method {
             DigitMethod::ProductTree { group } => closed(NullPolynomial::Tree(group))?,
-            DigitMethod::PatersonStockmeyer { extra_depth } => closed(NullPolynomial::Powers(extra_depth))?,
+            DigitMethod::PatersonStockmeyer { extra_depth } => {
+                closed(NullPolynomial::Powers(extra_depth))?
+            }
             DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
-            DigitMethod::HaleviShoup { extra_depth } => {
-                triangle::program(&problem, |task| rows::halevi_shoup(task, DepthGoal::Extra(extra_depth)))?
-            }
-            DigitMethod::ChenHan { extra_depth } => {
-                triangle::program(&problem, |task| rows::chen_han(task, DepthGoal::Extra(extra_depth)))?
-            }
-            DigitMethod::Geelen { extra_depth } => {
-                triangle::program(&problem, |task| rows::direct(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
-            }
-            DigitMethod::GeelenComposed { extra_depth } => {
-                triangle::program(&problem, |task| rows::composed(task.with_all_values(), DepthGoal::Extra(extra_depth)))?
-            }
-            DigitMethod::Local { extra_depth } => {
-                triangle::program(&problem, |task| rows::direct(task, DepthGoal::Extra(extra_depth)))?
-            }
+            DigitMethod::HaleviShoup { extra_depth } => triangle::program(&problem, |task| {
+                rows::halevi_shoup(task, DepthGoal::Extra(extra_depth))
+            })?,
+            DigitMethod::ChenHan { extra_depth } => triangle::program(&problem, |task| {
+                rows::chen_han(task, DepthGoal::Extra(extra_depth))
+            })?,
+            DigitMethod::Geelen { extra_depth } => triangle::program(&problem, |task| {
+                rows::direct(task.with_all_values(), DepthGoal::Extra(extra_depth))
+            })?,
+            DigitMethod::GeelenComposed { extra_depth } => triangle::program(&problem, |task| {
+                rows::composed(task.with_all_values(), DepthGoal::Extra(extra_depth))
+            })?,
+            DigitMethod::Local { extra_depth } => triangle::program(&problem, |task| {
+                rows::direct(task, DepthGoal::Extra(extra_depth))
+            })?,
             DigitMethod::Doubling => triangle::program(&problem, doubling::row)?,
         };
         let multiplier = problem.p.pow(problem.v);
-        Ok(DigitRemoval { prime: problem.p, bound: problem.bound, method, multiplier, program, degrees })
+        Ok(DigitRemoval {
+            prime: problem.p,
+            bound: problem.bound,
+            method,
+            multiplier,
+            program,
+            degrees,
+        })
     }
+
     /// p.
     pub fn prime(&self) -> u64 {
         self.prime
     }
+
     /// B.
     pub fn bound(&self) -> u64 {
         self.bound
     }
+
     /// How the digits are removed.
     pub fn method(&self) -> DigitMethod {
         self.method
     }
+
     /// Δ: p^v for a [`DigitProblem`], p for type A.
     pub fn multiplier(&self) -> u64 {
         self.multiplier
     }
+
     /// The plaintext exponent of u: e for a [`DigitProblem`]; 2 for type A, 1 for type B.
     pub fn input_exponent(&self) -> u32 {
         self.program.input_exponents()[0]
     }
+
     /// The plaintext exponent of h: e - v for a [`DigitProblem`], else 1.
     pub fn output_exponent(&self) -> u32 {
         self.program.output_exponents()[0]
     }
-    /// The degrees of the polynomials that are evaluated: a row for each digit, with the lifts first and the digit itself last; for closed
-    /// forms N and the b_k.
+
+    /// The degrees of the polynomials that are evaluated: a row for each digit, with the lifts
+    /// first and the digit itself last; for closed forms N and the b_k.
     pub fn degrees(&self) -> &[Vec<usize>] {
         &self.degrees
     }
+
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
         self.program.costs()
     }
+
     /// The program: one input u, one output h.
     pub fn program(&self) -> &Program {
         &self.program
     }
+
     /// h from u = l + Δ h.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`]. A slot whose digits are out of
-    /// bounds gives an unspecified value: the bound is the caller's promise.
-    pub fn remove<S: Scheme>(&self, scheme: &S, u: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
+    /// A slot whose digits are out of bounds gives an unspecified value: the bound is the caller's
+    /// promise.
+    pub fn remove<S: Scheme>(
+        &self,
+        scheme: &S,
+        u: &S::Ciphertext,
+        next: NextUse,
+    ) -> Result<S::Ciphertext, CircuitError> {
         check_prime(scheme, self.prime)?;
-        self.program.run(scheme, &[u], next)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+        self.program
+            .run(scheme, &[u], next)?
+            .pop()
+            .ok_or(CircuitError::Empty { what: "the list of outputs" })
     }
 }
 
@@ -132,10 +166,13 @@ mod tests {
             // The slots play no part: any prime will do for the clear scheme's shape.
             let scheme = Clear::with_prime(p);
             for bound in [1i64, 2, 8, 12, 13, 14, 16] {
-                let grid: Vec<(i64, i64)> = (-bound..=bound).flat_map(|l| (-bound..=bound).map(move |h| (l, h))).collect();
+                let grid: Vec<(i64, i64)> =
+                    (-bound..=bound).flat_map(|l| (-bound..=bound).map(move |h| (l, h))).collect();
                 for method in METHODS {
                     let removal = match DigitRemoval::new(p, bound as u64, method) {
-                        Err(CircuitError::OverflowBound { .. }) if matches!(method, DigitMethod::Global { .. }) => {
+                        Err(CircuitError::OverflowBound { .. })
+                            if matches!(method, DigitMethod::Global { .. }) =>
+                        {
                             assert!((2 * bound as u64 + 1).pow(2) > p);
                             continue;
                         }
@@ -143,9 +180,14 @@ mod tests {
                     };
                     let exponent = removal.input_exponent();
                     let t = PrimePower::new(p, exponent).unwrap();
-                    let u = grid.iter().map(|(l, h)| t.reduce_i64(l + removal.multiplier() as i64 * h)).collect();
+                    let u = grid
+                        .iter()
+                        .map(|(l, h)| t.reduce_i64(l + removal.multiplier() as i64 * h))
+                        .collect();
                     scheme.take_counts();
-                    let h = removal.remove(&scheme, &scheme.encrypt(u, exponent), NextUse::LinearMap).unwrap();
+                    let h = removal
+                        .remove(&scheme, &scheme.encrypt(u, exponent), NextUse::LinearMap)
+                        .unwrap();
                     let (counts, costs) = (scheme.take_counts(), removal.costs());
                     assert_eq!(
                         (counts.products, counts.relinearizations, h.depth),
@@ -153,7 +195,9 @@ mod tests {
                     );
                     assert_eq!(h.t.value(), p);
                     assert!(
-                        grid.iter().zip(&h.slots).all(|((_, want), got)| h.t.reduce_i64(*want) == *got),
+                        grid.iter()
+                            .zip(&h.slots)
+                            .all(|((_, want), got)| h.t.reduce_i64(*want) == *got),
                         "p = {p}, B = {bound}, {method}"
                     );
                 }
@@ -174,7 +218,8 @@ mod tests {
 
     #[test]
     fn counts_of_the_sets_in_use() {
-        // (B, (depth, products, relinearizations) for each method); B = h/2 of the encapsulated key.
+        // (B, (depth, products, relinearizations) for each method); B = h/2 of the encapsulated
+        // key.
         let table = [
             (8, [(6, 14, 14), (6, 10, 10), (6, 8, 8), (6, 8, 8), (9, 22, 18), (10, 21, 17)]),
             (12, [(6, 19, 19), (6, 13, 13), (6, 11, 10), (7, 10, 10), (10, 32, 27), (11, 29, 24)]),
@@ -201,8 +246,12 @@ mod tests {
             (65537, 23, 256, 2207, [(12, 57, 48), (13, 52, 41)]),
         ] {
             let found = [0, 1].map(|extra_depth| {
-                let removal = DigitRemoval::new(p, bound, DigitMethod::Global { extra_depth }).unwrap();
-                assert_eq!((removal.multiplier(), removal.degrees()), (multiplier, &[vec![degree]][..]));
+                let removal =
+                    DigitRemoval::new(p, bound, DigitMethod::Global { extra_depth }).unwrap();
+                assert_eq!(
+                    (removal.multiplier(), removal.degrees()),
+                    (multiplier, &[vec![degree]][..])
+                );
                 let costs = removal.costs();
                 (costs.depth, costs.products, costs.relinearizations)
             });
@@ -214,7 +263,11 @@ mod tests {
     fn impossible_bounds_are_refused() {
         for (p, bound) in [(17, 0), (17, 9), (17, 8), (786433, 2000)] {
             let result = DigitRemoval::new(p, bound, METHODS[0]);
-            assert_eq!(result.is_ok(), 2 * bound < p && bound > 0 && bound <= 1024, "p = {p}, B = {bound}");
+            assert_eq!(
+                result.is_ok(),
+                2 * bound < p && bound > 0 && bound <= 1024,
+                "p = {p}, B = {bound}"
+            );
         }
         assert!(DigitRemoval::new(65536, 12, METHODS[0]).is_err());
     }

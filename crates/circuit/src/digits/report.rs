@@ -38,6 +38,7 @@ impl MethodReport {
             predicted: Prediction::of(method, problem),
         })
     }
+
     /// The degrees as the papers write them: commas in a row, semicolons between rows.
     pub fn degrees_text(&self) -> String {
         let row = |row: &Vec<usize>| row.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
@@ -55,23 +56,27 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Chen–Han 2018, section 1.1, table 1 and theorem 5: for Halevi–Shoup depth (e - 1) log2 p and (e^2/2) sqrt(2p) products, for
-    /// Chen–Han v log2 p + log2 e and v sqrt(2 p e). They leave lower terms out, and know nothing of B.
+    /// Chen–Han 2018, section 1.1, table 1 and theorem 5: for Halevi–Shoup depth (e - 1) log2 p and
+    /// (e^2/2) sqrt(2p) products, for Chen–Han v log2 p + log2 e and v sqrt(2 p e). They leave
+    /// lower terms out, and know nothing of B.
     pub fn of(method: DigitMethod, problem: &DigitProblem) -> Option<Self> {
         let (p, e, v) = (problem.p as f64, f64::from(problem.e), f64::from(problem.v));
         match method {
-            DigitMethod::HaleviShoup { .. } => {
-                Some(Prediction { depth: (e - 1.0) * p.log2(), products: e * e / 2.0 * (2.0 * p).sqrt() })
-            }
-            DigitMethod::ChenHan { .. } => {
-                Some(Prediction { depth: v * p.log2() + e.log2(), products: v * (2.0 * p * e).sqrt() })
-            }
+            DigitMethod::HaleviShoup { .. } => Some(Prediction {
+                depth: (e - 1.0) * p.log2(),
+                products: e * e / 2.0 * (2.0 * p).sqrt(),
+            }),
+            DigitMethod::ChenHan { .. } => Some(Prediction {
+                depth: v * p.log2() + e.log2(),
+                products: v * (2.0 * p * e).sqrt(),
+            }),
             _ => None,
         }
     }
 }
 
-/// All candidate methods for a problem with their costs. Milliseconds to a second or so, depending on the degrees.
+/// All candidate methods for a problem with their costs. Milliseconds to a second or so, depending
+/// on the degrees.
 ///
 /// ```
 /// use everlevel_circuit::digits::{DigitProblem, compare};
@@ -86,5 +91,8 @@ impl Prediction {
 /// # Errors
 /// As [`DigitProblem::modulus`]; [`CircuitError::Ring`] if p is no prime.
 pub fn compare(problem: &DigitProblem) -> Result<Vec<MethodReport>, CircuitError> {
-    DigitMethod::candidates(problem)?.into_iter().map(|method| MethodReport::of(method, problem)).collect()
+    DigitMethod::candidates(problem)?
+        .into_iter()
+        .map(|method| MethodReport::of(method, problem))
+        .collect()
 }

@@ -7,8 +7,8 @@ use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PowerTable, best, candidates};
 use crate::program::{NodeId, Program, ProgramBuilder};
 
-/// Halevi–Shoup 2015: one lifting polynomial after the other up to the last place. Each is reduced to the precision it makes, for
-/// smaller constants.
+/// Halevi–Shoup 2015: one lifting polynomial after the other up to the last place. Each is reduced
+/// to the precision it makes, for smaller constants.
 pub(super) fn halevi_shoup(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
     let (mut builder, mut node) = open(&task);
     let mut outputs = Vec::new();
@@ -23,13 +23,17 @@ pub(super) fn halevi_shoup(task: RowTask, goal: DepthGoal) -> Result<Row, Circui
     Ok(Row { program: builder.finish(&outputs)?, degrees })
 }
 
-/// Chen–Han 2018: the lowest digit retained by one polynomial; lifting polynomials as long as they have a smaller degree. The first
-/// lift shares its powers with the digit.
+/// Chen–Han 2018: the lowest digit retained by one polynomial; lifting polynomials as long as they
+/// have a smaller degree. The first lift shares its powers with the digit.
 pub(super) fn chen_han(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
     with_lifting_polynomials(task, &lowest_digit_retain(task.modulus)?, goal)
 }
 
-fn with_lifting_polynomials(task: RowTask, retain: &Polynomial, goal: DepthGoal) -> Result<Row, CircuitError> {
+fn with_lifting_polynomials(
+    task: RowTask,
+    retain: &Polynomial,
+    goal: DepthGoal,
+) -> Result<Row, CircuitError> {
     let t = task.modulus;
     let mut degrees = Vec::new();
     let (mut builder, y) = open(&task);
@@ -49,27 +53,34 @@ fn with_lifting_polynomials(task: RowTask, retain: &Polynomial, goal: DepthGoal)
     let mut outputs = apply(&mut builder, y, &first, goal)?;
     let digit = outputs.split_off(outputs.len() - 1);
     for lift in lifts.iter().skip(1) {
-        let node = apply(&mut builder, outputs[outputs.len() - 1], std::slice::from_ref(lift), goal)?;
+        let node =
+            apply(&mut builder, outputs[outputs.len() - 1], std::slice::from_ref(lift), goal)?;
         outputs.extend(node);
     }
     outputs.extend(digit);
     Ok(Row { program: builder.finish(&outputs)?, degrees })
 }
 
-/// Digit polynomials of least degree for every lift and for the digit, all in the powers of one variable: odd, or even for p = 2.
+/// Digit polynomials of least degree for every lift and for the digit, all in the powers of one
+/// variable: odd, or even for p = 2.
 pub(super) fn direct(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
     let mut polynomials = lifts(&task)?;
     polynomials.push(digit_polynomial(task.modulus, task.precision, task.bound)?);
     let (mut builder, y) = open(&task);
     let outputs = apply(&mut builder, y, &polynomials, goal)?;
-    Ok(Row { program: builder.finish(&outputs)?, degrees: polynomials.iter().map(Polynomial::degree).collect() })
+    Ok(Row {
+        program: builder.finish(&outputs)?,
+        degrees: polynomials.iter().map(Polynomial::degree).collect(),
+    })
 }
 
-/// Whatever takes fewest products: the digit in two steps, by way of any of the lifts; lifts by lifting polynomials; or all of them directly.
+/// Whatever takes fewest products: the digit in two steps, by way of any of the lifts; lifts by
+/// lifting polynomials; or all of them directly.
 pub(super) fn composed(task: RowTask, goal: DepthGoal) -> Result<Row, CircuitError> {
     let t = task.modulus;
     let key = |row: &Row| (row.program.costs().products, row.program.costs().depth);
-    let lifted = with_lifting_polynomials(task, &digit_polynomial(t, task.precision, task.bound)?, goal)?;
+    let lifted =
+        with_lifting_polynomials(task, &digit_polynomial(t, task.precision, task.bound)?, goal)?;
     let mut found = std::cmp::min_by_key(direct(task, goal)?, lifted, key);
     let shared = lifts(&task)?;
     for middle in task.precision + 1..t.exponent() {
@@ -121,7 +132,8 @@ fn apply(
     let mut fresh = ProgramBuilder::new();
     let exponent = polynomials.first().map_or(1, |f| f.modulus().exponent());
     let powers = PowerTable::new(fresh.input(exponent));
-    let programs = candidates(&fresh, &powers, polynomials).map(|candidate| candidate.and_then(|c| c.builder.finish(&c.outputs)));
+    let programs = candidates(&fresh, &powers, polynomials)
+        .map(|candidate| candidate.and_then(|c| c.builder.finish(&c.outputs)));
     let plan: Program = best(programs, goal)?;
     builder.append(&plan, &[node])
 }

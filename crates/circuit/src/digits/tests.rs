@@ -6,7 +6,8 @@ use super::*;
 use crate::clear::{Clear, Rng};
 use crate::modular::PrimePower;
 
-/// All m for every low part if there are few values, else so many at random; with the results wanted.
+/// All m for every low part if there are few values, else so many at random; with the results
+/// wanted.
 fn values(problem: &DigitProblem) -> Vec<(u64, u64)> {
     let DigitProblem { p, e, v, bound } = *problem;
     let t = PrimePower::new(p, e).unwrap();
@@ -17,7 +18,10 @@ fn values(problem: &DigitProblem) -> Vec<(u64, u64)> {
     let pair = |m: u64, i: i64| (t.add(t.mul(m, step), t.reduce_i64(i)), m);
     let lows = (highest + bound + 1) as u64;
     if lows * count <= if p == 2 { 1 << 20 } else { 1 << 17 } {
-        return (0..count).flat_map(|m| (-bound..=highest).map(move |i| (m, i))).map(|(m, i)| pair(m, i)).collect();
+        return (0..count)
+            .flat_map(|m| (-bound..=highest).map(move |i| (m, i)))
+            .map(|(m, i)| pair(m, i))
+            .collect();
     }
     let mut rng = Rng(step);
     (0..1 << 12).map(|_| pair(rng.below(count), rng.below(lows) as i64 - bound)).collect()
@@ -31,8 +35,14 @@ fn check(problem: &DigitProblem, removal: &DigitRemoval) {
         scheme.take_counts();
         let y = removal.remove(&scheme, &x, NextUse::Keep).unwrap();
         let (counts, costs) = (scheme.take_counts(), removal.costs());
-        assert_eq!((counts.products, counts.relinearizations, y.depth), (costs.products, costs.relinearizations, costs.depth));
-        assert_eq!((y.t.exponent(), removal.output_exponent()), (problem.e - problem.v, problem.e - problem.v));
+        assert_eq!(
+            (counts.products, counts.relinearizations, y.depth),
+            (costs.products, costs.relinearizations, costs.depth)
+        );
+        assert_eq!(
+            (y.t.exponent(), removal.output_exponent()),
+            (problem.e - problem.v, problem.e - problem.v)
+        );
         let wrong = part.iter().zip(&y.slots).find(|((_, want), got)| want != *got);
         assert_eq!(wrong, None, "{problem:?} by {}", removal.method());
     }
@@ -111,12 +121,64 @@ fn costs(problem: &DigitProblem, method: &str) -> (u32, usize, usize) {
 #[test]
 fn costs_of_the_methods() {
     // Depth, products, relinearizations; where B matters, for B = 20.
-    let methods = ["halevi_shoup", "chen_han", "geelen", "geelen_1", "local", "product_tree_2", "paterson_stockmeyer"];
+    let methods = [
+        "halevi_shoup",
+        "chen_han",
+        "geelen",
+        "geelen_1",
+        "local",
+        "product_tree_2",
+        "paterson_stockmeyer",
+    ];
     let table = [
-        ((127, 2, 1), [(7, 21, 18), (7, 21, 18), (7, 21, 18), (8, 20, 16), (7, 15, 13), (7, 20, 19), (7, 15, 14)]),
-        ((127, 3, 1), [(14, 42, 36), (8, 33, 26), (8, 30, 23), (9, 26, 23), (7, 21, 18), (8, 26, 25), (8, 19, 17)]),
-        ((127, 4, 1), [(21, 63, 54), (9, 41, 30), (9, 33, 27), (10, 30, 25), (7, 21, 18), (9, 25, 25), (9, 20, 18)]),
-        ((257, 2, 1), [(9, 26, 23), (9, 26, 23), (9, 26, 23), (10, 25, 20), (7, 15, 13), (7, 20, 19), (7, 15, 14)]),
+        (
+            (127, 2, 1),
+            [
+                (7, 21, 18),
+                (7, 21, 18),
+                (7, 21, 18),
+                (8, 20, 16),
+                (7, 15, 13),
+                (7, 20, 19),
+                (7, 15, 14),
+            ],
+        ),
+        (
+            (127, 3, 1),
+            [
+                (14, 42, 36),
+                (8, 33, 26),
+                (8, 30, 23),
+                (9, 26, 23),
+                (7, 21, 18),
+                (8, 26, 25),
+                (8, 19, 17),
+            ],
+        ),
+        (
+            (127, 4, 1),
+            [
+                (21, 63, 54),
+                (9, 41, 30),
+                (9, 33, 27),
+                (10, 30, 25),
+                (7, 21, 18),
+                (9, 25, 25),
+                (9, 20, 18),
+            ],
+        ),
+        (
+            (257, 2, 1),
+            [
+                (9, 26, 23),
+                (9, 26, 23),
+                (9, 26, 23),
+                (10, 25, 20),
+                (7, 15, 13),
+                (7, 20, 19),
+                (7, 15, 14),
+            ],
+        ),
     ];
     for ((p, e, v), expected) in table {
         let problem = DigitProblem { p, e, v, bound: 20 };
@@ -129,25 +191,34 @@ fn costs_of_the_methods() {
     ];
     for ((p, e, v, bound), expected) in several {
         let problem = DigitProblem { p, e, v, bound };
-        assert_eq!(["halevi_shoup", "chen_han", "geelen", "geelen_1"].map(|m| costs(&problem, m)), expected, "({p}, {e}, {v})");
+        assert_eq!(
+            ["halevi_shoup", "chen_han", "geelen", "geelen_1"].map(|m| costs(&problem, m)),
+            expected,
+            "({p}, {e}, {v})"
+        );
     }
     assert_eq!(costs(&DigitProblem { p: 17, e: 6, v: 2, bound: 23 }, "local"), (9, 22, 19));
     assert_eq!(costs(&DigitProblem { p: 17, e: 6, v: 2, bound: 23 }, "local_1"), (10, 20, 19));
-    // All values of a digit: b is the constant -1 (Wilson), and the closed form costs no more than the digit polynomial.
+    // All values of a digit: b is the constant -1 (Wilson), and the closed form costs no more than
+    // the digit polynomial.
     assert_eq!(costs(&DigitProblem::all_digits(127, 2, 1), "paterson_stockmeyer"), (7, 21, 18));
-    // Composed: fewer products for many digits to a small base, deeper; no level deeper where lifts are all that is composed.
+    // Composed: fewer products for many digits to a small base, deeper; no level deeper where lifts
+    // are all that is composed.
     assert_eq!(costs(&DigitProblem::all_digits(5, 6, 3), "geelen_composed"), (10, 20, 18));
     let many = [(2u64, 40u32), (3, 30), (5, 20)].map(|(p, e)| {
         let problem = DigitProblem::all_digits(p, e, 1);
         ["geelen", "geelen_composed"].map(|m| costs(&problem, m))
     });
-    assert_eq!(many, [[(6, 9, 8), (7, 7, 7)], [(6, 15, 12), (9, 10, 10)], [(7, 15, 13), (9, 14, 12)]]);
+    assert_eq!(
+        many,
+        [[(6, 9, 8), (7, 7, 7)], [(6, 15, 12), (9, 10, 10)], [(7, 15, 13), (9, 14, 12)]]
+    );
 }
 
 #[test]
 fn bits_are_cheapest_by_doubling() {
-    // Bootstrapping with r = 1, 8 and 16, and table 3 of Chen-Han: products by each method, and the depth of the last two. The depth is
-    // v for r = 1: bit k of x has degree 2^k modulo 2.
+    // Bootstrapping with r = 1, 8 and 16, and table 3 of Chen-Han: products by each method, and the
+    // depth of the last two. The depth is v for r = 1: bit k of x has degree 2^k modulo 2.
     let methods = ["halevi_shoup", "chen_han", "geelen", "doubling"];
     for ((e, v), products, depth) in [
         ((7, 6), [21, 18, 15, 14], 6),
@@ -172,8 +243,9 @@ fn bits_are_cheapest_by_doubling() {
 
 #[test]
 fn the_algorithm_of_chen_han_wins_where_the_paper_says() {
-    // Table 3: for e >= v + 2 and large p both less depth and less work than Halevi-Shoup; theorem 5: degree e p^v at most, and the
-    // products that it counts, but for the lower terms that an asymptotic formula leaves out.
+    // Table 3: for e >= v + 2 and large p both less depth and less work than Halevi-Shoup; theorem
+    // 5: degree e p^v at most, and the products that it counts, but for the lower terms that an
+    // asymptotic formula leaves out.
     for (p, e, v) in [(5, 6, 3), (17, 4, 2), (31, 3, 1), (127, 3, 1), (127, 4, 1)] {
         let problem = DigitProblem::all_digits(p, e, v);
         let reports = compare(&problem).unwrap();
@@ -188,7 +260,10 @@ fn the_algorithm_of_chen_han_wins_where_the_paper_says() {
             let depth = f64::from(report.costs.depth);
             // Every polynomial rounds its depth up.
             let steps = report.degrees[0].len() as f64;
-            assert!(depth >= predicted.depth - 1.0 && depth <= predicted.depth + steps, "{report:?}");
+            assert!(
+                depth >= predicted.depth - 1.0 && depth <= predicted.depth + steps,
+                "{report:?}"
+            );
             let products = report.costs.products as f64;
             assert!(products <= 1.35 * predicted.products, "{report:?}");
         }
@@ -201,7 +276,10 @@ fn the_algorithm_of_chen_han_wins_where_the_paper_says() {
 #[test]
 fn rows_have_the_degrees_of_the_papers() {
     let degrees = |p, e, v, bound, method: &str| {
-        DigitRemoval::for_problem(DigitProblem { p, e, v, bound }, method.parse().unwrap()).unwrap().degrees().to_vec()
+        DigitRemoval::for_problem(DigitProblem { p, e, v, bound }, method.parse().unwrap())
+            .unwrap()
+            .degrees()
+            .to_vec()
     };
     // Set I of Ma et al.: 17,81;65 becomes 17,81;14, and odd 13.
     assert_eq!(degrees(17, 6, 2, 23, "geelen"), [vec![17, 81], vec![65]]);
@@ -213,14 +291,18 @@ fn rows_have_the_degrees_of_the_papers() {
     let two_steps = degrees(3, 30, 1, 1, "geelen_composed");
     assert_eq!((two_steps[0].len(), degrees(3, 30, 1, 1, "geelen")), (2, vec![vec![59]]));
     // The lifts of a row end where the digit's polynomial has the lower degree.
-    assert_eq!(degrees(2, 11, 5, 16, "chen_han"), [vec![2, 2, 2, 11], vec![2, 2, 2, 10], vec![2, 2, 9], vec![2, 8], vec![7]]);
+    assert_eq!(
+        degrees(2, 11, 5, 16, "chen_han"),
+        [vec![2, 2, 2, 11], vec![2, 2, 2, 10], vec![2, 2, 9], vec![2, 8], vec![7]]
+    );
     assert_eq!(degrees(2, 16, 15, 1 << 14, "chen_han")[0], [2, 2, 2, 16]);
 }
 
 #[test]
 fn impossible_combinations_are_refused() {
     let refused = |p, e, v, bound, method: &str| {
-        DigitRemoval::for_problem(DigitProblem { p, e, v, bound }, method.parse().unwrap()).unwrap_err()
+        DigitRemoval::for_problem(DigitProblem { p, e, v, bound }, method.parse().unwrap())
+            .unwrap_err()
     };
     use crate::error::CircuitError::{DigitProblem as Problem, OverflowBound, Ring};
     use everlevel_ring::RingError::{NotInvertible, PlainModulus};

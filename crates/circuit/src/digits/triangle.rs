@@ -1,21 +1,25 @@
 //! Digit removal row by row: Algorithm 1 of Chen–Han 2018 (ia.cr/2018/067), rebuilt.
 //!
-//! Row i starts from y_i, a number whose lowest digit is the digit z_i of x, modulo p^(e-i). It makes *lifts*, numbers that agree
-//! with z_i modulo p^2, p^3, .., and the *digit* z_i itself, exact modulo p^(e-i). The next row is
+//! Row i starts from y_i, a number whose lowest digit is the digit z_i of x, modulo p^(e-i). It
+//! makes *lifts*, numbers that agree with z_i modulo p^2, p^3, .., and the *digit* z_i itself,
+//! exact modulo p^(e-i). The next row is
 //!
 //! ```text
 //! y_i = (..((x - z_0)/p - z_1)/p - .. - z_(i-1))/p
 //! ```
 //!
-//! where of z_j only i - j + 1 digits need to be right: a lift will do, and is shallower than the digit. The result is the
-//! same with the exact digits. Every division is one of the ciphertext, so each row lives at a smaller modulus than the one before.
+//! where of z_j only i - j + 1 digits need to be right: a lift will do, and is shallower than the
+//! digit. The result is the same with the exact digits. Every division is one of the ciphertext, so
+//! each row lives at a smaller modulus than the one before.
 //!
-//! One polynomial cannot take x = i + p^v m to i, however few values occur, once there are i and i - p among them: f(i + p^v) = f(i) modulo
-//! p^(v+1) says that f'(i) is 0 modulo p, and f(i) - f(i - p) = p says that it is 1. So there are rows, and divisions between them.
+//! One polynomial cannot take x = i + p^v m to i, however few values occur, once there are i and i
+//! - p among them: f(i + p^v) = f(i) modulo p^(v+1) says that f'(i) is 0 modulo p, and f(i) - f(i -
+//! p) = p says that it is 1. So there are rows, and divisions between them.
 //!
-//! The algorithm as printed does not divide x' by p^(i+1) nor scale the lifts by p^j, and defines its ℓ (from which lift on the
-//! digit is used instead) in three ways. Here a row simply has as many lifts as are worth while: the digit stands in for those that it
-//! does not have. That is ℓ = the least k with p^k not below the degree of the digit's polynomial.
+//! The algorithm as printed does not divide x' by p^(i+1) nor scale the lifts by p^j, and defines
+//! its ℓ (from which lift on the digit is used instead) in three ways. Here a row simply has as
+//! many lifts as are worth while: the digit stands in for those that it does not have. That is ℓ =
+//! the least k with p^k not below the degree of the digit's polynomial.
 
 use super::problem::DigitProblem;
 use crate::error::CircuitError;
@@ -50,7 +54,8 @@ pub(super) struct Row {
     pub(super) degrees: Vec<usize>,
 }
 
-/// The program for a whole problem from a method for its rows, and the degrees of the polynomials of each row.
+/// The program for a whole problem from a method for its rows, and the degrees of the polynomials
+/// of each row.
 pub(super) fn program(
     problem: &DigitProblem,
     method: impl Fn(RowTask) -> Result<Row, CircuitError>,
@@ -94,7 +99,11 @@ pub(super) fn program(
     Ok((builder.finish(&[result])?, degrees))
 }
 
-fn subtract_and_divide(builder: &mut ProgramBuilder, x: NodeId, digit: NodeId) -> Result<NodeId, CircuitError> {
+fn subtract_and_divide(
+    builder: &mut ProgramBuilder,
+    x: NodeId,
+    digit: NodeId,
+) -> Result<NodeId, CircuitError> {
     let rest = builder.combine(vec![], vec![(x, 1), (digit, -1)], 0)?;
     builder.divide_by_p(rest)
 }

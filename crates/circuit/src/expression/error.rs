@@ -1,6 +1,7 @@
 //! Errors of programs.
 
-/// What is wrong with the text of a program, and where: `column` counts characters from the beginning of the text, from 1.
+/// What is wrong with the text of a program, and where: `column` counts characters from the
+/// beginning of the text, from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: {problem}")]
 pub struct ExpressionError {
@@ -17,10 +18,13 @@ impl ExpressionError {
     pub fn code(&self) -> &'static str {
         Self::CODES[0]
     }
+
     pub(super) fn new(column: usize, problem: impl Into<String>) -> Self {
         ExpressionError { column, problem: problem.into() }
     }
-    /// The line of `text` with the mistake, and a second line with a mark below it. Long lines are cut around the mark.
+
+    /// The line of `text` with the mistake, and a second line with a mark below it. Long lines are
+    /// cut around the mark.
     pub fn pointer(&self, text: &str) -> String {
         const AROUND: usize = 60;
         let before: Vec<char> = text.chars().take(self.column.saturating_sub(1)).collect();

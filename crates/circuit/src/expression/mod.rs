@@ -1,4 +1,5 @@
-//! A small language of programs on encrypted vectors, slot by slot: `y = 3*x*(1-x); total = sum(rotate(y, 5)^2)`.
+//! A small language of programs on encrypted vectors, slot by slot: `y = 3*x*(1-x); total =
+//! sum(rotate(y, 5)^2)`.
 //!
 //! ```text
 //! program   := statement { ";" statement } [ ";" ]
@@ -9,12 +10,16 @@
 //! power     := atom [ "^" integer ]
 //! atom      := integer | name | function "(" sum { "," [ "-" ] integer } ")" | "(" sum ")"
 //! ```
-//! Names are letters, digits and `_`, not a digit first. Integers are taken modulo p^r and stand in every slot. Functions: `rotate(x, k)`, the columns by k
-//! to the left; `rotate(x, k, i)`, along dimension i of the slots; `swap_rows(x)`; `sum(x)`, all slots, in every slot; `refresh(x)`, a bootstrapping.
-//! White space and line ends mean nothing; `#` begins a comment that ends with the line.
+//! Names are letters, digits and `_`, not a digit first. Integers are taken modulo p^r and stand in
+//! every slot. Functions: `rotate(x, k)`, the columns by k to the left; `rotate(x, k, i)`, along
+//! dimension i of the slots; `swap_rows(x)`; `sum(x)`, all slots, in every slot; `refresh(x)`, a
+//! bootstrapping. White space and line ends mean nothing; `#` begins a comment that ends with the
+//! line.
 //!
-//! A program is parsed ([`Program::parse`]), which finds every mistake that needs no ciphertext and points at it, and then run on any scheme
-//! ([`Program::run`]), as deep as it is: [`AutoRefresh`](crate::AutoRefresh) bootstraps. On the no-op scheme it shows which keys it takes.
+//! A program is parsed ([`Program::parse`]), which finds every mistake that needs no ciphertext and
+//! points at it, and then run on any scheme ([`Program::run`]), as deep as it is:
+//! [`AutoRefresh`](crate::AutoRefresh) bootstraps. On the no-op scheme it shows which keys it
+//! takes.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -103,18 +108,22 @@ impl Program {
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(String::as_str)
     }
+
     /// What it defines, in order; names that begin with `_` are its own and left out.
     pub fn outputs(&self) -> impl Iterator<Item = &str> {
         self.statements.iter().map(|s| s.name.as_str()).filter(|name| !name.starts_with('_'))
     }
+
     /// Whether it moves values between slots: by a rotation, an exchange of rows, a sum.
     pub fn moves_slots(&self) -> bool {
         self.statements.iter().any(|s| s.value.moves_slots())
     }
+
     /// How many statements there are.
     pub fn len(&self) -> usize {
         self.statements.len()
     }
+
     /// Whether there is none: never, as an empty text is no program.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
@@ -126,10 +135,18 @@ impl Node {
     fn moves_slots(&self) -> bool {
         match &self.kind {
             Kind::Constant(_) | Kind::Name(_) => false,
-            Kind::Negative(x) | Kind::Power(x, _) | Kind::Call(Function::Refresh, x) => x.moves_slots(),
+            Kind::Negative(x) | Kind::Power(x, _) | Kind::Call(Function::Refresh, x) => {
+                x.moves_slots()
+            }
             Kind::Sum(terms) => terms.iter().any(|(_, x)| x.moves_slots()),
             Kind::Product(factors) => factors.iter().any(Self::moves_slots),
-            Kind::Call(Function::Rotate(_) | Function::RotateAlong(..) | Function::SwapRows | Function::Sum, _) => true,
+            Kind::Call(
+                Function::Rotate(_)
+                | Function::RotateAlong(..)
+                | Function::SwapRows
+                | Function::Sum,
+                _,
+            ) => true,
         }
     }
 }

@@ -11,10 +11,18 @@ impl Program {
     /// Parses a program.
     ///
     /// # Errors
-    /// The first mistake: a text that the grammar does not have, an unknown function, a wrong number of arguments, a name that is defined twice or
-    /// after its use, a statement without ciphertext, parentheses nested deeper than [`MAX_NESTING`], a text above [`MAX_BYTES`](super::MAX_BYTES).
+    /// The first mistake: a text that the grammar does not have, an unknown function, a wrong
+    /// number of arguments, a name that is defined twice or after its use, a statement without
+    /// ciphertext, parentheses nested deeper than [`MAX_NESTING`], a text above
+    /// [`MAX_BYTES`](super::MAX_BYTES).
     pub fn parse(text: &str) -> Result<Self> {
-        let mut parser = Parser { tokens: tokens(text)?, at: 0, nesting: 0, inputs: Vec::new(), known: BTreeSet::new() };
+        let mut parser = Parser {
+            tokens: tokens(text)?,
+            at: 0,
+            nesting: 0,
+            inputs: Vec::new(),
+            known: BTreeSet::new(),
+        };
         let mut statements: Vec<Statement> = Vec::new();
         while *parser.peek() != Token::End {
             let statement = parser.statement()?;
@@ -25,7 +33,10 @@ impl Program {
             }
         }
         if statements.is_empty() {
-            return Err(ExpressionError::new(1, "expected a statement such as y = 3*x*(1 - x), found none"));
+            return Err(ExpressionError::new(
+                1,
+                "expected a statement such as y = 3*x*(1 - x), found none",
+            ));
         }
         Ok(Program { statements, inputs: parser.inputs })
     }
@@ -44,15 +55,18 @@ impl Parser {
     fn peek(&self) -> &Token {
         &self.tokens[self.at].1
     }
+
     fn column(&self) -> usize {
         self.tokens[self.at].0
     }
+
     /// The next token; the end stays.
     fn next(&mut self) -> (usize, Token) {
         let token = self.tokens[self.at].clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
+
     fn accept(&mut self, sign: char) -> bool {
         let found = *self.peek() == Token::Sign(sign);
         if found {
@@ -60,12 +74,18 @@ impl Parser {
         }
         found
     }
+
     fn wrong<T>(&self, expected: &str) -> Result<T> {
-        Err(ExpressionError::new(self.column(), format!("expected {expected}, found {}", self.peek().shown())))
+        Err(ExpressionError::new(
+            self.column(),
+            format!("expected {expected}, found {}", self.peek().shown()),
+        ))
     }
+
     fn expect(&mut self, sign: char) -> Result<()> {
         if self.accept(sign) { Ok(()) } else { self.wrong(&format!("'{sign}'")) }
     }
+
     fn expect_end(&self) -> Result<()> {
         if *self.peek() == Token::End { Ok(()) } else { self.wrong("an operator, ';' or the end") }
     }
@@ -74,23 +94,36 @@ impl Parser {
         let (column, name) = match self.next() {
             (column, Token::Name(name)) => (column, name),
             (column, found) => {
-                let problem = format!("expected the name of a result, as in y = 2*x, found {}", found.shown());
+                let problem = format!(
+                    "expected the name of a result, as in y = 2*x, found {}",
+                    found.shown()
+                );
                 return Err(ExpressionError::new(column, problem));
             }
         };
         self.expect('=')?;
         let value = self.sum()?;
         if self.inputs.contains(&name) {
-            return Err(ExpressionError::new(column, format!("{name} is read before it is defined here: choose another name")));
+            return Err(ExpressionError::new(
+                column,
+                format!("{name} is read before it is defined here: choose another name"),
+            ));
         }
         if self.known.contains(&name) {
-            return Err(ExpressionError::new(column, format!("{name} is defined twice: choose another name")));
+            return Err(ExpressionError::new(
+                column,
+                format!("{name} is defined twice: choose another name"),
+            ));
         }
         if !value.has_name() {
-            return Err(ExpressionError::new(column, format!("{name} is a constant: nothing in it is encrypted")));
+            return Err(ExpressionError::new(
+                column,
+                format!("{name} is a constant: nothing in it is encrypted"),
+            ));
         }
         Ok(Statement { name, column, value })
     }
+
     fn sum(&mut self) -> Result<Node> {
         let column = self.column();
         let mut terms = vec![(false, self.product()?)];
@@ -103,16 +136,26 @@ impl Parser {
             self.next();
             terms.push((subtracted, self.product()?));
         }
-        Ok(if terms.len() == 1 { terms.swap_remove(0).1 } else { Node { column, kind: Kind::Sum(terms) } })
+        Ok(if terms.len() == 1 {
+            terms.swap_remove(0).1
+        } else {
+            Node { column, kind: Kind::Sum(terms) }
+        })
     }
+
     fn product(&mut self) -> Result<Node> {
         let column = self.column();
         let mut factors = vec![self.factor()?];
         while self.accept('*') {
             factors.push(self.factor()?);
         }
-        Ok(if factors.len() == 1 { factors.swap_remove(0) } else { Node { column, kind: Kind::Product(factors) } })
+        Ok(if factors.len() == 1 {
+            factors.swap_remove(0)
+        } else {
+            Node { column, kind: Kind::Product(factors) }
+        })
     }
+
     fn factor(&mut self) -> Result<Node> {
         let column = self.column();
         let mut negative = false;
@@ -122,6 +165,7 @@ impl Parser {
         let value = self.power()?;
         Ok(if negative { Node { column, kind: Kind::Negative(Box::new(value)) } } else { value })
     }
+
     fn power(&mut self) -> Result<Node> {
         let column = self.column();
         let base = self.atom()?;
@@ -133,11 +177,15 @@ impl Parser {
                 Ok(Node { column, kind: Kind::Power(Box::new(base), exponent) })
             }
             (at, found) => {
-                let problem = format!("expected an exponent from 0 to {MAX_EXPONENT}, found {}", found.shown());
+                let problem = format!(
+                    "expected an exponent from 0 to {MAX_EXPONENT}, found {}",
+                    found.shown()
+                );
                 Err(ExpressionError::new(at, problem))
             }
         }
     }
+
     fn atom(&mut self) -> Result<Node> {
         let (column, token) = self.next();
         let kind = match token {
@@ -158,28 +206,35 @@ impl Parser {
         };
         Ok(Node { column, kind })
     }
+
     /// What is between parentheses; the first one is read.
     fn nested(&mut self, column: usize) -> Result<Node> {
         let inner = self.deeper(column)?;
         self.expect(')')?;
         Ok(inner)
     }
+
     fn deeper(&mut self, column: usize) -> Result<Node> {
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            let problem = format!("parentheses nest deeper than {MAX_NESTING}: name a part in a statement of its own");
+            let problem = format!(
+                "parentheses nest deeper than {MAX_NESTING}: name a part in a statement of its own"
+            );
             return Err(ExpressionError::new(column, problem));
         }
         let inner = self.sum();
         self.nesting -= 1;
         inner
     }
+
     fn call(&mut self, column: usize, name: &str) -> Result<Kind> {
         let counts: &[usize] = match name {
             "rotate" => &[1, 2],
             "swap_rows" | "sum" | "refresh" => &[0],
             _ => {
-                let problem = format!("there is no function {name}: there are rotate, sum, swap_rows and refresh");
+                let problem = format!(
+                    "there is no function {name}: there are rotate, sum, swap_rows and refresh"
+                );
                 return Err(ExpressionError::new(column, problem));
             }
         };
@@ -190,9 +245,14 @@ impl Parser {
             let at = self.column();
             let negative = self.accept('-');
             match self.next() {
-                (_, Token::Integer(value)) => numbers.push((at, if negative { -(value as i64) } else { value as i64 })),
+                (_, Token::Integer(value)) => {
+                    numbers.push((at, if negative { -(value as i64) } else { value as i64 }))
+                }
                 (at, found) => {
-                    return Err(ExpressionError::new(at, format!("expected an integer, found {}", found.shown())));
+                    return Err(ExpressionError::new(
+                        at,
+                        format!("expected an integer, found {}", found.shown()),
+                    ));
                 }
             }
         }
@@ -207,8 +267,12 @@ impl Parser {
         }
         let function = match (name, numbers.as_slice()) {
             ("rotate", [(_, k), (at, dimension)]) => {
-                let dimension = usize::try_from(*dimension)
-                    .map_err(|_| ExpressionError::new(*at, format!("expected a dimension from 0, found {dimension}")))?;
+                let dimension = usize::try_from(*dimension).map_err(|_| {
+                    ExpressionError::new(
+                        *at,
+                        format!("expected a dimension from 0, found {dimension}"),
+                    )
+                })?;
                 Function::RotateAlong(dimension, *k)
             }
             ("rotate", [(_, k), ..]) => Function::Rotate(*k),
@@ -217,7 +281,10 @@ impl Parser {
             _ => Function::Refresh,
         };
         if !operand.has_name() {
-            return Err(ExpressionError::new(operand.column, format!("{name} of a constant: nothing in it is encrypted")));
+            return Err(ExpressionError::new(
+                operand.column,
+                format!("{name} of a constant: nothing in it is encrypted"),
+            ));
         }
         Ok(Kind::Call(function, Box::new(operand)))
     }

@@ -24,13 +24,16 @@ enum Value<S: Scheme> {
 }
 
 impl Program {
-    /// Runs the program on `inputs` of one plaintext modulus and returns its outputs. `progress` is called after each statement with the number of those done.
+    /// Runs the program on `inputs` of one plaintext modulus and returns its outputs. `progress` is
+    /// called after each statement with the number of those done.
     ///
-    /// Costs a product for each `*` of encrypted values, at least depth in products and powers of one level, a key switch for each rotation with a key of
-    /// its own ([`rotate_by_keys`]), and what bootstrappings the depth asks for.
+    /// Costs a product for each `*` of encrypted values, at least depth in products and powers of
+    /// one level, a key switch for each rotation with a key of its own ([`rotate_by_keys`]), and
+    /// what bootstrappings the depth asks for.
     ///
     /// # Errors
-    /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input; errors of the operations.
+    /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input; errors of the
+    /// operations.
     pub fn run<S: Raise>(
         &self,
         auto: &AutoRefresh<S>,
@@ -41,7 +44,8 @@ impl Program {
             let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
             return Err(CircuitError::MissingInput { name: name.into(), given: given.join(", ") });
         }
-        let first = inputs.values().next().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
+        let first =
+            inputs.values().next().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
         let scheme = auto.scheme();
         let modulus = PrimePower::new(scheme.plain_prime(), scheme.plain_exponent(&first.get()))?;
         let mut run = Run { auto, modulus, values: inputs.clone() };
@@ -52,7 +56,10 @@ impl Program {
             }
             progress(done + 1);
         }
-        Ok(self.outputs().filter_map(|name| Some((name.to_string(), run.values.remove(name)?))).collect())
+        Ok(self
+            .outputs()
+            .filter_map(|name| Some((name.to_string(), run.values.remove(name)?)))
+            .collect())
     }
 }
 
@@ -75,8 +82,12 @@ impl<S: Raise> Run<'_, S> {
             Kind::Product(factors) => self.product(factors)?,
             Kind::Power(x, exponent) => match (self.value(x)?, NonZeroU64::new(*exponent)) {
                 (_, None) => Value::Constant(self.modulus.reduce_u64(1)),
-                (Value::Constant(c), Some(exponent)) => Value::Constant(self.modulus.pow(c, exponent.get())),
-                (Value::Encrypted(x), Some(exponent)) => Value::Encrypted(self.auto.pow(&x, exponent)?),
+                (Value::Constant(c), Some(exponent)) => {
+                    Value::Constant(self.modulus.pow(c, exponent.get()))
+                }
+                (Value::Encrypted(x), Some(exponent)) => {
+                    Value::Encrypted(self.auto.pow(&x, exponent)?)
+                }
             },
             Kind::Call(function, x) => match self.value(x)? {
                 // As long as only powers are constants that the parser did not see to be ones.
@@ -85,10 +96,12 @@ impl<S: Raise> Run<'_, S> {
             },
         })
     }
+
     fn named(&self, name: &str) -> Result<Shared<S::Ciphertext>, CircuitError> {
         let missing = || CircuitError::MissingInput { name: name.into(), given: String::new() };
         self.values.get(name).cloned().ok_or_else(missing)
     }
+
     fn sum(&self, terms: &[(bool, Node)]) -> Result<Value<S>, CircuitError> {
         let mut constant = 0;
         let mut sum: Option<Shared<S::Ciphertext>> = None;
@@ -109,9 +122,12 @@ impl<S: Raise> Run<'_, S> {
         Ok(match sum {
             None => Value::Constant(constant),
             Some(sum) if constant == 0 => Value::Encrypted(sum),
-            Some(sum) => Value::Encrypted(self.auto.add_scalar(&sum, self.modulus.centered(constant))?),
+            Some(sum) => {
+                Value::Encrypted(self.auto.add_scalar(&sum, self.modulus.centered(constant))?)
+            }
         })
     }
+
     fn product(&self, factors: &[Node]) -> Result<Value<S>, CircuitError> {
         let mut constant = self.modulus.reduce_u64(1);
         let mut encrypted = Vec::new();
@@ -135,7 +151,12 @@ impl<S: Raise> Run<'_, S> {
             Some(x) => Value::Encrypted(self.auto.mul_scalar(&x, self.modulus.centered(constant))?),
         })
     }
-    fn call(&self, function: Function, x: &Shared<S::Ciphertext>) -> Result<Shared<S::Ciphertext>, CircuitError> {
+
+    fn call(
+        &self,
+        function: Function,
+        x: &Shared<S::Ciphertext>,
+    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
         match function {
             Function::Rotate(k) => self.auto.apply(x, |s, x| rotate_by_keys(s, x, k)),
             Function::RotateAlong(dimension, k) => {

@@ -25,7 +25,10 @@ impl Token {
 /// The tokens, each with its column, an end last.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError> {
     if text.len() > MAX_BYTES {
-        return Err(ExpressionError::new(1, format!("expected a program of at most {MAX_BYTES} bytes, found {}", text.len())));
+        return Err(ExpressionError::new(
+            1,
+            format!("expected a program of at most {MAX_BYTES} bytes, found {}", text.len()),
+        ));
     }
     let mut out = Vec::new();
     let mut rest = text.chars().enumerate().map(|(i, c)| (i + 1, c)).peekable();
@@ -40,8 +43,12 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError>
         match c {
             _ if c.is_whitespace() => {}
             '#' => while rest.next_if(|(_, c)| *c != '\n').is_some() {},
-            '=' | '+' | '-' | '*' | '^' | '(' | ')' | ',' | ';' => out.push((column, Token::Sign(c))),
-            _ if c.is_ascii_digit() => out.push((column, Token::Integer(integer(column, &word(c))?))),
+            '=' | '+' | '-' | '*' | '^' | '(' | ')' | ',' | ';' => {
+                out.push((column, Token::Sign(c)))
+            }
+            _ if c.is_ascii_digit() => {
+                out.push((column, Token::Integer(integer(column, &word(c))?)))
+            }
             _ if c.is_ascii_alphabetic() || c == '_' => out.push((column, Token::Name(word(c)))),
             '/' => {
                 let hint = "there is no division: multiply by the inverse modulo p^r";
@@ -59,6 +66,9 @@ fn integer(column: usize, word: &str) -> Result<u64, ExpressionError> {
     let value: Option<u64> = word.parse().ok().filter(|&v: &u64| v <= limit as u64);
     value.ok_or_else(|| {
         let shown: String = word.chars().take(40).collect();
-        ExpressionError::new(column, format!("expected an integer of at most {limit}, found {shown}"))
+        ExpressionError::new(
+            column,
+            format!("expected an integer of at most {limit}, found {shown}"),
+        )
     })
 }

@@ -1,13 +1,16 @@
 //! From bytes in GF(2^8) to integers modulo 2^e: what leaves AES, as what a server computes with.
 //!
 //! Three steps, docs/adr/0019:
-//! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and a trace takes a byte to eight integers b_i + 2 g_i;
-//! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only, as that is all that counts;
+//! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and a trace takes a byte to eight
+//!   integers b_i + 2 g_i;
+//! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only,
+//!   as that is all that counts;
 //! * the sum of 2^i b_i, the factors of 2 being free ([`Scheme::multiply_by_p`]).
 //!
-//! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated, summed ([`crate::sums::total_sum`]), truncated
-//! ([`crate::Truncation`]), and its lowest bit cleared ([`crate::ClearLowestDigit`]). [`crate::Comparison`] is for odd p; the sign of two's complement is
-//! `Truncation::floor` to one bit.
+//! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated,
+//! summed ([`crate::sums::total_sum`]), truncated ([`crate::Truncation`]), and its lowest bit
+//! cleared ([`crate::ClearLowestDigit`]). [`crate::Comparison`] is for odd p; the sign of two's
+//! complement is `Truncation::floor` to one bit.
 
 mod bits;
 
@@ -47,12 +50,14 @@ pub struct IntegersFromBytes<S: Scheme> {
     groups: Vec<Group>,
 }
 
-/// Bits of one byte that are lifted alike: at the same levels, so that they carry the same factor and can be added without constants.
+/// Bits of one byte that are lifted alike: at the same levels, so that they carry the same factor
+/// and can be added without constants.
 struct Group {
     byte: usize,
     /// Bits of the byte.
     bits: Range<usize>,
-    /// To where the lowest one counts, modulo 2 to some power; the next one counts to one power less.
+    /// To where the lowest one counts, modulo 2 to some power; the next one counts to one power
+    /// less.
     lift: Program,
 }
 
@@ -60,8 +65,15 @@ impl<S: Scheme> IntegersFromBytes<S> {
     /// Integers modulo 2^exponent from so many bytes, for ciphertexts at `level` or below.
     ///
     /// # Errors
-    /// [`CircuitError::Empty`] without bytes, [`CircuitError::Ring`] for an exponent that the parameters do not have, those of [`ByteBits::new`].
-    pub fn new(scheme: &S, bytes: usize, exponent: u32, order: ByteOrder, level: Level) -> Result<Self, CircuitError> {
+    /// [`CircuitError::Empty`] without bytes, [`CircuitError::Ring`] for an exponent that the
+    /// parameters do not have, those of [`ByteBits::new`].
+    pub fn new(
+        scheme: &S,
+        bytes: usize,
+        exponent: u32,
+        order: ByteOrder,
+        level: Level,
+    ) -> Result<Self, CircuitError> {
         if bytes == 0 {
             return Err(CircuitError::Empty { what: "the list of bytes" });
         }
@@ -72,7 +84,10 @@ impl<S: Scheme> IntegersFromBytes<S> {
         let mut groups = Vec::<Group>::new();
         for bit in 0..bytes.saturating_mul(8).min(exponent as usize) {
             let (byte, place, lift) = (bit / 8, bit % 8, lowest_bit(exponent - bit as u32)?);
-            match groups.last_mut().filter(|group| group.byte == byte && group.lift.costs() == lift.costs()) {
+            match groups
+                .last_mut()
+                .filter(|group| group.byte == byte && group.lift.costs() == lift.costs())
+            {
                 Some(group) => group.bits.end += 1,
                 None => groups.push(Group { byte, bits: place..place + 1, lift }),
             }
@@ -82,21 +97,26 @@ impl<S: Scheme> IntegersFromBytes<S> {
             let wanted = group.iter().map(Group::input_exponent).max().unwrap_or(1);
             ByteBits::new(scheme, wanted, level)
         };
-        let splits = groups.chunk_by(|a, b| a.byte == b.byte).map(byte).collect::<Result<_, _>>()?;
+        let splits =
+            groups.chunk_by(|a, b| a.byte == b.byte).map(byte).collect::<Result<_, _>>()?;
         Ok(IntegersFromBytes { exponent, bytes, order, splits, groups })
     }
+
     /// The automorphisms that need keys.
     pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
         ByteBits::<S>::automorphisms(shape)
     }
+
     /// e: the integers are modulo 2^e.
     pub fn exponent(&self) -> u32 {
         self.exponent
     }
+
     /// How many bytes an integer has.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
+
     /// Depth and products of the lifts; the bits take a level more.
     pub fn costs(&self) -> ProgramCosts {
         self.groups.iter().fold(ProgramCosts::default(), |sum, group| {
@@ -109,22 +129,33 @@ impl<S: Scheme> IntegersFromBytes<S> {
             }
         })
     }
+
     /// The integers whose bytes these are.
     ///
     /// # Errors
-    /// [`AesError::Width`] for another number of bytes, those of the scheme: above all too little capacity. Slots that hold no bytes give unspecified
-    /// integers.
-    pub fn evaluate(&self, scheme: &S, bytes: &[&S::Ciphertext]) -> Result<S::Ciphertext, CircuitError> {
+    /// [`AesError::Width`] for another number of bytes, those of the scheme: above all too little
+    /// capacity. Slots that hold no bytes give unspecified integers.
+    pub fn evaluate(
+        &self,
+        scheme: &S,
+        bytes: &[&S::Ciphertext],
+    ) -> Result<S::Ciphertext, CircuitError> {
         AesError::check_width("an integer", bytes.len(), self.bytes)?;
         let mut bytes = bytes.to_vec();
         if self.order == ByteOrder::Big {
             bytes.reverse();
         }
-        let bits: Vec<_> =
-            self.splits.par_iter().zip(&bytes).map(|(split, byte)| split.split(scheme, byte)).collect::<Result<_, _>>()?;
+        let bits: Vec<_> = self
+            .splits
+            .par_iter()
+            .zip(&bytes)
+            .map(|(split, byte)| split.split(scheme, byte))
+            .collect::<Result<_, _>>()?;
         let part = |group: &Group| group.sum(scheme, &bits[group.byte][group.bits.clone()]);
-        let parts: Vec<S::Ciphertext> = self.groups.par_iter().map(part).collect::<Result<_, CircuitError>>()?;
-        // Horner's rule. What lies above has more capacity, and so room for the constants that adapt its factor.
+        let parts: Vec<S::Ciphertext> =
+            self.groups.par_iter().map(part).collect::<Result<_, CircuitError>>()?;
+        // Horner's rule. What lies above has more capacity, and so room for the constants that
+        // adapt its factor.
         let mut parts = self.groups.iter().zip(parts).rev();
         let (_, highest) = parts.next().ok_or(CircuitError::Empty { what: "the list of bits" })?;
         parts.try_fold(highest, |sum, (group, part)| {
@@ -139,23 +170,34 @@ impl Group {
     fn input_exponent(&self) -> u32 {
         self.lift.input_exponents().into_iter().max().unwrap_or(1)
     }
+
     /// Σ 2^j b_j from b_j + 2 g_j.
-    fn sum<S: Scheme>(&self, scheme: &S, bits: &[S::Ciphertext]) -> Result<S::Ciphertext, CircuitError> {
+    fn sum<S: Scheme>(
+        &self,
+        scheme: &S,
+        bits: &[S::Ciphertext],
+    ) -> Result<S::Ciphertext, CircuitError> {
         let lift = |bit: &S::Ciphertext| {
             let bit = scheme.reduce_plain_modulus(bit, self.input_exponent())?;
-            self.lift.run(scheme, &[&bit], NextUse::Keep)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+            self.lift
+                .run(scheme, &[&bit], NextUse::Keep)?
+                .pop()
+                .ok_or(CircuitError::Empty { what: "the list of outputs" })
         };
-        let bits: Vec<S::Ciphertext> = bits.par_iter().map(lift).collect::<Result<_, CircuitError>>()?;
+        let bits: Vec<S::Ciphertext> =
+            bits.par_iter().map(lift).collect::<Result<_, CircuitError>>()?;
         let terms: Vec<_> = bits.iter().enumerate().map(|(j, bit)| (bit, 1 << j)).collect();
         Ok(scheme.prepare(&scheme.linear_combination(&terms, 0)?, NextUse::LinearMap)?)
     }
 }
 
-/// Integers whose bytes lie side by side in slots, as packed AES has them: in every slot the integer that begins there, modulo 2^e, from integers `x` below 256
-/// modulo 2^e ([`IntegersFromBytes`] of one byte). Slots whose places along the dimension are multiples of `bytes` hold those that are meant; windows that pass
-/// the end go on at the beginning.
+/// Integers whose bytes lie side by side in slots, as packed AES has them: in every slot the
+/// integer that begins there, modulo 2^e, from integers `x` below 256 modulo 2^e
+/// ([`IntegersFromBytes`] of one byte). Slots whose places along the dimension are multiples of
+/// `bytes` hold those that are meant; windows that pass the end go on at the beginning.
 ///
-/// A rotation ([`rotate_along`]) for each byte but the first, and the factors of 256 for the noise of a sum.
+/// A rotation ([`rotate_along`]) for each byte but the first, and the factors of 256 for the noise
+/// of a sum.
 ///
 /// # Errors
 /// [`CircuitError::Empty`] without bytes, those of [`rotate_along`] and of the scheme.
@@ -175,14 +217,21 @@ pub fn joined_along<S: Scheme>(
         };
         // Bytes above 2^e count for nothing.
         let Some(left) = left(exponent, weight) else { continue };
-        let digit = scheme.reduce_plain_modulus(&rotate_along(scheme, x, dimension, place as i64, NextUse::LinearMap)?, left)?;
+        let digit = scheme.reduce_plain_modulus(
+            &rotate_along(scheme, x, dimension, place as i64, NextUse::LinearMap)?,
+            left,
+        )?;
         let part = (0..weight).try_fold(digit, |part, _| scheme.multiply_by_p(&part))?;
         sum = Some(sum.map_or(Ok(part.clone()), |sum| scheme.add(&sum, &part))?);
     }
     sum.ok_or(CircuitError::Empty { what: "the list of bytes" })
 }
 
-/// The exponent of what is left of integers modulo 2^exponent without their `weight` lowest bits, if there is anything.
+/// The exponent of what is left of integers modulo 2^exponent without their `weight` lowest bits,
+/// if there is anything.
 fn left(exponent: u32, weight: usize) -> Option<u32> {
-    u32::try_from(weight).ok().and_then(|weight| exponent.checked_sub(weight)).filter(|&left| left > 0)
+    u32::try_from(weight)
+        .ok()
+        .and_then(|weight| exponent.checked_sub(weight))
+        .filter(|&left| left > 0)
 }

@@ -1,4 +1,5 @@
-//! Linear maps on the slots of an odd index: sums over a box of automorphisms, each with a diagonal along the last dimension.
+//! Linear maps on the slots of an odd index: sums over a box of automorphisms, each with a diagonal
+//! along the last dimension.
 
 use everlevel_ring::{GaloisElement, SlotShape};
 
@@ -32,8 +33,9 @@ pub struct Span {
 ///
 /// out = Σ over the inputs i and the points k of a box of D_(i,k) * Π_s σ_s^(k_s) (x_i),
 ///
-/// σ_s being the automorphism of a direction. The diagonals D_(i,k) have the same values at all places of the dimensions but the last one, D d
-/// residues each: polynomials in X_c alone, c the last axis.
+/// σ_s being the automorphism of a direction. The diagonals D_(i,k) have the same values at all
+/// places of the dimensions but the last one, D d residues each: polynomials in X_c alone, c the
+/// last axis.
 #[derive(Clone, Debug)]
 pub struct AxisMap {
     shape: SlotShape,
@@ -48,8 +50,9 @@ impl AxisMap {
     /// The map with the given diagonal for each input and each point of the box.
     ///
     /// # Errors
-    /// [`CircuitError::UnsupportedIndex`] unless the index of `shape` is odd and has no square factor; [`CircuitError::Empty`] if there is no
-    /// point; [`CircuitError::SlotCount`] if a diagonal has not D d residues; [`CircuitError::Ring`].
+    /// [`CircuitError::UnsupportedIndex`] unless the index of `shape` is odd and has no square
+    /// factor; [`CircuitError::Empty`] if there is no point; [`CircuitError::SlotCount`] if a
+    /// diagonal has not D d residues; [`CircuitError::Ring`].
     pub fn new(
         shape: &SlotShape,
         exponent: u32,
@@ -76,8 +79,10 @@ impl AxisMap {
         }
         Ok(AxisMap { shape: shape.clone(), last, spans, inputs, diagonals })
     }
-    /// Σ_k c_k rot^k, rot the rotation to the left along `dimension` and c_k a function of |k| below its size: a group convolution. Along
-    /// a good dimension k runs from 0, along a bad one from 1 - size, each term for the places that stay within the ends.
+
+    /// Σ_k c_k rot^k, rot the rotation to the left along `dimension` and c_k a function of |k|
+    /// below its size: a group convolution. Along a good dimension k runs from 0, along a bad one
+    /// from 1 - size, each term for the places that stay within the ends.
     ///
     /// # Errors
     /// As [`AxisMap::new`], [`CircuitError::UnknownDimension`].
@@ -89,27 +94,44 @@ impl AxisMap {
     ) -> Result<Self, CircuitError> {
         let span = Self::around(shape, dimension)?;
         let last = LastDimension::new(shape, exponent)?;
-        Self::new(shape, exponent, 1, vec![span], |_, k| last.masked(&constant(k[0]), Self::within(shape, span, k[0])))
+        Self::new(shape, exponent, 1, vec![span], |_, k| {
+            last.masked(&constant(k[0]), Self::within(shape, span, k[0]))
+        })
     }
-    /// The cyclic rotation to the left by `k` along a dimension. Along a bad one it has two terms: for the slots that stay within the
-    /// ends, and for those that pass one.
+
+    /// The cyclic rotation to the left by `k` along a dimension. Along a bad one it has two terms:
+    /// for the slots that stay within the ends, and for those that pass one.
     ///
     /// # Errors
     /// As [`AxisMap::convolution`].
-    pub fn rotation(shape: &SlotShape, exponent: u32, dimension: usize, k: i64) -> Result<Self, CircuitError> {
+    pub fn rotation(
+        shape: &SlotShape,
+        exponent: u32,
+        dimension: usize,
+        k: i64,
+    ) -> Result<Self, CircuitError> {
         let around = Self::around(shape, dimension)?;
         let size = shape.dimensions()[dimension].size as i64;
         let k = k.rem_euclid(size);
         let (from, count) = if around.from == 0 || k == 0 { (k, 1) } else { (k - size, 2) };
-        let (span, last) = (Span { from, step: size, count, ..around }, LastDimension::new(shape, exponent)?);
+        let (span, last) =
+            (Span { from, step: size, count, ..around }, LastDimension::new(shape, exponent)?);
         let one = last.ring().one();
-        Self::new(shape, exponent, 1, vec![span], |_, k| last.masked(&one, Self::within(shape, span, k[0])))
+        Self::new(shape, exponent, 1, vec![span], |_, k| {
+            last.masked(&one, Self::within(shape, span, k[0]))
+        })
     }
-    /// Any GR(p^e, d)-linear map along the last dimension: out_i = Σ_j entry(i, j) x_j, the same at all places of the other dimensions.
+
+    /// Any GR(p^e, d)-linear map along the last dimension: out_i = Σ_j entry(i, j) x_j, the same at
+    /// all places of the other dimensions.
     ///
     /// # Errors
     /// As [`AxisMap::new`].
-    pub fn matrix(shape: &SlotShape, exponent: u32, entry: impl Fn(usize, usize) -> Vec<u64>) -> Result<Self, CircuitError> {
+    pub fn matrix(
+        shape: &SlotShape,
+        exponent: u32,
+        entry: impl Fn(usize, usize) -> Vec<u64>,
+    ) -> Result<Self, CircuitError> {
         let span = Self::around(shape, shape.dimensions().len() - 1)?;
         let size = shape.columns() as i64;
         Self::new(shape, exponent, 1, vec![span], |_, k| {
@@ -121,74 +143,117 @@ impl AxisMap {
             (0..size).flat_map(element).collect()
         })
     }
+
     /// The powers of a direction that reach every place from every place.
     pub(crate) fn around(shape: &SlotShape, dimension: usize) -> Result<Span, CircuitError> {
         let found = shape.dimensions().get(dimension);
-        let all = found.ok_or(CircuitError::UnknownDimension { dimension, dimensions: shape.dimensions().len() })?;
-        let (from, count) = if all.good { (0, all.size) } else { (1 - all.size as i64, 2 * all.size - 1) };
+        let all = found.ok_or(CircuitError::UnknownDimension {
+            dimension,
+            dimensions: shape.dimensions().len(),
+        })?;
+        let (from, count) =
+            if all.good { (0, all.size) } else { (1 - all.size as i64, 2 * all.size - 1) };
         Ok(Span { direction: Direction::Dimension(dimension), from, step: 1, count })
     }
-    /// The places of the last dimension for which power `k` of the span stays within the ends; all of them along a good dimension.
+
+    /// The places of the last dimension for which power `k` of the span stays within the ends; all
+    /// of them along a good dimension.
     pub(crate) fn within(shape: &SlotShape, span: Span, k: i64) -> impl Fn(usize) -> bool {
         let bad = matches!(span.direction, Direction::Dimension(a) if !shape.dimensions()[a].good);
         let size = shape.dimensions().last().map_or(0, |last| last.size as i64);
         move |i| !bad || (0..size).contains(&(i as i64 + k))
     }
+
     /// The plaintext modulus.
     pub fn modulus(&self) -> PrimePower {
         self.last.ring().modulus()
     }
+
     /// The slots.
     pub fn shape(&self) -> &SlotShape {
         &self.shape
     }
+
     /// The box.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
+
     /// The number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
+
     /// The powers of the spans, the last one varying fastest.
     pub fn points(&self) -> Vec<Vec<i64>> {
         points(&self.spans)
     }
+
     /// The diagonals of an input, in the order of [`AxisMap::points`].
     pub fn diagonals(&self, input: usize) -> &[Vec<u64>] {
         let count = self.diagonals.len() / self.inputs;
         &self.diagonals[input * count..(input + 1) * count]
     }
+
     /// The automorphism of a point.
     pub fn galois_element(&self, point: &[i64]) -> GaloisElement {
-        galois_element(&self.shape, self.spans.iter().map(|s| s.direction).zip(point.iter().copied()))
+        galois_element(
+            &self.shape,
+            self.spans.iter().map(|s| s.direction).zip(point.iter().copied()),
+        )
     }
+
     /// The image of a diagonal under the automorphism of a point.
     pub(super) fn moved(&self, diagonal: &[u64], point: &[i64]) -> Vec<u64> {
         let last = Direction::Dimension(self.shape.dimensions().len() - 1);
-        let along = |wanted| self.spans.iter().zip(point).filter(|(s, _)| s.direction == wanted).map(|(_, k)| k).sum();
+        let along = |wanted| {
+            self.spans
+                .iter()
+                .zip(point)
+                .filter(|(s, _)| s.direction == wanted)
+                .map(|(_, k)| k)
+                .sum()
+        };
         self.last.moved(diagonal, along(last), along(Direction::Frobenius))
     }
+
     /// The composition "first this map, then `next`" (of one input): the product of the boxes.
     ///
     /// # Errors
-    /// [`CircuitError::PlanMismatch`] if the maps are for different slots, or `next` has several inputs; [`CircuitError::ModulusMismatch`].
+    /// [`CircuitError::PlanMismatch`] if the maps are for different slots, or `next` has several
+    /// inputs; [`CircuitError::ModulusMismatch`].
     pub fn then(&self, next: &AxisMap) -> Result<AxisMap, CircuitError> {
         if self.shape != next.shape || next.inputs != 1 {
-            return Err(CircuitError::PlanMismatch { reason: "a map of several inputs, or of other slots, follows another one" });
+            return Err(CircuitError::PlanMismatch {
+                reason: "a map of several inputs, or of other slots, follows another one",
+            });
         }
         if self.modulus() != next.modulus() {
-            return Err(CircuitError::ModulusMismatch { expected: self.modulus().value(), found: next.modulus().value() });
+            return Err(CircuitError::ModulusMismatch {
+                expected: self.modulus().value(),
+                found: next.modulus().value(),
+            });
         }
-        let outer: Vec<(Vec<i64>, &Vec<u64>)> = next.points().into_iter().zip(&next.diagonals).collect();
+        let outer: Vec<(Vec<i64>, &Vec<u64>)> =
+            next.points().into_iter().zip(&next.diagonals).collect();
         let mut diagonals = Vec::with_capacity(outer.len() * self.diagonals.len());
         for input in 0..self.inputs {
             for (k, d) in &outer {
-                diagonals.extend(self.diagonals(input).iter().map(|inner| self.last.product(d, &next.moved(inner, k))));
+                diagonals.extend(
+                    self.diagonals(input)
+                        .iter()
+                        .map(|inner| self.last.product(d, &next.moved(inner, k))),
+                );
             }
         }
         let spans = next.spans.iter().chain(&self.spans).copied().collect();
-        Ok(AxisMap { shape: self.shape.clone(), last: self.last.clone(), spans, inputs: self.inputs, diagonals })
+        Ok(AxisMap {
+            shape: self.shape.clone(),
+            last: self.last.clone(),
+            spans,
+            inputs: self.inputs,
+            diagonals,
+        })
     }
 }
 
@@ -196,12 +261,18 @@ impl AxisMap {
 pub(super) fn points(spans: &[Span]) -> Vec<Vec<i64>> {
     spans.iter().fold(vec![Vec::new()], |points, span| {
         let powers = (0..span.count as i64).map(|i| span.from + span.step * i);
-        points.iter().flat_map(|point| powers.clone().map(move |k| [&point[..], &[k]].concat())).collect()
+        points
+            .iter()
+            .flat_map(|point| powers.clone().map(move |k| [&point[..], &[k]].concat()))
+            .collect()
     })
 }
 
 /// The product of powers of directions.
-pub(super) fn galois_element(shape: &SlotShape, powers: impl Iterator<Item = (Direction, i64)>) -> GaloisElement {
+pub(super) fn galois_element(
+    shape: &SlotShape,
+    powers: impl Iterator<Item = (Direction, i64)>,
+) -> GaloisElement {
     powers.fold(shape.identity(), |g, (direction, k)| {
         let power = match direction {
             Direction::Dimension(a) => shape.rotation_along(a, k),

@@ -1,10 +1,13 @@
-//! Linear maps on slots: sparse sums of diagonals, their composition, and their evaluation by baby and giant steps.
+//! Linear maps on slots: sparse sums of diagonals, their composition, and their evaluation by baby
+//! and giant steps.
 //!
-//! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products). Where the index is a power of two it acts on vectors over the base ring, a
-//! Gaussian integer modulo p^e for each column of slots ([`GaussianRing`]): two residues, or one element of GR(p^e, 2); that is
-//! a [`LinearMap`]. Where the index is odd it acts on whole slots, and its diagonals vary along the last dimension only: an [`AxisMap`]. These are
-//! the mathematics; [`LinearMapPlan`] fixes the split into baby and giant steps, [`PreparedLinearMap`] holds the diagonals as one scheme
-//! wants them.
+//! A map is `out = sum over moves g of diag_g * g(v)` (slotwise products). Where the index is a
+//! power of two it acts on vectors over the base ring, a Gaussian integer modulo p^e for each
+//! column of slots ([`GaussianRing`]): two residues, or one element of GR(p^e, 2); that is a
+//! [`LinearMap`]. Where the index is odd it acts on whole slots, and its diagonals vary along the
+//! last dimension only: an [`AxisMap`]. These are the mathematics; [`LinearMapPlan`] fixes the
+//! split into baby and giant steps, [`PreparedLinearMap`] holds the diagonals as one scheme wants
+//! them.
 
 mod axis_map;
 mod columns;
@@ -36,11 +39,13 @@ pub struct LinearMap {
 }
 
 impl LinearMap {
-    /// The map with the given diagonals on `columns` columns of slots; diagonals of one move are added.
+    /// The map with the given diagonals on `columns` columns of slots; diagonals of one move are
+    /// added.
     ///
     /// # Errors
-    /// [`CircuitError::BadDiagonal`] if a period does not divide the columns or has not two values for each column;
-    /// [`CircuitError::UnsupportedShape`] unless `columns` is a power of two; [`CircuitError::Ring`] if p is 2.
+    /// [`CircuitError::BadDiagonal`] if a period does not divide the columns or has not two values
+    /// for each column; [`CircuitError::UnsupportedShape`] unless `columns` is a power of two;
+    /// [`CircuitError::Ring`] if p is 2.
     pub fn new(
         modulus: PrimePower,
         columns: usize,
@@ -49,7 +54,8 @@ impl LinearMap {
         if !columns.is_power_of_two() {
             return Err(CircuitError::UnsupportedShape { columns });
         }
-        let mut map = LinearMap { ring: GaussianRing::new(modulus)?, columns, diagonals: BTreeMap::new() };
+        let mut map =
+            LinearMap { ring: GaussianRing::new(modulus)?, columns, diagonals: BTreeMap::new() };
         for (by, mut diagonal) in diagonals {
             let PeriodicSlots { period, ref values } = diagonal;
             if period == 0 || !columns.is_multiple_of(period) || values.len() != 2 * period {
@@ -61,79 +67,107 @@ impl LinearMap {
         map.clean();
         Ok(map)
     }
+
     fn accumulate(&mut self, by: SlotMove, diagonal: PeriodicSlots) {
         let ring = self.ring;
-        self.diagonals.entry(by).and_modify(|old| *old = sum(old, &diagonal, &ring)).or_insert(diagonal);
+        self.diagonals
+            .entry(by)
+            .and_modify(|old| *old = sum(old, &diagonal, &ring))
+            .or_insert(diagonal);
     }
+
     fn clean(&mut self) {
         self.diagonals.retain(|_, d| d.values.iter().any(|&x| x != 0));
         for d in self.diagonals.values_mut() {
             *d = shrunk(std::mem::replace(d, PeriodicSlots { period: 1, values: vec![0; 2] }));
         }
     }
+
     /// The plaintext modulus.
     pub fn modulus(&self) -> PrimePower {
         self.ring.modulus()
     }
+
     /// The arithmetic of a column.
     pub fn ring(&self) -> GaussianRing {
         self.ring
     }
+
     /// The number of columns of the slots.
     pub fn columns(&self) -> usize {
         self.columns
     }
+
     /// The non-zero diagonals by their moves.
     pub fn diagonals(&self) -> impl ExactSizeIterator<Item = (SlotMove, &PeriodicSlots)> {
         self.diagonals.iter().map(|(g, d)| (*g, d))
     }
+
     /// The largest period of a diagonal: what the diagonals cost to hold.
     pub fn period(&self) -> usize {
         self.diagonals.values().map(|d| d.period).max().unwrap_or(1)
     }
-    /// The composition "first this map, then `next`": a product of sparse matrices, at most (diagonals of one) times
-    /// (diagonals of the other) diagonals, with the larger period.
+
+    /// The composition "first this map, then `next`": a product of sparse matrices, at most
+    /// (diagonals of one) times (diagonals of the other) diagonals, with the larger period.
     ///
     /// # Errors
-    /// [`CircuitError::ShapeMismatch`] or [`CircuitError::ModulusMismatch`] if the maps act on different vectors.
+    /// [`CircuitError::ShapeMismatch`] or [`CircuitError::ModulusMismatch`] if the maps act on
+    /// different vectors.
     pub fn then(&self, next: &LinearMap) -> Result<LinearMap, CircuitError> {
         if self.columns != next.columns {
             return Err(CircuitError::ShapeMismatch { left: self.columns, right: next.columns });
         }
         if self.ring != next.ring {
-            return Err(CircuitError::ModulusMismatch { expected: self.modulus().value(), found: next.modulus().value() });
+            return Err(CircuitError::ModulusMismatch {
+                expected: self.modulus().value(),
+                found: next.modulus().value(),
+            });
         }
         let mut out = LinearMap { diagonals: BTreeMap::new(), ..*self };
         for (a, outer) in &next.diagonals {
             for (b, inner) in &self.diagonals {
                 // outer * a(inner * b(v)) = (outer * a(inner)) * (ab)(v)
-                out.accumulate(a.then(*b, self.columns), product(outer, &moved(inner, *a, &self.ring), &self.ring));
+                out.accumulate(
+                    a.then(*b, self.columns),
+                    product(outer, &moved(inner, *a, &self.ring), &self.ring),
+                );
             }
         }
         out.clean();
         Ok(out)
     }
+
     /// The map followed by the multiplication of every slot by `factor`.
     pub fn scaled(&self, factor: u64) -> LinearMap {
         let mut out = self.clone();
         let t = self.modulus();
-        out.diagonals.values_mut().flat_map(|d| d.values.iter_mut()).for_each(|x| *x = t.mul(*x, factor));
+        out.diagonals
+            .values_mut()
+            .flat_map(|d| d.values.iter_mut())
+            .for_each(|x| *x = t.mul(*x, factor));
         out.clean();
         out
     }
-    /// The same map on vectors that repeat with `period` columns, a divisor of the columns: rotations that are equal on those
-    /// become one, the shorter way round.
+
+    /// The same map on vectors that repeat with `period` columns, a divisor of the columns:
+    /// rotations that are equal on those become one, the shorter way round.
     pub(crate) fn on_period(self, period: usize) -> LinearMap {
         let mut out = LinearMap { diagonals: BTreeMap::new(), ..self };
         for (by, diagonal) in self.diagonals {
             let shift = (by.shift % period) as i64;
             let shift = if shift > period as i64 / 2 { shift - period as i64 } else { shift };
-            out.accumulate(SlotMove { swap: by.swap, ..SlotMove::rotation(shift, self.columns) }, diagonal);
+            out.accumulate(
+                SlotMove { swap: by.swap, ..SlotMove::rotation(shift, self.columns) },
+                diagonal,
+            );
         }
         out.clean();
         out
     }
-    /// The map on plain values, those of column j at positions j and columns + j: the oracle of the encrypted evaluation.
+
+    /// The map on plain values, those of column j at positions j and columns + j: the oracle of the
+    /// encrypted evaluation.
     ///
     /// # Errors
     /// [`CircuitError::SlotCount`] if `v` has not 2 * columns values.
@@ -144,8 +178,9 @@ impl LinearMap {
         }
         let v = PeriodicSlots { period: columns, values: v.to_vec() };
         let zero = PeriodicSlots { period: columns, values: vec![0; 2 * columns] };
-        let add =
-            |out, (g, d): (&SlotMove, &PeriodicSlots)| sum(&out, &product(d, &moved(&v, *g, &self.ring), &self.ring), &self.ring);
+        let add = |out, (g, d): (&SlotMove, &PeriodicSlots)| {
+            sum(&out, &product(d, &moved(&v, *g, &self.ring), &self.ring), &self.ring)
+        };
         Ok(self.diagonals.iter().fold(zero, add).values)
     }
 }
@@ -192,13 +227,21 @@ mod tests {
         let t = PrimePower::new(7, 1).unwrap();
         let constant = |re, im| PeriodicSlots { period: 1, values: vec![re, im] };
         let by = SlotMove { shift: 1, swap: true };
-        let map = LinearMap::new(t, 2, [(SlotMove::IDENTITY, constant(2, 1)), (by, constant(1, 0))]).unwrap();
-        // (2 + i)(3 + 5i) + (1 - 4i) = 1 + 13i + 1 - 4i, (2 + i)(1 + 4i) + (3 - 5i) = -2 + 9i + 3 - 5i
+        let map =
+            LinearMap::new(t, 2, [(SlotMove::IDENTITY, constant(2, 1)), (by, constant(1, 0))])
+                .unwrap();
+        // (2 + i)(3 + 5i) + (1 - 4i) = 1 + 13i + 1 - 4i, (2 + i)(1 + 4i) + (3 - 5i) = -2 + 9i + 3 -
+        // 5i
         assert_eq!(map.apply_plain(&[3, 1, 5, 4]).unwrap(), [2, 1, 2, 4]);
         // Two rows modulo 5: 2 and 1 times, and the other row of the next column.
         let t = PrimePower::new(5, 1).unwrap();
-        let map = LinearMap::new(t, 2, [(SlotMove::IDENTITY, constant(2, 1)), (by, constant(1, 1))]).unwrap();
-        assert_eq!(map.apply_plain(&[3, 1, 2, 4]).unwrap(), [(6 + 4) % 5, 2 + 2, (2 + 1), (4 + 3) % 5]);
+        let map =
+            LinearMap::new(t, 2, [(SlotMove::IDENTITY, constant(2, 1)), (by, constant(1, 1))])
+                .unwrap();
+        assert_eq!(
+            map.apply_plain(&[3, 1, 2, 4]).unwrap(),
+            [(6 + 4) % 5, 2 + 2, (2 + 1), (4 + 3) % 5]
+        );
     }
 
     #[test]
@@ -206,7 +249,10 @@ mod tests {
         let t = PrimePower::new(257, 1).unwrap();
         for (period, len) in [(0, 0), (3, 6), (32, 64), (4, 7)] {
             let d = PeriodicSlots { period, values: vec![1; len] };
-            assert!(matches!(LinearMap::new(t, 16, [(SlotMove::IDENTITY, d)]), Err(CircuitError::BadDiagonal { .. })));
+            assert!(matches!(
+                LinearMap::new(t, 16, [(SlotMove::IDENTITY, d)]),
+                Err(CircuitError::BadDiagonal { .. })
+            ));
         }
         assert!(LinearMap::new(t, 12, []).is_err());
         assert!(LinearMap::new(PrimePower::new(2, 4).unwrap(), 16, []).is_err());

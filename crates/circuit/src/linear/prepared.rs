@@ -20,40 +20,60 @@ pub struct PreparedLinearMap<S: Scheme> {
 const ROWS_AT_ONCE: usize = 8;
 
 impl<S: Scheme> PreparedLinearMap<S> {
-    /// Prepares the diagonals: one plaintext a diagonal. `level` is that of the ciphertexts to come.
+    /// Prepares the diagonals: one plaintext a diagonal. `level` is that of the ciphertexts to
+    /// come.
     ///
     /// # Errors
-    /// [`CircuitError::PlanMismatch`] if the plan is for other slots or another prime; errors of the scheme.
+    /// [`CircuitError::PlanMismatch`] if the plan is for other slots or another prime; errors of
+    /// the scheme.
     pub fn new(scheme: &S, plan: &LinearMapPlan, level: Level) -> Result<Self, CircuitError> {
         if scheme.slot_shape() != plan.shape() {
-            return Err(CircuitError::PlanMismatch { reason: "a linear map was planned for other slots" });
+            return Err(CircuitError::PlanMismatch {
+                reason: "a linear map was planned for other slots",
+            });
         }
         let exponent = plan.modulus().exponent();
         let mut rows = Vec::with_capacity(plan.rows().len());
         for row in plan.rows() {
-            let prepared: Result<Vec<_>, CircuitError> =
-                row.iter().map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?)).collect();
+            let prepared: Result<Vec<_>, CircuitError> = row
+                .iter()
+                .map(|d| Ok(d.as_ref().map(|d| scheme.diagonal(d, exponent, level)).transpose()?))
+                .collect();
             rows.push(prepared?);
         }
         let (babies, giants) = (plan.babies().to_vec(), plan.giants().clone());
         Ok(PreparedLinearMap { exponent, level, inputs: plan.inputs(), babies, giants, rows })
     }
+
     /// The level for which the diagonals are prepared.
     pub fn level(&self) -> Level {
         self.level
     }
+
     /// The map of `x`: one level, one key switch a step, from one decomposition for all baby steps.
     ///
     /// # Errors
-    /// [`CircuitError::ExponentMismatch`] if `x` has another plaintext exponent; errors of the scheme.
-    pub fn apply(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+    /// [`CircuitError::ExponentMismatch`] if `x` has another plaintext exponent; errors of the
+    /// scheme.
+    pub fn apply(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        next: NextUse,
+    ) -> Result<S::Ciphertext, CircuitError> {
         self.apply_all(scheme, std::slice::from_ref(x), next)
     }
+
     /// The map of several inputs at one level.
     ///
     /// # Errors
     /// [`CircuitError::InputCount`]; else as [`PreparedLinearMap::apply`].
-    pub fn apply_all(&self, scheme: &S, inputs: &[S::Ciphertext], next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+    pub fn apply_all(
+        &self,
+        scheme: &S,
+        inputs: &[S::Ciphertext],
+        next: NextUse,
+    ) -> Result<S::Ciphertext, CircuitError> {
         if inputs.len() != self.inputs {
             return Err(CircuitError::InputCount { expected: self.inputs, found: inputs.len() });
         }
@@ -65,7 +85,8 @@ impl<S: Scheme> PreparedLinearMap<S> {
             }
             babies.extend(scheme.galois_many(x, &self.babies)?);
         }
-        let rows: Vec<Vec<Option<&S::Diagonal>>> = self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();
+        let rows: Vec<Vec<Option<&S::Diagonal>>> =
+            self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();
         match &self.giants {
             GiantSteps::Sum(elements) => {
                 let sums = scheme.combine(&babies, &rows)?;
@@ -74,10 +95,11 @@ impl<S: Scheme> PreparedLinearMap<S> {
             }
             GiantSteps::Chain(elements) => {
                 let blocks = rows.chunks(ROWS_AT_ONCE).zip(elements.chunks(ROWS_AT_ONCE));
-                let parts = blocks.flat_map(|(rows, elements)| match scheme.combine(&babies, rows) {
-                    Ok(sums) => elements.iter().copied().zip(sums).map(Ok).collect(),
-                    Err(error) => vec![Err::<_, SchemeError>(error)],
-                });
+                let parts =
+                    blocks.flat_map(|(rows, elements)| match scheme.combine(&babies, rows) {
+                        Ok(sums) => elements.iter().copied().zip(sums).map(Ok).collect(),
+                        Err(error) => vec![Err::<_, SchemeError>(error)],
+                    });
                 Ok(scheme.galois_chain(parts, next)?)
             }
         }
@@ -100,18 +122,26 @@ mod tests {
             let scheme = Clear::new(index, p);
             let (t, columns) = (PrimePower::new(p, 2).unwrap(), scheme.shape.columns());
             let mut rng = Rng(p);
-            let mut vector = |period: usize| (0..2 * period).map(|_| rng.below(t.value())).collect::<Vec<_>>();
+            let mut vector =
+                |period: usize| (0..2 * period).map(|_| rng.below(t.value())).collect::<Vec<_>>();
             let x = vector(columns);
             let diagonals = (0..40i64).map(|k| {
-                let by = SlotMove { swap: k % 3 == 1, ..SlotMove::rotation(5 * k / 3 - 20, columns) };
+                let by =
+                    SlotMove { swap: k % 3 == 1, ..SlotMove::rotation(5 * k / 3 - 20, columns) };
                 let period = columns >> (k % 4);
                 (by, PeriodicSlots { period, values: vector(period) })
             });
             let map = LinearMap::new(t, columns, diagonals).unwrap();
-            let plan = LinearMapPlan::new(&map, &scheme.shape, &StepCosts { max_keys: 64, ..StepCosts::default() }).unwrap();
+            let plan = LinearMapPlan::new(
+                &map,
+                &scheme.shape,
+                &StepCosts { max_keys: 64, ..StepCosts::default() },
+            )
+            .unwrap();
             assert!(plan.giants().elements().len() > 1 && plan.babies().len() > 1);
             let prepared = PreparedLinearMap::new(&scheme, &plan, Level(0)).unwrap();
-            let out = prepared.apply(&scheme, &scheme.encrypt(x.clone(), 2), NextUse::Keep).unwrap();
+            let out =
+                prepared.apply(&scheme, &scheme.encrypt(x.clone(), 2), NextUse::Keep).unwrap();
             assert_eq!(out.slots, map.apply_plain(&x).unwrap());
             assert_eq!(scheme.take_counts().galois, plan.key_switches());
         }

@@ -1,4 +1,5 @@
-//! The split into baby and giant steps where the index is odd: each span of a box into a short one and a coarse one.
+//! The split into baby and giant steps where the index is odd: each span of a box into a short one
+//! and a coarse one.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,9 @@ use super::{GiantSteps, LinearMapPlan, StepCosts};
 use crate::error::CircuitError;
 
 impl LinearMapPlan {
-    /// The cheapest split under `costs` of a map over an odd index, one width for each span: power k of a span is a baby among
-    /// its first `width` ones and a giant that is a multiple of the width. Giants are chained, so that they need a key for each span.
+    /// The cheapest split under `costs` of a map over an odd index, one width for each span: power
+    /// k of a span is a baby among its first `width` ones and a giant that is a multiple of the
+    /// width. Giants are chained, so that they need a key for each span.
     ///
     /// # Errors
     /// [`CircuitError::TooManyKeys`] if no split stays within the number of keys.
@@ -31,11 +33,14 @@ impl LinearMapPlan {
             }
         }
         let diagonals = map.points().len();
-        let (cost, widths) = best.ok_or(CircuitError::TooManyKeys { diagonals, max_keys: costs.max_keys })?;
+        let (cost, widths) =
+            best.ok_or(CircuitError::TooManyKeys { diagonals, max_keys: costs.max_keys })?;
         Ok(Self::with_widths(map, &widths, cost))
     }
+
     fn with_widths(map: &AxisMap, widths: &[usize], cost: f64) -> Self {
-        let (babies, giants) = (points(&short(map.spans(), widths)), descending(map.spans(), widths));
+        let (babies, giants) =
+            (points(&short(map.spans(), widths)), descending(map.spans(), widths));
         let all = map.points();
         let mut rows = Vec::with_capacity(giants.len());
         for giant in &giants {
@@ -45,7 +50,9 @@ impl LinearMapPlan {
                 row.extend(babies.iter().map(|baby| {
                     let point: Vec<i64> = baby.iter().zip(giant).map(|(b, g)| b + g).collect();
                     let place = all.binary_search(&point).ok()?;
-                    Some(DiagonalValues::LastDimensions(map.moved(&map.diagonals(input)[place], &back)))
+                    Some(DiagonalValues::LastDimensions(
+                        map.moved(&map.diagonals(input)[place], &back),
+                    ))
                 }));
             }
             rows.push(row);
@@ -53,7 +60,11 @@ impl LinearMapPlan {
         // From one giant to the next one in the chain, which ends at the identity.
         let nexts = giants[1..].iter().cloned().chain([vec![0; widths.len()]]);
         let chain = giants.iter().zip(nexts).map(|(giant, next)| {
-            let powers = map.spans().iter().zip(giant.iter().zip(&next)).map(|(s, (g, n))| (s.direction, g - n));
+            let powers = map
+                .spans()
+                .iter()
+                .zip(giant.iter().zip(&next))
+                .map(|(s, (g, n))| (s.direction, g - n));
             galois_element(map.shape(), powers)
         });
         LinearMapPlan {
@@ -77,8 +88,11 @@ struct Counts {
 
 impl Counts {
     fn new(map: &AxisMap, widths: &[usize]) -> Self {
-        let babies =
-            points(&short(map.spans(), widths)).iter().map(|b| map.galois_element(b)).filter(|g| !g.is_identity()).count();
+        let babies = points(&short(map.spans(), widths))
+            .iter()
+            .map(|b| map.galois_element(b))
+            .filter(|g| !g.is_identity())
+            .count();
         let giants = descending(map.spans(), widths);
         let spans = map.spans().iter().zip(widths).filter(|(s, w)| s.count > **w).count();
         Counts { babies, giants: giants.len() - 1, keys: babies + spans }
@@ -93,16 +107,20 @@ fn short(spans: &[Span], widths: &[usize]) -> Vec<Span> {
 /// All widths that differ in their numbers of giants, the babies of one input being few enough.
 fn all_widths(spans: &[Span]) -> Vec<Vec<usize>> {
     spans.iter().fold(vec![Vec::new()], |all, span| {
-        let widths: BTreeSet<usize> = (1..=span.count).map(|giants| span.count.div_ceil(giants)).collect();
+        let widths: BTreeSet<usize> =
+            (1..=span.count).map(|giants| span.count.div_ceil(giants)).collect();
         all.iter()
-            .flat_map(|prefix: &Vec<usize>| widths.iter().map(move |w| [&prefix[..], &[*w]].concat()))
+            .flat_map(|prefix: &Vec<usize>| {
+                widths.iter().map(move |w| [&prefix[..], &[*w]].concat())
+            })
             .filter(|widths| widths.iter().product::<usize>() <= MOST_BABIES)
             .collect()
     })
 }
 
-/// The giants in the order of a chain, the identity last: from one to the next, a span goes down by its width and those after it start
-/// again at their ends, so that there is one automorphism for each span.
+/// The giants in the order of a chain, the identity last: from one to the next, a span goes down by
+/// its width and those after it start again at their ends, so that there is one automorphism for
+/// each span.
 fn descending(spans: &[Span], widths: &[usize]) -> Vec<Vec<i64>> {
     let coarse: Vec<Span> = spans
         .iter()

@@ -17,9 +17,9 @@ pub enum DepthGoal {
     AtMost(u32),
 }
 
-/// The program of fewest products, then relinearizations, then levels, within the depth asked for; of several outputs each is to be
-/// as shallow as it can be, or nearly. Programs of large polynomials are large, so only the best of each depth is kept while they
-/// are made.
+/// The program of fewest products, then relinearizations, then levels, within the depth asked for;
+/// of several outputs each is to be as shallow as it can be, or nearly. Programs of large
+/// polynomials are large, so only the best of each depth is kept while they are made.
 pub(crate) fn best(
     programs: impl IntoIterator<Item = Result<Program, CircuitError>>,
     goal: DepthGoal,
@@ -44,7 +44,8 @@ pub(crate) fn best(
     let deepest = |depths: &[u32]| depths.iter().copied().max().unwrap_or(0);
     let needed = by_depth.keys().map(|depths| deepest(depths)).min().unwrap_or(0);
     let outputs = by_depth.keys().next().map_or(0, Vec::len);
-    let least: Vec<u32> = (0..outputs).map(|i| by_depth.keys().map(|depths| depths[i]).min().unwrap_or(0)).collect();
+    let least: Vec<u32> =
+        (0..outputs).map(|i| by_depth.keys().map(|depths| depths[i]).min().unwrap_or(0)).collect();
     let extra = match goal {
         DepthGoal::Least => 0,
         DepthGoal::Extra(levels) => levels,
@@ -53,8 +54,11 @@ pub(crate) fn best(
             return within.min_by_key(key).ok_or(CircuitError::TooDeep { allowed, needed });
         }
     };
-    // Sharing powers may keep two outputs from being shallow at once: as little beyond the goal as can be.
-    let beyond = |depths: &[u32]| depths.iter().zip(&least).map(|(d, l)| (d - l).saturating_sub(extra)).max();
+    // Sharing powers may keep two outputs from being shallow at once: as little beyond the goal as
+    // can be.
+    let beyond = |depths: &[u32]| {
+        depths.iter().zip(&least).map(|(d, l)| (d - l).saturating_sub(extra)).max()
+    };
     let found = by_depth.into_iter().min_by_key(|(depths, p)| (beyond(depths), key(p)));
     found.map(|(_, program)| program).ok_or(CircuitError::Empty { what: "the list of programs" })
 }

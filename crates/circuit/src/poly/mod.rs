@@ -1,8 +1,9 @@
 //! Polynomials over Z/p^e and their evaluation on ciphertexts.
 //!
-//! [`Polynomial`] is the mathematics (interpolation, products, plain evaluation), [`PolynomialPlan`] the evaluation of one
-//! or several polynomials in one variable with few products of ciphertexts, [`ProductTreePlan`] the evaluation of
-//! Π (x - a_i) without large constants.
+//! [`Polynomial`] is the mathematics (interpolation, products, plain evaluation),
+//! [`PolynomialPlan`] the evaluation of one or several polynomials in one variable with few
+//! products of ciphertexts, [`ProductTreePlan`] the evaluation of Π (x - a_i) without large
+//! constants.
 
 mod goal;
 mod newton;
@@ -44,30 +45,39 @@ pub enum Parity {
 impl Polynomial {
     /// The polynomial with these coefficients, lowest first; they are reduced.
     pub fn new(modulus: PrimePower, coefficients: impl IntoIterator<Item = u64>) -> Self {
-        let mut coefficients: Vec<u64> = coefficients.into_iter().map(|c| c % modulus.value()).collect();
+        let mut coefficients: Vec<u64> =
+            coefficients.into_iter().map(|c| c % modulus.value()).collect();
         while coefficients.last() == Some(&0) {
             coefficients.pop();
         }
         Polynomial { modulus, coefficients }
     }
+
     /// Π (x - a) over the given roots: O(n^2).
     pub fn from_roots(modulus: PrimePower, roots: impl IntoIterator<Item = u64>) -> Self {
         let one = Polynomial::new(modulus, [1]);
         roots.into_iter().fold(one, |f, a| f.times_linear(modulus.sub(0, a)))
     }
-    /// The polynomial of least degree with the given values at the given points: O(n^2), Newton's form.
+
+    /// The polynomial of least degree with the given values at the given points: O(n^2), Newton's
+    /// form.
     ///
     /// # Errors
-    /// [`CircuitError::Ring`] if two points agree modulo p; [`CircuitError::SlotCount`] if there are not as many
-    /// values as points.
-    pub fn interpolate(modulus: PrimePower, points: &[u64], values: &[u64]) -> Result<Self, CircuitError> {
+    /// [`CircuitError::Ring`] if two points agree modulo p; [`CircuitError::SlotCount`] if there
+    /// are not as many values as points.
+    pub fn interpolate(
+        modulus: PrimePower,
+        points: &[u64],
+        values: &[u64],
+    ) -> Result<Self, CircuitError> {
         let (n, t) = (points.len(), modulus);
         if values.len() != n {
             return Err(CircuitError::SlotCount { expected: n, found: values.len() });
         }
         let mut divided: Vec<u64> = values.iter().map(|v| v % t.value()).collect();
         for order in 1..n {
-            let gaps: Vec<u64> = (order..n).map(|i| t.sub(points[i] % t.value(), points[i - order])).collect();
+            let gaps: Vec<u64> =
+                (order..n).map(|i| t.sub(points[i] % t.value(), points[i - order])).collect();
             let inverses = invert_all(&t, &gaps)?;
             for i in (order..n).rev() {
                 divided[i] = t.mul(t.sub(divided[i], divided[i - 1]), inverses[i - order]);
@@ -75,6 +85,7 @@ impl Polynomial {
         }
         Ok(Polynomial::from_newton(t, points, &divided))
     }
+
     /// (x + c) times the polynomial.
     fn times_linear(&self, c: u64) -> Self {
         let t = self.modulus;
@@ -82,22 +93,31 @@ impl Polynomial {
         let scaled = self.coefficients.iter().map(|a| t.mul(*a, c)).chain(std::iter::once(0));
         Polynomial::new(t, shifted.zip(scaled).map(|(a, b)| t.add(a, b)))
     }
+
     /// The plaintext modulus.
     pub fn modulus(&self) -> PrimePower {
         self.modulus
     }
+
     /// The coefficients, lowest first; empty for the zero polynomial.
     pub fn coefficients(&self) -> &[u64] {
         &self.coefficients
     }
+
     /// The degree; 0 for constants, the zero polynomial among them.
     pub fn degree(&self) -> usize {
         self.coefficients.len().saturating_sub(1)
     }
-    /// The same coefficients, centered, modulo another power of p: what was exact modulo p^k is so still, with constants no larger.
+
+    /// The same coefficients, centered, modulo another power of p: what was exact modulo p^k is so
+    /// still, with constants no larger.
     pub(crate) fn with_modulus(&self, modulus: PrimePower) -> Self {
-        Polynomial::new(modulus, self.coefficients.iter().map(|c| modulus.reduce_i64(self.modulus.centered(*c))))
+        Polynomial::new(
+            modulus,
+            self.coefficients.iter().map(|c| modulus.reduce_i64(self.modulus.centered(*c))),
+        )
     }
+
     /// Which coefficients are zero. Constants are even.
     pub fn parity(&self) -> Parity {
         let zero = |rest: usize| self.coefficients.iter().skip(rest).step_by(2).all(|c| *c == 0);
@@ -107,10 +127,13 @@ impl Polynomial {
             _ => Parity::Mixed,
         }
     }
-    /// Whether it is c x + x^3 Q(x^4), as are the polynomials with f(i x) = x - i f(x) for a square root i of -1.
+
+    /// Whether it is c x + x^3 Q(x^4), as are the polynomials with f(i x) = x - i f(x) for a square
+    /// root i of -1.
     pub fn has_order_four(&self) -> bool {
         self.coefficients.iter().enumerate().all(|(k, c)| *c == 0 || k == 1 || k % 4 == 3)
     }
+
     /// The value at `x`, by Horner's rule.
     pub fn evaluate(&self, x: u64) -> u64 {
         let t = self.modulus;
@@ -154,7 +177,10 @@ mod tests {
             assert!(f.degree() < 40);
             assert!(points.iter().zip(&values).all(|(x, y)| f.evaluate(*x) == *y));
             let doubled = [points.clone(), vec![points[0] + p]].concat();
-            assert!(matches!(Polynomial::interpolate(t, &doubled, &[0; 41]), Err(CircuitError::Ring(_))));
+            assert!(matches!(
+                Polynomial::interpolate(t, &doubled, &[0; 41]),
+                Err(CircuitError::Ring(_))
+            ));
             assert!(Polynomial::interpolate(t, &points, &[0]).is_err());
         }
     }

@@ -7,7 +7,8 @@ use crate::error::CircuitError;
 use crate::modular::PrimePower;
 
 impl Polynomial {
-    /// Σ c_k Π_{j<k} (x - a_j): O(n^2) operations. There must be at least as many nodes a_j as coefficients, less one.
+    /// Σ c_k Π_{j<k} (x - a_j): O(n^2) operations. There must be at least as many nodes a_j as
+    /// coefficients, less one.
     pub(crate) fn from_newton(t: PrimePower, nodes: &[u64], coefficients: &[u64]) -> Self {
         let mut f: Vec<u64> = Vec::with_capacity(coefficients.len());
         for (k, c) in coefficients.iter().enumerate().rev() {
@@ -21,18 +22,24 @@ impl Polynomial {
         }
         Polynomial::new(t, f)
     }
-    /// The polynomial of least degree with f(a) = b for the pairs (a, b) and for every other point that they stand for.
+
+    /// The polynomial of least degree with f(a) = b for the pairs (a, b) and for every other point
+    /// that they stand for.
     ///
-    /// The points are to be a p-ordering of a set S (Bhargava 1997): each a_k makes the valuation ν_k of Π_{j<k} (a_k - a_j)
-    /// least among all points of S. Then this product divides its values at all of S, the polynomials
-    /// p^(e - ν_k) Π_{j<k} (x - a_j) generate the ideal of those that vanish on S, and Newton's coefficient c_k matters modulo
-    /// p^(e - ν_k) only. Reading stops at the first ν_k >= e. O(n^2) operations for n points, and no linear algebra.
+    /// The points are to be a p-ordering of a set S (Bhargava 1997): each a_k makes the valuation
+    /// ν_k of Π_{j<k} (a_k - a_j) least among all points of S. Then this product divides its values
+    /// at all of S, the polynomials p^(e - ν_k) Π_{j<k} (x - a_j) generate the ideal of those that
+    /// vanish on S, and Newton's coefficient c_k matters modulo p^(e - ν_k) only. Reading stops at
+    /// the first ν_k >= e. O(n^2) operations for n points, and no linear algebra.
     ///
     /// The least residues of the c_k are taken, which makes the degree least.
     ///
     /// # Errors
     /// [`CircuitError::Ring`] if no polynomial has these values.
-    pub(crate) fn interpolate_ordering(t: PrimePower, pairs: impl IntoIterator<Item = (u64, u64)>) -> Result<Self, CircuitError> {
+    pub(crate) fn interpolate_ordering(
+        t: PrimePower,
+        pairs: impl IntoIterator<Item = (u64, u64)>,
+    ) -> Result<Self, CircuitError> {
         let (mut nodes, mut coefficients): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
         for (a, b) in pairs {
             // The value so far and Π (a - a_j), both modulo p^e.
@@ -77,7 +84,8 @@ mod tests {
         for (p, e) in [(5u64, 1), (5, 2), (5, 4), (3, 5), (2, 9)] {
             let t = PrimePower::new(p, e).unwrap();
             let power = |a: u64| t.pow(a, p.pow(e));
-            let f = Polynomial::interpolate_ordering(t, (0..).map(|a| (a % t.value(), power(a)))).unwrap();
+            let f = Polynomial::interpolate_ordering(t, (0..).map(|a| (a % t.value(), power(a))))
+                .unwrap();
             assert!((0..t.value()).all(|a| f.evaluate(a) == power(a)), "{p}^{e}");
             // Below the first k with p^e | k!.
             let mut factorial = (1..).scan(1, |product, k| {

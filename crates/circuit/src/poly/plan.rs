@@ -12,12 +12,13 @@ use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime}
 
 /// The evaluation of one or several polynomials in one variable.
 ///
-/// A polynomial of degree D is cut into blocks of k coefficients, linear combinations of the baby powers x .. x^k;
-/// the blocks are joined by the giant powers x^(k 2^j), sums of products being relinearized once. All block
-/// sizes and sets of giants are tried; powers are shared between the polynomials. Odd and even polynomials are
-/// evaluated in x^2, those of order 4 (c x + x^3 Q(x^4)) in x^4; the outer factor x or x^3 is multiplied last, into the
-/// giants, or into the baby powers, whichever fits the depth. Least depth: ceil(log2(D + 1)), D + 1 a power of two included. Products: about 2 sqrt(D), or sqrt(2 D)
-/// for odd and even ones.
+/// A polynomial of degree D is cut into blocks of k coefficients, linear combinations of the baby
+/// powers x .. x^k; the blocks are joined by the giant powers x^(k 2^j), sums of products being
+/// relinearized once. All block sizes and sets of giants are tried; powers are shared between the
+/// polynomials. Odd and even polynomials are evaluated in x^2, those of order 4 (c x + x^3 Q(x^4))
+/// in x^4; the outer factor x or x^3 is multiplied last, into the giants, or into the baby powers,
+/// whichever fits the depth. Least depth: ceil(log2(D + 1)), D + 1 a power of two included.
+/// Products: about 2 sqrt(D), or sqrt(2 D) for odd and even ones.
 ///
 /// ```
 /// use everlevel_circuit::PrimePower;
@@ -41,15 +42,18 @@ impl PolynomialPlan {
     /// The plan for polynomials modulo one p^e.
     ///
     /// # Errors
-    /// [`CircuitError::Empty`] without polynomials, [`CircuitError::ModulusMismatch`] if their moduli differ,
-    /// [`CircuitError::TooDeep`] if no evaluation is within [`DepthGoal::AtMost`].
+    /// [`CircuitError::Empty`] without polynomials, [`CircuitError::ModulusMismatch`] if their
+    /// moduli differ, [`CircuitError::TooDeep`] if no evaluation is within [`DepthGoal::AtMost`].
     pub fn new(polynomials: &[Polynomial], goal: DepthGoal) -> Result<Self, CircuitError> {
         let Some(first) = polynomials.first() else {
             return Err(CircuitError::Empty { what: "the list of polynomials" });
         };
         let modulus = first.modulus();
         if let Some(other) = polynomials.iter().find(|f| f.modulus() != modulus) {
-            return Err(CircuitError::ModulusMismatch { expected: modulus.value(), found: other.modulus().value() });
+            return Err(CircuitError::ModulusMismatch {
+                expected: modulus.value(),
+                found: other.modulus().value(),
+            });
         }
         let mut builder = ProgramBuilder::new();
         let x = builder.input(modulus.exponent());
@@ -60,15 +64,22 @@ impl PolynomialPlan {
         });
         Ok(PolynomialPlan { prime: modulus.prime(), program: best(programs, goal)? })
     }
+
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
         self.program.costs()
     }
+
     /// The values of the polynomials, in their order.
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
-    pub fn evaluate<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<Vec<S::Ciphertext>, CircuitError> {
+    pub fn evaluate<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        next: NextUse,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         check_prime(scheme, self.prime)?;
         self.program.run(scheme, &[x], next)
     }
@@ -113,8 +124,14 @@ pub(crate) fn candidates<'a>(
     polynomials: &'a [Polynomial],
 ) -> impl Iterator<Item = Result<Candidate, CircuitError>> + 'a {
     shapes(polynomials).map(move |shape| {
-        let mut emitter = Emitter { builder: builder.clone(), powers: powers.clone(), shape, splits: BTreeMap::new() };
-        let outputs: Result<Vec<_>, _> = polynomials.iter().map(|f| emitter.polynomial(f)).collect();
+        let mut emitter = Emitter {
+            builder: builder.clone(),
+            powers: powers.clone(),
+            shape,
+            splits: BTreeMap::new(),
+        };
+        let outputs: Result<Vec<_>, _> =
+            polynomials.iter().map(|f| emitter.polynomial(f)).collect();
         Ok(Candidate { outputs: outputs?, builder: emitter.builder, powers: emitter.powers })
     })
 }
@@ -123,7 +140,8 @@ pub(crate) fn candidates<'a>(
 fn shapes(polynomials: &[Polynomial]) -> impl Iterator<Item = Shape> + use<> {
     let mixed = polynomials.iter().any(|f| f.parity() == Parity::Mixed);
     let factored = !mixed && polynomials.iter().any(|f| f.parity() == Parity::Odd);
-    let quartered = !polynomials.is_empty() && polynomials.iter().all(|f| f.degree() > 3 && f.has_order_four());
+    let quartered =
+        !polynomials.is_empty() && polynomials.iter().all(|f| f.degree() > 3 && f.has_order_four());
     let strides: &[usize] = if mixed {
         &[1]
     } else if quartered {
@@ -131,24 +149,31 @@ fn shapes(polynomials: &[Polynomial]) -> impl Iterator<Item = Shape> + use<> {
     } else {
         &[2]
     };
-    let ways: &[OuterFactor] =
-        if factored { &[OuterFactor::Last, OuterFactor::Giants, OuterFactor::Babies] } else { &[OuterFactor::Last] };
+    let ways: &[OuterFactor] = if factored {
+        &[OuterFactor::Last, OuterFactor::Giants, OuterFactor::Babies]
+    } else {
+        &[OuterFactor::Last]
+    };
     let highest = polynomials.iter().map(Polynomial::degree).max().unwrap_or(0);
     strides.iter().flat_map(move |&stride| {
         let degree = highest / stride;
         // Around the square root, and not each of very many.
         let root = degree.isqrt();
-        let sizes = ((root / 8).max(1)..=(2 * root + 4).min(degree.max(1))).step_by((root / 16).max(1));
+        let sizes =
+            ((root / 8).max(1)..=(2 * root + 4).min(degree.max(1))).step_by((root / 16).max(1));
         sizes.flat_map(move |block| {
             let blocks = (degree + 1).div_ceil(block);
             let most = log2_ceil(blocks).max(1);
             let least = log2_ceil(blocks.div_ceil(LONGEST_CHAIN)).max(1);
-            (least..=most).flat_map(move |giants| ways.iter().map(move |&outer| Shape { stride, block, giants, outer }))
+            (least..=most).flat_map(move |giants| {
+                ways.iter().map(move |&outer| Shape { stride, block, giants, outer })
+            })
         })
     })
 }
 
-/// A sum that is not a node yet, so that it can be joined to a larger one without a relinearization of its own.
+/// A sum that is not a node yet, so that it can be joined to a larger one without a relinearization
+/// of its own.
 #[derive(Default)]
 struct Open {
     pairs: Vec<(NodeId, NodeId)>,
@@ -173,7 +198,8 @@ impl Emitter {
             2 if f.parity() == Parity::Odd => 1,
             _ => 0,
         };
-        let coefficients: Vec<i64> = f.coefficients().iter().skip(r).step_by(self.shape.stride).map(centered).collect();
+        let coefficients: Vec<i64> =
+            f.coefficients().iter().skip(r).step_by(self.shape.stride).map(centered).collect();
         let mut sum = match (r, self.shape.outer) {
             (0, _) | (_, OuterFactor::Babies) => self.blocks(&coefficients, r)?,
             (_, OuterFactor::Last) => {
@@ -197,6 +223,7 @@ impl Emitter {
         }
         self.close(sum)
     }
+
     /// x^r times a giant, shared.
     fn outer_giant(&mut self, giant: NodeId, r: usize) -> Result<NodeId, CircuitError> {
         for j in 0..self.shape.giants {
@@ -208,18 +235,24 @@ impl Emitter {
         let factor = self.powers.power(&mut self.builder, r)?;
         self.builder.mul(giant, factor)
     }
+
     fn giant_exponent(&self, j: u32) -> usize {
         (self.shape.stride * self.shape.block) << j
     }
+
     /// x^r * (open sum), as an open sum.
     fn times(&mut self, r: usize, open: Open) -> Result<Open, CircuitError> {
         let x = self.powers.power(&mut self.builder, r)?;
         if open.pairs.is_empty() && open.terms.is_empty() {
-            return Ok(Open { terms: if open.constant == 0 { vec![] } else { vec![(x, open.constant)] }, ..Open::default() });
+            return Ok(Open {
+                terms: if open.constant == 0 { vec![] } else { vec![(x, open.constant)] },
+                ..Open::default()
+            });
         }
         let other = self.close(open)?;
         Ok(Open { pairs: vec![(other, x)], ..Open::default() })
     }
+
     /// A node from an open sum.
     fn close(&mut self, mut open: Open) -> Result<NodeId, CircuitError> {
         if open.pairs.is_empty()
@@ -234,14 +267,26 @@ impl Emitter {
         }
         self.builder.combine(open.pairs, open.terms, open.constant)
     }
+
     /// Σ c_i x^(stride i + offset) as blocks.
     fn blocks(&mut self, coefficients: &[i64], offset: usize) -> Result<Open, CircuitError> {
         // Without offset the top block may hold x^k itself, which is a giant anyway.
         let degree = coefficients.len().saturating_sub(1);
-        let count = if offset == 0 { degree.div_ceil(self.shape.block).max(1) } else { degree / self.shape.block + 1 };
+        let count = if offset == 0 {
+            degree.div_ceil(self.shape.block).max(1)
+        } else {
+            degree / self.shape.block + 1
+        };
         self.join(coefficients, count, true, offset)
     }
-    fn join(&mut self, coefficients: &[i64], count: usize, top: bool, offset: usize) -> Result<Open, CircuitError> {
+
+    fn join(
+        &mut self,
+        coefficients: &[i64],
+        count: usize,
+        top: bool,
+        offset: usize,
+    ) -> Result<Open, CircuitError> {
         if count <= 1 {
             let mut open = Open::default();
             for (i, c) in coefficients.iter().enumerate().filter(|(_, c)| **c != 0) {
@@ -269,7 +314,9 @@ impl Emitter {
         }
         Ok(sum)
     }
-    /// The least depth of joining `count` blocks, and the giant to split at for it; small giants are preferred.
+
+    /// The least depth of joining `count` blocks, and the giant to split at for it; small giants
+    /// are preferred.
     fn split(&mut self, count: usize, top: bool, offset: usize) -> (u32, u32) {
         let Shape { stride, block, giants, .. } = self.shape;
         if count <= 1 {
@@ -283,7 +330,9 @@ impl Emitter {
         // The largest giants that fit: small ones would make long chains.
         let largest = (giants - 1).min((count - 1).ilog2());
         for j in largest.saturating_sub(4)..=largest {
-            let high = self.split(count - (1 << j), top, offset).0.max(log2_ceil(self.giant_exponent(j))) + 1;
+            let high =
+                self.split(count - (1 << j), top, offset).0.max(log2_ceil(self.giant_exponent(j)))
+                    + 1;
             let depth = high.max(self.split(1 << j, false, offset).0);
             if depth < best.0 {
                 best = (depth, j);
@@ -300,7 +349,12 @@ mod tests {
     use crate::clear::{Clear, Rng};
     use crate::modular::PrimePower;
 
-    fn random(rng: &mut Rng, t: PrimePower, degree: usize, keep: impl Fn(usize) -> bool) -> Polynomial {
+    fn random(
+        rng: &mut Rng,
+        t: PrimePower,
+        degree: usize,
+        keep: impl Fn(usize) -> bool,
+    ) -> Polynomial {
         let coefficient = |i| {
             if i == degree {
                 1 + rng.below(t.prime() - 1)
@@ -313,7 +367,8 @@ mod tests {
         Polynomial::new(t, (0..=degree).map(coefficient).collect::<Vec<_>>())
     }
 
-    /// Evaluates on the clear scheme, which counts for itself, and compares values, depth and products.
+    /// Evaluates on the clear scheme, which counts for itself, and compares values, depth and
+    /// products.
     fn check(scheme: &Clear, polynomials: &[Polynomial], goal: DepthGoal) -> ProgramCosts {
         let t = polynomials[0].modulus();
         let plan = PolynomialPlan::new(polynomials, goal).unwrap();
@@ -322,10 +377,17 @@ mod tests {
         scheme.take_counts();
         let ys = plan.evaluate(scheme, &x, NextUse::Keep).unwrap();
         let (counts, costs) = (scheme.take_counts(), plan.costs());
-        assert_eq!((counts.products, counts.relinearizations), (costs.products, costs.relinearizations));
+        assert_eq!(
+            (counts.products, counts.relinearizations),
+            (costs.products, costs.relinearizations)
+        );
         assert_eq!(ys.iter().map(|y| y.depth).max().unwrap(), costs.depth);
         for (f, y) in polynomials.iter().zip(&ys) {
-            assert!(xs.iter().zip(&y.slots).all(|(x, y)| f.evaluate(*x) == *y), "degree {}", f.degree());
+            assert!(
+                xs.iter().zip(&y.slots).all(|(x, y)| f.evaluate(*x) == *y),
+                "degree {}",
+                f.degree()
+            );
         }
         costs
     }
@@ -353,7 +415,10 @@ mod tests {
             let costs = check(&scheme, std::slice::from_ref(&f), DepthGoal::Least);
             assert!(costs.depth <= log2_ceil(degree + 1), "degree {degree}: depth {}", costs.depth);
             let wide = check(&scheme, &[f], DepthGoal::Extra(1));
-            assert!(wide.products <= costs.products && wide.products as f64 <= (2.0 * degree as f64).sqrt() + 3.0);
+            assert!(
+                wide.products <= costs.products
+                    && wide.products as f64 <= (2.0 * degree as f64).sqrt() + 3.0
+            );
         }
     }
 
@@ -379,13 +444,17 @@ mod tests {
         let t = PrimePower::new(257, 1).unwrap();
         let even = random(&mut rng, t, 24, |i| i % 2 == 0);
         let odd = random(&mut rng, t, 25, |i| i % 2 == 1);
-        let apart: usize =
-            [&even, &odd].map(|f| check(&scheme, std::slice::from_ref(f), DepthGoal::Extra(1)).products).iter().sum();
+        let apart: usize = [&even, &odd]
+            .map(|f| check(&scheme, std::slice::from_ref(f), DepthGoal::Extra(1)).products)
+            .iter()
+            .sum();
         let together = check(&scheme, &[even, odd], DepthGoal::Extra(1)).products;
         assert!(together + 2 <= apart, "{together} against {apart}");
         assert!(PolynomialPlan::new(&[], DepthGoal::Least).is_err());
         let other = Polynomial::new(PrimePower::new(257, 2).unwrap(), [1, 1]);
-        assert!(PolynomialPlan::new(&[Polynomial::new(t, [1, 1]), other], DepthGoal::Least).is_err());
+        assert!(
+            PolynomialPlan::new(&[Polynomial::new(t, [1, 1]), other], DepthGoal::Least).is_err()
+        );
         let plan = PolynomialPlan::new(&[Polynomial::new(t, [1, 1])], DepthGoal::Least).unwrap();
         let wrong = Clear::with_prime(65537);
         let refused = plan.evaluate(&wrong, &wrong.encrypt(vec![1], 1), NextUse::Keep);
@@ -395,6 +464,9 @@ mod tests {
         let costs = PolynomialPlan::new(&[wide], DepthGoal::Least).unwrap().costs();
         assert!(costs.depth == 15 && costs.products < 320, "{costs:?}");
         let deep = Polynomial::new(t, [0, 0, 0, 0, 1]);
-        assert_eq!(PolynomialPlan::new(&[deep], DepthGoal::AtMost(1)), Err(CircuitError::TooDeep { allowed: 1, needed: 2 }));
+        assert_eq!(
+            PolynomialPlan::new(&[deep], DepthGoal::AtMost(1)),
+            Err(CircuitError::TooDeep { allowed: 1, needed: 2 })
+        );
     }
 }

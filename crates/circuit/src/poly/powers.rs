@@ -20,17 +20,30 @@ impl PowerTable {
     pub(crate) fn new(x: NodeId) -> Self {
         PowerTable { nodes: BTreeMap::from([(1, x)]) }
     }
+
     /// x^n if it is there.
     pub(crate) fn get(&self, n: usize) -> Option<NodeId> {
         self.nodes.get(&n).copied()
     }
+
     /// The same powers modulo a smaller power of p: free.
-    pub(crate) fn reduced(&self, builder: &mut ProgramBuilder, exponent: u32) -> Result<Self, CircuitError> {
-        let nodes: Result<_, CircuitError> = self.nodes.iter().map(|(n, x)| Ok((*n, builder.reduce(*x, exponent)?))).collect();
+    pub(crate) fn reduced(
+        &self,
+        builder: &mut ProgramBuilder,
+        exponent: u32,
+    ) -> Result<Self, CircuitError> {
+        let nodes: Result<_, CircuitError> =
+            self.nodes.iter().map(|(n, x)| Ok((*n, builder.reduce(*x, exponent)?))).collect();
         Ok(PowerTable { nodes: nodes? })
     }
-    /// x^n for n >= 1, with the powers it takes: the split of n into two halves of least depth of which most is there.
-    pub(crate) fn power(&mut self, builder: &mut ProgramBuilder, n: usize) -> Result<NodeId, CircuitError> {
+
+    /// x^n for n >= 1, with the powers it takes: the split of n into two halves of least depth of
+    /// which most is there.
+    pub(crate) fn power(
+        &mut self,
+        builder: &mut ProgramBuilder,
+        n: usize,
+    ) -> Result<NodeId, CircuitError> {
         if let Some(x) = self.nodes.get(&n) {
             return Ok(*x);
         }

@@ -7,9 +7,12 @@ use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
 
-/// The product of all factors: the two of least depth first (Huffman's greedy, optimal for max + 1), so a factor that
-/// comes late costs no level as long as there is room beside it.
-pub(crate) fn product_tree(builder: &mut ProgramBuilder, factors: &[NodeId]) -> Result<NodeId, CircuitError> {
+/// The product of all factors: the two of least depth first (Huffman's greedy, optimal for max +
+/// 1), so a factor that comes late costs no level as long as there is room beside it.
+pub(crate) fn product_tree(
+    builder: &mut ProgramBuilder,
+    factors: &[NodeId],
+) -> Result<NodeId, CircuitError> {
     let mut open = Vec::with_capacity(factors.len());
     for x in factors {
         open.push((builder.depth(*x)?, *x));
@@ -27,8 +30,9 @@ pub(crate) fn product_tree(builder: &mut ProgramBuilder, factors: &[NodeId]) -> 
     }
 }
 
-/// The factors x - a, or products of `group` of them expanded in powers of x: `stride` selects x^stride as the variable.
-/// Small roots are put together with large ones, which keeps the constants small.
+/// The factors x - a, or products of `group` of them expanded in powers of x: `stride` selects
+/// x^stride as the variable. Small roots are put together with large ones, which keeps the
+/// constants small.
 pub(crate) fn grouped_factors(
     builder: &mut ProgramBuilder,
     powers: &mut PowerTable,
@@ -62,8 +66,9 @@ pub(crate) fn grouped_factors(
     Ok(factors)
 }
 
-/// The evaluation of Π (x - a_i) as a balanced tree of products: no constant but the roots themselves (or, in groups, their
-/// elementary symmetric functions), where expanded coefficients would cost log2(p^e) bits of noise.
+/// The evaluation of Π (x - a_i) as a balanced tree of products: no constant but the roots
+/// themselves (or, in groups, their elementary symmetric functions), where expanded coefficients
+/// would cost log2(p^e) bits of noise.
 ///
 /// n factors in groups of g: ceil(n/g) - 1 + g - 1 products, least possible depth for the grouping.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,17 +90,27 @@ impl ProductTreePlan {
         let product = product_tree(&mut builder, &factors)?;
         Ok(ProductTreePlan { prime: modulus.prime(), program: builder.finish(&[product])? })
     }
+
     /// Depth and counts.
     pub fn costs(&self) -> ProgramCosts {
         self.program.costs()
     }
+
     /// Π (x - a_i) of a ciphertext.
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
-    pub fn evaluate<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext, next: NextUse) -> Result<S::Ciphertext, CircuitError> {
+    pub fn evaluate<S: Scheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        next: NextUse,
+    ) -> Result<S::Ciphertext, CircuitError> {
         check_prime(scheme, self.prime)?;
-        self.program.run(scheme, &[x], next)?.pop().ok_or(CircuitError::Empty { what: "the list of outputs" })
+        self.program
+            .run(scheme, &[x], next)?
+            .pop()
+            .ok_or(CircuitError::Empty { what: "the list of outputs" })
     }
 }
 
@@ -108,13 +123,22 @@ mod tests {
     fn trees_have_least_depth() {
         let scheme = Clear::new(128, 257);
         let t = PrimePower::new(257, 2).unwrap();
-        for (n, group, depth, products) in
-            [(1, 1, 0, 0), (5, 1, 3, 4), (16, 1, 4, 15), (16, 2, 4, 8), (12, 2, 4, 6), (12, 3, 4, 5)]
-        {
+        for (n, group, depth, products) in [
+            (1, 1, 0, 0),
+            (5, 1, 3, 4),
+            (16, 1, 4, 15),
+            (16, 2, 4, 8),
+            (12, 2, 4, 6),
+            (12, 3, 4, 5),
+        ] {
             let roots: Vec<i64> = (0..n).map(|a| a * a - 7).collect();
             let plan = ProductTreePlan::new(t, &roots, group).unwrap();
             let costs = plan.costs();
-            assert_eq!((costs.depth, costs.products), (depth, products), "n = {n}, group = {group}");
+            assert_eq!(
+                (costs.depth, costs.products),
+                (depth, products),
+                "n = {n}, group = {group}"
+            );
             let xs: Vec<u64> = (0..64).map(|x| x * 1000 % t.value()).collect();
             let f = Polynomial::from_roots(t, roots.iter().map(|a| t.reduce_i64(*a)));
             let x = scheme.encrypt(xs.clone(), 2);

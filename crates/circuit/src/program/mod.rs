@@ -1,8 +1,9 @@
-//! Straight-line programs over a scheme: the form in which polynomials, product trees and digit removal are planned.
+//! Straight-line programs over a scheme: the form in which polynomials, product trees and digit
+//! removal are planned.
 //!
-//! A [`Program`] knows its depth, products and relinearizations before it meets a ciphertext; running it decides
-//! for every intermediate value how far its modulus is switched (from what it is used for next) and drops it after its
-//! last use. Sums of products are relinearized once.
+//! A [`Program`] knows its depth, products and relinearizations before it meets a ciphertext;
+//! running it decides for every intermediate value how far its modulus is switched (from what it is
+//! used for next) and drops it after its last use. Sums of products are relinearized once.
 
 mod build;
 mod run;
@@ -19,7 +20,8 @@ pub struct NodeId(pub(crate) usize);
 pub(crate) enum Node {
     /// An input, by its position.
     Input(usize),
-    /// Sum of products, plus a linear combination, plus a constant: one relinearization if there are products.
+    /// Sum of products, plus a linear combination, plus a constant: one relinearization if there
+    /// are products.
     Combine { pairs: Vec<(NodeId, NodeId)>, terms: Vec<(NodeId, i64)>, constant: i64 },
     /// x mod p^e to x mod p^exponent.
     Reduce { of: NodeId, exponent: u32 },
@@ -34,9 +36,11 @@ impl Node {
     pub(crate) fn operands(&self) -> Vec<NodeId> {
         match self {
             Node::Input(_) => vec![],
-            Node::Combine { pairs, terms, .. } => {
-                pairs.iter().flat_map(|(a, b)| [*a, *b]).chain(terms.iter().map(|(x, _)| *x)).collect()
-            }
+            Node::Combine { pairs, terms, .. } => pairs
+                .iter()
+                .flat_map(|(a, b)| [*a, *b])
+                .chain(terms.iter().map(|(x, _)| *x))
+                .collect(),
             Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => vec![*of],
         }
     }
@@ -70,22 +74,27 @@ impl Program {
     pub fn inputs(&self) -> usize {
         self.inputs.len()
     }
+
     /// The plaintext exponents of the inputs.
     pub fn input_exponents(&self) -> Vec<u32> {
         self.inputs.iter().map(|n| self.exponents[n.0]).collect()
     }
+
     /// The number of outputs.
     pub fn outputs(&self) -> usize {
         self.outputs.len()
     }
+
     /// The plaintext exponents of the outputs.
     pub fn output_exponents(&self) -> Vec<u32> {
         self.outputs.iter().map(|n| self.exponents[n.0]).collect()
     }
+
     /// The depth of every output.
     pub fn output_depths(&self) -> Vec<u32> {
         self.outputs.iter().map(|n| self.depths[n.0]).collect()
     }
+
     /// The algebraic degree of the outputs in the inputs, at most; saturating.
     pub fn degree(&self) -> u64 {
         let mut degrees = vec![0u64; self.nodes.len()];
@@ -93,17 +102,22 @@ impl Program {
             degrees[i] = match node {
                 Node::Input(_) => 1,
                 Node::Combine { pairs, terms, .. } => {
-                    let products = pairs.iter().map(|(a, b)| degrees[a.0].saturating_add(degrees[b.0]));
+                    let products =
+                        pairs.iter().map(|(a, b)| degrees[a.0].saturating_add(degrees[b.0]));
                     products.chain(terms.iter().map(|(x, _)| degrees[x.0])).max().unwrap_or(0)
                 }
-                Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => degrees[of.0],
+                Node::Reduce { of, .. } | Node::Extend { of, .. } | Node::DivideByP { of } => {
+                    degrees[of.0]
+                }
             };
         }
         self.outputs.iter().map(|x| degrees[x.0]).max().unwrap_or(0)
     }
-    /// About how many bits of capacity a run takes from its inputs, for comparing programs: a product modulo t = p^e takes
-    /// log2 t + 17.5 (the library's bound at n = 2^15), a constant its size, and a division by p gives log2 p back. A
-    /// term that lies above the rest of its sum hides its constant; levels modulo p are cheaper than levels modulo p^2.
+
+    /// About how many bits of capacity a run takes from its inputs, for comparing programs: a
+    /// product modulo t = p^e takes log2 t + 17.5 (the library's bound at n = 2^15), a constant its
+    /// size, and a division by p gives log2 p back. A term that lies above the rest of its sum
+    /// hides its constant; levels modulo p are cheaper than levels modulo p^2.
     pub fn estimated_bits(&self, prime: u64) -> f64 {
         let log_p = (prime as f64).log2();
         let mut used = vec![0f64; self.nodes.len()];
@@ -113,7 +127,9 @@ impl Program {
                 Node::Input(_) => 0.0,
                 Node::Combine { pairs, terms, .. } => {
                     let products = pairs.iter().map(|(a, b)| used[a.0].max(used[b.0]) + product);
-                    let terms = terms.iter().map(|(x, c)| used[x.0] + (c.unsigned_abs().max(1) as f64).log2());
+                    let terms = terms
+                        .iter()
+                        .map(|(x, c)| used[x.0] + (c.unsigned_abs().max(1) as f64).log2());
                     products.chain(terms).fold(0.0, f64::max)
                 }
                 Node::Reduce { of, .. } | Node::Extend { of, .. } => used[of.0],
@@ -122,9 +138,14 @@ impl Program {
         }
         self.outputs.iter().map(|x| used[x.0]).fold(0.0, f64::max)
     }
-    /// Depth and counts of operations. Every step is needed for an output: [`ProgramBuilder::finish`] drops the others.
+
+    /// Depth and counts of operations. Every step is needed for an output:
+    /// [`ProgramBuilder::finish`] drops the others.
     pub fn costs(&self) -> ProgramCosts {
-        let mut costs = ProgramCosts { depth: self.output_depths().into_iter().max().unwrap_or(0), ..Default::default() };
+        let mut costs = ProgramCosts {
+            depth: self.output_depths().into_iter().max().unwrap_or(0),
+            ..Default::default()
+        };
         for node in &self.nodes {
             if let Node::Combine { pairs, terms, .. } = node {
                 costs.products += pairs.len();

@@ -9,8 +9,9 @@ impl Program {
     /// Runs the program; outputs are left fit for `next`.
     ///
     /// # Errors
-    /// [`CircuitError::InputCount`] or [`CircuitError::ExponentMismatch`] if the inputs are not what the program expects;
-    /// errors of the scheme, above all that the capacity does not suffice.
+    /// [`CircuitError::InputCount`] or [`CircuitError::ExponentMismatch`] if the inputs are not
+    /// what the program expects; errors of the scheme, above all that the capacity does not
+    /// suffice.
     pub fn run<S: Scheme>(
         &self,
         scheme: &S,
@@ -18,7 +19,10 @@ impl Program {
         next: NextUse,
     ) -> Result<Vec<S::Ciphertext>, CircuitError> {
         if inputs.len() != self.inputs.len() {
-            return Err(CircuitError::InputCount { expected: self.inputs.len(), found: inputs.len() });
+            return Err(CircuitError::InputCount {
+                expected: self.inputs.len(),
+                found: inputs.len(),
+            });
         }
         for (id, x) in self.inputs.iter().zip(inputs) {
             let (expected, found) = (self.exponents[id.0], scheme.plain_exponent(x));
@@ -38,9 +42,13 @@ impl Program {
         }
         self.outputs.iter().map(|x| get(&values, *x).cloned()).collect()
     }
+
     /// What every node is used for, and after which node it is not used any more.
     fn uses(&self, next: NextUse) -> Uses {
-        let mut uses = Uses { next: vec![NextUse::Keep; self.nodes.len()], last: vec![usize::MAX; self.nodes.len()] };
+        let mut uses = Uses {
+            next: vec![NextUse::Keep; self.nodes.len()],
+            last: vec![usize::MAX; self.nodes.len()],
+        };
         for (i, node) in self.nodes.iter().enumerate() {
             node.operands().iter().for_each(|x| uses.last[x.0] = i);
         }
@@ -51,11 +59,12 @@ impl Program {
         let is_output = |x: &NodeId| self.outputs.contains(x);
         for (i, node) in self.nodes.iter().enumerate().rev() {
             let (wanted, sources) = match node {
-                // Terms of a sum, too: a value that is switched down before it is added lets the other terms, which lie
-                // higher, absorb their constants in the switch.
+                // Terms of a sum, too: a value that is switched down before it is added lets the
+                // other terms, which lie higher, absorb their constants in the switch.
                 Node::Combine { .. } => (NextUse::Product, node.operands()),
-                // Noise at the floor of p^e is, divided by p, at the floor of p^(e-1): the source does the work, in the
-                // same pass as its relinearization. What is extended keeps noise at the lower floor of the smaller modulus.
+                // Noise at the floor of p^e is, divided by p, at the floor of p^(e-1): the source
+                // does the work, in the same pass as its relinearization. What is extended keeps
+                // noise at the lower floor of the smaller modulus.
                 Node::DivideByP { of } | Node::Extend { of, .. } => (uses.next[i], vec![*of]),
                 Node::Input(_) | Node::Reduce { .. } => continue,
             };
@@ -69,7 +78,8 @@ impl Program {
     }
 }
 
-/// Constants of a program are modulo powers of one prime: with another one it would give wrong values without an error.
+/// Constants of a program are modulo powers of one prime: with another one it would give wrong
+/// values without an error.
 pub(crate) fn check_prime<S: Scheme>(scheme: &S, planned: u64) -> Result<(), CircuitError> {
     if scheme.plain_prime() == planned {
         Ok(())
@@ -84,7 +94,10 @@ struct Uses {
 }
 
 fn get<C>(values: &[Option<C>], x: NodeId) -> Result<&C, CircuitError> {
-    values.get(x.0).and_then(Option::as_ref).ok_or(CircuitError::UnknownNode { node: x.0, nodes: values.len() })
+    values
+        .get(x.0)
+        .and_then(Option::as_ref)
+        .ok_or(CircuitError::UnknownNode { node: x.0, nodes: values.len() })
 }
 
 fn evaluate<S: Scheme>(
@@ -96,7 +109,9 @@ fn evaluate<S: Scheme>(
 ) -> Result<S::Ciphertext, CircuitError> {
     match node {
         Node::Input(position) => {
-            let x = *inputs.get(*position).ok_or(CircuitError::InputCount { expected: position + 1, found: inputs.len() })?;
+            let x = *inputs
+                .get(*position)
+                .ok_or(CircuitError::InputCount { expected: position + 1, found: inputs.len() })?;
             // Prepared once, however many products it enters.
             if next == NextUse::Product { Ok(scheme.prepare(x, next)?) } else { Ok(x.clone()) }
         }
@@ -105,12 +120,16 @@ fn evaluate<S: Scheme>(
             let x = scheme.reduce_plain_modulus(get(values, *of)?, *exponent)?;
             if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
         }
-        Node::Extend { of, exponent } => Ok(scheme.extend_plain_modulus(get(values, *of)?, *exponent)?),
+        Node::Extend { of, exponent } => {
+            Ok(scheme.extend_plain_modulus(get(values, *of)?, *exponent)?)
+        }
         Node::DivideByP { of } => {
             let x = scheme.divide_by_p(get(values, *of)?)?;
             if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
         }
-        Node::Combine { pairs, terms, constant } => combine(scheme, pairs, terms, *constant, values, next),
+        Node::Combine { pairs, terms, constant } => {
+            combine(scheme, pairs, terms, *constant, values, next)
+        }
     }
 }
 
@@ -130,13 +149,18 @@ fn combine<S: Scheme>(
             None => part,
         });
     }
-    // The products are switched down first, so that the terms, which lie higher, absorb their constants in the switch.
+    // The products are switched down first, so that the terms, which lie higher, absorb their
+    // constants in the switch.
     let product = product.map(|x| scheme.relinearize(&x, next)).transpose()?;
     if terms.is_empty() {
         let Some(product) = product else {
             return Err(CircuitError::Empty { what: "a sum" });
         };
-        return if constant == 0 { Ok(product) } else { Ok(scheme.add_scalar(&product, constant)?) };
+        return if constant == 0 {
+            Ok(product)
+        } else {
+            Ok(scheme.add_scalar(&product, constant)?)
+        };
     }
     let mut summands: Vec<(&S::Ciphertext, i64)> = Vec::with_capacity(terms.len() + 1);
     summands.extend(product.iter().map(|x| (x, 1)));

@@ -37,9 +37,13 @@ mod tests {
 
     #[test]
     fn digits_have_their_value() {
-        let value = |digits: &[u32]| digits.iter().rev().fold(0u128, |v, &d| v * 97 + u128::from(d));
+        let value =
+            |digits: &[u32]| digits.iter().rev().fold(0u128, |v, &d| v * 97 + u128::from(d));
         assert_eq!(value(&product(97, [(1 << 50) - 27, 12345, 99])), ((1 << 50) - 27) * 12345 * 99);
         assert_eq!(carried(97, [-1, 0, 0]), [96, 96, 96]);
-        assert_eq!(value(&carried(97, [-500, 97 * 97 * 5, 3, 0, 0])), 97u128.pow(3) * 5 + 3 * 97 * 97 - 500);
+        assert_eq!(
+            value(&carried(97, [-500, 97 * 97 * 5, 3, 0, 0])),
+            97u128.pow(3) * 5 + 3 * 97 * 97 - 500
+        );
     }
 }

@@ -4,8 +4,9 @@ use everlevel_arith::primes;
 
 use super::{AdicPoly, AdicRing};
 
-/// The share of polynomials modulo p, or a power of it, that are units modulo Φ_m, p being a prime that does not divide m: (1 - p^-w)^(φ(m)/w), w the order
-/// of p modulo m. (Doröz–Hu–Sunar 2014 print the order modulo φ(m).) The units modulo p^k are those modulo p.
+/// The share of polynomials modulo p, or a power of it, that are units modulo Φ_m, p being a prime
+/// that does not divide m: (1 - p^-w)^(φ(m)/w), w the order of p modulo m. (Doröz–Hu–Sunar 2014
+/// print the order modulo φ(m).) The units modulo p^k are those modulo p.
 pub fn share_of_units(index: u64, prime: u64) -> f64 {
     let degree = primes::factor(index).into_iter().fold(index, |n, (l, _)| n / l * (l - 1));
     let order = primes::order(prime % index, index, degree);
@@ -13,9 +14,10 @@ pub fn share_of_units(index: u64, prime: u64) -> f64 {
 }
 
 impl AdicRing {
-    /// The inverse modulo p^`rows` of the polynomial with these small coefficients in natural order; `None` if there is none, which is decided
-    /// modulo p: the polynomial is a unit if no evaluation is 0 there. Newton's iteration x <- x (2 - a x) doubles the digits in each step. What it
-    /// computes with is wiped, and takes the same time for all units.
+    /// The inverse modulo p^`rows` of the polynomial with these small coefficients in natural
+    /// order; `None` if there is none, which is decided modulo p: the polynomial is a unit if no
+    /// evaluation is 0 there. Newton's iteration x <- x (2 - a x) doubles the digits in each step.
+    /// What it computes with is wiped, and takes the same time for all units.
     pub fn inverse(&self, natural: &[i64], rows: usize) -> Option<AdicPoly> {
         let (p, position) = (self.prime, self.transform_primes().len());
         let mut a = self.from_signed(natural, rows);
@@ -30,7 +32,9 @@ impl AdicRing {
         // Fermat's way, which takes the same time for every residue.
         limb.iter_mut().for_each(|x| *x = p.pow(*x, p.value() - 2));
         self.ring.inverse_limb(position, &mut limb);
-        let mut x = AdicPoly { rows: vec![std::sync::Arc::new(limb.iter().map(|&d| p.add(d, half) as u32).collect())] };
+        let mut x = AdicPoly {
+            rows: vec![std::sync::Arc::new(limb.iter().map(|&d| p.add(d, half) as u32).collect())],
+        };
         let two = self.constant(2);
         while x.rows() < rows {
             let more = (2 * x.rows()).min(rows);
@@ -44,6 +48,7 @@ impl AdicRing {
         a.wipe();
         Some(x)
     }
+
     /// The coefficients of an integer, small in magnitude, in natural order.
     pub fn constant(&self, c: i64) -> Vec<i64> {
         let q = self.ring.modulus(0);
@@ -59,7 +64,8 @@ impl AdicRing {
 mod tests {
     use super::*;
 
-    /// The determinant modulo p of multiplication by the polynomial with digits `k` to the base p modulo Φ_5 or Φ_8.
+    /// The determinant modulo p of multiplication by the polynomial with digits `k` to the base p
+    /// modulo Φ_5 or Φ_8.
     fn determinant(index: u64, prime: u64, k: u64) -> u64 {
         let q = |x: i64| x.rem_euclid(prime as i64);
         let mut row: Vec<i64> = (0..4).map(|i| (k / prime.pow(i) % prime) as i64).collect();
@@ -96,7 +102,10 @@ mod tests {
         for (index, prime) in [(5u64, 2u64), (5, 3), (5, 11), (8, 3), (8, 5), (8, 7), (8, 17)] {
             let units = (0..prime.pow(4)).filter(|&k| determinant(index, prime, k) != 0).count();
             let share = units as f64 / prime.pow(4) as f64;
-            assert!((share - share_of_units(index, prime)).abs() < 1e-12, "{index} {prime}: {share}");
+            assert!(
+                (share - share_of_units(index, prime)).abs() < 1e-12,
+                "{index} {prime}: {share}"
+            );
         }
     }
 }

@@ -40,7 +40,9 @@ impl AdicRing {
     pub fn window_count(&self, bits: u32, rows: usize) -> usize {
         (rows as f64 * (self.prime() as f64).log2() / f64::from(bits)).ceil() as usize
     }
-    /// The residues of x in [0, p^k) in digits of `bits` <= 31 bits: rows in storage order, lowest digit first. O(k²) word products a coefficient.
+
+    /// The residues of x in [0, p^k) in digits of `bits` <= 31 bits: rows in storage order, lowest
+    /// digit first. O(k²) word products a coefficient.
     ///
     /// # Panics
     /// If `bits` is 0 or above 31.
@@ -53,7 +55,8 @@ impl AdicRing {
             (0..x.rows()).rev().for_each(|j| multiply_add(&mut value, p, digit(j)));
             value
         };
-        // With H = (p^k - 1)/2, x modulo p^k is the number of its rows less H, or p^k = 2 H + 1 more than that.
+        // With H = (p^k - 1)/2, x modulo p^k is the number of its rows less H, or p^k = 2 H + 1
+        // more than that.
         let offset = horner(&|_| self.half());
         let digits = |i: usize| -> Vec<u64> {
             let number = horner(&|j| x.rows[j][i]);

@@ -1,29 +1,38 @@
 //! How the terms of the overflow coincide in rings of odd index.
 //!
-//! Under a sparse secret s0 = Σ ±X^k the overflow is the rounding of a sum of products X^k a, a uniform. In the basis of the X^e with e prime to m,
-//! on each axis of prime l the coefficient of X^e in X^k a is a_(e-k) - a_(-k): for c = 2^(number of axes) terms, one for each set S of axes where the second
-//! one is taken. Two terms (k, S) and (k', S') are the same coefficient of a for the e with k = k' outside of D = S Δ S' and e = ±(k' - k) on
-//! the axes of D; their weights then add up, which adds twice the product of their signs to the sum of squared weights.
+//! Under a sparse secret s0 = Σ ±X^k the overflow is the rounding of a sum of products X^k a, a
+//! uniform. In the basis of the X^e with e prime to m, on each axis of prime l the coefficient of
+//! X^e in X^k a is a_(e-k) - a_(-k): for c = 2^(number of axes) terms, one for each set S of axes
+//! where the second one is taken. Two terms (k, S) and (k', S') are the same coefficient of a for
+//! the e with k = k' outside of D = S Δ S' and e = ±(k' - k) on the axes of D; their weights then
+//! add up, which adds twice the product of their signs to the sum of squared weights.
 
 use everlevel_arith::Axes;
 
-/// The most, over all coefficients, that coinciding terms of equal sign add to the sum of squared weights: at least the excess of
-/// that sum over the number of terms. O(h² c² + n c); its memory accesses depend on the secret.
+/// The most, over all coefficients, that coinciding terms of equal sign add to the sum of squared
+/// weights: at least the excess of that sum over the number of terms. O(h² c² + n c); its memory
+/// accesses depend on the secret.
 pub(crate) fn excess(axes: &Axes, secret: &[i64]) -> u64 {
     let units = axes.units();
     let all = axes.all();
     let residue = |x: u64, a: usize| x % all[a].index;
-    let monomials: Vec<(u64, i64)> = units.iter().zip(secret).filter(|(_, s)| **s != 0).map(|(&u, &s)| (u, s)).collect();
+    let monomials: Vec<(u64, i64)> =
+        units.iter().zip(secret).filter(|(_, s)| **s != 0).map(|(&u, &s)| (u, s)).collect();
     let sets = 1usize << all.len();
     // For each D, by the residues of e on its axes.
     let place = |set: usize, residues: &dyn Fn(usize) -> u64| {
-        (0..all.len()).filter(|a| set >> a & 1 == 1).fold(0, |place, a| place * all[a].index as usize + residues(a) as usize)
+        (0..all.len())
+            .filter(|a| set >> a & 1 == 1)
+            .fold(0, |place, a| place * all[a].index as usize + residues(a) as usize)
     };
-    let size = |set: usize| (0..all.len()).filter(|a| set >> a & 1 == 1).map(|a| all[a].index as usize).product();
+    let size = |set: usize| {
+        (0..all.len()).filter(|a| set >> a & 1 == 1).map(|a| all[a].index as usize).product()
+    };
     let mut added: Vec<Vec<u64>> = (0..sets).map(|set| vec![0; size(set)]).collect();
     for (i, &(k, sign)) in monomials.iter().enumerate() {
         for &(other, other_sign) in &monomials[i + 1..] {
-            let difference = |a: usize| (residue(other, a) + all[a].index - residue(k, a)) % all[a].index;
+            let difference =
+                |a: usize| (residue(other, a) + all[a].index - residue(k, a)) % all[a].index;
             let equal: usize = (0..all.len()).filter(|&a| difference(a) == 0).map(|a| 1 << a).sum();
             for set in 1..sets {
                 let positive = (sign == other_sign) == (set.count_ones() % 2 == 0);
@@ -33,7 +42,13 @@ pub(crate) fn excess(axes: &Axes, secret: &[i64]) -> u64 {
                 }
                 let weight = 2 << (all.len() as u32 - set.count_ones());
                 for split in (0..sets).filter(|split| split & !set == 0) {
-                    let e = |a: usize| if split >> a & 1 == 1 { difference(a) } else { all[a].index - difference(a) };
+                    let e = |a: usize| {
+                        if split >> a & 1 == 1 {
+                            difference(a)
+                        } else {
+                            all[a].index - difference(a)
+                        }
+                    };
                     added[set][place(set, &e)] += weight;
                 }
             }
@@ -86,7 +101,8 @@ mod tests {
                 assert!(found <= bound, "index {index}: {found} above {bound}");
             }
         }
-        // Two monomials of opposite sign that share a residue: two pairs of their terms coincide with equal signs.
+        // Two monomials of opposite sign that share a residue: two pairs of their terms coincide
+        // with equal signs.
         let axes = Axes::new(35).unwrap();
         let mut secret = vec![0; 24];
         secret[axes.position(8).unwrap()] = 1;
@@ -100,7 +116,11 @@ mod tests {
         for index in [38309, 21845] {
             let axes = Axes::new(index).unwrap();
             let limit = 2 << axes.all().len();
-            let good = (0..20).filter(|_| excess(&axes, &sample::fixed_weight(axes.degree(), 24, &mut rng)) <= limit).count();
+            let good = (0..20)
+                .filter(|_| {
+                    excess(&axes, &sample::fixed_weight(axes.degree(), 24, &mut rng)) <= limit
+                })
+                .count();
             assert!(good >= 5, "index {index}: {good} of 20");
         }
     }

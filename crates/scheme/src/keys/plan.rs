@@ -6,8 +6,8 @@ use everlevel_ring::{Basis, GaloisElement};
 
 use crate::params::{Gadget, GadgetId, Level, Params};
 
-/// The server keys that a circuit needs, each over no more primes than it uses. Plans come from running the circuit on the no-op scheme
-/// ([`crate::NoOp::key_plan`]) and can be merged.
+/// The server keys that a circuit needs, each over no more primes than it uses. Plans come from
+/// running the circuit on the no-op scheme ([`crate::NoOp::key_plan`]) and can be merged.
 ///
 /// A key that is used at levels of several gadgets exists once for each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,34 +25,44 @@ impl KeyPlan {
     pub fn relinearization(params: &Params) -> Self {
         Self::relinearization_up_to(params, params.chain().top())
     }
+
     /// Relinearization at `highest` and all levels below.
     pub fn relinearization_up_to(params: &Params, highest: Level) -> Self {
         let mut plan = Self::default();
         (0..=highest.0).for_each(|l| plan.add_relin(params, Level(l)));
         plan
     }
+
     /// Rotations of the columns by `steps`, at every level.
     pub fn column_rotations(params: &Params, steps: impl IntoIterator<Item = i64>) -> Self {
         let elements = steps.into_iter().map(|k| params.slot_shape().rotation(k));
         Self::automorphisms_up_to(params, elements, params.chain().top())
     }
+
     /// The exchange of the rows, at every level; nothing where there is one row.
     pub fn row_swap(params: &Params) -> Self {
         Self::automorphisms_up_to(params, [params.slot_shape().swap_rows()], params.chain().top())
     }
+
     /// Automorphisms at `highest` and all levels below.
-    pub fn automorphisms_up_to(params: &Params, elements: impl IntoIterator<Item = GaloisElement>, highest: Level) -> Self {
+    pub fn automorphisms_up_to(
+        params: &Params,
+        elements: impl IntoIterator<Item = GaloisElement>,
+        highest: Level,
+    ) -> Self {
         let mut plan = Self::default();
         for g in elements {
             (0..=highest.0).for_each(|l| plan.add_galois(params, g, Level(l)));
         }
         plan
     }
+
     /// Adds relinearization at one level.
     pub fn add_relin(&mut self, params: &Params, level: Level) {
         let entry = self.relin.entry(params.chain().gadget_id(level)).or_default();
         *entry = entry.union(params.chain().basis(level));
     }
+
     /// Adds one automorphism at one level. The identity needs no key.
     pub fn add_galois(&mut self, params: &Params, g: GaloisElement, level: Level) {
         if !g.is_identity() {
@@ -60,6 +70,7 @@ impl KeyPlan {
             *entry = entry.union(params.chain().basis(level));
         }
     }
+
     /// What both need.
     pub fn merge(mut self, other: &KeyPlan) -> Self {
         self.bootstrap |= other.bootstrap;
@@ -73,20 +84,30 @@ impl KeyPlan {
         }
         self
     }
+
     /// The number of switching keys.
     pub fn len(&self) -> usize {
         self.galois.len() + self.relin.len()
     }
+
     /// Whether nothing is needed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0 && !self.bootstrap
     }
-    /// The size of the keys when one half is stored as a seed and residues are packed to the width of their primes.
+
+    /// The size of the keys when one half is stored as a seed and residues are packed to the width
+    /// of their primes.
     pub fn seeded_bytes(&self, params: &Params) -> u64 {
         let chain = params.chain();
         let bits = |basis: Basis| params.ring().log2(basis).ceil() as u64 * params.degree() as u64;
-        let key = |gadget: &Gadget, basis: Basis| gadget.digits(basis).count() as u64 * bits(basis.union(gadget.special()));
-        let switching = self.galois.iter().map(|(&(_, id), &b)| (id, b)).chain(self.relin.iter().map(|(&id, &b)| (id, b)));
+        let key = |gadget: &Gadget, basis: Basis| {
+            gadget.digits(basis).count() as u64 * bits(basis.union(gadget.special()))
+        };
+        let switching = self
+            .galois
+            .iter()
+            .map(|(&(_, id), &b)| (id, b))
+            .chain(self.relin.iter().map(|(&id, &b)| (id, b)));
         let mut total: u64 = switching.map(|(id, basis)| key(&chain.gadgets()[id.0], basis)).sum();
         if self.bootstrap {
             total += params.raise_digits() as u64 * bits(chain.basis(chain.top()));

@@ -10,7 +10,8 @@ use crate::params::{Family, Level, Params};
 use crate::plaintext::Plaintext;
 use crate::rlwe::{Ciphertext, carried_coefficients, divide, noisy_message};
 
-/// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's g / f.
+/// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's
+/// g / f.
 #[derive(Clone)]
 pub struct PublicKey {
     params: Params,
@@ -33,44 +34,70 @@ impl PublicKey {
         };
         PublicKey { params: params.clone(), components, seed }
     }
-    /// A public key from b and the seed of a, or from g / f and no seed. Residues must be canonical.
+
+    /// A public key from b and the seed of a, or from g / f and no seed. Residues must be
+    /// canonical.
     ///
     /// # Errors
-    /// A polynomial that is not over the primes of the top level, a seed over NTRU, or none over ring-LWE.
-    pub fn from_parts(params: &Params, first: Poly<Eval>, seed: Option<sample::Seed>) -> Result<Self, SchemeError> {
+    /// A polynomial that is not over the primes of the top level, a seed over NTRU, or none over
+    /// ring-LWE.
+    pub fn from_parts(
+        params: &Params,
+        first: Poly<Eval>,
+        seed: Option<sample::Seed>,
+    ) -> Result<Self, SchemeError> {
         let basis = params.chain().basis(params.chain().top());
-        let fits = first.basis() == basis && first.limbs().iter().all(|limb| limb.len() == params.degree());
+        let fits = first.basis() == basis
+            && first.limbs().iter().all(|limb| limb.len() == params.degree());
         if !fits || seed.is_some() != (params.components() > 1) {
-            return Err(SchemeError::WrongParams { object: "the public key", name: params.name().into() });
+            return Err(SchemeError::WrongParams {
+                object: "the public key",
+                name: params.name().into(),
+            });
         }
         let expanded = seed.iter().map(|seed| sample::expand(params.ring(), seed, 0, basis));
         let components = std::iter::once(first).chain(expanded).collect();
         Ok(PublicKey { params: params.clone(), components, seed })
     }
+
     /// b, or g / f.
     pub fn first(&self) -> &Poly<Eval> {
         &self.components[0]
     }
+
     /// The seed of a; NTRU has none.
     pub fn seed(&self) -> Option<&sample::Seed> {
         self.seed.as_ref()
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         &self.params
     }
-    /// Encrypts a plaintext at the top level: (t (v b + e0) + κ m, t (v a + e1)), or t (v g / f + e) + κ m, divided by t in BFV form.
+
+    /// Encrypts a plaintext at the top level: (t (v b + e0) + κ m, t (v a + e1)), or t (v g / f +
+    /// e) + κ m, divided by t in BFV form.
     ///
     /// # Errors
     /// A plaintext of another parameter set.
-    pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+    pub fn encrypt(
+        &self,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
         self.encrypt_at(plaintext, self.params.chain().top(), rng)
     }
+
     /// Encrypts a plaintext at a level: a smaller ciphertext, with less room.
     ///
     /// # Errors
     /// A plaintext of another parameter set, or a level above the top.
-    pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+    pub fn encrypt_at(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
         let highest = self.params.chain().top();
         if level > highest {
             return Err(SchemeError::BadLevel { found: level, highest });

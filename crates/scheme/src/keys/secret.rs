@@ -8,11 +8,13 @@ use super::overlap;
 use crate::error::SchemeError;
 use crate::params::{Family, Params, SecretKind};
 
-/// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse secret s0 of encapsulation.
+/// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse
+/// secret s0 of encapsulation.
 ///
-/// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number of re-draws of a polynomial whose
-/// canonical norm is above the model's limit (see [`crate::noise`]), which is independent of the one kept, the check of f for
-/// being invertible, and, for odd indices, the check of a sparse secret for coinciding terms (see
+/// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number
+/// of re-draws of a polynomial whose canonical norm is above the model's limit (see
+/// [`crate::noise`]), which is independent of the one kept, the check of f for being invertible,
+/// and, for odd indices, the check of a sparse secret for coinciding terms (see
 /// [`crate::noise::NoiseModel::overlap_slack`]).
 pub struct SecretKey {
     params: Params,
@@ -31,14 +33,20 @@ pub struct ExposedSecret {
     pub sparse: Option<Zeroizing<Vec<i64>>>,
 }
 
-/// Whether there are n integers of at most `largest` in absolute value, so many of them not 0. No early exit.
+/// Whether there are n integers of at most `largest` in absolute value, so many of them not 0. No
+/// early exit.
 fn check_small(x: &[i64], n: usize, largest: u64, weight: Option<usize>) -> Result<(), ()> {
     let outside = x.iter().fold(0, |count, x| count + (x.unsigned_abs() > largest) as usize);
     let nonzero = x.iter().fold(0, |count, x| count + (*x != 0) as usize);
-    if x.len() == n && outside == 0 && weight.is_none_or(|weight| weight == nonzero) { Ok(()) } else { Err(()) }
+    if x.len() == n && outside == 0 && weight.is_none_or(|weight| weight == nonzero) {
+        Ok(())
+    } else {
+        Err(())
+    }
 }
 
-/// What the last component of a ciphertext is multiplied by, in evaluations over all primes that keys are made for.
+/// What the last component of a ciphertext is multiplied by, in evaluations over all primes that
+/// keys are made for.
 pub(crate) enum MainSecret {
     /// s.
     Rlwe(Poly<Eval>),
@@ -54,6 +62,7 @@ impl MainSecret {
             MainSecret::Ntru { f, .. } => f,
         }
     }
+
     /// Its image under an automorphism.
     pub(crate) fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
         let moved = |x: &Poly<Eval>| {
@@ -68,7 +77,9 @@ impl MainSecret {
             }
         }
     }
-    /// Components whose phase is an error: (e - a s, a) with the uniform half that `uniform` names, or (g / f) s + e with a second error s.
+
+    /// Components whose phase is an error: (e - a s, a) with the uniform half that `uniform` names,
+    /// or (g / f) s + e with a second error s.
     pub(crate) fn zero(
         &self,
         params: &Params,
@@ -93,6 +104,7 @@ impl MainSecret {
             }
         }
     }
+
     /// What the first component of a ciphertext holds so that its phase is `x`: x itself, or x / f.
     pub(crate) fn quotient_of(&self, ring: &Ring, x: &Poly<Eval>) -> Poly<Eval> {
         match self {
@@ -104,11 +116,15 @@ impl MainSecret {
             }
         }
     }
+
     /// NTRU's secret from u and g; none if f is not invertible modulo one of the primes.
     fn ntru(params: &Params, u: &[i64], g: &[i64]) -> Option<Self> {
         let (ring, all) = (params.ring(), params.chain().keyed());
         let mut f = sample::secret_poly(ring, all, u);
-        f.scale_assign(ring, i128::from(params.slot_shape().plain_modulus(params.slot_shape().max_exponent())));
+        f.scale_assign(
+            ring,
+            i128::from(params.slot_shape().plain_modulus(params.slot_shape().max_exponent())),
+        );
         f.add_constant(ring, 1);
         let inverse = f.inverse(ring)?;
         let quotient = inverse.mul(ring, &sample::secret_poly(ring, all, g));
@@ -158,6 +174,7 @@ impl SecretKey {
         });
         SecretKey { params: params.clone(), main, sparse }
     }
+
     /// The coefficients that were drawn, in natural order: whoever has them has the key.
     ///
     /// Time does not depend on the values.
@@ -171,14 +188,17 @@ impl SecretKey {
             x.wipe_on_drop();
             let mut x = x.into_coeff(ring);
             x.wipe_on_drop();
-            let stored = Zeroizing::new(x.limb(position).iter().map(|&x| q.centered(x)).collect::<Vec<i64>>());
+            let stored = Zeroizing::new(
+                x.limb(position).iter().map(|&x| q.centered(x)).collect::<Vec<i64>>(),
+            );
             Zeroizing::new(ring.natural_order(&stored))
         };
         let (main, ratio) = match &self.main {
             MainSecret::Rlwe(s) => (integers(s), None),
             MainSecret::Ntru { f, quotient, .. } => {
                 // u = (f - 1) / t and g = (g / f) f.
-                let t = self.params.slot_shape().plain_modulus(self.params.slot_shape().max_exponent());
+                let t =
+                    self.params.slot_shape().plain_modulus(self.params.slot_shape().max_exponent());
                 let mut u = f.restricted(basis);
                 u.wipe_on_drop();
                 u.add_constant(ring, -1);
@@ -190,13 +210,22 @@ impl SecretKey {
         };
         ExposedSecret { main, ratio, sparse: self.sparse.clone() }
     }
-    /// A secret key from its coefficients, checked against what [`SecretKey::generate`] could have drawn: the noise bounds rest on it.
+
+    /// A secret key from its coefficients, checked against what [`SecretKey::generate`] could have
+    /// drawn: the noise bounds rest on it.
     ///
     /// # Errors
-    /// Polynomials of another length or number, coefficients, weights or norms that the set does not allow, an f that is not invertible.
-    pub fn from_secret_coefficients(params: &Params, exposed: &ExposedSecret) -> Result<Self, SchemeError> {
-        let bad =
-            |what: &'static str, expected: String| SchemeError::BadArgument { what, expected, found: "something else".into() };
+    /// Polynomials of another length or number, coefficients, weights or norms that the set does
+    /// not allow, an f that is not invertible.
+    pub fn from_secret_coefficients(
+        params: &Params,
+        exposed: &ExposedSecret,
+    ) -> Result<Self, SchemeError> {
+        let bad = |what: &'static str, expected: String| SchemeError::BadArgument {
+            what,
+            expected,
+            found: "something else".into(),
+        };
         let n = params.degree();
         let (noise, bootstrap) = (params.noise(), params.spec().bootstrap.as_ref());
         let drawn = [Some(&exposed.main), exposed.ratio.as_ref()];
@@ -206,22 +235,32 @@ impl SecretKey {
                 SecretKind::Sparse(weight) => (1, Some(weight)),
                 SecretKind::TruncatedGaussian => (2, None),
             };
-            check_small(x, n, largest, weight)
-                .map_err(|()| bad("coefficients of the secret key", format!("{n} as {:?} draws them", params.spec().secret)))?;
+            check_small(x, n, largest, weight).map_err(|()| {
+                bad(
+                    "coefficients of the secret key",
+                    format!("{n} as {:?} draws them", params.spec().secret),
+                )
+            })?;
             let real = Zeroizing::new(x.iter().map(|&x| x as f64).collect::<Vec<f64>>());
             let square: i64 = x.iter().map(|x| x * x).sum();
             // A hair for the floating-point transform.
             if params.ring().norm().max(&real) > noise.drawn_norm_limit() * (1.0 + 1e-9)
                 || square as f64 > noise.drawn_square_limit()
             {
-                return Err(bad("norm of the secret key", "one within the limits of the noise model".into()));
+                return Err(bad(
+                    "norm of the secret key",
+                    "one within the limits of the noise model".into(),
+                ));
             }
         }
         let main = match (params.spec().family, &exposed.ratio) {
-            (Family::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(params.ring(), params.chain().keyed(), &exposed.main)),
-            (Family::Ntru, Some(g)) => {
-                MainSecret::ntru(params, &exposed.main, g).ok_or_else(|| bad("secret key", "an invertible f".into()))?
-            }
+            (Family::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(
+                params.ring(),
+                params.chain().keyed(),
+                &exposed.main,
+            )),
+            (Family::Ntru, Some(g)) => MainSecret::ntru(params, &exposed.main, g)
+                .ok_or_else(|| bad("secret key", "an invertible f".into()))?,
             _ => return Err(bad("secret key", "s over ring-LWE, u and g over NTRU".into())),
         };
         match (bootstrap, &exposed.sparse) {
@@ -229,32 +268,43 @@ impl SecretKey {
             (Some(b), Some(s)) => {
                 let coincides = |axes| overlap::excess(axes, s) > noise.overlap_slack();
                 let certain = noise.overflow_tail(b.bound()) == f64::NEG_INFINITY;
-                let unequal = s.iter().zip(exposed.main.iter()).fold(0, |d, (a, b)| d | (a ^ b)) != 0;
+                let unequal =
+                    s.iter().zip(exposed.main.iter()).fold(0, |d, (a, b)| d | (a ^ b)) != 0;
                 if check_small(s, n, 1, Some(b.sparse_weight)).is_err()
                     || b.under_main_key && unequal
                     || !b.under_main_key && !certain && params.ring().axes().is_some_and(coincides)
                 {
                     return Err(bad(
                         "sparse secret",
-                        format!("{n} coefficients of weight {}, within the noise model", b.sparse_weight),
+                        format!(
+                            "{n} coefficients of weight {}, within the noise model",
+                            b.sparse_weight
+                        ),
                     ));
                 }
             }
             (_, found) => {
-                let expected = if found.is_some() { "none, as the set does not bootstrap" } else { "one, as the set bootstraps" };
+                let expected = if found.is_some() {
+                    "none, as the set does not bootstrap"
+                } else {
+                    "one, as the set bootstraps"
+                };
                 return Err(bad("sparse secret", expected.into()));
             }
         }
         Ok(SecretKey { params: params.clone(), main, sparse: exposed.sparse.clone() })
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         &self.params
     }
+
     /// The main secret.
     pub(crate) fn main(&self) -> &MainSecret {
         &self.main
     }
+
     /// The coefficients of the sparse secret.
     pub(crate) fn sparse(&self) -> Result<&[i64], SchemeError> {
         self.sparse.as_ref().map(|s| &s[..]).ok_or_else(|| SchemeError::BadParams {
@@ -276,7 +326,9 @@ pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
 pub(crate) fn key_error(params: &Params, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
     let noise = params.noise();
     loop {
-        let e = Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || error(params, rng)));
+        let e = Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || {
+            error(params, rng)
+        }));
         if e.iter().map(|x| (x * x) as f64).sum::<f64>() <= noise.error_square_limit() {
             return e;
         }

@@ -23,39 +23,54 @@ pub struct BootstrapKey {
 }
 
 impl BootstrapKey {
-    /// From the key to s0 and, for each of s0, w s0, .., the first component and the seed of the second one. Their public data
-    /// follow from the parameters. Residues must be canonical.
+    /// From the key to s0 and, for each of s0, w s0, .., the first component and the seed of the
+    /// second one. Their public data follow from the parameters. Residues must be canonical.
     ///
     /// # Errors
-    /// A set that does not bootstrap, another number of ciphertexts, an encapsulation key where there is none or over other primes, or none where
-    /// there is one.
+    /// A set that does not bootstrap, another number of ciphertexts, an encapsulation key where
+    /// there is none or over other primes, or none where there is one.
     pub fn from_parts(
         params: &Params,
         encapsulation: Option<SwitchKey>,
         sparse: Vec<(Poly<Eval>, sample::Seed)>,
     ) -> Result<Self, SchemeError> {
-        let wrong = || SchemeError::WrongParams { object: "the bootstrapping key", name: params.name().into() };
+        let wrong = || SchemeError::WrongParams {
+            object: "the bootstrapping key",
+            name: params.name().into(),
+        };
         let low = params.chain().basis(Level(0));
         let fits = |key: &SwitchKey| key.basis() == low;
-        let shape = encapsulation.is_some() != params.raises_under_main_key() && encapsulation.iter().all(fits);
+        let shape = encapsulation.is_some() != params.raises_under_main_key()
+            && encapsulation.iter().all(fits);
         if params.spec().bootstrap.is_none() || !shape || sparse.len() != params.raise_digits() {
             return Err(wrong());
         }
         let meta = params.checked(sparse_meta(params), "reading a key")?;
         let ciphertext = |(first, seed)| Ciphertext::from_seeded(params, meta, first, seed);
-        Ok(BootstrapKey { encapsulation, sparse: sparse.into_iter().map(ciphertext).collect::<Result<_, _>>()? })
+        Ok(BootstrapKey {
+            encapsulation,
+            sparse: sparse.into_iter().map(ciphertext).collect::<Result<_, _>>()?,
+        })
     }
+
     /// The key to s0; none if s is s0.
     pub fn encapsulation(&self) -> Option<&SwitchKey> {
         self.encapsulation.as_ref()
     }
+
     /// s0, w s0, .. under s, each with its seed.
     pub fn sparse(&self) -> &[Ciphertext] {
         &self.sparse
     }
+
     /// Bytes in memory, all halves expanded.
     pub fn memory_bytes(&self) -> u64 {
-        let sparse = self.sparse.iter().flat_map(|c| &c.components).flat_map(|c| c.limbs()).map(|l| l.len() as u64 * 8);
+        let sparse = self
+            .sparse
+            .iter()
+            .flat_map(|c| &c.components)
+            .flat_map(|c| c.limbs())
+            .map(|l| l.len() as u64 * 8);
         sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchKey::memory_bytes)
     }
 }
@@ -68,23 +83,32 @@ fn sparse_meta(params: &Params) -> Meta {
     params.fresh(params.chain().top(), exponent, noise)
 }
 
-/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as long as it is in use, so that a source that makes
-/// keys on demand can forget them.
+/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as
+/// long as it is in use, so that a source that makes keys on demand can forget them.
 pub trait EvalKeys: Send + Sync {
     /// The parameter set.
     fn params(&self) -> &Params;
+
     /// The relinearization key for a gadget; none if the keys lack it.
     ///
     /// # Errors
     /// A key that is there but cannot be had, such as one that was damaged in its file.
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+
     /// The key of an automorphism for a gadget; none if the keys lack it.
     ///
     /// # Errors
     /// As [`EvalKeys::relin`].
-    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
-    /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not read the key.
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+
+    /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not
+    /// read the key.
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis>;
+
     /// The bootstrapping key; none if the keys lack it.
     ///
     /// # Errors
@@ -96,7 +120,8 @@ pub trait EvalKeys: Send + Sync {
 pub enum ServerKey {
     /// From s² (f² over NTRU) to the main secret.
     Relin(GadgetId, SwitchKey),
-    /// From the image of the main secret under an automorphism to itself, in the order that [`EvalKeys::galois`] needs.
+    /// From the image of the main secret under an automorphism to itself, in the order that
+    /// [`EvalKeys::galois`] needs.
     Galois(GaloisElement, GadgetId, SwitchKey),
     /// That of bootstrapping.
     Bootstrap(BootstrapKey),
@@ -113,8 +138,14 @@ pub struct ServerKeys {
 impl ServerKeys {
     /// No keys yet.
     pub fn empty(params: &Params) -> Self {
-        ServerKeys { params: params.clone(), relin: BTreeMap::new(), galois: BTreeMap::new(), bootstrap: None }
+        ServerKeys {
+            params: params.clone(),
+            relin: BTreeMap::new(),
+            galois: BTreeMap::new(),
+            bootstrap: None,
+        }
     }
+
     /// Adds a key, in place of one for the same purpose.
     pub fn insert(&mut self, key: ServerKey) {
         match key {
@@ -123,6 +154,7 @@ impl ServerKeys {
             ServerKey::Bootstrap(key) => self.bootstrap = Some(Arc::new(key)),
         }
     }
+
     /// Generates the keys of a plan. `progress(done, total)` is called after each key.
     ///
     /// # Errors
@@ -144,8 +176,10 @@ impl ServerKeys {
         })?;
         Ok(keys)
     }
-    /// Generates the keys of a plan one by one and hands each to `take`: memory for one key at a time. First relinearization by gadget, then
-    /// automorphisms by exponent and gadget, then bootstrapping; the same randomness makes the same keys as [`ServerKeys::generate`].
+
+    /// Generates the keys of a plan one by one and hands each to `take`: memory for one key at a
+    /// time. First relinearization by gadget, then automorphisms by exponent and gadget, then
+    /// bootstrapping; the same randomness makes the same keys as [`ServerKeys::generate`].
     ///
     /// # Errors
     /// A plan with bootstrapping for a set without it; what `take` returns.
@@ -163,13 +197,21 @@ impl ServerKeys {
             let mut square = main.poly().mul(ring, main.poly());
             square.wipe_on_drop();
             for (&id, &basis) in &plan.relin {
-                take(ServerKey::Relin(id, SwitchKey::generate(params, gadget(id), basis, &square, main, rng)))?;
+                take(ServerKey::Relin(
+                    id,
+                    SwitchKey::generate(params, gadget(id), basis, &square, main, rng),
+                ))?;
             }
         }
         for (&(g, id), &basis) in &plan.galois {
-            // Stored so that the inner product comes first and the automorphism last: from s to g^-1(s).
+            // Stored so that the inner product comes first and the automorphism last: from s to
+            // g^-1(s).
             let rotated = main.galois(ring, g.inverse(ring));
-            take(ServerKey::Galois(g, id, SwitchKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng)))?;
+            take(ServerKey::Galois(
+                g,
+                id,
+                SwitchKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng),
+            ))?;
         }
         if plan.bootstrap {
             take(ServerKey::Bootstrap(Self::bootstrap_key(secret, rng)?))?;
@@ -177,7 +219,10 @@ impl ServerKeys {
         Ok(())
     }
 
-    fn bootstrap_key(secret: &SecretKey, rng: &mut impl CryptoRng) -> Result<BootstrapKey, SchemeError> {
+    fn bootstrap_key(
+        secret: &SecretKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<BootstrapKey, SchemeError> {
         let params = secret.params();
         let ring = params.ring();
         let coefficients = secret.sparse()?;
@@ -185,7 +230,14 @@ impl ServerKeys {
         let encapsulation = (!params.raises_under_main_key()).then(|| {
             let mut sparse = sample::secret_poly(ring, low.union(cut.special()), coefficients);
             sparse.wipe_on_drop();
-            SwitchKey::generate(params, cut, low, secret.main().poly(), &MainSecret::Rlwe(sparse), rng)
+            SwitchKey::generate(
+                params,
+                cut,
+                low,
+                secret.main().poly(),
+                &MainSecret::Rlwe(sparse),
+                rng,
+            )
         });
 
         let basis = params.chain().basis(params.chain().top());
@@ -205,7 +257,11 @@ impl ServerKeys {
             c0.add_assign(ring, &message);
             divide(ring, &mut c0, meta.form.scale(t.value()));
             c0.sub_assign(ring, &c1.mul(ring, &secret.main().poly().restricted(basis)));
-            sparse.push(Ciphertext::seeded(params.checked(meta, "key generation")?, vec![c0, c1], seed));
+            sparse.push(Ciphertext::seeded(
+                params.checked(meta, "key generation")?,
+                vec![c0, c1],
+                seed,
+            ));
             multiplier = t.mul(multiplier, t.reduce_u64(w));
         }
         Ok(BootstrapKey { encapsulation, sparse })
@@ -215,14 +271,17 @@ impl ServerKeys {
     pub fn len(&self) -> usize {
         self.galois.len() + self.relin.len()
     }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
     /// Bytes in memory.
     pub fn memory_bytes(&self) -> u64 {
         self.galois.values().chain(self.relin.values()).map(|key| key.memory_bytes()).sum()
     }
+
     /// What is there.
     pub fn plan(&self) -> KeyPlan {
         KeyPlan {
@@ -237,15 +296,23 @@ impl EvalKeys for ServerKeys {
     fn params(&self) -> &Params {
         &self.params
     }
+
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
         Ok(self.relin.get(&gadget).cloned())
     }
-    fn galois(&self, g: GaloisElement, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
         Ok(self.galois.get(&(g, gadget)).cloned())
     }
+
     fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
         self.galois.get(&(g, gadget)).map(|key| key.basis())
     }
+
     fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
         Ok(self.bootstrap.clone())
     }

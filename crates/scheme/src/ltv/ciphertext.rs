@@ -7,11 +7,11 @@ use everlevel_ring::{AdicPoly, AdicRing, Eval, Poly};
 use crate::noise::Meta;
 use crate::params::Level;
 
-/// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, and what is public about it. `meta().noise` is log2 of the root mean square of the
-/// phase's embeddings, see [`super::noise`].
+/// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, and what is public about it.
+/// `meta().noise` is log2 of the root mean square of the phase's embeddings, see [`super::noise`].
 ///
-/// Its evaluations are computed when a product first needs them, and shared by copies: about 2.7 times the polynomial's memory, which is
-/// freed with the last copy.
+/// Its evaluations are computed when a product first needs them, and shared by copies: about 2.7
+/// times the polynomial's memory, which is freed with the last copy.
 #[derive(Clone)]
 pub struct LtvCiphertext {
     pub(super) meta: Meta,
@@ -23,31 +23,38 @@ impl LtvCiphertext {
     pub(super) fn new(meta: Meta, poly: AdicPoly) -> Self {
         LtvCiphertext { meta, poly, evaluations: Arc::default() }
     }
+
     /// The same polynomial, with this noise.
     pub(super) fn with_noise(&self, noise: f64) -> Self {
         LtvCiphertext { meta: Meta { noise, ..self.meta }, ..self.clone() }
     }
+
     /// Level and noise.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
+
     /// The level.
     pub fn level(&self) -> Level {
         self.meta.level
     }
+
     /// The polynomial.
     pub fn poly(&self) -> &AdicPoly {
         &self.poly
     }
+
     pub(super) fn evaluations(&self, ring: &AdicRing) -> &[Poly<Eval>] {
-        // Not within the cell's lock: while it waits for parts of the transforms, a thread may take up another task that wants the same ones.
+        // Not within the cell's lock: while it waits for parts of the transforms, a thread may take
+        // up another task that wants the same ones.
         if self.evaluations.get().is_none() {
             let _ = self.evaluations.set(ring.evaluate(&self.poly));
         }
         self.evaluations.get_or_init(Vec::new)
     }
-    /// FNV-1a over all digits: equal ciphertexts have equal fingerprints on every machine, backend and thread count. Not
-    /// collision-resistant against anybody who tries.
+
+    /// FNV-1a over all digits: equal ciphertexts have equal fingerprints on every machine, backend
+    /// and thread count. Not collision-resistant against anybody who tries.
     pub fn fingerprint(&self) -> u64 {
         let digits = self.poly.digits().flatten();
         digits.fold(0xcbf2_9ce4_8422_2325, |h, &d| (h ^ u64::from(d)).wrapping_mul(0x100_0000_01b3))
@@ -60,7 +67,8 @@ impl std::fmt::Debug for LtvCiphertext {
     }
 }
 
-/// A sum of products before relinearization, in evaluations: its phase is that of multiplication by f².
+/// A sum of products before relinearization, in evaluations: its phase is that of multiplication by
+/// f².
 #[derive(Clone)]
 pub struct LtvProduct {
     pub(super) meta: Meta,
@@ -76,7 +84,8 @@ impl LtvProduct {
     }
 }
 
-/// A rotated ciphertext of a linear map. Key switching is finished: the transforms that hoisting shares are cached in the ciphertext.
+/// A rotated ciphertext of a linear map. Key switching is finished: the transforms that hoisting
+/// shares are cached in the ciphertext.
 pub struct LtvExtended(pub(super) LtvCiphertext);
 
 /// A plaintext polynomial that multiplies ciphertexts.

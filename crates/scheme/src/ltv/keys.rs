@@ -42,10 +42,12 @@ impl LtvPublicKey {
     pub(super) fn new(params: &LtvParams, h: Vec<Poly<Eval>>) -> Self {
         LtvPublicKey { params: params.clone(), h }
     }
+
     /// The blocks of h, in evaluations.
     pub(super) fn blocks(&self) -> &[Poly<Eval>] {
         &self.h
     }
+
     /// h s + 2 e modulo p^`rows`.
     pub(super) fn mask(&self, s: &[i64], e: &[i64], rows: usize) -> AdicPoly {
         let ring = self.params.ring();
@@ -60,17 +62,24 @@ impl LtvPublicKey {
         error.wipe();
         sum
     }
+
     /// The parameter set.
     pub fn params(&self) -> &LtvParams {
         &self.params
     }
+
     /// Encrypts at the highest level.
     ///
     /// # Errors
     /// As [`LtvPublicKey::encrypt_at`].
-    pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<LtvCiphertext, SchemeError> {
+    pub fn encrypt(
+        &self,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<LtvCiphertext, SchemeError> {
         self.encrypt_at(plaintext, self.params.top(), rng)
     }
+
     /// Encrypts at `level`: c = h s + 2 e + m.
     ///
     /// # Errors
@@ -87,7 +96,8 @@ impl LtvPublicKey {
         let s = Zeroizing::new(sample::truncated_gaussian(n, rng));
         let e = Zeroizing::new(sample::truncated_gaussian(n, rng));
         let ring = params.ring();
-        let (mut mask, mut message) = (self.mask(&s, &e, rows(level)), ring.from_signed(&message, rows(level)));
+        let (mut mask, mut message) =
+            (self.mask(&s, &e, rows(level)), ring.from_signed(&message, rows(level)));
         let poly = ring.sum(&[&mask, &message]);
         mask.wipe();
         message.wipe();
@@ -104,8 +114,8 @@ impl LtvPublicKey {
     }
 }
 
-/// The secret f = 2u + 1, with the public key. No `Debug`, no comparison; wiped when dropped. Generated in constant time, but for the number of
-/// polynomials drawn again.
+/// The secret f = 2u + 1, with the public key. No `Debug`, no comparison; wiped when dropped.
+/// Generated in constant time, but for the number of polynomials drawn again.
 pub struct LtvSecretKey {
     public: LtvPublicKey,
     f: Zeroizing<Vec<i64>>,
@@ -119,8 +129,8 @@ impl Drop for LtvSecretKey {
 }
 
 impl LtvSecretKey {
-    /// The paper's modified KeyGen: u, g ← χ, f = 2u + 1 drawn again until it is invertible modulo p, h = 2 g/f modulo p to the power of all
-    /// rows of keys.
+    /// The paper's modified KeyGen: u, g ← χ, f = 2u + 1 drawn again until it is invertible modulo
+    /// p, h = 2 g/f modulo p to the power of all rows of keys.
     pub fn generate(params: &LtvParams, rng: &mut impl CryptoRng) -> Self {
         let unit = loop {
             if let Some(unit) = Self::unit(params, &key_polynomial(params, rng)) {
@@ -129,42 +139,60 @@ impl LtvSecretKey {
         };
         Self::with_unit(params, unit, &key_polynomial(params, rng))
     }
+
     /// The key of these u and g; none if f is not invertible.
     pub(super) fn of(params: &LtvParams, u: &[i64], g: &[i64]) -> Option<Self> {
         Some(Self::with_unit(params, Self::unit(params, u)?, g))
     }
+
     /// f = 2u + 1 and its inverse, if there is one.
     fn unit(params: &LtvParams, u: &[i64]) -> Option<(Zeroizing<Vec<i64>>, AdicPoly)> {
         let ring = params.ring();
-        let f = Zeroizing::new(u.iter().zip(ring.constant(1)).map(|(x, one)| 2 * x + one).collect::<Vec<i64>>());
+        let f = Zeroizing::new(
+            u.iter().zip(ring.constant(1)).map(|(x, one)| 2 * x + one).collect::<Vec<i64>>(),
+        );
         let inverse = ring.inverse(&f, params.key_rows())?;
         Some((f, inverse))
     }
-    fn with_unit(params: &LtvParams, (f, inverse): (Zeroizing<Vec<i64>>, AdicPoly), g: &[i64]) -> Self {
+
+    fn with_unit(
+        params: &LtvParams,
+        (f, inverse): (Zeroizing<Vec<i64>>, AdicPoly),
+        g: &[i64],
+    ) -> Self {
         let ring = params.ring();
         let twice = Zeroizing::new(g.iter().map(|x| 2 * x).collect::<Vec<i64>>());
         let h = ring.mul(&inverse, &ring.from_signed(&twice, 1), params.key_rows());
         LtvSecretKey { public: LtvPublicKey::new(params, ring.evaluate(&h)), f, inverse }
     }
+
     /// f in natural order.
     pub(super) fn f(&self) -> &[i64] {
         &self.f
     }
+
     /// The parameter set.
     pub fn params(&self) -> &LtvParams {
         &self.public.params
     }
+
     /// The public key.
     pub fn public(&self) -> &LtvPublicKey {
         &self.public
     }
+
     /// Encrypts at the highest level, with the public key.
     ///
     /// # Errors
     /// As [`LtvPublicKey::encrypt_at`].
-    pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<LtvCiphertext, SchemeError> {
+    pub fn encrypt(
+        &self,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<LtvCiphertext, SchemeError> {
         self.public.encrypt(plaintext, rng)
     }
+
     /// Encrypts at `level`, with the public key.
     ///
     /// # Errors
@@ -177,25 +205,37 @@ impl LtvSecretKey {
     ) -> Result<LtvCiphertext, SchemeError> {
         self.public.encrypt_at(plaintext, level, rng)
     }
+
     /// f modulo p^`rows`.
     pub(super) fn secret(&self, rows: usize) -> AdicPoly {
         self.params().ring().from_signed(&self.f, rows)
     }
+
     /// g(f)/f modulo p^`rows`.
     pub(super) fn image(&self, g: GaloisElement, rows: usize) -> AdicPoly {
         let ring = self.params().ring();
         let image = ring.evaluate_signed(&self.f).galois(ring.ring(), g);
-        ring.digits(ring.multiply(&ring.evaluate_secret(&self.inverse), &[image], ring.blocks(rows)), rows)
+        ring.digits(
+            ring.multiply(&ring.evaluate_secret(&self.inverse), &[image], ring.blocks(rows)),
+            rows,
+        )
     }
+
     fn phase(&self, ciphertext: &LtvCiphertext) -> Result<AdicPoly, SchemeError> {
         let (ring, count) = (self.params().ring(), rows(ciphertext.level()));
-        if ciphertext.poly.rows() != count || ciphertext.poly.digits().any(|row| row.len() != self.params().degree()) {
-            return Err(SchemeError::WrongParams { object: "the ciphertext", name: self.params().name().into() });
+        if ciphertext.poly.rows() != count
+            || ciphertext.poly.digits().any(|row| row.len() != self.params().degree())
+        {
+            return Err(SchemeError::WrongParams {
+                object: "the ciphertext",
+                name: self.params().name().into(),
+            });
         }
         let f = ring.evaluate_signed(&self.f);
         let blocks = ciphertext.evaluations(ring);
         Ok(ring.digits(ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &f)]), count))
     }
+
     /// (c f modulo q) modulo 2.
     ///
     /// # Errors
@@ -206,8 +246,9 @@ impl LtvSecretKey {
         phase.wipe();
         Ok(Plaintext { coefficients, exponent: 1 })
     }
-    /// log2 of the largest coefficient of the phase, to be compared with [`crate::Scheme::noise_bound_bits`]. Depends on the secret: never to be
-    /// shared.
+
+    /// log2 of the largest coefficient of the phase, to be compared with
+    /// [`crate::Scheme::noise_bound_bits`]. Depends on the secret: never to be shared.
     ///
     /// # Errors
     /// A ciphertext of another set.
@@ -217,19 +258,26 @@ impl LtvSecretKey {
         let largest = coefficients.iter().fold(0f64, |largest, x| largest.max(x.abs()));
         Ok(if largest == 0.0 { 0.0 } else { largest.log2() + scale })
     }
-    /// log2 of the root mean square of the embeddings of the phase, which `meta().noise` estimates. Depends on the secret: never to be shared.
+
+    /// log2 of the root mean square of the embeddings of the phase, which `meta().noise` estimates.
+    /// Depends on the secret: never to be shared.
     ///
     /// # Errors
     /// A ciphertext of another set.
     #[cfg(feature = "diagnostics")]
     pub fn measure_embeddings(&self, ciphertext: &LtvCiphertext) -> Result<f64, SchemeError> {
         let (coefficients, scale) = self.approximate_phase(ciphertext)?;
-        let embeddings = Zeroizing::new(self.params().ring().ring().norm().embeddings(&coefficients));
+        let embeddings =
+            Zeroizing::new(self.params().ring().ring().norm().embeddings(&coefficients));
         let square = embeddings.iter().map(|x| x * x).sum::<f64>() / embeddings.len() as f64;
         Ok(square.log2() / 2.0 + scale)
     }
+
     #[cfg(feature = "diagnostics")]
-    fn approximate_phase(&self, ciphertext: &LtvCiphertext) -> Result<(Zeroizing<Vec<f64>>, f64), SchemeError> {
+    fn approximate_phase(
+        &self,
+        ciphertext: &LtvCiphertext,
+    ) -> Result<(Zeroizing<Vec<f64>>, f64), SchemeError> {
         let mut phase = self.phase(ciphertext)?;
         let (coefficients, scale) = self.params().ring().approximate(&phase);
         phase.wipe();

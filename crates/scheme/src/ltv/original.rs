@@ -1,8 +1,9 @@
-//! The key generation of López-Alt, Tromer and Vaikuntanathan as Doröz–Hu–Sunar recall it (section 2), for comparison: a prime and a secret for
-//! each level, and for each level an evaluation key of its own, under which ζ_τ^(i) = h^(i) s_τ + 2 e_τ + 2^τ (f^(i-1))² modulo q_(i-1).
+//! The key generation of López-Alt, Tromer and Vaikuntanathan as Doröz–Hu–Sunar recall it (section
+//! 2), for comparison: a prime and a secret for each level, and for each level an evaluation key of
+//! its own, under which ζ_τ^(i) = h^(i) s_τ + 2 e_τ + 2^τ (f^(i-1))² modulo q_(i-1).
 //!
-//! Moduli are single primes below 2^50, enough for two or three levels of a small ring. In the paper h^(i) is a residue modulo q_i; here it is
-//! one modulo q_(i-1) too, which ζ^(i) needs.
+//! Moduli are single primes below 2^50, enough for two or three levels of a small ring. In the
+//! paper h^(i) is a residue modulo q_i; here it is one modulo q_(i-1) too, which ζ^(i) needs.
 
 use everlevel_arith::primes;
 use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, RingError, sample};
@@ -21,7 +22,8 @@ struct LevelKeys {
     evaluation: Vec<Poly<Eval>>,
 }
 
-/// Keys of every level, secret ones included: this is a model to run and to measure, not an interface to deploy.
+/// Keys of every level, secret ones included: this is a model to run and to measure, not an
+/// interface to deploy.
 pub struct OriginalLtv {
     ring: Ring,
     levels: Vec<LevelKeys>,
@@ -42,16 +44,24 @@ impl OriginalCiphertext {
 }
 
 impl OriginalLtv {
-    /// Keys for the ring of index `index`, with the largest primes below 2 to the powers `prime_bits`, descending.
+    /// Keys for the ring of index `index`, with the largest primes below 2 to the powers
+    /// `prime_bits`, descending.
     ///
     /// # Errors
     /// An index or primes that [`Ring::new`] refuses, or no level.
-    pub fn generate(index: u64, prime_bits: &[u32], rng: &mut impl CryptoRng) -> Result<Self, SchemeError> {
+    pub fn generate(
+        index: u64,
+        prime_bits: &[u32],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SchemeError> {
         let step = Ring::prime_step(index)?;
-        let largest = |&bits: &u32| primes::primes_congruent_one(step, 1 << bits.min(50)).next().unwrap_or(0);
+        let largest =
+            |&bits: &u32| primes::primes_congruent_one(step, 1 << bits.min(50)).next().unwrap_or(0);
         let moduli: Vec<u64> = prime_bits.iter().map(largest).collect();
         if moduli.is_empty() || moduli.windows(2).any(|pair| pair[0] <= pair[1]) {
-            return Err(RingError::BadPrime { value: moduli.last().copied().unwrap_or(0), index }.into());
+            return Err(
+                RingError::BadPrime { value: moduli.last().copied().unwrap_or(0), index }.into()
+            );
         }
         let ring = Ring::new(index, &moduli)?;
         let mut keys = OriginalLtv { ring, levels: Vec::new() };
@@ -61,9 +71,11 @@ impl OriginalLtv {
         }
         Ok(keys)
     }
+
     fn all(&self) -> Basis {
         Basis::of(0..self.ring.prime_count())
     }
+
     /// 2 x from χ, over `basis`.
     fn doubled(&self, basis: Basis, rng: &mut impl CryptoRng) -> Poly<Eval> {
         let drawn = Zeroizing::new(sample::truncated_gaussian(self.ring.degree(), rng));
@@ -71,6 +83,7 @@ impl OriginalLtv {
         x.scale_assign(&self.ring, 2);
         x
     }
+
     fn level_keys(&self, level: usize, rng: &mut impl CryptoRng) -> LevelKeys {
         let ring = &self.ring;
         let (secret, inverse) = loop {
@@ -100,25 +113,32 @@ impl OriginalLtv {
         }
         LevelKeys { secret, public, evaluation }
     }
+
     /// h s + 2 e over `basis`.
     fn mask(&self, public: &Poly<Eval>, basis: Basis, rng: &mut impl CryptoRng) -> Poly<Eval> {
         let s = Zeroizing::new(sample::truncated_gaussian(self.ring.degree(), rng));
-        let mut mask = sample::secret_poly(&self.ring, basis, &s).mul(&self.ring, &public.restricted(basis));
+        let mut mask =
+            sample::secret_poly(&self.ring, basis, &s).mul(&self.ring, &public.restricted(basis));
         mask.add_assign(&self.ring, &self.doubled(basis, rng));
         mask
     }
+
     /// How many levels there are; one less products.
     pub fn levels(&self) -> usize {
         self.levels.len()
     }
-    /// The bits of all public and evaluation keys, residues packed: what Σ n (log q_i)² counts, and the h^(i).
+
+    /// The bits of all public and evaluation keys, residues packed: what Σ n (log q_i)² counts, and
+    /// the h^(i).
     pub fn key_bits(&self) -> u64 {
-        let polynomial = |i: usize| self.ring.degree() as u64 * u64::from(self.ring.modulus(i).bits());
+        let polynomial =
+            |i: usize| self.ring.degree() as u64 * u64::from(self.ring.modulus(i).bits());
         let level = |(i, keys): (usize, &LevelKeys)| {
             polynomial(i) + keys.evaluation.len() as u64 * i.checked_sub(1).map_or(0, polynomial)
         };
         self.levels.iter().enumerate().map(level).sum()
     }
+
     /// Encrypts n bits, in natural order, at level 0.
     ///
     /// # Panics
@@ -127,14 +147,23 @@ impl OriginalLtv {
         let basis = Basis::of([0]);
         let message: Vec<i64> = bits.iter().map(|&b| (b & 1) as i64).collect();
         let mut poly = self.mask(&self.levels[0].public, basis, rng);
-        poly.add_assign(&self.ring, &Poly::<Coeff>::from_signed(&self.ring, basis, &message).into_eval(&self.ring));
+        poly.add_assign(
+            &self.ring,
+            &Poly::<Coeff>::from_signed(&self.ring, basis, &message).into_eval(&self.ring),
+        );
         OriginalCiphertext { level: 0, poly }
     }
-    /// Product, relinearization with binary digits to the next level's secret, and modulus switching to its prime.
+
+    /// Product, relinearization with binary digits to the next level's secret, and modulus
+    /// switching to its prime.
     ///
     /// # Errors
     /// Operands of different levels, or of the last one.
-    pub fn multiply(&self, a: &OriginalCiphertext, b: &OriginalCiphertext) -> Result<OriginalCiphertext, SchemeError> {
+    pub fn multiply(
+        &self,
+        a: &OriginalCiphertext,
+        b: &OriginalCiphertext,
+    ) -> Result<OriginalCiphertext, SchemeError> {
         let (level, next, ring) = (a.level, a.level + 1, &self.ring);
         if b.level != level || next == self.levels.len() {
             return Err(SchemeError::BadArgument {
@@ -162,13 +191,21 @@ impl OriginalLtv {
             *r = to.reduce_i64(nearest);
         });
         ring.forward_limb(next, &mut limb);
-        Ok(OriginalCiphertext { level: next, poly: Poly::from_limbs(Basis::of([next]), vec![limb]) })
+        Ok(OriginalCiphertext {
+            level: next,
+            poly: Poly::from_limbs(Basis::of([next]), vec![limb]),
+        })
     }
+
     /// The n bits, in natural order.
     pub fn decrypt(&self, a: &OriginalCiphertext) -> Vec<u64> {
         let q = self.ring.modulus(a.level);
-        let phase = a.poly.mul(&self.ring, &self.levels[a.level].secret.restricted(a.poly.basis())).into_coeff(&self.ring);
-        let bits: Vec<u64> = phase.limb(a.level).iter().map(|&x| (q.centered(x) & 1) as u64).collect();
+        let phase = a
+            .poly
+            .mul(&self.ring, &self.levels[a.level].secret.restricted(a.poly.basis()))
+            .into_coeff(&self.ring);
+        let bits: Vec<u64> =
+            phase.limb(a.level).iter().map(|&x| (q.centered(x) & 1) as u64).collect();
         self.ring.natural_order(&bits)
     }
 }

@@ -21,30 +21,39 @@ impl LtvParams {
     fn wrong(&self, object: &'static str) -> SchemeError {
         SchemeError::WrongParams { object, name: self.name().into() }
     }
+
     /// Whether a polynomial has so many rows of this ring's digits.
     fn fits(&self, poly: &AdicPoly, rows: usize) -> bool {
         poly.rows() == rows && poly.digits().all(|row| row.len() == self.degree())
     }
+
     /// The largest noise at which a ciphertext at `level` decrypts.
     pub fn largest_noise(&self, level: Level) -> f64 {
         self.modulus_bits(level) - 1.0 - self.noise().bound(0.0) - 1e-5
     }
+
     /// Passes public data that a ciphertext of these parameters can have, wherever it came from.
     ///
     /// # Errors
-    /// A level above the highest, an exponent, form or factor other than 1, BGV and 1, a depth of 2^30 or more, a noise that is not finite
-    /// or does not allow decryption.
+    /// A level above the highest, an exponent, form or factor other than 1, BGV and 1, a depth of
+    /// 2^30 or more, a noise that is not finite or does not allow decryption.
     pub fn check_meta(&self, m: &Meta) -> Result<(), SchemeError> {
         self.check_level(m.level)?;
-        if (m.exponent, m.form, m.factor) != (1, Form::Bgv, 1) || m.depth >= DEPTH_LIMIT || !m.noise.is_finite() {
+        if (m.exponent, m.form, m.factor) != (1, Form::Bgv, 1)
+            || m.depth >= DEPTH_LIMIT
+            || !m.noise.is_finite()
+        {
             return Err(SchemeError::BadArgument {
                 what: "public data of a ciphertext",
-                expected: format!("exponent 1, BGV form, factor 1, a depth below {DEPTH_LIMIT}, finite noise"),
+                expected: format!(
+                    "exponent 1, BGV form, factor 1, a depth below {DEPTH_LIMIT}, finite noise"
+                ),
                 found: format!("{m:?}"),
             });
         }
         if m.noise > self.largest_noise(m.level) {
-            let (noise_bits, modulus_bits) = (self.noise().bound(m.noise), self.modulus_bits(m.level));
+            let (noise_bits, modulus_bits) =
+                (self.noise().bound(m.noise), self.modulus_bits(m.level));
             return Err(SchemeError::NoiseOverflow {
                 operation: "reading a ciphertext",
                 noise_bits,
@@ -75,6 +84,7 @@ impl LtvPublicKey {
     pub fn digits(&self) -> AdicPoly {
         self.params().ring().digits(self.blocks().to_vec(), self.params().key_rows())
     }
+
     /// The public key h, whose digits must be below p.
     ///
     /// # Errors
@@ -99,18 +109,28 @@ impl LtvSecretKey {
         product.iter_mut().for_each(Poly::wipe_on_drop);
         let mut twice = ring.digits(product, 1);
         let half = ring.prime() as i64 / 2;
-        let stored: Zeroizing<Vec<i64>> =
-            Zeroizing::new(twice.digits().flatten().map(|&digit| (i64::from(digit) - half) / 2).collect());
+        let stored: Zeroizing<Vec<i64>> = Zeroizing::new(
+            twice.digits().flatten().map(|&digit| (i64::from(digit) - half) / 2).collect(),
+        );
         twice.wipe();
         [Zeroizing::new(u), Zeroizing::new(ring.ring().natural_order(&stored))]
     }
-    /// A secret key from u and g, checked against what [`LtvSecretKey::generate`] could have drawn. Computes 1/f and h: as long as key generation.
+
+    /// A secret key from u and g, checked against what [`LtvSecretKey::generate`] could have drawn.
+    /// Computes 1/f and h: as long as key generation.
     ///
     /// # Errors
-    /// Polynomials of another length, coefficients outside of -2..=2, norms that the set does not allow, an f that is not invertible.
-    pub fn from_secret_coefficients(params: &LtvParams, [u, g]: [&[i64]; 2]) -> Result<Self, SchemeError> {
-        let bad =
-            |expected: String| SchemeError::BadArgument { what: "LTV secret key", expected, found: "something else".into() };
+    /// Polynomials of another length, coefficients outside of -2..=2, norms that the set does not
+    /// allow, an f that is not invertible.
+    pub fn from_secret_coefficients(
+        params: &LtvParams,
+        [u, g]: [&[i64]; 2],
+    ) -> Result<Self, SchemeError> {
+        let bad = |expected: String| SchemeError::BadArgument {
+            what: "LTV secret key",
+            expected,
+            found: "something else".into(),
+        };
         for x in [u, g] {
             let outside = x.iter().fold(0, |count, x| count + (x.unsigned_abs() > 2) as usize);
             if x.len() != params.degree() || outside > 0 {
@@ -127,7 +147,9 @@ impl LtvSecretKey {
 impl SwitchKey {
     /// The digits of the key as polynomials.
     pub fn polynomials(&self, params: &LtvParams) -> Vec<AdicPoly> {
-        self.key_digits().map(|digit| digit.polynomial(params.ring(), self.automorphism(), params.key_rows())).collect()
+        self.key_digits()
+            .map(|digit| digit.polynomial(params.ring(), self.automorphism(), params.key_rows()))
+            .collect()
     }
 }
 
@@ -136,10 +158,13 @@ impl LtvEvalKeys {
     pub fn switch_keys(&self) -> impl Iterator<Item = (GaloisElement, &SwitchKey)> {
         self.all().map(|key| (key.automorphism(), key))
     }
-    /// Keys from the digits of each, as [`SwitchKey::polynomials`] gives them and below p, relinearization under the identity.
+
+    /// Keys from the digits of each, as [`SwitchKey::polynomials`] gives them and below p,
+    /// relinearization under the identity.
     ///
     /// # Errors
-    /// No relinearization, another number of digits than the highest level has, polynomials of another ring or modulus than that of keys.
+    /// No relinearization, another number of digits than the highest level has, polynomials of
+    /// another ring or modulus than that of keys.
     pub fn from_parts(
         params: &LtvParams,
         form: KeyForm,
@@ -149,7 +174,9 @@ impl LtvEvalKeys {
         let mut made = BTreeMap::new();
         for (g, digits) in keys {
             let count = params.digit_count(params.top());
-            if digits.len() != count || !digits.iter().all(|digit| params.fits(digit, params.key_rows())) {
+            if digits.len() != count
+                || !digits.iter().all(|digit| params.fits(digit, params.key_rows()))
+            {
                 return Err(wrong());
             }
             made.insert(g, SwitchKey::of(params.ring(), g, form, digits));

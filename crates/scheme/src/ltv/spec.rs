@@ -16,7 +16,8 @@ use crate::plaintext::Plaintext;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Gadget {
-    /// Digits to the base 2^bits; 1 bit in the paper, windows in Öztürk, Doröz, Savaş and Sunar (2015).
+    /// Digits to the base 2^bits; 1 bit in the paper, windows in Öztürk, Doröz, Savaş and Sunar
+    /// (2015).
     Windows {
         /// The bits of a digit, 1 to 16.
         bits: u32,
@@ -44,7 +45,8 @@ pub struct LtvSpec {
     pub gadget: Gadget,
 }
 
-/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and X^4096 + 1 with 125 bits, of the paper's section 8.
+/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and X^4096
+/// + 1 with 125 bits, of the paper's section 8.
 type Row = (&'static str, u64, u32, usize, Gadget);
 
 /// The sets there are. None is secure; see the [module](super).
@@ -66,13 +68,19 @@ impl LtvSpec {
     /// # Errors
     /// [`SchemeError::UnknownParams`].
     pub fn named(name: &str) -> Result<Self, SchemeError> {
-        let unknown = || SchemeError::UnknownParams { name: name.into(), known: SETS.map(|row| row.0).join(", ") };
-        let &(name, index, prime_bits, levels, gadget) = SETS.iter().find(|row| row.0 == name).ok_or_else(unknown)?;
+        let unknown = || SchemeError::UnknownParams {
+            name: name.into(),
+            known: SETS.map(|row| row.0).join(", "),
+        };
+        let &(name, index, prime_bits, levels, gadget) =
+            SETS.iter().find(|row| row.0 == name).ok_or_else(unknown)?;
         Ok(LtvSpec { name: name.into(), index, prime_bits, levels, gadget })
     }
+
     fn bad(&self, problem: impl Into<String>) -> SchemeError {
         SchemeError::BadParams { name: self.name.clone(), problem: problem.into() }
     }
+
     /// p.
     ///
     /// # Errors
@@ -83,13 +91,19 @@ impl LtvSpec {
             Gadget::Hybrid { rows } => (1..=16).contains(&rows),
         };
         if !(16..=31).contains(&self.prime_bits) || !(1..=64).contains(&self.levels) || !window {
-            return Err(self.bad("expected a prime of 16 to 31 bits, 1 to 64 levels, and windows of 1 to 16 bits or rows"));
+            return Err(self.bad(
+                "expected a prime of 16 to 31 bits, 1 to 64 levels, and windows of 1 to 16 bits \
+                 or rows",
+            ));
         }
         let step = Ring::prime_step(self.index)?;
-        let prime = primes::primes_congruent_one(step, 1 << self.prime_bits).next().filter(|p| p >> (self.prime_bits - 2) > 0);
+        let prime = primes::primes_congruent_one(step, 1 << self.prime_bits)
+            .next()
+            .filter(|p| p >> (self.prime_bits - 2) > 0);
         let none = || self.bad(format!("no prime of {} bits is 1 modulo {step}", self.prime_bits));
         prime.and_then(|p| u32::try_from(p).ok()).ok_or_else(none)
     }
+
     /// The rows of the special modulus.
     fn special_rows(&self) -> usize {
         match self.gadget {
@@ -97,10 +111,16 @@ impl LtvSpec {
             Gadget::Hybrid { rows } => rows,
         }
     }
+
     /// The key f = 2 u + 1 at the modulus of the switching keys.
     fn security(&self, prime: u32) -> Result<KeySecurity, SchemeError> {
         let modulus_bits = (self.levels + self.special_rows()) as f64 * f64::from(prime).log2();
-        Ok(KeySecurity::ntru(Ring::degree_of(self.index)?, modulus_bits, 2.0, Some(sample::GAUSSIAN_VARIANCE)))
+        Ok(KeySecurity::ntru(
+            Ring::degree_of(self.index)?,
+            modulus_bits,
+            2.0,
+            Some(sample::GAUSSIAN_VARIANCE),
+        ))
     }
 }
 
@@ -125,8 +145,8 @@ impl LtvParams {
     /// Builds a set.
     ///
     /// # Errors
-    /// [`SchemeError::Insecure`] without the opt-in, for every set; [`SchemeError::BadParams`] and [`SchemeError::Ring`] for sets that do
-    /// not hold together.
+    /// [`SchemeError::Insecure`] without the opt-in, for every set; [`SchemeError::BadParams`] and
+    /// [`SchemeError::Ring`] for sets that do not hold together.
     pub fn new(spec: LtvSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
         let prime = spec.prime()?;
         let security = spec.security(prime)?;
@@ -137,7 +157,8 @@ impl LtvParams {
             Gadget::Hybrid { rows } => rows,
             Gadget::Windows { .. } => BLOCK.min(spec.levels),
         };
-        // A key switch sums as many products as there are digits of a block; windows are too small to count.
+        // A key switch sums as many products as there are digits of a block; windows are too small
+        // to count.
         let ring = AdicRing::new(spec.index, prime, block, 4 * spec.levels.div_ceil(block))?;
         let plain = match spec.index.is_power_of_two() {
             true => None,
@@ -146,6 +167,7 @@ impl LtvParams {
         let noise = AverageCase::new(&ring, spec.gadget);
         Ok(LtvParams(Arc::new(Inner { spec, security, ring, plain, noise })))
     }
+
     /// The set of this name.
     ///
     /// # Errors
@@ -153,54 +175,67 @@ impl LtvParams {
     pub fn named(name: &str, opt_in: OptIn) -> Result<Self, SchemeError> {
         Self::new(LtvSpec::named(name)?, opt_in)
     }
+
     /// The specification.
     pub fn spec(&self) -> &LtvSpec {
         &self.0.spec
     }
+
     /// The name.
     pub fn name(&self) -> &str {
         &self.0.spec.name
     }
+
     /// What breaks the key f, and at what cost: of the sets of the paper LLL does.
     pub fn security(&self) -> &KeySecurity {
         &self.0.security
     }
+
     /// The ring modulo powers of p.
     pub fn ring(&self) -> &AdicRing {
         &self.0.ring
     }
+
     /// The degree n.
     pub fn degree(&self) -> usize {
         self.0.ring.ring().degree()
     }
+
     /// Plaintexts and slots modulo 2.
     ///
     /// # Errors
-    /// [`SchemeError::BadParams`] for a power of two, over which polynomials modulo 2 have no slots.
+    /// [`SchemeError::BadParams`] for a power of two, over which polynomials modulo 2 have no
+    /// slots.
     pub fn plain(&self) -> Result<&PlainRing, SchemeError> {
         let none = || self.0.spec.bad("a ring whose index is a power of two has no slots modulo 2");
         self.0.plain.as_ref().ok_or_else(none)
     }
+
     /// The noise model.
     pub fn noise(&self) -> &AverageCase {
         &self.0.noise
     }
+
     /// The highest level, t - 1.
     pub fn top(&self) -> Level {
         Level(self.0.spec.levels - 1)
     }
+
     /// log2 of the modulus p^(level + 1).
     pub fn modulus_bits(&self, level: Level) -> f64 {
         rows(level) as f64 * self.noise().prime_bits()
     }
+
     /// The rows of the special modulus.
     pub fn special_rows(&self) -> usize {
         self.0.spec.special_rows()
     }
+
     /// The rows of keys: those of the highest modulus and the special ones.
     pub fn key_rows(&self) -> usize {
         self.0.spec.levels + self.special_rows()
     }
+
     /// How many digits key switching cuts ciphertexts at `level` into.
     pub fn digit_count(&self, level: Level) -> usize {
         match self.0.spec.gadget {
@@ -208,6 +243,7 @@ impl LtvParams {
             Gadget::Hybrid { rows: digit } => rows(level).div_ceil(digit),
         }
     }
+
     /// Bytes of an evaluation key, or of the key of one automorphism, in this form.
     pub fn key_bytes(&self, form: KeyForm) -> u64 {
         let (n, digits) = (self.degree() as u64, self.digit_count(self.top()) as u64);
@@ -218,6 +254,7 @@ impl LtvParams {
                 KeyForm::Polynomial => self.key_rows() as u64 * n * 4,
             }
     }
+
     /// Encodes bits, one a slot.
     ///
     /// # Errors
@@ -225,6 +262,7 @@ impl LtvParams {
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         Ok(Plaintext { coefficients: self.plain()?.encode(values, 1)?.into(), exponent: 1 })
     }
+
     /// The bits in the slots.
     ///
     /// # Errors
@@ -232,13 +270,19 @@ impl LtvParams {
     pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
         Ok(self.plain()?.decode(&plaintext.coefficients, 1)?)
     }
-    /// Encodes elements of GF(2^d), d bits a slot, slot by slot, in the basis of [`PlainRing::encode_elements`].
+
+    /// Encodes elements of GF(2^d), d bits a slot, slot by slot, in the basis of
+    /// [`PlainRing::encode_elements`].
     ///
     /// # Errors
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext { coefficients: self.plain()?.encode_elements(values, 1)?.into(), exponent: 1 })
+        Ok(Plaintext {
+            coefficients: self.plain()?.encode_elements(values, 1)?.into(),
+            exponent: 1,
+        })
     }
+
     /// The elements of GF(2^d) in the slots.
     ///
     /// # Errors
@@ -246,6 +290,7 @@ impl LtvParams {
     pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
         Ok(self.plain()?.decode_elements(&plaintext.coefficients, 1)?)
     }
+
     /// A plaintext by its n coefficients modulo 2, in natural order.
     ///
     /// # Errors
@@ -254,22 +299,32 @@ impl LtvParams {
         let plaintext = Plaintext { coefficients: coefficients.into(), exponent: 1 };
         self.message(&plaintext).map(|_| plaintext)
     }
+
     /// The coefficients of a plaintext of this set, as signed words.
     pub(super) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
         let bits = plaintext.coefficients.iter().all(|&c| c < 2);
         if plaintext.exponent != 1 || plaintext.coefficients.len() != self.degree() || !bits {
-            return Err(SchemeError::WrongParams { object: "the plaintext", name: self.name().into() });
+            return Err(SchemeError::WrongParams {
+                object: "the plaintext",
+                name: self.name().into(),
+            });
         }
         Ok(plaintext.coefficients.iter().map(|&c| c as i64).collect())
     }
+
     /// The coefficients of an integer.
     pub(super) fn constant(&self, c: i64, level: Level) -> AdicPoly {
         self.ring().from_signed(&self.ring().constant(c), rows(level))
     }
+
     /// # Errors
     /// [`SchemeError::BadLevel`] above the highest level.
     pub(super) fn check_level(&self, level: Level) -> Result<(), SchemeError> {
-        if level > self.top() { Err(SchemeError::BadLevel { found: level, highest: self.top() }) } else { Ok(()) }
+        if level > self.top() {
+            Err(SchemeError::BadLevel { found: level, highest: self.top() })
+        } else {
+            Ok(())
+        }
     }
 }
 

@@ -7,11 +7,12 @@ use crate::error::SchemeError;
 use crate::params::Params;
 use crate::verbs::NextUse;
 
-/// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase (divided by P) is bounded by
-/// 2^(meta.noise) * profile\[i mod len\]; for an index with axes at all embeddings with that place along the last axes, in evaluation order.
+/// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase
+/// (divided by P) is bounded by 2^(meta.noise) * profile\[i mod len\]; for an index with axes at
+/// all embeddings with that place along the last axes, in evaluation order.
 ///
-/// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ |λ_i(ζ)| is what the noise
-/// grows by, a third of what Σ max |λ_i(ζ)| would say.
+/// Sums of products with plaintext diagonals are bounded embedding by embedding, because max Σ
+/// |λ_i(ζ)| is what the noise grows by, a third of what Σ max |λ_i(ζ)| would say.
 #[derive(Clone, Debug)]
 pub struct ExtendedMeta {
     /// Level, exponent, factor, and the noise that the profile scales.
@@ -25,8 +26,11 @@ impl ExtendedMeta {
     pub fn flat(meta: Meta) -> Self {
         ExtendedMeta { meta, profile: vec![1.0] }
     }
+
     /// Σ diagonal_j * input_j over the pairs given; None if there is none.
-    pub fn combine<'a>(pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a [f64])> + Clone) -> Option<Self> {
+    pub fn combine<'a>(
+        pairs: impl Iterator<Item = (&'a ExtendedMeta, &'a [f64])> + Clone,
+    ) -> Option<Self> {
         let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
         let first = pairs.clone().next()?.0.meta;
         let depth = pairs.clone().map(|(m, _)| m.meta.depth).max()?;
@@ -40,30 +44,39 @@ impl ExtendedMeta {
         }
         // The mean over the embeddings of the squared diagonal.
         let square = |d: &[f64]| d.iter().map(|x| x * x).sum::<f64>() / d.len().max(1) as f64;
-        let estimates = pairs.map(|(m, d)| m.meta.estimate + square(d).max(f64::MIN_POSITIVE).log2() / 2.0);
+        let estimates =
+            pairs.map(|(m, d)| m.meta.estimate + square(d).max(f64::MIN_POSITIVE).log2() / 2.0);
         let estimate = estimates.fold(f64::NEG_INFINITY, log_hypot);
         Some(ExtendedMeta { meta: Meta { noise: top, estimate, depth, ..first }, profile })
     }
+
     /// Σ g(part), each part with what its automorphism does to evaluations; None if there is none.
-    pub fn sum<'a>(parts: impl Iterator<Item = (EvaluationShift, &'a ExtendedMeta)>) -> Option<Self> {
+    pub fn sum<'a>(
+        parts: impl Iterator<Item = (EvaluationShift, &'a ExtendedMeta)>,
+    ) -> Option<Self> {
         parts.map(|(shift, m)| m.shifted(shift)).reduce(|sum, m| sum.plus(&m))
     }
+
     /// The sum of two.
     #[must_use]
     pub fn plus(&self, other: &ExtendedMeta) -> Self {
         let top = self.meta.noise.max(other.meta.noise);
         let scales = [(self.meta.noise - top).exp2(), (other.meta.noise - top).exp2()];
         let (a, b) = (&self.profile, &other.profile);
-        let profile = (0..a.len().max(b.len())).map(|i| scales[0] * a[i % a.len()] + scales[1] * b[i % b.len()]).collect();
+        let profile = (0..a.len().max(b.len()))
+            .map(|i| scales[0] * a[i % a.len()] + scales[1] * b[i % b.len()])
+            .collect();
         let depth = self.meta.depth.max(other.meta.depth);
         let estimate = log_hypot(self.meta.estimate, other.meta.estimate);
         ExtendedMeta { meta: Meta { noise: top, estimate, depth, ..self.meta }, profile }
     }
+
     /// After an automorphism that moves evaluations by `shift`.
     #[must_use]
     pub fn shifted(&self, shift: EvaluationShift) -> Self {
         ExtendedMeta { meta: self.meta, profile: shift.applied_to_last(&self.profile) }
     }
+
     /// The bound at all embeddings.
     pub fn flatten(&self) -> Meta {
         let gain = self.profile.iter().copied().fold(0.0, f64::max);
@@ -78,7 +91,8 @@ pub fn embedding_profile(norm: &CanonicalNorm, coefficients: &[f64]) -> Vec<f64>
     let mut exponent = 1usize;
     (0..n / 2)
         .map(|_| {
-            // The transform's entry j is the embedding at 1 - 2j; conjugates have equal absolute values.
+            // The transform's entry j is the embedding at 1 - 2j; conjugates have equal absolute
+            // values.
             let j = (n + n - (exponent - 1) / 2) % n;
             exponent = exponent * 5 % (2 * n);
             values[j] * (1.0 + 1e-9)
@@ -88,8 +102,14 @@ pub fn embedding_profile(norm: &CanonicalNorm, coefficients: &[f64]) -> Vec<f64>
 
 /// Transitions of ciphertexts over the extended modulus.
 impl Params {
-    /// Σ g(part) after the key switches of the `switched` parts that are not under the identity, and the reduction.
-    pub fn after_galois_sum(&self, sum: &ExtendedMeta, switched: usize, next: NextUse) -> Result<Meta, SchemeError> {
+    /// Σ g(part) after the key switches of the `switched` parts that are not under the identity,
+    /// and the reduction.
+    pub fn after_galois_sum(
+        &self,
+        sum: &ExtendedMeta,
+        switched: usize,
+        next: NextUse,
+    ) -> Result<Meta, SchemeError> {
         let mut meta = sum.flatten();
         if switched > 0 {
             // Each of them is rounded before its key switch.

@@ -10,7 +10,8 @@ use crate::params::Params;
 /// How often chance had a hand in a computation: see the [module](super) for what the events are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Events {
-    /// Fresh randomness: roundings, key switches, encryptions. Each exceeds its bound at one embedding with probability 2^-170 at most.
+    /// Fresh randomness: roundings, key switches, encryptions. Each exceeds its bound at one
+    /// embedding with probability 2^-170 at most.
     fresh: u64,
     /// Bootstrappings, in each of which each coefficient of the overflow may exceed its bound.
     overflows: u64,
@@ -23,6 +24,7 @@ impl Events {
     pub const fn fresh(count: u64) -> Self {
         Events { fresh: count, overflows: 0 }
     }
+
     /// The overflow of so many bootstrappings.
     pub const fn overflow(count: u64) -> Self {
         Events { fresh: 0, overflows: count }
@@ -32,14 +34,20 @@ impl Events {
 impl Add for Events {
     type Output = Events;
     fn add(self, other: Events) -> Events {
-        Events { fresh: self.fresh.saturating_add(other.fresh), overflows: self.overflows.saturating_add(other.overflows) }
+        Events {
+            fresh: self.fresh.saturating_add(other.fresh),
+            overflows: self.overflows.saturating_add(other.overflows),
+        }
     }
 }
 
 impl Mul<u64> for Events {
     type Output = Events;
     fn mul(self, count: u64) -> Events {
-        Events { fresh: self.fresh.saturating_mul(count), overflows: self.overflows.saturating_mul(count) }
+        Events {
+            fresh: self.fresh.saturating_mul(count),
+            overflows: self.overflows.saturating_mul(count),
+        }
     }
 }
 
@@ -53,8 +61,9 @@ impl Sum for Events {
 pub const NEVER: f64 = -1024.0;
 
 impl Params {
-    /// log2 of the probability that any of these events exceeds its bound, by the union over events, embeddings and coefficients; -1024 stands for 0: no event, or
-    /// an overflow that is bounded by its worst case.
+    /// log2 of the probability that any of these events exceeds its bound, by the union over
+    /// events, embeddings and coefficients; -1024 stands for 0: no event, or an overflow that is
+    /// bounded by its worst case.
     pub fn failure_of_events(&self, events: Events) -> f64 {
         let degree = (self.degree() as f64).log2();
         let counted = |count: u64, each: f64| (count as f64).log2() + degree + each;
@@ -64,8 +73,10 @@ impl Params {
         };
         log_add(counted(events.fresh, EVENT_LOG2), overflow).max(NEVER)
     }
-    /// log2 of the probability that any modelled event of a computation of this cost exceeds its bound: roundings and key switches, each in every
-    /// embedding, at 2^-170 an event, and the overflow of one bootstrapping in every coefficient, for sets that bootstrap.
+
+    /// log2 of the probability that any modelled event of a computation of this cost exceeds its
+    /// bound: roundings and key switches, each in every embedding, at 2^-170 an event, and the
+    /// overflow of one bootstrapping in every coefficient, for sets that bootstrap.
     pub fn failure_log2(&self, cost: &Cost) -> f64 {
         let fresh = Events::fresh((cost.roundings + cost.key_switches).max(1));
         self.failure_of_events(fresh + Events::overflow(u64::from(self.spec().bootstrap.is_some())))

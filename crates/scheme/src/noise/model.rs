@@ -24,6 +24,7 @@ impl Account {
             Account::Average => typical,
         }
     }
+
     /// The norm of a sum of polynomials of these norms.
     fn total<const K: usize>(self, norms: [f64; K]) -> f64 {
         match self {
@@ -65,21 +66,26 @@ impl NoiseModel {
         let n = ring.degree() as f64;
         let (tail, drawn_tail) = (account.of(TAIL, 1.0), account.of(3.5, 1.0));
         let (drawn_norm, drawn_square) = match spec.secret {
-            SecretKind::UniformTernary => {
-                (drawn_tail * (2.0 * n / 3.0).sqrt(), (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n))
+            SecretKind::UniformTernary => (
+                drawn_tail * (2.0 * n / 3.0).sqrt(),
+                (2.0 * n / 3.0 + 4.0 * (2.0 * n / 9.0).sqrt()).min(n),
+            ),
+            SecretKind::Sparse(weight) => {
+                ((drawn_tail * (weight as f64).sqrt()).min(weight as f64), weight as f64)
             }
-            SecretKind::Sparse(weight) => ((drawn_tail * (weight as f64).sqrt()).min(weight as f64), weight as f64),
             // The squares have variance 2.32 each.
-            SecretKind::TruncatedGaussian => {
-                (drawn_tail * (sample::GAUSSIAN_VARIANCE * n).sqrt(), sample::GAUSSIAN_VARIANCE * n + 4.0 * (2.32 * n).sqrt())
-            }
+            SecretKind::TruncatedGaussian => (
+                drawn_tail * (sample::GAUSSIAN_VARIANCE * n).sqrt(),
+                sample::GAUSSIAN_VARIANCE * n + 4.0 * (2.32 * n).sqrt(),
+            ),
         };
         let error_variance = match spec.family {
             Family::Rlwe => sample::ERROR_VARIANCE,
             Family::Ntru => sample::GAUSSIAN_VARIANCE,
         };
         let error_norm = account.of(4.0, 1.0) * (error_variance * n).sqrt();
-        // ‖s‖ or ‖f‖, the norm of e or g s + f e, and of the multipliers of the roundings of a ciphertext's components.
+        // ‖s‖ or ‖f‖, the norm of e or g s + f e, and of the multipliers of the roundings of a
+        // ciphertext's components.
         let (key_norm, key_error_norm, rounded) = match spec.family {
             Family::Rlwe => (drawn_norm, error_norm, drawn_norm.hypot(1.0)),
             Family::Ntru => {
@@ -104,11 +110,16 @@ impl NoiseModel {
             key_error_norm,
             floor: (tail * (n / 12.0).sqrt() * rounded).log2(),
             base_bits: chain.bits(Level(0)),
-            base_digits: chain.encapsulation().digits(chain.basis(Level(0))).map(|(_, g)| ring.log2(g)).collect(),
+            base_digits: chain
+                .encapsulation()
+                .digits(chain.basis(Level(0)))
+                .map(|(_, g)| ring.log2(g))
+                .collect(),
             encapsulation_bits: ring.log2(chain.encapsulation().special()),
             sparse_weight: spec.bootstrap.as_ref().map_or(0.0, |b| b.sparse_weight as f64),
             under_main_key: spec.bootstrap.as_ref().is_some_and(|b| b.under_main_key),
-            removed_bits: spec.bootstrap.as_ref().map_or(0, |b| b.removed_digits()) as f64 * (spec.plain_prime as f64).log2(),
+            removed_bits: spec.bootstrap.as_ref().map_or(0, |b| b.removed_digits()) as f64
+                * (spec.plain_prime as f64).log2(),
             moduli_bits: (0..ring.prime_count()).map(bits).collect(),
         }
     }
@@ -117,34 +128,44 @@ impl NoiseModel {
     pub fn drawn_norm_limit(&self) -> f64 {
         self.drawn_norm
     }
+
     /// The largest sum of its squared coefficients.
     pub fn drawn_square_limit(&self) -> f64 {
         self.drawn_square
     }
+
     /// The largest norm of the main secret: ‖s‖, or ‖f‖ = ‖t u + 1‖.
     pub fn key_norm_limit(&self) -> f64 {
         self.key_norm
     }
+
     /// The largest ‖e‖ of an error inside a key.
     pub fn error_norm_limit(&self) -> f64 {
         self.error_norm
     }
+
     /// The largest Σ e_i² of an error inside the encapsulation key.
     pub fn error_square_limit(&self) -> f64 {
         self.error_square
     }
-    /// The floor of modulus switching for plaintext modulus t: noise cannot be below it after a switch.
+
+    /// The floor of modulus switching for plaintext modulus t: noise cannot be below it after a
+    /// switch.
     pub fn floor(&self, t: u64) -> f64 {
         (t as f64).log2() + self.floor
     }
+
     /// The noise that one key switch at `level` adds, without the rounding at its end.
     pub fn key_switch(&self, chain: &Chain, level: Level, t: u64) -> f64 {
         let bits = |basis: Basis| basis.iter().map(|i| self.moduli_bits[i]).sum::<f64>();
         let special = bits(chain.gadget(level).special());
         let digits = chain.gadget(level).digits(chain.basis(level));
         let squares: f64 = digits.map(|(_, digit)| (2.0 * (bits(digit) - special)).exp2()).sum();
-        (t as f64).log2() + (self.tail * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt()).log2()
+        (t as f64).log2()
+            + (self.tail * (self.degree / 12.0).sqrt() * self.key_error_norm * squares.sqrt())
+                .log2()
     }
+
     /// log2 of the norm of a sum.
     pub(crate) fn sum(&self, a: f64, b: f64) -> f64 {
         match self.account {
@@ -152,106 +173,146 @@ impl NoiseModel {
             Account::Average => log_hypot(a, b),
         }
     }
+
     /// log2 of the norm of a sum of `count` polynomials of norm 2^`each`.
     pub(crate) fn sum_of(&self, count: usize, each: f64) -> f64 {
         each + (count as f64).log2() * self.account.of(1.0, 0.5)
     }
-    /// The bound on any message polynomial: n t / 2, whatever the values; uniform coefficients on average.
+
+    /// The bound on any message polynomial: n t / 2, whatever the values; uniform coefficients on
+    /// average.
     pub fn message(&self, t: u64) -> f64 {
         (t as f64 * self.account.of(self.degree / 2.0, (self.degree / 12.0).sqrt())).log2()
     }
-    /// What the addition of a polynomial of norm 2^`bits` to a ciphertext's first component adds to its phase: over NTRU f multiplies that, too.
+
+    /// What the addition of a polynomial of norm 2^`bits` to a ciphertext's first component adds to
+    /// its phase: over NTRU f multiplies that, too.
     pub fn added(&self, bits: f64) -> f64 {
         match self.family {
             Family::Rlwe => bits,
             Family::Ntru => bits + self.key_norm.log2(),
         }
     }
-    /// A fresh encryption under the secret key, with an error that is drawn anew; over NTRU it is one under the public key.
+
+    /// A fresh encryption under the secret key, with an error that is drawn anew; over NTRU it is
+    /// one under the public key.
     pub fn fresh_secret(&self, t: u64) -> f64 {
         match self.family {
             Family::Rlwe => self.fresh(t, self.tail * (self.error_variance * self.degree).sqrt()),
             Family::Ntru => self.fresh_public(t),
         }
     }
+
     /// A fresh encryption under the public key: the errors t (e v + e0 + e1 s), or t (g v + f e).
     pub fn fresh_public(&self, t: u64) -> f64 {
         let n = self.degree;
         let error = self.tail * (self.error_variance * n).sqrt();
         let total = match self.family {
-            Family::Rlwe => {
-                self.account.total([self.error_norm * self.tail * (2.0 * n / 3.0).sqrt(), error, error * self.key_norm])
-            }
+            Family::Rlwe => self.account.total([
+                self.error_norm * self.tail * (2.0 * n / 3.0).sqrt(),
+                error,
+                error * self.key_norm,
+            ]),
             Family::Ntru => error * self.drawn_norm.hypot(self.key_norm),
         };
         self.fresh(t, total)
     }
+
     /// A message and t times an error.
     fn fresh(&self, t: u64, error: f64) -> f64 {
         self.sum(self.added(self.message(t)), (t as f64).log2() + error.log2())
     }
-    /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w of a polynomial with coefficients uniform in
-    /// ±range/2.
+
+    /// Encryptions of s0, w s0, w² s0, .. (w about √p) modulo t = p^e, times the digits in base w
+    /// of a polynomial with coefficients uniform in ±range/2.
     pub fn raised(&self, form: Form, p: u64, t: u64, range: u64) -> f64 {
         let t = t as f64;
         let unit = self.tail * (self.degree / 12.0).sqrt();
         let ranges = raise_digit_ranges(p, range);
-        let digits = self.account.of(ranges.iter().sum(), ranges.iter().map(|x| x * x).sum::<f64>().sqrt());
+        let digits =
+            self.account.of(ranges.iter().sum(), ranges.iter().map(|x| x * x).sum::<f64>().sqrt());
         // A message that is multiplied by κ is as large as t allows.
         let message = match form {
-            Form::Bgv => range as f64 * self.account.of(1.0 + self.sparse_weight, (1.0 + self.sparse_weight).sqrt()),
-            Form::Bfv => t * self.account.of(1.0 + digits * self.sparse_weight / 2.0, (1.0 + digits * digits).sqrt()),
+            Form::Bgv => {
+                range as f64
+                    * self.account.of(1.0 + self.sparse_weight, (1.0 + self.sparse_weight).sqrt())
+            }
+            Form::Bfv => {
+                t * self
+                    .account
+                    .of(1.0 + digits * self.sparse_weight / 2.0, (1.0 + digits * digits).sqrt())
+            }
         };
         (unit * self.account.total([digits * t * self.error_norm, message])).log2()
     }
-    /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the noise that comes
-    /// from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t = p^r.
+
+    /// The bound, in bits, on the coefficients of the phase modulo q0 under the sparse key when the
+    /// noise that comes from the ciphertext, scaled to q0, is `prior` bits (coefficient law); t =
+    /// p^r.
     pub fn encapsulated(&self, t: u64, prior: f64) -> f64 {
         let t = t as f64;
         let switch = t * COEFFICIENT_TAIL * ((1.0 + self.mixed(self.drawn_square)) / 12.0).sqrt();
         if self.under_main_key {
             return log_add(prior, switch.log2());
         }
-        let squares: f64 = self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
+        let squares: f64 =
+            self.base_digits.iter().map(|d| (2.0 * (d - self.encapsulation_bits)).exp2()).sum();
         let key = t * COEFFICIENT_TAIL * (self.mixed(self.error_square) / 12.0 * squares).sqrt();
         let round = t * (1.0 + self.overlap * self.sparse_weight) / 2.0;
         log_add(prior, (switch + key + round).log2())
     }
-    /// The largest `prior` for which bootstrapping is exact: p^v |phase| < q0 / 2 in every coefficient.
+
+    /// The largest `prior` for which bootstrapping is exact: p^v |phase| < q0 / 2 in every
+    /// coefficient.
     pub fn encapsulation_limit(&self, t: u64) -> f64 {
         let room = (self.base_bits - 1.0 - self.removed_bits).exp2();
         let rest = self.encapsulated(t, f64::NEG_INFINITY).exp2();
         if rest < room { (room - rest).log2() - 0.01 } else { f64::NEG_INFINITY }
     }
+
     /// The capacity that a ciphertext must have to be bootstrapped.
     pub fn minimum_capacity(&self, t: u64) -> f64 {
         self.base_bits - self.encapsulation_limit(t) - 1.0
     }
-    /// What the rounding of a component that the main secret multiplies does to a coefficient of the phase, in units of its last bit: by the law of the
-    /// coefficients, and for each unit that an error has at most.
+
+    /// What the rounding of a component that the main secret multiplies does to a coefficient of
+    /// the phase, in units of its last bit: by the law of the coefficients, and for each unit that
+    /// an error has at most.
     pub(crate) fn compact_rounding(&self) -> (f64, f64) {
         let square = match self.family {
             Family::Rlwe => self.drawn_square,
             // ‖t u + 1‖_2 <= t ‖u‖_2 + 1.
-            Family::Ntru => ((self.key_norm - 1.0) / self.drawn_norm * self.drawn_square.sqrt() + 1.0).powi(2),
+            Family::Ntru => {
+                ((self.key_norm - 1.0) / self.drawn_norm * self.drawn_square.sqrt() + 1.0).powi(2)
+            }
         };
-        (COEFFICIENT_TAIL * (self.mixed(square) / 12.0).sqrt(), self.overlap * (self.degree * square).sqrt())
+        (
+            COEFFICIENT_TAIL * (self.mixed(square) / 12.0).sqrt(),
+            self.overlap * (self.degree * square).sqrt(),
+        )
     }
-    /// The sum of the squared weights of the coefficients of a in a coefficient of s a, Σ s_i² being `square`: that times the overlap, and a tenth
-    /// more for the coincidences of terms in rings of odd index, which the many terms of s all but cancel.
+
+    /// The sum of the squared weights of the coefficients of a in a coefficient of s a, Σ s_i²
+    /// being `square`: that times the overlap, and a tenth more for the coincidences of terms in
+    /// rings of odd index, which the many terms of s all but cancel.
     fn mixed(&self, square: f64) -> f64 {
         if self.overlap > 1.0 { 1.1 * self.overlap * square } else { square }
     }
-    /// By how much the squared weights of the uniforms in a coefficient of the overflow may exceed their number: twice the ring's overlap, 0 for
-    /// indices that are powers of two.
+
+    /// By how much the squared weights of the uniforms in a coefficient of the overflow may exceed
+    /// their number: twice the ring's overlap, 0 for indices that are powers of two.
     pub fn overlap_slack(&self) -> u64 {
         if self.overlap > 1.0 { 2 * self.overlap as u64 } else { 0 }
     }
-    /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of N = c h + 1 independent uniforms on (-1/2, 1/2), by
-    /// Chernoff's bound min over λ of e^(-λ (B + 1/2)) (sinh(λ/2) / (λ/2))^N, on both sides. Minus infinity where it cannot happen.
+
+    /// log2 of the probability that one coefficient of the overflow exceeds `bound`: a sum of N = c
+    /// h + 1 independent uniforms on (-1/2, 1/2), by Chernoff's bound min over λ of e^(-λ (B +
+    /// 1/2)) (sinh(λ/2) / (λ/2))^N, on both sides. Minus infinity where it cannot happen.
     ///
-    /// c is the ring's overlap ([`Ring::overlap`]). In rings of odd index some of the terms coincide, depending on the sparse secret; it is drawn such that their
-    /// squared weights exceed N by at most [`NoiseModel::overlap_slack`], and as log(sinh(√y)/√y) is concave in y, N equal weights of the same total bound them all.
+    /// c is the ring's overlap ([`Ring::overlap`]). In rings of odd index some of the terms
+    /// coincide, depending on the sparse secret; it is drawn such that their squared weights exceed
+    /// N by at most [`NoiseModel::overlap_slack`], and as log(sinh(√y)/√y) is concave in y, N equal
+    /// weights of the same total bound them all.
     pub fn overflow_tail(&self, bound: u64) -> f64 {
         let terms = self.overlap * self.sparse_weight + 1.0;
         let x = (bound as f64 + 0.5) / (1.0 + self.overlap_slack() as f64 / terms).sqrt();
@@ -267,6 +328,7 @@ impl NoiseModel {
         }
         (log(low) / std::f64::consts::LN_2 + 1.0).min(0.0)
     }
+
     pub(crate) fn check_base_modulus(&self, params: &Params) -> Result<(), SchemeError> {
         let t = params.plain_modulus();
         let limit = self.encapsulation_limit(t);
@@ -274,7 +336,8 @@ impl NoiseModel {
             return Err(SchemeError::BadParams {
                 name: params.name().into(),
                 problem: format!(
-                    "base_bits = {} leaves too little room to bootstrap: the phase under the sparse key needs more than {:.0} bits",
+                    "base_bits = {} leaves too little room to bootstrap: the phase under the \
+                     sparse key needs more than {:.0} bits",
                     params.spec().base_bits,
                     self.encapsulated(t, f64::NEG_INFINITY) + 1.0 + self.removed_bits
                 ),

@@ -1,6 +1,7 @@
-//! NTRU sets. **Insecure, all of them**: NTRU is *overstretched* at such moduli, the lattice of the key has a dense sublattice that reduction finds. At the
-//! parameters of Doröz–Hu–Sunar 2014 block size 2, that is LLL, finds the key (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017, Ducas–van Woerden
-//! 2021). For studying the papers only.
+//! NTRU sets. **Insecure, all of them**: NTRU is *overstretched* at such moduli, the lattice of the
+//! key has a dense sublattice that reduction finds. At the parameters of Doröz–Hu–Sunar 2014 block
+//! size 2, that is LLL, finds the key (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017, Ducas–van
+//! Woerden 2021). For studying the papers only.
 
 use super::spec::{Family, ParamsSpec, SecretKind};
 use crate::form::Form;
@@ -17,8 +18,8 @@ struct Set {
     special: usize,
 }
 
-/// The ring and the size of the modulus of the paper's AES with 2,048 blocks: log q = 1271. 50 bits are the machine's words; with seven special primes
-/// a relinearization takes the least time.
+/// The ring and the size of the modulus of the paper's AES with 2,048 blocks: log q = 1271. 50 bits
+/// are the machine's words; with seven special primes a relinearization takes the least time.
 const LTV: Set = Set {
     name: "ltv-32768",
     form: Form::Bgv,
@@ -34,11 +35,19 @@ const TOY: Set = Set { index: 1 << 9, p: 257, words: 9, fine: &[44, 38, 32], spe
 
 const SETS: [Set; 6] = [
     LTV,
-    // 1,800 blocks, log q = 1230. With small primes the ladder has rungs where the last round of AES needs them.
+    // 1,800 blocks, log q = 1230. With small primes the ladder has rungs where the last round of
+    // AES needs them.
     Set { name: "ltv-27000", index: 32767, fine: &[44, 38, 29, 23], ..LTV },
     Set { name: "insecure_ltv-257-n8", ..TOY },
     // 16 slots of GF(2^8), and levels for AES.
-    Set { name: "insecure_ltv-2-m255", index: 255, words: 18, fine: &[44, 38, 32, 28], special: 3, ..LTV },
+    Set {
+        name: "insecure_ltv-2-m255",
+        index: 255,
+        words: 18,
+        fine: &[44, 38, 32, 28],
+        special: 3,
+        ..LTV
+    },
     Set { name: "insecure_yashe-257-n8", form: Form::Bfv, ..TOY },
     // YASHE′ as Bos et al. 2013 time it: n = 4096, a q of 127 bits.
     Set {

@@ -1,8 +1,8 @@
 //! The parameter sets of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), Table 4.
 //!
-//! Names are `ma-` and the paper's, with `-80` for the variants in braces, whose encapsulated key was meant to hold 80 bits. The main secret
-//! has weight 120, which the paper counts as about 82 bits. The moduli have the paper's total size, log2 QP, a quarter to a
-//! third of it for P.
+//! Names are `ma-` and the paper's, with `-80` for the variants in braces, whose encapsulated key
+//! was meant to hold 80 bits. The main secret has weight 120, which the paper counts as about 82
+//! bits. The moduli have the paper's total size, log2 QP, a quarter to a third of it for P.
 
 use super::spec::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};
 use crate::form::Form;
@@ -10,7 +10,8 @@ use crate::form::Form;
 /// How a set of the paper removes digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// As the library that the paper started from: the digit polynomials of Chen–Han over all residues.
+    /// As the library that the paper started from: the digit polynomials of Chen–Han over all
+    /// residues.
     Baseline,
     /// Type A: Δ = p^v, polynomials reduced by what is null on the values that occur.
     A,
@@ -51,8 +52,8 @@ pub struct PaperSet {
     pub delta: u64,
     /// log2(q0 R) as printed.
     pub encapsulation_bits: f64,
-    /// How many special primes of 50 bits the set has here: as few as give three digits, or fewer where the
-    /// paper's remaining bits need that.
+    /// How many special primes of 50 bits the set has here: as few as give three digits, or fewer
+    /// where the paper's remaining bits need that.
     pub special: usize,
 }
 
@@ -66,7 +67,8 @@ const RINGS: [RingRow; 5] = [
     ("V", 65537, 1, 50731, 18, 82.3, (2036.0, 10), Some((2018.0, 10))),
 ];
 
-/// (ring, variant, braced, h, λ, B, log2(q0 R)). The paper prints no B for the baseline, and gives B = 18 and 17 (I and the others) with its braced sets.
+/// (ring, variant, braced, h, λ, B, log2(q0 R)). The paper prints no B for the baseline, and gives
+/// B = 18 and 17 (I and the others) with its braced sets.
 type KeyRow = (&'static str, Variant, bool, usize, f64, u64, f64);
 const KEYS: [KeyRow; 24] = [
     ("I", Variant::Baseline, false, 24, 136.0, 23, 63.8),
@@ -97,29 +99,32 @@ const KEYS: [KeyRow; 24] = [
 
 /// Every set of the paper.
 pub fn paper_sets() -> impl Iterator<Item = PaperSet> {
-    KEYS.iter().filter_map(|&(ring, variant, braced, weight, sparse_security, bound, encapsulation_bits)| {
-        let &(_, p, r, index, degree_of_slot, main_security, type_a, type_b) = RINGS.iter().find(|row| row.0 == ring)?;
-        let digits = if 2 * bound < p { 1 } else { 2 };
-        let (modulus_bits, special) = if variant == Variant::B { type_b? } else { type_a };
-        Some(PaperSet {
-            ring,
-            variant,
-            braced,
-            p,
-            r,
-            index,
-            degree_of_slot,
-            modulus_bits,
-            main_security,
-            weight,
-            sparse_security,
-            bound,
-            digits,
-            delta: if variant == Variant::B { 2 * bound + 1 } else { p.pow(digits) },
-            encapsulation_bits,
-            special,
-        })
-    })
+    KEYS.iter().filter_map(
+        |&(ring, variant, braced, weight, sparse_security, bound, encapsulation_bits)| {
+            let &(_, p, r, index, degree_of_slot, main_security, type_a, type_b) =
+                RINGS.iter().find(|row| row.0 == ring)?;
+            let digits = if 2 * bound < p { 1 } else { 2 };
+            let (modulus_bits, special) = if variant == Variant::B { type_b? } else { type_a };
+            Some(PaperSet {
+                ring,
+                variant,
+                braced,
+                p,
+                r,
+                index,
+                degree_of_slot,
+                modulus_bits,
+                main_security,
+                weight,
+                sparse_security,
+                bound,
+                digits,
+                delta: if variant == Variant::B { 2 * bound + 1 } else { p.pow(digits) },
+                encapsulation_bits,
+                special,
+            })
+        },
+    )
 }
 
 impl PaperSet {
@@ -132,6 +137,7 @@ impl PaperSet {
         };
         format!("ma-{}{variant}{}", self.ring, if self.braced { "-80" } else { "" })
     }
+
     /// The set, for general bootstrapping.
     pub fn spec(&self) -> ParamsSpec {
         const WORD: u32 = 50;
@@ -142,8 +148,8 @@ impl PaperSet {
         let base_bits = if self.p > 1000 { 45 } else { 40 };
         let rest = total - special * WORD - base_bits - fine_bits.iter().sum::<u32>();
         let mut words = rest / WORD;
-        // What is less than a word becomes one more fine prime, or two with a word, if that is long enough: longer ones would spread
-        // the levels.
+        // What is less than a word becomes one more fine prime, or two with a word, if that is long
+        // enough: longer ones would spread the levels.
         match rest % WORD {
             left @ SHORTEST.. => fine_bits.push(left),
             left if left + WORD >= 2 * SHORTEST => {
@@ -153,7 +159,8 @@ impl PaperSet {
             _ => {}
         }
         let digit_removal = match self.variant {
-            // At e = 2 both methods have one polynomial of degree p; that one's is found in time for the largest p.
+            // At e = 2 both methods have one polynomial of degree p; that one's is found in time
+            // for the largest p.
             Variant::Baseline if self.ring == "V" => Some("halevi_shoup".into()),
             Variant::Baseline => Some("chen_han".into()),
             Variant::A => None,
@@ -178,7 +185,11 @@ impl PaperSet {
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(self.bound),
                 digits: Some(self.digits),
-                mode: Some(if self.variant == Variant::Baseline { BootstrapMode::Full } else { BootstrapMode::Bypass }),
+                mode: Some(if self.variant == Variant::Baseline {
+                    BootstrapMode::Full
+                } else {
+                    BootstrapMode::Bypass
+                }),
                 digit_removal,
                 ..BootstrapSpec::encapsulated(self.weight)
             }),
@@ -199,8 +210,14 @@ mod tests {
         for set in &sets {
             let spec = set.spec();
             spec.check().unwrap();
-            let bits = spec.base_bits + spec.fine_bits.iter().sum::<u32>() + 50 * (spec.words + spec.special) as u32;
-            assert!(f64::from(bits) <= set.modulus_bits && f64::from(bits) > set.modulus_bits - 24.0, "{}", set.name());
+            let bits = spec.base_bits
+                + spec.fine_bits.iter().sum::<u32>()
+                + 50 * (spec.words + spec.special) as u32;
+            assert!(
+                f64::from(bits) <= set.modulus_bits && f64::from(bits) > set.modulus_bits - 24.0,
+                "{}",
+                set.name()
+            );
         }
     }
 }

@@ -31,7 +31,8 @@ pub enum OptIn {
     InsecureResearch,
 }
 
-/// A validated parameter set with every table that hangs off it. Immutable, cheap to clone, shareable.
+/// A validated parameter set with every table that hangs off it. Immutable, cheap to clone,
+/// shareable.
 #[derive(Clone)]
 pub struct Params(Arc<Inner>);
 
@@ -49,13 +50,14 @@ impl Params {
     /// Validates a specification and builds its tables.
     ///
     /// # Errors
-    /// Every combination that does not hold together is named: a composite or unsuitable p, p dividing the index, a
-    /// weight above the degree, too few primes of the wanted sizes, a modulus above the security bound (unless the set
-    /// is an `insecure_` one and `opt_in` allows it).
+    /// Every combination that does not hold together is named: a composite or unsuitable p, p
+    /// dividing the index, a weight above the degree, too few primes of the wanted sizes, a modulus
+    /// above the security bound (unless the set is an `insecure_` one and `opt_in` allows it).
     pub fn new(spec: ParamsSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
         spec.check()?;
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
-        let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent()).map_err(|e| bad(e.to_string()))?;
+        let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent())
+            .map_err(|e| bad(e.to_string()))?;
         let plain = PlainRing::new(shape)?;
         let (chain, moduli) = Chain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
@@ -63,26 +65,34 @@ impl Params {
         if security.bits() < 128.0 {
             if !spec.is_insecure_by_name() {
                 return Err(bad(format!(
-                    "its weakest key ({}) holds {:.1} bits, below 128: lower the modulus, raise the degree, or name the set insecure_{}",
+                    "its weakest key ({}) holds {:.1} bits, below 128: lower the modulus, raise \
+                     the degree, or name the set insecure_{}",
                     security.weakest().key,
                     security.bits(),
                     spec.name
                 )));
             }
             if opt_in == OptIn::SecureOnly {
-                return Err(SchemeError::Insecure { name: spec.name.clone(), bits: security.bits() });
+                return Err(SchemeError::Insecure {
+                    name: spec.name.clone(),
+                    bits: security.bits(),
+                });
             }
         }
-        let [noise, average_noise] = [Account::Bound, Account::Average].map(|a| NoiseModel::new(&spec, &ring, &chain, a));
-        let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, average_noise, security }));
+        let [noise, average_noise] =
+            [Account::Bound, Account::Average].map(|a| NoiseModel::new(&spec, &ring, &chain, a));
+        let params =
+            Params(Arc::new(Inner { spec, ring, plain, chain, noise, average_noise, security }));
         params.noise().check_base_modulus(&params)?;
         let spec = params.spec();
-        let overflow = params.noise().overflow_tail(params.overflow_bound()) + (params.degree() as f64).log2();
+        let overflow =
+            params.noise().overflow_tail(params.overflow_bound()) + (params.degree() as f64).log2();
         if spec.bootstrap.is_some() && !spec.is_insecure_by_name() && overflow > -128.0 {
             return Err(SchemeError::BadParams {
                 name: spec.name.clone(),
                 problem: format!(
-                    "overflow_bound = {} is exceeded with probability 2^{overflow:.0}, above 2^-128: raise it, lower the weight, or name the set insecure_{}",
+                    "overflow_bound = {} is exceeded with probability 2^{overflow:.0}, above \
+                     2^-128: raise it, lower the weight, or name the set insecure_{}",
                     params.overflow_bound(),
                     spec.name
                 ),
@@ -91,11 +101,14 @@ impl Params {
         if params.bootstrap_mode() == BootstrapMode::Bypass && !params.bypass_applies() {
             return Err(SchemeError::BadParams {
                 name: spec.name.clone(),
-                problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit, or an odd index; take slim".into(),
+                problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit, or an odd \
+                          index; take slim"
+                    .into(),
             });
         }
         Ok(params)
     }
+
     /// The set with this name, see [`names`].
     pub fn named(name: &str, opt_in: OptIn) -> Result<Self, SchemeError> {
         Self::new(spec(name)?, opt_in)
@@ -105,93 +118,123 @@ impl Params {
     pub fn spec(&self) -> &ParamsSpec {
         &self.0.spec
     }
+
     /// The set's name.
     pub fn name(&self) -> &str {
         &self.0.spec.name
     }
+
     /// The ciphertext ring.
     pub fn ring(&self) -> &Ring {
         &self.0.ring
     }
+
     /// The plaintext ring.
     pub fn plain(&self) -> &PlainRing {
         &self.0.plain
     }
+
     /// The shape of the slots.
     pub fn slot_shape(&self) -> &SlotShape {
         self.0.plain.shape()
     }
+
     /// The ladder of moduli.
     pub fn chain(&self) -> &Chain {
         &self.0.chain
     }
+
     /// The noise model: bounds.
     pub fn noise(&self) -> &NoiseModel {
         &self.0.noise
     }
+
     /// The same model on average: for information.
     pub fn average_noise(&self) -> &NoiseModel {
         &self.0.average_noise
     }
+
     /// Security of every key.
     pub fn security(&self) -> &SecurityReport {
         &self.0.security
     }
+
     /// The degree n of the ring.
     pub fn degree(&self) -> usize {
         self.0.ring.degree()
     }
+
     /// The number of slots.
     pub fn slots(&self) -> usize {
         self.slot_shape().slots()
     }
+
     /// How many polynomials a ciphertext has: 2, for NTRU 1.
     pub fn components(&self) -> usize {
         self.0.spec.family.components()
     }
-    /// How many limbs of each prime the product of two ciphertexts reads and writes, before relinearization.
+
+    /// How many limbs of each prime the product of two ciphertexts reads and writes, before
+    /// relinearization.
     pub(crate) fn tensor_streams(&self) -> usize {
         4 * self.components() - 1
     }
+
     /// The exponent r of the plaintext modulus p^r.
     pub fn plain_exponent(&self) -> u32 {
         self.0.spec.plain_exponent
     }
+
     /// The exponent r + v of what bootstrapping raises; r for sets without bootstrapping.
     pub fn raised_exponent(&self) -> u32 {
         self.0.spec.raised_exponent()
     }
+
     /// The plaintext modulus p^r.
     pub fn plain_modulus(&self) -> u64 {
         self.slot_shape().plain_modulus(self.plain_exponent())
     }
+
     /// Whether bootstrapping raises under the main secret, which is sparse then.
     pub(crate) fn raises_under_main_key(&self) -> bool {
         self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
     }
+
     /// How bootstrapping of the set goes round or through the digit removal.
     pub fn bootstrap_mode(&self) -> BootstrapMode {
         let bypasses = self.bypass_applies() && self.slot_shape().degree_of_slot() <= 2;
         let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
         mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Slim })
     }
+
     fn bypass_applies(&self) -> bool {
         let removed = self.spec().bootstrap.as_ref().map_or(1, BootstrapSpec::removed_digits);
-        self.ring().axes().is_some() || self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1 && removed == 1
+        self.ring().axes().is_some()
+            || self.plain_exponent() == 1 && self.slot_shape().base_degree() == 1 && removed == 1
     }
-    /// How many digits raised polynomials are cut into at most: enough for coefficients modulo p^(r+v), whatever the mode.
+
+    /// How many digits raised polynomials are cut into at most: enough for coefficients modulo
+    /// p^(r+v), whatever the mode.
     pub fn raise_digits(&self) -> usize {
         let shape = self.slot_shape();
         raise_digit_count(shape.plain_prime(), self.raised_exponent())
     }
+
     /// log2 of the modulus at `level`.
     pub fn modulus_bits(&self, level: Level) -> f64 {
         self.0.chain.bits(level)
     }
+
     /// q0.
     pub fn base_modulus(&self) -> i128 {
-        self.0.chain.basis(Level(0)).iter().map(|i| self.0.ring.modulus(i).value() as i128).product()
+        self.0
+            .chain
+            .basis(Level(0))
+            .iter()
+            .map(|i| self.0.ring.modulus(i).value() as i128)
+            .product()
     }
+
     /// Whether both are the same set.
     pub fn same(&self, other: &Params) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || self.0.spec == other.0.spec

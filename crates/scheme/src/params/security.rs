@@ -18,16 +18,19 @@ pub struct KeySecurity {
     pub key: &'static str,
     /// log2 of the largest modulus it is used with.
     pub modulus_bits: f64,
-    /// So many bits of classical security: log2 of the cost of the cheapest attack in gates; 0 where no estimate covers the key.
+    /// So many bits of classical security: log2 of the cost of the cheapest attack in gates; 0
+    /// where no estimate covers the key.
     pub bits: f64,
-    /// For sparse keys, the same without the gain by rotations of the secret: what estimates before 2026 counted.
+    /// For sparse keys, the same without the gain by rotations of the secret: what estimates before
+    /// 2026 counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_without_rotations: Option<f64>,
     /// Every attack, the cheapest first.
     pub attacks: Vec<Attack>,
 }
 
-/// Estimates made so far: sets are validated again and again, and one takes up to a tenth of a second.
+/// Estimates made so far: sets are validated again and again, and one takes up to a tenth of a
+/// second.
 static ESTIMATES: Mutex<Vec<(Lwe, Vec<Attack>)>> = Mutex::new(Vec::new());
 /// More are not kept: parameters may come from strangers.
 const KEPT: usize = 1024;
@@ -38,7 +41,8 @@ fn attacks(key: &Lwe) -> Vec<Attack> {
     if let Some((_, attacks)) = estimates().iter().find(|(known, _)| known == key) {
         return attacks.clone();
     }
-    let attacks = lwe::estimate(key, CostModel::Matzov).map_or_else(|_| Vec::new(), |estimate| estimate.attacks().to_vec());
+    let attacks = lwe::estimate(key, CostModel::Matzov)
+        .map_or_else(|_| Vec::new(), |estimate| estimate.attacks().to_vec());
     let mut estimates = estimates();
     if estimates.len() == KEPT {
         estimates.clear();
@@ -52,27 +56,35 @@ impl KeySecurity {
         let bits = attacks.first().map_or(0.0, |attack| attack.bits);
         KeySecurity { key, modulus_bits, bits, bits_without_rotations: None, attacks }
     }
+
     /// A ring-LWE key.
     ///
-    /// Rotations of a sparse secret are counted in every ring, not only in Z\[X\]/(X^n + 1). Published work finds other rings unaffected, since reduction
-    /// modulo Φ_m fills a rotated secret; but multiplied by (X^m − 1)/Φ_m a sample becomes one modulo X^m − 1, where nothing is reduced and only the
-    /// error grows, so that we do not rely on it (docs/adr/0022-security-estimator.md).
+    /// Rotations of a sparse secret are counted in every ring, not only in Z\[X\]/(X^n + 1).
+    /// Published work finds other rings unaffected, since reduction modulo Φ_m fills a rotated
+    /// secret; but multiplied by (X^m − 1)/Φ_m a sample becomes one modulo X^m − 1, where nothing
+    /// is reduced and only the error grows, so that we do not rely on it
+    /// (docs/adr/0022-security-estimator.md).
     fn rlwe(key: &'static str, degree: usize, modulus_bits: f64, secret: Secret) -> Self {
         // σ = 3.2, although errors have 3.24.
         let lwe = Lwe::ring(degree, modulus_bits, secret);
         let mut security = KeySecurity::new(key, modulus_bits, attacks(&lwe));
         if matches!(secret, Secret::Sparse(_)) {
-            security.bits_without_rotations = attacks(&lwe.without_rotations()).first().map(|attack| attack.bits);
+            security.bits_without_rotations =
+                attacks(&lwe.without_rotations()).first().map(|attack| attack.bits);
         }
         security
     }
-    /// The key f = t u + 1 of NTRU, u and g drawn with this variance: g is as large as u and f t times so, and what counts is their geometric mean.
+
+    /// The key f = t u + 1 of NTRU, u and g drawn with this variance: g is as large as u and f t
+    /// times so, and what counts is their geometric mean.
     pub(crate) fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
         // Outside of the estimates' range (a degree below 16) nothing is claimed.
-        let estimate = drawn.and_then(|variance| ntru::estimate(degree, modulus_bits, variance * t).ok());
+        let estimate =
+            drawn.and_then(|variance| ntru::estimate(degree, modulus_bits, variance * t).ok());
         let attacks = estimate.map_or_else(Vec::new, |estimate| estimate.attacks().to_vec());
         KeySecurity::new("NTRU key f at QP", modulus_bits, attacks)
     }
+
     /// The cheapest attack.
     pub fn best(&self) -> Option<&Attack> {
         self.attacks.first()
@@ -82,7 +94,11 @@ impl KeySecurity {
 impl fmt::Display for KeySecurity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(attack) = self.best() else {
-            return write!(f, "{}: not covered by the estimates (log2 of its modulus {:.1})", self.key, self.modulus_bits);
+            return write!(
+                f,
+                "{}: not covered by the estimates (log2 of its modulus {:.1})",
+                self.key, self.modulus_bits
+            );
         };
         write!(f, "{}: {:.1} bits", self.key, self.bits)?;
         if let Some(bits) = self.bits_without_rotations {
@@ -104,7 +120,8 @@ impl fmt::Display for KeySecurity {
     }
 }
 
-/// The variance of what a set draws u and g from; none for sparse ones, which would need an estimate of hybrid attacks.
+/// The variance of what a set draws u and g from; none for sparse ones, which would need an
+/// estimate of hybrid attacks.
 fn drawn_variance(secret: SecretKind) -> Option<f64> {
     match secret {
         SecretKind::UniformTernary => Some(2.0 / 3.0),
@@ -121,9 +138,12 @@ pub struct SecurityReport {
 
 impl SecurityReport {
     /// How ring-LWE keys are estimated.
-    pub const MODEL: &str = "computed: unique SVP, bounded distance decoding, primal hybrids (nearest planes, meeting in the middle) with the rotation gain of 2026, dual and dual hybrid; MATZOV, GSA; classical";
+    pub const MODEL: &str = "computed: unique SVP, bounded distance decoding, primal hybrids \
+                             (nearest planes, meeting in the middle) with the rotation gain of \
+                             2026, dual and dual hybrid; MATZOV, GSA; classical";
     /// How NTRU keys are estimated.
-    pub const NTRU_MODEL: &str = "computed: secret key, dense sublattice and subfields (Ducas-van Woerden 2021; Albrecht-Bai-Ducas 2016), MATZOV, GSA; classical";
+    pub const NTRU_MODEL: &str = "computed: secret key, dense sublattice and subfields (Ducas-van \
+                                  Woerden 2021; Albrecht-Bai-Ducas 2016), MATZOV, GSA; classical";
 
     pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
@@ -133,7 +153,9 @@ impl SecurityReport {
                 let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
                 KeySecurity::ntru(degree, main, t, drawn_variance(secret))
             }
-            (Family::Rlwe, SecretKind::UniformTernary) => KeySecurity::rlwe("main secret at QP", degree, main, Secret::Ternary),
+            (Family::Rlwe, SecretKind::UniformTernary) => {
+                KeySecurity::rlwe("main secret at QP", degree, main, Secret::Ternary)
+            }
             (Family::Rlwe, SecretKind::Sparse(weight)) => {
                 KeySecurity::rlwe("sparse main secret at QP", degree, main, Secret::Sparse(weight))
             }
@@ -150,26 +172,31 @@ impl SecurityReport {
         }
         SecurityReport { keys }
     }
+
     /// Where the figures of this set come from.
     pub fn model(&self) -> &'static str {
         if self.keys[0].key.starts_with("NTRU") { Self::NTRU_MODEL } else { Self::MODEL }
     }
+
     /// Every key.
     pub fn keys(&self) -> &[KeySecurity] {
         &self.keys
     }
+
     /// The weakest key.
     pub fn weakest(&self) -> &KeySecurity {
         self.keys.iter().min_by(|a, b| a.bits.total_cmp(&b.bits)).expect("every set has a main key")
     }
+
     /// The weakest key's security in bits.
     pub fn bits(&self) -> f64 {
         self.weakest().bits
     }
 }
 
-/// log2 of the largest modulus with at least `bits` bits of security for a uniform ternary secret in a ring of this degree, to a tenth; `None` if the
-/// degree is below 16 or no modulus has so many.
+/// log2 of the largest modulus with at least `bits` bits of security for a uniform ternary secret
+/// in a ring of this degree, to a tenth; `None` if the degree is below 16 or no modulus has so
+/// many.
 ///
 /// ```
 /// use everlevel_scheme::params::largest_modulus;
@@ -197,7 +224,10 @@ mod tests {
             assert!(attack.block_size == 2 && key.bits < 60.0, "{name}: {attack:?}");
             assert_eq!(params.security().model(), SecurityReport::NTRU_MODEL);
             let refused = Params::named(name, OptIn::SecureOnly);
-            assert!(matches!(refused, Err(SchemeError::Insecure { bits, .. }) if bits == key.bits), "{name}");
+            assert!(
+                matches!(refused, Err(SchemeError::Insecure { bits, .. }) if bits == key.bits),
+                "{name}"
+            );
         }
     }
 

@@ -48,23 +48,53 @@ const BGV: Set = Set {
 const BFV: Set = Set { form: Form::Bfv, ..BGV };
 
 /// The plaintext spaces of Chen–Han 2018 at 128 bits: few slots of large degree, thin by default.
-const N14: Set =
-    Set { index: 1 << 15, p: 257, base: 34, word: 45, words: 6, fine: &[28, 25, 22], special: 1, digit: 1, weight: 40, ..BGV };
-const N15: Set = Set { p: 257, base: 40, words: 11, fine: &[44, 38, 32], special: 3, digit: 3, ..BGV };
+const N14: Set = Set {
+    index: 1 << 15,
+    p: 257,
+    base: 34,
+    word: 45,
+    words: 6,
+    fine: &[28, 25, 22],
+    special: 1,
+    digit: 1,
+    weight: 40,
+    ..BGV
+};
+const N15: Set =
+    Set { p: 257, base: 40, words: 11, fine: &[44, 38, 32], special: 3, digit: 3, ..BGV };
 const N15_SQUARE: Set = Set { r: 2, base: 46, fine: &[42, 38, 28], ..N15 };
 const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, fine: &[38, 34, 28], weight: 32, ..N15 };
 
-/// Rings of odd index: h = 28 keeps |I| <= 41 in all coefficients with probability 1 - 2^-135 for two prime factors.
+/// Rings of odd index: h = 28 keeps |I| <= 41 in all coefficients with probability 1 - 2^-135 for
+/// two prime factors.
 const ODD: Set = Set { base: 45, special: 4, digit: 4, bound: Some(41), ..BGV };
 
 /// Bytes in slots of GF(2^24), 16 of them along a dimension, and levels for AES: 13 · 17 · 241.
-const AES: Set = Set { index: 53261, p: 2, words: 16, fine: &[47, 44, 42, 41], special: 3, digit: 3, weight: 0, ..BGV };
+const AES: Set = Set {
+    index: 53261,
+    p: 2,
+    words: 16,
+    fine: &[47, 44, 42, 41],
+    special: 3,
+    digit: 3,
+    weight: 0,
+    ..BGV
+};
 
-const TOY_257: Set =
-    Set { index: 1 << 9, p: 257, base: 40, words: 7, fine: &[44, 38, 32], special: 2, digit: 2, weight: 8, ..BGV };
+const TOY_257: Set = Set {
+    index: 1 << 9,
+    p: 257,
+    base: 40,
+    words: 7,
+    fine: &[44, 38, 32],
+    special: 2,
+    digit: 2,
+    weight: 8,
+    ..BGV
+};
 
-/// 128 bits for every key: log2 QP at most 855 at n = 2^15 and 1720 at 2^16, encapsulation within the tables of `security`.
-/// The `insecure_` sets have the same shape at toy degrees.
+/// 128 bits for every key: log2 QP at most 855 at n = 2^15 and 1720 at 2^16, encapsulation within
+/// the tables of `security`. The `insecure_` sets have the same shape at toy degrees.
 const SETS: &[Set] = &[
     Set { name: "bgv-65537-n15", ..BGV },
     Set {
@@ -101,7 +131,14 @@ const SETS: &[Set] = &[
     Set { name: "bgv-257e2-n15", ..N15_SQUARE },
     Set { name: "bfv-127e3-n15", form: Form::Bfv, ..N15_CUBE },
     Set { name: "bgv-127e3-n15", ..N15_CUBE },
-    Set { name: "insecure_bgv-65537-n11", index: 1 << 12, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BGV },
+    Set {
+        name: "insecure_bgv-65537-n11",
+        index: 1 << 12,
+        words: 8,
+        fine: &[47, 44, 39, 39],
+        weight: 12,
+        ..BGV
+    },
     Set {
         name: "insecure_bgv-786433-n11",
         index: 1 << 12,
@@ -115,7 +152,15 @@ const SETS: &[Set] = &[
         ..BGV
     },
     Set { name: "bgv-65537-m50731", index: 50731, words: 17, fine: &[47, 44, 40, 40, 40], ..ODD },
-    Set { name: "bgv-8191-m45193", index: 45193, p: 8191, base: 42, words: 14, fine: &[47, 44, 40, 39, 38], ..ODD },
+    Set {
+        name: "bgv-8191-m45193",
+        index: 45193,
+        p: 8191,
+        base: 42,
+        words: 14,
+        fine: &[47, 44, 40, 39, 38],
+        ..ODD
+    },
     Set {
         name: "bgv-17e4-m38309",
         index: 38309,
@@ -129,12 +174,21 @@ const SETS: &[Set] = &[
         digit: 3,
         ..ODD
     },
-    Set { name: "bgv-2-m42799", index: 42799, p: 2, removed: Some(7), base: 34, words: 14, fine: &[44, 41, 38, 36], ..ODD },
+    Set {
+        name: "bgv-2-m42799",
+        index: 42799,
+        p: 2,
+        removed: Some(7),
+        base: 34,
+        words: 14,
+        fine: &[44, 41, 38, 36],
+        ..ODD
+    },
     Set { name: "aes-bgv-leveled", extended: 32, ..AES },
     // 3 · 17 · 97: four lines of 16 slots, in GF(2^48).
     Set { name: "insecure_aes-m4947", index: 4947, ..AES },
-    // The same bytes, bootstrapped: c h + 1 = 225 uniforms, as the index has three prime factors, keep |I| <= 63 in all coefficients with probability
-    // 1 - 2^-144.
+    // The same bytes, bootstrapped: c h + 1 = 225 uniforms, as the index has three prime factors,
+    // keep |I| <= 63 in all coefficients with probability 1 - 2^-144.
     Set {
         name: "aes-bgv-refreshed",
         index: 53261,
@@ -167,17 +221,33 @@ const SETS: &[Set] = &[
     Set { name: "insecure_bgv-257-n8", ..TOY_257 },
     Set { name: "insecure_bfv-257-n8", form: Form::Bfv, ..TOY_257 },
     Set { name: "insecure_bgv-127-n8", p: 127, ..TOY_257 },
-    Set { name: "insecure_bfv-127e2-n8", form: Form::Bfv, p: 127, r: 2, base: 44, words: 9, ..TOY_257 },
-    Set { name: "insecure_bfv-65537-n11", index: 1 << 12, words: 8, fine: &[47, 44, 39, 39], weight: 12, ..BFV },
+    Set {
+        name: "insecure_bfv-127e2-n8",
+        form: Form::Bfv,
+        p: 127,
+        r: 2,
+        base: 44,
+        words: 9,
+        ..TOY_257
+    },
+    Set {
+        name: "insecure_bfv-65537-n11",
+        index: 1 << 12,
+        words: 8,
+        fine: &[47, 44, 39, 39],
+        weight: 12,
+        ..BFV
+    },
 ];
 
-/// The names of all sets, those of papers' chapters and NTRU's ([`ntru_names`](super::ntru_names)) left out.
+/// The names of all sets, those of papers' chapters and NTRU's ([`ntru_names`](super::ntru_names))
+/// left out.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
-/// The specification of a named set, of one of a paper's chapter ([`paper_sets`](super::paper_sets)), or of one over NTRU
-/// ([`ntru_names`](super::ntru_names)).
+/// The specification of a named set, of one of a paper's chapter
+/// ([`paper_sets`](super::paper_sets)), or of one over NTRU ([`ntru_names`](super::ntru_names)).
 ///
 /// # Errors
 /// An unknown name; the error lists the known ones.
@@ -188,10 +258,10 @@ pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
     if let Some(spec) = ltv::spec(name) {
         return Ok(spec);
     }
-    let set = SETS
-        .iter()
-        .find(|s| s.name == name)
-        .ok_or_else(|| SchemeError::UnknownParams { name: name.into(), known: names().collect::<Vec<_>>().join(", ") })?;
+    let set = SETS.iter().find(|s| s.name == name).ok_or_else(|| SchemeError::UnknownParams {
+        name: name.into(),
+        known: names().collect::<Vec<_>>().join(", "),
+    })?;
     Ok(ParamsSpec {
         name: set.name.into(),
         index: set.index,

@@ -13,9 +13,11 @@ pub enum Family {
     /// Ring-LWE: (c0, c1) with phase c0 + c1 s.
     #[default]
     Rlwe,
-    /// NTRU: c with phase c f, f = t u + 1, t being the largest plaintext modulus of the set; the public key is t g / f. LTV in BGV form,
-    /// YASHE′ in BFV form. All errors are [`everlevel_ring::sample::truncated_gaussian`]. *Overstretched*, and so insecure, wherever q is large enough to
-    /// compute anything (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017, Ducas–van Woerden 2021).
+    /// NTRU: c with phase c f, f = t u + 1, t being the largest plaintext modulus of the set; the
+    /// public key is t g / f. LTV in BGV form, YASHE′ in BFV form. All errors are
+    /// [`everlevel_ring::sample::truncated_gaussian`]. *Overstretched*, and so insecure, wherever q
+    /// is large enough to compute anything (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017,
+    /// Ducas–van Woerden 2021).
     Ntru,
 }
 
@@ -37,7 +39,8 @@ pub enum SecretKind {
     UniformTernary,
     /// So many coefficients 1 or -1, the others 0: what papers before 2022 used.
     Sparse(usize),
-    /// Discrete Gaussian of deviation 1.55, truncated to -2..=2 ([`everlevel_ring::sample::truncated_gaussian`]): what LTV draws.
+    /// Discrete Gaussian of deviation 1.55, truncated to -2..=2
+    /// ([`everlevel_ring::sample::truncated_gaussian`]): what LTV draws.
     TruncatedGaussian,
 }
 
@@ -45,7 +48,8 @@ pub enum SecretKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BootstrapMode {
-    /// The message goes round the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r = 1, p = 1 modulo 4, thin plaintexts.
+    /// The message goes round the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r =
+    /// 1, p = 1 modulo 4, thin plaintexts.
     Bypass,
     /// Thin plaintexts, slots to coefficients first and one digit removal (Chen–Han 2018, Fig. 2).
     Slim,
@@ -57,11 +61,12 @@ pub enum BootstrapMode {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BootstrapSpec {
-    /// Hamming weight h of the sparse secret that raising runs under, even. In rings of power-of-two index the overflow is at most h/2 in
-    /// absolute value, always.
+    /// Hamming weight h of the sparse secret that raising runs under, even. In rings of
+    /// power-of-two index the overflow is at most h/2 in absolute value, always.
     pub sparse_weight: usize,
-    /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a probability of failure (see
-    /// [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index need it.
+    /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a
+    /// probability of failure (see [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index
+    /// need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow_bound: Option<u64>,
     /// v: how many base-p digits hold the overflow and are removed (absent: 1).
@@ -70,16 +75,19 @@ pub struct BootstrapSpec {
     /// The main secret is the sparse one: no encapsulation, as in papers before 2022.
     #[serde(default, skip_serializing_if = "is_default")]
     pub under_main_key: bool,
-    /// How messages get past the digit removal (absent: `bypass` where it applies with slots of degree at most 2, else `slim`).
+    /// How messages get past the digit removal (absent: `bypass` where it applies with slots of
+    /// degree at most 2, else `slim`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<BootstrapMode>,
-    /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor holds, in the order of application (absent: planned).
+    /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor
+    /// holds, in the order of application (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coeff_to_slot: Option<Vec<usize>>,
     /// The same for slot-to-coeff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot_to_coeff: Option<Vec<usize>>,
-    /// The form in which digits are removed (absent: `bgv`, whose products are faster; `bfv` loses less capacity for BFV sets).
+    /// The form in which digits are removed (absent: `bgv`, whose products are faster; `bfv` loses
+    /// less capacity for BFV sets).
     #[serde(default, skip_serializing_if = "is_default")]
     pub digit_form: Form,
     /// Digit removal: `product_tree`, `paterson_stockmeyer` or `global` (absent: planned).
@@ -102,10 +110,12 @@ impl BootstrapSpec {
             digit_removal: None,
         }
     }
+
     /// v: how many digits are removed.
     pub fn removed_digits(&self) -> u32 {
         self.digits.unwrap_or(1)
     }
+
     /// B: the bound on the overflow.
     pub fn bound(&self) -> u64 {
         self.overflow_bound.unwrap_or(self.sparse_weight as u64 / 2)
@@ -114,8 +124,9 @@ impl BootstrapSpec {
 
 /// A parameter set as plain, unchecked data. `Params::new` validates it.
 ///
-/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (unless m is a power of two, 1 modulo
-/// [`Ring::prime_step`](everlevel_ring::Ring::prime_step)), and 1 modulo p too where there are enough of those, taken in the order base, special, words, fine.
+/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (unless m is a
+/// power of two, 1 modulo [`Ring::prime_step`](everlevel_ring::Ring::prime_step)), and 1 modulo p
+/// too where there are enough of those, taken in the order base, special, words, fine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParamsSpec {
@@ -127,8 +138,9 @@ pub struct ParamsSpec {
     pub plain_prime: u64,
     /// The exponent r of the plaintext modulus.
     pub plain_exponent: u32,
-    /// The largest exponent that [`extend_plain_modulus`](crate::Scheme::extend_plain_modulus) reaches, if it is above r and above what
-    /// bootstrapping needs (absent: those). Ring-LWE's keys and errors do not depend on it; NTRU's key is 1 modulo the largest plaintext modulus.
+    /// The largest exponent that [`extend_plain_modulus`](crate::Scheme::extend_plain_modulus)
+    /// reaches, if it is above r and above what bootstrapping needs (absent: those). Ring-LWE's
+    /// keys and errors do not depend on it; NTRU's key is 1 modulo the largest plaintext modulus.
     #[serde(default, skip_serializing_if = "is_default")]
     pub extended_exponent: u32,
     /// Bits of q0, the lowest modulus: one prime up to 50 bits, a product of two above.
@@ -146,7 +158,8 @@ pub struct ParamsSpec {
     /// The form in which encryption leaves ciphertexts (absent: `bgv`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub form: Form,
-    /// Products in BFV form go through BGV's (by the free conversion) instead of the scaling of products over the integers.
+    /// Products in BFV form go through BGV's (by the free conversion) instead of the scaling of
+    /// products over the integers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub through_bgv: bool,
     /// Ring-LWE or NTRU (absent: `rlwe`).
@@ -168,18 +181,23 @@ impl ParamsSpec {
     pub fn raised_exponent(&self) -> u32 {
         self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
     }
-    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, r + v while bootstrapping removes v digits, or that of
-    /// extended ciphertexts.
+
+    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, r + v
+    /// while bootstrapping removes v digits, or that of extended ciphertexts.
     pub fn largest_exponent(&self) -> u32 {
         self.raised_exponent().max(self.extended_exponent)
     }
-    /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or with the name of a paper's chapter.
+
+    /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or
+    /// with the name of a paper's chapter.
     pub fn is_insecure_by_name(&self) -> bool {
         ["insecure_", "chen-han-", "ma-", "ltv-"].iter().any(|prefix| self.name.starts_with(prefix))
     }
+
     /// The checks that need no tables.
     pub(crate) fn check(&self) -> Result<(), SchemeError> {
-        let bad = |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
+        let bad =
+            |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
         if self.name.is_empty()
             || self.name.len() > 64
             || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
@@ -188,7 +206,8 @@ impl ParamsSpec {
         }
         let Ok(degree) = everlevel_ring::Ring::degree_of(self.index) else {
             return bad(format!(
-                "index = {}: expected a power of two from 32, an odd number, or 4 to 4096 times one, up to 262144",
+                "index = {}: expected a power of two from 32, an odd number, or 4 to 4096 times \
+                 one, up to 262144",
                 self.index
             ));
         };
@@ -206,7 +225,8 @@ impl ParamsSpec {
         }
         if self.plain_prime.checked_pow(self.largest_exponent()).is_none_or(|t| t >> 62 != 0) {
             return bad(format!(
-                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus, the digits that bootstrapping removes and extended_exponent must fit",
+                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus, the digits \
+                 that bootstrapping removes and extended_exponent must fit",
                 self.largest_exponent(),
                 self.plain_prime
             ));
@@ -214,18 +234,21 @@ impl ParamsSpec {
         if let SecretKind::Sparse(weight) = self.secret
             && (weight < 2 || weight % 2 == 1 || weight > degree)
         {
-            return bad(format!("secret: a sparse weight of {weight}: expected an even weight from 2 to the degree {degree}"));
+            return bad(format!(
+                "secret: a sparse weight of {weight}: expected an even weight from 2 to the \
+                 degree {degree}"
+            ));
         }
         if self.family == Family::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
-            return bad(
-                "secret: expected uniform_ternary or truncated_gaussian over NTRU, whose sparse keys nothing here estimates"
-                    .into(),
-            );
+            return bad("secret: expected uniform_ternary or truncated_gaussian over NTRU, whose \
+                        sparse keys nothing here estimates"
+                .into());
         }
         if !(20..=62).contains(&self.base_bits) {
             return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
         }
-        for (what, bits) in std::iter::once(("word_bits", self.word_bits)).chain(self.fine_bits.iter().map(|&b| ("fine_bits", b)))
+        for (what, bits) in std::iter::once(("word_bits", self.word_bits))
+            .chain(self.fine_bits.iter().map(|&b| ("fine_bits", b)))
         {
             if !(20..=50).contains(&bits) {
                 return bad(format!("{what} = {bits}: expected 20 to 50 (primes stay below 2^50)"));
@@ -233,7 +256,8 @@ impl ParamsSpec {
         }
         if self.words > 80 || self.fine_bits.len() > 8 || !(1..=16).contains(&self.special) {
             return bad(format!(
-                "words = {}, fine_bits: {}, special = {}: expected at most 80, at most 8, and 1 to 16",
+                "words = {}, fine_bits: {}, special = {}: expected at most 80, at most 8, and 1 \
+                 to 16",
                 self.words,
                 self.fine_bits.len(),
                 self.special
@@ -244,22 +268,26 @@ impl ParamsSpec {
         }
         if let Some(b) = &self.bootstrap {
             if self.family == Family::Ntru {
-                return bad("family = ntru: expected no bootstrap section, as bootstrapping is defined over ring-LWE only".into());
+                return bad("family = ntru: expected no bootstrap section, as bootstrapping is \
+                            defined over ring-LWE only"
+                    .into());
             }
             if Axes::new(self.index).is_ok_and(|axes| !axes.is_squarefree()) {
                 return bad(format!(
-                    "index = {}: expected a power of two or an odd number without square factors, as others are not bootstrapped",
+                    "index = {}: expected a power of two or an odd number without square factors, \
+                     as others are not bootstrapped",
                     self.index
                 ));
             }
             if b.overflow_bound.is_none() && !self.index.is_power_of_two() {
-                return bad(
-                    "overflow_bound: expected a value, as the overflow in rings of odd index has no useful worst case".into()
-                );
+                return bad("overflow_bound: expected a value, as the overflow in rings of odd \
+                            index has no useful worst case"
+                    .into());
             }
             if !self.index.is_power_of_two() && b.sparse_weight * b.sparse_weight > degree / 4 {
                 return bad(format!(
-                    "sparse_weight = {}: expected at most the root of a quarter of the degree {degree}, so that few terms of the overflow coincide",
+                    "sparse_weight = {}: expected at most the root of a quarter of the degree \
+                     {degree}, so that few terms of the overflow coincide",
                     b.sparse_weight
                 ));
             }
@@ -275,7 +303,8 @@ impl ParamsSpec {
             let values = b.bound().saturating_mul(2).saturating_add(1);
             if b.bound() == 0 || values > self.plain_prime.saturating_pow(b.removed_digits()) {
                 return bad(format!(
-                    "an overflow of up to {} takes {values} values, but {} digits modulo p = {} hold fewer: lower the weight, remove more digits or raise p",
+                    "an overflow of up to {} takes {values} values, but {} digits modulo p = {} \
+                     hold fewer: lower the weight, remove more digits or raise p",
                     b.bound(),
                     b.removed_digits(),
                     self.plain_prime

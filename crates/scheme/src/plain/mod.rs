@@ -1,8 +1,9 @@
 //! The no-op scheme: plaintexts that behave like ciphertexts.
 //!
-//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV and BFV, operation by operation; only the
-//! polynomials are missing. Circuits are proved on it in milliseconds, planned on it (what would it cost, which keys does it need, what
-//! is left), and then run with cryptography.
+//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV and BFV,
+//! operation by operation; only the polynomials are missing. Circuits are proved on it in
+//! milliseconds, planned on it (what would it cost, which keys does it need, what is left), and
+//! then run with cryptography.
 
 mod raise;
 mod scheme;
@@ -60,7 +61,8 @@ pub struct NoOp {
 }
 
 impl NoOp {
-    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet, and the multiples of p^k that extended ciphertexts hold.
+    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet, and the
+    /// multiples of p^k that extended ciphertexts hold.
     pub fn new(params: &Params, seed: u64) -> Self {
         NoOp {
             params: params.clone(),
@@ -70,14 +72,18 @@ impl NoOp {
             overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
         }
     }
-    /// Without values: only levels, noise bounds, keys and costs, which do not depend on them. For planning; what it decrypts to is empty.
+
+    /// Without values: only levels, noise bounds, keys and costs, which do not depend on them. For
+    /// planning; what it decrypts to is empty.
     pub fn blank(params: &Params) -> Self {
         NoOp { values: false, ..Self::new(params, 0) }
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         &self.params
     }
+
     /// A pretended fresh encryption under the secret key.
     ///
     /// # Errors
@@ -85,6 +91,7 @@ impl NoOp {
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<Open, SchemeError> {
         self.encrypt_at(plaintext, self.params.chain().top())
     }
+
     /// The same at a level.
     ///
     /// # Errors
@@ -92,6 +99,7 @@ impl NoOp {
     pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level) -> Result<Open, SchemeError> {
         self.encrypt_with(plaintext, level, NoiseModel::fresh_secret)
     }
+
     /// A pretended fresh encryption under the public key.
     ///
     /// # Errors
@@ -99,23 +107,36 @@ impl NoOp {
     pub fn encrypt_publicly(&self, plaintext: &Plaintext) -> Result<Open, SchemeError> {
         self.encrypt_with(plaintext, self.params.chain().top(), NoiseModel::fresh_public)
     }
-    fn encrypt_with(&self, plaintext: &Plaintext, level: Level, noise: fn(&NoiseModel, u64) -> f64) -> Result<Open, SchemeError> {
+
+    fn encrypt_with(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        noise: fn(&NoiseModel, u64) -> f64,
+    ) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
         let meta = self.params.modelled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
         Ok(Open { meta: self.params.checked(meta, "encryption")?, value })
     }
+
     /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
     ///
     /// # Errors
     /// If there is no such ciphertext.
-    pub fn encrypt_worn(&self, plaintext: &Plaintext, level: Level, capacity: f64) -> Result<Open, SchemeError> {
+    pub fn encrypt_worn(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        capacity: f64,
+    ) -> Result<Open, SchemeError> {
         let mut out = self.encrypt_at(plaintext, level)?;
         let noise = self.params.noise_at(level, capacity);
         out.meta = Meta { noise, estimate: noise, ..out.meta };
         self.params.checked(out.meta, "encryption")?;
         Ok(out)
     }
+
     /// The plaintext, if decryption would be exact.
     ///
     /// # Errors
@@ -124,10 +145,12 @@ impl NoOp {
         self.params.checked(x.meta, "decryption")?;
         Ok(Plaintext { coefficients: x.value.clone().into(), exponent: x.meta.exponent })
     }
+
     /// What the real scheme, of the form of the set, would have computed so far.
     pub fn cost(&self) -> Cost {
         self.counters.snapshot()
     }
+
     /// The keys that the real scheme would have used so far.
     pub fn key_plan(&self) -> KeyPlan {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -136,24 +159,30 @@ impl NoOp {
     fn use_key(&self, f: impl FnOnce(&mut KeyPlan)) {
         f(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner));
     }
+
     fn use_galois(&self, g: GaloisElement, level: Level) {
         self.use_key(|plan| plan.add_galois(&self.params, g, level));
     }
+
     /// The product of two values.
     fn multiplied(&self, a: &[u64], b: &[u64], exponent: u32) -> Vec<u64> {
         if self.values { self.params.plain().mul(a, b, exponent) } else { Vec::new() }
     }
+
     /// No value, or the zero one.
     fn zero(&self) -> Vec<u64> {
         if self.values { vec![0; self.params.degree()] } else { Vec::new() }
     }
+
     /// Uniform integers of -bound..=bound.
     fn pretend_overflow(&self, bound: u64) -> Vec<i64> {
         if !self.values {
             return Vec::new();
         }
         let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
-        (0..self.params.degree()).map(|_| (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64).collect()
+        (0..self.params.degree())
+            .map(|_| (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64)
+            .collect()
     }
 
     /// Integers of 0..range, one for each coefficient of a value.
@@ -173,12 +202,18 @@ impl NoOp {
             self.counters.transforms(polynomials * (dropped + to.len()));
         }
     }
+
     fn count_decomposition(&self, level: Level, known: bool) {
         let chain = self.params.chain();
         let (basis, extended) = (chain.basis(level), chain.extended(level).len());
-        let digits: usize = chain.gadget(level).digits(basis).map(|(_, g)| extended - if known { g.len() } else { 0 }).sum();
+        let digits: usize = chain
+            .gadget(level)
+            .digits(basis)
+            .map(|(_, g)| extended - if known { g.len() } else { 0 })
+            .sum();
         self.counters.transforms(digits);
     }
+
     /// The automorphism of a part of a linear map.
     fn count_giant(&self, g: GaloisElement, level: Level) {
         if !g.is_identity() {
@@ -188,10 +223,19 @@ impl NoOp {
             self.count_key_switch(level, 1);
         }
     }
+
     fn count_key_switch(&self, level: Level, count: usize) {
         let chain = self.params.chain();
         let (basis, gadget) = (chain.basis(level), chain.gadget(level));
-        let (components, digits, special) = (self.params.components(), gadget.digits(basis).count(), gadget.special().len());
-        self.counters.key_switch(components, count, basis.len(), digits, special, self.params.degree());
+        let (components, digits, special) =
+            (self.params.components(), gadget.digits(basis).count(), gadget.special().len());
+        self.counters.key_switch(
+            components,
+            count,
+            basis.len(),
+            digits,
+            special,
+            self.params.degree(),
+        );
     }
 }

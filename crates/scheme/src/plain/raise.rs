@@ -15,9 +15,11 @@ pub struct OpenRaised {
 }
 
 impl NoOp {
-    /// As many plaintext products as digits: a transform a limb for each and one for the constant part.
+    /// As many plaintext products as digits: a transform a limb for each and one for the constant
+    /// part.
     fn count_raising(&self, meta: &Meta, range: u64) {
-        let digits = raise_digit_ranges(self.plain_prime(), range).len().min(self.params.raise_digits());
+        let digits =
+            raise_digit_ranges(self.plain_prime(), range).len().min(self.params.raise_digits());
         self.counters.transforms((1 + digits) * self.params.chain().basis(meta.level).len());
     }
 }
@@ -28,15 +30,19 @@ impl Raise for NoOp {
     fn message_exponent(&self) -> u32 {
         self.params.plain_exponent()
     }
+
     fn overflow_digits(&self) -> u32 {
         self.params.overflow_digits()
     }
+
     fn overflow_bound(&self) -> u64 {
         self.params.overflow_bound()
     }
+
     fn minimum_capacity(&self) -> f64 {
         self.params.noise().minimum_capacity(self.params.plain_modulus())
     }
+
     fn begin_raise(&self, x: &Open) -> Result<OpenRaised, SchemeError> {
         let params = &self.params;
         params.check_raise(&x.meta)?;
@@ -48,38 +54,58 @@ impl Raise for NoOp {
         let b = low.len();
         self.counters.transforms(2 * b);
         if !params.raises_under_main_key() {
-            // A digit for each prime of q0 over those and one special prime, two divisions by the latter.
+            // A digit for each prime of q0 over those and one special prime, two divisions by the
+            // latter.
             self.counters.transforms(b + b * b + 2 * (1 + b));
             self.counters.key_switch(2, 1, b, b, 1, params.degree());
-            self.counters.rounding(2, low.union(params.chain().encapsulation().special()), low, params.degree());
+            self.counters.rounding(
+                2,
+                low.union(params.chain().encapsulation().special()),
+                low,
+                params.degree(),
+            );
         }
         let bound = params.overflow_bound();
         let factor = params.after_switch(&x.meta, Level(0)).factor;
         let (overflow, other) = (self.pretend_overflow(bound), self.pretend_overflow(bound));
         Ok(OpenRaised { message: x.value.clone(), factor, overflow, other })
     }
+
     fn raise_overflow(&self, r: &OpenRaised, delta: u64) -> Result<Open, SchemeError> {
         let params = &self.params;
         let meta = params.checked(params.raised_overflow(delta)?, "bootstrapping")?;
         let (delta, t) = (delta as i64, params.plain_arithmetic(&meta));
         self.count_raising(&meta, delta as u64);
-        let value = r.overflow.iter().zip(&r.other).map(|(&i, &other)| t.reduce_i64(other - delta * i)).collect();
+        let value = r
+            .overflow
+            .iter()
+            .zip(&r.other)
+            .map(|(&i, &other)| t.reduce_i64(other - delta * i))
+            .collect();
         Ok(Open { meta, value })
     }
+
     fn raise_message(&self, r: &OpenRaised, like: &Open) -> Result<Open, SchemeError> {
         let params = &self.params;
         let meta = params.checked(params.raised_message(&like.meta)?, "bootstrapping")?;
         let t = params.plain_arithmetic(&meta);
         let q0 = t.reduce_i64(self.base_modulus_mod_t(r));
         self.count_raising(&meta, self.params.plain_modulus());
-        let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i)))).collect();
+        let value = r
+            .message
+            .iter()
+            .zip(&r.overflow)
+            .map(|(&m, &i)| t.add(m, t.mul(q0, t.reduce_i64(i))))
+            .collect();
         self.switch(&Open { meta, value }, like.meta.level)
     }
+
     fn base_modulus_mod_t(&self, r: &OpenRaised) -> i64 {
         let t = self.params.plain().modulus(self.params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
+
     fn raise_scaled(&self, r: &OpenRaised) -> Result<Open, SchemeError> {
         let params = &self.params;
         let meta = params.checked(params.raised_scaled(), "bootstrapping")?;
@@ -88,17 +114,25 @@ impl Raise for NoOp {
         let shift = t.reduce_u64(self.plain_prime().pow(self.overflow_digits()));
         let unit = params.raised_unit(r.factor, &Meta { factor: 1, ..meta });
         let scale = t.mul(shift, unit);
-        let value = r.message.iter().zip(&r.overflow).map(|(&m, &i)| t.add(t.mul(m, scale), t.reduce_i64(i))).collect();
+        let value = r
+            .message
+            .iter()
+            .zip(&r.overflow)
+            .map(|(&m, &i)| t.add(t.mul(m, scale), t.reduce_i64(i)))
+            .collect();
         Ok(Open { meta, value })
     }
+
     fn blank(&self, capacity: f64) -> Result<Open, SchemeError> {
         let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
         Ok(Open { meta, value: self.zero() })
     }
+
     fn enter(&self, x: &Open, capacity: f64) -> Result<Open, SchemeError> {
         let meta = self.params.entered(&x.meta, capacity)?;
         Ok(Open { meta, ..self.switch(x, meta.level)? })
     }
+
     fn restore_unit(&self, r: &OpenRaised, x: Open) -> Open {
         let t = self.params.plain_arithmetic(&x.meta);
         let unit = self.params.raised_unit(r.factor, &Meta { factor: 1, ..x.meta });

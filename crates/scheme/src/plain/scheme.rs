@@ -20,15 +20,26 @@ impl NoOp {
         }
         let params = &self.params;
         let meta = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        self.count_division(params.chain().basis(a.meta.level), params.chain().basis(level), params.components());
+        self.count_division(
+            params.chain().basis(a.meta.level),
+            params.chain().basis(level),
+            params.components(),
+        );
         Ok(Open { meta, value: a.value.clone() })
     }
+
     fn scaled_meta(&self, m: &Meta, k: i64) -> Result<Meta, SchemeError> {
         let meta = self.params.after_scale(m, k.unsigned_abs())?;
         let t = self.params.plain_arithmetic(m);
         Ok(Meta { factor: t.mul(meta.factor, t.reduce_i64(k)), ..meta })
     }
-    fn aligned(&self, a: &Open, b: &Open, operation: &'static str) -> Result<(Open, Open), SchemeError> {
+
+    fn aligned(
+        &self,
+        a: &Open,
+        b: &Open,
+        operation: &'static str,
+    ) -> Result<(Open, Open), SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (a.clone(), b.clone());
         if let Some((first, k)) = self.params.alignment(&a.meta, &b.meta) {
@@ -38,15 +49,18 @@ impl NoOp {
         let low = a.meta.level.min(b.meta.level);
         Ok((self.switch(&a, low)?, self.switch(&b, low)?))
     }
+
     fn pairwise(&self, a: &[u64], b: &[u64], exponent: u32, subtract: bool) -> Vec<u64> {
         let t = self.params.plain().modulus(exponent);
         a.iter().zip(b).map(|(&x, &y)| if subtract { t.sub(x, y) } else { t.add(x, y) }).collect()
     }
+
     fn times(&self, a: &[u64], k: i64, exponent: u32) -> Vec<u64> {
         let t = self.params.plain().modulus(exponent);
         let k = t.reduce_i64(k);
         a.iter().map(|&x| t.mul(x, k)).collect()
     }
+
     /// The product at a level.
     fn product(&self, a: &Open, b: &Open, level: Level) -> Result<Open, SchemeError> {
         same_kind(&a.meta, &b.meta, "multiplication")?;
@@ -57,13 +71,23 @@ impl NoOp {
         let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
         if self.params.product_form(meta.form) == Form::Bfv {
             // The components of both are lifted and transformed, the product's divided by q.
-            self.counters.transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
+            self.counters
+                .transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
             let products = 2 * self.params.components() - 1;
-            self.counters.rounding(products, basis.union(auxiliary), auxiliary, self.params.degree());
+            self.counters.rounding(
+                products,
+                basis.union(auxiliary),
+                auxiliary,
+                self.params.degree(),
+            );
         }
-        self.counters.limbs(self.params.tensor_streams() * basis.union(auxiliary).len(), self.params.degree());
+        self.counters.limbs(
+            self.params.tensor_streams() * basis.union(auxiliary).len(),
+            self.params.degree(),
+        );
         Ok(Open { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
     }
+
     fn reduce(&self, level: Level, to: Level) {
         let chain = self.params.chain();
         self.count_division(chain.extended(level), chain.basis(to), self.params.components());
@@ -79,33 +103,46 @@ impl Scheme for NoOp {
     fn slot_shape(&self) -> &SlotShape {
         self.params.slot_shape()
     }
+
     fn plain_prime(&self) -> u64 {
         self.params.spec().plain_prime
     }
+
     fn plain_exponent(&self, x: &Open) -> u32 {
         x.meta.exponent
     }
+
     fn level(&self, x: &Open) -> Level {
         x.meta.level
     }
+
     fn noise_bound_bits(&self, x: &Open) -> f64 {
         x.meta.noise
     }
+
     fn noise_estimate_bits(&self, x: &Open) -> Option<f64> {
         Some(self.params.expected_norm(&x.meta))
     }
+
     fn capacity_bits(&self, x: &Open) -> f64 {
         self.params.capacity(&x.meta)
     }
 
     fn check_params(&self, x: &Open) -> Result<(), SchemeError> {
         self.params.check_meta(&x.meta)?;
-        let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: self.params.name().into() };
-        (x.value.is_empty() || x.value.len() == self.params.degree()).then_some(()).ok_or_else(wrong)
+        let wrong = || SchemeError::WrongParams {
+            object: "the ciphertext",
+            name: self.params.name().into(),
+        };
+        (x.value.is_empty() || x.value.len() == self.params.degree())
+            .then_some(())
+            .ok_or_else(wrong)
     }
+
     fn form(&self, x: &Open) -> Form {
         x.meta.form
     }
+
     fn convert(&self, a: &Open, form: Form) -> Open {
         Open { meta: Meta { form, ..a.meta }, value: a.value.clone() }
     }
@@ -115,17 +152,21 @@ impl Scheme for NoOp {
         let meta = self.params.after_add(&a.meta, &b.meta)?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
     }
+
     fn sub(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         let (a, b) = self.aligned(a, b, "subtraction")?;
         let meta = self.params.after_add(&a.meta, &b.meta)?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, true) })
     }
+
     fn neg(&self, a: &Open) -> Result<Open, SchemeError> {
         Ok(Open { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
     }
+
     fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         Plaintext::encode_elements(&self.params, values)
     }
+
     fn add_plain(&self, a: &Open, b: &Plaintext) -> Result<Open, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let t = self.params.plain_arithmetic(&a.meta);
@@ -133,20 +174,32 @@ impl Scheme for NoOp {
         let meta = self.params.after_add_plain(&a.meta, |model| model.message(t.value()))?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.coefficients, meta.exponent, false) })
     }
+
     fn add_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let meta = self.params.after_add_plain(&a.meta, |_| (carried.unsigned_abs().max(1) as f64).log2())?;
-        let constant = if self.values { self.params.plain().constant(t.reduce_i64(k), meta.exponent) } else { Vec::new() };
+        let meta = self
+            .params
+            .after_add_plain(&a.meta, |_| (carried.unsigned_abs().max(1) as f64).log2())?;
+        let constant = if self.values {
+            self.params.plain().constant(t.reduce_i64(k), meta.exponent)
+        } else {
+            Vec::new()
+        };
         Ok(Open { meta, value: self.pairwise(&a.value, &constant, meta.exponent, false) })
     }
+
     fn mul_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let meta = self.params.after_scale(&a.meta, t.centered(t.reduce_i64(k)).unsigned_abs())?;
         Ok(Open { meta, value: self.times(&a.value, k, a.meta.exponent) })
     }
 
-    fn linear_combination(&self, terms: &[(&Open, i64)], constant: i64) -> Result<Open, SchemeError> {
+    fn linear_combination(
+        &self,
+        terms: &[(&Open, i64)],
+        constant: i64,
+    ) -> Result<Open, SchemeError> {
         let params = &self.params;
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
         let mut sum: Option<Open> = None;
@@ -169,9 +222,11 @@ impl Scheme for NoOp {
     fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         self.product(a, b, self.params.product_level(&a.meta, &b.meta))
     }
+
     fn mul_prepared(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         self.product(a, b, a.meta.level.min(b.meta.level))
     }
+
     fn add_products(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
         let params = &self.params;
@@ -182,9 +237,14 @@ impl Scheme for NoOp {
                 None => *m,
             };
             if m.level > low {
-                self.count_division(params.chain().basis(m.level), params.chain().basis(low), 2 * params.components() - 1);
+                self.count_division(
+                    params.chain().basis(m.level),
+                    params.chain().basis(low),
+                    2 * params.components() - 1,
+                );
                 let switched = params.after_switch(&m, low);
-                m = params.checked(params.after_rounding_square(&switched), "addition of products")?;
+                m = params
+                    .checked(params.after_rounding_square(&switched), "addition of products")?;
             }
             Ok(m)
         };
@@ -194,12 +254,17 @@ impl Scheme for NoOp {
         let meta = params.after_add(&x, &y)?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
     }
+
     fn relinearize(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
         let params = &self.params;
         let basis = params.chain().basis(a.meta.level);
-        let meta = params.checked(params.after_reduction(&params.with_key_switch(&a.meta), next), "relinearization")?;
+        let meta = params.checked(
+            params.after_reduction(&params.with_key_switch(&a.meta), next),
+            "relinearization",
+        )?;
         self.use_key(|plan| plan.add_relin(params, a.meta.level));
-        // BFV's products are coefficients, so nothing is known of their digits modulo the digits' own primes.
+        // BFV's products are coefficients, so nothing is known of their digits modulo the digits'
+        // own primes.
         let known = params.product_form(a.meta.form) == Form::Bgv;
         if known {
             self.counters.transforms(basis.len());
@@ -210,9 +275,11 @@ impl Scheme for NoOp {
         self.reduce(a.meta.level, meta.level);
         Ok(Open { meta, value: a.value.clone() })
     }
+
     fn prepare(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
         self.switch(a, self.params.target(&a.meta, next))
     }
+
     fn prepare_together(&self, xs: &[&Open], next: NextUse) -> Result<Vec<Open>, SchemeError> {
         let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.switch(x, level)).collect()
@@ -224,11 +291,13 @@ impl Scheme for NoOp {
         }
         self.switch(a, level)
     }
+
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
         let t = self.params.plain().modulus(k);
         Ok(Open { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
     }
+
     fn extend_plain_modulus(&self, a: &Open, e: u32) -> Result<Open, SchemeError> {
         let meta = self.params.after_extending_plain(&a.meta, e)?;
         let step = self.params.plain_arithmetic(&a.meta).value();
@@ -236,6 +305,7 @@ impl Scheme for NoOp {
         let garbage = self.pretend_garbage(self.params.plain_arithmetic(&meta).value() / step);
         Ok(Open { meta, value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect() })
     }
+
     fn divide_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
         let p = self.plain_prime();
         let meta = self.params.after_dividing_plain(&a.meta)?;
@@ -259,26 +329,39 @@ impl Scheme for NoOp {
         let limbs = self.params.chain().basis(a.meta.level).len();
         self.counters.transforms(limbs);
         self.counters.limbs(2 * self.params.components() * limbs, self.params.degree());
-        let value = if a.value.is_empty() { Vec::new() } else { self.params.plain().mul_monomial(&a.value, k, a.meta.exponent) };
+        let value = if a.value.is_empty() {
+            Vec::new()
+        } else {
+            self.params.plain().mul_monomial(&a.value, k, a.meta.exponent)
+        };
         Ok(Open { meta: a.meta, value })
     }
 
     fn apply_galois(&self, a: &Open, g: GaloisElement) -> Result<Open, SchemeError> {
         Ok(self.apply_galois_many(a, &[g])?.pop().expect("one automorphism, one result"))
     }
+
     fn apply_galois_many(&self, a: &Open, gs: &[GaloisElement]) -> Result<Vec<Open>, SchemeError> {
         let finish = |(x, g): (OpenExtended, &GaloisElement)| {
             if g.is_identity() {
                 return Ok(a.clone());
             }
-            let meta = self.params.checked(self.params.after_reduction(&x.meta.meta, NextUse::Keep), "automorphism")?;
+            let meta = self.params.checked(
+                self.params.after_reduction(&x.meta.meta, NextUse::Keep),
+                "automorphism",
+            )?;
             self.reduce(a.meta.level, meta.level);
             Ok(Open { meta, value: x.value })
         };
         self.galois_many(a, gs)?.into_iter().zip(gs).map(finish).collect()
     }
 
-    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<OpenDiagonal, SchemeError> {
+    fn diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<OpenDiagonal, SchemeError> {
         let (coefficients, profile) = diagonal_plaintext(&self.params, values, e)?;
         let (plain, mut value) = (self.params.plain(), self.zero());
         if !value.is_empty() {
@@ -292,7 +375,12 @@ impl Scheme for NoOp {
         }
         Ok(OpenDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
     }
-    fn galois_many(&self, x: &Open, gs: &[GaloisElement]) -> Result<Vec<OpenExtended>, SchemeError> {
+
+    fn galois_many(
+        &self,
+        x: &Open,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<OpenExtended>, SchemeError> {
         let basis = self.params.chain().basis(x.meta.level);
         let switched = gs.iter().filter(|g| !g.is_identity()).count();
         if switched > 0 {
@@ -304,11 +392,16 @@ impl Scheme for NoOp {
             .iter()
             .map(|&g| {
                 self.use_galois(g, x.meta.level);
-                let meta = if g.is_identity() { x.meta } else { self.params.with_key_switch(&x.meta) };
-                OpenExtended { meta: ExtendedMeta::flat(meta), value: self.params.plain().galois(&x.value, g, x.meta.exponent) }
+                let meta =
+                    if g.is_identity() { x.meta } else { self.params.with_key_switch(&x.meta) };
+                OpenExtended {
+                    meta: ExtendedMeta::flat(meta),
+                    value: self.params.plain().galois(&x.value, g, x.meta.exponent),
+                }
             })
             .collect())
     }
+
     fn combine(
         &self,
         inputs: &[impl Borrow<OpenExtended> + Sync],
@@ -317,22 +410,29 @@ impl Scheme for NoOp {
         let inputs: Vec<&OpenExtended> = inputs.iter().map(Borrow::borrow).collect();
         let shape_error = || SchemeError::BadArgument {
             what: "linear map",
-            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus and level".into(),
+            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus \
+                       and level"
+                .into(),
             found: "something else".into(),
         };
         let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
         let basis = self.params.chain().basis(first.level);
         let limbs = self.params.chain().extended(first.level).len();
-        self.counters.limbs(limbs * self.params.components() * (inputs.len() + rows.len()), self.params.degree());
+        self.counters.limbs(
+            limbs * self.params.components() * (inputs.len() + rows.len()),
+            self.params.degree(),
+        );
         rows.iter()
             .map(|row| {
-                let fits = |d: &OpenDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);
+                let fits =
+                    |d: &OpenDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);
                 if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
                     return Err(shape_error());
                 }
                 let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
                 let meta =
-                    ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..]))).ok_or_else(shape_error)?;
+                    ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..])))
+                        .ok_or_else(shape_error)?;
                 let mut value = self.zero();
                 for (x, d) in pairs {
                     let product = self.multiplied(&x.value, &d.value, first.exponent);
@@ -342,7 +442,12 @@ impl Scheme for NoOp {
             })
             .collect()
     }
-    fn galois_sum(&self, parts: Vec<(GaloisElement, OpenExtended)>, next: NextUse) -> Result<Open, SchemeError> {
+
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, OpenExtended)>,
+        next: NextUse,
+    ) -> Result<Open, SchemeError> {
         let params = &self.params;
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
@@ -351,11 +456,17 @@ impl Scheme for NoOp {
         let mut value = self.zero();
         for (g, x) in parts {
             self.count_giant(g, sum.meta.level);
-            value = self.pairwise(&value, &params.plain().galois(&x.value, g, meta.exponent), meta.exponent, false);
+            value = self.pairwise(
+                &value,
+                &params.plain().galois(&x.value, g, meta.exponent),
+                meta.exponent,
+                false,
+            );
         }
         self.reduce(sum.meta.level, meta.level);
         Ok(Open { meta, value })
     }
+
     fn galois_chain(
         &self,
         parts: impl Iterator<Item = Result<(GaloisElement, OpenExtended), SchemeError>>,
@@ -374,7 +485,10 @@ impl Scheme for NoOp {
             switched += usize::from(!g.is_identity());
             self.count_giant(g, x.meta.meta.level);
             let value = params.plain().galois(&x.value, g, exponent);
-            sum = Some(OpenExtended { meta: x.meta.shifted(g.evaluation_shift(params.ring())), value });
+            sum = Some(OpenExtended {
+                meta: x.meta.shifted(g.evaluation_shift(params.ring())),
+                value,
+            });
         }
         let sum = sum.ok_or_else(no_parts)?;
         let meta = params.after_galois_sum(&sum.meta, switched, next)?;

@@ -11,7 +11,10 @@ use everlevel_ring::{
 
 use super::product::Tensor;
 use super::relinearize::Square;
-use super::{Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, divide, same_kind, same_modulus};
+use super::{
+    Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, divide, same_kind,
+    same_modulus,
+};
 use crate::error::SchemeError;
 use crate::form::Form;
 use crate::keys::EvalKeys;
@@ -29,21 +32,27 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn slot_shape(&self) -> &SlotShape {
         self.params.slot_shape()
     }
+
     fn plain_prime(&self) -> u64 {
         self.params.spec().plain_prime
     }
+
     fn plain_exponent(&self, x: &Ciphertext) -> u32 {
         x.meta.exponent
     }
+
     fn level(&self, x: &Ciphertext) -> Level {
         x.meta.level
     }
+
     fn noise_bound_bits(&self, x: &Ciphertext) -> f64 {
         x.meta.noise
     }
+
     fn noise_estimate_bits(&self, x: &Ciphertext) -> Option<f64> {
         Some(self.params.expected_norm(&x.meta))
     }
+
     fn capacity_bits(&self, x: &Ciphertext) -> f64 {
         self.params.capacity(&x.meta)
     }
@@ -51,9 +60,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn check_params(&self, x: &Ciphertext) -> Result<(), SchemeError> {
         x.check(self.params())
     }
+
     fn form(&self, x: &Ciphertext) -> Form {
         x.meta.form
     }
+
     fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
         // One multiplication by t or 1/t modulo q.
         let ring = self.params.ring();
@@ -70,33 +81,41 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.sum(a, b, false)
     }
+
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.sum(a, b, true)
     }
+
     fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let mut out = a.clone().with_meta(a.meta);
         out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
     }
+
     fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         Plaintext::encode_elements(&self.params, values)
     }
+
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let params = self.params();
         let t = params.plain_arithmetic(&a.meta);
         let carried = carried_coefficients(params, b, &a.meta)?;
-        let mut poly = Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
+        let mut poly =
+            Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
         divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
         let meta = params.after_add_plain(&a.meta, |model| model.message(t.value()))?;
         let mut out = a.clone().with_meta(meta);
         out.components[0].add_assign(params.ring(), &poly);
         Ok(out)
     }
+
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
-        let meta = self.params.after_add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
+        let meta = self
+            .params
+            .after_add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
         let mut out = a.clone().with_meta(meta);
         let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
         out.components[0].for_each(|i, limb| {
@@ -106,12 +125,17 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         });
         Ok(out)
     }
+
     fn mul_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let t = self.params.plain_arithmetic(&a.meta);
         self.scaled(a, t.centered(t.reduce_i64(k)))
     }
 
-    fn linear_combination(&self, terms: &[(&Ciphertext, i64)], constant: i64) -> Result<Ciphertext, SchemeError> {
+    fn linear_combination(
+        &self,
+        terms: &[(&Ciphertext, i64)],
+        constant: i64,
+    ) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
         let mut sum: Option<Ciphertext> = None;
@@ -136,9 +160,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
         self.product(a, b, self.params.product_level(&a.meta, &b.meta))
     }
+
     fn mul_prepared(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
         self.product(a, b, a.meta.level.min(b.meta.level))
     }
+
     fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
         let params = &self.params;
@@ -154,10 +180,15 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             }
             if x.meta.level > low {
                 let switched = params.after_switch(&x.meta, low);
-                x.meta = params.checked(params.after_rounding_square(&switched), "addition of products")?;
+                x.meta = params
+                    .checked(params.after_rounding_square(&switched), "addition of products")?;
                 let to = params.chain().basis(low);
                 self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
-                x.tensor = x.tensor.divided(ring, to, RoundingScale::plain_multiple(params.divisor(&x.meta)));
+                x.tensor = x.tensor.divided(
+                    ring,
+                    to,
+                    RoundingScale::plain_multiple(params.divisor(&x.meta)),
+                );
             }
             Ok(x)
         };
@@ -168,15 +199,22 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         x.tensor.add_assign(ring, &y.tensor)?;
         Ok(x)
     }
+
     fn relinearize(&self, a: &Product, next: NextUse) -> Result<Ciphertext, SchemeError> {
         match &a.tensor {
             Tensor::Eval(d) => {
                 let (square, rest) = d.split_last().expect("a product has a component");
-                let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
-                    for (out, d) in outs.iter_mut().zip(rest) {
-                        kernels::scalar_mul_add_assign(q, &mut out[places.clone()], &d.limb(i)[places.clone()], factor);
-                    }
-                };
+                let add =
+                    |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
+                        for (out, d) in outs.iter_mut().zip(rest) {
+                            kernels::scalar_mul_add_assign(
+                                q,
+                                &mut out[places.clone()],
+                                &d.limb(i)[places.clone()],
+                                factor,
+                            );
+                        }
+                    };
                 self.relinearized(&a.meta, Square::Eval(square), next, add, |_, _, _, _| {})
             }
             Tensor::Coeff(d) => {
@@ -190,7 +228,13 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             }
         }
     }
-    fn mul(&self, a: &Ciphertext, b: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
+
+    fn mul(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+        next: NextUse,
+    ) -> Result<Ciphertext, SchemeError> {
         if self.params.product_form(a.meta.form) == Form::Bfv {
             return self.relinearize(&self.mul_no_relin(a, b)?, next);
         }
@@ -201,9 +245,13 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let scale = meta.form.scale(self.params.plain_arithmetic(&meta).value());
         let mut square = a.last().mul(ring, b.last());
         square.scale_assign(ring, scale as i128);
-        // d0 and d1 are made where they are needed, a few words at a time, and never travel through memory.
+        // d0 and d1 are made where they are needed, a few words at a time, and never travel through
+        // memory.
         let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
-            let ([a0, a1], [b0, b1], [o0, o1]) = (&a.components[..], &b.components[..], outs) else { return };
+            let ([a0, a1], [b0, b1], [o0, o1]) = (&a.components[..], &b.components[..], outs)
+            else {
+                return;
+            };
             let factor = q.mul(factor, q.reduce_u64(scale));
             let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(|c| &c.limb(i)[places.clone()]);
             kernels::inner_product_scale_add(q, &mut o0[places.clone()], &[a0], &[b0], factor);
@@ -211,10 +259,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         };
         self.relinearized(&meta, Square::Eval(&square), next, add, |_, _, _, _| {})
     }
+
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
         self.mod_switch_to(a, self.params.target(&a.meta, next))
     }
-    fn prepare_together(&self, xs: &[&Ciphertext], next: NextUse) -> Result<Vec<Ciphertext>, SchemeError> {
+
+    fn prepare_together(
+        &self,
+        xs: &[&Ciphertext],
+        next: NextUse,
+    ) -> Result<Vec<Ciphertext>, SchemeError> {
         let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
@@ -231,9 +285,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let t = params.divisor(&a.meta);
         let to = params.chain().basis(level);
         self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
-        let switch = |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
+        let switch =
+            |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
         Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
     }
+
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         let chain = self.params.chain();
         let held = |l: &Level| {
@@ -242,6 +298,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         };
         (0..=from.0).rev().map(Level).find(held)
     }
+
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.after_reducing_plain(&a.meta, k)?;
         let mut out = a.clone().with_meta(meta);
@@ -251,6 +308,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         }
         Ok(out)
     }
+
     fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.after_extending_plain(&a.meta, e)?;
         let mut out = Ciphertext { meta, ..a.clone() };
@@ -261,6 +319,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         }
         Ok(out)
     }
+
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
         let ring = params.ring();
@@ -292,16 +351,32 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
         Ok(self.rotated(a, &[g])?.pop().expect("one automorphism, one result"))
     }
-    fn apply_galois_many(&self, a: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Ciphertext>, SchemeError> {
+
+    fn apply_galois_many(
+        &self,
+        a: &Ciphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Ciphertext>, SchemeError> {
         self.rotated(a, gs)
     }
 
-    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
+    fn diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<Diagonal, SchemeError> {
         self.make_diagonal(values, e, level)
     }
-    fn galois_many(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
+
+    fn galois_many(
+        &self,
+        x: &Ciphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Extended>, SchemeError> {
         self.hoisted(x, gs)
     }
+
     fn combine(
         &self,
         inputs: &[impl Borrow<Extended> + Sync],
@@ -309,9 +384,15 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     ) -> Result<Vec<Extended>, SchemeError> {
         self.combined(&inputs.iter().map(Borrow::borrow).collect::<Vec<_>>(), rows)
     }
-    fn galois_sum(&self, parts: Vec<(GaloisElement, Extended)>, next: NextUse) -> Result<Ciphertext, SchemeError> {
+
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, Extended)>,
+        next: NextUse,
+    ) -> Result<Ciphertext, SchemeError> {
         self.summed(parts, next)
     }
+
     fn galois_chain(
         &self,
         parts: impl Iterator<Item = Result<(GaloisElement, Extended), SchemeError>>,

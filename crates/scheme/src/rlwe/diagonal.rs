@@ -16,7 +16,8 @@ use crate::verbs::{DiagonalValues, PeriodicSlots};
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
 const SHORTEST_PERIOD: usize = 1024;
 
-/// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from. For indices with axes all places are one row.
+/// A plaintext diagonal in evaluations: periodic along the rows, like the slots it came from. For
+/// indices with axes all places are one row.
 pub struct Diagonal {
     exponent: u32,
     row: usize,
@@ -31,16 +32,20 @@ impl Diagonal {
     pub fn memory_bytes(&self) -> u64 {
         self.limbs.iter().map(|l| l.len() as u64 * 8).sum()
     }
+
     /// Whether it multiplies ciphertexts of this plaintext exponent over this basis.
     pub(super) fn fits(&self, exponent: u32, basis: Basis) -> bool {
         self.exponent == exponent && basis.is_subset(self.basis)
     }
+
     pub(super) fn period(&self) -> usize {
         self.period
     }
+
     pub(super) fn profile(&self) -> &[f64] {
         &self.profile
     }
+
     /// The evaluations at places that do not cross a period.
     pub(super) fn piece(&self, position: usize, places: Range<usize>) -> &[u64] {
         let at = places.start / self.row * self.period + places.start % self.row % self.period;
@@ -49,10 +54,15 @@ impl Diagonal {
     }
 }
 
-/// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for powers of two in a power of X, in
-/// natural order (2 period of them, or 16 where that is less, as transforms have at least so many points); for indices with axes in the X_a of the last axes, in
+/// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for
+/// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
+/// transforms have at least so many points); for indices with axes in the X_a of the last axes, in
 /// the order of these.
-pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u32) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
+pub(crate) fn diagonal_plaintext(
+    params: &Params,
+    values: &DiagonalValues,
+    e: u32,
+) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
     let plain = params.plain();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
     match (values, plain.shape().axes()) {
@@ -60,25 +70,38 @@ pub(crate) fn diagonal_plaintext(params: &Params, values: &DiagonalValues, e: u3
             let inner = plain.encode_periodic(values, *period, e)?;
             let spread = (16 / inner.len()).max(1);
             let mut coefficients = vec![0; inner.len() * spread];
-            coefficients.iter_mut().step_by(spread).zip(plain.centered(&inner, e)).for_each(|(x, c)| *x = c);
-            let profile = embedding_profile(&CanonicalNorm::new(coefficients.len()), &real(&coefficients));
+            coefficients
+                .iter_mut()
+                .step_by(spread)
+                .zip(plain.centered(&inner, e))
+                .for_each(|(x, c)| *x = c);
+            let profile =
+                embedding_profile(&CanonicalNorm::new(coefficients.len()), &real(&coefficients));
             Ok((coefficients, profile))
         }
         (DiagonalValues::LastDimensions(elements), Some(axes)) => {
             let (axis, degree) = (axes.last(), plain.shape().degree_of_slot());
-            let inner = match constant(elements, degree).filter(|_| elements.len() == axis.degree && axis.index == axis.prime) {
+            let inner = match constant(elements, degree)
+                .filter(|_| elements.len() == axis.degree && axis.index == axis.prime)
+            {
                 // 1 is minus the sum of all powers by units.
                 Some(c) => vec![plain.modulus(e).neg(c); axis.degree],
                 None => plain.encode_last(elements, e)?,
             };
             let coefficients = plain.centered(&inner, e);
             let embeddings = params.ring().norm().last_embeddings(&real(&coefficients));
-            let profile = embeddings.unwrap_or_default().into_iter().map(|x| x * (1.0 + 1e-9)).collect();
+            let profile =
+                embeddings.unwrap_or_default().into_iter().map(|x| x * (1.0 + 1e-9)).collect();
             Ok((coefficients, profile))
         }
         (_, axes) => Err(SchemeError::BadArgument {
             what: "diagonal",
-            expected: if axes.is_some() { "elements along the last dimensions" } else { "periodic values" }.into(),
+            expected: if axes.is_some() {
+                "elements along the last dimensions"
+            } else {
+                "periodic values"
+            }
+            .into(),
             found: "the values of another kind of ring".into(),
         }),
     }
@@ -92,7 +115,12 @@ fn constant(elements: &[u64], degree: usize) -> Option<u64> {
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    pub(super) fn make_diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<Diagonal, SchemeError> {
+    pub(super) fn make_diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<Diagonal, SchemeError> {
         let params = self.params();
         let (coefficients, profile) = diagonal_plaintext(params, values, e)?;
         let basis = params.chain().extended(level);
@@ -102,8 +130,13 @@ impl<K: EvalKeys> Evaluator<K> {
         };
         Ok(Diagonal { exponent: e, row, period, basis, limbs, profile })
     }
+
     /// Row length, period and two rows of a period for each prime.
-    fn periodic_limbs(&self, coefficients: &[i64], basis: Basis) -> Result<(usize, usize, Vec<Vec<u64>>), SchemeError> {
+    fn periodic_limbs(
+        &self,
+        coefficients: &[i64],
+        basis: Basis,
+    ) -> Result<(usize, usize, Vec<Vec<u64>>), SchemeError> {
         let ring = self.params().ring();
         let len = coefficients.len();
         let half = ring.degree() / 2;
@@ -117,11 +150,15 @@ impl<K: EvalKeys> Evaluator<K> {
             kernels::from_signed(q, &mut small, &stored);
             let root = q.pow(ring.root(i), (ring.degree() / len) as u64);
             NttTable::new(q, log, root).map_err(RingError::from)?.forward(&mut small);
-            Ok((0..2 * period).map(|k| small[k / period * (len / 2) + k % period % (len / 2)]).collect())
+            Ok((0..2 * period)
+                .map(|k| small[k / period * (len / 2) + k % period % (len / 2)])
+                .collect())
         };
         Ok((half, period, basis.iter().map(limb).collect::<Result<_, SchemeError>>()?))
     }
-    /// Row length, period and a period for each prime: the values along the last axes, often enough for the kernels.
+
+    /// Row length, period and a period for each prime: the values along the last axes, often enough
+    /// for the kernels.
     fn last_axes_limbs(
         &self,
         axes: &Axes,
@@ -138,16 +175,28 @@ impl<K: EvalKeys> Evaluator<K> {
             self.last_axes_table(axes, coefficients.len(), i)?.forward(&mut line);
             Ok(line.repeat(copies))
         };
-        Ok((ring.degree(), copies * coefficients.len(), basis.iter().map(limb).collect::<Result<_, SchemeError>>()?))
+        Ok((
+            ring.degree(),
+            copies * coefficients.len(),
+            basis.iter().map(limb).collect::<Result<_, SchemeError>>()?,
+        ))
     }
-    /// The transform along the last axes, with so many coefficients, modulo the prime at `position`.
-    fn last_axes_table(&self, axes: &Axes, coefficients: usize, position: usize) -> Result<&TensorTable, SchemeError> {
+
+    /// The transform along the last axes, with so many coefficients, modulo the prime at
+    /// `position`.
+    fn last_axes_table(
+        &self,
+        axes: &Axes,
+        coefficients: usize,
+        position: usize,
+    ) -> Result<&TensorTable, SchemeError> {
         let ring = self.params().ring();
         // There are such axes, or there would be no coefficients.
         let last = axes.last_of_degree(coefficients).unwrap_or(axes.all());
         let table = || {
             // The product of the X_a, which are its powers as they are those of X.
-            let (index, exponent) = last.iter().fold((1, 0), |(n, e), axis| (n * axis.index, e + axis.exponent));
+            let (index, exponent) =
+                last.iter().fold((1, 0), |(n, e), axis| (n * axis.index, e + axis.exponent));
             let q = ring.modulus(position);
             TensorTable::new(q, &Axes::new(index)?, q.pow(ring.root(position), exponent))
         };

@@ -12,11 +12,18 @@ use crate::noise::Meta;
 use crate::params::{Level, Params};
 use crate::plaintext::Plaintext;
 
-/// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point quotient is exact.
+/// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point
+/// quotient is exact.
 pub(super) const DECRYPTION_SLACK: f64 = 12.0;
 
 /// m + t e (or t e), in evaluations.
-pub(crate) fn noisy_message(ring: &Ring, basis: Basis, message: Option<&[i64]>, errors: &[i64], t: u64) -> Poly<Eval> {
+pub(crate) fn noisy_message(
+    ring: &Ring,
+    basis: Basis,
+    message: Option<&[i64]>,
+    errors: &[i64],
+    t: u64,
+) -> Poly<Eval> {
     let term = |x: Vec<i64>| sample::secret_poly(ring, basis, &Zeroizing::new(x));
     if t >> 56 != 0 {
         let mut out = term(errors.to_vec());
@@ -34,19 +41,29 @@ pub(crate) fn noisy_message(ring: &Ring, basis: Basis, message: Option<&[i64]>, 
 }
 
 impl SecretKey {
-    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a), or ((κ m + t e) / t - a s, a); over NTRU as the
-    /// public key does.
+    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a),
+    /// or ((κ m + t e) / t - a s, a); over NTRU as the public key does.
     ///
     /// # Errors
     /// A plaintext of another parameter set.
-    pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+    pub fn encrypt(
+        &self,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
         self.encrypt_at(plaintext, self.params().chain().top(), rng)
     }
+
     /// Encrypts a plaintext at a level.
     ///
     /// # Errors
     /// A plaintext of another parameter set, or a level above the top.
-    pub fn encrypt_at(&self, plaintext: &Plaintext, level: Level, rng: &mut impl CryptoRng) -> Result<Ciphertext, SchemeError> {
+    pub fn encrypt_at(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         if level > params.chain().top() {
@@ -55,7 +72,13 @@ impl SecretKey {
         let s = match self.main() {
             MainSecret::Rlwe(s) => s,
             MainSecret::Ntru { quotient, .. } => {
-                return encrypt_under(params, std::slice::from_ref(quotient), plaintext, level, rng);
+                return encrypt_under(
+                    params,
+                    std::slice::from_ref(quotient),
+                    plaintext,
+                    level,
+                    rng,
+                );
             }
         };
         let basis = params.chain().basis(level);
@@ -73,9 +96,11 @@ impl SecretKey {
         c0.sub_assign(ring, &product);
         Ok(Ciphertext::seeded(params.checked(meta, "encryption")?, vec![c0, c1], seed))
     }
+
     /// Decrypts. Exact, or refused.
     ///
-    /// Only as many primes are touched as the noise bound needs: the phase is an integer below the bound.
+    /// Only as many primes are touched as the noise bound needs: the phase is an integer below the
+    /// bound.
     ///
     /// # Errors
     /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
@@ -83,33 +108,52 @@ impl SecretKey {
         let meta = self.params().checked(ciphertext.meta, "decryption")?;
         Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?))
     }
-    /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key of `other`: López-Alt, Tromer and Vaikuntanathan's
-    /// evaluation across keys, over NTRU, where c c' has the phase (c f)(c' f').
+
+    /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key
+    /// of `other`: López-Alt, Tromer and Vaikuntanathan's evaluation across keys, over NTRU, where
+    /// c c' has the phase (c f)(c' f').
     ///
-    /// A demonstration with its limit: one product, or a sum of products of the same two keys ([`crate::Scheme::add_products`]). Going on would take
-    /// evaluation keys that both owners make together, and decryption without bringing f and f' to one place a protocol.
+    /// A demonstration with its limit: one product, or a sum of products of the same two keys
+    /// ([`crate::Scheme::add_products`]). Going on would take evaluation keys that both owners make
+    /// together, and decryption without bringing f and f' to one place a protocol.
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`]; a product or a key of another parameter set, or not over NTRU.
-    pub fn decrypt_jointly(&self, other: &SecretKey, product: &Product) -> Result<Plaintext, SchemeError> {
+    pub fn decrypt_jointly(
+        &self,
+        other: &SecretKey,
+        product: &Product,
+    ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         let meta = params.checked(product.meta, "decryption")?;
         let full = params.chain().basis(meta.level);
-        let two = matches!((self.main(), other.main()), (MainSecret::Ntru { .. }, MainSecret::Ntru { .. }));
-        if !two || !params.same(other.params()) || product.tensor.len() != 1 || product.tensor.basis() != full {
-            return Err(SchemeError::WrongParams { object: "the product or the other key", name: params.name().into() });
+        let two = matches!(
+            (self.main(), other.main()),
+            (MainSecret::Ntru { .. }, MainSecret::Ntru { .. })
+        );
+        if !two
+            || !params.same(other.params())
+            || product.tensor.len() != 1
+            || product.tensor.basis() != full
+        {
+            return Err(SchemeError::WrongParams {
+                object: "the product or the other key",
+                name: params.name().into(),
+            });
         }
         let basis = sufficient(params, meta.level, meta.noise);
-        let mut joint = self.main().poly().restricted(basis).mul(ring, &other.main().poly().restricted(basis));
+        let mut joint =
+            self.main().poly().restricted(basis).mul(ring, &other.main().poly().restricted(basis));
         joint.wipe_on_drop();
         let mut phase = product.tensor.last_evaluations(ring, basis).mul(ring, &joint);
         phase.wipe_on_drop();
         phase.scale_assign(ring, meta.form.scale(params.plain_arithmetic(&meta).value()) as i128);
         Ok(plaintext_of(params, &meta, phase.into_coeff(ring)))
     }
-    /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for diagnostics only, never to be
-    /// shared (see SECURITY.md).
+
+    /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for
+    /// diagnostics only, never to be shared (see SECURITY.md).
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`].
@@ -122,7 +166,8 @@ impl SecretKey {
         let positions: Vec<usize> = phase.basis().iter().collect();
         let stored: Vec<f64> = (0..ring.degree())
             .map(|k| {
-                // Balanced mixed-radix digits: the leading one dominates, so floating point loses nothing that matters.
+                // Balanced mixed-radix digits: the leading one dominates, so floating point loses
+                // nothing that matters.
                 let mut digits: Vec<i64> = Vec::with_capacity(positions.len());
                 let (mut value, mut weight) = (0.0, 1.0);
                 for (&i, limb) in positions.iter().zip(phase.limbs()) {
@@ -142,13 +187,19 @@ impl SecretKey {
         Ok(ring.norm().max(&ring.natural_order(&stored)).max(1.0).log2())
     }
 
-    /// The phase w = κ m + t ε in coefficients, modulo enough primes to hold what is below 2^`bits`.
-    pub(super) fn phase(&self, ciphertext: &Ciphertext, bits: f64) -> Result<Poly<Coeff>, SchemeError> {
+    /// The phase w = κ m + t ε in coefficients, modulo enough primes to hold what is below
+    /// 2^`bits`.
+    pub(super) fn phase(
+        &self,
+        ciphertext: &Ciphertext,
+        bits: f64,
+    ) -> Result<Poly<Coeff>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
         ciphertext.check(params)?;
         let basis = sufficient(params, ciphertext.meta.level, bits);
-        let mut phase = ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
+        let mut phase =
+            ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
         phase.wipe_on_drop();
         if let Some(c0) = ciphertext.constant() {
             phase.add_assign(ring, &c0.restricted(basis));
@@ -162,7 +213,9 @@ impl SecretKey {
 /// As many primes of the level as hold a phase below 2^`bits`.
 fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
     let need = bits + 1.0 + DECRYPTION_SLACK;
-    let add = |basis: Basis, i| if params.ring().log2(basis) < need { basis.union(Basis::of([i])) } else { basis };
+    let add = |basis: Basis, i| {
+        if params.ring().log2(basis) < need { basis.union(Basis::of([i])) } else { basis }
+    };
     params.chain().basis(level).iter().fold(Basis::EMPTY, add)
 }
 

@@ -10,8 +10,8 @@ use crate::noise::Meta;
 use crate::params::Level;
 use crate::plaintext::Plaintext;
 
-/// A plaintext lifted to the primes of a level and transformed, with its norms: what [`Evaluator::mul_plain`] would compute each time. n words for
-/// each prime of the level.
+/// A plaintext lifted to the primes of a level and transformed, with its norms: what
+/// [`Evaluator::mul_plain`] would compute each time. n words for each prime of the level.
 #[derive(Clone)]
 pub struct PlainFactor {
     poly: Poly<Eval>,
@@ -30,30 +30,42 @@ impl PlainFactor {
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// Makes a plaintext ready to multiply ciphertexts of a level with, or of lower levels that have no other primes: a transform for each prime.
+    /// Makes a plaintext ready to multiply ciphertexts of a level with, or of lower levels that
+    /// have no other primes: a transform for each prime.
     ///
     /// # Errors
     /// A level above the top; a plaintext of another set.
-    pub fn plain_factor(&self, plaintext: &Plaintext, level: Level) -> Result<PlainFactor, SchemeError> {
+    pub fn plain_factor(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+    ) -> Result<PlainFactor, SchemeError> {
         let params = self.params();
         let highest = params.chain().top();
         if level > highest {
             return Err(SchemeError::BadLevel { found: level, highest });
         }
         let poly = message_poly(params, plaintext, params.chain().basis(level))?;
-        let (norm, average) = (plaintext.norm_bits(params), plaintext.root_mean_square_bits(params));
+        let (norm, average) =
+            (plaintext.norm_bits(params), plaintext.root_mean_square_bits(params));
         Ok(PlainFactor { poly, level, exponent: plaintext.exponent, norm, average })
     }
-    /// Multiplies every slot by the factor's: a product of residues for each prime and component, no transform.
+
+    /// Multiplies every slot by the factor's: a product of residues for each prime and component,
+    /// no transform.
     ///
     /// # Errors
-    /// A factor for a level that lacks primes of this one ([`SchemeError::BadArgument`]), of another set or modulus; too much noise.
+    /// A factor for a level that lacks primes of this one ([`SchemeError::BadArgument`]), of
+    /// another set or modulus; too much noise.
     pub fn mul_factor(&self, a: &Ciphertext, b: &PlainFactor) -> Result<Ciphertext, SchemeError> {
         const OPERATION: &str = "multiplication by a plaintext";
         same_modulus(a.meta.exponent, b.exponent, OPERATION)?;
         let (params, basis) = (self.params(), a.basis());
         if b.poly.limbs().iter().any(|limb| limb.len() != params.degree()) {
-            return Err(SchemeError::WrongParams { object: "the factor", name: params.name().into() });
+            return Err(SchemeError::WrongParams {
+                object: "the factor",
+                name: params.name().into(),
+            });
         }
         if !basis.is_subset(b.poly.basis()) {
             return Err(SchemeError::BadArgument {
@@ -65,9 +77,14 @@ impl<K: EvalKeys> Evaluator<K> {
         let (noise, estimate) = (a.meta.noise + b.norm, a.meta.estimate + b.average);
         let meta = params.checked(Meta { noise, estimate, ..a.meta }, OPERATION)?;
         let poly = b.poly.restricted(basis);
-        Ok(Ciphertext::new(meta, a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect()))
+        Ok(Ciphertext::new(
+            meta,
+            a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect(),
+        ))
     }
-    /// Multiplies every slot by the plaintext's. For a plaintext that comes again, [`Evaluator::plain_factor`] and [`Evaluator::mul_factor`].
+
+    /// Multiplies every slot by the plaintext's. For a plaintext that comes again,
+    /// [`Evaluator::plain_factor`] and [`Evaluator::mul_factor`].
     ///
     /// # Errors
     /// A plaintext of another set or modulus, or too much noise.

@@ -1,4 +1,5 @@
-//! Decomposition and inner products: the engine under relinearization, automorphisms and linear maps.
+//! Decomposition and inner products: the engine under relinearization, automorphisms and linear
+//! maps.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +12,8 @@ use crate::error::SchemeError;
 use crate::keys::SwitchKey;
 use crate::params::{Gadget, Level, Params};
 
-/// A polynomial cut into key-switching digits: small integer polynomials, reduced modulo every prime of the extended basis.
+/// A polynomial cut into key-switching digits: small integer polynomials, reduced modulo every
+/// prime of the extended basis.
 pub(crate) struct Decomposition {
     digits: Vec<Digit>,
     extended: Basis,
@@ -25,15 +27,27 @@ struct Digit {
 }
 
 impl Decomposition {
-    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `gadget`. Modulo its own primes a digit is `x` itself, so
-    /// those limbs are left to [`Decomposition::evaluate`].
+    /// Cuts `x`, multiplied by the inverse of `divisor`, into the digits of `gadget`. Modulo its
+    /// own primes a digit is `x` itself, so those limbs are left to [`Decomposition::evaluate`].
     pub(crate) fn new(params: &Params, gadget: &Gadget, x: &Poly<Eval>, divisor: u64) -> Self {
         let ring = params.ring();
         let inverse = |i: usize| ring.inverse_of(divisor, i);
-        Self::cut(ring, gadget, x.basis(), |primes| CenteredLift::from_eval(ring, primes, x, inverse), true)
+        Self::cut(
+            ring,
+            gadget,
+            x.basis(),
+            |primes| CenteredLift::from_eval(ring, primes, x, inverse),
+            true,
+        )
     }
+
     /// The same from coefficients: every limb is made here.
-    pub(crate) fn of_coefficients(params: &Params, gadget: &Gadget, x: &Poly<Coeff>, divisor: u64) -> Self {
+    pub(crate) fn of_coefficients(
+        params: &Params,
+        gadget: &Gadget,
+        x: &Poly<Coeff>,
+        divisor: u64,
+    ) -> Self {
         let ring = params.ring();
         let inverse = |i: usize| ring.inverse_of(divisor, i);
         let lift = |primes: Basis| {
@@ -42,12 +56,19 @@ impl Decomposition {
         };
         Self::cut(ring, gadget, x.basis(), lift, false)
     }
+
     /// Cuts round(x / P), P being the product of the special primes of `gadget`, over `basis`.
-    pub(crate) fn of_quotient(params: &Params, gadget: &Gadget, x: Poly<Eval>, basis: Basis) -> Self {
+    pub(crate) fn of_quotient(
+        params: &Params,
+        gadget: &Gadget,
+        x: Poly<Eval>,
+        basis: Basis,
+    ) -> Self {
         let ring = params.ring();
         let special = gadget.special();
         let targets: Vec<(usize, u64)> = basis.iter().map(|i| (i, 1)).collect();
-        let remainder = CenteredLift::from_eval(ring, special, &x, |_| 1).spread(ring, &targets, false);
+        let remainder =
+            CenteredLift::from_eval(ring, special, &x, |_| 1).spread(ring, &targets, false);
         let lift = |primes: Basis| {
             let terms = primes
                 .iter()
@@ -57,7 +78,12 @@ impl Decomposition {
                     let mut limb = x.limb(i).clone();
                     ring.inverse_limb(i, &mut limb);
                     let v = &remainder[basis.limb_of(i).expect("digits are cut from the basis")];
-                    let scale = CenteredLift::term_factor(ring, primes, i, ring.inverse_product(special, i));
+                    let scale = CenteredLift::term_factor(
+                        ring,
+                        primes,
+                        i,
+                        ring.inverse_product(special, i),
+                    );
                     kernels::sub_scale(ring.modulus(i), &mut limb, v, scale);
                     limb
                 })
@@ -66,7 +92,14 @@ impl Decomposition {
         };
         Self::cut(ring, gadget, basis, lift, false)
     }
-    fn cut(ring: &Ring, gadget: &Gadget, basis: Basis, lift: impl Fn(Basis) -> CenteredLift + Sync, own_known: bool) -> Self {
+
+    fn cut(
+        ring: &Ring,
+        gadget: &Gadget,
+        basis: Basis,
+        lift: impl Fn(Basis) -> CenteredLift + Sync,
+        own_known: bool,
+    ) -> Self {
         let extended = basis.union(gadget.special());
         let groups: Vec<(usize, Basis)> = gadget.digits(basis).collect();
         let digits = groups
@@ -75,44 +108,67 @@ impl Decomposition {
                 let wanted = if own_known { extended.minus(primes) } else { extended };
                 let targets: Vec<(usize, u64)> = wanted.iter().map(|i| (i, 1)).collect();
                 let mut limbs = lift(primes).spread(ring, &targets, true).into_iter();
-                let spread = extended.iter().map(|i| Mutex::new(if wanted.contains(i) { limbs.next() } else { None })).collect();
+                let spread = extended
+                    .iter()
+                    .map(|i| Mutex::new(if wanted.contains(i) { limbs.next() } else { None }))
+                    .collect();
                 Digit { group, primes, spread }
             })
             .collect();
         Decomposition { digits, extended }
     }
+
     /// How many digits.
     pub(crate) fn len(&self) -> usize {
         self.digits.len()
     }
-    /// All digits as evaluations modulo the prime at `position`. To be called once for each prime. `known` gives
-    /// the evaluations of the decomposed polynomial itself, which is what a digit is modulo its own primes, with its multiplier.
-    pub(crate) fn evaluate(&self, ring: &Ring, position: usize, known: Option<(&[u64], u64)>) -> Vec<Limb> {
+
+    /// All digits as evaluations modulo the prime at `position`. To be called once for each prime.
+    /// `known` gives the evaluations of the decomposed polynomial itself, which is what a digit is
+    /// modulo its own primes, with its multiplier.
+    pub(crate) fn evaluate(
+        &self,
+        ring: &Ring,
+        position: usize,
+        known: Option<(&[u64], u64)>,
+    ) -> Vec<Limb> {
         let q = ring.modulus(position);
         let place = self.extended.limb_of(position).expect("a prime of the extended basis");
         self.digits
             .iter()
-            .map(|digit| match (digit.spread[place].lock().unwrap_or_else(PoisonError::into_inner).take(), known) {
-                (Some(limb), _) => limb,
-                (None, Some((evaluations, multiplier))) if digit.primes.contains(position) => {
-                    let mut limb = ring.limb();
-                    kernels::scalar_mul(q, &mut limb, evaluations, multiplier);
-                    limb
+            .map(|digit| {
+                match (
+                    digit.spread[place].lock().unwrap_or_else(PoisonError::into_inner).take(),
+                    known,
+                ) {
+                    (Some(limb), _) => limb,
+                    (None, Some((evaluations, multiplier))) if digit.primes.contains(position) => {
+                        let mut limb = ring.limb();
+                        kernels::scalar_mul(q, &mut limb, evaluations, multiplier);
+                        limb
+                    }
+                    (None, _) => {
+                        unreachable!("each prime is evaluated once, and its own digit is known")
+                    }
                 }
-                (None, _) => unreachable!("each prime is evaluated once, and its own digit is known"),
             })
             .collect()
     }
+
     /// The key's limbs modulo the prime at `position`: those of each component, digit by digit.
     pub(crate) fn key_limbs<'k>(&self, key: &'k SwitchKey, position: usize) -> Vec<Vec<&'k [u64]>> {
-        let digit = |cut: &Digit| key.digit(cut.group).expect("the key was checked to cover the basis");
+        let digit =
+            |cut: &Digit| key.digit(cut.group).expect("the key was checked to cover the basis");
         let digits: Vec<_> = self.digits.iter().map(digit).collect();
         let components = digits.first().map_or(0, |digit| digit.components.len());
-        (0..components).map(|k| digits.iter().map(|digit| &digit.components[k].limb(position)[..]).collect()).collect()
+        (0..components)
+            .map(|k| digits.iter().map(|digit| &digit.components[k].limb(position)[..]).collect())
+            .collect()
     }
 }
 
-/// Words that one kernel call covers where several passes go over the same words: those stay in a near cache.
+/// Words that one kernel call covers where several passes go over the same words: those stay in a
+/// near cache.
 pub(crate) const CHUNK: usize = 2048;
 
 /// The places of a limb in order, [`CHUNK`] at a time.
@@ -121,12 +177,23 @@ pub(crate) fn chunks(ring: &Ring) -> impl Iterator<Item = Range<usize>> {
     (0..degree).step_by(CHUNK).map(move |start| start..(start + CHUNK).min(degree))
 }
 
-/// Writes Σ digits_j key_kj to the places `to` of every component k; `key` holds those of the same length.
-pub(crate) fn write_inner_products(q: Modulus, outs: &mut [Limb], to: Range<usize>, digits: &[&[u64]], key: &[Vec<&[u64]>]) {
+/// Writes Σ digits_j key_kj to the places `to` of every component k; `key` holds those of the same
+/// length.
+pub(crate) fn write_inner_products(
+    q: Modulus,
+    outs: &mut [Limb],
+    to: Range<usize>,
+    digits: &[&[u64]],
+    key: &[Vec<&[u64]>],
+) {
     match (outs, key) {
-        ([o0, o1], [b, a]) => kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to], digits, b, a),
+        ([o0, o1], [b, a]) => {
+            kernels::inner_product2(q, &mut o0[to.clone()], &mut o1[to], digits, b, a)
+        }
         (outs, key) => {
-            outs.iter_mut().zip(key).for_each(|(out, key)| kernels::inner_product(q, &mut out[to.clone()], digits, key));
+            outs.iter_mut().zip(key).for_each(|(out, key)| {
+                kernels::inner_product(q, &mut out[to.clone()], digits, key)
+            });
         }
     }
 }

@@ -1,12 +1,16 @@
-//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS, on ring-LWE and on NTRU.
+//! BGV (Brakerski–Gentry–Vaikuntanathan) and BFV (Brakerski, Fan–Vercauteren) over RNS, on ring-LWE
+//! and on NTRU.
 //!
-//! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ and the bound on the phase
-//! in its [`Meta`]; a BFV ciphertext is that divided by t ([`crate::Form`]). Key switching and modulus switching are shared by both forms and
-//! all plaintext moduli: BGV ciphertexts are divided by t on the way in and multiplied by t on the way out.
+//! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ
+//! and the bound on the phase in its [`Meta`]; a BFV ciphertext is that divided by t
+//! ([`crate::Form`]). Key switching and modulus switching are shared by both forms and all
+//! plaintext moduli: BGV ciphertexts are divided by t on the way in and multiplied by t on the way
+//! out.
 //!
-//! An NTRU ciphertext is one polynomial c with phase c f, f = t u + 1: one of ring-LWE without c0, under the secret f. BGV over NTRU is
-//! LTV (López-Alt–Tromer–Vaikuntanathan 2012, Doröz–Hu–Sunar 2014), BFV over NTRU is YASHE′ (Bos et al. 2013). So everything here is
-//! written for a number of *components*, two or one; the last one is what the secret multiplies, a product has three or one
+//! An NTRU ciphertext is one polynomial c with phase c f, f = t u + 1: one of ring-LWE without c0,
+//! under the secret f. BGV over NTRU is LTV (López-Alt–Tromer–Vaikuntanathan 2012, Doröz–Hu–Sunar
+//! 2014), BFV over NTRU is YASHE′ (Bos et al. 2013). So everything here is written for a number of
+//! *components*, two or one; the last one is what the secret multiplies, a product has three or one
 //! (docs/adr/0014).
 
 mod arithmetic;
@@ -55,8 +59,8 @@ pub struct Ciphertext {
     pub(crate) meta: Meta,
     /// (c0, c1), or c.
     pub(crate) components: Vec<Poly<Eval>>,
-    /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through [`Ciphertext::new`] or [`Ciphertext::with_meta`],
-    /// which drop it.
+    /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through
+    /// [`Ciphertext::new`] or [`Ciphertext::with_meta`], which drop it.
     seed: Option<sample::Seed>,
 }
 
@@ -64,21 +68,30 @@ impl Ciphertext {
     pub(crate) fn new(meta: Meta, components: Vec<Poly<Eval>>) -> Self {
         Ciphertext { meta, components, seed: None }
     }
+
     /// (c0, c1), c1 being the expansion of `seed`.
     pub(crate) fn seeded(meta: Meta, components: Vec<Poly<Eval>>, seed: sample::Seed) -> Self {
         Ciphertext { meta, components, seed: Some(seed) }
     }
+
     /// The same polynomials, about to be changed, with other public data.
     pub(crate) fn with_meta(self, meta: Meta) -> Self {
         Ciphertext::new(meta, self.components)
     }
-    /// A ciphertext from its public data and its components, as [`Ciphertext::meta`] and [`Ciphertext::components`] give them. Residues must be
-    /// canonical, that is below their primes.
+
+    /// A ciphertext from its public data and its components, as [`Ciphertext::meta`] and
+    /// [`Ciphertext::components`] give them. Residues must be canonical, that is below their
+    /// primes.
     ///
     /// # Errors
-    /// A level above the top, a plaintext exponent or a factor that is none, a noise bound that is not finite or does not allow
-    /// decryption at the level, another number of components, or polynomials that are not over the primes of the level.
-    pub fn from_parts(params: &Params, meta: Meta, components: Vec<Poly<Eval>>) -> Result<Self, SchemeError> {
+    /// A level above the top, a plaintext exponent or a factor that is none, a noise bound that is
+    /// not finite or does not allow decryption at the level, another number of components, or
+    /// polynomials that are not over the primes of the level.
+    pub fn from_parts(
+        params: &Params,
+        meta: Meta,
+        components: Vec<Poly<Eval>>,
+    ) -> Result<Self, SchemeError> {
         params.check_meta(&meta)?;
         let out = Ciphertext::new(meta, components);
         if !out.fits(params) {
@@ -96,68 +109,96 @@ impl Ciphertext {
         }
         Ok(out)
     }
-    /// Whether the components are as many as these parameters have, of their degree and over the primes of the level, which must be one of theirs.
+
+    /// Whether the components are as many as these parameters have, of their degree and over the
+    /// primes of the level, which must be one of theirs.
     fn fits(&self, params: &Params) -> bool {
         let basis = params.chain().basis(self.meta.level);
-        let fits = |c: &Poly<Eval>| c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree());
+        let fits = |c: &Poly<Eval>| {
+            c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree())
+        };
         self.components.len() == params.components() && self.components.iter().all(fits)
     }
-    /// Refuses what is not a ciphertext of these parameters. Sets that differ in nothing but the prime of the plaintexts are not told apart.
+
+    /// Refuses what is not a ciphertext of these parameters. Sets that differ in nothing but the
+    /// prime of the plaintexts are not told apart.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
         params.check_meta(&self.meta)?;
-        let wrong = || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
+        let wrong =
+            || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
         self.fits(params).then_some(()).ok_or_else(wrong)
     }
-    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
+
+    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what
+    /// [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
     ///
     /// # Errors
     /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniform half.
-    pub fn from_seeded(params: &Params, meta: Meta, c0: Poly<Eval>, seed: sample::Seed) -> Result<Self, SchemeError> {
+    pub fn from_seeded(
+        params: &Params,
+        meta: Meta,
+        c0: Poly<Eval>,
+        seed: sample::Seed,
+    ) -> Result<Self, SchemeError> {
         params.check_meta(&meta)?;
         let c1 = sample::expand(params.ring(), &seed, 0, params.chain().basis(meta.level));
         Ok(Ciphertext { seed: Some(seed), ..Self::from_parts(params, meta, vec![c0, c1])? })
     }
+
     /// (c0, c1), or c of NTRU.
     pub fn components(&self) -> &[Poly<Eval>] {
         &self.components
     }
-    /// The seed whose expansion c1 is, for a ciphertext straight from the secret key. Whatever an operation returns has none.
+
+    /// The seed whose expansion c1 is, for a ciphertext straight from the secret key. Whatever an
+    /// operation returns has none.
     pub fn seed(&self) -> Option<&sample::Seed> {
         self.seed.as_ref()
     }
+
     /// Its primes.
     pub(crate) fn basis(&self) -> Basis {
         self.last().basis()
     }
+
     /// What the secret multiplies: c1, or c.
     pub(crate) fn last(&self) -> &Poly<Eval> {
         self.components.last().expect("a ciphertext has a component")
     }
+
     /// What it does not multiply: c0, if the family has one.
     pub(crate) fn constant(&self) -> Option<&Poly<Eval>> {
         self.components.split_last().and_then(|(_, rest)| rest.first())
     }
+
     /// The same change to every component.
     pub(crate) fn each(&mut self, change: impl Fn(&mut Poly<Eval>)) {
         self.components.iter_mut().for_each(change);
     }
+
     /// Level, plaintext modulus, factor and noise bound.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
+
     /// The level.
     pub fn level(&self) -> Level {
         self.meta.level
     }
+
     /// log2 of the noise bound.
     pub fn noise_bound_bits(&self) -> f64 {
         self.meta.noise
     }
-    /// FNV-1a over all residues: equal ciphertexts have equal fingerprints on every machine, backend and thread count. For
-    /// comparing runs; not collision-resistant against anybody who tries.
+
+    /// FNV-1a over all residues: equal ciphertexts have equal fingerprints on every machine,
+    /// backend and thread count. For comparing runs; not collision-resistant against anybody who
+    /// tries.
     pub fn fingerprint(&self) -> u64 {
         let words = self.components.iter().flat_map(|c| c.limbs()).flat_map(|limb| limb.iter());
-        words.flat_map(|w| w.to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ byte as u64).wrapping_mul(0x100_0000_01b3))
+        words
+            .flat_map(|w| w.to_le_bytes())
+            .fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ byte as u64).wrapping_mul(0x100_0000_01b3))
     }
 }
 
@@ -174,14 +215,16 @@ pub struct Product {
     pub(crate) tensor: Tensor,
 }
 
-/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys. It holds no secret. Operands of one operation have one form; results have it
-/// too ([`Scheme::convert`](crate::Scheme::convert)).
+/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys. It holds no
+/// secret. Operands of one operation have one form; results have it too
+/// ([`Scheme::convert`](crate::Scheme::convert)).
 pub struct Evaluator<K: EvalKeys = ServerKeys> {
     params: Params,
     keys: K,
     counters: Counters,
     transforms_before: u64,
-    /// The transforms along the last axis, the last two, .., prime by prime: diagonals have values there only. Computed at their first use.
+    /// The transforms along the last axis, the last two, .., prime by prime: diagonals have values
+    /// there only. Computed at their first use.
     last_axes: Vec<Vec<OnceLock<Result<TensorTable, ArithError>>>>,
 }
 
@@ -191,18 +234,24 @@ impl<K: EvalKeys> Evaluator<K> {
         let params = keys.params().clone();
         let transforms_before = params.ring().transform_count();
         let axes = params.slot_shape().axes().map_or(0, |axes| axes.all().len());
-        let last_axes = (0..axes).map(|_| (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect()).collect();
+        let last_axes = (0..axes)
+            .map(|_| (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect())
+            .collect();
         Evaluator { params, keys, counters: Counters::default(), transforms_before, last_axes }
     }
+
     /// The parameter set.
     pub fn params(&self) -> &Params {
         &self.params
     }
+
     /// The keys.
     pub fn keys(&self) -> &K {
         &self.keys
     }
-    /// What was computed so far. Transforms are those of the whole ring since this evaluator was made.
+
+    /// What was computed so far. Transforms are those of the whole ring since this evaluator was
+    /// made.
     pub fn cost(&self) -> Cost {
         let transforms = self.params.ring().transform_count() - self.transforms_before;
         Cost { transforms, ..self.counters.snapshot() }
@@ -210,10 +259,16 @@ impl<K: EvalKeys> Evaluator<K> {
 }
 
 /// The centered coefficients of a plaintext of these parameters, in natural order.
-pub(crate) fn message_coefficients(params: &Params, plaintext: &Plaintext) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
+pub(crate) fn message_coefficients(
+    params: &Params,
+    plaintext: &Plaintext,
+) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
     let highest = params.slot_shape().max_exponent();
     if plaintext.coefficients.len() != params.degree() || plaintext.exponent > highest {
-        return Err(SchemeError::WrongParams { object: "the plaintext", name: params.name().into() });
+        return Err(SchemeError::WrongParams {
+            object: "the plaintext",
+            name: params.name().into(),
+        });
     }
     Ok(Zeroizing::new(params.plain().centered(&plaintext.coefficients, plaintext.exponent)))
 }
@@ -233,7 +288,11 @@ pub(crate) fn carried_coefficients(
 }
 
 /// The centered message as evaluations over `basis`.
-pub(crate) fn message_poly(params: &Params, plaintext: &Plaintext, basis: Basis) -> Result<Poly<Eval>, SchemeError> {
+pub(crate) fn message_poly(
+    params: &Params,
+    plaintext: &Plaintext,
+    basis: Basis,
+) -> Result<Poly<Eval>, SchemeError> {
     let centered = message_coefficients(params, plaintext)?;
     Ok(Poly::<Coeff>::from_signed(params.ring(), basis, &centered).into_eval(params.ring()))
 }

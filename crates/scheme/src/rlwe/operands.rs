@@ -17,7 +17,11 @@ use crate::verbs::Scheme;
 
 impl<K: EvalKeys> Evaluator<K> {
     /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
-    pub(super) fn at_level<'c>(&self, a: Cow<'c, Ciphertext>, level: Level) -> Result<Cow<'c, Ciphertext>, SchemeError> {
+    pub(super) fn at_level<'c>(
+        &self,
+        a: Cow<'c, Ciphertext>,
+        level: Level,
+    ) -> Result<Cow<'c, Ciphertext>, SchemeError> {
         if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
     }
 
@@ -42,7 +46,12 @@ impl<K: EvalKeys> Evaluator<K> {
     }
 
     /// a + b, or a - b.
-    pub(super) fn sum(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext, SchemeError> {
+    pub(super) fn sum(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+        subtract: bool,
+    ) -> Result<Ciphertext, SchemeError> {
         let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
         let ring = self.params.ring();
         let meta = self.params.after_add(&a.meta, &b.meta)?;
@@ -54,7 +63,12 @@ impl<K: EvalKeys> Evaluator<K> {
     }
 
     /// The product at a level.
-    pub(super) fn product(&self, a: &Ciphertext, b: &Ciphertext, level: Level) -> Result<Product, SchemeError> {
+    pub(super) fn product(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+        level: Level,
+    ) -> Result<Product, SchemeError> {
         let square = std::ptr::eq(a, b);
         let (meta, a, b) = self.factors(a, b, level)?;
         let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
@@ -70,6 +84,7 @@ impl<K: EvalKeys> Evaluator<K> {
         };
         Ok(Product { meta, tensor })
     }
+
     /// The polynomial times k; the factor stays.
     pub(super) fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
@@ -93,14 +108,26 @@ impl<K: EvalKeys> Evaluator<K> {
 }
 
 /// Refuses operands of different plaintext moduli.
-pub(crate) fn same_modulus(left: u32, right: u32, operation: &'static str) -> Result<(), SchemeError> {
-    if left == right { Ok(()) } else { Err(SchemeError::PlainModulusMismatch { operation, left, right }) }
+pub(crate) fn same_modulus(
+    left: u32,
+    right: u32,
+    operation: &'static str,
+) -> Result<(), SchemeError> {
+    if left == right {
+        Ok(())
+    } else {
+        Err(SchemeError::PlainModulusMismatch { operation, left, right })
+    }
 }
 
 /// Refuses ciphertexts of different plaintext moduli or forms.
 pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
     if a.form != b.form {
-        return Err(SchemeError::FormMismatch { operation, left: a.form.name(), right: b.form.name() });
+        return Err(SchemeError::FormMismatch {
+            operation,
+            left: a.form.name(),
+            right: b.form.name(),
+        });
     }
     same_modulus(a.exponent, b.exponent, operation)
 }
@@ -108,6 +135,8 @@ pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(
 /// Divides by an integer modulo every prime.
 pub(crate) fn divide(ring: &Ring, x: &mut Poly<Eval>, divisor: u64) {
     if divisor != 1 {
-        x.for_each(|i, limb| kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i)));
+        x.for_each(|i, limb| {
+            kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i))
+        });
     }
 }

@@ -42,8 +42,9 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok((meta, a, b))
     }
 
-    /// Relinearization of (d0, d1, d2), or of d. d0 and d1 are the sums of what two closures add: `add(i, q, factor, places, outs)` adds `factor`
-    /// times the given places of their evaluations modulo prime i, which is `q`, to those of `outs`; `add_coefficients` does the same with
+    /// Relinearization of (d0, d1, d2), or of d. d0 and d1 are the sums of what two closures add:
+    /// `add(i, q, factor, places, outs)` adds `factor` times the given places of their evaluations
+    /// modulo prime i, which is `q`, to those of `outs`; `add_coefficients` does the same with
     /// whole limbs of coefficients.
     pub(super) fn relinearized(
         &self,
@@ -57,27 +58,43 @@ impl<K: EvalKeys> Evaluator<K> {
         let ring = params.ring();
         let basis = params.chain().basis(meta.level);
         let id = params.chain().gadget_id(meta.level);
-        let key = usable(self.keys.relin(id), basis, meta.level, "relinearization", || "relinearization key".into())?;
+        let key = usable(self.keys.relin(id), basis, meta.level, "relinearization", || {
+            "relinearization key".into()
+        })?;
         let gadget = params.chain().gadget(meta.level);
         let t = params.divisor(meta);
-        let out = params.checked(params.after_reduction(&params.with_key_switch(meta), next), "relinearization")?;
+        let out = params.checked(
+            params.after_reduction(&params.with_key_switch(meta), next),
+            "relinearization",
+        )?;
         let (cut, evaluations) = match square {
             Square::Eval(d) => (Decomposition::new(params, gadget, d, t), Some(d)),
             Square::Coeff(d) => (Decomposition::of_coefficients(params, gadget, d, t), None),
         };
         let count = params.components();
         self.counters.relinearization();
-        self.counters.key_switch(count, 1, basis.len(), cut.len(), gadget.special().len(), ring.degree());
+        self.counters.key_switch(
+            count,
+            1,
+            basis.len(),
+            cut.len(),
+            gadget.special().len(),
+            ring.degree(),
+        );
         let extended = basis.union(gadget.special());
         let target = params.chain().basis(out.level);
         self.counters.rounding(count, extended, target, ring.degree());
         // d0 and d1 are multiplied by P, and so vanish modulo its primes.
         let raised = |i: usize, factor: u64| {
-            basis.contains(i).then(|| ring.modulus(i).mul(factor, self.raise_factor(gadget.special(), i, t)))
+            basis
+                .contains(i)
+                .then(|| ring.modulus(i).mul(factor, self.raise_factor(gadget.special(), i, t)))
         };
         let switched = |i: usize, factor: u64, outs: &mut [Limb]| {
             let q = ring.modulus(i);
-            let known = evaluations.filter(|_| basis.contains(i)).map(|d| (&d.limb(i)[..], ring.inverse_of(t, i)));
+            let known = evaluations
+                .filter(|_| basis.contains(i))
+                .map(|d| (&d.limb(i)[..], ring.inverse_of(t, i)));
             let digits = cut.evaluate(ring, i, known);
             let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
             let key = cut.key_limbs(&key, i);
@@ -85,7 +102,13 @@ impl<K: EvalKeys> Evaluator<K> {
             for places in chunks(ring) {
                 let digits = within(&digits, &places);
                 for (out, key) in outs.iter_mut().zip(&key) {
-                    kernels::inner_product_scale_add(q, &mut out[places.clone()], &digits, &within(key, &places), factor);
+                    kernels::inner_product_scale_add(
+                        q,
+                        &mut out[places.clone()],
+                        &digits,
+                        &within(key, &places),
+                        factor,
+                    );
                 }
                 if let Some(factor) = rest {
                     add(i, q, factor, places, outs);
@@ -98,6 +121,9 @@ impl<K: EvalKeys> Evaluator<K> {
             }
         };
         let scale = RoundingScale::times_plain(t);
-        Ok(Ciphertext::new(out, divide_round_sum(ring, count, extended, target, scale, switched, coefficients)))
+        Ok(Ciphertext::new(
+            out,
+            divide_round_sum(ring, count, extended, target, scale, switched, coefficients),
+        ))
     }
 }

@@ -1,14 +1,20 @@
 //! Decryption of what somebody else will see: noise is flooded before it is rounded away.
 //!
-//! **What this is for.** An exact decryption tells nothing but the message, as long as the noise is within the bound that the ciphertext carries. Should the noise be
-//! larger (a bound that a file states wrongly, an event of probability 2^-170), whether a coefficient comes out wrong depends on the noise, hence on the key, and
-//! whoever sees enough such values learns it: the attacks on exact schemes of Cheon et al. and of Checri et al. (2024, ia.cr/2024/127 and 2024/116). Flooding as of Li,
-//! Micciancio, Schultz and Sorrell (*Securing approximate homomorphic encryption using differential privacy*, 2022) bounds that, by a stronger notion of distance than theirs.
+//! **What this is for.** An exact decryption tells nothing but the message, as long as the noise is
+//! within the bound that the ciphertext carries. Should the noise be larger (a bound that a file
+//! states wrongly, an event of probability 2^-170), whether a coefficient comes out wrong depends
+//! on the noise, hence on the key, and whoever sees enough such values learns it: the attacks on
+//! exact schemes of Cheon et al. and of Checri et al. (2024, ia.cr/2024/127 and 2024/116). Flooding
+//! as of Li, Micciancio, Schultz and Sorrell (*Securing approximate homomorphic encryption using
+//! differential privacy*, 2022) bounds that, by a stronger notion of distance than theirs.
 //!
-//! **Claim.** Let W = κ m + t ε be the phase, n the degree, U uniform on the integers -2^f .. 2^f - 1 in each coefficient. The value that is decrypted is a function of W + t U
-//! modulo Q alone, so its distribution is within Σ |ε_i| / 2^(f+1) of the one for ε = 0 (a shift of U, then data processing), which depends on m and public data only. With
+//! **Claim.** Let W = κ m + t ε be the phase, n the degree, U uniform on the integers -2^f .. 2^f -
+//! 1 in each coefficient. The value that is decrypted is a function of W + t U modulo Q alone, so
+//! its distribution is within Σ |ε_i| / 2^(f+1) of the one for ε = 0 (a shift of U, then data
+//! processing), which depends on m and public data only. With
 //! |ε_i| <= A for A from the bound on W, and 2^(f+1) >= 2^s τ n A, τ values together are within 2^-s of values that do not depend on the noise; where the noise exceeds its
-//! bound by a factor 2^k, within 2^(k-s). And where it does not, W + t U is less than Q/2 in every coefficient and the message is exact.
+//! bound by a factor 2^k, within 2^(k-s). And where it does not, W + t U is less than Q/2 in every
+//! coefficient and the message is exact.
 //!
 //! The price is room: about s + log2(τ n) bits of capacity.
 
@@ -27,7 +33,8 @@ use crate::plaintext::Plaintext;
 /// How much noise [`SecretKey::decrypt_for_sharing`] adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharingPolicy {
-    /// s: all values together are within statistical distance 2^-s of values that do not depend on the noise.
+    /// s: all values together are within statistical distance 2^-s of values that do not depend on
+    /// the noise.
     pub statistical_bits: u32,
     /// log2 τ: how many values are shared under one key.
     pub decryptions_log2: u32,
@@ -46,7 +53,8 @@ const LARGEST_FLOOD: u32 = 1 << 12;
 const WORD: u32 = 32;
 
 impl SharingPolicy {
-    /// f: the flood is uniform on -2^f .. 2^f - 1 in units of t; and log2 of the bound on a coefficient of the flooded phase.
+    /// f: the flood is uniform on -2^f .. 2^f - 1 in units of t; and log2 of the bound on a
+    /// coefficient of the flooded phase.
     fn flood(&self, params: &Params, meta: &Meta) -> Result<(u32, f64), SchemeError> {
         let t = (params.plain_arithmetic(meta).value() as f64).log2();
         let phase = meta.noise + params.ring().coefficient_bits();
@@ -65,20 +73,28 @@ impl SharingPolicy {
         let f = f.max(0.0).ceil() as u32;
         Ok((f, log_add(phase, t + f64::from(f))))
     }
-    /// The capacity, in bits, that a ciphertext of these parameters must have to be decrypted under this policy, if it has the plaintext modulus p^r and its bound is
-    /// well above p^r.
+
+    /// The capacity, in bits, that a ciphertext of these parameters must have to be decrypted under
+    /// this policy, if it has the plaintext modulus p^r and its bound is well above p^r.
     pub fn capacity_needed(&self, params: &Params) -> f64 {
-        (params.degree() as f64).log2() + f64::from(self.statistical_bits) + f64::from(self.decryptions_log2) + 1.0
+        (params.degree() as f64).log2()
+            + f64::from(self.statistical_bits)
+            + f64::from(self.decryptions_log2)
+            + 1.0
     }
 }
 
 impl SecretKey {
-    /// Decrypts what will be shared with others: as [`SecretKey::decrypt`], with noise flooded first, so that even a noise bound that is wrong by a factor of 2^k reveals the noise
-    /// by at most 2^(k-s) in all values together: see the claim in `rlwe/sharing.rs` and docs/adr/0022. It does not make ciphertexts that an attacker made safe to decrypt.
+    /// Decrypts what will be shared with others: as [`SecretKey::decrypt`], with noise flooded
+    /// first, so that even a noise bound that is wrong by a factor of 2^k reveals the noise by at
+    /// most 2^(k-s) in all values together: see the claim in `rlwe/sharing.rs` and docs/adr/0022.
+    /// It does not make ciphertexts that an attacker made safe to decrypt.
     ///
     /// # Errors
-    /// [`SchemeError::NoiseOverflow`] without room for the flood: decrypt at a higher level, or bootstrap first. A plaintext modulus above p^r, whose upper digits may hold
-    /// noise ([`Scheme::extend_plain_modulus`](crate::Scheme::extend_plain_modulus)): reduce it. As [`SecretKey::decrypt`].
+    /// [`SchemeError::NoiseOverflow`] without room for the flood: decrypt at a higher level, or
+    /// bootstrap first. A plaintext modulus above p^r, whose upper digits may hold noise
+    /// ([`Scheme::extend_plain_modulus`](crate::Scheme::extend_plain_modulus)): reduce it. As
+    /// [`SecretKey::decrypt`].
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
@@ -101,7 +117,12 @@ impl SecretKey {
         let modulus_bits = params.modulus_bits(meta.level);
         if modulus_bits - 1.0 - flooded < 1e-6 {
             let (operation, noise_bits) = ("decryption for sharing, its noise flooded,", flooded);
-            return Err(SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level: meta.level });
+            return Err(SchemeError::NoiseOverflow {
+                operation,
+                noise_bits,
+                modulus_bits,
+                level: meta.level,
+            });
         }
         let mut phase = self.phase(ciphertext, flooded)?;
         add_flood(params, &mut phase, params.plain_arithmetic(&meta).value(), f, rng);
@@ -109,12 +130,16 @@ impl SecretKey {
     }
 }
 
-/// Adds t times a polynomial whose coefficients are uniform on -2^f .. 2^f - 1, to the coefficients in any order.
+/// Adds t times a polynomial whose coefficients are uniform on -2^f .. 2^f - 1, to the coefficients
+/// in any order.
 fn add_flood(params: &Params, phase: &mut Poly<Coeff>, t: u64, f: u32, rng: &mut impl CryptoRng) {
     let ring = params.ring();
     let moduli: Vec<_> = phase.basis().iter().map(|i| ring.modulus(i)).collect();
     // (2^f, t, 2^WORD) modulo each prime.
-    let constants: Vec<_> = moduli.iter().map(|q| (q.pow(2, u64::from(f)), q.reduce_u64(t), q.reduce_u64(1 << WORD))).collect();
+    let constants: Vec<_> = moduli
+        .iter()
+        .map(|q| (q.pow(2, u64::from(f)), q.reduce_u64(t), q.reduce_u64(1 << WORD)))
+        .collect();
     let bits = f + 1;
     let words = bits.div_ceil(WORD);
     let top = bits - (words - 1) * WORD;
@@ -125,7 +150,8 @@ fn add_flood(params: &Params, phase: &mut Poly<Coeff>, t: u64, f: u32, rng: &mut
         flood[0] >>= WORD - top;
         for ((limb, &q), &(half, t, base)) in limbs.iter_mut().zip(&moduli).zip(&constants) {
             // The number whose digits the words are, the first one leading, less 2^f.
-            let value = flood.iter().fold(0, |value, &word| q.add(q.mul(value, base), q.reduce_u64(word)));
+            let value =
+                flood.iter().fold(0, |value, &word| q.add(q.mul(value, base), q.reduce_u64(word)));
             limb[k] = q.add(limb[k], q.mul(t, q.sub(value, half)));
         }
     }
@@ -151,10 +177,13 @@ mod tests {
             add_flood(&params, &mut flood, 257, f, &mut rng);
             let centered = |(i, limb): (usize, &std::sync::Arc<everlevel_ring::Limb>)| -> Vec<i64> {
                 let q = ring.modulus(i);
-                limb.iter().map(|&x| q.centered(q.mul(x, q.inv(q.reduce_u64(257)).unwrap()))).collect()
+                limb.iter()
+                    .map(|&x| q.centered(q.mul(x, q.inv(q.reduce_u64(257)).unwrap())))
+                    .collect()
             };
             // Primes that hold all of the range.
-            let wide = basis.iter().zip(flood.limbs()).filter(|(i, _)| ring.modulus(*i).value() > 2 << f);
+            let wide =
+                basis.iter().zip(flood.limbs()).filter(|(i, _)| ring.modulus(*i).value() > 2 << f);
             let all: Vec<Vec<i64>> = wide.map(centered).collect();
             assert!(all.len() > 1 && all.iter().all(|values| *values == all[0]), "f = {f}");
             let values = &all[0];
@@ -162,7 +191,10 @@ mod tests {
             assert!(values.iter().all(|x| (-half..half).contains(x)), "f = {f}");
             if f > 5 {
                 // 256 values: each quarter of the range has some, and the mean is near -1/2.
-                assert!((0..4).all(|i| values.iter().any(|x| (x + half) * 2 / half == i)), "f = {f}");
+                assert!(
+                    (0..4).all(|i| values.iter().any(|x| (x + half) * 2 / half == i)),
+                    "f = {f}"
+                );
                 let mean = values.iter().map(|&x| x as f64).sum::<f64>() / 256.0 / half as f64;
                 assert!(mean.abs() < 0.2, "f = {f}: {mean}");
             }

@@ -26,13 +26,16 @@ pub struct Step {
     pub exponent: u32,
     /// The modulus of the level.
     pub modulus_bits: f64,
-    /// How much shorter that is than the modulus of the lowest operand; negative where a bootstrapping raised it.
+    /// How much shorter that is than the modulus of the lowest operand; negative where a
+    /// bootstrapping raised it.
     pub modulus_consumed_bits: f64,
     /// The bound on the canonical norm of the phase.
     pub bound_bits: f64,
-    /// What that is expected to be on average, if the scheme has a model of it: for information, nothing rests on it.
+    /// What that is expected to be on average, if the scheme has a model of it: for information,
+    /// nothing rests on it.
     pub estimate_bits: Option<f64>,
-    /// What it was, if a key was there to measure it with. Depends on the secret key: not to be shared.
+    /// What it was, if a key was there to measure it with. Depends on the secret key: not to be
+    /// shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured_bits: Option<f64>,
     /// log2(modulus / (2 · noise bound)).
@@ -59,14 +62,23 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    pub(super) fn new(params: &Params, steps: Vec<Step>, results: Vec<usize>, failure_log2: f64) -> Self {
+    pub(super) fn new(
+        params: &Params,
+        steps: Vec<Step>,
+        results: Vec<usize>,
+        failure_log2: f64,
+    ) -> Self {
         Explanation { params: params.name().into(), steps, results, failure_log2 }
     }
-    /// The least log2(bound / measured noise) over all rows that were measured: negative would be a fault of the bounds.
+
+    /// The least log2(bound / measured noise) over all rows that were measured: negative would be a
+    /// fault of the bounds.
     pub fn least_slack_bits(&self) -> Option<f64> {
-        let slacks = self.steps.iter().filter_map(|step| Some(step.bound_bits - step.measured_bits?));
+        let slacks =
+            self.steps.iter().filter_map(|step| Some(step.bound_bits - step.measured_bits?));
         slacks.min_by(f64::total_cmp)
     }
+
     /// Heads and cells of the table.
     fn cells(&self) -> Vec<Vec<String>> {
         let measured = self.steps.iter().any(|step| step.measured_bits.is_some());
@@ -80,15 +92,24 @@ impl Explanation {
         let row = |step: &Step| {
             let inputs: Vec<String> = step.inputs.iter().map(usize::to_string).collect();
             let operation = [step.operation, &step.detail].join(" ").trim_end().to_string();
-            let mut row = vec![step.row.to_string(), shortened(&inputs), operation, step.level.to_string()];
-            row.extend([step.modulus_bits, step.modulus_consumed_bits, step.bound_bits].map(number));
+            let mut row =
+                vec![step.row.to_string(), shortened(&inputs), operation, step.level.to_string()];
+            row.extend(
+                [step.modulus_bits, step.modulus_consumed_bits, step.bound_bits].map(number),
+            );
             row.extend(estimated.then(|| maybe(step.estimate_bits)));
             row.extend(measured.then(|| maybe(step.measured_bits)));
             row.push(number(step.capacity_bits));
-            row.push(if step.failure_log2 > NEVER { format!("2^{:.0}", step.failure_log2) } else { "0".into() });
+            row.push(if step.failure_log2 > NEVER {
+                format!("2^{:.0}", step.failure_log2)
+            } else {
+                "0".into()
+            });
             row
         };
-        std::iter::once(head.iter().map(|h| (*h).to_string()).collect()).chain(self.steps.iter().map(row)).collect()
+        std::iter::once(head.iter().map(|h| (*h).to_string()).collect())
+            .chain(self.steps.iter().map(row))
+            .collect()
     }
 }
 
@@ -122,6 +143,12 @@ impl fmt::Display for Explanation {
             let line: Vec<String> = row.iter().enumerate().map(cell).collect();
             writeln!(f, "{}", line.join("  ").trim_end())?;
         }
-        write!(f, "{}: {} operations, failure 2^{:.1}", self.params, self.steps.len(), self.failure_log2)
+        write!(
+            f,
+            "{}: {} operations, failure 2^{:.1}",
+            self.params,
+            self.steps.len(),
+            self.failure_log2
+        )
     }
 }

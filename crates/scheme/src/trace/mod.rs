@@ -1,7 +1,10 @@
-//! How ciphertexts came to be: a scheme around a scheme that writes down what every operation does to level and noise.
+//! How ciphertexts came to be: a scheme around a scheme that writes down what every operation does
+//! to level and noise.
 //!
-//! [`Traced`] has the verbs of the scheme inside and hands every call on, so that any circuit (a bootstrapping, AES, a program) runs over it unchanged, with the same
-//! results. Its ciphertexts carry the number of a row in a log; [`Traced::explain`] picks the rows that led to one of them. The ordinary evaluator pays nothing for this.
+//! [`Traced`] has the verbs of the scheme inside and hands every call on, so that any circuit (a
+//! bootstrapping, AES, a program) runs over it unchanged, with the same results. Its ciphertexts
+//! carry the number of a row in a log; [`Traced::explain`] picks the rows that led to one of them.
+//! The ordinary evaluator pays nothing for this.
 //!
 //! ```
 //! use everlevel_scheme::{Level, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, Traced};
@@ -35,8 +38,8 @@ use crate::verbs::Scheme;
 
 /// A scheme that remembers: see the [module](self).
 ///
-/// The log grows by some hundred bytes with every operation for as long as the scheme lives. Shareable between threads; rows are in the order in which
-/// operations ended.
+/// The log grows by some hundred bytes with every operation for as long as the scheme lives.
+/// Shareable between threads; rows are in the order in which operations ended.
 pub struct Traced<S: Scheme> {
     inner: Arc<S>,
     params: Params,
@@ -67,7 +70,8 @@ impl<C> Tracked<C> {
     }
 }
 
-/// What is between two ciphertexts (a product, a part of a linear map, a raised phase), with the rows that it comes from and what happened since.
+/// What is between two ciphertexts (a product, a part of a linear map, a raised phase), with the
+/// rows that it comes from and what happened since.
 #[derive(Clone)]
 pub struct Between<T> {
     inner: T,
@@ -82,23 +86,32 @@ impl<S: Scheme> Traced<S> {
     pub fn new(inner: Arc<S>, params: &Params) -> Self {
         Traced { inner, params: params.clone(), log: Mutex::default(), probe: None }
     }
-    /// The same, with the noise of every result measured by `probe`, such as [`SecretKey::measure_noise`](crate::SecretKey::measure_noise).
+
+    /// The same, with the noise of every result measured by `probe`, such as
+    /// [`SecretKey::measure_noise`](crate::SecretKey::measure_noise).
     ///
-    /// Measurements depend on the secret key, and whoever sees enough of them learns it: for the owner of the key, never to be shared.
+    /// Measurements depend on the secret key, and whoever sees enough of them learns it: for the
+    /// owner of the key, never to be shared.
     #[cfg(feature = "diagnostics")]
     #[must_use]
-    pub fn with_probe(mut self, probe: impl Fn(&S::Ciphertext) -> Option<f64> + Send + Sync + 'static) -> Self {
+    pub fn with_probe(
+        mut self,
+        probe: impl Fn(&S::Ciphertext) -> Option<f64> + Send + Sync + 'static,
+    ) -> Self {
         self.probe = Some(Box::new(probe));
         self
     }
+
     /// The scheme inside.
     pub fn inner(&self) -> &Arc<S> {
         &self.inner
     }
+
     /// Takes a ciphertext in, under a name.
     pub fn input(&self, x: S::Ciphertext, name: &str) -> Tracked<S::Ciphertext> {
         self.record(x, "input", name.into(), BTreeSet::new(), Events::NONE)
     }
+
     /// Names the stage of a circuit that all rows belong to that no call has named the stage of.
     pub fn end_stage(&self, name: &str) {
         let mut log = self.log();
@@ -107,12 +120,17 @@ impl<S: Scheme> Traced<S> {
             .take_while(|entry| entry.step.stage.is_none())
             .for_each(|entry| entry.step.stage = Some(name.into()));
     }
+
     /// All rows that led to `x`.
     pub fn explain(&self, x: &Tracked<S::Ciphertext>) -> Explanation {
         self.explain_all([x])
     }
+
     /// All rows that led to any of `xs`, each once.
-    pub fn explain_all<'x>(&self, xs: impl IntoIterator<Item = &'x Tracked<S::Ciphertext>>) -> Explanation
+    pub fn explain_all<'x>(
+        &self,
+        xs: impl IntoIterator<Item = &'x Tracked<S::Ciphertext>>,
+    ) -> Explanation
     where
         S::Ciphertext: 'x,
     {
@@ -129,7 +147,11 @@ impl<S: Scheme> Traced<S> {
         let number = |row: &usize| rows.binary_search(row).map_or(0, |i| i + 1);
         let steps = rows.iter().map(|&row| {
             let step = &log[row].step;
-            Step { row: number(&row), inputs: step.inputs.iter().map(number).collect(), ..step.clone() }
+            Step {
+                row: number(&row),
+                inputs: step.inputs.iter().map(number).collect(),
+                ..step.clone()
+            }
         });
         let events = rows.iter().map(|&row| log[row].events).sum();
         Explanation::new(
@@ -143,6 +165,7 @@ impl<S: Scheme> Traced<S> {
     fn log(&self) -> std::sync::MutexGuard<'_, Vec<Entry>> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
     /// A result, and its row.
     fn record(
         &self,
@@ -160,7 +183,11 @@ impl<S: Scheme> Traced<S> {
         let failure_log2 = self.params.failure_of_events(events);
         let mut log = self.log();
         let before = |f: fn(&Step) -> f64, own: f64| {
-            let least = inputs.iter().filter_map(|&row| log.get(row)).map(|entry| f(&entry.step)).fold(f64::INFINITY, f64::min);
+            let least = inputs
+                .iter()
+                .filter_map(|&row| log.get(row))
+                .map(|entry| f(&entry.step))
+                .fold(f64::INFINITY, f64::min);
             if least.is_finite() { least - own } else { 0.0 }
         };
         let step = Step {
@@ -184,6 +211,7 @@ impl<S: Scheme> Traced<S> {
         log.push(Entry { step, events });
         Tracked { inner: x, row }
     }
+
     /// A result of ciphertexts; the ciphertext itself, without a row, where nothing was done.
     fn after<const N: usize>(
         &self,
@@ -195,6 +223,7 @@ impl<S: Scheme> Traced<S> {
     ) -> Tracked<S::Ciphertext> {
         self.record(x, operation, detail.into(), inputs.iter().map(|x| x.row).collect(), events)
     }
+
     /// How many of these have to come down to meet at the lowest level among them.
     fn descents(&self, xs: &[&Tracked<S::Ciphertext>]) -> u64 {
         let levels = || xs.iter().map(|x| self.inner.level(&x.inner));

@@ -26,14 +26,28 @@ impl<S: Scheme> Traced<S> {
         }
         self.after(out, "modulus switch", "", [x], ROUNDING)
     }
+
     /// A product that was not relinearized.
-    fn product(&self, a: &Tracked<S::Ciphertext>, b: &Tracked<S::Ciphertext>, inner: S::Product) -> Between<S::Product> {
+    fn product(
+        &self,
+        a: &Tracked<S::Ciphertext>,
+        b: &Tracked<S::Ciphertext>,
+        inner: S::Product,
+    ) -> Between<S::Product> {
         // Both factors may have been switched down, and BFV rounds the product.
         Between { inner, from: [a.row, b.row].into(), events: Events::fresh(3), parts: 1 }
     }
+
     /// A linear map: the result of parts that came from `from`.
-    fn mapped(&self, out: S::Ciphertext, from: BTreeSet<usize>, events: Events, diagonals: usize) -> Tracked<S::Ciphertext> {
-        let detail = if diagonals > 0 { format!("of {diagonals} diagonals") } else { String::new() };
+    fn mapped(
+        &self,
+        out: S::Ciphertext,
+        from: BTreeSet<usize>,
+        events: Events,
+        diagonals: usize,
+    ) -> Tracked<S::Ciphertext> {
+        let detail =
+            if diagonals > 0 { format!("of {diagonals} diagonals") } else { String::new() };
         self.record(out, "linear map", detail, from, events + ROUNDING)
     }
 }
@@ -56,30 +70,39 @@ impl<S: Scheme> Scheme for Traced<S> {
     fn slot_shape(&self) -> &SlotShape {
         self.inner.slot_shape()
     }
+
     fn plain_prime(&self) -> u64 {
         self.inner.plain_prime()
     }
+
     fn plain_exponent(&self, x: &Self::Ciphertext) -> u32 {
         self.inner.plain_exponent(&x.inner)
     }
+
     fn level(&self, x: &Self::Ciphertext) -> Level {
         self.inner.level(&x.inner)
     }
+
     fn noise_bound_bits(&self, x: &Self::Ciphertext) -> f64 {
         self.inner.noise_bound_bits(&x.inner)
     }
+
     fn noise_estimate_bits(&self, x: &Self::Ciphertext) -> Option<f64> {
         self.inner.noise_estimate_bits(&x.inner)
     }
+
     fn capacity_bits(&self, x: &Self::Ciphertext) -> f64 {
         self.inner.capacity_bits(&x.inner)
     }
+
     fn check_params(&self, x: &Self::Ciphertext) -> Result<(), SchemeError> {
         self.inner.check_params(&x.inner)
     }
+
     fn form(&self, x: &Self::Ciphertext) -> Form {
         self.inner.form(&x.inner)
     }
+
     fn convert(&self, a: &Self::Ciphertext, form: Form) -> Self::Ciphertext {
         let out = self.inner.convert(&a.inner, form);
         if self.inner.form(&a.inner) == form {
@@ -88,99 +111,215 @@ impl<S: Scheme> Scheme for Traced<S> {
         self.after(out, "convert", format!("to {}", form.name()), [a], Events::NONE)
     }
 
-    fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
+    fn add(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let events = ROUNDING * self.descents(&[a, b]);
         Ok(self.after(self.inner.add(&a.inner, &b.inner)?, "sum", "", [a, b], events))
     }
-    fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn sub(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let events = ROUNDING * self.descents(&[a, b]);
         Ok(self.after(self.inner.sub(&a.inner, &b.inner)?, "difference", "", [a, b], events))
     }
+
     fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.after(self.inner.neg(&a.inner)?, "negative", "", [a], Events::NONE))
     }
+
     fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         self.inner.encode_elements(values)
     }
-    fn add_plain(&self, a: &Self::Ciphertext, b: &Plaintext) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.add_plain(&a.inner, b)?, "plus a plaintext", "", [a], Events::NONE))
+
+    fn add_plain(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Plaintext,
+    ) -> Result<Self::Ciphertext, SchemeError> {
+        Ok(self.after(
+            self.inner.add_plain(&a.inner, b)?,
+            "plus a plaintext",
+            "",
+            [a],
+            Events::NONE,
+        ))
     }
+
     fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.add_scalar(&a.inner, k)?, "plus a constant", k.to_string(), [a], Events::NONE))
+        Ok(self.after(
+            self.inner.add_scalar(&a.inner, k)?,
+            "plus a constant",
+            k.to_string(),
+            [a],
+            Events::NONE,
+        ))
     }
+
     fn mul_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.mul_scalar(&a.inner, k)?, "times a constant", k.to_string(), [a], Events::NONE))
+        Ok(self.after(
+            self.inner.mul_scalar(&a.inner, k)?,
+            "times a constant",
+            k.to_string(),
+            [a],
+            Events::NONE,
+        ))
     }
-    fn linear_combination(&self, terms: &[(&Self::Ciphertext, i64)], constant: i64) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn linear_combination(
+        &self,
+        terms: &[(&Self::Ciphertext, i64)],
+        constant: i64,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let inner: Vec<(&S::Ciphertext, i64)> = terms.iter().map(|(x, k)| (&x.inner, *k)).collect();
         let out = self.inner.linear_combination(&inner, constant)?;
         let events = ROUNDING * self.descents(&terms.iter().map(|(x, _)| *x).collect::<Vec<_>>());
         let detail = format!("of {}", terms.len());
-        Ok(self.record(out, "combination", detail, terms.iter().map(|(x, _)| x.row).collect(), events))
+        Ok(self.record(
+            out,
+            "combination",
+            detail,
+            terms.iter().map(|(x, _)| x.row).collect(),
+            events,
+        ))
     }
 
-    fn mul_no_relin(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError> {
+    fn mul_no_relin(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Product, SchemeError> {
         Ok(self.product(a, b, self.inner.mul_no_relin(&a.inner, &b.inner)?))
     }
-    fn mul_prepared(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Product, SchemeError> {
+
+    fn mul_prepared(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Product, SchemeError> {
         Ok(self.product(a, b, self.inner.mul_prepared(&a.inner, &b.inner)?))
     }
-    fn add_products(&self, a: &Self::Product, b: &Self::Product) -> Result<Self::Product, SchemeError> {
+
+    fn add_products(
+        &self,
+        a: &Self::Product,
+        b: &Self::Product,
+    ) -> Result<Self::Product, SchemeError> {
         let inner = self.inner.add_products(&a.inner, &b.inner)?;
         let events = a.events + b.events + ROUNDING;
         Ok(Between { inner, from: &a.from | &b.from, events, parts: a.parts + b.parts })
     }
-    fn relinearize(&self, a: &Self::Product, next: NextUse) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn relinearize(
+        &self,
+        a: &Self::Product,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let out = self.inner.relinearize(&a.inner, next)?;
-        let detail = if a.parts > 1 { format!("of {}, relinearized", a.parts) } else { String::new() };
+        let detail =
+            if a.parts > 1 { format!("of {}, relinearized", a.parts) } else { String::new() };
         let operation = if a.parts > 1 { "sum of products" } else { "product" };
         Ok(self.record(out, operation, detail, a.from.clone(), a.events + KEY_SWITCH))
     }
-    fn mul(&self, a: &Self::Ciphertext, b: &Self::Ciphertext, next: NextUse) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn mul(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let out = self.inner.mul(&a.inner, &b.inner, next)?;
         Ok(self.after(out, "product", "", [a, b], Events::fresh(3) + KEY_SWITCH))
     }
-    fn prepare(&self, a: &Self::Ciphertext, next: NextUse) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn prepare(
+        &self,
+        a: &Self::Ciphertext,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.switched(a, self.inner.prepare(&a.inner, next)?))
     }
-    fn prepare_together(&self, xs: &[&Self::Ciphertext], next: NextUse) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+
+    fn prepare_together(
+        &self,
+        xs: &[&Self::Ciphertext],
+        next: NextUse,
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
         let inner: Vec<&S::Ciphertext> = xs.iter().map(|x| &x.inner).collect();
         let outs = self.inner.prepare_together(&inner, next)?;
         Ok(xs.iter().zip(outs).map(|(x, out)| self.switched(x, out)).collect())
     }
 
-    fn mod_switch_to(&self, a: &Self::Ciphertext, level: Level) -> Result<Self::Ciphertext, SchemeError> {
+    fn mod_switch_to(
+        &self,
+        a: &Self::Ciphertext,
+        level: Level,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.switched(a, self.inner.mod_switch_to(&a.inner, level)?))
     }
+
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         self.inner.galois_level(g, from)
     }
-    fn reduce_plain_modulus(&self, a: &Self::Ciphertext, k: u32) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn reduce_plain_modulus(
+        &self,
+        a: &Self::Ciphertext,
+        k: u32,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let out = self.inner.reduce_plain_modulus(&a.inner, k)?;
         Ok(self.after(out, "reduce", format!("modulo p^{k}"), [a], Events::NONE))
     }
-    fn extend_plain_modulus(&self, a: &Self::Ciphertext, e: u32) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn extend_plain_modulus(
+        &self,
+        a: &Self::Ciphertext,
+        e: u32,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let out = self.inner.extend_plain_modulus(&a.inner, e)?;
         Ok(self.after(out, "extend", format!("to p^{e}"), [a], Events::NONE))
     }
+
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.after(self.inner.divide_by_p(&a.inner)?, "divided by p", "", [a], Events::NONE))
     }
+
     fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.after(self.inner.multiply_by_p(&a.inner)?, "times p", "", [a], Events::NONE))
     }
+
     fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.mul_monomial(&a.inner, k)?, "times a monomial", format!("X^{k}"), [a], Events::NONE))
+        Ok(self.after(
+            self.inner.mul_monomial(&a.inner, k)?,
+            "times a monomial",
+            format!("X^{k}"),
+            [a],
+            Events::NONE,
+        ))
     }
 
-    fn apply_galois(&self, a: &Self::Ciphertext, g: GaloisElement) -> Result<Self::Ciphertext, SchemeError> {
+    fn apply_galois(
+        &self,
+        a: &Self::Ciphertext,
+        g: GaloisElement,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let out = self.inner.apply_galois(&a.inner, g)?;
         if g.is_identity() {
             return Ok(Tracked { inner: out, row: a.row });
         }
         Ok(self.after(out, "automorphism", galois(g), [a], KEY_SWITCH))
     }
-    fn apply_galois_many(&self, a: &Self::Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+
+    fn apply_galois_many(
+        &self,
+        a: &Self::Ciphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
         let outs = self.inner.apply_galois_many(&a.inner, gs)?;
         let tracked = |(out, g): (S::Ciphertext, &GaloisElement)| match g.is_identity() {
             true => Tracked { inner: out, row: a.row },
@@ -189,10 +328,20 @@ impl<S: Scheme> Scheme for Traced<S> {
         Ok(outs.into_iter().zip(gs).map(tracked).collect())
     }
 
-    fn diagonal(&self, values: &DiagonalValues, e: u32, level: Level) -> Result<S::Diagonal, SchemeError> {
+    fn diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<S::Diagonal, SchemeError> {
         self.inner.diagonal(values, e, level)
     }
-    fn galois_many(&self, x: &Self::Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Self::Extended>, SchemeError> {
+
+    fn galois_many(
+        &self,
+        x: &Self::Ciphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Self::Extended>, SchemeError> {
         let outs = self.inner.galois_many(&x.inner, gs)?;
         let between = |(inner, g): (S::Extended, &GaloisElement)| {
             let events = switches(std::iter::once(g));
@@ -200,13 +349,15 @@ impl<S: Scheme> Scheme for Traced<S> {
         };
         Ok(outs.into_iter().zip(gs).map(between).collect())
     }
+
     fn combine(
         &self,
         inputs: &[impl Borrow<Self::Extended> + Sync],
         rows: &[Vec<Option<&Self::Diagonal>>],
     ) -> Result<Vec<Self::Extended>, SchemeError> {
         let inputs: Vec<&Self::Extended> = inputs.iter().map(Borrow::borrow).collect();
-        let outs = self.inner.combine(&inputs.iter().map(|x| &x.inner).collect::<Vec<_>>(), rows)?;
+        let outs =
+            self.inner.combine(&inputs.iter().map(|x| &x.inner).collect::<Vec<_>>(), rows)?;
         let mut inputs_events: Events = inputs.iter().map(|x| x.events).sum();
         let between = |(inner, row): (S::Extended, &Vec<Option<&Self::Diagonal>>)| {
             let used = inputs.iter().zip(row).filter(|(_, diagonal)| diagonal.is_some());
@@ -217,13 +368,21 @@ impl<S: Scheme> Scheme for Traced<S> {
         };
         Ok(outs.into_iter().zip(rows).map(between).collect())
     }
-    fn galois_sum(&self, parts: Vec<(GaloisElement, Self::Extended)>, next: NextUse) -> Result<Self::Ciphertext, SchemeError> {
+
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, Self::Extended)>,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError> {
         let from = parts.iter().flat_map(|(_, x)| x.from.iter().copied()).collect();
-        let events = parts.iter().map(|(_, x)| x.events).sum::<Events>() + switches(parts.iter().map(|(g, _)| g));
+        let events = parts.iter().map(|(_, x)| x.events).sum::<Events>()
+            + switches(parts.iter().map(|(g, _)| g));
         let diagonals = parts.iter().map(|(_, x)| x.parts).sum();
-        let out = self.inner.galois_sum(parts.into_iter().map(|(g, x)| (g, x.inner)).collect(), next)?;
+        let out =
+            self.inner.galois_sum(parts.into_iter().map(|(g, x)| (g, x.inner)).collect(), next)?;
         Ok(self.mapped(out, from, events, diagonals))
     }
+
     fn galois_chain(
         &self,
         parts: impl Iterator<Item = Result<(GaloisElement, Self::Extended), SchemeError>>,

@@ -1,14 +1,17 @@
-//! The LTV scheme as Doröz–Hu–Sunar (2014) analyze it: noise level by level, failure, sizes of keys.
+//! The LTV scheme as Doröz–Hu–Sunar (2014) analyze it: noise level by level, failure, sizes of
+//! keys.
 //!
-//! B bounds the coefficients that are sampled, n is the degree, ν how many ciphertexts are added between two products, q_i = p^(t−i) the moduli. Where the
-//! paper's formula differs from what it prints, both can be had.
+//! B bounds the coefficients that are sampled, n is the degree, ν how many ciphertexts are added
+//! between two products, q_i = p^(t−i) the moduli. Where the paper's formula differs from what it
+//! prints, both can be had.
 
 pub mod keys;
 pub mod noise;
 
 use crate::special::log2_erfc;
 
-/// log2 of the probability that one of n Gaussian coefficients exceeds α deviations, by the union bound n · erfc(α/√2).
+/// log2 of the probability that one of n Gaussian coefficients exceeds α deviations, by the union
+/// bound n · erfc(α/√2).
 ///
 /// ```
 /// use everlevel_security::ltv::log2_failure;
@@ -20,8 +23,9 @@ pub fn log2_failure(degree: usize, alpha: f64) -> f64 {
     ((degree as f64).log2() + log2_erfc(alpha / std::f64::consts::SQRT_2)).min(0.0)
 }
 
-/// log2 of the probability that a random polynomial of degree n is not invertible modulo a power of the prime p: Φ_m has ℓ = n/w factors
-/// modulo p, each of which divides it with probability p^(−w), w = ord_m(p). 1 − (1 − p^(−w))^ℓ.
+/// log2 of the probability that a random polynomial of degree n is not invertible modulo a power of
+/// the prime p: Φ_m has ℓ = n/w factors modulo p, each of which divides it with probability p^(−w),
+/// w = ord_m(p). 1 − (1 − p^(−w))^ℓ.
 ///
 /// The paper asks for p^w = 1 modulo φ(m), and gcd(n, p) = 1, where m must stand.
 pub fn log2_not_invertible(degree: usize, order: u32, log2_p: f64) -> f64 {
@@ -51,13 +55,21 @@ mod tests {
     #[test]
     fn invertible_polynomials_are_as_many_as_counted() {
         // Φ_5 modulo 2, 3, 11 and 19 has orders 4, 4, 1, 2; Φ_7 modulo 2 order 3.
-        for (m, p, order) in [(5usize, 2u64, 4), (5, 3, 4), (5, 11, 1), (5, 19, 2), (7, 2, 3), (7, 3, 6)] {
+        for (m, p, order) in
+            [(5usize, 2u64, 4), (5, 3, 4), (5, 11, 1), (5, 19, 2), (7, 2, 3), (7, 3, 6)]
+        {
             let degree = m - 1;
             let total = p.pow(degree as u32);
             let phi = vec![1; m];
-            let singular = (0..total).filter(|code| gcd_degree(polynomial(*code, degree, p), phi.clone(), p) > 0).count();
-            let expected = log2_not_invertible(degree, order, (p as f64).log2()).exp2() * total as f64;
-            assert!((singular as f64 - expected).abs() < 1e-6 * total as f64, "m = {m}, p = {p}: {singular}, {expected}");
+            let singular = (0..total)
+                .filter(|code| gcd_degree(polynomial(*code, degree, p), phi.clone(), p) > 0)
+                .count();
+            let expected =
+                log2_not_invertible(degree, order, (p as f64).log2()).exp2() * total as f64;
+            assert!(
+                (singular as f64 - expected).abs() < 1e-6 * total as f64,
+                "m = {m}, p = {p}: {singular}, {expected}"
+            );
         }
         assert!((log2_not_invertible(32768, 1, 31.0) + 16.0).abs() < 1e-4);
         assert!((log2_not_invertible(32768, 4, 31.0) + 111.0).abs() < 1e-9);

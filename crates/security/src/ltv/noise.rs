@@ -1,11 +1,15 @@
-//! Noise of the LTV scheme by level: the recursions (2), (3) and (4) of Doröz–Hu–Sunar, their stable points, and the levels that a modulus pays for.
+//! Noise of the LTV scheme by level: the recursions (2), (3) and (4) of Doröz–Hu–Sunar, their
+//! stable points, and the levels that a modulus pays for.
 
-/// log2 of what q/2 must exceed for one product without relinearization, n³ (64 B⁴ + 48 B³ + 9 B²), worst case.
+/// log2 of what q/2 must exceed for one product without relinearization, n³ (64 B⁴ + 48 B³ + 9 B²),
+/// worst case.
 pub fn log2_product_bound(degree: usize, bound: f64) -> f64 {
-    3.0 * (degree as f64).log2() + (bound * bound * (64.0 * bound * bound + 48.0 * bound + 9.0)).log2()
+    3.0 * (degree as f64).log2()
+        + (bound * bound * (64.0 * bound * bound + 48.0 * bound + 9.0)).log2()
 }
 
-/// One level, squaring, relinearization with binary digits, modulus switching by κ: B ← (quadratic · B² + relinearization) κ + rounding.
+/// One level, squaring, relinearization with binary digits, modulus switching by κ: B ← (quadratic
+/// · B² + relinearization) κ + rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recursion {
     /// What the product adds for each B².
@@ -17,7 +21,8 @@ pub struct Recursion {
 }
 
 impl Recursion {
-    /// The worst case (3), which is (2) for ν = 1: ν² n B² + n² (6B³ + 2B²) ℓ, and n (2B + 1) after the switch; ℓ binary digits, log q.
+    /// The worst case (3), which is (2) for ν = 1: ν² n B² + n² (6B³ + 2B²) ℓ, and n (2B + 1) after
+    /// the switch; ℓ binary digits, log q.
     pub fn worst(degree: usize, bound: f64, additions: f64, digits: f64) -> Self {
         let n = degree as f64;
         Recursion {
@@ -26,8 +31,10 @@ impl Recursion {
             rounding: n * (2.0 * bound + 1.0),
         }
     }
-    /// The average case, deviations in place of bounds: ν √n B² + n (6B³ + 2B²) ℓ, and √n (2B + 1) after the switch. The paper's (4) is this with its last
-    /// term dropped, [`Recursion::without_rounding`].
+
+    /// The average case, deviations in place of bounds: ν √n B² + n (6B³ + 2B²) ℓ, and √n (2B + 1)
+    /// after the switch. The paper's (4) is this with its last term dropped,
+    /// [`Recursion::without_rounding`].
     pub fn average(degree: usize, bound: f64, additions: f64, digits: f64) -> Self {
         let n = degree as f64;
         Recursion {
@@ -36,15 +43,19 @@ impl Recursion {
             rounding: n.sqrt() * (2.0 * bound + 1.0),
         }
     }
+
     /// The same without what the correction of parities adds.
     pub fn without_rounding(self) -> Self {
         Recursion { rounding: 0.0, ..self }
     }
+
     /// The noise after a level that begins with `noise` and cuts `log2_cut` = log2 1/κ bits.
     pub fn next(self, noise: f64, log2_cut: f64) -> f64 {
         (self.quadratic * noise * noise + self.relinearization) * (-log2_cut).exp2() + self.rounding
     }
-    /// The noise at which levels that cut so many bits stay, which smaller noise approaches; `None` if it grows without bound.
+
+    /// The noise at which levels that cut so many bits stay, which smaller noise approaches; `None`
+    /// if it grows without bound.
     pub fn stable(self, log2_cut: f64) -> Option<f64> {
         // The smaller root of a B² − B + c, in the form that does not cancel.
         let kappa = (-log2_cut).exp2();
@@ -52,11 +63,15 @@ impl Recursion {
         let discriminant = 1.0 - 4.0 * a * c;
         (discriminant >= 0.0).then(|| 2.0 * c / (1.0 + discriminant.sqrt()))
     }
-    /// How many bits to cut at noise B with the margin ε > 1: log2 of ε (quadratic · B² + relinearization).
+
+    /// How many bits to cut at noise B with the margin ε > 1: log2 of ε (quadratic · B² +
+    /// relinearization).
     pub fn log2_cut(self, noise: f64, margin: f64) -> f64 {
         (margin * (self.quadratic * noise * noise + self.relinearization)).log2()
     }
-    /// The fewest bits to cut so that noise is stable at all: at x = 1/κ, x² − 4 a r x − 4 a l = 0 for the terms a, l, r.
+
+    /// The fewest bits to cut so that noise is stable at all: at x = 1/κ, x² − 4 a r x − 4 a l = 0
+    /// for the terms a, l, r.
     pub fn least_log2_cut(self) -> f64 {
         let half = 2.0 * self.quadratic * self.rounding;
         (half + (half * half + 4.0 * self.quadratic * self.relinearization).sqrt()).log2()
@@ -68,13 +83,14 @@ fn sampled(bound: f64) -> f64 {
     bound * bound * (6.0 * bound + 2.0)
 }
 
-/// How many levels a modulus pays for if each cuts so many bits and one part is left to decrypt: ⌊log q / cut⌋ − 1.
+/// How many levels a modulus pays for if each cuts so many bits and one part is left to decrypt:
+/// ⌊log q / cut⌋ − 1.
 pub fn levels(log2_q: f64, log2_cut: f64) -> f64 {
     (log2_q / log2_cut).floor() - 1.0
 }
 
-/// The depth t of a pure multiplication circuit at degree n and Hermite factor δ: log q by [`crate::hermite::log2_q`], over
-/// p = ν √n B² + 112 n (2 + 2n log δ), less one. Grows as n/log n.
+/// The depth t of a pure multiplication circuit at degree n and Hermite factor δ: log q by
+/// [`crate::hermite::log2_q`], over p = ν √n B² + 112 n (2 + 2n log δ), less one. Grows as n/log n.
 pub fn depth(degree: usize, delta: f64, additions: f64, noise: f64) -> f64 {
     let n = degree as f64;
     let p = additions * n.sqrt() * noise * noise + 112.0 * n * (2.0 + 2.0 * n * delta.log2());
@@ -95,7 +111,8 @@ mod tests {
         (17, 4976.0, 44.0, 112.0, 35.0, 141.0),
     ];
 
-    /// With B = 2, noise 2^12, α = 6 in the average case, and log n in the place of log q both columns come out to the bit.
+    /// With B = 2, noise 2^12, α = 6 in the average case, and log n in the place of log q both
+    /// columns come out to the bit.
     #[test]
     fn table_4_counts_the_digits_of_n() {
         for (log_n, log_q, worst_cut, worst_levels, cut, count) in TABLE_4 {
@@ -103,10 +120,15 @@ mod tests {
             let worst = Recursion::worst(n, 2.0, 1.0, digits).log2_cut(4096.0, 1.0);
             let average = Recursion::average(n, 2.0, 1.0, digits).log2_cut(4096.0, 6.0);
             assert_eq!((worst.round(), average.round()), (worst_cut, cut), "n = 2^{log_n}");
-            assert_eq!((levels(log_q, worst_cut), levels(log_q, cut)), (worst_levels, count), "n = 2^{log_n}");
+            assert_eq!(
+                (levels(log_q, worst_cut), levels(log_q, cut)),
+                (worst_levels, count),
+                "n = 2^{log_n}"
+            );
         }
         // By the formula with log q the worst case takes 37.6 to 52.1 bits.
-        let bits = |log_n: u32, log_q| Recursion::worst(1 << log_n, 2.0, 1.0, log_q).log2_cut(4096.0, 1.0);
+        let bits =
+            |log_n: u32, log_q| Recursion::worst(1 << log_n, 2.0, 1.0, log_q).log2_cut(4096.0, 1.0);
         assert!((bits(12, 155.0) - 37.6).abs() < 0.05 && (bits(17, 4976.0) - 52.1).abs() < 0.05);
     }
 
@@ -118,7 +140,8 @@ mod tests {
             assert!((level.next(stable, cut) / stable - 1.0).abs() < 1e-12);
             let reached = (0..50).fold(2.0, |noise, _| level.next(noise, cut));
             assert!((reached / stable - 1.0).abs() < 1e-9, "{reached} {stable}");
-            // With the margin of 8 the paper's 12.8 and 12.6 bits; without the term that it drops nearly nothing would be left.
+            // With the margin of 8 the paper's 12.8 and 12.6 bits; without the term that it drops
+            // nearly nothing would be left.
             assert!((12.6..12.9).contains(&(8.0 * stable).log2()));
             assert!(level.without_rounding().stable(cut).unwrap() < 2.0);
         }
@@ -134,10 +157,14 @@ mod tests {
 
     #[test]
     fn depth_grows_as_n_over_log_n() {
-        let ratio = |log_n: u32| depth(1 << log_n, 1.0066, 1.0, 4096.0) * f64::from(log_n) / f64::from(log_n).exp2();
-        // p grows by a power of n between 1/2 and 2: the ratio stays within a small factor, while the depth grows 2^12 times.
+        let ratio = |log_n: u32| {
+            depth(1 << log_n, 1.0066, 1.0, 4096.0) * f64::from(log_n) / f64::from(log_n).exp2()
+        };
+        // p grows by a power of n between 1/2 and 2: the ratio stays within a small factor, while
+        // the depth grows 2^12 times.
         let ratios: Vec<f64> = (12..=24).map(ratio).collect();
-        let (least, most) = ratios.iter().fold((f64::MAX, 0f64), |(a, b), r| (a.min(*r), b.max(*r)));
+        let (least, most) =
+            ratios.iter().fold((f64::MAX, 0f64), |(a, b), r| (a.min(*r), b.max(*r)));
         assert!(most / least < 2.5, "{ratios:?}");
         assert!((depth(1 << 15, 1.0066, 1.0, 4096.0) - 36.4).abs() < 2.0);
     }
@@ -147,6 +174,9 @@ mod tests {
         let (n, b) = (4096f64, 2f64);
         let f = 2.0 * b + 1.0;
         let terms = [4.0 * b.powi(4), 12.0 * b.powi(3) * f, 9.0 * b * b * f * f];
-        assert!((log2_product_bound(4096, b) - (n.powi(3) * terms.iter().sum::<f64>()).log2()).abs() < 1e-12);
+        assert!(
+            (log2_product_bound(4096, b) - (n.powi(3) * terms.iter().sum::<f64>()).log2()).abs()
+                < 1e-12
+        );
     }
 }

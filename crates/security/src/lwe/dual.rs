@@ -1,7 +1,8 @@
-//! Dual attacks: short vectors of the dual lattice turn samples into few coordinates of the secret, or none, under a large Gaussian error; enough of
-//! them tell it from uniform.
+//! Dual attacks: short vectors of the dual lattice turn samples into few coordinates of the secret,
+//! or none, under a large Gaussian error; enough of them tell it from uniform.
 //!
-//! Counted under the independence heuristic, which favours the attacker: at best these attacks are as good as this says.
+//! Counted under the independence heuristic, which favours the attacker: at best these attacks are
+//! as good as this says.
 
 use std::f64::consts::{LOG2_E, PI};
 
@@ -33,7 +34,8 @@ impl Sampler {
         let c = deviation.ln() + key.ln_q() - key.error_deviation.ln();
         let samples = ((left * c.max(0.0) / ln_delta).sqrt().ceil() - left).max(1.0);
         let d = left + samples;
-        // Vectors of a sieve are longer than the shortest one by √(4/3), and it runs in another dimension than BKZ. At d = 2β, as the public estimator has it.
+        // Vectors of a sieve are longer than the shortest one by √(4/3), and it runs in another
+        // dimension than BKZ. At d = 2β, as the public estimator has it.
         let sieve = |d: usize| model.sieve_dimension(beta as u32, d);
         let reference = sieve(2 * beta);
         let ratio = (f64::from(reference) - 1.0) * (root_hermite(reference).ln() - ln_delta);
@@ -48,6 +50,7 @@ impl Sampler {
             vectors: (0.2075 * f64::from(sieved)).exp2().floor().log2(),
         }
     }
+
     /// log2 of the cost of so many vectors.
     fn cost(&self, log2_vectors: f64) -> f64 {
         let rounds = log2_vectors - self.vectors;
@@ -55,7 +58,14 @@ impl Sampler {
     }
 }
 
-fn found(key: &Lwe, name: AttackName, beta: usize, sampler: &Sampler, bits: f64, guess: Option<Guess>) -> Option<Attack> {
+fn found(
+    key: &Lwe,
+    name: AttackName,
+    beta: usize,
+    sampler: &Sampler,
+    bits: f64,
+    guess: Option<Guess>,
+) -> Option<Attack> {
     bits.is_finite().then(|| Attack {
         name,
         bits,
@@ -79,13 +89,15 @@ pub(super) fn plain(key: &Lwe, model: CostModel) -> Option<Attack> {
     minimize(MIN_BLOCK, MAX_BLOCK, 64, at, |a| a.bits).map(|found| found.1)
 }
 
-/// log2 of the candidates for ζ coordinates of weight w, and of the probability that this is their weight; a secret that is not sparse has no weight to
-/// speak of.
+/// log2 of the candidates for ζ coordinates of weight w, and of the probability that this is their
+/// weight; a secret that is not sparse has no weight to speak of.
 fn candidates(key: &Lwe, zeta: usize, weight: usize) -> (f64, f64) {
     match key.secret {
         Secret::Ternary => (zeta as f64 * 3f64.log2(), 0.0),
         // The entropy of a discrete Gaussian.
-        Secret::Gaussian(deviation) => (zeta as f64 * (deviation * (2.0 * PI * std::f64::consts::E).sqrt()).log2(), 0.0),
+        Secret::Gaussian(deviation) => {
+            (zeta as f64 * (deviation * (2.0 * PI * std::f64::consts::E).sqrt()).log2(), 0.0)
+        }
         Secret::Sparse(h) => {
             // As many 1 as −1, which is a little too few.
             let plus = weight / 2;
@@ -95,7 +107,13 @@ fn candidates(key: &Lwe, zeta: usize, weight: usize) -> (f64, f64) {
     }
 }
 
-fn hybrid_at(key: &Lwe, model: CostModel, zeta: usize, weight: usize, beta: usize) -> Option<Attack> {
+fn hybrid_at(
+    key: &Lwe,
+    model: CostModel,
+    zeta: usize,
+    weight: usize,
+    beta: usize,
+) -> Option<Attack> {
     let (log2_candidates, log2_probability) = candidates(key, zeta, weight);
     let deviation = match key.secret {
         Secret::Sparse(h) if h <= weight => return None,
@@ -119,12 +137,20 @@ fn hybrid_at(key: &Lwe, model: CostModel, zeta: usize, weight: usize, beta: usiz
 /// Every candidate for ζ coordinates against all samples.
 pub(super) fn hybrid(key: &Lwe, model: CostModel) -> Option<Attack> {
     let at_weight = |zeta: usize, weight: usize| {
-        minimize(MIN_BLOCK, MAX_BLOCK, 64, |beta| hybrid_at(key, model, zeta, weight, beta), |a| a.bits).map(|found| found.1)
+        minimize(
+            MIN_BLOCK,
+            MAX_BLOCK,
+            64,
+            |beta| hybrid_at(key, model, zeta, weight, beta),
+            |a| a.bits,
+        )
+        .map(|found| found.1)
     };
     let at = |zeta: usize| match key.secret {
         Secret::Sparse(h) => {
             let least = h.saturating_sub(key.dimension - zeta);
-            minimize(least, h.min(zeta), 4, |weight| at_weight(zeta, weight), |a| a.bits).map(|found| found.1)
+            minimize(least, h.min(zeta), 4, |weight| at_weight(zeta, weight), |a| a.bits)
+                .map(|found| found.1)
         }
         _ => at_weight(zeta, 0),
     };

@@ -1,4 +1,5 @@
-//! Guessing coordinates of a secret with entries in {−1, 0, 1}: how many candidates, and how likely one of them is right.
+//! Guessing coordinates of a secret with entries in {−1, 0, 1}: how many candidates, and how likely
+//! one of them is right.
 
 use crate::attack::Guess;
 use crate::special::ln_gamma;
@@ -25,10 +26,16 @@ pub(super) fn ln_hit(n: usize, h: usize, zeta: usize, w: usize) -> f64 {
 
 /// The sets of all vectors of length ζ with at most w entries ±1, for w = the least possible, …
 ///
-/// `rotations` multiplies the candidates, since each may be right for any rotation of the secret, and gives as many chances.
+/// `rotations` multiplies the candidates, since each may be right for any rotation of the secret,
+/// and gives as many chances.
 pub(super) fn sets(n: usize, h: usize, zeta: usize, rotations: usize) -> Vec<Guess> {
     if zeta == 0 {
-        return vec![Guess { coordinates: 0, weight: 0, log2_candidates: 0.0, log2_probability: 0.0 }];
+        return vec![Guess {
+            coordinates: 0,
+            weight: 0,
+            log2_candidates: 0.0,
+            log2_probability: 0.0,
+        }];
     }
     let (mut candidates, mut probability) = (0.0f64, 0.0f64);
     let turns = rotations as f64;
@@ -39,7 +46,11 @@ pub(super) fn sets(n: usize, h: usize, zeta: usize, rotations: usize) -> Vec<Gue
         // Sums of numbers beyond f64 are as good as their last term.
         let term = ln_binomial(zeta, weight) + weight as f64 * LN_2;
         candidates += (term.min(600.0)).exp();
-        log2_candidates = if term < 600.0 { candidates.log2() } else { crate::attack::log2_sum(log2_candidates, term * LOG2_E) };
+        log2_candidates = if term < 600.0 {
+            candidates.log2()
+        } else {
+            crate::attack::log2_sum(log2_candidates, term * LOG2_E)
+        };
         if log2_candidates > MAX_LOG2_CANDIDATES {
             break;
         }
@@ -59,7 +70,8 @@ pub(super) fn sets(n: usize, h: usize, zeta: usize, rotations: usize) -> Vec<Gue
     sets
 }
 
-/// log2 of the probability that one of so many events happens, each of which has this one and does not care for the others.
+/// log2 of the probability that one of so many events happens, each of which has this one and does
+/// not care for the others.
 pub(super) fn log2_of_any(log2_probability: f64, events: usize) -> f64 {
     let events = events as f64;
     match log2_probability.exp2() {
@@ -90,15 +102,25 @@ mod tests {
     fn sets_are_those_that_counting_finds() {
         let (n, h, zeta) = (8usize, 3usize, 5usize);
         for set in sets(n, h, zeta, 1) {
-            let positions: Vec<u32> = (0..1u32 << n).filter(|m| m.count_ones() as usize == h).collect();
-            let right = positions.iter().filter(|m| (*m & ((1 << zeta) - 1)).count_ones() as usize <= set.weight).count();
-            let candidates: u32 =
-                (0..1u32 << zeta).filter(|m| m.count_ones() as usize <= set.weight).map(|m| 1 << m.count_ones()).sum();
+            let positions: Vec<u32> =
+                (0..1u32 << n).filter(|m| m.count_ones() as usize == h).collect();
+            let right = positions
+                .iter()
+                .filter(|m| (*m & ((1 << zeta) - 1)).count_ones() as usize <= set.weight)
+                .count();
+            let candidates: u32 = (0..1u32 << zeta)
+                .filter(|m| m.count_ones() as usize <= set.weight)
+                .map(|m| 1 << m.count_ones())
+                .sum();
             assert!((set.log2_candidates.exp2() - f64::from(candidates)).abs() < 1e-6, "{set:?}");
-            assert!((set.log2_probability.exp2() - right as f64 / positions.len() as f64).abs() < 1e-9, "{set:?}");
+            assert!(
+                (set.log2_probability.exp2() - right as f64 / positions.len() as f64).abs() < 1e-9,
+                "{set:?}"
+            );
         }
         assert_eq!(sets(n, h, zeta, 1).last().unwrap().weight, 3);
-        // Three nonzero entries out of eight and one coordinate left: two are among the seven at least.
+        // Three nonzero entries out of eight and one coordinate left: two are among the seven at
+        // least.
         assert_eq!(sets(n, h, 7, 1)[0].weight, 2);
     }
 

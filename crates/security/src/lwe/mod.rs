@@ -1,11 +1,15 @@
-//! LWE keys under lattice reduction: b = a s + e modulo q, of which a scheme publishes as many as it has keys and ciphertexts.
+//! LWE keys under lattice reduction: b = a s + e modulo q, of which a scheme publishes as many as
+//! it has keys and ciphertexts.
 //!
-//! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as everybody does: no attack is known that uses the ring
-//! except one. In Z\[X\]/(X^n + 1) the rotations X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem: whoever guesses
-//! coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279 and 2026/366). It takes up to 15 bits off sparse keys.
+//! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as
+//! everybody does: no attack is known that uses the ring except one. In Z\[X\]/(X^n + 1) the
+//! rotations X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem:
+//! whoever guesses coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279
+//! and 2026/366). It takes up to 15 bits off sparse keys.
 //!
-//! Six attacks, each at its best parameters: [`AttackName`]. Formulas and conventions are those of the public lattice estimator (GSA, success with
-//! 99 %), so that figures can be compared with it; the search over what is guessed is finer than its own.
+//! Six attacks, each at its best parameters: [`AttackName`]. Formulas and conventions are those of
+//! the public lattice estimator (GSA, success with 99 %), so that figures can be compared with it;
+//! the search over what is guessed is finer than its own.
 
 mod dual;
 mod guess;
@@ -42,13 +46,15 @@ pub enum Secret {
 pub struct Lwe {
     /// n.
     pub dimension: usize,
-    /// log2 of the largest modulus with which anything is published under the secret: QP where keys are switched.
+    /// log2 of the largest modulus with which anything is published under the secret: QP where keys
+    /// are switched.
     pub log2_q: f64,
     /// What s is drawn from.
     pub secret: Secret,
     /// The standard deviation of the coefficients of e.
     pub error_deviation: f64,
-    /// How many rotations of the secret have its shape: n in Z\[X\]/(X^n + 1), 1 for LWE without a ring.
+    /// How many rotations of the secret have its shape: n in Z\[X\]/(X^n + 1), 1 for LWE without a
+    /// ring.
     pub rotations: usize,
 }
 
@@ -57,6 +63,7 @@ impl Lwe {
     pub fn ring(dimension: usize, log2_q: f64, secret: Secret) -> Self {
         Lwe { dimension, log2_q, secret, error_deviation: 3.2, rotations: dimension }
     }
+
     /// The same without the gain by rotations.
     pub fn without_rotations(self) -> Self {
         Lwe { rotations: 1, ..self }
@@ -70,6 +77,7 @@ impl Lwe {
             Secret::Gaussian(deviation) => deviation,
         }
     }
+
     /// The nonzero coefficients to expect, where they are ±1.
     fn weight(&self) -> Option<usize> {
         match self.secret {
@@ -78,25 +86,38 @@ impl Lwe {
             Secret::Gaussian(_) => None,
         }
     }
+
     fn ln_q(&self) -> f64 {
         self.log2_q * LN_2
     }
-    /// ξ: what makes the coefficients of a small secret as large as those of the error (Bai–Galbraith 2014).
+
+    /// ξ: what makes the coefficients of a small secret as large as those of the error
+    /// (Bai–Galbraith 2014).
     fn scale(&self) -> f64 {
         (self.error_deviation / self.secret_deviation()).max(1.0)
     }
-    /// Half a Gaussian secret that is wider than the error would have to be exchanged with it; nobody draws such.
+
+    /// Half a Gaussian secret that is wider than the error would have to be exchanged with it;
+    /// nobody draws such.
     fn check(&self) -> Result<(), SecurityError> {
         in_range("dimension", self.dimension as f64, 16.0..=MAX_DIMENSION as f64, "16 to 2^20")?;
         in_range("log2_q", self.log2_q, 2.0..=1e5, "2 to 100000")?;
         in_range("error_deviation", self.error_deviation, 0.1..=1e6, "0.1 to 10^6")?;
-        in_range("rotations", self.rotations as f64, 1.0..=2.0 * MAX_DIMENSION as f64, "1 to 2^21")?;
+        in_range(
+            "rotations",
+            self.rotations as f64,
+            1.0..=2.0 * MAX_DIMENSION as f64,
+            "1 to 2^21",
+        )?;
         match self.secret {
             Secret::Ternary => Ok(()),
             Secret::Sparse(weight) => {
-                in_range("weight", weight as f64, 1.0..=self.dimension as f64, "1 to the dimension").map(|_| ())
+                in_range("weight", weight as f64, 1.0..=self.dimension as f64, "1 to the dimension")
+                    .map(|_| ())
             }
-            Secret::Gaussian(deviation) => in_range("secret deviation", deviation, 0.1..=1e6, "0.1 to 10^6").map(|_| ()),
+            Secret::Gaussian(deviation) => {
+                in_range("secret deviation", deviation, 0.1..=1e6, "0.1 to 10^6").map(|_| ())
+            }
         }
     }
 }
@@ -114,14 +135,17 @@ impl Estimate {
     pub fn attacks(&self) -> &[Attack] {
         &self.attacks
     }
+
     /// The cheapest attack.
     pub fn best(&self) -> &Attack {
         &self.attacks[0]
     }
+
     /// log2 of its cost.
     pub fn bits(&self) -> f64 {
         self.best().bits
     }
+
     /// The attack of this name.
     pub fn attack(&self, name: AttackName) -> Option<&Attack> {
         self.attacks.iter().find(|attack| attack.name == name)
@@ -144,7 +168,8 @@ impl Estimate {
 /// ```
 ///
 /// # Errors
-/// A number out of range: dimension 16 to 2^20, log2 q 2 to 100000, deviations 0.1 to 10^6, a weight from 1 to the dimension.
+/// A number out of range: dimension 16 to 2^20, log2 q 2 to 100000, deviations 0.1 to 10^6, a
+/// weight from 1 to the dimension.
 pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> {
     key.check()?;
     let candidates = [
@@ -155,7 +180,8 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> 
         dual::plain(key, model),
         dual::hybrid(key, model),
     ];
-    let mut attacks: Vec<Attack> = candidates.into_iter().flatten().filter(|attack| attack.bits < BEYOND).collect();
+    let mut attacks: Vec<Attack> =
+        candidates.into_iter().flatten().filter(|attack| attack.bits < BEYOND).collect();
     if attacks.is_empty() {
         attacks.push(primal::whole_lattice(key, model));
     }
@@ -163,19 +189,26 @@ pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> 
     Ok(Estimate { key: *key, attacks })
 }
 
-/// log2 of the largest modulus at which a key of this dimension has so many bits, to a tenth; `None` if none below 2^100000 or above 4 does.
+/// log2 of the largest modulus at which a key of this dimension has so many bits, to a tenth;
+/// `None` if none below 2^100000 or above 4 does.
 ///
-/// Dense secrets are judged by unique SVP and bounded distance decoding alone, which are their cheapest attacks: a few milliseconds. Sparse ones take
-/// a second.
+/// Dense secrets are judged by unique SVP and bounded distance decoding alone, which are their
+/// cheapest attacks: a few milliseconds. Sparse ones take a second.
 pub fn largest_log2_q(dimension: usize, secret: Secret, bits: f64) -> Option<f64> {
     let holds = |tenths: usize| {
         let key = Lwe::ring(dimension, tenths as f64 / 10.0, secret);
         let worth = match secret {
             Secret::Sparse(_) => estimate(&key, CostModel::Matzov).ok().map(|e| e.bits()),
             _ => key.check().ok().map(|()| {
-                let primal = [primal::usvp(&key, CostModel::Matzov), primal::bdd(&key, CostModel::Matzov)];
+                let primal =
+                    [primal::usvp(&key, CostModel::Matzov), primal::bdd(&key, CostModel::Matzov)];
                 let whole = primal::whole_lattice(&key, CostModel::Matzov);
-                primal.into_iter().flatten().chain([whole]).map(|attack| attack.bits).fold(f64::INFINITY, f64::min)
+                primal
+                    .into_iter()
+                    .flatten()
+                    .chain([whole])
+                    .map(|attack| attack.bits)
+                    .fold(f64::INFINITY, f64::min)
             }),
         };
         worth.is_some_and(|worth| worth >= bits)

@@ -1,7 +1,8 @@
 //! Primal attacks: the secret and the error as a short, or close, vector.
 //!
-//! The lattice has a basis of d − n' vectors of length q and n' of length ξ, n' = n − ζ coordinates of the secret being left; its volume is
-//! q^(d−n') ξ^n'. Reduced with block size β it is a geometric series of ratio δ⁻².
+//! The lattice has a basis of d − n' vectors of length q and n' of length ξ, n' = n − ζ coordinates
+//! of the secret being left; its volume is q^(d−n') ξ^n'. Reduced with block size β it is a
+//! geometric series of ratio δ⁻².
 
 use super::guess::{log2_repetitions, sets};
 use super::{Attack, AttackName, Lwe};
@@ -14,8 +15,8 @@ const MAX_BLOCK: usize = 1754;
 /// Below, root Hermite factors are steps of a table.
 const MIN_BLOCK: usize = 40;
 
-/// The least dimension in which block size β reveals the shortest vector (σ√β ≤ δ^(2β−d−1) vol^(1/d), the embedding factor being σ): a quadratic
-/// inequality in d.
+/// The least dimension in which block size β reveals the shortest vector (σ√β ≤ δ^(2β−d−1)
+/// vol^(1/d), the embedding factor being σ): a quadratic inequality in d.
 fn usvp_dimension(key: &Lwe, beta: usize) -> Option<usize> {
     let (n, sigma) = (key.dimension as f64, key.error_deviation);
     let ln_delta = root_hermite(beta as u32).ln();
@@ -68,23 +69,31 @@ impl<'k> Reduced<'k> {
         let volume = (dimension as f64 - left) * ln_q + left * ln_scale;
         Reduced { key, dimension, ln_delta, volume }
     }
+
     /// ln of the i-th Gram–Schmidt length.
     fn ln_length(&self, i: usize) -> f64 {
-        (self.dimension as f64 - 1.0 - 2.0 * i as f64) * self.ln_delta + self.volume / self.dimension as f64
+        (self.dimension as f64 - 1.0 - 2.0 * i as f64) * self.ln_delta
+            + self.volume / self.dimension as f64
     }
-    /// Whether the error, projected to the last k dimensions, is shorter than everything else there.
+
+    /// Whether the error, projected to the last k dimensions, is shorter than everything else
+    /// there.
     fn reveals(&self, k: usize) -> bool {
         let (d, k) = (self.dimension as f64, k as f64);
         let sigma = self.key.error_deviation;
         let volume = k / d * self.volume - (d - k) * k * self.ln_delta + sigma.ln();
         (volume - ln_ball(k as usize + 1)) / (k + 1.0) >= 0.5 * (sigma * sigma * (k + 1.0)).ln()
     }
-    /// The dimension of the search that finds the error: one more than the least that reveals it, with the embedding's own coordinate.
+
+    /// The dimension of the search that finds the error: one more than the least that reveals it,
+    /// with the embedding's own coordinate.
     fn search_dimension(&self) -> Option<usize> {
         let revealing = least(1, self.dimension.min(MAX_BLOCK), |k| self.reveals(k))?;
         Some(revealing + 1)
     }
-    /// Σ over the first `count` vectors of log2 `factor`, a function of the Gram–Schmidt length in units of √2 σ that is 1 for long ones.
+
+    /// Σ over the first `count` vectors of log2 `factor`, a function of the Gram–Schmidt length in
+    /// units of √2 σ that is 1 for long ones.
     fn log2_product(&self, count: usize, factor: impl Fn(f64) -> f64) -> f64 {
         // Neighbours differ by a hundredth: the middle one of eight stands for all.
         const STRIDE: usize = 8;
@@ -101,11 +110,15 @@ impl<'k> Reduced<'k> {
         }
         product
     }
-    /// log2 of the probability that nearest planes finds an error of the first `count` coordinates: each within half a length.
+
+    /// log2 of the probability that nearest planes finds an error of the first `count` coordinates:
+    /// each within half a length.
     fn log2_babai(&self, count: usize) -> f64 {
         self.log2_product(count, |length| libm::erf(length / 2.0))
     }
-    /// log2 of the probability that two halves of a guess, rounded one by one, meet (Son–Cheon 2019, lemma 4.2).
+
+    /// log2 of the probability that two halves of a guess, rounded one by one, meet (Son–Cheon
+    /// 2019, lemma 4.2).
     fn log2_admissible(&self) -> f64 {
         let factor = |x: f64| libm::erf(x) + (-x * x).exp_m1() / (x * std::f64::consts::PI.sqrt());
         self.log2_product(self.dimension, |x| factor(x).max(1e-300))
@@ -143,27 +156,44 @@ struct Step {
     probability: f64,
 }
 
-fn step(key: &Lwe, model: CostModel, zeta: usize, Choice { beta, shrink, trial }: Choice) -> Option<Step> {
+fn step(
+    key: &Lwe,
+    model: CostModel,
+    zeta: usize,
+    Choice { beta, shrink, trial }: Choice,
+) -> Option<Step> {
     let basis = Reduced::new(key, zeta, beta, shrink);
     let dimension = basis.dimension;
     let reduction = model.log2_cost(beta as u32, dimension);
     let planes = |k: usize| 2.0 * (k.max(1) as f64).log2();
     let (trial, probability) = match trial {
         Trial::Planes => (planes(dimension), basis.log2_babai(dimension)),
-        Trial::PlanesMeeting => (planes(dimension), basis.log2_babai(dimension) + basis.log2_admissible()),
+        Trial::PlanesMeeting => {
+            (planes(dimension), basis.log2_babai(dimension) + basis.log2_admissible())
+        }
         Trial::Search | Trial::SearchMeeting => {
             let search = basis.search_dimension()?;
             let lifted = (dimension + 1).checked_sub(search)?;
-            (log2_sum(model.log2_cost(search as u32, search), planes(lifted)), basis.log2_babai(lifted))
+            (
+                log2_sum(model.log2_cost(search as u32, search), planes(lifted)),
+                basis.log2_babai(lifted),
+            )
         }
     };
     Some(Step { dimension, reduction, trial, probability })
 }
 
 /// The attack with these parameters, with the best of `sets`.
-fn attack(key: &Lwe, model: CostModel, choice: Choice, sets: &[Guess], name: AttackName) -> Option<Attack> {
+fn attack(
+    key: &Lwe,
+    model: CostModel,
+    choice: Choice,
+    sets: &[Guess],
+    name: AttackName,
+) -> Option<Attack> {
     let (step, beta) = (step(key, model, sets.first()?.coordinates, choice)?, choice.beta);
-    let root = if matches!(choice.trial, Trial::PlanesMeeting | Trial::SearchMeeting) { 0.5 } else { 1.0 };
+    let root =
+        if matches!(choice.trial, Trial::PlanesMeeting | Trial::SearchMeeting) { 0.5 } else { 1.0 };
     let cost = |set: &Guess| {
         let once = log2_sum(step.reduction, step.trial + root * set.log2_candidates);
         once + log2_repetitions(set.log2_probability + step.probability)
@@ -185,23 +215,32 @@ pub(super) fn bdd(key: &Lwe, model: CostModel) -> Option<Attack> {
     let nothing = sets(key.dimension, 0, 0, 1);
     let at = |beta: usize| {
         let shrunk = (0..8).filter_map(|percent| {
-            attack(key, model, Choice { beta, shrink: percent, trial: Trial::Search }, &nothing, AttackName::Bdd)
+            attack(
+                key,
+                model,
+                Choice { beta, shrink: percent, trial: Trial::Search },
+                &nothing,
+                AttackName::Bdd,
+            )
         });
         shrunk.min_by(|a, b| a.bits.total_cmp(&b.bits))
     };
     minimize(MIN_BLOCK, MAX_BLOCK, 64, at, |a| a.bits).map(|found| found.1)
 }
 
-/// The guessing dimensions to try first: ever denser towards n, where the best ones of sparse secrets lie.
+/// The guessing dimensions to try first: ever denser towards n, where the best ones of sparse
+/// secrets lie.
 fn guessing_dimensions(n: usize) -> impl Iterator<Item = usize> {
     (0..=128).map(move |k| n - ((n as f64) * (-f64::from(k) / 16.0).exp2()).ceil() as usize)
 }
 
-/// The cost has ripples where the weight that is guessed changes: so many of the best first tries are refined. (Four times the ζ, eight
-/// times the β and five times the starts find 0.3 bits less at most on the reference rows.)
+/// The cost has ripples where the weight that is guessed changes: so many of the best first tries
+/// are refined. (Four times the ζ, eight times the β and five times the starts find 0.3 bits less
+/// at most on the reference rows.)
 const STARTS: usize = 6;
 
-/// Hybrids with nearest planes (for every candidate, or meeting in the middle: whichever is cheaper), or with searches meeting in the middle.
+/// Hybrids with nearest planes (for every candidate, or meeting in the middle: whichever is
+/// cheaper), or with searches meeting in the middle.
 pub(super) fn hybrid(key: &Lwe, model: CostModel, name: AttackName) -> Option<Attack> {
     let weight = key.weight()?;
     let trials: &[Trial] = match name {
@@ -215,17 +254,26 @@ pub(super) fn hybrid(key: &Lwe, model: CostModel, name: AttackName) -> Option<At
     };
     let cheaper = |a: &Attack, b: &Attack| a.bits.total_cmp(&b.bits);
     let best = |trial: Trial| {
-        let mut first: Vec<(usize, Attack)> =
-            guessing_dimensions(key.dimension).filter_map(|zeta| Some((zeta, at(trial, zeta)?))).collect();
+        let mut first: Vec<(usize, Attack)> = guessing_dimensions(key.dimension)
+            .filter_map(|zeta| Some((zeta, at(trial, zeta)?)))
+            .collect();
         first.sort_by(|a, b| cheaper(&a.1, &b.1));
-        let refined = first.into_iter().take(STARTS).map(|(zeta, attack)| refine(key, zeta, attack, |zeta| at(trial, zeta)));
+        let refined = first
+            .into_iter()
+            .take(STARTS)
+            .map(|(zeta, attack)| refine(key, zeta, attack, |zeta| at(trial, zeta)));
         refined.min_by(cheaper)
     };
     trials.iter().filter_map(|trial| best(*trial)).min_by(cheaper)
 }
 
 /// Looks at ever smaller distances from a guessing dimension for a cheaper attack.
-fn refine(key: &Lwe, mut zeta: usize, mut best: Attack, at: impl Fn(usize) -> Option<Attack>) -> Attack {
+fn refine(
+    key: &Lwe,
+    mut zeta: usize,
+    mut best: Attack,
+    at: impl Fn(usize) -> Option<Attack>,
+) -> Attack {
     let mut width = ((key.dimension - zeta) / 24).max(1);
     loop {
         let mut improved = false;

@@ -15,21 +15,35 @@ use crate::options::{Belief, HAIR, ReadOptions};
 ///
 /// # Errors
 /// A ciphertext of other parameters, metadata of 4 GiB or more.
-pub fn to_bytes(params: &LtvParams, ciphertexts: &[LtvCiphertext], metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+pub fn to_bytes(
+    params: &LtvParams,
+    ciphertexts: &[LtvCiphertext],
+    metadata: &Metadata,
+) -> Result<Vec<u8>, WireError> {
     let plan = |c: &LtvCiphertext| {
         // The same checks as for a reader.
         LtvCiphertext::from_parts(params, *c.meta(), c.poly().clone())?;
-        Ok(Planned { descriptor: encode_meta(c.meta(), FULL)?, length: rows_len(params, c.poly().rows()) })
+        Ok(Planned {
+            descriptor: encode_meta(c.meta(), FULL)?,
+            length: rows_len(params, c.poly().rows()),
+        })
     };
     let records = ciphertexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::LtvCiphertexts, id_of(params), metadata, &records, |i, out| write_rows(params, ciphertexts[i].poly(), out))
+    encode(ObjectKind::LtvCiphertexts, id_of(params), metadata, &records, |i, out| {
+        write_rows(params, ciphertexts[i].poly(), out)
+    })
 }
 
-/// Ciphertexts from bytes. Their noise is what `options` believes: see [`BoundPolicy`](crate::BoundPolicy); fresh encryptions are all public ones.
+/// Ciphertexts from bytes. Their noise is what `options` believes: see
+/// [`BoundPolicy`](crate::BoundPolicy); fresh encryptions are all public ones.
 ///
 /// # Errors
 /// Whatever is not as the format says, ciphertexts of other parameters.
-pub fn from_bytes(params: &LtvParams, bytes: &[u8], options: &ReadOptions) -> Result<(Vec<LtvCiphertext>, Metadata), WireError> {
+pub fn from_bytes(
+    params: &LtvParams,
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(Vec<LtvCiphertext>, Metadata), WireError> {
     let layout = layout(bytes, ObjectKind::LtvCiphertexts, params, options)?;
     let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
@@ -46,18 +60,28 @@ pub fn from_bytes(params: &LtvParams, bytes: &[u8], options: &ReadOptions) -> Re
 }
 
 /// The public data that ciphertext i gets, from what it states.
-fn believed(params: &LtvParams, belief: Belief<'_>, i: usize, stated: Meta) -> Result<Meta, WireError> {
+fn believed(
+    params: &LtvParams,
+    belief: Belief<'_>,
+    i: usize,
+    stated: Meta,
+) -> Result<Meta, WireError> {
     if !stated.noise.is_finite() {
         return Err(WireError::malformed("noise", "a finite number", stated.noise));
     }
-    // All but the noise has to hold whatever is believed; the level first, as the largest noise depends on it.
+    // All but the noise has to hold whatever is believed; the level first, as the largest noise
+    // depends on it.
     params.check_meta(&Meta { noise: 0.0, ..stated })?;
     let (largest, fresh) = (params.largest_noise(stated.level), params.noise().fresh());
     let within = |noise: f64| noise.max(params.noise().floor().min(fresh) - HAIR).min(largest);
     let noise = match belief {
         Belief::Largest => largest,
         Belief::Fresh(_) if stated.depth != 0 => {
-            return Err(WireError::malformed("ciphertext", "a fresh encryption", "what operations were done on"));
+            return Err(WireError::malformed(
+                "ciphertext",
+                "a fresh encryption",
+                "what operations were done on",
+            ));
         }
         Belief::Fresh(_) => fresh,
         Belief::Stated => within(stated.noise),

@@ -1,4 +1,5 @@
-//! Evaluation keys: relinearization and automorphisms, always as digits. In which form they are kept is the reader's choice.
+//! Evaluation keys: relinearization and automorphisms, always as digits. In which form they are
+//! kept is the reader's choice.
 
 use everlevel_ring::{AdicPoly, GaloisElement};
 use everlevel_scheme::ltv::KeyForm;
@@ -18,9 +19,13 @@ use crate::reader::Reader;
 pub fn to_bytes(keys: &LtvEvalKeys, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let params = keys.params();
     let rows = params.key_rows();
-    let all: Vec<(GaloisElement, Vec<AdicPoly>)> = keys.switch_keys().map(|(g, key)| (g, key.polynomials(params))).collect();
+    let all: Vec<(GaloisElement, Vec<AdicPoly>)> =
+        keys.switch_keys().map(|(g, key)| (g, key.polynomials(params))).collect();
     let count = params.digit_count(params.top());
-    if all.iter().any(|(_, digits)| digits.len() != count || digits.iter().any(|digit| digit.rows() != rows)) {
+    if all
+        .iter()
+        .any(|(_, digits)| digits.len() != count || digits.iter().any(|digit| digit.rows() != rows))
+    {
         return Err(WireError::malformed("evaluation keys", "those of all levels", "reduced ones"));
     }
     let plan = |(g, digits): &(GaloisElement, Vec<AdicPoly>)| Planned {
@@ -29,7 +34,9 @@ pub fn to_bytes(keys: &LtvEvalKeys, metadata: &Metadata) -> Result<Vec<u8>, Wire
     };
     let records: Vec<Planned> = all.iter().map(plan).collect();
     encode(ObjectKind::LtvEvalKeys, id_of(params), metadata, &records, |i, out| {
-        out.chunks_mut(rows_len(params, rows)).zip(&all[i].1).for_each(|(out, digit)| write_rows(params, digit, out));
+        out.chunks_mut(rows_len(params, rows))
+            .zip(&all[i].1)
+            .for_each(|(out, digit)| write_rows(params, digit, out));
     })
 }
 
@@ -51,16 +58,27 @@ pub fn from_bytes(
         let mut fields = Reader::new(&entry.descriptor);
         let exponent = fields.u64()?;
         fields.finish()?;
-        let g = GaloisElement::new(params.ring().ring().index(), exponent).ok().filter(|g| g.exponent() == exponent);
+        let g = GaloisElement::new(params.ring().ring().index(), exponent)
+            .ok()
+            .filter(|g| g.exponent() == exponent);
         let g = g.filter(|_| exponent > last).ok_or_else(|| {
-            WireError::malformed("automorphism of a key", "reduced units modulo the index, ascending from 1", exponent)
+            WireError::malformed(
+                "automorphism of a key",
+                "reduced units modulo the index, ascending from 1",
+                exponent,
+            )
         })?;
         last = exponent;
         let record = layout.record(bytes, i, options)?;
         if record.len() != count * rows_len(params, rows) {
-            return Err(WireError::malformed("bytes of a key", count * rows_len(params, rows), record.len()));
+            return Err(WireError::malformed(
+                "bytes of a key",
+                count * rows_len(params, rows),
+                record.len(),
+            ));
         }
-        let digits = record.chunks(rows_len(params, rows)).map(|chunk| read_rows(params, rows, chunk));
+        let digits =
+            record.chunks(rows_len(params, rows)).map(|chunk| read_rows(params, rows, chunk));
         keys.push((g, digits.collect::<Result<Vec<_>, _>>()?));
     }
     Ok((LtvEvalKeys::from_parts(params, form, keys)?, layout.metadata))

@@ -1,4 +1,5 @@
-//! LTV over powers of a prime (Doröz–Hu–Sunar 2014), **insecure**: the same objects for its own parameters, in the same container.
+//! LTV over powers of a prime (Doröz–Hu–Sunar 2014), **insecure**: the same objects for its own
+//! parameters, in the same container.
 
 pub mod ciphertexts;
 pub mod eval_keys;
@@ -13,6 +14,11 @@ use crate::error::WireError;
 use crate::format::{Layout, ObjectKind};
 use crate::options::ReadOptions;
 
-fn layout(bytes: &[u8], kind: ObjectKind, params: &LtvParams, options: &ReadOptions) -> Result<Layout, WireError> {
+fn layout(
+    bytes: &[u8],
+    kind: ObjectKind,
+    params: &LtvParams,
+    options: &ReadOptions,
+) -> Result<Layout, WireError> {
     Layout::parse(bytes, options)?.expect_id(kind, params::id_of(params), params.name())
 }

@@ -29,23 +29,32 @@ fn id_of_spec(spec: &LtvSpec) -> ParamsId {
 pub fn to_bytes(params: &LtvParams, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let json = canonical_json(params.spec());
     let record = Planned { descriptor: Vec::new(), length: json.len() };
-    encode(ObjectKind::LtvParams, id_of(params), metadata, &[record], |_, out| out.copy_from_slice(json.as_bytes()))
+    encode(ObjectKind::LtvParams, id_of(params), metadata, &[record], |_, out| {
+        out.copy_from_slice(json.as_bytes())
+    })
 }
 
 /// The specification in bytes, not validated yet.
 ///
 /// # Errors
 /// What the container or the JSON breaks.
-pub fn spec_from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<(LtvSpec, Metadata), WireError> {
+pub fn spec_from_bytes(
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(LtvSpec, Metadata), WireError> {
     let layout = Layout::of_kind(bytes, ObjectKind::LtvParams, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }
     let json = layout.record(bytes, 0, options)?;
-    let spec: LtvSpec =
-        serde_json::from_slice(json).map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
+    let spec: LtvSpec = serde_json::from_slice(json)
+        .map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
     if canonical_json(&spec).as_bytes() != json || id_of_spec(&spec) != layout.id {
-        return Err(WireError::malformed("parameters", "canonical JSON with the id of the header", "something else"));
+        return Err(WireError::malformed(
+            "parameters",
+            "canonical JSON with the id of the header",
+            "something else",
+        ));
     }
     Ok((spec, layout.metadata))
 }
@@ -54,7 +63,11 @@ pub fn spec_from_bytes(bytes: &[u8], options: &ReadOptions) -> Result<(LtvSpec, 
 ///
 /// # Errors
 /// As [`spec_from_bytes`] and [`LtvParams::new`].
-pub fn from_bytes(bytes: &[u8], opt_in: OptIn, options: &ReadOptions) -> Result<(LtvParams, Metadata), WireError> {
+pub fn from_bytes(
+    bytes: &[u8],
+    opt_in: OptIn,
+    options: &ReadOptions,
+) -> Result<(LtvParams, Metadata), WireError> {
     let (spec, metadata) = spec_from_bytes(bytes, options)?;
     Ok((LtvParams::new(spec, opt_in)?, metadata))
 }

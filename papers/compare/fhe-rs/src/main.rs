@@ -1,10 +1,13 @@
-//! Single operations of fhe.rs: a directory (not used) and one JSON argument say which, one JSON line says how long they took. Results are
-//! checked by decryption.
+//! Single operations of fhe.rs: a directory (not used) and one JSON argument say which, one JSON
+//! line says how long they took. Results are checked by decryption.
 
 use std::error::Error;
 use std::time::Instant;
 
-use fhe::bfv::{BfvParametersBuilder, Ciphertext, Encoding, EvaluationKeyBuilder, Multiplicator, Plaintext, PublicKey};
+use fhe::bfv::{
+    BfvParametersBuilder, Ciphertext, Encoding, EvaluationKeyBuilder, Multiplicator, Plaintext,
+    PublicKey,
+};
 use fhe::bfv::{RelinearizationKey, SecretKey};
 use fhe_traits::{FheDecoder, FheDecrypter, FheEncoder, FheEncrypter};
 use rand::Rng;
@@ -36,13 +39,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (n, t, runs) = (1usize << number("log_n"), number("t") as u64, number("runs"));
     let bits = number("log_qp").div_ceil(55);
     let sizes = vec![number("log_qp").div_ceil(bits); bits];
-    let params = BfvParametersBuilder::new().set_degree(n).set_plaintext_modulus(t).set_moduli_sizes(&sizes).build_arc()?;
+    let params = BfvParametersBuilder::new()
+        .set_degree(n)
+        .set_plaintext_modulus(t)
+        .set_moduli_sizes(&sizes)
+        .build_arc()?;
 
     let mut rng = rand::rng();
     let secret = SecretKey::random(&params, &mut rng);
     let public = PublicKey::new(&secret, &mut rng);
     let relin = RelinearizationKey::new(&secret, &mut rng)?;
-    let rotations = EvaluationKeyBuilder::new(&secret)?.enable_column_rotation(3)?.build(&mut rng)?;
+    let rotations =
+        EvaluationKeyBuilder::new(&secret)?.enable_column_rotation(3)?.build(&mut rng)?;
     let product = Multiplicator::default(&relin)?;
 
     let mut random = || (0..n).map(|_| rng.random_range(0..t)).collect::<Vec<u64>>();
@@ -51,21 +59,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let plain = encode(&w)?;
     let a: Ciphertext = public.try_encrypt(&encode(&v)?, &mut rng)?;
     let b: Ciphertext = public.try_encrypt(&plain, &mut rng)?;
-    let decrypt = |x: &Ciphertext| Vec::<u64>::try_decode(&secret.try_decrypt(x)?, Encoding::simd());
+    let decrypt =
+        |x: &Ciphertext| Vec::<u64>::try_decode(&secret.try_decrypt(x)?, Encoding::simd());
 
-    let pairs = |f: fn(u64, u64) -> u64| v.iter().zip(&w).map(|(x, y)| f(*x, *y) % t).collect::<Vec<u64>>();
+    let pairs =
+        |f: fn(u64, u64) -> u64| v.iter().zip(&w).map(|(x, y)| f(*x, *y) % t).collect::<Vec<u64>>();
     let half = n / 2;
     let turned: Vec<u64> = (0..n).map(|i| v[i / half * half + (i % half + 3) % half]).collect();
     let mut seconds = Map::new();
     let s = &mut seconds;
     let checks = [
-        decrypt(&time(s, "multiply and relinearize", runs, || product.multiply(&a, &b))?)? == pairs(|x, y| x * y),
+        decrypt(&time(s, "multiply and relinearize", runs, || product.multiply(&a, &b))?)?
+            == pairs(|x, y| x * y),
         decrypt(&time(s, "rotate", runs, || rotations.rotates_columns_by(&a, 3))?)? == turned,
-        decrypt(&time(s, "multiply by a transformed plaintext", runs, || Ok::<_, fhe::Error>(&a * &plain))?)? == pairs(|x, y| x * y),
+        decrypt(&time(s, "multiply by a transformed plaintext", runs, || {
+            Ok::<_, fhe::Error>(&a * &plain)
+        })?)?
+            == pairs(|x, y| x * y),
         decrypt(&time(s, "add", runs, || Ok::<_, fhe::Error>(&a + &b))?)? == pairs(|x, y| x + y),
         time(s, "decrypt and decode", runs, || decrypt(&a))? == v,
     ];
-    let fresh: Ciphertext = time(s, "encode and encrypt, public key", runs, || public.try_encrypt(&encode(&v)?, &mut rng))?;
+    let fresh: Ciphertext = time(s, "encode and encrypt, public key", runs, || {
+        public.try_encrypt(&encode(&v)?, &mut rng)
+    })?;
     let verified = checks.iter().all(|c| *c) && decrypt(&fresh)? == v;
     let log_q: f64 = params.moduli().iter().map(|q| (*q as f64).log2()).sum();
     let answer = json!({

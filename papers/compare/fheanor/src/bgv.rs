@@ -1,5 +1,8 @@
 //! BGV: key switching with a special modulus, moduli dropped as its own strategy sees fit.
 
+use feanor_math::ring::{RingExtensionStore, RingStore};
+use feanor_math::rings::zn::ZnRingStore;
+use feanor_math::seq::{VectorFn, VectorView};
 use fheanor::bgv::bootstrap::{SparseKeyEncapsulationKey, ThinBootstrapper};
 use fheanor::bgv::modswitch::DefaultModswitchStrategy;
 use fheanor::bgv::noise_estimator::NaiveBGVNoiseEstimator;
@@ -8,9 +11,6 @@ use fheanor::ciphertext_ring::indices::RNSFactorIndexList;
 use fheanor::gadget_product::digits::RNSGadgetVectorDigitIndices;
 use fheanor::number_ring::NumberRingQuotientStore;
 use fheanor::number_ring::galois::CyclotomicGaloisGroupOps;
-use feanor_math::ring::{RingExtensionStore, RingStore};
-use feanor_math::rings::zn::ZnRingStore;
-use feanor_math::seq::{VectorFn, VectorView};
 
 use crate::{Asked, Found, SIGMA, big, log2, random, random_thin};
 
@@ -36,8 +36,10 @@ pub fn primitives(asked: &Asked) -> Found {
     let key = S::mod_switch_sk(&top, &all, &all_key);
     let relin = S::gen_rk(&plain, &all, &mut rng, &all_key, &digits, SIGMA);
     let group = plain.acting_galois_group();
-    let elements: Vec<_> = (1..=8u32).map(|k| group.from_representative(5i64.pow(k) % (2 << asked.log_n))).collect();
-    let galois = S::gen_gks(&plain, &all, &mut rng, &all_key, elements.iter().cloned(), &digits, SIGMA);
+    let elements: Vec<_> =
+        (1..=8u32).map(|k| group.from_representative(5i64.pow(k) % (2 << asked.log_n))).collect();
+    let galois =
+        S::gen_gks(&plain, &all, &mut rng, &all_key, elements.iter().cloned(), &digits, SIGMA);
 
     let (v, w) = (random(&plain, asked.t), random(&plain, asked.t));
     let a = S::enc_sym(&plain, &top, &mut rng, &v, &key, SIGMA);
@@ -47,20 +49,41 @@ pub fn primitives(asked: &Asked) -> Found {
     let dec = |x| S::dec(&plain, &top, x, &key);
     let runs = asked.runs;
 
-    let x = found.time("multiply and relinearize", runs, || S::hom_mul(&plain, &top, &all, &a, &b, &relin));
+    let x = found
+        .time("multiply and relinearize", runs, || S::hom_mul(&plain, &top, &all, &a, &b, &relin));
     found.check("multiply", plain.eq_el(&dec(x), &product));
-    let x = found.time("rotate", runs, || S::hom_galois(&plain, &top, &all, copy(&a), &galois[0].0, &galois[0].1));
+    let x = found.time("rotate", runs, || {
+        S::hom_galois(&plain, &top, &all, copy(&a), &galois[0].0, &galois[0].1)
+    });
     found.check("rotate", plain.eq_el(&dec(x), &plain.apply_galois_action(&v, &galois[0].0)));
     let mut xs = found.time("hoisted rotate", runs, || {
-        S::hom_galois_many(&plain, &top, &all, copy(&a), &elements, galois.as_fn().map_fn(|(_, key)| key))
+        S::hom_galois_many(
+            &plain,
+            &top,
+            &all,
+            copy(&a),
+            &elements,
+            galois.as_fn().map_fn(|(_, key)| key),
+        )
     });
-    found.seconds["hoisted rotate"].as_array_mut().unwrap().iter_mut().for_each(|s| *s = (s.as_f64().unwrap() / 8.0).into());
-    found.check("hoisted rotate", plain.eq_el(&dec(xs.swap_remove(7)), &plain.apply_galois_action(&v, &elements[7])));
-    let x = found.time("multiply by a plaintext", runs, || S::hom_mul_plain(&plain, &top, &w, copy(&a)));
+    found.seconds["hoisted rotate"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(|s| *s = (s.as_f64().unwrap() / 8.0).into());
+    found.check(
+        "hoisted rotate",
+        plain.eq_el(&dec(xs.swap_remove(7)), &plain.apply_galois_action(&v, &elements[7])),
+    );
+    let x = found
+        .time("multiply by a plaintext", runs, || S::hom_mul_plain(&plain, &top, &w, copy(&a)));
     found.check("multiply by a plaintext", plain.eq_el(&dec(x), &product));
-    let x = found.time("add", runs, || S::hom_add(&plain, &top, copy(&a), copy(&b), ImplicitScalePolicy::AssertEqual));
+    let x = found.time("add", runs, || {
+        S::hom_add(&plain, &top, copy(&a), copy(&b), ImplicitScalePolicy::AssertEqual)
+    });
     found.check("add", plain.eq_el(&dec(x), &plain.add_ref(&v, &w)));
-    let lower = S::mod_switch_down_C(&top, &RNSFactorIndexList::from(vec![0], top.base_ring().len()));
+    let lower =
+        S::mod_switch_down_C(&top, &RNSFactorIndexList::from(vec![0], top.base_ring().len()));
     let lower_key = S::mod_switch_sk(&lower, &top, &key);
     let x = found.time("modulus switch", runs, || S::mod_switch_ct(&plain, &lower, &top, copy(&a)));
     found.check("modulus switch", plain.eq_el(&S::dec(&plain, &lower, x, &lower_key), &v));
@@ -83,14 +106,33 @@ pub fn bootstrap(asked: &Asked) -> Found {
     // The overflow, and as much again from the detour through p^e + 1.
     let bound = 2 * asked.overflow + 2;
     let tables = Some(asked.tables.as_str());
-    let bootstrapper = ThinBootstrapper::build_pow2(&params, &plain, &top, 1, Some(bound), 4, &digits, strategy, tables);
+    let bootstrapper = ThinBootstrapper::build_pow2(
+        &params,
+        &plain,
+        &top,
+        1,
+        Some(bound),
+        4,
+        &digits,
+        strategy,
+        tables,
+    );
     let inner = bootstrapper.intermediate_plaintext_ring();
 
     let main = SecretKeyDistribution::UniformTernary;
     let key = S::gen_sk(&top, &mut rng, main);
-    let galois = S::gen_gks(inner, &top, &mut rng, &key, bootstrapper.required_galois_keys(&plain), &digits, SIGMA);
+    let galois = S::gen_gks(
+        inner,
+        &top,
+        &mut rng,
+        &key,
+        bootstrapper.required_galois_keys(&plain),
+        &digits,
+        SIGMA,
+    );
     let relin = S::gen_rk(inner, &top, &mut rng, &key, &digits, SIGMA);
-    let sparse = SparseKeyEncapsulationKey::new(inner, &top, &key, 2, asked.sparse_weight, &mut rng, SIGMA);
+    let sparse =
+        SparseKeyEncapsulationKey::new(inner, &top, &key, 2, asked.sparse_weight, &mut rng, SIGMA);
 
     let value = random_thin(&plain, asked.t);
     let none = RNSFactorIndexList::empty();
@@ -102,7 +144,11 @@ pub fn bootstrap(asked: &Asked) -> Found {
     let left = S::mod_switch_down_C(&top, &x.dropped_rns_factor_indices);
     let left_key = S::mod_switch_sk(&left, &top, &key);
     let budget = S::noise_budget(&plain, &left, &x.data, &left_key);
-    found.facts = format!("{} digits, encapsulated weight {}, {budget} bits left", digits.len(), asked.sparse_weight);
+    found.facts = format!(
+        "{} digits, encapsulated weight {}, {budget} bits left",
+        digits.len(),
+        asked.sparse_weight
+    );
     found.check("bootstrapping", plain.eq_el(&S::dec(&plain, &left, x.data, &left_key), &value));
     found
 }

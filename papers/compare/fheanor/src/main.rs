@@ -1,5 +1,5 @@
-//! Single operations and thin bootstrapping of fheanor: a directory for its tables and one JSON argument say which, one JSON line says how
-//! long they took. Results are checked by decryption.
+//! Single operations and thin bootstrapping of fheanor: a directory for its tables and one JSON
+//! argument say which, one JSON line says how long they took. Results are checked by decryption.
 
 mod bfv;
 mod bgv;
@@ -60,6 +60,7 @@ impl Found {
         self.seconds.insert(what.into(), json!(seconds));
         last
     }
+
     pub fn check(&mut self, what: &'static str, holds: bool) {
         if !holds {
             self.wrong.push(what);
@@ -85,10 +86,13 @@ where
 {
     let mut rng = rand::rng();
     let zn = ring.base_ring();
-    ring.from_canonical_basis((0..ring.rank()).map(|_| zn.int_hom().map(rng.random_range(0..t as i32))))
+    ring.from_canonical_basis(
+        (0..ring.rank()).map(|_| zn.int_hom().map(rng.random_range(0..t as i32))),
+    )
 }
 
-/// A random element with an integer in every slot: the trace of a random element, the sum over its images under X -> X^(t^i).
+/// A random element with an integer in every slot: the trace of a random element, the sum over its
+/// images under X -> X^(t^i).
 pub fn random_thin<P>(ring: &P, t: i64) -> El<P>
 where
     P: RingStore,

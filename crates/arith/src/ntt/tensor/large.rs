@@ -3,13 +3,22 @@
 use super::super::residues::Residues;
 use super::plan::Stage;
 
-/// A stage of a prime r on all blocks of a piece: to reduced residues, forward from reduced ones, too.
+/// A stage of a prime r on all blocks of a piece: to reduced residues, forward from reduced ones,
+/// too.
 ///
-/// With s_u = x_u + x_-u and d_u = x_u - x_-u, the values ±v are x_0 + Σ s_u cos(u v) ± Σ d_u sin(u v), u over the units modulo ±1: 2 h² products for
-/// h = (r - 1) / 2, and two reductions for two values. Units are taken as powers of a generator, so that the weights of one value follow one another
-/// and those of the next value begin one later. `work` has room for s and d.
+/// With s_u = x_u + x_-u and d_u = x_u - x_-u, the values ±v are x_0 + Σ s_u cos(u v) ± Σ d_u sin(u
+/// v), u over the units modulo ±1: 2 h² products for h = (r - 1) / 2, and two reductions for two
+/// values. Units are taken as powers of a generator, so that the weights of one value follow one
+/// another and those of the next value begin one later. `work` has room for s and d.
 #[inline(always)]
-pub(super) fn prime<A: Residues>(m: A, stage: &Stage, units: &[u32], back: bool, piece: &mut [A::V], work: &mut [A::V]) {
+pub(super) fn prime<A: Residues>(
+    m: A,
+    stage: &Stage,
+    units: &[u32],
+    back: bool,
+    piece: &mut [A::V],
+    work: &mut [A::V],
+) {
     let h = stage.radix / 2;
     let (sums, differences) = work[..2 * h].split_at_mut(h);
     for block in piece.chunks_exact_mut(stage.block()) {
@@ -19,7 +28,10 @@ pub(super) fn prime<A: Residues>(m: A, stage: &Stage, units: &[u32], back: bool,
             let first = places.read(0, back);
             let mut total = m.sum_from(first);
             for e in 0..h {
-                let (x, y) = (places.read(units[e] as usize, back), places.read(units[e + h] as usize, back));
+                let (x, y) = (
+                    places.read(units[e] as usize, back),
+                    places.read(units[e + h] as usize, back),
+                );
                 (sums[e], differences[e]) = m.plus_minus(x, y);
                 if e > 0 && e.is_multiple_of(A::TERMS) {
                     total = m.sum_settle(total, m.sum_zero()).0;
@@ -55,7 +67,8 @@ fn values<A: Residues, const C: usize>(
     let (m, h) = (places.m, sums.len());
     let (mut even, mut odd) = ([m.sum_from(first); C], [m.sum_zero(); C]);
     let weights = &places.stage.constants[e..][..h + C - 1];
-    for (i, ((&s, &d), weights)) in sums.iter().zip(differences).zip(weights.windows(C)).enumerate() {
+    for (i, ((&s, &d), weights)) in sums.iter().zip(differences).zip(weights.windows(C)).enumerate()
+    {
         if i > 0 && i.is_multiple_of(A::TERMS) {
             for c in 0..C {
                 (even[c], odd[c]) = m.sum_settle(even[c], odd[c]);
@@ -88,6 +101,7 @@ impl<A: Residues> Places<'_, A> {
     fn twiddled(&self, k: usize, x: A::V) -> A::V {
         self.m.mul(x, self.m.everywhere(self.stage.twiddles[self.t * self.stage.radix + k]))
     }
+
     #[inline(always)]
     fn read(&self, k: usize, back: bool) -> A::V {
         let x = self.block[k * self.stage.distance() + self.j];
@@ -97,6 +111,7 @@ impl<A: Residues> Places<'_, A> {
             _ => x,
         }
     }
+
     #[inline(always)]
     fn write(&mut self, k: usize, back: bool, x: A::V) {
         let x = if self.t > 0 && !back { self.twiddled(k, x) } else { x };
@@ -104,9 +119,16 @@ impl<A: Residues> Places<'_, A> {
     }
 }
 
-/// The correlation of every `radix` places with their weights, from reduced residues to reduced ones.
+/// The correlation of every `radix` places with their weights, from reduced residues to reduced
+/// ones.
 #[inline(always)]
-pub(super) fn correlate<A: Residues>(m: A, radix: usize, weights: &[[u64; 2]], piece: &mut [A::V], work: &mut [A::V]) {
+pub(super) fn correlate<A: Residues>(
+    m: A,
+    radix: usize,
+    weights: &[[u64; 2]],
+    piece: &mut [A::V],
+    work: &mut [A::V],
+) {
     let work = &mut work[..radix];
     for (block, weights) in piece.chunks_exact_mut(radix).zip(weights.chunks_exact(radix)) {
         let mut place = 0;
@@ -130,7 +152,12 @@ pub(super) fn correlate<A: Residues>(m: A, radix: usize, weights: &[[u64; 2]], p
 
 /// The values Σ_j x_j w_(i+j) for i < C; gives C.
 #[inline(always)]
-fn correlations<A: Residues, const C: usize>(m: A, weights: &[u64], x: &[A::V], values: &mut [A::V]) -> usize {
+fn correlations<A: Residues, const C: usize>(
+    m: A,
+    weights: &[u64],
+    x: &[A::V],
+    values: &mut [A::V],
+) -> usize {
     let mut sums = [m.sum_from(m.zero()); C];
     for (j, (&x, weights)) in x.iter().zip(weights.windows(C)).enumerate() {
         if j > 0 && j.is_multiple_of(A::TERMS) {
@@ -150,7 +177,13 @@ fn correlations<A: Residues, const C: usize>(m: A, weights: &[u64], x: &[A::V], 
 
 /// The product by a matrix in all blocks of a piece, from reduced residues to reduced ones.
 #[inline(always)]
-pub(super) fn multiply<A: Residues>(m: A, stage: &Stage, matrix: &[u64], piece: &mut [A::V], work: &mut [A::V]) {
+pub(super) fn multiply<A: Residues>(
+    m: A,
+    stage: &Stage,
+    matrix: &[u64],
+    piece: &mut [A::V],
+    work: &mut [A::V],
+) {
     let (n, distance) = (stage.radix, stage.distance());
     for block in piece.chunks_exact_mut(stage.block()) {
         for j in 0..distance {

@@ -1,19 +1,23 @@
 //! What a transform along one line is made of.
 //!
-//! A line is one axis, or several axes in row-major order. Along a prime axis l, coefficients and values are indexed by the cyclic group
-//! Z/(l - 1), and the transform is a correlation with K(i) = ζ^(γ^i): A(i) = Σ_j a(j) K(i + j). With the Fourier transform F of the group, a
-//! symmetric matrix, and n = l - 1,
+//! A line is one axis, or several axes in row-major order. Along a prime axis l, coefficients and
+//! values are indexed by the cyclic group Z/(l - 1), and the transform is a correlation with K(i) =
+//! ζ^(γ^i): A(i) = Σ_j a(j) K(i + j). With the Fourier transform F of the group, a symmetric
+//! matrix, and n = l - 1,
 //!
 //! ```text
 //! A = F D F a,   D(k) = (F K)(-k) / n,     and back   a = F E F A,   E(k) = 1 / (n (F K)(k)):
 //! ```
 //!
-//! the entries of F K are Gauss sums, units modulo q. All of this holds for the product of several such groups, which is a product of cyclic groups
-//! of prime-power order: places are stored by their residues modulo these orders (Good and Thomas), so that only stages of one prime have
-//! twiddles between them. Half of a correlation is B, the stages of F without the permutation that makes their output natural; F D F is Bᵀ D' B
-//! with D' = B(K reversed) / n, and nothing is ever permuted back. E' is 1 / (n B K).
+//! the entries of F K are Gauss sums, units modulo q. All of this holds for the product of several
+//! such groups, which is a product of cyclic groups of prime-power order: places are stored by
+//! their residues modulo these orders (Good and Thomas), so that only stages of one prime have
+//! twiddles between them. Half of a correlation is B, the stages of F without the permutation that
+//! makes their output natural; F D F is Bᵀ D' B with D' = B(K reversed) / n, and nothing is ever
+//! permuted back. E' is 1 / (n B K).
 //!
-//! An axis of a prime power l^k, k > 1, l = 2 included, is a dense matrix, one more stage that has no way back.
+//! An axis of a prime power l^k, k > 1, l = 2 included, is a dense matrix, one more stage that has
+//! no way back.
 
 use super::super::residues::Residues;
 use crate::axes::{Axes, Axis};
@@ -21,18 +25,21 @@ use crate::{Modulus, primes};
 
 /// How a stage computes its transforms of length `radix`.
 pub(super) enum Kind {
-    /// A power of two, at most 16, frequencies in bit-reversed order: the levels x ± c y, a block b of each with c = `constants[b]`. Or 3, with
-    /// the cosine and the sine of a third of a turn, or 9, as 3 by 3, with these and the powers 1, 2 and 4 of a ninth.
+    /// A power of two, at most 16, frequencies in bit-reversed order: the levels x ± c y, a block b
+    /// of each with c = `constants[b]`. Or 3, with the cosine and the sine of a third of a turn, or
+    /// 9, as 3 by 3, with these and the powers 1, 2 and 4 of a ninth.
     Network,
     /// A prime from 5 to 13: cosines and sines of e/r, as weights, in `constants`.
     Short,
-    /// A larger prime with a generator g of its units: cosines and sines of g^e / r, as weights, in `constants`, and here g^e, e < r - 1.
+    /// A larger prime with a generator g of its units: cosines and sines of g^e / r, as weights, in
+    /// `constants`, and here g^e, e < r - 1.
     Long(Vec<u32>),
     /// A matrix, row-major, as weights, and its inverse.
     Dense([Vec<u64>; 2]),
 }
 
-/// Transforms of length `radix` between places that are `lower * inner` apart, and multiplications by twiddles.
+/// Transforms of length `radix` between places that are `lower * inner` apart, and multiplications
+/// by twiddles.
 pub(super) struct Stage {
     pub(super) kind: Kind,
     pub(super) radix: usize,
@@ -77,8 +84,9 @@ pub(super) struct Line {
     pub(super) stages: Vec<Stage>,
     /// What to do in which order.
     pub(super) steps: Vec<Step>,
-    /// D' and E', by position. If the last stage is of a prime r > 3, it is not needed: every r places are correlated with the transform of their part
-    /// of D', and its r weights are here twice.
+    /// D' and E', by position. If the last stage is of a prime r > 3, it is not needed: every r
+    /// places are correlated with the transform of their part of D', and its r weights are here
+    /// twice.
     pub(super) spectra: [Vec<[u64; 2]>; 2],
 }
 
@@ -99,7 +107,12 @@ struct Factor {
 
 impl Line {
     /// The line of the axes `range` for ζ = `root`, in the words of the arithmetic A.
-    pub(super) fn new<A: Residues>(q: Modulus, root: u64, axes: &Axes, range: std::ops::Range<usize>) -> Self {
+    pub(super) fn new<A: Residues>(
+        q: Modulus,
+        root: u64,
+        axes: &Axes,
+        range: std::ops::Range<usize>,
+    ) -> Self {
         let own = &axes.all()[range.clone()];
         let length: usize = own.iter().map(|a| a.degree).product();
         let factors = factors(own);
@@ -109,8 +122,8 @@ impl Line {
             inner /= f.order;
             strides.push(inner);
             if f.prime == 0 {
-                let dense =
-                    matrices(q, root, axes, range.start + f.axis).map(|m| m.iter().map(|&w| A::encode_weight(q, w)).collect());
+                let dense = matrices(q, root, axes, range.start + f.axis)
+                    .map(|m| m.iter().map(|&w| A::encode_weight(q, w)).collect());
                 let (twiddles, constants) = (Vec::new(), Vec::new());
                 stages.push(Stage {
                     kind: Kind::Dense(dense),
@@ -138,22 +151,30 @@ impl Line {
             factors.iter().zip(&strides).map(|(f, stride)| indices[f.axis] % f.order * stride).sum()
         };
         let (positions, kernels) = kernels(q, root, own, place);
-        let direct = stages.last().is_some_and(|s: &Stage| matches!(s.kind, Kind::Short | Kind::Long(_)));
+        let direct =
+            stages.last().is_some_and(|s: &Stage| matches!(s.kind, Kind::Short | Kind::Long(_)));
         let spectra = spectra::<A>(q, own, kernels, &cyclic, direct);
-        let reduced: Vec<bool> = stages.iter().map(|s: &Stage| !matches!(s.kind, Kind::Network)).collect();
-        stages.iter_mut().zip(reduced.iter().skip(1)).for_each(|(stage, reduced)| stage.wide = !reduced);
+        let reduced: Vec<bool> =
+            stages.iter().map(|s: &Stage| !matches!(s.kind, Kind::Network)).collect();
+        stages
+            .iter_mut()
+            .zip(reduced.iter().skip(1))
+            .for_each(|(stage, reduced)| stage.wide = !reduced);
         let steps = steps(&stages, length);
         Line { positions, stages, steps, spectra }
     }
+
     /// The number of places.
     pub(super) fn length(&self) -> usize {
         self.positions.len()
     }
+
     /// Whether the transform leaves wide residues.
     pub(super) fn is_wide(&self) -> bool {
         let outermost = self.stages.iter().find(|s| !matches!(s.kind, Kind::Dense(_)));
         outermost.is_some_and(|s| matches!(s.kind, Kind::Network))
     }
+
     /// How many vectors a stage needs to work in.
     pub(super) fn workspace(&self) -> usize {
         self.stages.iter().map(|s| 2 * s.radix).max().unwrap_or(0)
@@ -165,6 +186,7 @@ impl Stage {
     pub(super) fn distance(&self) -> usize {
         self.lower * self.inner
     }
+
     /// The length of the pieces that the stage works on.
     pub(super) fn block(&self) -> usize {
         self.radix * self.distance()
@@ -180,32 +202,61 @@ impl Cyclic {
             _ => k,
         }
     }
+
     /// The primitive root of order `radix`.
     fn short_root(&self, q: Modulus) -> u64 {
         q.pow(self.root, self.lower as u64)
     }
+
     fn encode<A: Residues>(&self, q: Modulus) -> Stage {
         let (r, root) = (self.radix, self.short_root(q));
         let half = q.value().div_ceil(2) % q.value();
-        let cosine = |e: usize| q.mul(half, q.add(q.pow(root, e as u64), q.pow(root, (r - e) as u64)));
-        let sine = |e: usize| q.mul(half, q.sub(q.pow(root, e as u64), q.pow(root, (r - e) as u64)));
+        let cosine =
+            |e: usize| q.mul(half, q.add(q.pow(root, e as u64), q.pow(root, (r - e) as u64)));
+        let sine =
+            |e: usize| q.mul(half, q.sub(q.pow(root, e as u64), q.pow(root, (r - e) as u64)));
         let (kind, constants) = if r.is_power_of_two() {
             // Block b of a level is modulo X^2h - c², of the next one modulo X^h - c and X^h + c.
-            let exponent = |b: usize| if b == 0 { 0 } else { b.reverse_bits() >> (usize::BITS + 1 - r.trailing_zeros()) };
-            (Kind::Network, (0..r / 2).map(|b| A::encode(q, q.pow(root, exponent(b) as u64))).collect())
+            let exponent = |b: usize| {
+                if b == 0 { 0 } else { b.reverse_bits() >> (usize::BITS + 1 - r.trailing_zeros()) }
+            };
+            (
+                Kind::Network,
+                (0..r / 2).map(|b| A::encode(q, q.pow(root, exponent(b) as u64))).collect(),
+            )
         } else if r == 3 || r == 9 {
             let (third, powers) = (r / 3, if r == 9 { &[1, 2, 4][..] } else { &[] });
-            let constants = [cosine(third), sine(third)].into_iter().chain(powers.iter().map(|&e| q.pow(root, e)));
+            let constants = [cosine(third), sine(third)]
+                .into_iter()
+                .chain(powers.iter().map(|&e| q.pow(root, e)));
             (Kind::Network, constants.map(|c| A::encode(q, c)).collect())
         } else {
             let short = r <= 13;
-            let units: Vec<usize> = if short { (0..r).collect() } else { powers(generator(r), r).take(r - 1).collect() };
-            let weights = units.iter().map(|&e| [cosine(e), sine(e)].map(|w| A::encode_weight(q, w))).collect();
-            (if short { Kind::Short } else { Kind::Long(units.into_iter().map(|u| u as u32).collect()) }, weights)
+            let units: Vec<usize> = if short {
+                (0..r).collect()
+            } else {
+                powers(generator(r), r).take(r - 1).collect()
+            };
+            let weights = units
+                .iter()
+                .map(|&e| [cosine(e), sine(e)].map(|w| A::encode_weight(q, w)))
+                .collect();
+            (
+                if short {
+                    Kind::Short
+                } else {
+                    Kind::Long(units.into_iter().map(|u| u as u32).collect())
+                },
+                weights,
+            )
         };
-        let twiddle = |t: usize, k: usize| A::encode(q, q.pow(self.root, (t * self.frequency(k)) as u64));
+        let twiddle =
+            |t: usize, k: usize| A::encode(q, q.pow(self.root, (t * self.frequency(k)) as u64));
         let rows = if self.lower == 1 { 0 } else { self.lower };
-        let twiddles = (0..rows).flat_map(|t| (0..r).map(move |k| (t, k))).map(|(t, k)| twiddle(t, k)).collect();
+        let twiddles = (0..rows)
+            .flat_map(|t| (0..r).map(move |k| (t, k)))
+            .map(|(t, k)| twiddle(t, k))
+            .collect();
         Stage {
             kind,
             radix: r,
@@ -217,18 +268,24 @@ impl Cyclic {
             wide: true,
         }
     }
+
     /// The stage by its definition.
     fn apply(&self, q: Modulus, x: &mut [u64]) {
         let distance = self.lower * self.inner;
         let root = self.short_root(q);
-        let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(q.mul(*x, root))).take(self.radix).collect();
+        let powers: Vec<u64> =
+            std::iter::successors(Some(1), |x| Some(q.mul(*x, root))).take(self.radix).collect();
         for block in x.chunks_exact_mut(self.radix * distance) {
             for j in 0..distance {
                 let inputs: Vec<u64> = (0..self.radix).map(|i| block[i * distance + j]).collect();
                 for k in 0..self.radix {
                     let f = self.frequency(k);
-                    let sum = inputs.iter().enumerate().fold(0, |s, (i, x)| q.mul_add(*x, powers[i * f % self.radix], s));
-                    block[k * distance + j] = q.mul(sum, q.pow(self.root, (j / self.inner * f) as u64));
+                    let sum = inputs
+                        .iter()
+                        .enumerate()
+                        .fold(0, |s, (i, x)| q.mul_add(*x, powers[i * f % self.radix], s));
+                    block[k * distance + j] =
+                        q.mul(sum, q.pow(self.root, (j / self.inner * f) as u64));
                 }
             }
         }
@@ -252,15 +309,23 @@ fn steps(stages: &[Stage], length: usize) -> Vec<Step> {
     let piece = stages[long].block();
     let dense = |stage: usize| matches!(stages[stage].kind, Kind::Dense(_));
     let mut steps = Vec::new();
-    let mut push = |stage, way, range: &std::ops::Range<usize>| steps.push(Step { stage, way, range: range.clone() });
+    let mut push = |stage, way, range: &std::ops::Range<usize>| {
+        steps.push(Step { stage, way, range: range.clone() })
+    };
     (0..long).for_each(|stage| push(stage, Way::Forward, &(0..length)));
     for start in (0..length).step_by(piece) {
         let piece = start..start + piece;
         (long..rest.len()).for_each(|stage| push(stage, Way::Forward, &piece));
         push(rest.len(), if dense(rest.len()) { Way::Forward } else { Way::Turn }, &piece);
-        (long..rest.len()).rev().filter(|&stage| !dense(stage)).for_each(|stage| push(stage, Way::Back, &piece));
+        (long..rest.len())
+            .rev()
+            .filter(|&stage| !dense(stage))
+            .for_each(|stage| push(stage, Way::Back, &piece));
     }
-    (0..long).rev().filter(|&stage| !dense(stage)).for_each(|stage| push(stage, Way::Back, &(0..length)));
+    (0..long)
+        .rev()
+        .filter(|&stage| !dense(stage))
+        .for_each(|stage| push(stage, Way::Back, &(0..length)));
     debug_assert_eq!(leaf.distance(), 1);
     steps
 }
@@ -270,14 +335,20 @@ fn is_cyclic(axis: &Axis) -> bool {
     axis.index == axis.prime
 }
 
-/// The factors of a line: dense ones first, then large primes before small ones, so that the line falls into pieces early. Last is the one that turns:
-/// the largest prime, because a correlation by its definition costs less than two transforms and their reductions; or the longest power of two or three.
+/// The factors of a line: dense ones first, then large primes before small ones, so that the line
+/// falls into pieces early. Last is the one that turns: the largest prime, because a correlation by
+/// its definition costs less than two transforms and their reductions; or the longest power of two
+/// or three.
 fn factors(axes: &[Axis]) -> Vec<Factor> {
     let mut all = Vec::new();
     for (axis, a) in axes.iter().enumerate() {
         if is_cyclic(a) {
             let orders = primes::factor(a.degree as u64).into_iter();
-            all.extend(orders.map(|(prime, k)| Factor { axis, prime, order: prime.pow(k) as usize }));
+            all.extend(orders.map(|(prime, k)| Factor {
+                axis,
+                prime,
+                order: prime.pow(k) as usize,
+            }));
         } else {
             all.push(Factor { axis, prime: 0, order: a.degree });
         }
@@ -290,7 +361,8 @@ fn factors(axes: &[Axis]) -> Vec<Factor> {
     all
 }
 
-/// The lengths of the stages of a cyclic group: powers of two in equal shares, threes in pairs, other primes one by one.
+/// The lengths of the stages of a cyclic group: powers of two in equal shares, threes in pairs,
+/// other primes one by one.
 fn radices(f: &Factor, log_radix: u32) -> Vec<usize> {
     let most = match f.prime {
         2 => log_radix,
@@ -307,8 +379,14 @@ fn radices(f: &Factor, log_radix: u32) -> Vec<usize> {
     all
 }
 
-/// Where the places of a line are stored, and its kernel K in that order: first with all indices reversed, then as it is.
-fn kernels(q: Modulus, root: u64, own: &[Axis], place: impl Fn(&[usize]) -> usize) -> (Vec<u32>, [Vec<u64>; 2]) {
+/// Where the places of a line are stored, and its kernel K in that order: first with all indices
+/// reversed, then as it is.
+fn kernels(
+    q: Modulus,
+    root: u64,
+    own: &[Axis],
+    place: impl Fn(&[usize]) -> usize,
+) -> (Vec<u32>, [Vec<u64>; 2]) {
     let length = own.iter().map(|a| a.degree).product();
     let mut positions = vec![0; length];
     let mut kernels = [vec![0; length], vec![0; length]];
@@ -320,8 +398,11 @@ fn kernels(q: Modulus, root: u64, own: &[Axis], place: impl Fn(&[usize]) -> usiz
             *index = rest % axis.degree;
             rest /= axis.degree;
         }
-        let reversed: Vec<usize> =
-            indices.iter().zip(own).map(|(i, a)| if is_cyclic(a) { (a.degree - i) % a.degree } else { *i }).collect();
+        let reversed: Vec<usize> = indices
+            .iter()
+            .zip(own)
+            .map(|(i, a)| if is_cyclic(a) { (a.degree - i) % a.degree } else { *i })
+            .collect();
         let value = indices.iter().zip(&roots).fold(1, |x, (&i, powers)| q.mul(x, powers[i]));
         *position = place(&indices) as u32;
         kernels[0][place(&reversed)] = value;
@@ -331,11 +412,19 @@ fn kernels(q: Modulus, root: u64, own: &[Axis], place: impl Fn(&[usize]) -> usiz
 }
 
 /// D' and E' in the words of the arithmetic A; `direct` if the last group is correlated directly.
-fn spectra<A: Residues>(q: Modulus, own: &[Axis], kernels: [Vec<u64>; 2], cyclic: &[Cyclic], direct: bool) -> [Vec<[u64; 2]>; 2] {
+fn spectra<A: Residues>(
+    q: Modulus,
+    own: &[Axis],
+    kernels: [Vec<u64>; 2],
+    cyclic: &[Cyclic],
+    direct: bool,
+) -> [Vec<[u64; 2]>; 2] {
     let group: usize = own.iter().filter(|a| is_cyclic(a)).map(|a| a.degree).product();
     let scale = q.inv(q.reduce_u64(group as u64)).unwrap_or(0);
     let [mut forward, mut inverse] = kernels;
-    cyclic.iter().for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
+    cyclic
+        .iter()
+        .for_each(|stage| [&mut forward, &mut inverse].into_iter().for_each(|x| stage.apply(q, x)));
     inverse.iter_mut().for_each(|x| *x = q.inv(*x).unwrap_or(0));
     [forward, inverse].map(|mut d| {
         d.iter_mut().for_each(|x| *x = q.mul(*x, scale));
@@ -344,7 +433,8 @@ fn spectra<A: Residues>(q: Modulus, own: &[Axis], kernels: [Vec<u64>; 2], cyclic
                 // (F D F)(i, j) = (F D)(i + j) for the last group by itself.
                 leaf.apply(q, &mut d);
                 let weights: Vec<u64> = d.into_iter().map(|x| A::encode_weight(q, x)).collect();
-                let twice = weights.chunks_exact(leaf.radix).flat_map(|w| w.iter().chain(w).copied());
+                let twice =
+                    weights.chunks_exact(leaf.radix).flat_map(|w| w.iter().chain(w).copied());
                 twice.collect::<Vec<u64>>().chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
             }
             _ => d.into_iter().map(|x| A::encode(q, x)).collect(),
@@ -372,20 +462,25 @@ fn kernel(q: Modulus, root: u64, axis: &Axis) -> Vec<u64> {
 fn matrices(modulus: Modulus, root: u64, axes: &Axes, a: usize) -> [Vec<u64>; 2] {
     let axis = &axes.all()[a];
     let zeta = modulus.pow(root, axis.exponent);
-    let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(modulus.mul(*x, zeta))).take(axis.index as usize).collect();
+    let powers: Vec<u64> = std::iter::successors(Some(1), |x| Some(modulus.mul(*x, zeta)))
+        .take(axis.index as usize)
+        .collect();
     let units = axes.units_along(a);
     let exponents: Vec<u64> = (0..axis.degree).map(|j| axes.coefficient_exponent(a, j)).collect();
     let at = |e: u64| powers[(e % axis.index) as usize];
     let forward = units.iter().flat_map(|u| exponents.iter().map(move |e| at(u * e))).collect();
-    // The coefficient of X^e is the sum of a(ζ^u) (ζ^(-u e) - ζ^(-u f)) over all u, divided by N, f being e reduced modulo N / l: a power
-    // that is not in the basis.
+    // The coefficient of X^e is the sum of a(ζ^u) (ζ^(-u e) - ζ^(-u f)) over all u, divided by N, f
+    // being e reduced modulo N / l: a power that is not in the basis.
     let scale = modulus.inv(modulus.reduce_u64(axis.index)).unwrap_or(0);
     let low = axis.index / axis.prime;
     let inverse = exponents
         .iter()
         .flat_map(|e| {
             units.iter().map(move |u| {
-                let x = modulus.sub(at(axis.index - u * e % axis.index), at(axis.index - u * (e % low) % axis.index));
+                let x = modulus.sub(
+                    at(axis.index - u * e % axis.index),
+                    at(axis.index - u * (e % low) % axis.index),
+                );
                 modulus.mul(scale, x)
             })
         })

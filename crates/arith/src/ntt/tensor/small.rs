@@ -1,6 +1,7 @@
 //! Stages whose transforms fit the registers.
 
-// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no array behind.
+// Register arrays are walked by index on purpose: loops with constant bounds unroll and leave no
+// array behind.
 #![allow(clippy::needless_range_loop)]
 
 use super::super::residues::Residues;
@@ -42,8 +43,11 @@ fn transform<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut 
                     let x = i + b * reach;
                     if t > 0 {
                         v[x] = m.reduce(v[x]);
-                        v[x + reach] =
-                            if b > 0 { m.mul(v[x + reach], m.everywhere(constants[b])) } else { m.reduce(v[x + reach]) };
+                        v[x + reach] = if b > 0 {
+                            m.mul(v[x + reach], m.everywhere(constants[b]))
+                        } else {
+                            m.reduce(v[x + reach])
+                        };
                     }
                     (v[x], v[x + reach]) = m.plus_minus(v[x], v[x + reach]);
                 }
@@ -79,8 +83,11 @@ fn transpose<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut 
                     (v[x], v[x + reach]) = m.plus_minus(v[x], v[x + reach]);
                     if t > 0 {
                         v[x] = m.reduce(v[x]);
-                        v[x + reach] =
-                            if b > 0 { m.mul(v[x + reach], m.everywhere(constants[b])) } else { m.reduce(v[x + reach]) };
+                        v[x + reach] = if b > 0 {
+                            m.mul(v[x + reach], m.everywhere(constants[b]))
+                        } else {
+                            m.reduce(v[x + reach])
+                        };
                     }
                 }
             });
@@ -92,7 +99,8 @@ fn transpose<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut 
 #[inline(always)]
 fn three<A: Residues>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16], [x, y, z]: [usize; 3]) {
     let (sum, difference) = m.plus_minus(v[y], v[z]);
-    let (cosine, sine) = (m.mul(sum, m.everywhere(constants[0])), m.mul(difference, m.everywhere(constants[1])));
+    let (cosine, sine) =
+        (m.mul(sum, m.everywhere(constants[0])), m.mul(difference, m.everywhere(constants[1])));
     let even = m.reduce(m.plus_minus(v[x], cosine).0);
     v[x] = m.plus_minus(v[x], m.reduce(sum)).0;
     (v[y], v[z]) = m.plus_minus(even, sine);
@@ -104,12 +112,17 @@ fn nine<A: Residues>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
     unrolled!(for k in 0..3 {
         unrolled!(for j in 0..3 {
             let x = &mut v[3 * k + j];
-            *x = if k * j > 0 { m.mul(*x, m.everywhere(constants[2 + k * j / 2])) } else { m.reduce(*x) };
+            *x = if k * j > 0 {
+                m.mul(*x, m.everywhere(constants[2 + k * j / 2]))
+            } else {
+                m.reduce(*x)
+            };
         });
     });
 }
 
-/// The transform of length 5 to 13, a symmetric matrix, from reduced residues to reduced ones; see [`super::large::prime`].
+/// The transform of length 5 to 13, a symmetric matrix, from reduced residues to reduced ones; see
+/// [`super::large::prime`].
 #[inline(always)]
 fn short<A: Residues, const R: usize>(m: A, constants: &[[u64; 2]], v: &mut [A::V; 16]) {
     let weights = &constants[..R];
@@ -152,7 +165,8 @@ pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &
         for t in 0..stage.lower {
             let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
             for j in t * stage.inner..(t + 1) * stage.inner {
-                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R distance, the length of the block.
+                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R
+                // distance, the length of the block.
                 let places = unsafe { block.as_mut_ptr().add(j) };
                 let mut v = [m.zero(); 16];
                 unrolled!(for k in 0..16 {
@@ -165,7 +179,11 @@ pub(super) fn forward<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &
                 unrolled!(for k in 0..16 {
                     if k < R {
                         let twiddled = k > 0 && t > 0;
-                        let x = if twiddled { m.mul(v[k], m.everywhere(twiddles[k])) } else { m.reduce(v[k]) };
+                        let x = if twiddled {
+                            m.mul(v[k], m.everywhere(twiddles[k]))
+                        } else {
+                            m.reduce(v[k])
+                        };
                         // SAFETY: as above.
                         unsafe { *places.add(k * distance) = x };
                     }
@@ -183,7 +201,8 @@ pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut
         for t in 0..stage.lower {
             let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
             for j in t * stage.inner..(t + 1) * stage.inner {
-                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R distance, the length of the block.
+                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R
+                // distance, the length of the block.
                 let places = unsafe { block.as_mut_ptr().add(j) };
                 let mut v = [m.zero(); 16];
                 unrolled!(for k in 0..16 {
@@ -210,15 +229,22 @@ pub(super) fn back<A: Residues, const R: usize>(m: A, stage: &Stage, piece: &mut
     }
 }
 
-/// A stage of length 5 to 13 on all blocks of a piece: to reduced residues, forward from reduced ones, too.
+/// A stage of length 5 to 13 on all blocks of a piece: to reduced residues, forward from reduced
+/// ones, too.
 #[inline(always)]
-pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: bool, piece: &mut [A::V]) {
+pub(super) fn symmetric<A: Residues, const R: usize>(
+    m: A,
+    stage: &Stage,
+    back: bool,
+    piece: &mut [A::V],
+) {
     let distance = stage.lower * stage.inner;
     for block in piece.chunks_exact_mut(R * distance) {
         for t in 0..stage.lower {
             let twiddles = if t > 0 { &stage.twiddles[t * R..][..R] } else { &[] };
             for j in t * stage.inner..(t + 1) * stage.inner {
-                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R distance, the length of the block.
+                // SAFETY: j < distance, so that place k, k < R, is at index k distance + j < R
+                // distance, the length of the block.
                 let places = unsafe { block.as_mut_ptr().add(j) };
                 let mut v = [m.zero(); 16];
                 unrolled!(for k in 0..16 {
@@ -247,9 +273,15 @@ pub(super) fn symmetric<A: Residues, const R: usize>(m: A, stage: &Stage, back: 
     }
 }
 
-/// A last stage, the product by the spectrum and the stage back, from reduced residues to wide ones.
+/// A last stage, the product by the spectrum and the stage back, from reduced residues to wide
+/// ones.
 #[inline(always)]
-pub(super) fn correlate<A: Residues, const R: usize>(m: A, stage: &Stage, spectrum: &[[u64; 2]], piece: &mut [A::V]) {
+pub(super) fn correlate<A: Residues, const R: usize>(
+    m: A,
+    stage: &Stage,
+    spectrum: &[[u64; 2]],
+    piece: &mut [A::V],
+) {
     for (block, spectrum) in piece.chunks_exact_mut(R).zip(spectrum.chunks_exact(R)) {
         let mut v = [m.zero(); 16];
         unrolled!(for k in 0..16 {
