@@ -14,7 +14,8 @@ use everlevel::circuit::aes::{
     Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize, Packed,
 };
 use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
-use everlevel::scheme::params::{Family, KeySecurity};
+use everlevel::scheme::params::KeySecurity;
+use everlevel::scheme::spec::Family;
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use rand_core::CryptoRng;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Bytes in slots under fresh noise, as many in one bootstrapping as the slots have room for.
 
 use everlevel_ring::{GaloisElement, GaloisRing, SlotShape};
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Raise, Scheme};
 
 use crate::aes::AesError;

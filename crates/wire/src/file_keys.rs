@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
-use everlevel_scheme::params::GadgetId;
+use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
 use rand_core::CryptoRng;
 

@@ -5,8 +5,8 @@ use aes::{Aes128, Aes192, Aes256};
 use everlevel_circuit::aes::{
     Aes, Batch, ByteSliced, Direction, KeySchedule, Layout, Mode, RoundKeys, Transcipher,
 };
-use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;

@@ -10,7 +10,8 @@ use super::keyswitch::CHUNK;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::embedding_profile;
-use crate::params::{Level, Params};
+use crate::params::Params;
+use crate::spec::Level;
 use crate::verbs::{DiagonalValues, PeriodicSlots};
 
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.

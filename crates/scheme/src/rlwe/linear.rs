@@ -19,8 +19,7 @@ use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
 use crate::noise::{ExtendedMeta, Meta};
-use crate::params::Level;
-use crate::verbs::NextUse;
+use crate::spec::{Level, NextUse};
 
 /// A ciphertext before the division by P.
 pub struct Extended {
@@ -84,7 +83,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let gadget = params.chain().gadget(x.meta.level);
         let special = gadget.special();
         let extended = basis.union(special);
-        let t = params.divisor(&x.meta);
+        let t = params.noise().divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         let cut = (switched > 0).then(|| Decomposition::new(params, gadget, x.last(), t));
@@ -156,8 +155,9 @@ impl<K: EvalKeys> Evaluator<K> {
                 all
             })
             .collect();
-        let meta =
-            |key: &Option<_>| if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
+        let meta = |key: &Option<_>| {
+            if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
+        };
         Ok(assembled(extended, columns, keys.iter().map(|key| ExtendedMeta::flat(meta(key)))))
     }
 
@@ -183,13 +183,13 @@ impl<K: EvalKeys> Evaluator<K> {
         let gadget = params.chain().gadget(x.meta.level);
         let (basis, special, count) = (x.basis(), gadget.special(), x.components.len());
         let extended = basis.union(special);
-        let t = params.divisor(&x.meta);
+        let t = params.noise().divisor(&x.meta);
         let switched = keys.iter().flatten().count();
         if switched == 0 {
             return Ok(vec![x.clone(); gs.len()]);
         }
-        let meta = params.after_reduction(&params.with_key_switch(&x.meta), NextUse::Keep);
-        let out = params.checked(meta, "automorphism")?;
+        let meta = params.noise().reduce(&params.noise().key_switch(&x.meta), NextUse::Keep);
+        let out = params.noise().checked(meta, "automorphism")?;
         let cut = Decomposition::new(params, gadget, x.last(), t);
         self.counters.key_switch(
             count,
@@ -353,7 +353,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
-        let out = params.after_galois_sum(&sum, switched, next)?;
+        let out = params.noise().galois_sum(&sum, switched, next)?;
         let extended = params.chain().extended(sum.meta.level);
         let (identity, moved): (Vec<_>, Vec<_>) =
             parts.into_iter().partition(|(g, _)| g.is_identity());
@@ -363,7 +363,7 @@ impl<K: EvalKeys> Evaluator<K> {
         for (g, x) in moved {
             self.add_moved(&mut acc, g, x.components, sum.meta.level)?;
         }
-        Ok(self.reduced(&acc, out, params.divisor(&sum.meta)))
+        Ok(self.reduced(&acc, out, params.noise().divisor(&sum.meta)))
     }
 
     pub(super) fn chained(
@@ -394,8 +394,8 @@ impl<K: EvalKeys> Evaluator<K> {
             sum = Some(x);
         }
         let sum = sum.ok_or_else(no_parts)?;
-        let out = params.after_galois_sum(&sum.meta, switched, next)?;
-        Ok(self.reduced(&sum.components, out, params.divisor(&sum.meta.meta)))
+        let out = params.noise().galois_sum(&sum.meta, switched, next)?;
+        Ok(self.reduced(&sum.components, out, params.noise().divisor(&sum.meta.meta)))
     }
 
     fn zeros(&self, basis: Basis) -> Vec<Poly<Eval>> {

@@ -38,8 +38,9 @@ use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, ServerKeys};
 use crate::noise::Meta;
-use crate::params::{Level, Params};
+use crate::params::Params;
 use crate::plaintext::Plaintext;
+use crate::spec::Level;
 
 pub use compact::CompactCiphertext;
 pub use diagonal::Diagonal;
@@ -92,7 +93,7 @@ impl Ciphertext {
         meta: Meta,
         components: Vec<Poly<Eval>>,
     ) -> Result<Self, SchemeError> {
-        params.check_meta(&meta)?;
+        params.noise().check_meta(&meta)?;
         let out = Ciphertext::new(meta, components);
         if !out.fits(params) {
             return Err(SchemeError::BadArgument {
@@ -123,7 +124,7 @@ impl Ciphertext {
     /// Refuses what is not a ciphertext of these parameters. Sets that differ in nothing but the
     /// prime of the plaintexts are not told apart.
     pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
-        params.check_meta(&self.meta)?;
+        params.noise().check_meta(&self.meta)?;
         let wrong =
             || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
         self.fits(params).then_some(()).ok_or_else(wrong)
@@ -140,7 +141,7 @@ impl Ciphertext {
         c0: Poly<Eval>,
         seed: sample::Seed,
     ) -> Result<Self, SchemeError> {
-        params.check_meta(&meta)?;
+        params.noise().check_meta(&meta)?;
         let c1 = sample::expand(params.ring(), &seed, 0, params.chain().basis(meta.level));
         Ok(Ciphertext { seed: Some(seed), ..Self::from_parts(params, meta, vec![c0, c1])? })
     }
@@ -279,7 +280,7 @@ pub(crate) fn carried_coefficients(
     plaintext: &Plaintext,
     meta: &Meta,
 ) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
-    let t = params.plain_arithmetic(meta);
+    let t = params.plain().modulus(meta.exponent);
     let mut message = message_coefficients(params, plaintext)?;
     if meta.factor != 1 {
         message.iter_mut().for_each(|m| *m = t.centered(t.mul(t.reduce_i64(*m), meta.factor)));

@@ -13,7 +13,7 @@ use super::Evaluator;
 use super::keyswitch::{chunks, within};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
-use crate::params::Level;
+use crate::spec::Level;
 
 /// d0, d1, d2 of a product, or d: evaluations from BGV's product, coefficients from BFV's, whose
 /// relinearization starts from those and transforms all but the last together with its own
