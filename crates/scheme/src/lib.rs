@@ -8,7 +8,9 @@
 //! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds
 //! [`ServerKeys`], which no secret can be put into.
 
+mod checks;
 mod counters;
+mod diagonal;
 mod error;
 pub mod keys;
 pub mod ltv;

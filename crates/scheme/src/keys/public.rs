@@ -8,7 +8,8 @@ use super::secret::{MainSecret, SecretKey, error};
 use crate::error::SchemeError;
 use crate::params::Params;
 use crate::plaintext::Plaintext;
-use crate::rlwe::{Ciphertext, carried_coefficients, divide, noisy_message};
+use crate::rlwe::ciphertext::Ciphertext;
+use crate::rlwe::message::{carried_coefficients, divide, noisy_message};
 use crate::spec::{Family, Level};
 
 /// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's

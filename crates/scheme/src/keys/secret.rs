@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 use super::overlap;
 use crate::error::SchemeError;
 use crate::params::Params;
+use crate::rlwe::message::divide;
 use crate::spec::{Family, SecretKind};
 
 /// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse
@@ -203,7 +204,7 @@ impl SecretKey {
                 let mut u = f.restricted(basis);
                 u.wipe_on_drop();
                 u.add_constant(ring, -1);
-                crate::rlwe::divide(ring, &mut u, t);
+                divide(ring, &mut u, t);
                 let mut g = quotient.restricted(basis).mul(ring, &f.restricted(basis));
                 g.wipe_on_drop();
                 (integers(&u), Some(integers(&g)))

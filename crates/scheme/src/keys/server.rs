@@ -12,7 +12,8 @@ use super::switch::SwitchKey;
 use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit};
 use crate::params::Params;
-use crate::rlwe::{Ciphertext, divide, noisy_message};
+use crate::rlwe::ciphertext::Ciphertext;
+use crate::rlwe::message::{divide, noisy_message};
 use crate::spec::{GadgetId, Level};
 
 /// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).

@@ -8,10 +8,10 @@ use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape};
 use super::ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
 use super::evaluator::LtvEvaluator;
 use super::spec::rows;
+use crate::checks::no_parts;
 use crate::error::SchemeError;
 use crate::noise::{Meta, log_add};
 use crate::plaintext::Plaintext;
-use crate::rlwe::no_parts;
 use crate::spec::{Form, Level, NextUse};
 use crate::verbs::{DiagonalValues, Scheme};
 

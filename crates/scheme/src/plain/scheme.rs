@@ -5,10 +5,11 @@ use std::borrow::Borrow;
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
+use crate::checks::{no_parts, same_kind, same_modulus};
+use crate::diagonal::diagonal_plaintext;
 use crate::error::SchemeError;
 use crate::noise::{ExtendedMeta, Meta};
-use crate::plaintext::Plaintext;
-use crate::rlwe::{diagonal_plaintext, message_coefficients, no_parts, same_kind, same_modulus};
+use crate::plaintext::{Plaintext, message_coefficients};
 use crate::spec::{Form, Level, NextUse};
 use crate::verbs::{DiagonalValues, Scheme};
 

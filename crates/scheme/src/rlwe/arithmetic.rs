@@ -9,12 +9,14 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round},
 };
 
-use super::product::Tensor;
+use super::ciphertext::Ciphertext;
+use super::diagonal::Diagonal;
+use super::evaluator::Evaluator;
+use super::linear::Extended;
+use super::message::{carried_coefficients, divide};
+use super::product::{Product, Tensor};
 use super::relinearize::Square;
-use super::{
-    Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, divide, same_kind,
-    same_modulus,
-};
+use crate::checks::{same_kind, same_modulus};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;

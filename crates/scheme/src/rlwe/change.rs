@@ -3,8 +3,9 @@
 use everlevel_ring::GaloisElement;
 use rand_core::CryptoRng;
 
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
 use super::keyswitch::usable;
-use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, KeyPlan, SecretKey, ServerKey, ServerKeys, SwitchKey};
 use crate::spec::Level;

@@ -14,7 +14,7 @@ use everlevel_ring::{
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
-use super::Ciphertext;
+use super::ciphertext::Ciphertext;
 use super::encrypt::DECRYPTION_SLACK;
 use crate::error::SchemeError;
 use crate::keys::SecretKey;

@@ -1,11 +1,12 @@
 //! Encryption under the secret key, decryption, and the measurement of noise.
 
-use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, convert::CenteredLift, sample};
+use everlevel_ring::{Basis, Coeff, Poly, convert::CenteredLift, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::operands::divide;
-use super::{Ciphertext, Product, carried_coefficients};
+use super::ciphertext::Ciphertext;
+use super::message::{carried_coefficients, divide, noisy_message};
+use super::product::Product;
 use crate::error::SchemeError;
 use crate::keys::{MainSecret, SecretKey, encrypt_under};
 use crate::noise::Meta;
@@ -16,30 +17,6 @@ use crate::spec::Level;
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point
 /// quotient is exact.
 pub(super) const DECRYPTION_SLACK: f64 = 12.0;
-
-/// m + t e (or t e), in evaluations.
-pub(crate) fn noisy_message(
-    ring: &Ring,
-    basis: Basis,
-    message: Option<&[i64]>,
-    errors: &[i64],
-    t: u64,
-) -> Poly<Eval> {
-    let term = |x: Vec<i64>| sample::secret_poly(ring, basis, &Zeroizing::new(x));
-    if t >> 56 != 0 {
-        let mut out = term(errors.to_vec());
-        out.scale_assign(ring, t as i128);
-        if let Some(m) = message {
-            out.add_assign(ring, &term(m.to_vec()));
-        }
-        return out;
-    }
-    // One small polynomial, so one transform a limb for both: errors are below 2^6.
-    match message {
-        Some(m) => term(m.iter().zip(errors).map(|(m, e)| m + t as i64 * e).collect()),
-        None => term(errors.iter().map(|e| t as i64 * e).collect()),
-    }
-}
 
 impl SecretKey {
     /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a),

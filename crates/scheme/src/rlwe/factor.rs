@@ -2,8 +2,10 @@
 
 use everlevel_ring::{Eval, Poly};
 
-use super::operands::same_modulus;
-use super::{Ciphertext, Evaluator, message_poly};
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
+use super::message::message_poly;
+use crate::checks::same_modulus;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;

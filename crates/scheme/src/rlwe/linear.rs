@@ -13,9 +13,11 @@ use everlevel_ring::{
 };
 use rayon::prelude::*;
 
+use super::ciphertext::Ciphertext;
 use super::diagonal::Diagonal;
+use super::evaluator::Evaluator;
 use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within, write_inner_products};
-use super::{Ciphertext, Evaluator};
+use crate::checks::no_parts;
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
 use crate::noise::{ExtendedMeta, Meta};
@@ -53,14 +55,6 @@ fn assembled(
             Extended { meta, components: (0..count).map(component).collect() }
         })
         .collect()
-}
-
-pub(crate) fn no_parts() -> SchemeError {
-    SchemeError::BadArgument {
-        what: "linear map",
-        expected: "at least one part".into(),
-        found: "none".into(),
-    }
 }
 
 impl<K: EvalKeys> Evaluator<K> {

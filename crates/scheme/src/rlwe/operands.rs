@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 
-use everlevel_arith::kernels;
-use everlevel_ring::{Eval, Poly, Ring};
-
-use super::product::Tensor;
-use super::{Ciphertext, Evaluator, Product};
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
+use super::product::{Product, Tensor};
+use crate::checks::same_kind;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
-use crate::noise::Meta;
 use crate::plaintext::Plaintext;
 use crate::spec::{Form, Level};
 use crate::verbs::Scheme;
@@ -103,39 +101,5 @@ impl<K: EvalKeys> Evaluator<K> {
             negated.coefficients.iter_mut().for_each(|x| *x = t.neg(*x));
         }
         self.add_plain(a, &negated)
-    }
-}
-
-/// Refuses operands of different plaintext moduli.
-pub(crate) fn same_modulus(
-    left: u32,
-    right: u32,
-    operation: &'static str,
-) -> Result<(), SchemeError> {
-    if left == right {
-        Ok(())
-    } else {
-        Err(SchemeError::PlainModulusMismatch { operation, left, right })
-    }
-}
-
-/// Refuses ciphertexts of different plaintext moduli or forms.
-pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
-    if a.form != b.form {
-        return Err(SchemeError::FormMismatch {
-            operation,
-            left: a.form.name(),
-            right: b.form.name(),
-        });
-    }
-    same_modulus(a.exponent, b.exponent, operation)
-}
-
-/// Divides by an integer modulo every prime.
-pub(crate) fn divide(ring: &Ring, x: &mut Poly<Eval>, divisor: u64) {
-    if divisor != 1 {
-        x.for_each(|i, limb| {
-            kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i))
-        });
     }
 }

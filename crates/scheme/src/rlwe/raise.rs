@@ -17,8 +17,10 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round, divide_round_produced},
 };
 
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
 use super::keyswitch::Decomposition;
-use super::{Ciphertext, Evaluator, divide};
+use super::message::divide;
 use crate::error::SchemeError;
 use crate::keys::{BootstrapKey, EvalKeys, SwitchKey};
 use crate::noise::{Meta, raise_digit};

@@ -9,9 +9,10 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round_sum},
 };
 
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
 use super::keyswitch::{Decomposition, chunks, usable, within};
-use super::operands::same_kind;
-use super::{Ciphertext, Evaluator};
+use crate::checks::same_kind;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;

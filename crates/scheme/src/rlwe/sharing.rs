@@ -22,7 +22,7 @@ use everlevel_ring::{Coeff, Poly};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::Ciphertext;
+use super::ciphertext::Ciphertext;
 use super::encrypt::plaintext_of;
 use crate::error::SchemeError;
 use crate::keys::SecretKey;
