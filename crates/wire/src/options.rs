@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_scheme::{Meta, Params};
 
 use crate::error::WireError;
-use crate::manifest::Manifest;
+use crate::manifest::bounds::Manifest;
 
 /// Whose encryption a fresh ciphertext is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
