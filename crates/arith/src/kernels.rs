@@ -9,7 +9,8 @@
 //! index.
 
 use crate::arch;
-use crate::{Backend, Modulus};
+use crate::backend::Backend;
+use crate::modulus::Modulus;
 
 /// The largest number of pairs or terms that the inner products and [`weighted_sum`] take.
 pub const MAX_TERMS: usize = 1 << 11;

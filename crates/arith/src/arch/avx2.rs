@@ -2,7 +2,7 @@
 
 use super::lanes::{FloatModulus, Lanes};
 use super::portable::ROUNDER;
-use crate::Modulus;
+use crate::modulus::Modulus;
 use core::arch::x86_64::*;
 
 /// Proof that the processor has AVX2 and FMA.

@@ -1,7 +1,7 @@
 //! Eight lanes: AVX-512 with its 52-bit integer multiply-add.
 
 use super::lanes::Lanes;
-use crate::Modulus;
+use crate::modulus::Modulus;
 use crate::ntt::ifma::IfmaModulus;
 use core::arch::x86_64::*;
 

@@ -1,7 +1,7 @@
 //! What an instruction set offers to the algorithms in [`super::vector`] and
 //! [`crate::ntt::vector`].
 
-use crate::Modulus;
+use crate::modulus::Modulus;
 use crate::ntt::butterfly::Butterflies;
 
 /// A token for an instruction set that this processor has: whoever holds one may execute its

@@ -2,8 +2,8 @@
 //! integer product.
 
 use super::residues::Residues;
-use crate::Modulus;
 use crate::arch::lanes::{FloatModulus, Lanes};
+use crate::modulus::Modulus;
 
 /// The butterflies of the transform. Memory between passes holds words whose meaning is the
 /// implementation's own; outside, canonical words.

@@ -2,9 +2,9 @@
 
 use super::butterfly::Butterflies;
 use super::residues::Residues;
-use crate::Modulus;
 use crate::arch::avx512::{Avx512, vouched};
 use crate::arch::lanes::Lanes;
+use crate::modulus::Modulus;
 use core::arch::x86_64::*;
 
 /// Residues as integers modulo 2^52: a lane stands for its low 52 bits, whose value is below 4q <

@@ -34,7 +34,10 @@ pub(crate) mod vector;
 
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{self, avx2::Avx2, avx512::Avx512};
-use crate::{ArithError, Backend, Modulus, order, primes};
+use crate::backend::Backend;
+use crate::error::ArithError;
+use crate::modulus::Modulus;
+use crate::{order, primes};
 use portable::PortableTwiddles;
 use std::sync::OnceLock;
 pub use tensor::TensorTable;

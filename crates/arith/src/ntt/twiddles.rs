@@ -2,9 +2,9 @@
 
 use super::Powers;
 use super::butterfly::Butterflies;
-use crate::Modulus;
 use crate::arch::lanes::Lanes;
 use crate::memory::CacheLine;
+use crate::modulus::Modulus;
 use std::marker::PhantomData;
 
 /// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`] but in

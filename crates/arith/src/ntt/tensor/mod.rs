@@ -14,8 +14,11 @@ use super::scalar::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{self, avx2::Avx2, avx512::Avx512, lanes::Lanes};
 use crate::axes::Axes;
+use crate::backend::Backend;
+use crate::error::ArithError;
 use crate::memory::CacheLine;
-use crate::{ArithError, Backend, Modulus, primes};
+use crate::modulus::Modulus;
+use crate::primes;
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use sweep::Plan;

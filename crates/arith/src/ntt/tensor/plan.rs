@@ -21,7 +21,8 @@
 
 use super::super::residues::Residues;
 use crate::axes::{Axes, Axis};
-use crate::{Modulus, primes};
+use crate::modulus::Modulus;
+use crate::primes;
 
 /// How a stage computes its transforms of length `radix`.
 pub(super) enum Kind {

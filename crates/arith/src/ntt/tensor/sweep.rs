@@ -4,9 +4,9 @@
 use super::super::residues::Residues;
 use super::plan::{Kind, Line, Step, Way};
 use super::{large, small};
-use crate::Modulus;
 use crate::axes::Axes;
 use crate::memory::CacheLine;
+use crate::modulus::Modulus;
 use std::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]
