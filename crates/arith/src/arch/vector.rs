@@ -4,7 +4,8 @@
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::lanes::{FloatModulus, Lanes};
+use super::float::FloatModulus;
+use super::lanes::Lanes;
 use super::portable;
 use crate::modulus::Modulus;
 

@@ -1,7 +1,7 @@
 //! The tables of the vector transforms.
 
-use super::Powers;
-use super::butterfly::Butterflies;
+use super::powers::Powers;
+use crate::arch::butterfly::Butterflies;
 use crate::arch::lanes::Lanes;
 use crate::memory::CacheLine;
 use crate::modulus::Modulus;

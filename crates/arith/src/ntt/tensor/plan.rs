@@ -19,7 +19,7 @@
 //! An axis of a prime power l^k, k > 1, l = 2 included, is a dense matrix, one more stage that has
 //! no way back.
 
-use super::super::residues::Residues;
+use crate::arch::residues::Residues;
 use crate::axes::{Axes, Axis};
 use crate::modulus::Modulus;
 use crate::primes;
