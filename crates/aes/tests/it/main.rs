@@ -1,0 +1,10 @@
+//! The tests of AES on ciphertexts: on the no-op scheme first, then with cryptography.
+
+mod byte_refresh;
+mod cipher;
+mod common;
+mod integers;
+mod keys;
+mod modes;
+mod packed;
+mod transcipher;
