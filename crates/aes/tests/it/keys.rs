@@ -1,6 +1,5 @@
 //! Key expansion on encrypted AES keys: against FIPS-197, on the no-op scheme and on BGV.
 
-use crate::common::*;
 use everlevel_aes::{
     Aes, AesError, ByteSliced, KeySchedule, KeySize, Layout, Packed, RoundKeys, UnpackBytes,
 };
@@ -10,6 +9,8 @@ use everlevel_scheme::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+
+use crate::common::*;
 
 #[test]
 fn keys_are_expanded_homomorphically() {

@@ -1,11 +1,9 @@
 //! AES with whole blocks in a ciphertext: where they lie, keys for the other ways, rounds on BGV,
 //! and the whole cipher on demand.
 
-use crate::common::{block, close, hex, lines, open, oracle, random, top};
-use everlevel_aes::bit_sliced::{BitSliced, UnpackBits};
 use everlevel_aes::{
-    Aes, AesError, ByteSliced, Cipher, Direction, KeySchedule, KeySize, KeySource, Layout, Packed,
-    RoundKeys, Start, UnpackBytes,
+    Aes, AesError, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Packed, Start,
+    UnpackBytes,
 };
 use everlevel_ring::SlotShape;
 use everlevel_scheme::{
@@ -13,6 +11,9 @@ use everlevel_scheme::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+
+use crate::common::answers::{check_with_keys, packed_keys};
+use crate::common::{close, lines, oracle, random, top};
 
 #[test]
 fn lines_need_a_dimension_of_16() {
@@ -38,61 +39,24 @@ fn lines_need_a_dimension_of_16() {
 
 /// One ciphertext for each round key, whatever the server does with it.
 #[test]
-fn packed_keys_serve_every_way() {
+fn packed_keys_serve_packed_aes_and_bytes() {
     let scheme = NoOp::new(&lines(18), 1);
     let level = top(&scheme);
     let (packed, bytes) =
         (Packed::new(&scheme, level).unwrap(), ByteSliced::new(&scheme, level).unwrap());
-    let bits = BitSliced::new(scheme.slot_shape());
-    let schedule = KeySchedule::new(&hex("000102030405060708090a0b0c0d0e0f")).unwrap();
-    let keys = schedule
-        .round_keys()
-        .iter()
-        .map(|key| open(&scheme, &packed, &[*key; 4], level).unwrap())
-        .collect();
-    let keys = RoundKeys::<NoOp>::new(schedule.size(), keys).unwrap();
-    let (to_bytes, to_bits) =
-        (UnpackBytes::new(&scheme, level).unwrap(), UnpackBits::new(&scheme, level).unwrap());
+    let (schedule, keys) = packed_keys(&scheme, &packed);
+    let to_bytes = UnpackBytes::new(&scheme, level).unwrap();
 
     let (one, before) = (&keys.keys()[1][0], scheme.cost());
     let unpacked = to_bytes.apply(&scheme, one).unwrap();
     assert_eq!((scheme.cost() - before).key_switches, 15);
     assert_eq!(close(&scheme, &bytes, &unpacked), vec![schedule.round_keys()[1]; 64]);
-    let before = scheme.cost();
-    let unpacked = to_bits.apply(&scheme, one).unwrap();
-    assert_eq!((scheme.cost() - before).key_switches, 15 + 16 * 7);
-    assert_eq!(close(&scheme, &bits, &unpacked), vec![schedule.round_keys()[1]; 64]);
 
-    fn check<A: Aes<NoOp>>(
-        scheme: &NoOp,
-        aes: &A,
-        rounds: usize,
-        expected: &str,
-        source: KeySource<'_, NoOp>,
-    ) {
-        let plain = vec![block("00112233445566778899aabbccddeeff"); aes.blocks()];
-        let state = open(scheme, aes, &plain, top(scheme)).unwrap();
-        let out = aes
-            .encrypt(scheme, state, KeySize::Aes128, rounds, source, &mut |_, _| Ok(()))
-            .unwrap();
-        assert!(close(scheme, aes, &out).into_iter().all(|x| x == block(expected)));
-    }
-    // FIPS-197, C.1: the end, and the starts of rounds 3 and 2.
-    check(&scheme, &packed, 10, "69c4e0d86a7b0430d8cdb78070b4c55a", &mut keys.source(&scheme));
-    check(
-        &scheme,
-        &bytes,
-        2,
-        "4915598f55e5d7a0daca94fa1f0a63f7",
-        &mut to_bytes.source(&scheme, &keys),
-    );
-    check(
-        &scheme,
-        &bits,
-        1,
-        "89d810e8855ace682d1843d8cb128fe4",
-        &mut to_bits.source(&scheme, &keys),
-    );
+    // FIPS-197, C.1: the end, and the start of round 3.
+    let end = "69c4e0d86a7b0430d8cdb78070b4c55a";
+    check_with_keys(&scheme, &packed, 10, end, &mut keys.source(&scheme));
+    let third = "4915598f55e5d7a0daca94fa1f0a63f7";
+    check_with_keys(&scheme, &bytes, 2, third, &mut to_bytes.source(&scheme, &keys));
 }
 
 /// BGV with the keys that a rehearsal finds.

@@ -2,19 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::common::*;
-use everlevel_aes::bit_sliced::BitSliced;
 use everlevel_aes::{
     Aes, AesError, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Mode, Packed,
     Progress, Refresh, RoundKeys, Transcipher,
 };
 use everlevel_circuit::CircuitError;
 use everlevel_scheme::plain::Open;
-use everlevel_scheme::{
-    Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
-};
+use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+
+use crate::common::rounds::{check_foreign_keys, transcipher_rounds};
+use crate::common::*;
 
 #[test]
 fn messages_of_many_lengths() {
@@ -142,11 +141,7 @@ fn misuse_is_refused() {
         ByteSliced::new(&odd, top(&odd)).err(),
         Some(AesError::Circuit(CircuitError::ModulusMismatch { expected: 2, found: 7 }))
     ));
-    let bits = BitSliced::new(odd.slot_shape());
     let mut none = |_: usize, _: Level| Ok(Vec::new());
-    let refused =
-        Transcipher::new(&odd, &bits, KeySize::Aes128, Mode::ecb(), top(&odd), &mut none).err();
-    assert_eq!(refused, Some(CircuitError::ModulusMismatch { expected: 2, found: 7 }.into()));
     let mut run =
         Transcipher::new(&scheme, &aes, KeySize::Aes128, Mode::ecb(), top(&scheme), &mut none)
             .unwrap();
@@ -226,107 +221,10 @@ fn states_are_refreshed_between_rounds() {
     ));
 }
 
-/// The first two rounds of a mode's AES in plain, or all of them.
-fn rounds_of(key: &[u8], cipher: Cipher, input: [u8; 16]) -> [u8; 16] {
-    if cipher.rounds == cipher.size.rounds() {
-        return oracle(key, input, cipher.direction);
-    }
-    let schedule = KeySchedule::new(key).unwrap();
-    let key = |number: usize| schedule.round_keys()[cipher.key(number)];
-    let mut x: aes::Block = std::array::from_fn(|i| input[i] ^ key(0)[i]).into();
-    assert_eq!(cipher.rounds, 2);
-    for number in 1..=2 {
-        let mut key: aes::Block = key(number).into();
-        match cipher.direction {
-            Direction::Encrypt => aes::hazmat::cipher_round(&mut x, &key),
-            Direction::Decrypt => {
-                // This one mixes columns after it has undone SubBytes, and adds the key then.
-                aes::hazmat::inv_mix_columns(&mut key);
-                aes::hazmat::equiv_inv_cipher_round(&mut x, &key);
-            }
-        }
-    }
-    if cipher.direction == Direction::Decrypt {
-        aes::hazmat::mix_columns(&mut x);
-    }
-    x.into()
-}
-
-/// The first rounds of a mode, with keys encrypted at the levels foretold.
-fn transcipher_rounds<P: Aes<NoOp>, A: Aes<Evaluator>>(
-    params: &Params,
-    plan: impl Fn(&NoOp) -> P,
-    aes: impl Fn(&Evaluator) -> A,
-    mode: &Mode,
-    rounds: usize,
-) {
-    let planner = NoOp::blank(params);
-    let (zero, start) = (Plaintext::encode(params, &[]).unwrap(), params.chain().top());
-    let cipher = Cipher::new(KeySize::Aes128, mode.direction()).reduced(rounds);
-    let blank = |level| Ok(planner.encrypt_at(&zero, level)?);
-    let levels =
-        Transcipher::key_levels(&planner, &plan(&planner), cipher, start, None, blank).unwrap();
-
-    let mut rng = ChaCha20Rng::seed_from_u64(7);
-    let secret = SecretKey::generate(params, &mut rng);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
-    let aes = aes(&scheme);
-    let key = random(&mut rng, 16);
-    let schedule = KeySchedule::new(&key).unwrap();
-    let encrypt = |x: &Vec<u64>, level| {
-        secret.encrypt_at(&Plaintext::encode_elements(params, x)?, level, &mut rng)
-    };
-    let mut encrypt = encrypt;
-    let keys = schedule.round_keys().iter().zip(&levels).map(|(key, level)| {
-        aes.encode(&vec![*key; aes.blocks()])
-            .iter()
-            .map(|x| encrypt(x, *level))
-            .collect::<Result<Vec<_>, _>>()
-            .unwrap()
-    });
-    let keys = RoundKeys::<Evaluator>::new(schedule.size(), keys.collect()).unwrap();
-
-    let data = random(&mut rng, aes.layout().capacity());
-    let blocks = mode.clone().next_blocks(&data).unwrap();
-    let expected = blocks.inputs.iter().zip(&blocks.pads).flat_map(|(input, pad)| {
-        let out = rounds_of(&key, cipher, *input);
-        std::array::from_fn::<u8, 16, _>(|i| out[i] ^ pad[i])
-    });
-    let mut source = keys.source(&scheme);
-    let mut run = Transcipher::new(&scheme, &aes, keys.size(), mode.clone(), start, &mut source)
-        .unwrap()
-        .reduced(rounds);
-    let before = scheme.cost();
-    let batch = run.next_batch(&data, &mut |_| ()).unwrap();
-    let (cost, planned) = (scheme.cost() - before, planner.cost());
-    assert_eq!((cost.products, cost.key_switches), (planned.products, planned.key_switches));
-    let elements: Vec<_> = batch
-        .state
-        .iter()
-        .map(|x| secret.decrypt(x).unwrap().decode_elements(params).unwrap())
-        .collect();
-    assert!(
-        aes.layout().bytes(&elements, data.len()).unwrap().into_iter().eq(expected),
-        "{mode:?}"
-    );
-    for x in &batch.state {
-        assert!(secret.measure_noise(x).unwrap() <= scheme.noise_bound_bits(x));
-    }
-}
-
 #[test]
 fn two_rounds_of_ctr_and_cbc_with_bgv_and_ntru() {
     for params in [bgv(2, 9), ntru()] {
         for mode in two_modes() {
-            transcipher_rounds(
-                &params,
-                |s| BitSliced::new(s.slot_shape()),
-                |s| BitSliced::new(s.slot_shape()),
-                &mode,
-                2,
-            );
             let top = params.chain().top();
             transcipher_rounds(
                 &params,
@@ -372,23 +270,7 @@ fn aes_128_in_ctr_and_cbc_at_128_bits() {
 
 #[test]
 fn keys_of_other_parameters_are_refused() {
-    let (params, others) = (bgv(2, 2), lines(2));
-    let mut rng = ChaCha20Rng::seed_from_u64(8);
-    let secret = SecretKey::generate(&params, &mut rng);
-    let planner = NoOp::blank(&params);
-    let scheme = Evaluator::new(
-        ServerKeys::generate(&secret, &planner.key_plan(), &mut rng, |_, _| ()).unwrap(),
-    );
-    let aes = BitSliced::new(scheme.slot_shape());
-    let other = SecretKey::generate(&others, &mut rng);
-    let zero = other.encrypt(&Plaintext::encode(&others, &[]).unwrap(), &mut rng).unwrap();
-    let right = secret.encrypt(&Plaintext::encode(&params, &[]).unwrap(), &mut rng).unwrap();
-    let mut keys = |_: usize, _: Level| Ok([vec![right.clone(); 127], vec![zero.clone()]].concat());
-    let mut run =
-        Transcipher::new(&scheme, &aes, KeySize::Aes128, Mode::ecb(), Level(1), &mut keys).unwrap();
-    let refused = run.next_batch(&[0; 16], &mut |_| ()).err();
-    let wrong = SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
-    assert_eq!(refused, Some(wrong.into()));
+    check_foreign_keys(|s| ByteSliced::new(s, s.params().chain().top()).unwrap());
 }
 
 /// What is left of the capacity after a batch, or why there is no room for it, by direction and
