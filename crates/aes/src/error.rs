@@ -95,8 +95,8 @@ pub enum AesError {
     },
     /// Data after data that ended within a block.
     #[error(
-        "data after byte {offset}, where they ended within a block: begin anew with the counter \
-         that follows"
+        "cannot append after byte {offset}: the previous chunk ended with a partial block; start \
+         a new stream at the next counter value"
     )]
     Ended {
         /// How many bytes came before.
@@ -125,8 +125,8 @@ pub enum AesError {
     },
     /// Slots without a subfield of bytes.
     #[error(
-        "slots of degree {degree} hold no bytes: AES by bytes needs a degree that is a multiple \
-         of 8; take it by bits"
+        "slot degree {degree} is not a multiple of 8, so slots cannot hold bytes; choose a \
+         parameter set whose slot degree is"
     )]
     NoBytes {
         /// The degree of a slot.
@@ -136,7 +136,7 @@ pub enum AesError {
     #[error(
         "slots with dimensions of {sizes:?}: AES with whole blocks in a ciphertext needs a good \
          dimension of 16 slots, which indices have that 17 divides and that have a larger prime \
-         factor; take it by bytes"
+         factor; use the byte-sliced method"
     )]
     NoLine {
         /// The sizes of the dimensions.
