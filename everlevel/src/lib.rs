@@ -87,6 +87,11 @@ pub mod circuit {
     pub use everlevel_circuit::*;
 }
 
+/// AES on ciphertexts of any scheme, transciphering, bytes to integers.
+pub mod aes {
+    pub use everlevel_aes::*;
+}
+
 /// The schemes in full: parameters, keys, noise.
 pub mod scheme {
     pub use everlevel_scheme::*;

@@ -7,13 +7,14 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 8] = [
+const STACK: [&str; 9] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-security",
     "everlevel-scheme",
     "everlevel-wire",
     "everlevel-circuit",
+    "everlevel-aes",
     "everlevel",
     "everlevel-cli",
 ];
