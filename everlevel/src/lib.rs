@@ -75,7 +75,7 @@ pub use everlevel_circuit::{
 };
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
-pub use everlevel_scheme::params::BootstrapMode;
+pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
     Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level,
     NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainFactor, Plaintext, PublicKey,

@@ -47,9 +47,9 @@ fn a_server_without_secrets_decrypts_aes_into_ciphertexts() {
             let open = |x: &Ciphertext| {
                 assert!(secret.measure_noise(x).unwrap() <= x.noise_bound_bits());
                 assert!(
-                    params.capacity(x.meta()) > 100.0,
+                    params.noise().capacity(x.meta()) > 100.0,
                     "{:.1} bits left",
-                    params.capacity(x.meta())
+                    params.noise().capacity(x.meta())
                 );
                 secret.decrypt(x).unwrap().decode_elements(&params).unwrap()
             };

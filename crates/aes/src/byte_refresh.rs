@@ -3,7 +3,7 @@
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_ring::{GaloisElement, GaloisRing, SlotShape};
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Raise, Scheme};
 
 use crate::error::AesError;

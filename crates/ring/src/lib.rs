@@ -39,6 +39,7 @@ mod prime_power;
 mod product;
 mod ring;
 pub mod sample;
+mod slot_dimension;
 mod slot_shape;
 
 pub use adic::{AdicPoly, AdicRing};
@@ -55,4 +56,5 @@ pub use plain::PlainRing;
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use prime_power::PrimePower;
 pub use ring::{Residues, Ring};
-pub use slot_shape::{SlotDimension, SlotShape};
+pub use slot_dimension::SlotDimension;
+pub use slot_shape::SlotShape;

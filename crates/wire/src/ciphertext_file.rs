@@ -11,10 +11,12 @@ use crate::ciphertexts::{DESCRIPTOR_BYTES, fill, planned, read_one};
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
 use crate::file_keys::open_layout;
-use crate::format::{Entry, Layout, Metadata, ObjectKind, encode_head};
+use crate::format::{Entry, Layout, encode_head};
 use crate::id::{ParamsId, digest};
-use crate::manifest::digest_of_file;
+use crate::kind::ObjectKind;
+use crate::manifest::bytes::digest_of_file;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// Writes ciphertexts to a file as they come. The file is there in full, or, if this is dropped
 /// before [`CiphertextWriter::finish`], not at all; its bytes are those of

@@ -7,12 +7,14 @@ use everlevel_scheme::{Ciphertext, Form, Level, Meta, Params};
 use rayon::prelude::*;
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
-use crate::manifest::digest_of;
+use crate::kind::ObjectKind;
+use crate::manifest::bounds::digest_of;
 use crate::options::{Belief, ReadOptions};
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 32;

@@ -2,8 +2,8 @@
 
 use everlevel_scheme::SchemeError;
 
-use crate::format::ObjectKind;
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 
 /// Why bytes or a file were refused. Every variant has a stable code ([`WireError::code`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

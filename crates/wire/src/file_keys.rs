@@ -9,19 +9,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
-use everlevel_scheme::params::GadgetId;
+use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
 use rand_core::CryptoRng;
 
-use crate::Summary;
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
-use crate::format::{Entry, HEADER_BYTES, Layout, Metadata, ObjectKind, encode_head};
+use crate::format::{Entry, HEADER_BYTES, Layout, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::key_record::{Body, KeyRecord, Purpose};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::server_keys::SizeReport;
+use crate::summary::Metadata;
+use crate::summary::Summary;
 
 /// The largest index that is read, in bytes: some 500,000 keys.
 const INDEX_LIMIT: u64 = 1 << 25;

@@ -2,18 +2,17 @@
 //! docs/format.md.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
-use crate::Summary;
 use crate::error::WireError;
 use crate::id::{ParamsId, digest};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
+use crate::summary::{Metadata, Summary};
 
 /// The version of the format that is written, and the latest that is read. It has nothing to do
 /// with the version of the crate.
@@ -25,85 +24,6 @@ pub const MAGIC: [u8; 8] = *b"\x89EVL\r\n\x1a\n";
 pub const HEADER_BYTES: usize = 64;
 /// The part of the header that the checksum covers.
 const CHECKED_HEADER: usize = 48;
-
-/// Free-form names and values in the index of an object, for those who read it: what the slots
-/// hold, the rows of a table. Covered by the checksum, never interpreted here.
-pub type Metadata = BTreeMap<String, String>;
-
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum ObjectKind {
-    /// A parameter set.
-    Params = 1,
-    /// A secret key.
-    SecretKey = 2,
-    /// A public key.
-    PublicKey = 3,
-    /// Server keys.
-    ServerKeys = 4,
-    /// A vector of plaintexts.
-    Plaintexts = 5,
-    /// A vector of ciphertexts.
-    Ciphertexts = 6,
-    /// A vector of ciphertexts that can only be decrypted.
-    Results = 7,
-    /// A parameter set of LTV over prime powers.
-    LtvParams = 8,
-    /// A secret key of it.
-    LtvSecretKey = 9,
-    /// A public key of it.
-    LtvPublicKey = 10,
-    /// Evaluation keys of it.
-    LtvEvalKeys = 11,
-    /// A vector of its ciphertexts.
-    LtvCiphertexts = 12,
-    /// Noise bounds of ciphertexts, authenticated.
-    Manifest = 13,
-}
-
-impl ObjectKind {
-    const ALL: [ObjectKind; 13] = [
-        ObjectKind::Params,
-        ObjectKind::SecretKey,
-        ObjectKind::PublicKey,
-        ObjectKind::ServerKeys,
-        ObjectKind::Plaintexts,
-        ObjectKind::Ciphertexts,
-        ObjectKind::Results,
-        ObjectKind::LtvParams,
-        ObjectKind::LtvSecretKey,
-        ObjectKind::LtvPublicKey,
-        ObjectKind::LtvEvalKeys,
-        ObjectKind::LtvCiphertexts,
-        ObjectKind::Manifest,
-    ];
-    fn of(number: u16) -> Result<Self, WireError> {
-        let found = Self::ALL.into_iter().find(|kind| *kind as u16 == number);
-        found.ok_or_else(|| WireError::malformed("object type", "1 to 13", number))
-    }
-}
-
-impl fmt::Display for ObjectKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ObjectKind::Params => "parameters",
-            ObjectKind::SecretKey => "a secret key",
-            ObjectKind::PublicKey => "a public key",
-            ObjectKind::ServerKeys => "server keys",
-            ObjectKind::Plaintexts => "plaintexts",
-            ObjectKind::Ciphertexts => "ciphertexts",
-            ObjectKind::Results => "results for decryption",
-            ObjectKind::LtvParams => "parameters of LTV over prime powers",
-            ObjectKind::LtvSecretKey => "a secret key of LTV over prime powers",
-            ObjectKind::LtvPublicKey => "a public key of LTV over prime powers",
-            ObjectKind::LtvEvalKeys => "evaluation keys of LTV over prime powers",
-            ObjectKind::LtvCiphertexts => "ciphertexts of LTV over prime powers",
-            ObjectKind::Manifest => "a manifest of noise bounds",
-        })
-    }
-}
 
 /// A record as the index names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -284,7 +204,8 @@ impl Layout {
         if reserved != 0 {
             return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
         }
-        let kind = ObjectKind::of(kind)?;
+        let kind = ObjectKind::of(kind)
+            .ok_or_else(|| WireError::malformed("object type", "1 to 13", kind))?;
         let mut index = Reader::new(&index);
         let metadata = Self::metadata(&mut index)?;
         let mut entries = Vec::new();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_scheme::{Meta, Params};
 
 use crate::error::WireError;
-use crate::manifest::Manifest;
+use crate::manifest::bounds::Manifest;
 
 /// Whose encryption a fresh ciphertext is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,22 +109,24 @@ pub(crate) enum Belief<'m> {
 impl Belief<'_> {
     /// The public data that ciphertext i gets, from what it states.
     pub(crate) fn meta(self, params: &Params, i: usize, stated: Meta) -> Result<Meta, WireError> {
-        let largest = params.largest_noise(stated.level);
+        let tracker = params.noise();
+        let largest = tracker.largest_noise(stated.level);
         // All but the noise bound has to hold whatever is believed.
         if !stated.noise.is_finite() {
             return Err(WireError::malformed("noise bound", "a finite number", stated.noise));
         }
-        params.check_meta(&Meta { noise: largest, ..stated })?;
-        let t = params.plain_arithmetic(&stated).value();
+        tracker.check_meta(&Meta { noise: largest, ..stated })?;
+        let t = params.plain().modulus(stated.exponent).value();
         let within = |bound: f64| {
-            let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));
+            let model = tracker.bound();
+            let reached = model.floor(t).min(model.fresh_secret(t));
             bound.max(reached - HAIR).min(largest)
         };
         let noise = match self {
             Belief::Largest => largest,
             Belief::Fresh(encryption) => {
                 let fresh =
-                    params.modelled(stated.level, stated.exponent, |model| match encryption {
+                    tracker.modelled(stated.level, stated.exponent, |model| match encryption {
                         Encryption::Secret => model.fresh_secret(t),
                         Encryption::Public => model.fresh_public(t),
                     });
@@ -135,14 +137,14 @@ impl Belief<'_> {
                         "what operations were done on",
                     ));
                 }
-                params.check_meta(&fresh)?;
+                tracker.check_meta(&fresh)?;
                 return Ok(fresh);
             }
             Belief::Stated => within(stated.noise),
             Belief::Listed(bounds) => within(bounds[i]),
         };
         let meta = Meta { noise, estimate: noise, ..stated };
-        params.check_meta(&meta)?;
+        tracker.check_meta(&meta)?;
         Ok(meta)
     }
 }

@@ -4,9 +4,11 @@ use everlevel_scheme::params::names;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::{ParamsId, canonical_json};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// A parameter set as bytes.
 ///

@@ -3,11 +3,13 @@
 use everlevel_scheme::{Params, Plaintext};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::pack::{pack, packed_len, unpack, width_below};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Plaintexts as bytes.
 ///

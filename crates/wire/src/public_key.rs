@@ -4,11 +4,13 @@ use everlevel_scheme::{Params, PublicKey};
 
 use crate::ciphertexts::SEED_BYTES;
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// A public key as bytes.
 ///

@@ -5,11 +5,13 @@ use everlevel_scheme::{Params, SecretKey};
 use zeroize::Zeroizing;
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::pack::{pack, packed_len, unpack};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Bits of a coefficient, which is stored with [`SHIFT`] added.
 const WIDTH: u32 = 3;

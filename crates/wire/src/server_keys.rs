@@ -4,10 +4,12 @@ use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
 use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, ServerKeys};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, encode};
+use crate::format::{Layout, encode};
 use crate::id::ParamsId;
 use crate::key_record::{Body, KeyRecord, Purpose};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// Server keys as bytes.
 ///

@@ -86,7 +86,7 @@ fn changed_objects_are_refused() {
     let read = |bytes: &[u8], options: &ReadOptions| {
         ciphertexts::from_bytes(&party.params, bytes, options)
     };
-    let largest = party.params.largest_noise(xs[0].level());
+    let largest = party.params.noise().largest_noise(xs[0].level());
     assert_eq!(
         object[BOUND..BOUND + 8],
         xs[0].noise_bound_bits().to_bits().to_le_bytes(),
@@ -116,7 +116,7 @@ fn changed_objects_are_refused() {
 #[test]
 fn bounds_stay_within_what_levels_allow() {
     let (party, xs) = computed("insecure_bgv-257-n8");
-    let largest = party.params.largest_noise(xs[0].level());
+    let largest = party.params.noise().largest_noise(xs[0].level());
     let listing = |bound: f64| {
         let mut object = write(&party, &xs);
         object[BOUND..BOUND + 8].copy_from_slice(&bound.to_bits().to_le_bytes());

@@ -240,7 +240,7 @@ fn bounds_are_believed_as_the_policy_says() {
         let lie = evaluator.mul_scalar(&fresh, 0).unwrap();
         assert_eq!(lie.noise_bound_bits(), 0.0);
         let corrected = read(&bytes(&lie), BoundPolicy::Stated).unwrap().noise_bound_bits();
-        let (noise, t) = (party.params.noise(), party.params.plain_modulus());
+        let (noise, t) = (party.params.noise().bound(), party.params.plain_modulus());
         assert!((corrected - noise.floor(t).min(noise.fresh_secret(t))).abs() < 1e-6);
     }
 }

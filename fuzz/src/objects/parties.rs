@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::ltv::{Gadget, KeyForm, LtvCiphertext, LtvSpec};
-use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams,
     LtvSecretKey, OptIn, Params, ParamsSpec, Plaintext, PublicKey, SecretKey, ServerKeys,

@@ -11,8 +11,8 @@ use everlevel_aes::{
     KeySchedule, KeySize,
 };
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
+use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise,
     Scheme, SecretKey, ServerKeys,
@@ -270,7 +270,7 @@ fn bytes_are_refreshed_at_full_size() {
     let top = params.chain().top();
     let dry = NoOp::blank(&params);
     let capacity = refresh_of(&dry, &params).minimum_capacity(&dry);
-    let low = params.chain().at_least(params.noise().floor(2) + capacity + 3.0);
+    let low = params.chain().at_least(params.noise().bound().floor(2) + capacity + 3.0);
     {
         let x: Vec<_> = plain.iter().map(|x| dry.encrypt_at(x, low).unwrap()).collect();
         let fresh = refresh_of(&dry, &params).refresh(&dry, &x).unwrap();

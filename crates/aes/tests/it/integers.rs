@@ -6,7 +6,7 @@ use everlevel_aes::{Aes, AesError, ByteEmbedding, ByteSliced, KeySize};
 use everlevel_circuit::digits::DigitMethod;
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
-use everlevel_scheme::params::{Family, SecretKind};
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
     Scheme, SchemeError, SecretKey, ServerKeys,

@@ -1,7 +1,7 @@
 //! What can be chosen about a bootstrapping.
 
 use everlevel_ring::SlotShape;
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 use everlevel_scheme::{Form, Params};
 
 use crate::digits::{DigitMethod, DigitProblem};
@@ -122,7 +122,7 @@ impl BootstrapPlan {
                 ..=24 => DigitMethod::Doubling,
                 _ => DigitMethod::Geelen { extra_depth: 0 },
             };
-        } else if 2 * params.overflow_bound() >= params.spec().plain_prime {
+        } else if 2 * params.spec().overflow_bound() >= params.spec().plain_prime {
             // Several digits: closed forms are for one.
             plan.digits = DigitMethod::Local { extra_depth: 0 };
         } else if odd && plan.mode != BootstrapMode::Slim {
@@ -243,9 +243,13 @@ impl BootstrapPlan {
             }
             sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
         }
-        let (e, v) = (params.raised_exponent(), params.overflow_digits());
-        let problem =
-            DigitProblem { p: params.spec().plain_prime, e, v, bound: params.overflow_bound() };
+        let (e, v) = (params.raised_exponent(), params.spec().overflow_digits());
+        let problem = DigitProblem {
+            p: params.spec().plain_prime,
+            e,
+            v,
+            bound: params.spec().overflow_bound(),
+        };
         let mut methods = DigitMethod::candidates(&problem)?;
         if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
             methods.push(DigitMethod::Global { extra_depth: 0 });

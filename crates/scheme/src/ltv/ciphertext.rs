@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use everlevel_ring::{AdicPoly, AdicRing, Eval, Poly};
 
 use crate::noise::Meta;
-use crate::params::Level;
+use crate::spec::Level;
 
 /// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, and what is public about it.
 /// `meta().noise` is log2 of the root mean square of the phase's embeddings, see [`super::noise`].

@@ -8,9 +8,9 @@ use super::switch::{LtvEvalKeys, SwitchKey};
 use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
 use crate::noise::{Meta, log_add};
-use crate::params::Level;
 use crate::plaintext::Plaintext;
-use crate::verbs::{NextUse, Scheme};
+use crate::spec::{Level, NextUse};
+use crate::verbs::Scheme;
 
 /// The evaluator over the chain of prime powers: parameters and keys. It holds no secret.
 ///

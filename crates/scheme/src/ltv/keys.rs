@@ -7,10 +7,9 @@ use zeroize::Zeroizing;
 use super::ciphertext::LtvCiphertext;
 use super::spec::{LtvParams, rows};
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::noise::Meta;
-use crate::params::Level;
 use crate::plaintext::Plaintext;
+use crate::spec::{Form, Level};
 
 /// A polynomial from χ whose norm is within the noise model's limit, in natural order.
 pub(super) fn key_polynomial(params: &LtvParams, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {

@@ -10,9 +10,8 @@ use super::keys::{LtvPublicKey, LtvSecretKey};
 use super::spec::{LtvParams, rows};
 use super::switch::{KeyForm, LtvEvalKeys, SwitchKey};
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::noise::Meta;
-use crate::params::Level;
+use crate::spec::{Form, Level};
 
 /// Depths from outside stay below, so that counting on cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;

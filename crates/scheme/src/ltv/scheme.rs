@@ -8,13 +8,12 @@ use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape};
 use super::ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
 use super::evaluator::LtvEvaluator;
 use super::spec::rows;
+use crate::checks::no_parts;
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::noise::{Meta, log_add};
-use crate::params::Level;
 use crate::plaintext::Plaintext;
-use crate::rlwe::no_parts;
-use crate::verbs::{DiagonalValues, NextUse, Scheme};
+use crate::spec::{Form, Level, NextUse};
+use crate::verbs::{DiagonalValues, Scheme};
 
 fn unsupported(what: &'static str, expected: &str, found: impl Into<String>) -> SchemeError {
     SchemeError::BadArgument { what, expected: expected.into(), found: found.into() }

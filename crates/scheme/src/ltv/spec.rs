@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::noise::AverageCase;
 use super::switch::KeyForm;
 use crate::error::SchemeError;
-use crate::params::{KeySecurity, Level, OptIn};
+use crate::params::{KeySecurity, OptIn};
 use crate::plaintext::Plaintext;
+use crate::spec::Level;
 
 /// Into which digits key switching cuts a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::keys::{LtvSecretKey, key_polynomial};
 use super::spec::{Gadget, LtvParams, rows};
-use crate::params::Level;
+use crate::spec::Level;
 
 /// How many digits are transformed before their products with the key are added up: bounds the
 /// memory that many small digits take.

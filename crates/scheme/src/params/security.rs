@@ -8,8 +8,7 @@ use everlevel_security::lwe::{self, Lwe, Secret};
 use everlevel_security::{Attack, CostModel, ntru};
 use serde::Serialize;
 
-use super::chain::{Chain, Level};
-use super::spec::{Family, ParamsSpec, SecretKind};
+use crate::spec::{Chain, Family, Level, ParamsSpec, SecretKind};
 
 /// What one key is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]

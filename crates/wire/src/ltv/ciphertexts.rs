@@ -7,9 +7,11 @@ use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::ciphertexts::{FULL, decode_meta, encode_meta};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
-use crate::manifest::digest_of;
+use crate::format::{Planned, encode};
+use crate::kind::ObjectKind;
+use crate::manifest::bounds::digest_of;
 use crate::options::{Belief, HAIR, ReadOptions};
+use crate::summary::Metadata;
 
 /// Ciphertexts as bytes.
 ///

@@ -8,9 +8,11 @@ use everlevel_scheme::{LtvEvalKeys, LtvParams};
 use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Planned, encode};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Evaluation keys as bytes, those of all levels.
 ///

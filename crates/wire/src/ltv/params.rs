@@ -4,9 +4,11 @@ use everlevel_scheme::ltv::LtvSpec;
 use everlevel_scheme::{LtvParams, OptIn};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::{ParamsId, digest};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// A specification as JSON without white space, its fields in the order of [`LtvSpec`].
 pub fn canonical_json(spec: &LtvSpec) -> String {

@@ -6,8 +6,10 @@ use everlevel_scheme::ltv::LtvPublicKey;
 use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Planned, encode};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// A public key as bytes.
 ///

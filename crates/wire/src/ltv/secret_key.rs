@@ -5,9 +5,11 @@ use zeroize::Zeroizing;
 
 use super::{layout, params::id_of};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Planned, encode};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::secret_key::{read_small, small_len, write_small};
+use crate::summary::Metadata;
 
 /// The secret key as bytes, unencrypted: **whoever reads them decrypts everything**. They are wiped
 /// when dropped.

@@ -11,8 +11,8 @@ use everlevel_aes::{
     Aes, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, RoundKeys,
     Transcipher,
 };
-use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;

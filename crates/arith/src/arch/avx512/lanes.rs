@@ -1,34 +1,10 @@
-//! Eight lanes: AVX-512 with its 52-bit integer multiply-add.
+//! Eight lanes.
 
-use super::lanes::Lanes;
-use crate::Modulus;
-use crate::ntt::ifma::IfmaModulus;
+use super::ifma::IfmaModulus;
+use super::{Avx512, vouched};
+use crate::arch::lanes::Lanes;
+use crate::modulus::Modulus;
 use core::arch::x86_64::*;
-
-/// Proof that the processor has AVX-512 F, DQ, VL, BW and IFMA.
-#[derive(Clone, Copy)]
-pub(crate) struct Avx512(());
-
-impl Avx512 {
-    /// # Safety
-    /// [`Backend::Avx512`](crate::Backend::Avx512) must be available.
-    #[inline(always)]
-    pub(crate) unsafe fn new() -> Self {
-        Self(())
-    }
-}
-
-/// Executes instructions on the strength of a token.
-macro_rules! vouched {
-    ($token:expr, $instructions:expr) => {{
-        let _: $crate::arch::avx512::Avx512 = $token;
-        // SAFETY: the token exists only on processors with these instructions, and they touch
-        // registers only.
-        unsafe { $instructions }
-    }};
-}
-
-pub(crate) use vouched;
 
 /// The constants of [`Lanes::sum_reduce`]: powers of two modulo q with their 52-bit Shoup
 /// quotients.
@@ -304,5 +280,3 @@ impl Lanes for Avx512 {
         })
     }
 }
-
-crate::arch::compile_kernels!("avx512f,avx512dq,avx512vl,avx512bw,avx512ifma", Avx512);

@@ -3,8 +3,8 @@
 //! size 2, that is LLL, finds the key (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017, Ducas–van
 //! Woerden 2021). For studying the papers only.
 
-use super::spec::{Family, ParamsSpec, SecretKind};
-use crate::form::Form;
+use super::form::Form;
+use super::params::{Family, ParamsSpec, SecretKind};
 
 struct Set {
     name: &'static str,
@@ -64,7 +64,7 @@ const SETS: [Set; 6] = [
 ];
 
 /// The specification of an NTRU set.
-pub(super) fn spec(name: &str) -> Option<ParamsSpec> {
+pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|set| set.name == name)?;
     Some(ParamsSpec {
         name: set.name.into(),
@@ -87,6 +87,6 @@ pub(super) fn spec(name: &str) -> Option<ParamsSpec> {
 }
 
 /// The names of the NTRU sets.
-pub fn ntru_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|set| set.name)
 }

@@ -6,24 +6,13 @@
 //! size without more limbs than words alone would need. Why this and not one prime a level:
 //! docs/adr/0002.
 
-use std::fmt;
-
 use everlevel_arith::primes;
 use everlevel_ring::{Basis, Ring};
 
-use super::spec::ParamsSpec;
+use super::form::Form;
+use super::level::Level;
+use super::params::ParamsSpec;
 use crate::error::SchemeError;
-use crate::form::Form;
-
-/// A place on the ladder of moduli; 0 is the lowest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Level(pub usize);
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// Levels closer than this are merged into the one with fewer limbs, then cheaper key switches.
 const MERGE_BITS: f64 = 1.0;

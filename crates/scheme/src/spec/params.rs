@@ -3,8 +3,8 @@
 use everlevel_arith::Axes;
 use serde::{Deserialize, Serialize};
 
+use super::form::Form;
 use crate::error::SchemeError;
-use crate::form::Form;
 
 /// What a ciphertext hides its message behind, and so how many components it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -180,6 +180,17 @@ impl ParamsSpec {
     /// The exponent of what bootstrapping raises: r + v, or r for sets without bootstrapping.
     pub fn raised_exponent(&self) -> u32 {
         self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
+    }
+
+    /// v: how many digits bootstrapping puts below the message and removes.
+    pub fn overflow_digits(&self) -> u32 {
+        self.raised_exponent() - self.plain_exponent
+    }
+
+    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms in
+    /// a ring of power-of-two index, the phase being small) or what the set says.
+    pub fn overflow_bound(&self) -> u64 {
+        self.bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
     }
 
     /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, r + v

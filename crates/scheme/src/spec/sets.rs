@@ -1,9 +1,7 @@
 //! The named parameter sets.
 
-use super::spec::{BootstrapSpec, Family, ParamsSpec, SecretKind};
-use super::{ltv, ma};
-use crate::error::SchemeError;
-use crate::form::Form;
+use super::form::Form;
+use super::params::{BootstrapSpec, Family, ParamsSpec, SecretKind};
 
 struct Set {
     name: &'static str,
@@ -240,29 +238,15 @@ const SETS: &[Set] = &[
     },
 ];
 
-/// The names of all sets, those of papers' chapters and NTRU's ([`ntru_names`](super::ntru_names))
-/// left out.
-pub fn names() -> impl Iterator<Item = &'static str> {
+/// The names of the sets.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
-/// The specification of a named set, of one of a paper's chapter
-/// ([`paper_sets`](super::paper_sets)), or of one over NTRU ([`ntru_names`](super::ntru_names)).
-///
-/// # Errors
-/// An unknown name; the error lists the known ones.
-pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
-    if let Some(set) = ma::paper_sets().find(|set| set.name() == name) {
-        return Ok(set.spec());
-    }
-    if let Some(spec) = ltv::spec(name) {
-        return Ok(spec);
-    }
-    let set = SETS.iter().find(|s| s.name == name).ok_or_else(|| SchemeError::UnknownParams {
-        name: name.into(),
-        known: names().collect::<Vec<_>>().join(", "),
-    })?;
-    Ok(ParamsSpec {
+/// The specification of a set.
+pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+    let set = SETS.iter().find(|s| s.name == name)?;
+    Some(ParamsSpec {
         name: set.name.into(),
         index: set.index,
         plain_prime: set.p,

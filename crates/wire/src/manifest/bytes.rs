@@ -1,41 +1,29 @@
-//! Manifests: who made ciphertexts says under a shared key what their noise bounds are, and readers
-//! with that key believe it.
-//!
-//! A manifest has, for each object of ciphertexts, the BLAKE3 digest of all its bytes and a noise
-//! bound for every ciphertext in it, and a tag over all of that under a [`ManifestKey`]. A reader
-//! that is given it ([`BoundPolicy::Manifest`](crate::BoundPolicy::Manifest)) takes the bounds from
-//! there, and refuses objects that are not listed, which whoever carries them may have changed or
-//! made.
-//!
-//! The key is shared: who can check a manifest can make one, so it proves nothing to third parties.
-//! A manifest does not expire, and an old one stays as good as it was.
+//! Manifests as bytes, with their tags.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use everlevel_scheme::Params;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
+use super::bounds::{Manifest, check_limit, digest_of, hexadecimal};
 use crate::ciphertexts::decode_meta;
 use crate::error::WireError;
 use crate::file::io_error;
 use crate::file_keys::open_layout;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode, encode_head, preamble};
+use crate::format::{Layout, Planned, encode, encode_head, preamble};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// What separates the tag from everything else that the key may be used for.
 const CONTEXT: &str = "everlevel 2026-11-22 tag of manifests of noise bounds, format version 1";
 
 /// Bytes of digests, tags and keys.
 const BYTES: usize = 32;
-
-/// The most objects that a manifest lists, and the most bounds in it.
-pub const MANIFEST_LIMIT: usize = 1 << 20;
 
 /// What those share who believe each other's noise bounds: 32 random bytes, wiped when dropped.
 pub struct ManifestKey(Zeroizing<[u8; BYTES]>);
@@ -83,43 +71,7 @@ impl ManifestKey {
     }
 }
 
-/// Noise bounds of objects of ciphertexts, by the digests of the objects, for one parameter set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Manifest {
-    id: ParamsId,
-    objects: BTreeMap<[u8; BYTES], Vec<f64>>,
-    bounds: usize,
-}
-
-// Bounds are finite.
-impl Eq for Manifest {}
-
 impl Manifest {
-    /// An empty one for a parameter set.
-    pub fn new(params: &Params) -> Self {
-        Self::of_id(ParamsId::of(params))
-    }
-
-    /// An empty one for the parameter set with this id, which may be one of LTV over prime powers.
-    pub fn of_id(id: ParamsId) -> Self {
-        Manifest { id, objects: BTreeMap::new(), bounds: 0 }
-    }
-
-    /// The id of its parameter set.
-    pub fn params_id(&self) -> ParamsId {
-        self.id
-    }
-
-    /// How many objects it lists.
-    pub fn len(&self) -> usize {
-        self.objects.len()
-    }
-
-    /// Whether it lists none.
-    pub fn is_empty(&self) -> bool {
-        self.objects.is_empty()
-    }
-
     /// Lists the bytes of an object of ciphertexts with the bounds that it states. Those who
     /// believe the manifest believe these: for objects of one's own making.
     ///
@@ -144,17 +96,6 @@ impl Manifest {
         self.insert(digest_of_file(&mut file, path, &layout)?, bounds)
     }
 
-    /// Lists what another one lists, too. Where they differ on a bound the larger one is kept.
-    ///
-    /// # Errors
-    /// A manifest for other parameters, more than [`MANIFEST_LIMIT`] objects or bounds.
-    pub fn merge(&mut self, other: &Manifest) -> Result<(), WireError> {
-        if other.id != self.id {
-            return Err(WireError::malformed("parameter set of the manifest", self.id, other.id));
-        }
-        other.objects.iter().try_for_each(|(digest, bounds)| self.insert(*digest, bounds.clone()))
-    }
-
     /// What an object of ciphertexts of the parameter set states.
     fn stated(&self, layout: &Layout) -> Result<Vec<f64>, WireError> {
         if !matches!(layout.kind, ObjectKind::Ciphertexts | ObjectKind::LtvCiphertexts) {
@@ -175,32 +116,6 @@ impl Manifest {
             .iter()
             .map(|(entry, _)| Ok(decode_meta(&entry.descriptor)?.0.noise))
             .collect()
-    }
-
-    fn insert(&mut self, digest: [u8; BYTES], bounds: Vec<f64>) -> Result<(), WireError> {
-        if let Some(bound) = bounds.iter().find(|bound| !bound.is_finite()) {
-            return Err(WireError::malformed("noise bound", "a finite number", bound));
-        }
-        if let Some(known) = self.objects.get_mut(&digest) {
-            check_count(bounds.len(), known.len())?;
-            known.iter_mut().zip(bounds).for_each(|(known, bound)| *known = known.max(bound));
-            return Ok(());
-        }
-        check_limit("objects of a manifest", self.objects.len() + 1)?;
-        check_limit("noise bounds of a manifest", self.bounds + bounds.len())?;
-        self.bounds += bounds.len();
-        self.objects.insert(digest, bounds);
-        Ok(())
-    }
-
-    /// The bounds of the object with this digest, which has so many ciphertexts.
-    pub(crate) fn listed(&self, digest: &[u8; BYTES], count: usize) -> Result<&[f64], WireError> {
-        let bounds = self
-            .objects
-            .get(digest)
-            .ok_or_else(|| WireError::NotInManifest { digest: hexadecimal(digest) })?;
-        check_count(bounds.len(), count)?;
-        Ok(bounds)
     }
 
     /// The manifest as bytes, with its tag.
@@ -280,29 +195,6 @@ impl Manifest {
     }
 }
 
-fn check_limit(what: &'static str, found: usize) -> Result<usize, WireError> {
-    if found > MANIFEST_LIMIT {
-        return Err(WireError::Limit { what, found: found as u64, limit: MANIFEST_LIMIT as u64 });
-    }
-    Ok(found)
-}
-
-fn check_count(bounds: usize, ciphertexts: usize) -> Result<(), WireError> {
-    if bounds != ciphertexts {
-        return Err(WireError::malformed(
-            "noise bounds that the manifest lists for the object",
-            ciphertexts,
-            bounds,
-        ));
-    }
-    Ok(())
-}
-
-/// The digest of an object in memory.
-pub(crate) fn digest_of(object: &[u8]) -> [u8; BYTES] {
-    *blake3::hash(object).as_bytes()
-}
-
 /// The digest of the object with this layout in a file. Header and index are taken from the layout,
 /// not read again, so what was parsed is what is digested, whoever writes to the file meanwhile;
 /// records are checked against it whenever they are read.
@@ -320,8 +212,4 @@ pub(crate) fn digest_of_file(
     let body = layout.entries.iter().map(|(entry, _)| entry.length).sum();
     hasher.update_reader(file.take(body)).map_err(failed)?;
     Ok(*hasher.finalize().as_bytes())
-}
-
-fn hexadecimal(digest: &[u8; BYTES]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

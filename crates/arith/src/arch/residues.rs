@@ -1,6 +1,6 @@
 //! The arithmetic of transforms: vectors of residues in forms that are reduced late.
 
-use crate::Modulus;
+use crate::modulus::Modulus;
 
 /// Vectors of residues modulo q, in two redundant forms: *reduced* ones, and *wide* ones, which may
 /// be the sum of two reduced ones. A reduced one is also wide. What the forms are is the

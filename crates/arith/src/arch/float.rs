@@ -1,44 +1,66 @@
-//! The arithmetic of one butterfly: what differs between instruction sets without and with a wide
-//! integer product.
+//! Residues in doubles: the arithmetic of instruction sets without a wide integer product.
 
+use super::butterfly::Butterflies;
+use super::lanes::Lanes;
+use super::portable::ROUNDER;
 use super::residues::Residues;
-use crate::Modulus;
-use crate::arch::lanes::{FloatModulus, Lanes};
+use crate::modulus::Modulus;
 
-/// The butterflies of the transform. Memory between passes holds words whose meaning is the
-/// implementation's own; outside, canonical words.
-pub(crate) trait Butterflies: Residues {
-    /// Words of a twiddle in the tables, 1 or 2.
-    const WORDS: usize;
-    /// Whether butterflies reduce only when told to.
-    const LAZY: bool;
+/// The constants of arithmetic in doubles modulo q.
+#[derive(Clone, Copy)]
+pub(crate) struct FloatModulus<L: Lanes> {
+    pub(crate) lanes: L,
+    /// q.
+    pub(crate) q: L::F,
+    /// 1/q, rounded.
+    pub(crate) inverse: L::F,
+    /// 1.5 * 2^52: adding and subtracting it rounds magnitudes below 2^51 to integers.
+    pub(crate) rounder: L::F,
+    /// q as a word.
+    pub(crate) word: L::U,
+}
 
-    /// Reads the twiddles at `WIDTH` consecutive places.
+impl<L: Lanes> FloatModulus<L> {
+    #[inline(always)]
+    pub(crate) fn new(lanes: L, q: Modulus) -> Self {
+        Self {
+            lanes,
+            q: lanes.splat_f(q.value() as f64),
+            inverse: lanes.splat_f(1.0 / q.value() as f64),
+            rounder: lanes.splat_f(ROUNDER),
+            word: lanes.splat(q.value()),
+        }
+    }
+
+    /// x w modulo q, exactly, for integers with |x w| < 2^51 q: of magnitude at most (1/2 + e) q
+    /// with e = |x w / q| / 2^52.
     ///
-    /// # Safety
-    /// `place` is a multiple of `WIDTH`, at least 8, and the table covers the places.
-    unsafe fn twiddle(self, table: *const u64, place: usize) -> Self::W;
+    /// The product is h + l exactly. The quotient b is the nearest integer to h/q up to two
+    /// relative errors of 2^-53, hence e. h - b q is an integer below 2^53, so the fused operation
+    /// gives it exactly.
+    #[inline(always)]
+    pub(crate) fn mul(&self, x: L::F, w: L::F) -> L::F {
+        let l = self.lanes;
+        let high = l.mul_f(x, w);
+        let low = l.mul_sub_f(x, w, high);
+        let quotient = l.sub_f(l.mul_add_f(high, self.inverse, self.rounder), self.rounder);
+        l.add_f(l.neg_mul_add_f(quotient, self.q, high), low)
+    }
 
-    /// Writes words as they are.
-    ///
-    /// # Safety
-    /// `WIDTH` words must be writable.
-    unsafe fn store_words(self, target: *mut u64, x: Self::V);
+    /// x modulo q, exactly, for integers |x| < 2^53 with |x| < 2^51 q: of magnitude at most (1/2 +
+    /// e) q with e = |x / q| / 2^53.
+    #[inline(always)]
+    pub(crate) fn reduce(&self, x: L::F) -> L::F {
+        let l = self.lanes;
+        let quotient = l.sub_f(l.mul_add_f(x, self.inverse, self.rounder), self.rounder);
+        l.neg_mul_add_f(quotient, self.q, x)
+    }
 
-    /// (x + w y, x - w y). A lazy arithmetic reduces x first if `reduce`.
-    fn forward(self, reduce: bool, x: Self::V, y: Self::V, w: Self::W) -> (Self::V, Self::V);
-
-    /// (x + y, w (x - y)). A lazy arithmetic reduces the sum if `reduce`.
-    fn inverse(self, reduce: bool, x: Self::V, y: Self::V, w: Self::W) -> (Self::V, Self::V);
-
-    /// (w0 (x + y), w1 (x - y)) as canonical words, for [`store_words`](Self::store_words).
-    fn last(self, x: Self::V, y: Self::V, w: [Self::W; 2]) -> (Self::V, Self::V);
-
-    /// [`Lanes::transpose`].
-    fn transpose_group(self, g: &mut [[Self::V; 8]; 2]);
-
-    /// [`Lanes::transpose_back`].
-    fn transpose_group_back(self, g: &mut [[Self::V; 8]; 2]);
+    /// The canonical word of an integer in (-q, q).
+    #[inline(always)]
+    pub(crate) fn canonical(&self, x: L::F) -> L::U {
+        self.lanes.lift_negative(self.lanes.narrow(x), self.word)
+    }
 }
 
 /// Residues as signed integers in doubles; twiddles as centered doubles.

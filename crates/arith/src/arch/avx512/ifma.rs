@@ -1,10 +1,10 @@
 //! Butterflies on the 52-bit multiply-add of AVX-512.
 
-use super::butterfly::Butterflies;
-use super::residues::Residues;
-use crate::Modulus;
-use crate::arch::avx512::{Avx512, vouched};
+use super::{Avx512, vouched};
+use crate::arch::butterfly::Butterflies;
 use crate::arch::lanes::Lanes;
+use crate::arch::residues::Residues;
+use crate::modulus::Modulus;
 use core::arch::x86_64::*;
 
 /// Residues as integers modulo 2^52: a lane stands for its low 52 bits, whose value is below 4q <
