@@ -35,12 +35,14 @@
 mod cache;
 mod ciphertext_file;
 pub mod ciphertexts;
+pub mod container;
 mod error;
 pub mod file;
 mod file_keys;
 mod format;
 mod id;
 mod key_record;
+mod kind;
 pub mod ltv;
 mod manifest;
 mod options;
@@ -57,8 +59,9 @@ pub mod server_keys;
 pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;
 pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
-pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
+pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata};
 pub use id::{ParamsId, canonical_json};
+pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
 

@@ -23,8 +23,9 @@ use crate::ciphertexts::decode_meta;
 use crate::error::WireError;
 use crate::file::io_error;
 use crate::file_keys::open_layout;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode, encode_head, preamble};
+use crate::format::{Layout, Metadata, Planned, encode, encode_head, preamble};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
 
@@ -74,7 +75,7 @@ impl ManifestKey {
         derived.update(&*self.0);
         let mut key = derived.finalize();
         let mut hasher = blake3::Hasher::new_keyed(key.as_bytes());
-        hasher.update(&preamble(ObjectKind::Manifest, id)).update(payload);
+        hasher.update(&preamble(ObjectKind::MANIFEST, id)).update(payload);
         let tag = hasher.finalize();
         derived.zeroize();
         key.zeroize();
@@ -157,9 +158,9 @@ impl Manifest {
 
     /// What an object of ciphertexts of the parameter set states.
     fn stated(&self, layout: &Layout) -> Result<Vec<f64>, WireError> {
-        if !matches!(layout.kind, ObjectKind::Ciphertexts | ObjectKind::LtvCiphertexts) {
+        if !layout.kind.has_bounds() {
             return Err(WireError::WrongKind {
-                expected: ObjectKind::Ciphertexts,
+                expected: ObjectKind::CIPHERTEXTS,
                 found: layout.kind,
             });
         }
@@ -218,7 +219,7 @@ impl Manifest {
         }
         let tag = key.tag(self.id, &payload).as_bytes().to_vec();
         let record = Planned { descriptor: tag, length: payload.len() };
-        encode(ObjectKind::Manifest, self.id, &Metadata::new(), &[record], |_, out| {
+        encode(ObjectKind::MANIFEST, self.id, &Metadata::new(), &[record], |_, out| {
             out.copy_from_slice(&payload)
         })
     }
@@ -234,7 +235,7 @@ impl Manifest {
         key: &ManifestKey,
         options: &ReadOptions,
     ) -> Result<Self, WireError> {
-        let layout = Layout::of_kind(bytes, ObjectKind::Manifest, options)?;
+        let layout = Layout::of_kind(bytes, ObjectKind::MANIFEST, options)?;
         if !layout.metadata.is_empty() {
             return Err(WireError::malformed(
                 "metadata of a manifest",
@@ -298,8 +299,8 @@ fn check_count(bounds: usize, ciphertexts: usize) -> Result<(), WireError> {
     Ok(())
 }
 
-/// The digest of an object in memory.
-pub(crate) fn digest_of(object: &[u8]) -> [u8; BYTES] {
+/// The BLAKE3 digest of an object in memory, by which manifests list it.
+pub fn digest_of(object: &[u8]) -> [u8; 32] {
     *blake3::hash(object).as_bytes()
 }
 

@@ -44,13 +44,13 @@ fn coefficients(set: &Params) -> Vec<u64> {
     (0..set.degree() as u64).map(|i| (1234567 * i + 9645) % set.plain_modulus()).collect()
 }
 const KINDS: [(&str, ObjectKind); 7] = [
-    ("params", ObjectKind::Params),
-    ("secret_key", ObjectKind::SecretKey),
-    ("public_key", ObjectKind::PublicKey),
-    ("server_keys", ObjectKind::ServerKeys),
-    ("plaintexts", ObjectKind::Plaintexts),
-    ("ciphertexts", ObjectKind::Ciphertexts),
-    ("results", ObjectKind::Results),
+    ("params", ObjectKind::PARAMS),
+    ("secret_key", ObjectKind::SECRET_KEY),
+    ("public_key", ObjectKind::PUBLIC_KEY),
+    ("server_keys", ObjectKind::SERVER_KEYS),
+    ("plaintexts", ObjectKind::PLAINTEXTS),
+    ("ciphertexts", ObjectKind::CIPHERTEXTS),
+    ("results", ObjectKind::RESULTS),
 ];
 
 fn path(set: &str, kind: &str) -> PathBuf {
@@ -150,7 +150,7 @@ fn version_1_of_manifests_is_read_and_written_again_byte_by_byte() {
     let summary = inspect(&bytes, &options).unwrap();
     assert_eq!(
         (summary.kind, summary.params, summary.records),
-        (ObjectKind::Manifest, ParamsId::of(&set), 1)
+        (ObjectKind::MANIFEST, ParamsId::of(&set), 1)
     );
     // The tag, computed by hand as docs/format.md has it.
     let derived = blake3::derive_key(

@@ -7,7 +7,8 @@ use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::ciphertexts::{FULL, decode_meta, encode_meta};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Metadata, Planned, encode};
+use crate::kind::ObjectKind;
 use crate::manifest::digest_of;
 use crate::options::{Belief, HAIR, ReadOptions};
 
@@ -29,7 +30,7 @@ pub fn to_bytes(
         })
     };
     let records = ciphertexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::LtvCiphertexts, id_of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::LTV_CIPHERTEXTS, id_of(params), metadata, &records, |i, out| {
         write_rows(params, ciphertexts[i].poly(), out)
     })
 }
@@ -44,7 +45,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<LtvCiphertext>, Metadata), WireError> {
-    let layout = layout(bytes, ObjectKind::LtvCiphertexts, params, options)?;
+    let layout = layout(bytes, ObjectKind::LTV_CIPHERTEXTS, params, options)?;
     let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;

@@ -8,7 +8,8 @@ use everlevel_scheme::{LtvEvalKeys, LtvParams};
 use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Metadata, Planned, encode};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
 
@@ -33,7 +34,7 @@ pub fn to_bytes(keys: &LtvEvalKeys, metadata: &Metadata) -> Result<Vec<u8>, Wire
         length: digits.len() * rows_len(params, rows),
     };
     let records: Vec<Planned> = all.iter().map(plan).collect();
-    encode(ObjectKind::LtvEvalKeys, id_of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::LTV_EVAL_KEYS, id_of(params), metadata, &records, |i, out| {
         out.chunks_mut(rows_len(params, rows))
             .zip(&all[i].1)
             .for_each(|(out, digit)| write_rows(params, digit, out));
@@ -50,7 +51,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(LtvEvalKeys, Metadata), WireError> {
-    let layout = layout(bytes, ObjectKind::LtvEvalKeys, params, options)?;
+    let layout = layout(bytes, ObjectKind::LTV_EVAL_KEYS, params, options)?;
     let (rows, count) = (params.key_rows(), params.digit_count(params.top()));
     let mut last = 0;
     let mut keys = Vec::with_capacity(layout.entries.len());

@@ -11,7 +11,8 @@ pub mod secret_key;
 use everlevel_scheme::LtvParams;
 
 use crate::error::WireError;
-use crate::format::{Layout, ObjectKind};
+use crate::format::Layout;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 
 fn layout(

@@ -4,8 +4,9 @@ use everlevel_scheme::ltv::LtvSpec;
 use everlevel_scheme::{LtvParams, OptIn};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
-use crate::id::{ParamsId, digest};
+use crate::format::{Layout, Metadata, Planned, encode};
+use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 
 /// A specification as JSON without white space, its fields in the order of [`LtvSpec`].
@@ -19,7 +20,7 @@ pub fn id_of(params: &LtvParams) -> ParamsId {
 }
 
 fn id_of_spec(spec: &LtvSpec) -> ParamsId {
-    ParamsId(digest(&[canonical_json(spec).as_bytes()]))
+    ParamsId::of_json(&canonical_json(spec))
 }
 
 /// A parameter set as bytes.
@@ -29,7 +30,7 @@ fn id_of_spec(spec: &LtvSpec) -> ParamsId {
 pub fn to_bytes(params: &LtvParams, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let json = canonical_json(params.spec());
     let record = Planned { descriptor: Vec::new(), length: json.len() };
-    encode(ObjectKind::LtvParams, id_of(params), metadata, &[record], |_, out| {
+    encode(ObjectKind::LTV_PARAMS, id_of(params), metadata, &[record], |_, out| {
         out.copy_from_slice(json.as_bytes())
     })
 }
@@ -42,7 +43,7 @@ pub fn spec_from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(LtvSpec, Metadata), WireError> {
-    let layout = Layout::of_kind(bytes, ObjectKind::LtvParams, options)?;
+    let layout = Layout::of_kind(bytes, ObjectKind::LTV_PARAMS, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }

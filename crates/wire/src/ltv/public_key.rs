@@ -6,7 +6,8 @@ use everlevel_scheme::ltv::LtvPublicKey;
 use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Metadata, Planned, encode};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 
 /// A public key as bytes.
@@ -16,7 +17,7 @@ use crate::options::ReadOptions;
 pub fn to_bytes(key: &LtvPublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let (params, h) = (key.params(), key.digits());
     let record = Planned { descriptor: Vec::new(), length: rows_len(params, h.rows()) };
-    encode(ObjectKind::LtvPublicKey, id_of(params), metadata, &[record], |_, out| {
+    encode(ObjectKind::LTV_PUBLIC_KEY, id_of(params), metadata, &[record], |_, out| {
         write_rows(params, &h, out)
     })
 }
@@ -30,7 +31,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(LtvPublicKey, Metadata), WireError> {
-    let layout = layout(bytes, ObjectKind::LtvPublicKey, params, options)?;
+    let layout = layout(bytes, ObjectKind::LTV_PUBLIC_KEY, params, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed(
             "records of a public key",

@@ -5,7 +5,8 @@ use zeroize::Zeroizing;
 
 use super::{layout, params::id_of};
 use crate::error::WireError;
-use crate::format::{Metadata, ObjectKind, Planned, encode};
+use crate::format::{Metadata, Planned, encode};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::secret_key::{read_small, small_len, write_small};
 
@@ -25,7 +26,7 @@ pub fn expose_to_bytes(
     });
     let fill = |i: usize, out: &mut [u8]| write_small(&exposed[i], out);
     Ok(Zeroizing::new(encode(
-        ObjectKind::LtvSecretKey,
+        ObjectKind::LTV_SECRET_KEY,
         id_of(secret.params()),
         metadata,
         &records,
@@ -43,7 +44,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(LtvSecretKey, Metadata), WireError> {
-    let layout = layout(bytes, ObjectKind::LtvSecretKey, params, options)?;
+    let layout = layout(bytes, ObjectKind::LTV_SECRET_KEY, params, options)?;
     if !layout.entries.iter().map(|(entry, _)| &entry.descriptor[..]).eq([&[0][..], &[1]]) {
         return Err(WireError::malformed("records of a secret key", "u and g", "others"));
     }
