@@ -13,9 +13,9 @@ use everlevel::circuit::CircuitError;
 use everlevel::circuit::aes::{
     Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize, Packed,
 };
-use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
 use everlevel::scheme::params::{Family, KeySecurity};
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_ltv::{LtvEvaluator, LtvParams};
 use rand_core::CryptoRng;
 use serde::Serialize;
 

@@ -10,9 +10,6 @@ use everlevel_circuit::aes::{
     Aes, AesError, AffineMap, BitSliced, ByteEmbedding, ByteSliced, Cipher, Direction, KeySchedule,
     KeySize, Packed,
 };
-use everlevel_scheme::ltv::{
-    KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey,
-};
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
     Ciphertext, Cost, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError,
@@ -517,32 +514,4 @@ fn two_rounds_of_packed_aes() {
     let params = lines(7);
     let top = params.chain().top();
     two_rounds(&params, |s| Packed::new(s, top).unwrap(), |s| Packed::new(s, top).unwrap());
-}
-
-#[test]
-fn two_rounds_with_powers_of_a_prime() {
-    let params = LtvParams::named("insecure_ltv-m255", OptIn::InsecureResearch).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let secret = LtvSecretKey::generate(&params, &mut rng);
-    let powers = ByteSliced::<LtvEvaluator>::automorphisms(params.plain().unwrap().shape());
-    let scheme =
-        LtvEvaluator::new(LtvEvalKeys::generate(&secret, &powers, KeyForm::Evaluations, &mut rng))
-            .unwrap();
-    let mut encrypt = |elements: &[u64], key: Option<(usize, Level)>| {
-        let level = key.map_or(params.top(), |(_, level)| level);
-        secret.encrypt_at(&params.encode_elements(elements).unwrap(), level, &mut rng).unwrap()
-    };
-    let decrypt = |x: &LtvCiphertext| params.decode_elements(&secret.decrypt(x).unwrap()).unwrap();
-    let noise = |x: &LtvCiphertext| secret.measure_noise(x).unwrap();
-    check_rounds(&scheme, &BitSliced::new(scheme.slot_shape()), 2, &mut encrypt, decrypt, noise);
-    check_rounds(
-        &scheme,
-        &ByteSliced::new(&scheme, params.top()).unwrap(),
-        2,
-        encrypt,
-        decrypt,
-        noise,
-    );
-    let cost = scheme.cost();
-    assert_eq!((cost.products, cost.relinearizations), (2 * 16 * (36 + 4), 2 * 16 * (18 + 4)));
 }

@@ -43,7 +43,6 @@ mod format;
 mod id;
 mod key_record;
 mod kind;
-pub mod ltv;
 mod manifest;
 mod options;
 mod pack;
