@@ -102,7 +102,7 @@ pub mod wire {
     pub use everlevel_wire::*;
 }
 
-/// What keys are worth against lattice reduction, and the analysis of the LTV scheme, by formula.
+/// What keys are worth against lattice reduction, by formula.
 pub mod security {
     pub use everlevel_security::*;
 }

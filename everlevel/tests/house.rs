@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 9] = [
+const STACK: [&str; 10] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-security",
@@ -16,6 +16,7 @@ const STACK: [&str; 9] = [
     "everlevel-circuit",
     "everlevel-aes",
     "everlevel",
+    "everlevel-ltv",
     "everlevel-cli",
 ];
 
@@ -154,8 +155,12 @@ fn arrows_run_one_way() {
         "estimates are formulas: they need nothing of the library"
     );
     assert!(
-        arrows["everlevel-cli"].iter().eq(["everlevel"]),
-        "the program goes through the facade"
+        arrows["everlevel-cli"].iter().eq(["everlevel", "everlevel-ltv"]),
+        "the program goes through the facade, and to LTV for the chapters on a paper"
+    );
+    assert!(
+        ["everlevel", "everlevel-circuit"].iter().all(|d| !arrows["everlevel-ltv"].contains(*d)),
+        "LTV over prime powers is a scheme: it does not know what is computed on it"
     );
 }
 

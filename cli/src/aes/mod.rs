@@ -11,10 +11,10 @@ use std::time::Instant;
 
 use everlevel::aes::bit_sliced::BitSliced;
 use everlevel::aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
-use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
 use everlevel::scheme::params::KeySecurity;
 use everlevel::scheme::spec::Family;
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_ltv::{LtvEvaluator, LtvParams};
 use rand_core::CryptoRng;
 use serde::Serialize;
 

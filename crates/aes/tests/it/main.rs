@@ -8,5 +8,4 @@ mod integers;
 mod keys;
 mod modes;
 mod packed;
-mod prime_powers;
 mod transcipher;

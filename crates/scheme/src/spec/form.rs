@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 /// Where a ciphertext keeps its message. BGV and BFV are one scheme in two forms
 /// (Geelen–Vercauteren 2022, section 3).
 ///
-/// A BGV ciphertext has phase w = κ m + t ε, a BFV ciphertext the phase w / t modulo q. As 1/t = (1
-/// - q [1/q]_t) / t modulo q, that is (q/t) m' + ε' with m' = -κ m / q modulo t: the textbook's
+/// A BGV ciphertext has phase w = κ m + t ε, a BFV ciphertext the phase w / t modulo q. As 1/t =
+/// (1 - q [1/q]_t) / t modulo q, that is (q/t) m' + ε' with m' = -κ m / q modulo t: the textbook's
 /// ⌊q/t m'⌉ + ε'. Multiplication by t or 1/t converts one into the other, for free; modulus
 /// switching, key switching, automorphisms and linear maps do the same to both, so that bounds,
 /// levels and keys are shared. Only products differ: BGV multiplies phases, BFV scales the product
