@@ -87,6 +87,11 @@ pub mod circuit {
     pub use everlevel_circuit::*;
 }
 
+/// AES on ciphertexts of any scheme, transciphering, bytes to integers.
+pub mod aes {
+    pub use everlevel_aes::*;
+}
+
 /// The schemes in full: parameters, keys, noise.
 pub mod scheme {
     pub use everlevel_scheme::*;
@@ -97,7 +102,7 @@ pub mod wire {
     pub use everlevel_wire::*;
 }
 
-/// What keys are worth against lattice reduction, and the analysis of the LTV scheme, by formula.
+/// What keys are worth against lattice reduction, by formula.
 pub mod security {
     pub use everlevel_security::*;
 }

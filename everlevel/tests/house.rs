@@ -10,14 +10,16 @@ use serde_json::Value;
 mod circles;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 8] = [
+const STACK: [&str; 10] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-security",
     "everlevel-scheme",
     "everlevel-wire",
     "everlevel-circuit",
+    "everlevel-aes",
     "everlevel",
+    "everlevel-ltv",
     "everlevel-cli",
 ];
 
@@ -156,8 +158,12 @@ fn arrows_run_one_way() {
         "estimates are formulas: they need nothing of the library"
     );
     assert!(
-        arrows["everlevel-cli"].iter().eq(["everlevel"]),
-        "the program goes through the facade"
+        arrows["everlevel-cli"].iter().eq(["everlevel", "everlevel-ltv"]),
+        "the program goes through the facade, and to LTV for the chapters on a paper"
+    );
+    assert!(
+        ["everlevel", "everlevel-circuit"].iter().all(|d| !arrows["everlevel-ltv"].contains(*d)),
+        "LTV over prime powers is a scheme: it does not know what is computed on it"
     );
 }
 

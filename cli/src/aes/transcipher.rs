@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::circuit::aes::{Batch, Direction, Mode};
+use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
 use everlevel::wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};

@@ -3,8 +3,6 @@
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 
-use crate::aes::AesError;
-
 /// What can be wrong with a circuit or with its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -15,9 +13,6 @@ pub enum CircuitError {
     /// The ring refused a modulus or an inverse.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// AES met something that it cannot use.
-    #[error(transparent)]
-    Aes(#[from] AesError),
     /// Two objects are for different plaintext moduli.
     #[error("plaintext moduli differ: expected {expected}, found {found}")]
     ModulusMismatch {
@@ -266,4 +261,4 @@ everlevel_ring::error_codes!(CircuitError {
     NoRoute => "circuit.no-route",
     NoBootstrapping => "circuit.no-bootstrapping",
     NotEnoughCapacity => "circuit.not-enough-capacity",
-} inner { Scheme, Ring, Aes });
+} inner { Scheme, Ring });

@@ -86,6 +86,12 @@ impl Plaintext {
         Ok(Plaintext { coefficients, exponent })
     }
 
+    /// A plaintext modulo p by its coefficients in natural order, for a scheme that has parameters
+    /// of its own. Who takes it checks how many there are; those above p count modulo p.
+    pub fn modulo_p(coefficients: Vec<u64>) -> Self {
+        Plaintext { coefficients: coefficients.into(), exponent: 1 }
+    }
+
     fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
         let highest = params.slot_shape().max_exponent();
         if (1..=highest).contains(&exponent) {

@@ -59,7 +59,7 @@ impl CiphertextWriter {
     }
 
     fn head(&self, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
-        encode_head(ObjectKind::Ciphertexts, ParamsId::of(&self.params), &self.metadata, entries)
+        encode_head(ObjectKind::CIPHERTEXTS, ParamsId::of(&self.params), &self.metadata, entries)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
@@ -123,7 +123,7 @@ impl CiphertextReader {
     /// not in the manifest that is to be believed; what the system refuses.
     pub fn open(params: &Params, path: &Path, options: ReadOptions) -> Result<Self, WireError> {
         let (mut file, layout) = open_layout(path)?;
-        let layout = layout.expect(ObjectKind::Ciphertexts, params)?;
+        let layout = layout.expect(ObjectKind::CIPHERTEXTS, params)?;
         let mut digest = [0; 32];
         options.belief(layout.entries.len(), || {
             digest = digest_of_file(&mut file, path, &layout)?;

@@ -148,11 +148,8 @@ everlevel_ring::error_codes!(WireError {
 } inner { Scheme });
 
 impl WireError {
-    pub(crate) fn malformed(
-        what: &'static str,
-        expected: impl ToString,
-        found: impl ToString,
-    ) -> Self {
+    /// [`WireError::Malformed`] with these texts.
+    pub fn malformed(what: &'static str, expected: impl ToString, found: impl ToString) -> Self {
         WireError::Malformed { what, expected: expected.to_string(), found: found.to_string() }
     }
 }

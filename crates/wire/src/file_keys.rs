@@ -69,7 +69,7 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
     let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
     let blank: Vec<Entry> = planned.iter().map(|record| record.entry([0; 16])).collect();
     let head = |entries: &[Entry]| {
-        encode_head(ObjectKind::ServerKeys, ParamsId::of(params), metadata, entries)
+        encode_head(ObjectKind::SERVER_KEYS, ParamsId::of(params), metadata, entries)
     };
     let mut pending = Pending::create(path, existing, false)?;
     let failed = |e: std::io::Error| io_error(path, &e);
@@ -159,7 +159,7 @@ impl FileKeys {
     /// the system refuses.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, WireError> {
         let (file, layout) = open_layout(path)?;
-        let layout = layout.expect(ObjectKind::ServerKeys, params)?;
+        let layout = layout.expect(ObjectKind::SERVER_KEYS, params)?;
         let records = KeyRecord::of_layout(params, &layout)?;
         Ok(FileKeys {
             params: params.clone(),
@@ -178,8 +178,8 @@ impl FileKeys {
     pub fn params_id(path: &Path) -> Result<ParamsId, WireError> {
         let summary = inspect_file(path)?;
         match summary.kind {
-            ObjectKind::ServerKeys => Ok(summary.params),
-            found => Err(WireError::WrongKind { expected: ObjectKind::ServerKeys, found }),
+            ObjectKind::SERVER_KEYS => Ok(summary.params),
+            found => Err(WireError::WrongKind { expected: ObjectKind::SERVER_KEYS, found }),
         }
     }
 

@@ -27,20 +27,26 @@ const CHECKED_HEADER: usize = 48;
 
 /// A record as the index names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// What it is; the layout depends on the kind of the object.
-    pub(crate) descriptor: Vec<u8>,
-    pub(crate) length: u64,
-    pub(crate) checksum: [u8; 16],
+    pub descriptor: Vec<u8>,
+    /// Its bytes.
+    pub length: u64,
+    /// The first 16 bytes of its BLAKE3 digest.
+    pub checksum: [u8; 16],
 }
 
 /// Header and index of an object, checked: what it is and where its records are.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
-    pub(crate) kind: ObjectKind,
-    pub(crate) id: ParamsId,
-    pub(crate) metadata: Metadata,
-    pub(crate) entries: Vec<(Entry, Range<u64>)>,
+pub struct Layout {
+    /// The kind of the object.
+    pub kind: ObjectKind,
+    /// The id of its parameter set.
+    pub id: ParamsId,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// Its records, and which bytes of the object they are.
+    pub entries: Vec<(Entry, Range<u64>)>,
     /// Where the records begin.
     start: u64,
 }
@@ -76,7 +82,7 @@ fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireE
 pub(crate) fn preamble(kind: ObjectKind, id: ParamsId) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend(FORMAT_VERSION.to_le_bytes());
-    out.extend((kind as u16).to_le_bytes());
+    out.extend(kind.number().to_le_bytes());
     out.extend([0; 4]);
     out.extend(id.0);
     out
@@ -101,10 +107,12 @@ pub(crate) fn encode_head(
     Ok(out)
 }
 
-/// A record to be written: its descriptor and its length.
-pub(crate) struct Planned {
-    pub(crate) descriptor: Vec<u8>,
-    pub(crate) length: usize,
+/// A record to be written.
+pub struct Planned {
+    /// Its descriptor; the layout depends on the kind of the object.
+    pub descriptor: Vec<u8>,
+    /// Its bytes.
+    pub length: usize,
 }
 
 impl Planned {
@@ -115,7 +123,10 @@ impl Planned {
 }
 
 /// An object: `fill(i, bytes)` writes record i, in parallel. Allocates its size once.
-pub(crate) fn encode(
+///
+/// # Errors
+/// Metadata or a descriptor of 4 GiB or more, 2^32 records or more.
+pub fn encode(
     kind: ObjectKind,
     id: ParamsId,
     metadata: &Metadata,
@@ -148,7 +159,11 @@ pub(crate) fn encode(
 impl Layout {
     /// Parses and checks header and index; records are looked at by [`Layout::record`]. Allocates
     /// at most a small multiple of the bytes of the index.
-    pub(crate) fn parse(bytes: &[u8], options: &ReadOptions) -> Result<Self, WireError> {
+    ///
+    /// # Errors
+    /// Bytes that are no object of a version that is known, truncated, damaged, or larger than
+    /// `options` allows.
+    pub fn parse(bytes: &[u8], options: &ReadOptions) -> Result<Self, WireError> {
         let found = bytes.len() as u64;
         if found > options.max_bytes {
             return Err(WireError::Limit {
@@ -204,7 +219,7 @@ impl Layout {
         if reserved != 0 {
             return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
         }
-        let kind = ObjectKind::of(kind)
+        let kind = ObjectKind::new(kind)
             .ok_or_else(|| WireError::malformed("object type", "1 to 13", kind))?;
         let mut index = Reader::new(&index);
         let metadata = Self::metadata(&mut index)?;
@@ -266,7 +281,10 @@ impl Layout {
     }
 
     /// [`Layout::parse`] of an object that has to be of this kind.
-    pub(crate) fn of_kind(
+    ///
+    /// # Errors
+    /// As [`Layout::parse`], and an object of another kind.
+    pub fn of_kind(
         bytes: &[u8],
         kind: ObjectKind,
         options: &ReadOptions,
@@ -293,8 +311,11 @@ impl Layout {
         self.expect_id(kind, ParamsId::of(params), params.name())
     }
 
-    /// The same by the id and the name of the parameters.
-    pub(crate) fn expect_id(
+    /// Passes an object of this kind and of the parameters with this id; the name is for the error.
+    ///
+    /// # Errors
+    /// An object of another kind or of other parameters.
+    pub fn expect_id(
         self,
         kind: ObjectKind,
         expected: ParamsId,
@@ -310,7 +331,13 @@ impl Layout {
     }
 
     /// The bytes of a record of the object that was parsed, its checksum verified.
-    pub(crate) fn record<'b>(
+    ///
+    /// # Errors
+    /// A checksum that does not match.
+    ///
+    /// # Panics
+    /// If there is no record i, or if the object is another one and shorter.
+    pub fn record<'b>(
         &self,
         bytes: &'b [u8],
         i: usize,

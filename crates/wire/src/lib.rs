@@ -35,6 +35,7 @@
 mod cache;
 mod ciphertext_file;
 pub mod ciphertexts;
+pub mod container;
 mod error;
 pub mod file;
 mod file_keys;
@@ -42,7 +43,6 @@ mod format;
 mod id;
 mod key_record;
 mod kind;
-pub mod ltv;
 mod manifest;
 mod options;
 mod pack;

@@ -55,7 +55,7 @@ pub struct ReadOptions {
 }
 
 /// What logarithms may differ by between machines: a bound computed on one is the same on another.
-pub(crate) const HAIR: f64 = 1e-9;
+pub const HAIR: f64 = 1e-9;
 
 impl Default for ReadOptions {
     fn default() -> Self {
@@ -82,7 +82,11 @@ impl ReadOptions {
 
     /// What is believed of the noise bounds of an object of so many ciphertexts, whose digest is
     /// asked for if it counts.
-    pub(crate) fn belief(
+    ///
+    /// # Errors
+    /// An object that the manifest does not list, or with another number of ciphertexts; those of
+    /// `digest`.
+    pub fn belief(
         &self,
         count: usize,
         digest: impl FnOnce() -> Result<[u8; 32], WireError>,
@@ -98,11 +102,14 @@ impl ReadOptions {
 
 /// A [`BoundPolicy`] for one object.
 #[derive(Clone, Copy)]
-pub(crate) enum Belief<'m> {
+pub enum Belief<'m> {
+    /// [`BoundPolicy::Untrusted`].
     Largest,
+    /// [`BoundPolicy::Fresh`].
     Fresh(Encryption),
+    /// [`BoundPolicy::Stated`].
     Stated,
-    /// A bound for each ciphertext.
+    /// [`BoundPolicy::Manifest`]: a bound for each ciphertext.
     Listed(&'m [f64]),
 }
 

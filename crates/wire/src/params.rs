@@ -17,7 +17,7 @@ use crate::summary::Metadata;
 pub fn to_bytes(params: &Params, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let json = canonical_json(params.spec());
     let record = Planned { descriptor: Vec::new(), length: json.len() };
-    encode(ObjectKind::Params, ParamsId::of(params), metadata, &[record], |_, out| {
+    encode(ObjectKind::PARAMS, ParamsId::of(params), metadata, &[record], |_, out| {
         out.copy_from_slice(json.as_bytes())
     })
 }
@@ -31,7 +31,7 @@ pub fn spec_from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(ParamsSpec, Metadata), WireError> {
-    let layout = Layout::of_kind(bytes, ObjectKind::Params, options)?;
+    let layout = Layout::of_kind(bytes, ObjectKind::PARAMS, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }

@@ -30,7 +30,7 @@ pub fn to_bytes(
         })
     };
     let records = plaintexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::Plaintexts, ParamsId::of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::PLAINTEXTS, ParamsId::of(params), metadata, &records, |i, out| {
         pack(plaintexts[i].coefficients(), width(&plaintexts[i]), out);
     })
 }
@@ -44,7 +44,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<Plaintext>, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::Plaintexts, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::PLAINTEXTS, params, options)?;
     let read = |i: usize| {
         let mut fields = Reader::new(&layout.entries[i].0.descriptor);
         let exponent = fields.u32()?;

@@ -32,7 +32,7 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
         switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
     let records: Vec<_> =
         KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
-    encode(ObjectKind::ServerKeys, ParamsId::of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::SERVER_KEYS, ParamsId::of(params), metadata, &records, |i, out| {
         bodies[i].write(params, out)
     })
 }
@@ -47,7 +47,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(ServerKeys, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
     let records = KeyRecord::of_layout(params, &layout)?;
     let mut keys = ServerKeys::empty(params);
     let (mut encapsulation, mut sparse): (Option<SwitchKey>, Vec<_>) = (None, Vec::new());
@@ -130,6 +130,6 @@ impl SizeReport {
 /// # Errors
 /// Whatever is not as the format says in header and index, keys of other parameters.
 pub fn plan_of(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<KeyPlan, WireError> {
-    let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
     Ok(KeyRecord::plan(&KeyRecord::of_layout(params, &layout)?))
 }

@@ -7,13 +7,11 @@ mod sealed;
 use std::sync::Arc;
 
 use common::Party;
-use everlevel_scheme::{
-    Ciphertext, Evaluator, LtvParams, LtvSecretKey, NextUse, OptIn, Plaintext, Scheme,
-};
+use everlevel_scheme::{Ciphertext, Evaluator, NextUse, Scheme};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, CiphertextWriter, HEADER_BYTES, Manifest, ManifestKey, Metadata,
-    ReadOptions, ciphertexts, ltv, plaintexts,
+    ReadOptions, ciphertexts, plaintexts,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -220,25 +218,4 @@ fn files_that_are_read_piece_by_piece() {
     let refused = CiphertextReader::open(&party.params, &path, believing(&manifest)).err().unwrap();
     assert_eq!(refused.code(), "wire.not-in-manifest");
     assert!(CiphertextReader::open(&party.params, &path, ReadOptions::default()).is_ok());
-}
-
-#[test]
-fn ltv_over_prime_powers() {
-    let set = LtvParams::named("insecure_ltv-m255", OptIn::InsecureResearch).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let secret = LtvSecretKey::generate(&set, &mut rng);
-    let message: Plaintext = set.from_coefficients(vec![1; set.degree()]).unwrap();
-    let x = secret.encrypt(&message, &mut rng).unwrap();
-    let bytes =
-        ltv::ciphertexts::to_bytes(&set, std::slice::from_ref(&x), &Metadata::new()).unwrap();
-    let mut manifest = Manifest::of_id(ltv::params::id_of(&set));
-    manifest.add(&bytes).unwrap();
-    let (found, _) = ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&manifest)).unwrap();
-    assert!((found[0].meta().noise - x.meta().noise).abs() < 1e-8);
-    assert_eq!(secret.decrypt(&found[0]).unwrap(), message);
-    let empty = Manifest::of_id(ltv::params::id_of(&set));
-    assert_eq!(
-        ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&empty)).unwrap_err().code(),
-        "wire.not-in-manifest"
-    );
 }

@@ -289,7 +289,7 @@ fn each_mistake_has_its_own_error() {
     let kind = public_key::from_bytes(&party.params, &bytes, &options).map(|_| ()).unwrap_err();
     assert_eq!(
         kind,
-        WireError::WrongKind { expected: ObjectKind::PublicKey, found: ObjectKind::Ciphertexts }
+        WireError::WrongKind { expected: ObjectKind::PUBLIC_KEY, found: ObjectKind::CIPHERTEXTS }
     );
     let small = options.clone().limited_to(bytes.len() as u64 - 1);
     assert_eq!(

@@ -76,7 +76,7 @@ impl KeySecurity {
 
     /// The key f = t u + 1 of NTRU, u and g drawn with this variance: g is as large as u and f t
     /// times so, and what counts is their geometric mean.
-    pub(crate) fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
+    pub fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
         // Outside of the estimates' range (a degree below 16) nothing is claimed.
         let estimate =
             drawn.and_then(|variance| ntru::estimate(degree, modulus_bits, variance * t).ok());

@@ -113,7 +113,7 @@ fn check_count(bounds: usize, ciphertexts: usize) -> Result<(), WireError> {
 }
 
 /// The digest of an object in memory.
-pub(crate) fn digest_of(object: &[u8]) -> [u8; BYTES] {
+pub fn digest_of(object: &[u8]) -> [u8; BYTES] {
     *blake3::hash(object).as_bytes()
 }
 

@@ -62,7 +62,7 @@ impl ManifestKey {
         derived.update(&*self.0);
         let mut key = derived.finalize();
         let mut hasher = blake3::Hasher::new_keyed(key.as_bytes());
-        hasher.update(&preamble(ObjectKind::Manifest, id)).update(payload);
+        hasher.update(&preamble(ObjectKind::MANIFEST, id)).update(payload);
         let tag = hasher.finalize();
         derived.zeroize();
         key.zeroize();
@@ -98,9 +98,9 @@ impl Manifest {
 
     /// What an object of ciphertexts of the parameter set states.
     fn stated(&self, layout: &Layout) -> Result<Vec<f64>, WireError> {
-        if !matches!(layout.kind, ObjectKind::Ciphertexts | ObjectKind::LtvCiphertexts) {
+        if !layout.kind.has_bounds() {
             return Err(WireError::WrongKind {
-                expected: ObjectKind::Ciphertexts,
+                expected: ObjectKind::CIPHERTEXTS,
                 found: layout.kind,
             });
         }
@@ -133,7 +133,7 @@ impl Manifest {
         }
         let tag = key.tag(self.id, &payload).as_bytes().to_vec();
         let record = Planned { descriptor: tag, length: payload.len() };
-        encode(ObjectKind::Manifest, self.id, &Metadata::new(), &[record], |_, out| {
+        encode(ObjectKind::MANIFEST, self.id, &Metadata::new(), &[record], |_, out| {
             out.copy_from_slice(&payload)
         })
     }
@@ -149,7 +149,7 @@ impl Manifest {
         key: &ManifestKey,
         options: &ReadOptions,
     ) -> Result<Self, WireError> {
-        let layout = Layout::of_kind(bytes, ObjectKind::Manifest, options)?;
+        let layout = Layout::of_kind(bytes, ObjectKind::MANIFEST, options)?;
         if !layout.metadata.is_empty() {
             return Err(WireError::malformed(
                 "metadata of a manifest",
