@@ -317,7 +317,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
 
     fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
         let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && e > a.meta.exponent {
             // p^e times the phase is to be what p^k times it was.
             let gained = self.plain_prime().pow(e - a.meta.exponent);

@@ -17,7 +17,7 @@ pub struct Ciphertext {
     pub(crate) components: Vec<Poly<Eval>>,
     /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through
     /// [`Ciphertext::new`] or [`Ciphertext::with_meta`], which drop it.
-    pub(super) seed: Option<sample::Seed>,
+    seed: Option<sample::Seed>,
 }
 
 impl Ciphertext {
