@@ -40,7 +40,7 @@
 //! let layout = Layout::byte_sliced(params.slot_shape())?;
 //! let encrypt = |key: &[u8; 16]| {
 //!     let slots = layout.encode(&vec![*key; layout.blocks()]);
-//!     let one = |x| scheme.encrypt_at(&Plaintext::encode_elements(&params, x)?, top);
+//!     let one = |x: &Vec<u64>| scheme.encrypt_at(&Plaintext::encode_elements(&params, x)?, top);
 //!     slots.iter().map(one).collect::<Result<Vec<_>, _>>()
 //! };
 //! let keys = schedule.round_keys().iter().map(encrypt).collect::<Result<_, _>>()?;
