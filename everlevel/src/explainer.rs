@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, Explanation, Params, Recorded, RecordedCiphertext, ServerKeys,
-};
+use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
 use crate::server::Server;

@@ -3,13 +3,12 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::sums::sum_by_keys;
 use everlevel_circuit::{CircuitError, Session, rotate_by_keys};
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Recorded, Scheme, ServerKeys,
-};
+use everlevel_scheme::{Params, Plaintext, Recorded, Scheme};
 
 use crate::error::Error;
 use crate::explainer::Explainer;
@@ -116,7 +115,7 @@ impl<K: EvalKeys> Server<K> {
     #[cfg(feature = "diagnostics")]
     pub fn measuring_explainer(
         &self,
-        secret: Arc<everlevel_scheme::SecretKey>,
+        secret: Arc<everlevel_bgv::SecretKey>,
     ) -> Result<Explainer<K>, Error> {
         let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
         Explainer::new(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
@@ -10,10 +11,7 @@ use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepC
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Session, rotate_along};
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
-use everlevel_scheme::{
-    Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
-    ServerKeys,
-};
+use everlevel_scheme::{Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

@@ -1,15 +1,13 @@
 //! The homomorphic transforms of one row and of two rows of slots, and unpacking, on the no-op
 //! scheme and on BGV.
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
 use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{
-    Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
-    ServerKeys,
-};
+use everlevel_scheme::{Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

@@ -1,7 +1,8 @@
 //! Circuits over NTRU: what is planned on the no-op scheme runs on ciphertexts of one component.
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
-use everlevel_scheme::{Evaluator, NextUse, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel_scheme::{NextUse, NoOp, OptIn, Params, Plaintext};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

@@ -1,13 +1,13 @@
 //! Bootstrapping with cryptography: planned on the no-op scheme, run on BGV and BFV with the keys
 //! that the plan names.
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::DigitMethod;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
-    SecretKey, ServerKeys,
+    Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

@@ -8,14 +8,15 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::linear::{LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
-    Plaintext, Recorded, RecordedCiphertext, Scheme, SecretKey, ServerKeys,
+    Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, Plaintext, Recorded,
+    RecordedCiphertext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

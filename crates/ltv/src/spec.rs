@@ -260,7 +260,7 @@ impl LtvParams {
     /// # Errors
     /// More values than slots, one that is no bit, or a ring without slots.
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::modulo_p(self.plain()?.encode(values, 1)?))
+        Ok(Plaintext::from_reduced(self.plain()?.encode(values, 1)?.into(), 1))
     }
 
     /// The bits in the slots.
@@ -277,7 +277,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::modulo_p(self.plain()?.encode_elements(values, 1)?))
+        Ok(Plaintext::from_reduced(self.plain()?.encode_elements(values, 1)?.into(), 1))
     }
 
     /// The elements of GF(2^d) in the slots.
@@ -293,7 +293,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of coefficients, or one that is no bit.
     pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
-        let plaintext = Plaintext::modulo_p(coefficients);
+        let plaintext = Plaintext::from_reduced(coefficients.into(), 1);
         self.message(&plaintext).map(|_| plaintext)
     }
 

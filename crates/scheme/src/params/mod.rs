@@ -151,7 +151,7 @@ impl Params {
 
     /// How many limbs of each prime the product of two ciphertexts reads and writes, before
     /// relinearization.
-    pub(crate) fn tensor_streams(&self) -> usize {
+    pub fn tensor_streams(&self) -> usize {
         4 * self.components() - 1
     }
 
@@ -171,7 +171,7 @@ impl Params {
     }
 
     /// Whether bootstrapping raises under the main secret, which is sparse then.
-    pub(crate) fn raises_under_main_key(&self) -> bool {
+    pub fn raises_under_main_key(&self) -> bool {
         self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
     }
 

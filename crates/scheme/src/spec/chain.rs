@@ -75,7 +75,7 @@ pub struct ModulusChain {
 impl ModulusChain {
     /// Chooses the primes and builds the ladder. Returns it with the primes in ring order: q0,
     /// words, fine, special.
-    pub(crate) fn build(spec: &ParamsSpec) -> Result<(ModulusChain, Vec<u64>), SchemeError> {
+    pub fn build(spec: &ParamsSpec) -> Result<(ModulusChain, Vec<u64>), SchemeError> {
         let taken = std::cell::RefCell::new(Vec::<u64>::new());
         let step = Ring::prime_step(spec.index)?;
         let pick = |bits: u32| -> Result<u64, SchemeError> {

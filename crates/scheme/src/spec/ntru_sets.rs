@@ -64,7 +64,7 @@ const SETS: [Set; 6] = [
 ];
 
 /// The specification of an NTRU set.
-pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+pub fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|set| set.name == name)?;
     Some(ParamsSpec {
         name: set.name.into(),
@@ -87,6 +87,6 @@ pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
 }
 
 /// The names of the NTRU sets.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|set| set.name)
 }

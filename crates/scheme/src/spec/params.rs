@@ -206,7 +206,7 @@ impl ParamsSpec {
     }
 
     /// The checks that need no tables.
-    pub(crate) fn check(&self) -> Result<(), SchemeError> {
+    pub fn check(&self) -> Result<(), SchemeError> {
         let bad =
             |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
         if self.name.is_empty()

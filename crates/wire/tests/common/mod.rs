@@ -1,8 +1,9 @@
 //! Parameters, keys and ciphertexts for the tests, each of which uses some.
 #![allow(dead_code)]
 
+use everlevel_bgv::{SecretKey, ServerKeys};
 use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext, SecretKey, ServerKeys};
+use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::ManifestKey;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
