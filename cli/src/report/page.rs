@@ -32,12 +32,13 @@ pub fn page(report: &Report) -> String {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta \
          name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>everlevel: \
          three papers, \
-         reproduced</title>\n<style>{style}</style>\n<script>{}</script>\n</head>\n<body>\\
-         n<header><h1>everlevel: three papers, reproduced</h1>\n<p>Every table of three papers on \
-         homomorphic encryption, theirs beside what this library finds, at {size}. Ratios are \
-         <b>here ÷ paper</b>: below 1 is less than in the paper, green where less is better. Blue \
-         columns are the papers'. <code>everlevel reproduce all{}</code> makes this page; each \
-         table says how to run it alone, and a click on a head sorts it.</p></header>\n",
+         reproduced</title>\n<style>{style}</style>\n<script>{}</script>\n</head>\n\
+         <body>\n<header><h1>everlevel: three papers, reproduced</h1>\n<p>Every table of three \
+         papers on homomorphic encryption, theirs beside what this library finds, at {size}. \
+         Ratios are <b>here ÷ paper</b>: below 1 is less than in the paper, green where less is \
+         better. Blue columns are the papers'. <code>everlevel reproduce all{}</code> makes this \
+         page; each table says how to run it alone, and a click on a head sorts \
+         it.</p></header>\n",
         include_str!("page.js"),
         if report.quick { "" } else { " --full" }
     );
