@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 use everlevel::wire::file::{Existing, write_file};
 use serde_json::json;
 
-use crate::args::Common;
-use crate::common::{emit, emit_json, table};
-use crate::error::CliError;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::of_file;
+use crate::console::output::{emit, emit_json, table};
 use crate::reproduce::args::ReproduceArgs;
 use crate::reproduce::record;
-use crate::roles::files::of_file;
 use args::{AllArgs, matches};
 use chapters::Records;
 use estimate::Estimates;

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::estimate::Estimates;
 use super::plan::{Job, Plan};
 use super::store::{Entry, Store};
-use crate::args::Common;
-use crate::common::emit;
-use crate::error::CliError;
-use crate::reproduce::record::Circumstances;
+use crate::console::args::Common;
+use crate::console::circumstances::Circumstances;
+use crate::console::errors::CliError;
+use crate::console::output::emit;
 
 /// Runs those of the jobs that have no record; `after` is called after each. Returns how many
 /// failed.

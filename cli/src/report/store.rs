@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::common::read_text;
-use crate::error::CliError;
+use crate::console::errors::CliError;
+use crate::console::files::read_text;
 use crate::reproduce::record;
 
 /// The largest record in bytes.

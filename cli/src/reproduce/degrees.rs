@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::ma_et_al::{Set, sets};
 use super::record;
-use crate::args::Common;
-use crate::common::{emit, emit_json, table};
-use crate::error::CliError;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, table};
 use crate::reproduce::args::ReproduceArgs;
 
 /// A way to remove the digits of a set.
@@ -193,7 +193,7 @@ fn text(lines: &[Line]) -> String {
         vec![
             l.row.to_string(),
             l.set.to_string(),
-            crate::params::power(l.p, l.r),
+            crate::console::output::power(l.p, l.r),
             l.e.to_string(),
             l.bound.to_string(),
             shown(l.multiplier),

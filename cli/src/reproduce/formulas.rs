@@ -4,9 +4,9 @@ use everlevel::circuit::digits::{DigitMethod, DigitProblem, MethodReport, compar
 use serde::Serialize;
 
 use super::record;
-use crate::args::Common;
-use crate::common::{emit, emit_json, table};
-use crate::error::CliError;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, table};
 use crate::reproduce::args::{ChenHanTable, ReproduceArgs};
 
 /// (p, e, v) of table 1: those of table 3, and those of bootstrapping.

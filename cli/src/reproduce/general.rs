@@ -8,12 +8,14 @@ use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
 use super::ma_et_al::{HELIB_THIN, Measured, TABLE_6};
-use super::record::{self, Circumstances};
-use crate::args::Common;
-use crate::bench::machine;
-use crate::bench::measure::Bench;
-use crate::common::{emit, emit_json, find_planner, median, progress, table};
-use crate::error::CliError;
+use super::record;
+use crate::commands::bench::measure::Bench;
+use crate::console::args::Common;
+use crate::console::circumstances::Circumstances;
+use crate::console::errors::CliError;
+use crate::console::machine;
+use crate::console::output::{emit, emit_json, median, progress, table};
+use crate::console::params::find_planner;
 use crate::reproduce::args::{MaEtAlTable, ReproduceArgs};
 
 /// The sets that are run unless `--set` asks for another one: those at 128 bits for the
@@ -312,7 +314,7 @@ fn one(
         .collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
 
-    let least = |f: &dyn Fn(&crate::bench::measure::Outcome) -> f64| {
+    let least = |f: &dyn Fn(&crate::commands::bench::measure::Outcome) -> f64| {
         outcomes.iter().map(f).fold(f64::INFINITY, f64::min)
     };
     let stage = |name: &str| {

@@ -12,8 +12,8 @@ pub mod record;
 mod recrypt;
 mod removal;
 
-use crate::args::Common;
-use crate::error::CliError;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
 use crate::reproduce::args::{ChenHanTable, MaEtAlTable, Paper, ReproduceArgs};
 
 /// Runs a table, or some rows of it.

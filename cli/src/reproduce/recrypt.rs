@@ -7,12 +7,14 @@ use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
 use super::chen_han::{Reported, Row, TABLE_4, TABLE_5, recrypt_spec};
-use super::record::{self, Circumstances};
-use crate::args::Common;
-use crate::bench::machine;
-use crate::bench::measure::Bench;
-use crate::common::{emit, emit_json, find_planner, median, progress, table};
-use crate::error::CliError;
+use super::record;
+use crate::commands::bench::measure::Bench;
+use crate::console::args::Common;
+use crate::console::circumstances::Circumstances;
+use crate::console::errors::CliError;
+use crate::console::machine;
+use crate::console::output::{emit, emit_json, median, progress, table};
+use crate::console::params::find_planner;
 use crate::reproduce::args::{ChenHanTable, ReproduceArgs, Variant};
 
 /// A run of one row.

@@ -12,10 +12,11 @@ use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
 use super::chen_han::{RemovalRow, TABLE_3, removal_spec};
-use super::record::{self, Circumstances};
-use crate::args::Common;
-use crate::common::{emit, emit_json, median, progress, table};
-use crate::error::CliError;
+use super::record;
+use crate::console::args::Common;
+use crate::console::circumstances::Circumstances;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, median, progress, table};
 use crate::reproduce::args::ReproduceArgs;
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Records, add, bars, figure, series, shown};
-use crate::params::power;
+use crate::console::output::power;
 use crate::plot::bars::Bars;
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 

@@ -16,7 +16,7 @@ use super::model::{
 };
 use super::plan::{Job, Plan};
 use super::store::{Origin, Store, Stored};
-use crate::common::median;
+use crate::console::output::median;
 use crate::plot::Plot;
 use crate::plot::bars::{BarPlot, Bars};
 

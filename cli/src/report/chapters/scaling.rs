@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Records, bars, figure, series};
-use crate::params::power;
+use crate::console::output::power;
 use crate::plot::{Join, LinePlot, Plot, Series};
 use crate::report::model::{Chapter, Fields, Figure};
 use crate::report::plan::{AES, BOOTSTRAP};

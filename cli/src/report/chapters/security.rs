@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Records, add, bars, figure, series};
-use crate::params::power;
+use crate::console::output::power;
 use crate::plot::bars::BarPlot;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
 use crate::report::plan::{CARD, SECURITY};

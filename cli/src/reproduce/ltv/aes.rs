@@ -9,8 +9,8 @@ use serde::Deserialize;
 
 use super::parameters::VARIANCE;
 use super::{Chapter, Figure};
-use crate::common::read_text;
-use crate::error::CliError;
+use crate::console::errors::CliError;
+use crate::console::files::read_text;
 
 /// A set as the paper prints it.
 struct Set {

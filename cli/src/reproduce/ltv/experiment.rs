@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::Figure;
 use super::parameters::LAST_DEGREE_OF_LLL;
-use crate::common::read_text;
-use crate::error::CliError;
+use crate::console::errors::CliError;
+use crate::console::files::read_text;
 
 /// Where the record lies, seen from the root of the source tree.
 pub const PATH: &str = "papers/results/ltv-table-2-experiment.json";

@@ -9,7 +9,7 @@ use everlevel::{KeyPlan, OptIn, Params};
 
 use super::parameters::VARIANCE;
 use super::{Chapter, Figure, timing};
-use crate::error::CliError;
+use crate::console::errors::CliError;
 
 const BITS_OF_A_GIB: f64 = (8u64 << 30) as f64;
 const BITS_OF_A_MIB: f64 = (8u64 << 20) as f64;

@@ -10,10 +10,11 @@ mod timing;
 
 use serde::Serialize;
 
-use super::record::{self, Circumstances};
-use crate::args::Common;
-use crate::common::{emit, emit_json, table};
-use crate::error::CliError;
+use super::record;
+use crate::console::args::Common;
+use crate::console::circumstances::Circumstances;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, table};
 use crate::reproduce::args::{LtvTable, ReproduceArgs};
 pub use aes::hours_of_paper;
 

@@ -5,7 +5,7 @@ use everlevel::security::{bkz, hermite, ntru};
 
 use super::experiment;
 use super::{Chapter, Figure};
-use crate::error::CliError;
+use crate::console::errors::CliError;
 
 /// The variance of a coefficient of χ as the library samples it: a Gaussian of deviation 1.55, cut
 /// at B = 2.

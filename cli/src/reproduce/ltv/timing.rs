@@ -9,8 +9,8 @@ use everlevel::{
 };
 use rand_core::CryptoRng;
 
-use crate::common::median;
-use crate::error::CliError;
+use crate::console::errors::CliError;
+use crate::console::output::median;
 
 /// X^4096 + 1 and a modulus of 125 bits.
 const LTV: &str = "insecure_ltv-n4096";

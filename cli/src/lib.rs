@@ -1,0 +1,19 @@
+//! The program `everlevel` as a library, for programs that share its manners.
+//!
+//! * [`run`]: the program itself.
+//! * [`console`]: options, output, errors and exit codes, parameter sets by name or by file, and
+//!   what a measurement says of its machine.
+//! * [`commands::bench`]: one bootstrapping under fresh keys, measured and checked.
+//! * [`plot`]: line plots as SVG.
+//!
+//! It promises nothing: other programs use the library `everlevel`.
+#![forbid(unsafe_code)]
+
+mod columns;
+pub mod commands;
+pub mod console;
+pub mod plot;
+mod report;
+mod reproduce;
+
+pub use commands::run;
