@@ -1,11 +1,9 @@
 //! `reproduce ltv`: the paper's digits where it is right, the corrected ones where it slips, and
 //! the records in papers/results.
 
-mod common;
-
 use std::path::Path;
 
-use common::{everlevel, json, success};
+use crate::common::{everlevel, json, success};
 use serde_json::Value;
 
 fn figures(table: usize) -> Vec<Value> {

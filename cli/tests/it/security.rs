@@ -1,8 +1,6 @@
 //! What keys are worth, and sets for a computation.
 
-mod common;
-
-use common::{file, json, success, usage};
+use crate::common::{file, json, success, usage};
 use serde_json::Value;
 
 fn number(value: &Value, key: &str) -> f64 {
@@ -113,7 +111,7 @@ fn the_papers_keys_are_shown_beside_their_claims() {
     }
     assert_eq!(find("ltv-32768")["block_size"], 2);
     let markdown = success(&["security", "papers", "--markdown"]);
-    let stored = include_str!("../../docs/security.md");
+    let stored = include_str!("../../../docs/security.md");
     assert!(
         stored.contains(markdown.trim()),
         "docs/security.md is out of date: paste what `everlevel security papers --markdown` prints"

@@ -1,12 +1,10 @@
 //! `reproduce all`: the plan, resumption, and the page, also as a browser sees it.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{everlevel, json, usage};
+use crate::common::{everlevel, json, usage};
 use serde_json::{Value, json as object};
 
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");

@@ -22,14 +22,12 @@ pub fn success(args: &[&str]) -> String {
 }
 
 /// Runs the program with --json and parses what it prints.
-#[allow(dead_code)]
 pub fn json(args: &[&str]) -> serde_json::Value {
     let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
     serde_json::from_str(&success(&args)).expect("one JSON value")
 }
 
 /// A file with this text in a directory of the test run.
-#[allow(dead_code)]
 pub fn file(name: &str, text: impl AsRef<[u8]>) -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).expect("a temporary file");
@@ -37,7 +35,6 @@ pub fn file(name: &str, text: impl AsRef<[u8]>) -> String {
 }
 
 /// What a command that must refuse its arguments says: exit code 2, one line.
-#[allow(dead_code)]
 pub fn usage(args: &[&str]) -> String {
     let out = everlevel(args);
     let err = String::from_utf8(out.stderr).expect("UTF-8");

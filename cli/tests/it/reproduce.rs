@@ -1,11 +1,9 @@
 //! `reproduce`: quick runs against what is recorded in papers/results/quick, and what is printed.
 
-mod common;
-
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use common::{file, json, success};
+use crate::common::{file, json, success};
 use serde_json::{Map, Value};
 
 /// The papers' tables with their numbers of rows.

@@ -1,9 +1,7 @@
 //! Whatever is wrong with the input: exit code 2, one line that says what was expected, what was
 //! found and what to do.
 
-mod common;
-
-use common::{everlevel, file, success, usage};
+use crate::common::{everlevel, file, success, usage};
 use serde_json::{Value, json};
 
 const TOY: &str = "insecure_bgv-257-n8";

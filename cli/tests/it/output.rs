@@ -1,10 +1,8 @@
 //! What the commands print.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{file, json, success};
+use crate::common::{file, json, success};
 use serde_json::Value;
 
 const TOY: &str = "insecure_bgv-257-n8";
