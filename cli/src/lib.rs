@@ -1,4 +1,4 @@
-//! The program `everlevel` as a library, for programs that share its manners.
+//! The program `everlevel` as a library, for programs with the same options, output and errors.
 //!
 //! * [`run`]: the program itself.
 //! * [`console`]: options, output, errors and exit codes, parameter sets by name or by file, and
@@ -6,14 +6,12 @@
 //! * [`commands::bench`]: one bootstrapping under fresh keys, measured and checked.
 //! * [`plot`]: line plots as SVG.
 //!
-//! It promises nothing: other programs use the library `everlevel`.
+//! It makes no promises before 1.0: applications use the library `everlevel`.
 #![forbid(unsafe_code)]
 
 mod columns;
 pub mod commands;
 pub mod console;
 pub mod plot;
-mod report;
-mod reproduce;
 
 pub use commands::run;

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 8] = [
+const STACK: [&str; 9] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-security",
@@ -16,6 +16,7 @@ const STACK: [&str; 8] = [
     "everlevel-circuit",
     "everlevel",
     "everlevel-cli",
+    "everlevel-papers",
 ];
 
 /// What cargo knows of the workspace.
@@ -156,6 +157,22 @@ fn arrows_run_one_way() {
         arrows["everlevel-cli"].iter().eq(["everlevel"]),
         "the program goes through the facade"
     );
+    assert!(
+        arrows["everlevel-papers"].contains("everlevel-cli"),
+        "the tables of papers share the console of the program"
+    );
+    // Being highest, it is no dependency of what ships; tests and examples leave it alone as well.
+    for package in metadata(&["--no-deps"]) {
+        let dependencies = package["dependencies"].as_array().unwrap();
+        assert!(
+            dependencies.iter().all(|d| d["name"] != "everlevel-papers"),
+            "{} depends on papers",
+            package["name"]
+        );
+        let published =
+            package["publish"].as_array().is_none_or(|registries| !registries.is_empty());
+        assert!(package["name"] != "everlevel-papers" || !published, "papers are not published");
+    }
 }
 
 #[test]
@@ -186,8 +203,10 @@ fn notation_and_decisions_are_linked() {
 #[test]
 fn notation_names_what_exists() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let code: String =
-        ["crates", "everlevel/src", "cli/src"].iter().map(|d| sources(&root.join(d))).collect();
+    let code: String = ["crates", "everlevel/src", "cli/src", "papers/src"]
+        .iter()
+        .map(|d| sources(&root.join(d)))
+        .collect();
     let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let notation = include_str!("../../docs/NOTATION.md");
     let mut names = 0;

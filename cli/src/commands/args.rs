@@ -16,7 +16,6 @@ use crate::commands::roles::args::{
 use crate::commands::security::SecurityCommand;
 use crate::commands::selftest::SelftestArgs;
 use crate::console::args::Common;
-use crate::reproduce::args::ReproduceArgs;
 
 /// Exact homomorphic encryption that never runs out of levels.
 #[derive(Parser)]
@@ -67,12 +66,9 @@ pub enum Command {
     /// Measure
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// AES on encrypted blocks
+    /// AES data in, ciphertexts of its bytes out
     #[command(subcommand)]
     Aes(AesCommand),
-    /// Run the tables of a paper (Chen, Han 2018; Ma et al. 2024; Doröz, Hu, Sunar 2014) at its
-    /// parameters, and print them beside the paper's figures
-    Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a
     /// bootstrapping
     Selftest(SelftestArgs),

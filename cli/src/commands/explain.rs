@@ -22,8 +22,7 @@ use crate::console::errors::CliError;
 use crate::console::files::{check_free, existing, of_file};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::{find_params, find_planner};
-use crate::plot::LinePlot;
-use crate::plot::noise::{NoisePoint, noise_plot};
+use crate::plot::{LinePlot, NoisePoint, noise_plot};
 
 /// Arguments of `explain`.
 #[derive(Args)]

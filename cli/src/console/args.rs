@@ -1,6 +1,7 @@
 //! Options that several commands have.
 
 use clap::Args;
+use everlevel::OptIn;
 
 /// Options that every command has.
 #[derive(Args, Clone)]
@@ -15,6 +16,13 @@ pub struct Common {
     /// (chen-han-, ma-, ltv-)
     #[arg(long, global = true)]
     pub insecure_research: bool,
+}
+
+impl Common {
+    /// Whether sets below 128 bits are allowed.
+    pub fn opt_in(&self) -> OptIn {
+        if self.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly }
+    }
 }
 
 /// The parameter set of a command.

@@ -5,7 +5,7 @@ use std::path::Path;
 use everlevel::circuit::CircuitError;
 use everlevel::scheme::params::BootstrapMode;
 use everlevel::{
-    BootstrapPlan, Error, KeyPlanner, OptIn, Params, ParamsSpec, SchemeError, bootstrap_plan,
+    BootstrapPlan, Error, KeyPlanner, Params, ParamsSpec, SchemeError, bootstrap_plan,
 };
 
 use crate::console::args::Common;
@@ -46,8 +46,12 @@ pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
 /// The parameter set by name, or from a JSON file; sets below 128 bits only if `common` allows
 /// them.
 pub fn find_params(name: &str, common: &Common) -> Result<Params, CliError> {
-    let opt_in = if common.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly };
-    Params::new(find_spec(name)?, opt_in).map_err(CliError::usage)
+    params_of(find_spec(name)?, common)
+}
+
+/// The parameter set of a specification, if `common` allows it.
+pub fn params_of(spec: ParamsSpec, common: &Common) -> Result<Params, CliError> {
+    Params::new(spec, common.opt_in()).map_err(CliError::usage)
 }
 
 /// Plans the keys and the bootstrapping of a set, in the mode that the set names or in another.

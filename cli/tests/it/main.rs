@@ -3,9 +3,6 @@
 
 mod bad_input;
 mod common;
-mod ltv;
 mod output;
-mod report;
-mod reproduce;
 mod roles;
 mod security;

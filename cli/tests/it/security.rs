@@ -94,31 +94,6 @@ fn nonsense_is_told() {
 }
 
 #[test]
-fn the_papers_keys_are_shown_beside_their_claims() {
-    let keys = json(&["security", "papers"]);
-    let find = |part: &str| {
-        keys.as_array()
-            .unwrap()
-            .iter()
-            .find(|k| k["key"].as_str().unwrap().contains(part))
-            .unwrap()
-            .clone()
-    };
-    let main = find("main");
-    assert_eq!((number(&main, "claimed_bits"), number(&main, "n")), (92.9, 16384.0));
-    for key in keys.as_array().unwrap() {
-        assert!(number(key, "bits") < number(key, "claimed_bits") + 12.0, "{key}");
-    }
-    assert_eq!(find("ltv-32768")["block_size"], 2);
-    let markdown = success(&["security", "papers", "--markdown"]);
-    let stored = include_str!("../../../docs/security.md");
-    assert!(
-        stored.contains(markdown.trim()),
-        "docs/security.md is out of date: paste what `everlevel security papers --markdown` prints"
-    );
-}
-
-#[test]
 fn a_plan_for_a_computation_is_a_set_that_computes_it() {
     let path = file("planned.json", String::new());
     std::fs::remove_file(&path).unwrap();

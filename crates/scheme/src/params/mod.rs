@@ -2,7 +2,6 @@
 
 mod chain;
 mod ltv;
-mod ma;
 mod security;
 mod sets;
 mod spec;
@@ -17,7 +16,6 @@ use crate::noise::{Account, NoiseModel, raise_digit_count};
 
 pub use chain::{Chain, Gadget, GadgetId, Level};
 pub use ltv::ntru_names;
-pub use ma::{PaperSet, Variant, paper_sets};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 pub use sets::{names, spec};
 pub use spec::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};

@@ -1,7 +1,7 @@
 //! The named parameter sets.
 
+use super::ltv;
 use super::spec::{BootstrapSpec, Family, ParamsSpec, SecretKind};
-use super::{ltv, ma};
 use crate::error::SchemeError;
 use crate::form::Form;
 
@@ -240,21 +240,16 @@ const SETS: &[Set] = &[
     },
 ];
 
-/// The names of all sets, those of papers' chapters and NTRU's ([`ntru_names`](super::ntru_names))
-/// left out.
+/// The names of all sets, those of NTRU ([`ntru_names`](super::ntru_names)) left out.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
-/// The specification of a named set, of one of a paper's chapter
-/// ([`paper_sets`](super::paper_sets)), or of one over NTRU ([`ntru_names`](super::ntru_names)).
+/// The specification of a named set, or of one over NTRU ([`ntru_names`](super::ntru_names)).
 ///
 /// # Errors
 /// An unknown name; the error lists the known ones.
 pub fn spec(name: &str) -> Result<ParamsSpec, SchemeError> {
-    if let Some(set) = ma::paper_sets().find(|set| set.name() == name) {
-        return Ok(set.spec());
-    }
     if let Some(spec) = ltv::spec(name) {
         return Ok(spec);
     }
