@@ -2,7 +2,7 @@
 
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::{
-    Ciphertext, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys, SharingPolicy,
+    Ciphertext, FloodingPolicy, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use rand_core::CryptoRng;
 
@@ -121,11 +121,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::decrypt`]; a ciphertext without room for the flood, see
-    /// [`SharingPolicy::capacity_needed`].
+    /// [`FloodingPolicy::capacity_needed`].
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
-        policy: &SharingPolicy,
+        policy: &FloodingPolicy,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt_for_sharing(ciphertext, policy, rng)?.decode(self.params())?)

@@ -1,5 +1,5 @@
-//! The program `papers`: every table of three papers on homomorphic encryption, run by everlevel and
-//! printed beside what the papers report.
+//! The program `papers`: every table of three papers on homomorphic encryption, run by everlevel
+//! and printed beside what the papers report.
 #![forbid(unsafe_code)]
 
 mod aes;

@@ -4,8 +4,8 @@ use everlevel::{OptIn, Params};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json, table};
-use everlevel_security::CostModel;
-use everlevel_security::lwe::{self, Lwe, Secret};
+use everlevel_estimator::CostModel;
+use everlevel_estimator::lwe::{self, Lwe, Secret};
 use serde::Serialize;
 
 use crate::chen_han::tables;

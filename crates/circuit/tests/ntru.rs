@@ -12,7 +12,7 @@ fn polynomials_are_exact_over_ntru() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut random =
             |count: usize| (0..count).map(|_| rng.next_u64() % 257).collect::<Vec<u64>>();
-        let polynomial = Polynomial::new(params.plain().modulus(1), random(40));
+        let polynomial = Polynomial::new(params.plaintext_ring().modulus(1), random(40));
         let plan =
             PolynomialPlan::new(std::slice::from_ref(&polynomial), DepthGoal::Least).unwrap();
         let values = random(params.slots());

@@ -121,11 +121,7 @@ impl Scheme for LtvEvaluator {
         self.add_scalar(&sum, constant)
     }
 
-    fn mul_no_relin(
-        &self,
-        a: &LtvCiphertext,
-        b: &LtvCiphertext,
-    ) -> Result<LtvProduct, SchemeError> {
+    fn mul_lazy(&self, a: &LtvCiphertext, b: &LtvCiphertext) -> Result<LtvProduct, SchemeError> {
         self.product(a, b)
     }
 
@@ -233,7 +229,7 @@ impl Scheme for LtvEvaluator {
         }
     }
 
-    fn galois_many(
+    fn hoist(
         &self,
         x: &LtvCiphertext,
         gs: &[GaloisElement],

@@ -4,8 +4,8 @@ use everlevel_ring::CanonicalNorm;
 
 use crate::error::SchemeError;
 use crate::noise::embedding_profile;
+use crate::ops::{DiagonalValues, PeriodicSlots};
 use crate::params::Params;
-use crate::verbs::{DiagonalValues, PeriodicSlots};
 
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for
 /// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
@@ -16,7 +16,7 @@ pub(crate) fn diagonal_plaintext(
     values: &DiagonalValues,
     e: u32,
 ) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
-    let plain = params.plain();
+    let plain = params.plaintext_ring();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
     match (values, plain.shape().axes()) {
         (DiagonalValues::Periodic(PeriodicSlots { period, values }), None) => {

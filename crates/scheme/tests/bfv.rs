@@ -3,7 +3,7 @@
 
 use everlevel_ring::convert::{RoundingScale, divide_round};
 use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
-use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
     Plaintext, PublicKey, Scheme, SchemeError, SecretKey, ServerKeys,
@@ -28,7 +28,7 @@ fn small(p: u64, r: u32, form: Form) -> ParamsSpec {
         secret: SecretKind::UniformTernary,
         form,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         bootstrap: None,
     }
 }
@@ -186,7 +186,7 @@ fn noise_is_within_its_bounds_up_to_the_largest_plaintext_moduli() {
     for (p, r) in [(257, 1), (257, 6), (127, 8), (257, 7), (17, 15)] {
         for (form, through_bgv) in [(Form::Bgv, false), (Form::Bfv, false), (Form::Bfv, true)] {
             let params = build(ParamsSpec { through_bgv, ..small(p, r, form) });
-            let t = params.plain().modulus(r);
+            let t = params.plaintext_ring().modulus(r);
             for seed in 0..16 {
                 let mut rng = ChaCha20Rng::seed_from_u64(seed);
                 let (secret, scheme) = keys(&params, &mut rng);
@@ -241,9 +241,11 @@ fn extended_plaintext_moduli_are_congruent() {
     for (p, r, highest) in [(2, 1, 32), (2, 3, 16), (17, 1, 4), (127, 2, 3)] {
         // An odd index where p = 2.
         let index = if p == 2 { 255 } else { 128 };
-        for (form, family) in
-            [(Form::Bgv, Family::Rlwe), (Form::Bfv, Family::Rlwe), (Form::Bgv, Family::Ntru)]
-        {
+        for (form, family) in [
+            (Form::Bgv, Assumption::Rlwe),
+            (Form::Bfv, Assumption::Rlwe),
+            (Form::Bgv, Assumption::Ntru),
+        ] {
             let params = build(ParamsSpec {
                 index,
                 extended_exponent: highest,
@@ -272,7 +274,7 @@ fn extended_plaintext_moduli_are_congruent() {
                     assert_eq!(reduced(wide), *plain, "{name}, {e}");
                     // What decryption finds modulo p^e is one value, whatever is done next.
                     let whole = secret.decrypt(wide).unwrap();
-                    let t = params.plain().modulus(r);
+                    let t = params.plaintext_ring().modulus(r);
                     assert!(
                         whole
                             .coefficients()
@@ -325,8 +327,11 @@ fn whole_slots_are_multiplied_in_the_galois_ring() {
     {
         let mut rng = ChaCha20Rng::seed_from_u64(11);
         let (secret, scheme) = keys(&params, &mut rng);
-        let (plain, r, d) =
-            (params.plain(), params.plain_exponent(), params.slot_shape().degree_of_slot());
+        let (plain, r, d) = (
+            params.plaintext_ring(),
+            params.plain_exponent(),
+            params.slot_shape().degree_of_slot(),
+        );
         assert!(d > 1);
         let (x, y) = (
             random(&params, params.degree(), &mut rng),

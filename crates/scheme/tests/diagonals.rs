@@ -1,8 +1,8 @@
 //! Diagonals along the last dimensions of rings with axes: products with them and sums over
 //! automorphisms against the plain computation, bounds against measured noise.
 
-use everlevel_ring::{GaloisElement, PlainRing};
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_ring::{GaloisElement, PlaintextRing};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
     DiagonalValues, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
     Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,
@@ -10,7 +10,7 @@ use everlevel_scheme::{
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-fn params(index: u64, p: u64, r: u32, form: Form, family: Family) -> Params {
+fn params(index: u64, p: u64, r: u32, form: Form, family: Assumption) -> Params {
     let spec = ParamsSpec {
         name: format!("insecure_diagonals-{p}-m{index}"),
         index,
@@ -79,7 +79,7 @@ impl Map {
     }
 
     /// The parts of each giant, by the definition.
-    fn parts(&self, plain: &PlainRing, x: &[u64], e: u32) -> Vec<Vec<u64>> {
+    fn parts(&self, plain: &PlaintextRing, x: &[u64], e: u32) -> Vec<Vec<u64>> {
         let t = plain.modulus(e);
         let row = |row: &Vec<Option<Vec<u64>>>| {
             let terms = row.iter().zip(&self.babies).filter_map(|(d, g)| Some((d.as_ref()?, *g)));
@@ -95,7 +95,7 @@ impl Map {
     }
 
     /// The sum over giants and the chain of them.
-    fn expected(&self, plain: &PlainRing, x: &[u64], e: u32) -> [Vec<u64>; 2] {
+    fn expected(&self, plain: &PlaintextRing, x: &[u64], e: u32) -> [Vec<u64>; 2] {
         let t = plain.modulus(e);
         let plus = |a: &[u64], b: &[u64]| -> Vec<u64> {
             a.iter().zip(b).map(|(x, y)| t.add(*x, *y)).collect()
@@ -125,7 +125,7 @@ impl Map {
             .collect();
         let rows: Vec<Vec<Option<&S::Diagonal>>> =
             prepared.iter().map(|row| row.iter().map(Option::as_ref).collect()).collect();
-        let babies = scheme.galois_many(x, &self.babies).unwrap();
+        let babies = scheme.hoist(x, &self.babies).unwrap();
         let parts = || self.giants.iter().copied().zip(scheme.combine(&babies, &rows).unwrap());
         let sum = scheme.galois_sum(parts().collect(), NextUse::Keep).unwrap();
         [sum, scheme.galois_chain(parts().map(Ok), NextUse::Keep).unwrap()]
@@ -138,16 +138,16 @@ fn linear_maps_with_diagonals_along_the_last_dimensions() {
     // Bits in lines of 16; three axes with a bad last dimension; a prime; prime powers among the
     // axes; a power of two among them, whose units have two cycles.
     for (index, p, r, form, family) in [
-        (17 * 97, 2, 1, Form::Bgv, Family::Rlwe),
-        (3 * 5 * 17, 2, 2, Form::Bgv, Family::Rlwe),
-        (3 * 5 * 17, 2, 1, Form::Bgv, Family::Ntru),
-        (5 * 7 * 11, 71, 1, Form::Bfv, Family::Rlwe),
-        (9 * 49, 31, 1, Form::Bgv, Family::Rlwe),
-        (16 * 17, 127, 2, Form::Bgv, Family::Rlwe),
-        (23, 2, 3, Form::Bgv, Family::Rlwe),
+        (17 * 97, 2, 1, Form::Bgv, Assumption::Rlwe),
+        (3 * 5 * 17, 2, 2, Form::Bgv, Assumption::Rlwe),
+        (3 * 5 * 17, 2, 1, Form::Bgv, Assumption::Ntru),
+        (5 * 7 * 11, 71, 1, Form::Bfv, Assumption::Rlwe),
+        (9 * 49, 31, 1, Form::Bgv, Assumption::Rlwe),
+        (16 * 17, 127, 2, Form::Bgv, Assumption::Rlwe),
+        (23, 2, 3, Form::Bgv, Assumption::Rlwe),
     ] {
         let params = params(index, p, r, form, family);
-        let (map, plain) = (Map::random(&params, &mut rng), params.plain());
+        let (map, plain) = (Map::random(&params, &mut rng), params.plaintext_ring());
         let secret = SecretKey::generate(&params, &mut rng);
         let used = map.babies.iter().chain(&map.giants).copied();
         let plan = KeyPlan::automorphisms_up_to(&params, used, params.chain().top());
@@ -178,11 +178,11 @@ fn linear_maps_with_diagonals_along_the_last_dimensions() {
 /// embedding by embedding along both axes.
 #[test]
 fn bounds_move_with_their_diagonals() {
-    let params = params(17 * 97, 2, 1, Form::Bgv, Family::Rlwe);
+    let params = params(17 * 97, 2, 1, Form::Bgv, Assumption::Rlwe);
     let (scheme, shape) = (NoOp::blank(&params), params.slot_shape());
     // So noisy that key switches do not count.
     let x = scheme
-        .encrypt_worn(&Plaintext::encode(&params, &[]).unwrap(), params.chain().top(), 100.0)
+        .encrypt_exhausted(&Plaintext::encode(&params, &[]).unwrap(), params.chain().top(), 100.0)
         .unwrap();
     let inner = 2 * shape.degree_of_slot();
     let mask = |place: usize| {
@@ -195,7 +195,7 @@ fn bounds_move_with_their_diagonals() {
     let masks: Vec<_> =
         (0..16).map(|i| scheme.diagonal(&mask(i), 1, x.meta().level).unwrap()).collect();
     let noise = |rows: &[Vec<Option<&_>>]| {
-        let inputs = scheme.galois_many(&x, &vec![shape.identity(); rows[0].len()]).unwrap();
+        let inputs = scheme.hoist(&x, &vec![shape.identity(); rows[0].len()]).unwrap();
         let parts = scheme.combine(&inputs, rows).unwrap();
         let giants = (0..).map(|k| shape.rotation_along(0, k));
         let sum = scheme.galois_sum(giants.zip(parts).collect(), NextUse::Keep).unwrap();
@@ -212,7 +212,7 @@ fn bounds_move_with_their_diagonals() {
 
 #[test]
 fn other_numbers_of_elements_are_refused() {
-    let params = params(17 * 97, 2, 1, Form::Bgv, Family::Rlwe);
+    let params = params(17 * 97, 2, 1, Form::Bgv, Assumption::Rlwe);
     let scheme = NoOp::new(&params, 1);
     for count in [0, 1, 48, 95, 97, 16 * 96 + 1, 2 * 16 * 96] {
         let refused =

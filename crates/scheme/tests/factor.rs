@@ -23,13 +23,13 @@ fn a_factor_does_what_its_plaintext_does_at_every_level_that_it_fits() {
         let plain = Plaintext::encode(&params, &values).unwrap();
         let fresh = key.encrypt(&plain, &mut rng).unwrap();
         let top = params.chain().top();
-        let factor = evaluator.plain_factor(&plain, top).unwrap();
+        let factor = evaluator.prepare_plaintext(&plain, top).unwrap();
         assert_eq!(factor.level(), top);
         let mut fitted = 0;
         for level in (0..=top.0).map(Level) {
             let Ok(x) = evaluator.mod_switch_to(&fresh, level) else { continue };
             let Ok(expected) = evaluator.mul_plain(&x, &plain) else { continue };
-            match evaluator.mul_factor(&x, &factor) {
+            match evaluator.mul_prepared_plain(&x, &factor) {
                 Ok(y) => {
                     fitted += 1;
                     assert_eq!(y.components().len(), expected.components().len());
@@ -49,14 +49,17 @@ fn a_factor_does_what_its_plaintext_does_at_every_level_that_it_fits() {
             }
         }
         assert!(fitted > 0, "{name}");
-        let low = evaluator.plain_factor(&plain, Level(0)).unwrap();
+        let low = evaluator.prepare_plaintext(&plain, Level(0)).unwrap();
         assert!(
-            matches!(evaluator.mul_factor(&fresh, &low), Err(SchemeError::BadArgument { .. })),
+            matches!(
+                evaluator.mul_prepared_plain(&fresh, &low),
+                Err(SchemeError::BadArgument { .. })
+            ),
             "{name}"
         );
         assert!(
             matches!(
-                evaluator.plain_factor(&plain, Level(top.0 + 1)),
+                evaluator.prepare_plaintext(&plain, Level(top.0 + 1)),
                 Err(SchemeError::BadLevel { .. })
             ),
             "{name}"
@@ -74,8 +77,8 @@ fn factors_of_other_rings_and_moduli_are_refused() {
         .unwrap();
     let foreign = Evaluator::new(ServerKeys::empty(&other));
     let factor = foreign
-        .plain_factor(&Plaintext::encode(&other, &[1]).unwrap(), other.chain().top())
+        .prepare_plaintext(&Plaintext::encode(&other, &[1]).unwrap(), other.chain().top())
         .unwrap();
-    let refused = Evaluator::new(ServerKeys::empty(&one)).mul_factor(&x, &factor);
+    let refused = Evaluator::new(ServerKeys::empty(&one)).mul_prepared_plain(&x, &factor);
     assert!(matches!(refused.err(), Some(SchemeError::WrongParams { .. })));
 }

@@ -2,10 +2,10 @@
 //! against the measured noise.
 
 use everlevel_scheme::params::{ntru_names, spec};
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey,
+    Bootstrappable, Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, Level, NextUse, NoOp,
+    OptIn, Params, ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Scheme, SchemeError, SecretKey,
     ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
@@ -78,7 +78,7 @@ fn noise_is_within_its_bounds_and_not_far_below() {
     for (name, limit) in SETS.into_iter().zip([7.0, 9.0, 12.0]) {
         for seed in 0..12 {
             let mut f = Fixture::named(name, seed);
-            let t = f.params.plain().modulus(1);
+            let t = f.params.plaintext_ring().modulus(1);
             let (x, y) = (f.values(), f.values());
             let zip = |g: &dyn Fn(u64, u64) -> u64| -> Vec<u64> {
                 x.iter().zip(&y).map(|(&x, &y)| g(x, y)).collect()
@@ -118,10 +118,7 @@ fn noise_is_within_its_bounds_and_not_far_below() {
                 &zip(&|x, _| t.neg(t.mul(x, t.reduce_u64(5)))),
             );
             let sums = s
-                .add_products(
-                    &s.mul_no_relin(&a, &b).unwrap(),
-                    &s.mul_no_relin(&product, &a).unwrap(),
-                )
+                .add_products(&s.mul_lazy(&a, &b).unwrap(), &s.mul_lazy(&product, &a).unwrap())
                 .unwrap();
             let expected = zip(&|x, y| t.add(t.mul(x, y), t.mul(x, t.mul(x, y))));
             fine("lazy sum", &s.relinearize(&sums, NextUse::Product).unwrap(), &expected);
@@ -140,7 +137,7 @@ fn noise_is_within_its_bounds_and_not_far_below() {
 fn automorphisms_and_linear_maps_are_exact() {
     for name in ["insecure_ltv-257-n8", "insecure_yashe-257-n8"] {
         let mut f = Fixture::named(name, 3);
-        let (shape, t) = (f.params.slot_shape().clone(), f.params.plain().modulus(1));
+        let (shape, t) = (f.params.slot_shape().clone(), f.params.plaintext_ring().modulus(1));
         let columns = shape.columns();
         let x = f.values();
         let a = f.encrypt(&x);
@@ -166,7 +163,7 @@ fn automorphisms_and_linear_maps_are_exact() {
             s.diagonal(&DiagonalValues::Periodic(d.clone()), 1, a.level()).unwrap()
         };
         let prepared: Vec<_> = diagonals.iter().map(prepare).collect();
-        let babies = s.galois_many(&a, &[shape.identity(), shape.rotation(1)]).unwrap();
+        let babies = s.hoist(&a, &[shape.identity(), shape.rotation(1)]).unwrap();
         let rows = [vec![Some(&prepared[0]), Some(&prepared[1])], vec![None, Some(&prepared[0])]];
         let parts = || shape_elements(&shape).into_iter().zip(s.combine(&babies, &rows).unwrap());
         let at =
@@ -199,7 +196,7 @@ fn shape_elements(shape: &everlevel_ring::SlotShape) -> [everlevel_ring::GaloisE
 fn multiplies_until_it_refuses() {
     for (name, least) in SETS.into_iter().zip([18, 69, 20]) {
         let mut f = Fixture::named(name, 5);
-        let t = f.params.plain().modulus(1);
+        let t = f.params.plaintext_ring().modulus(1);
         let open = NoOp::new(&f.params, 0);
         let mut x = f.values();
         let mut a = f.encrypt(&x);
@@ -237,7 +234,7 @@ fn prime_powers_and_ternary_keys() {
         let x = f.secret.encrypt(&plain, &mut f.rng).unwrap();
         let s = &f.scheme;
         let square = s.mul(&x, &x, NextUse::Product).unwrap();
-        let t = f.params.plain().modulus(2);
+        let t = f.params.plaintext_ring().modulus(2);
         let squares: Vec<u64> = values.iter().map(|&v| t.mul(v, v)).collect();
         f.slack("square modulo p^2", &square, &squares);
         let lifted = s.multiply_by_p(&square).unwrap();
@@ -305,7 +302,7 @@ fn every_ntru_set_is_insecure_and_says_so() {
     for spec in named.chain(sets_of_the_paper()) {
         let params = Params::new(spec.clone(), OptIn::InsecureResearch).unwrap();
         let name = params.name();
-        assert_eq!(params.spec().family, Family::Ntru, "{name}");
+        assert_eq!(params.spec().family, Assumption::Ntru, "{name}");
         assert!(
             params.security().bits() < 64.0 && params.security().weakest().key.contains("NTRU"),
             "{name}"
@@ -341,9 +338,9 @@ fn every_ntru_set_is_insecure_and_says_so() {
     let mut f = Fixture::named(SETS[0], 1);
     let x = f.values();
     let a = f.encrypt(&x);
-    assert!(matches!(f.scheme.begin_raise(&a), Err(SchemeError::BadParams { .. })));
+    assert!(matches!(f.scheme.to_base_modulus(&a), Err(SchemeError::BadParams { .. })));
     let twin = Params::new(
-        ParamsSpec { family: Family::Rlwe, ..spec(SETS[0]).unwrap() },
+        ParamsSpec { family: Assumption::Rlwe, ..spec(SETS[0]).unwrap() },
         OptIn::InsecureResearch,
     )
     .unwrap();
@@ -357,10 +354,10 @@ fn a_product_across_two_keys_decrypts_under_both() {
     for name in SETS {
         let [mut f, mut g] = [1, 2].map(|seed| Fixture::named(name, seed));
         g.params = f.params.clone();
-        let t = f.params.plain().modulus(1);
+        let t = f.params.plaintext_ring().modulus(1);
         let (x, y) = (f.values(), g.values());
         let (a, b) = (f.encrypt(&x), g.encrypt(&y));
-        let product = f.scheme.mul_no_relin(&a, &b).unwrap();
+        let product = f.scheme.mul_lazy(&a, &b).unwrap();
         let twice = f.scheme.add_products(&product, &product).unwrap();
         let expected: Vec<u64> = x.iter().zip(&y).map(|(&x, &y)| t.mul(x, y)).collect();
         let open = |one: &Fixture, other: &Fixture, product: &_| {
@@ -378,7 +375,7 @@ fn a_product_across_two_keys_decrypts_under_both() {
     let (mut f, other) = (ltv, yashe.secret);
     let x = f.values();
     let a = f.encrypt(&x);
-    let product = f.scheme.mul_no_relin(&a, &a).unwrap();
+    let product = f.scheme.mul_lazy(&a, &a).unwrap();
     assert!(matches!(
         f.secret.decrypt_jointly(&other, &product),
         Err(SchemeError::WrongParams { .. })

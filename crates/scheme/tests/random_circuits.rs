@@ -1,8 +1,8 @@
 //! Random circuits on the no-op scheme and with cryptography: the same values, the same public
 //! data, the same refusals.
 
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
     SchemeError, SecretKey, ServerKeys,
@@ -70,10 +70,10 @@ impl Step {
     }
 }
 
-fn params(p: u64, family: Family, (form, through_bgv): (Form, bool)) -> Params {
+fn params(p: u64, family: Assumption, (form, through_bgv): (Form, bool)) -> Params {
     let secret = match family {
-        Family::Rlwe => SecretKind::UniformTernary,
-        Family::Ntru => SecretKind::TruncatedGaussian,
+        Assumption::Rlwe => SecretKind::UniformTernary,
+        Assumption::Ntru => SecretKind::TruncatedGaussian,
     };
     let spec = ParamsSpec {
         name: "insecure_random".into(),
@@ -103,8 +103,9 @@ const STEPS: usize = 30;
 fn random_circuits_agree() {
     let (mut done, mut refused) = (0, 0);
     let forms = [(Form::Bgv, false), (Form::Bfv, false), (Form::Bfv, true)];
-    for (family, form) in
-        [Family::Rlwe, Family::Ntru].into_iter().flat_map(|family| forms.map(|form| (family, form)))
+    for (family, form) in [Assumption::Rlwe, Assumption::Ntru]
+        .into_iter()
+        .flat_map(|family| forms.map(|form| (family, form)))
     {
         for p in [257, 127] {
             let params = params(p, family, form);
@@ -120,7 +121,7 @@ fn random_circuits_agree() {
                     .collect();
 
                 let dry = NoOp::new(&params, 1);
-                let mut foretold: Vec<Open> =
+                let mut foretold: Vec<NoOpCiphertext> =
                     inputs.iter().map(|x| dry.encrypt(x).unwrap()).collect();
                 let mut steps = Vec::new();
                 for _ in 0..STEPS {

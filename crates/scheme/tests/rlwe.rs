@@ -4,8 +4,8 @@
 use everlevel_ring::sample;
 use everlevel_scheme::spec::{BootstrapMode, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots,
-    Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
+    Bootstrappable, Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, NextUse, OptIn, Params,
+    PeriodicSlots, Plaintext, PublicKey, Scheme, SchemeError, SecretKey, ServerKeys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -80,7 +80,7 @@ fn encryption_round_trips() {
 fn arithmetic_is_exact() {
     for name in SETS {
         let mut f = fixture(name, 2);
-        let t = f.bgv.params().plain().modulus(1);
+        let t = f.bgv.params().plaintext_ring().modulus(1);
         let (x, y) = (f.values(), f.values());
         let (a, b) = (f.encrypt(&x), f.encrypt(&y));
         let zip = |g: &dyn Fn(u64, u64) -> u64| -> Vec<u64> {
@@ -101,8 +101,8 @@ fn arithmetic_is_exact() {
         // sums across levels, and of products across levels
         let deep = f.bgv.mul(&a, &b, NextUse::Product).unwrap();
         assert_eq!(f.open(&f.bgv.add(&deep, &a).unwrap()), zip(&|x, y| t.add(t.mul(x, y), x)));
-        let p = f.bgv.mul_no_relin(&a, &b).unwrap();
-        let q = f.bgv.mul_no_relin(&deep, &a).unwrap();
+        let p = f.bgv.mul_lazy(&a, &b).unwrap();
+        let q = f.bgv.mul_lazy(&deep, &a).unwrap();
         let sum =
             f.bgv.relinearize(&f.bgv.add_products(&p, &q).unwrap(), NextUse::Product).unwrap();
         assert_eq!(f.open(&sum), zip(&|x, y| t.add(t.mul(x, y), t.mul(t.mul(x, y), x))));
@@ -113,7 +113,7 @@ fn arithmetic_is_exact() {
 fn multiplies_until_it_refuses() {
     for name in SETS {
         let mut f = fixture(name, 3);
-        let t = f.bgv.params().plain().modulus(1);
+        let t = f.bgv.params().plaintext_ring().modulus(1);
         let mut x = f.values();
         let mut c = f.encrypt(&x);
         let mut depth = 0;
@@ -170,7 +170,7 @@ fn diagonals_and_double_hoisting() {
     for name in SETS {
         let mut f = fixture(name, 5);
         let shape = f.bgv.slot_shape().clone();
-        let (columns, t) = (shape.columns(), f.bgv.params().plain().modulus(1));
+        let (columns, t) = (shape.columns(), f.bgv.params().plaintext_ring().modulus(1));
         let x = f.values();
         let a = f.encrypt(&x);
         let level = f.bgv.level(&a);
@@ -185,7 +185,7 @@ fn diagonals_and_double_hoisting() {
             .iter()
             .map(|d| f.bgv.diagonal(&DiagonalValues::Periodic(d.clone()), 1, level).unwrap())
             .collect();
-        let babies = f.bgv.galois_many(&a, &elements).unwrap();
+        let babies = f.bgv.hoist(&a, &elements).unwrap();
         let rows = vec![
             vec![Some(&prepared[0]), Some(&prepared[1]), Some(&prepared[2])],
             vec![Some(&prepared[3]), None, Some(&prepared[5])],
@@ -218,14 +218,14 @@ fn the_overflow_has_the_promised_shape() {
         let params = f.bgv.params().clone();
         let x = f.values();
         let a = f.encrypt(&x);
-        let worn = f.bgv.mod_switch_to(&a, everlevel_scheme::Level(1)).unwrap();
-        let raised = f.bgv.begin_raise(&worn).unwrap();
-        let u = f.bgv.raise_overflow(&raised, params.spec().plain_prime).unwrap();
+        let exhausted = f.bgv.mod_switch_to(&a, everlevel_scheme::Level(1)).unwrap();
+        let raised = f.bgv.to_base_modulus(&exhausted).unwrap();
+        let u = f.bgv.mod_raise_overflow(&raised, params.spec().plain_prime).unwrap();
         let p = params.spec().plain_prime as i64;
         let bound = params.spec().overflow_bound() as i64;
         let overflow = f.secret.decrypt(&u).unwrap();
         assert!(f.secret.measure_noise(&u).unwrap() <= u.noise_bound_bits());
-        let q = params.plain().modulus(2);
+        let q = params.plaintext_ring().modulus(2);
         let inner: Vec<i64> = overflow
             .coefficients()
             .iter()
@@ -238,10 +238,10 @@ fn the_overflow_has_the_promised_shape() {
                 high
             })
             .collect();
-        let message = f.bgv.raise_message(&raised, &u).unwrap();
+        let message = f.bgv.mod_raise_message(&raised, &u).unwrap();
         assert!(f.secret.measure_noise(&message).unwrap() <= message.noise_bound_bits());
         let raw = f.secret.decrypt(&message).unwrap();
-        let t = params.plain().modulus(1);
+        let t = params.plaintext_ring().modulus(1);
         let unit = t.reduce_i64(f.bgv.base_modulus_mod_t(&raised));
         let recovered: Vec<u64> = raw
             .coefficients()
@@ -249,7 +249,7 @@ fn the_overflow_has_the_promised_shape() {
             .zip(&inner)
             .map(|(&m, &i)| t.sub(m, t.mul(unit, t.reduce_i64(i))))
             .collect();
-        assert_eq!(params.plain().decode(&recovered, 1).unwrap(), x, "{name}");
+        assert_eq!(params.plaintext_ring().decode(&recovered, 1).unwrap(), x, "{name}");
     }
 }
 
@@ -262,15 +262,15 @@ fn the_scaled_phase_has_the_promised_shape() {
         let params = f.bgv.params().clone();
         let x = f.values();
         let a = f.encrypt(&x);
-        let worn = f.bgv.mod_switch_to(&a, everlevel_scheme::Level(1)).unwrap();
-        let raised = f.bgv.begin_raise(&worn).unwrap();
-        let y = f.bgv.raise_scaled(&raised).unwrap();
+        let exhausted = f.bgv.mod_switch_to(&a, everlevel_scheme::Level(1)).unwrap();
+        let raised = f.bgv.to_base_modulus(&exhausted).unwrap();
+        let y = f.bgv.mod_raise_scaled(&raised).unwrap();
         let (measured, bound) = (f.secret.measure_noise(&y).unwrap(), y.noise_bound_bits());
         assert!(
             measured <= bound,
             "{name}: measured noise 2^{measured:.2} above the bound 2^{bound:.2}"
         );
-        let t = params.plain().modulus(params.raised_exponent());
+        let t = params.plaintext_ring().modulus(params.raised_exponent());
         let (p, overflow) =
             (params.spec().plain_prime as i64, params.spec().overflow_bound() as i64);
         for &c in f.secret.decrypt(&y).unwrap().coefficients() {
@@ -285,7 +285,7 @@ fn the_scaled_phase_has_the_promised_shape() {
 fn forms_convert_and_do_not_mix() {
     for name in ["insecure_bgv-257-n8", "insecure_bfv-65537-n11"] {
         let mut f = fixture(name, 9);
-        let t = f.bgv.params().plain().modulus(1);
+        let t = f.bgv.params().plaintext_ring().modulus(1);
         let x = f.values();
         let own = f.encrypt(&x);
         let (mine, other) = match own.meta().form {
@@ -321,7 +321,7 @@ fn scale_invariant_products_are_exact_and_as_deep_as_those_through_bgv() {
             f.bgv.params().chain().auxiliary(f.bgv.params().chain().top()).is_empty(),
             through_bgv
         );
-        let t = f.bgv.params().plain().modulus(1);
+        let t = f.bgv.params().plaintext_ring().modulus(1);
         let mut x = f.values();
         let mut c = f.encrypt(&x);
         let mut depth = 0i32;
@@ -355,7 +355,7 @@ fn linear_combinations_across_levels_and_factors() {
     for name in SETS {
         let mut f = fixture(name, 7);
         for e in [1, 2] {
-            let t = f.bgv.params().plain().modulus(e);
+            let t = f.bgv.params().plaintext_ring().modulus(e);
             let x: Vec<u64> =
                 (0..f.bgv.params().slots()).map(|_| f.rng.next_u64() % t.value()).collect();
             let plaintext = Plaintext::encode_modulo(f.bgv.params(), &x, e).unwrap();

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use everlevel_scheme::params::spec;
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
     PublicKey, Scheme, SecretKey, ServerKeys,
@@ -45,7 +45,7 @@ fn results(params: &Params, seed: u64) -> (SecretKey, Vec<(&'static str, Ciphert
     let [low, other] = [&a, &b].map(|x| s.mod_switch_to(x, middle).unwrap());
     let product = s.mul(&a, &b, NextUse::Product).unwrap();
     let products = s
-        .add_products(&s.mul_no_relin(&low, &other).unwrap(), &s.mul_no_relin(&low, &low).unwrap())
+        .add_products(&s.mul_lazy(&low, &other).unwrap(), &s.mul_lazy(&low, &low).unwrap())
         .unwrap();
     let constant = params.plain_modulus() as i64 / 2;
     let form = if a.meta().form == Form::Bgv { Form::Bfv } else { Form::Bgv };
@@ -161,7 +161,7 @@ fn bounds_over_odd_indices_are_tight() {
     let secret = SecretKind::UniformTernary;
     let rlwe = ParamsSpec {
         name: "insecure_bgv-2-m255".into(),
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret,
         ..ntru.clone()
     };

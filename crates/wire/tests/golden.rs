@@ -217,7 +217,10 @@ fn version_1_is_read_and_written_again_byte_by_byte() {
         let evaluator = Evaluator::new(keys);
         let g = automorphism(&set);
         let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
-        assert_eq!(rotated.coefficients(), set.plain().galois(messages[0].coefficients(), g, 1));
+        assert_eq!(
+            rotated.coefficients(),
+            set.plaintext_ring().galois(messages[0].coefficients(), g, 1)
+        );
 
         for (kind, number) in KINDS {
             let summary = inspect(&stored(name, kind), &options).unwrap();

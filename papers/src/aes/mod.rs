@@ -17,7 +17,7 @@ use everlevel_cli::console::machine;
 use everlevel_cli::console::output::{emit, emit_json, progress, table};
 use everlevel_ltv::{LtvEvaluator, LtvParams};
 use everlevel_scheme::params::KeySecurity;
-use everlevel_scheme::spec::Family;
+use everlevel_scheme::spec::Assumption;
 use rand_core::CryptoRng;
 use serde::Serialize;
 
@@ -187,10 +187,10 @@ fn check(params: &Params, args: &AesArgs) -> Result<(), CliError> {
     };
     let family = params.spec().family;
     match args.scheme {
-        AesScheme::Bgv if family != Family::Rlwe => {
+        AesScheme::Bgv if family != Assumption::Rlwe => {
             wrong("a set of BGV, as --scheme says; or take --scheme ltv")
         }
-        AesScheme::Ltv if family != Family::Ntru => {
+        AesScheme::Ltv if family != Assumption::Ntru => {
             wrong("a set of LTV, as --scheme says; or take --scheme bgv")
         }
         _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use everlevel::{Form, ParamsSpec};
-use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 
 use super::tables::{RemovalRow, Row, TABLE_3, TABLE_5};
 use crate::args::{Arithmetic, Variant};
@@ -74,7 +74,7 @@ pub fn recrypt_spec(
         digit_size: 3,
         form,
         through_bgv,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret,
         bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
     }
@@ -109,7 +109,7 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::files::read_text;
+use everlevel_estimator::{hermite, ntru};
 use everlevel_ltv::analysis::noise::Recursion;
 use everlevel_ltv::analysis::{log2_failure, log2_not_invertible};
-use everlevel_security::{hermite, ntru};
 use serde::Deserialize;
 
 use super::chapter::{Chapter, Figure};

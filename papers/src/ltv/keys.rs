@@ -2,11 +2,11 @@
 
 use everlevel::{KeyPlan, OptIn, Params};
 use everlevel_cli::console::errors::CliError;
+use everlevel_estimator::ntru;
 use everlevel_ltv::analysis::keys::{
     digits, of_every_level, reduced_by_level, transform_growth, windowed, yashe_digits,
 };
 use everlevel_ltv::{Gadget, KeyForm, LtvParams, LtvSpec};
-use everlevel_security::ntru;
 
 use super::chapter::{Chapter, Figure};
 use super::parameters::VARIANCE;

@@ -2,7 +2,7 @@
 //! BKZ; and what NTRU keys are worth today.
 
 use everlevel_cli::console::errors::CliError;
-use everlevel_security::{bkz, hermite, ntru};
+use everlevel_estimator::{bkz, hermite, ntru};
 
 use super::chapter::{Chapter, Figure};
 use super::experiment::{self, LAST_DEGREE_OF_LLL};

@@ -4,7 +4,7 @@
 //! 2017, Ducas–van Woerden 2021).
 
 use everlevel::{Form, ParamsSpec};
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 
 /// The ring and the size of the modulus of the paper's AES with 2,048 blocks, log q = 1271, and
 /// with 1,800 blocks, log q = 1230. 50 bits are the machine's words; with seven special primes a
@@ -29,7 +29,7 @@ pub fn ntru_sets() -> [ParamsSpec; 2] {
         digit_size: 7,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Ntru,
+        family: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
         bootstrap: None,
     })

@@ -5,7 +5,7 @@
 //! bits. The moduli have the paper's total size, log2 QP, a quarter to a third of it for P.
 
 use everlevel::{Form, ParamsSpec};
-use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 
 /// How a set of the paper removes digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -180,7 +180,7 @@ impl PaperSet {
             digit_size: self.special,
             form: Form::Bgv,
             through_bgv: false,
-            family: Family::Rlwe,
+            family: Assumption::Rlwe,
             secret: SecretKind::Sparse(120),
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(self.bound),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{NextUse, Raise, SchemeError};
+use everlevel_scheme::{Bootstrappable, NextUse, SchemeError};
 
 use super::axes::AxisPath;
 use super::groups::{Groups, MapKey, Shelf, apply_groups};
@@ -21,7 +21,7 @@ use crate::modular::PrimePower;
 /// The diagonals of the linear maps are prepared when they are first used (or by
 /// [`Bootstrapper::prepare`]), for the levels that are then met: these are the same in every
 /// bootstrapping, as levels follow from noise bounds. Shareable between threads.
-pub struct Bootstrapper<S: Raise> {
+pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) plan: BootstrapPlan,
     pub(super) shape: SlotShape,
     pub(super) coeff_to_slot: Groups<S>,
@@ -39,7 +39,7 @@ pub struct Bootstrapper<S: Raise> {
     galois_elements: Vec<GaloisElement>,
 }
 
-impl<S: Raise> Bootstrapper<S> {
+impl<S: Bootstrappable> Bootstrapper<S> {
     /// Plans all maps and the digit removal for the scheme's slots, prime and overflow bound.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl<S: Raise> Bootstrapper<S> {
         let needed = scheme.minimum_capacity();
         let mut entry = needed;
         loop {
-            let blank = scheme.blank(entry)?;
+            let blank = scheme.encrypt_zero_at(entry)?;
             let mut silent = ();
             let mut watch = Watch::new(scheme, &mut silent);
             let result = apply_groups(
@@ -261,8 +261,8 @@ impl<S: Raise> Bootstrapper<S> {
     }
 }
 
-/// What a ciphertext must have above [`Raise::enter`]'s capacity: its own noise may double the
-/// floor there.
+/// What a ciphertext must have above [`Bootstrappable::prepare_thin_input`]'s capacity: its own
+/// noise may double the floor there.
 const ENTRY_SLACK: f64 = 2.0;
 /// More than any slot-to-coefficient takes.
 const LONGEST_ENTRY: f64 = 800.0;

@@ -1,7 +1,7 @@
 //! Running a bootstrapping: the bypass, slim and full.
 
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{NextUse, Raise};
+use everlevel_scheme::{Bootstrappable, NextUse};
 
 use super::bootstrapper::Bootstrapper;
 use super::groups::apply_groups;
@@ -10,7 +10,7 @@ use crate::digits::DigitMethod;
 use crate::error::CircuitError;
 use crate::unpack::{Repacking, Unpacking};
 
-impl<S: Raise> Bootstrapper<S> {
+impl<S: Bootstrappable> Bootstrapper<S> {
     /// The same message under fresh noise: exact whenever the scheme's bounds hold.
     ///
     /// # Errors
@@ -61,14 +61,14 @@ impl<S: Raise> Bootstrapper<S> {
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let raised = scheme.begin_raise(x)?;
+        let raised = scheme.to_base_modulus(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
 
         let u = scheme.prepare(
-            &scheme.raise_overflow(&raised, self.digits.multiplier())?,
+            &scheme.mod_raise_overflow(&raised, self.digits.multiplier())?,
             NextUse::LinearMap,
         )?;
-        watch.done(Stage::Raise, 0, None, &u);
+        watch.done(Stage::Bootstrappable, 0, None, &u);
         let parts = self.parts(scheme, u, watch)?;
         let (h, before) = apply_groups(
             scheme,
@@ -81,7 +81,7 @@ impl<S: Raise> Bootstrapper<S> {
 
         // 1/d is a large constant: one group higher there is room for its noise.
         let like = before.as_ref().filter(|_| !self.trace.is_empty()).unwrap_or(&h);
-        let message = self.trace(scheme, scheme.raise_message(&raised, like)?)?;
+        let message = self.trace(scheme, scheme.mod_raise_message(&raised, like)?)?;
         let q0 = scheme.base_modulus_mod_t(&raised);
         let out = scheme.linear_combination(&[(&message, self.inverse_degree), (&h, q0)], 0)?;
         watch.done(Stage::Assemble, 0, Some(&h), &out);
@@ -97,7 +97,7 @@ impl<S: Raise> Bootstrapper<S> {
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let x = scheme.enter(x, self.entry)?;
+        let x = scheme.prepare_thin_input(x, self.entry)?;
         let x = apply_groups(
             scheme,
             &self.slot_to_coeff,
@@ -107,16 +107,16 @@ impl<S: Raise> Bootstrapper<S> {
             watch,
         )?
         .0;
-        let raised = scheme.begin_raise(&x)?;
+        let raised = scheme.to_base_modulus(&x)?;
         watch.done(Stage::Encapsulate, 0, None, &x);
 
         if matches!(self.plan.digits, DigitMethod::Global { .. }) {
             let u = scheme.prepare(
-                &scheme.raise_overflow(&raised, self.digits.multiplier())?,
+                &scheme.mod_raise_overflow(&raised, self.digits.multiplier())?,
                 NextUse::LinearMap,
             )?;
-            watch.done(Stage::Raise, 0, None, &u);
-            let message = scheme.raise_message(&raised, &u)?;
+            watch.done(Stage::Bootstrappable, 0, None, &u);
+            let message = scheme.mod_raise_message(&raised, &u)?;
             let message = self.thin_slots(scheme, message, watch)?;
             let u = self.thin_slots(scheme, u, watch)?;
             let h = self.removed(scheme, u, watch)?;
@@ -127,11 +127,11 @@ impl<S: Raise> Bootstrapper<S> {
             watch.done(Stage::Assemble, 0, Some(&h), &out);
             return Ok(out);
         }
-        let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Raise, 0, None, &u);
+        let u = scheme.prepare(&scheme.mod_raise_scaled(&raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::Bootstrappable, 0, None, &u);
         let u = self.thin_slots(scheme, u, watch)?;
         let m = self.removed(scheme, u, watch)?;
-        Ok(scheme.restore_unit(&raised, m))
+        Ok(scheme.set_correction_factor(&raised, m))
     }
 
     /// The coefficients of u that thin slots stand for, in the slots.
@@ -173,10 +173,10 @@ impl<S: Raise> Bootstrapper<S> {
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let raised = scheme.begin_raise(x)?;
+        let raised = scheme.to_base_modulus(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
-        let u = scheme.prepare(&scheme.raise_scaled(&raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Raise, 0, None, &u);
+        let u = scheme.prepare(&scheme.mod_raise_scaled(&raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::Bootstrappable, 0, None, &u);
 
         if let Some(axes) = &self.axes {
             let parts = self.parts(scheme, u, watch)?;
@@ -189,7 +189,7 @@ impl<S: Raise> Bootstrapper<S> {
                 watch,
             )?
             .0;
-            return Ok(scheme.restore_unit(&raised, axes.completed(scheme, m)?));
+            return Ok(scheme.set_correction_factor(&raised, axes.completed(scheme, m)?));
         }
         let mut parts = Repacking::new();
         Unpacking::new(&self.shape).unpack(scheme, u, |j, part| {
@@ -207,7 +207,7 @@ impl<S: Raise> Bootstrapper<S> {
             .0;
             parts.add(scheme, j, &m)
         })?;
-        let out = scheme.restore_unit(&raised, parts.finish()?);
+        let out = scheme.set_correction_factor(&raised, parts.finish()?);
         watch.done(Stage::Assemble, 0, Some(&out), &out);
         Ok(out)
     }

@@ -19,4 +19,4 @@ pub(crate) use public::encrypt_under;
 pub(crate) use secret::MainSecret;
 pub use secret::{ExposedSecret, SecretKey};
 pub use server::{BootstrapKey, EvalKeys, ServerKey, ServerKeys};
-pub use switch::SwitchKey;
+pub use switch::SwitchingKey;

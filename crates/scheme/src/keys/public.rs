@@ -10,7 +10,7 @@ use crate::params::Params;
 use crate::plaintext::Plaintext;
 use crate::rlwe::ciphertext::Ciphertext;
 use crate::rlwe::message::{carried_coefficients, divide, noisy_message};
-use crate::spec::{Family, Level};
+use crate::spec::{Assumption, Level};
 
 /// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's
 /// g / f.
@@ -127,8 +127,8 @@ pub(crate) fn encrypt_under(
         c
     };
     let v = match params.spec().family {
-        Family::Rlwe => sample::ternary(ring.degree(), rng),
-        Family::Ntru => error(params, rng),
+        Assumption::Rlwe => sample::ternary(ring.degree(), rng),
+        Assumption::Ntru => error(params, rng),
     };
     let v = small(None, v);
     let component = |(i, k): (usize, &Poly<Eval>)| {

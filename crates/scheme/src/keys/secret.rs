@@ -8,7 +8,7 @@ use super::overlap;
 use crate::error::SchemeError;
 use crate::params::Params;
 use crate::rlwe::message::divide;
-use crate::spec::{Family, SecretKind};
+use crate::spec::{Assumption, SecretKind};
 
 /// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse
 /// secret s0 of encapsulation.
@@ -152,11 +152,11 @@ impl SecretKey {
             }
         };
         let (main, coefficients) = match params.spec().family {
-            Family::Rlwe => {
+            Assumption::Rlwe => {
                 let s = draw();
                 (MainSecret::Rlwe(sample::secret_poly(ring, params.chain().keyed(), &s)), s)
             }
-            Family::Ntru => loop {
+            Assumption::Ntru => loop {
                 let (u, g) = (draw(), draw());
                 if let Some(main) = MainSecret::ntru(params, &u, &g) {
                     break (main, u);
@@ -256,12 +256,12 @@ impl SecretKey {
             }
         }
         let main = match (params.spec().family, &exposed.ratio) {
-            (Family::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(
+            (Assumption::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(
                 params.ring(),
                 params.chain().keyed(),
                 &exposed.main,
             )),
-            (Family::Ntru, Some(g)) => MainSecret::ntru(params, &exposed.main, g)
+            (Assumption::Ntru, Some(g)) => MainSecret::ntru(params, &exposed.main, g)
                 .ok_or_else(|| bad("secret key", "an invertible f".into()))?,
             _ => return Err(bad("secret key", "s over ring-LWE, u and g over NTRU".into())),
         };
@@ -319,8 +319,8 @@ impl SecretKey {
 /// An error polynomial of the set's family.
 pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
     match params.spec().family {
-        Family::Rlwe => sample::error(params.degree(), rng),
-        Family::Ntru => sample::truncated_gaussian(params.degree(), rng),
+        Assumption::Rlwe => sample::error(params.degree(), rng),
+        Assumption::Ntru => sample::truncated_gaussian(params.degree(), rng),
     }
 }
 

@@ -8,7 +8,7 @@ use rand_core::CryptoRng;
 
 use super::plan::KeyPlan;
 use super::secret::{MainSecret, SecretKey, key_error};
-use super::switch::SwitchKey;
+use super::switch::SwitchingKey;
 use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit};
 use crate::params::Params;
@@ -19,7 +19,7 @@ use crate::spec::{GadgetId, Level};
 /// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
 pub struct BootstrapKey {
     /// From s to the sparse s0, at q0 with the first special prime; none if s is s0.
-    pub(crate) encapsulation: Option<SwitchKey>,
+    pub(crate) encapsulation: Option<SwitchingKey>,
     /// s0, w s0, w² s0, .. modulo p^(r+v) under s at the top level, see [`raise_digit`].
     pub(crate) sparse: Vec<Ciphertext>,
 }
@@ -33,7 +33,7 @@ impl BootstrapKey {
     /// there is none or over other primes, or none where there is one.
     pub fn from_parts(
         params: &Params,
-        encapsulation: Option<SwitchKey>,
+        encapsulation: Option<SwitchingKey>,
         sparse: Vec<(Poly<Eval>, sample::Seed)>,
     ) -> Result<Self, SchemeError> {
         let wrong = || SchemeError::WrongParams {
@@ -41,7 +41,7 @@ impl BootstrapKey {
             name: params.name().into(),
         };
         let low = params.chain().basis(Level(0));
-        let fits = |key: &SwitchKey| key.basis() == low;
+        let fits = |key: &SwitchingKey| key.basis() == low;
         let shape = encapsulation.is_some() != params.raises_under_main_key()
             && encapsulation.iter().all(fits);
         if params.spec().bootstrap.is_none() || !shape || sparse.len() != params.raise_digits() {
@@ -56,7 +56,7 @@ impl BootstrapKey {
     }
 
     /// The key to s0; none if s is s0.
-    pub fn encapsulation(&self) -> Option<&SwitchKey> {
+    pub fn encapsulation(&self) -> Option<&SwitchingKey> {
         self.encapsulation.as_ref()
     }
 
@@ -73,7 +73,7 @@ impl BootstrapKey {
             .flat_map(|c| &c.components)
             .flat_map(|c| c.limbs())
             .map(|l| l.len() as u64 * 8);
-        sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchKey::memory_bytes)
+        sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchingKey::memory_bytes)
     }
 }
 
@@ -95,7 +95,7 @@ pub trait EvalKeys: Send + Sync {
     ///
     /// # Errors
     /// A key that is there but cannot be had, such as one that was damaged in its file.
-    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
 
     /// The key of an automorphism for a gadget; none if the keys lack it.
     ///
@@ -105,7 +105,7 @@ pub trait EvalKeys: Send + Sync {
         &self,
         g: GaloisElement,
         gadget: GadgetId,
-    ) -> Result<Option<Arc<SwitchKey>>, SchemeError>;
+    ) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
 
     /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not
     /// read the key.
@@ -121,10 +121,10 @@ pub trait EvalKeys: Send + Sync {
 /// One of the keys of a plan.
 pub enum ServerKey {
     /// From s² (f² over NTRU) to the main secret.
-    Relin(GadgetId, SwitchKey),
+    Relin(GadgetId, SwitchingKey),
     /// From the image of the main secret under an automorphism to itself, in the order that
     /// [`EvalKeys::galois`] needs.
-    Galois(GaloisElement, GadgetId, SwitchKey),
+    Galois(GaloisElement, GadgetId, SwitchingKey),
     /// That of bootstrapping.
     Bootstrap(BootstrapKey),
 }
@@ -132,8 +132,8 @@ pub enum ServerKey {
 /// Server keys in memory.
 pub struct ServerKeys {
     params: Params,
-    relin: BTreeMap<GadgetId, Arc<SwitchKey>>,
-    galois: BTreeMap<(GaloisElement, GadgetId), Arc<SwitchKey>>,
+    relin: BTreeMap<GadgetId, Arc<SwitchingKey>>,
+    galois: BTreeMap<(GaloisElement, GadgetId), Arc<SwitchingKey>>,
     bootstrap: Option<Arc<BootstrapKey>>,
 }
 
@@ -201,7 +201,7 @@ impl ServerKeys {
             for (&id, &basis) in &plan.relin {
                 take(ServerKey::Relin(
                     id,
-                    SwitchKey::generate(params, gadget(id), basis, &square, main, rng),
+                    SwitchingKey::generate(params, gadget(id), basis, &square, main, rng),
                 ))?;
             }
         }
@@ -212,7 +212,7 @@ impl ServerKeys {
             take(ServerKey::Galois(
                 g,
                 id,
-                SwitchKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng),
+                SwitchingKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng),
             ))?;
         }
         if plan.bootstrap {
@@ -232,7 +232,7 @@ impl ServerKeys {
         let encapsulation = (!params.raises_under_main_key()).then(|| {
             let mut sparse = sample::secret_poly(ring, low.union(cut.special()), coefficients);
             sparse.wipe_on_drop();
-            SwitchKey::generate(
+            SwitchingKey::generate(
                 params,
                 cut,
                 low,
@@ -244,7 +244,7 @@ impl ServerKeys {
 
         let basis = params.chain().basis(params.chain().top());
         let meta = sparse_meta(params);
-        let t = params.plain().modulus(meta.exponent);
+        let t = params.plaintext_ring().modulus(meta.exponent);
         let w = raise_digit(params.spec().plain_prime);
         let mut multiplier = meta.factor;
         let mut sparse = Vec::new();
@@ -299,7 +299,7 @@ impl EvalKeys for ServerKeys {
         &self.params
     }
 
-    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
         Ok(self.relin.get(&gadget).cloned())
     }
 
@@ -307,7 +307,7 @@ impl EvalKeys for ServerKeys {
         &self,
         g: GaloisElement,
         gadget: GadgetId,
-    ) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+    ) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
         Ok(self.galois.get(&(g, gadget)).cloned())
     }
 

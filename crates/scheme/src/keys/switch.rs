@@ -23,13 +23,13 @@ pub(crate) struct SwitchDigit {
 /// Its errors are not multiplied by the plaintext modulus (ciphertexts are divided by t before the
 /// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
 /// alike. δ depends on no level, so the key serves every level whose primes it holds.
-pub struct SwitchKey {
+pub struct SwitchingKey {
     basis: Basis,
     seed: Option<sample::Seed>,
     pub(crate) digits: Vec<SwitchDigit>,
 }
 
-impl SwitchKey {
+impl SwitchingKey {
     /// Generates the key from `source` to `destination` (both in evaluations over all primes of the
     /// key) over `basis` and the special primes of `gadget`.
     pub(crate) fn generate(
@@ -64,7 +64,7 @@ impl SwitchKey {
             })
             .collect();
         let seed = (params.components() > 1).then_some(seed);
-        SwitchKey { basis, seed, digits }
+        SwitchingKey { basis, seed, digits }
     }
 
     /// The primes that ciphertexts to be switched may have.
@@ -110,7 +110,11 @@ impl SwitchKey {
                 seed.iter().map(|seed| sample::expand(params.ring(), seed, group as u32, full));
             SwitchDigit { group, components: std::iter::once(first).chain(expanded).collect() }
         };
-        Ok(SwitchKey { basis, seed, digits: groups.into_iter().zip(firsts).map(digit).collect() })
+        Ok(SwitchingKey {
+            basis,
+            seed,
+            digits: groups.into_iter().zip(firsts).map(digit).collect(),
+        })
     }
 
     /// The first component of each digit, by the group of primes.
@@ -157,7 +161,8 @@ mod tests {
             let square = f.mul(ring, f);
             let gadget = &chain.gadgets()[0];
             let top = chain.basis(chain.top());
-            let key = SwitchKey::generate(&params, gadget, top, &square, secret.main(), &mut rng);
+            let key =
+                SwitchingKey::generate(&params, gadget, top, &square, secret.main(), &mut rng);
             let limit = params.noise().bound().error_norm_limit()
                 * (params.noise().bound().drawn_norm_limit()
                     + params.noise().bound().key_norm_limit());

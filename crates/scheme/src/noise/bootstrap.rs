@@ -63,7 +63,7 @@ impl NoiseTracker {
         self.modelled(self.chain.top(), exponent, |model| model.raised(form, p, t, range))
     }
 
-    /// What [`crate::Raise::enter`] leaves of a ciphertext.
+    /// What [`crate::Bootstrappable::prepare_thin_input`] leaves of a ciphertext.
     pub(crate) fn entrance(&self, capacity: f64) -> Meta {
         let level = self.chain.at_least(self.bound.floor(self.message_modulus()) + 2.0 + capacity);
         self.fresh(level, self.spec.plain_exponent, self.noise_at(level, capacity))

@@ -6,11 +6,11 @@ mod security;
 use std::fmt;
 use std::sync::Arc;
 
-use everlevel_ring::{PlainRing, Ring, SlotShape};
+use everlevel_ring::{PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::{NoiseTracker, raise_digit_count};
-use crate::spec::{BootstrapMode, BootstrapSpec, Chain, Level, ParamsSpec};
+use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
 
 pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
@@ -32,8 +32,8 @@ pub struct Params(Arc<Inner>);
 struct Inner {
     spec: Arc<ParamsSpec>,
     ring: Arc<Ring>,
-    plain: Arc<PlainRing>,
-    chain: Arc<Chain>,
+    plain: Arc<PlaintextRing>,
+    chain: Arc<ModulusChain>,
     noise: NoiseTracker,
     security: SecurityReport,
 }
@@ -50,8 +50,8 @@ impl Params {
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
         let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent())
             .map_err(|e| bad(e.to_string()))?;
-        let plain = PlainRing::new(shape)?;
-        let (chain, moduli) = Chain::build(&spec)?;
+        let plain = PlaintextRing::new(shape)?;
+        let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
         let security = SecurityReport::of(&spec, &ring, &chain);
         if security.bits() < 128.0 {
@@ -108,7 +108,7 @@ impl Params {
     }
 
     /// The plaintext ring.
-    pub fn plain(&self) -> &PlainRing {
+    pub fn plaintext_ring(&self) -> &PlaintextRing {
         &self.0.plain
     }
 
@@ -118,7 +118,7 @@ impl Params {
     }
 
     /// The ladder of moduli.
-    pub fn chain(&self) -> &Chain {
+    pub fn chain(&self) -> &ModulusChain {
         &self.0.chain
     }
 

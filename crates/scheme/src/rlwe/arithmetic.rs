@@ -20,9 +20,9 @@ use crate::checks::{same_kind, same_modulus};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;
+use crate::ops::{DiagonalValues, Scheme};
 use crate::plaintext::Plaintext;
 use crate::spec::{Form, Level, NextUse};
-use crate::verbs::{DiagonalValues, Scheme};
 
 impl<K: EvalKeys> Scheme for Evaluator<K> {
     type Ciphertext = Ciphertext;
@@ -69,7 +69,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
         // One multiplication by t or 1/t modulo q.
         let ring = self.params.ring();
-        let t = self.params.plain().modulus(a.meta.exponent).value();
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
         let mut out = a.clone().with_meta(Meta { form, ..a.meta });
         out.each(|c| match (a.meta.form, form) {
             (Form::Bgv, Form::Bfv) => divide(ring, c, t),
@@ -100,7 +100,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let params = self.params();
-        let t = params.plain().modulus(a.meta.exponent);
+        let t = params.plaintext_ring().modulus(a.meta.exponent);
         let carried = carried_coefficients(params, b, &a.meta)?;
         let mut poly =
             Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
@@ -112,7 +112,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let t = self.params.plain().modulus(a.meta.exponent);
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
             .params
@@ -129,7 +129,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let t = self.params.plain().modulus(a.meta.exponent);
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         self.scaled(a, t.centered(t.reduce_i64(k)))
     }
 
@@ -159,11 +159,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         self.add_scalar(&sum.expect("a combination has a term"), constant)
     }
 
-    fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+    fn mul_lazy(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
         self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
     }
 
-    fn mul_prepared(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+    fn mul_lazy_aligned(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
         self.product(a, b, a.meta.level.min(b.meta.level))
     }
 
@@ -174,7 +174,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let low = a.meta.level.min(b.meta.level);
         let align = |x: &Product, k: Option<i64>| -> Result<Product, SchemeError> {
             let mut x = x.clone();
-            let t = params.plain().modulus(x.meta.exponent);
+            let t = params.plaintext_ring().modulus(x.meta.exponent);
             if let Some(k) = k {
                 x.meta = params.noise().scale(&x.meta, k.unsigned_abs())?;
                 x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
@@ -239,14 +239,14 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         next: NextUse,
     ) -> Result<Ciphertext, SchemeError> {
         if self.params.noise().product_form(a.meta.form) == Form::Bfv {
-            return self.relinearize(&self.mul_no_relin(a, b)?, next);
+            return self.relinearize(&self.mul_lazy(a, b)?, next);
         }
         let ring = self.params.ring();
         let (meta, a, b) =
             self.factors(a, b, self.params.noise().product_level(&a.meta, &b.meta))?;
         self.counters.limbs(self.params.tensor_streams() * a.basis().len(), ring.degree());
-        // A product of BFV ciphertexts in BGV, see `mul_no_relin`.
-        let scale = meta.form.scale(self.params.plain().modulus(meta.exponent).value());
+        // A product of BFV ciphertexts in BGV, see `mul_lazy`.
+        let scale = meta.form.scale(self.params.plaintext_ring().modulus(meta.exponent).value());
         let mut square = a.last().mul(ring, b.last());
         square.scale_assign(ring, scale as i128);
         // d0 and d1 are made where they are needed, a few words at a time, and never travel through
@@ -375,11 +375,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         self.make_diagonal(values, e, level)
     }
 
-    fn galois_many(
-        &self,
-        x: &Ciphertext,
-        gs: &[GaloisElement],
-    ) -> Result<Vec<Extended>, SchemeError> {
+    fn hoist(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
         self.hoisted(x, gs)
     }
 

@@ -7,7 +7,7 @@ use super::ciphertext::Ciphertext;
 use super::evaluator::Evaluator;
 use super::keyswitch::usable;
 use crate::error::SchemeError;
-use crate::keys::{EvalKeys, KeyPlan, SecretKey, ServerKey, ServerKeys, SwitchKey};
+use crate::keys::{EvalKeys, KeyPlan, SecretKey, ServerKey, ServerKeys, SwitchingKey};
 use crate::spec::Level;
 
 impl ServerKeys {
@@ -37,7 +37,7 @@ impl ServerKeys {
         let mut keys = ServerKeys::empty(params);
         // The gadgets of these levels, with their primes.
         for (id, basis) in KeyPlan::relinearization_up_to(params, highest).relin {
-            let key = SwitchKey::generate(
+            let key = SwitchingKey::generate(
                 params,
                 &chain.gadgets()[id.0],
                 basis,

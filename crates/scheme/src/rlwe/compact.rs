@@ -58,7 +58,7 @@ impl CompactCiphertext {
         if !(1..=highest).contains(&exponent) {
             return bad("plaintext exponent", format!("1 to {highest}"), exponent.to_string());
         }
-        let t = params.plain().modulus(exponent);
+        let t = params.plaintext_ring().modulus(exponent);
         if unit >= t.value() || unit.is_multiple_of(t.prime()) {
             return bad("unit", format!("a unit below {}", t.value()), unit.to_string());
         }
@@ -128,7 +128,7 @@ impl Ciphertext {
                 name: params.name().into(),
             });
         }
-        let t = params.plain().modulus(meta.exponent);
+        let t = params.plaintext_ring().modulus(meta.exponent);
         let widths = widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())
             .ok_or_else(|| SchemeError::BadArgument {
                 what: "compaction",
@@ -262,7 +262,7 @@ impl SecretKey {
             let shift = last - ciphertext.widths[0];
             phase.iter_mut().zip(c0).for_each(|(x, c)| *x = modulus.add(*x, c << shift));
         }
-        let t = params.plain().modulus(ciphertext.exponent);
+        let t = params.plaintext_ring().modulus(ciphertext.exponent);
         let message = |x: u64| {
             let rounded = (u128::from(x) * u128::from(t.value()) + (1 << (last - 1))) >> last;
             t.mul(t.reduce_u128(rounded), ciphertext.unit)

@@ -10,8 +10,8 @@ use super::keyswitch::CHUNK;
 use crate::diagonal::diagonal_plaintext;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
+use crate::ops::DiagonalValues;
 use crate::spec::Level;
-use crate::verbs::DiagonalValues;
 
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
 const SHORTEST_PERIOD: usize = 1024;

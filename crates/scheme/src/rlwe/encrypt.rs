@@ -129,7 +129,7 @@ impl SecretKey {
         phase.wipe_on_drop();
         phase.scale_assign(
             ring,
-            meta.form.scale(params.plain().modulus(meta.exponent).value()) as i128,
+            meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value()) as i128,
         );
         Ok(plaintext_of(params, &meta, phase.into_coeff(ring)))
     }
@@ -186,7 +186,7 @@ impl SecretKey {
         if let Some(c0) = ciphertext.constant() {
             phase.add_assign(ring, &c0.restricted(basis));
         }
-        let t = params.plain().modulus(ciphertext.meta.exponent).value();
+        let t = params.plaintext_ring().modulus(ciphertext.meta.exponent).value();
         phase.scale_assign(ring, ciphertext.meta.form.scale(t) as i128);
         Ok(phase.into_coeff(ring))
     }
@@ -205,7 +205,7 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
 pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
     let ring = params.ring();
     let lift = CenteredLift::from_coeff(ring, phase.basis(), phase.into_limbs(), |_| 1);
-    let t = params.plain().modulus(meta.exponent);
+    let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
     let mut stored = vec![0u64; ring.degree()];
     lift.reduce(ring, t, unit, &mut stored);

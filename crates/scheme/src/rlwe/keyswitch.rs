@@ -9,7 +9,7 @@ use everlevel_ring::{Basis, Coeff, Eval, Limb, Poly, Ring, convert::CenteredLift
 use rayon::prelude::*;
 
 use crate::error::SchemeError;
-use crate::keys::SwitchKey;
+use crate::keys::SwitchingKey;
 use crate::params::Params;
 use crate::spec::{Gadget, Level};
 
@@ -157,7 +157,11 @@ impl Decomposition {
     }
 
     /// The key's limbs modulo the prime at `position`: those of each component, digit by digit.
-    pub(crate) fn key_limbs<'k>(&self, key: &'k SwitchKey, position: usize) -> Vec<Vec<&'k [u64]>> {
+    pub(crate) fn key_limbs<'k>(
+        &self,
+        key: &'k SwitchingKey,
+        position: usize,
+    ) -> Vec<Vec<&'k [u64]>> {
         let digit =
             |cut: &Digit| key.digit(cut.group).expect("the key was checked to cover the basis");
         let digits: Vec<_> = self.digits.iter().map(digit).collect();
@@ -206,12 +210,12 @@ pub(crate) fn within<'a>(limbs: &[&'a [u64]], places: &Range<usize>) -> Vec<&'a 
 
 /// Checks that a key is there and long enough.
 pub(crate) fn usable(
-    key: Result<Option<Arc<SwitchKey>>, SchemeError>,
+    key: Result<Option<Arc<SwitchingKey>>, SchemeError>,
     basis: Basis,
     level: Level,
     operation: &'static str,
     name: impl Fn() -> String,
-) -> Result<Arc<SwitchKey>, SchemeError> {
+) -> Result<Arc<SwitchingKey>, SchemeError> {
     let key = key?.ok_or_else(|| SchemeError::MissingKey { operation, key: name() })?;
     if !basis.is_subset(key.basis()) {
         return Err(SchemeError::KeyTooShort { operation, key: name(), level });

@@ -19,7 +19,7 @@ use super::evaluator::Evaluator;
 use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within, write_inner_products};
 use crate::checks::no_parts;
 use crate::error::SchemeError;
-use crate::keys::{EvalKeys, SwitchKey};
+use crate::keys::{EvalKeys, SwitchingKey};
 use crate::noise::{ExtendedMeta, Meta};
 use crate::spec::{Level, NextUse};
 
@@ -170,7 +170,7 @@ impl<K: EvalKeys> Evaluator<K> {
         &self,
         x: &Ciphertext,
         gs: &[GaloisElement],
-        keys: &[Option<Arc<SwitchKey>>],
+        keys: &[Option<Arc<SwitchingKey>>],
     ) -> Result<Vec<Ciphertext>, SchemeError> {
         let params = self.params();
         let ring = params.ring();
@@ -198,7 +198,7 @@ impl<K: EvalKeys> Evaluator<K> {
             .par_iter()
             .map(|&i| cut.evaluate(ring, i, self.known_digit(x, i, t)))
             .collect();
-        let rotate = |(&g, key): (&GaloisElement, &Option<Arc<SwitchKey>>)| {
+        let rotate = |(&g, key): (&GaloisElement, &Option<Arc<SwitchingKey>>)| {
             let Some(key) = key else { return x.clone() };
             self.counters.rounding(count, extended, basis, ring.degree());
             let scale = RoundingScale::times_plain(t);
@@ -245,7 +245,7 @@ impl<K: EvalKeys> Evaluator<K> {
         &self,
         x: &Ciphertext,
         gs: &[GaloisElement],
-    ) -> Result<Vec<Option<Arc<SwitchKey>>>, SchemeError> {
+    ) -> Result<Vec<Option<Arc<SwitchingKey>>>, SchemeError> {
         let id = self.params().chain().gadget_id(x.meta.level);
         gs.iter()
             .map(|&g| {

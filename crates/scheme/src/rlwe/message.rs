@@ -15,7 +15,7 @@ pub(crate) fn carried_coefficients(
     plaintext: &Plaintext,
     meta: &Meta,
 ) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
-    let t = params.plain().modulus(meta.exponent);
+    let t = params.plaintext_ring().modulus(meta.exponent);
     let mut message = message_coefficients(params, plaintext)?;
     if meta.factor != 1 {
         message.iter_mut().for_each(|m| *m = t.centered(t.mul(t.reduce_i64(*m), meta.factor)));

@@ -8,9 +8,9 @@ use super::product::{Product, Tensor};
 use crate::checks::same_kind;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
+use crate::ops::Scheme;
 use crate::plaintext::Plaintext;
 use crate::spec::{Form, Level};
-use crate::verbs::Scheme;
 
 impl<K: EvalKeys> Evaluator<K> {
     /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
@@ -34,7 +34,7 @@ impl<K: EvalKeys> Evaluator<K> {
         if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
             let mut scaled = self.scaled(x, k)?;
-            let t = self.params().plain().modulus(scaled.meta.exponent);
+            let t = self.params().plaintext_ring().modulus(scaled.meta.exponent);
             scaled.meta.factor = t.mul(scaled.meta.factor, t.reduce_i64(k));
             *x = Cow::Owned(scaled);
         }
@@ -69,7 +69,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let square = std::ptr::eq(a, b);
         let (meta, a, b) = self.factors(a, b, level)?;
         let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
-        let t = self.params.plain().modulus(meta.exponent).value();
+        let t = self.params.plaintext_ring().modulus(meta.exponent).value();
         let tensor = match self.params.noise().product_form(meta.form) {
             Form::Bgv => {
                 let mut tensor = Tensor::Eval(self.tensor(x, y));
@@ -96,7 +96,7 @@ impl<K: EvalKeys> Evaluator<K> {
     /// As [`Scheme::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         let mut negated = b.clone();
-        let t = self.params().plain().modulus(a.meta.exponent);
+        let t = self.params().plaintext_ring().modulus(a.meta.exponent);
         if b.exponent == a.meta.exponent {
             negated.coefficients.iter_mut().for_each(|x| *x = t.neg(*x));
         }

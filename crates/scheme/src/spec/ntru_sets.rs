@@ -4,7 +4,7 @@
 //! Woerden 2021). For studying the papers only.
 
 use super::form::Form;
-use super::params::{Family, ParamsSpec, SecretKind};
+use super::params::{Assumption, ParamsSpec, SecretKind};
 
 struct Set {
     name: &'static str,
@@ -73,7 +73,7 @@ pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
         digit_size: set.special,
         form: set.form,
         through_bgv: false,
-        family: Family::Ntru,
+        family: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
         bootstrap: None,
     })
