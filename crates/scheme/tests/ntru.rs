@@ -1,7 +1,7 @@
 //! NTRU (LTV and YASHE′) on small rings: every verb against the plain computation, every bound
 //! against the measured noise.
 
-use everlevel_scheme::params::{ntru_names, spec};
+use everlevel_scheme::params::{SecurityReport, ntru_names, spec};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
     Bootstrappable, Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, Level, NextUse, NoOp,
