@@ -2,7 +2,7 @@
 //! against the measured noise.
 
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
-use everlevel_scheme::params::{ntru_names, spec};
+use everlevel_scheme::params::{SecurityReport, ntru_names, spec};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
     Bootstrappable, DiagonalValues, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
@@ -265,17 +265,50 @@ fn transforms_of_products_are_foretold() {
     }
 }
 
+/// The rings and moduli of the AES of Doröz, Hu and Sunar (2014), log2 q = 1271 and 1230.
+fn sets_of_the_paper() -> [ParamsSpec; 2] {
+    [("ltv-32768", 65535, [47, 44, 42, 41]), ("ltv-27000", 32767, [44, 38, 29, 23])].map(
+        |(name, index, fine_bits)| ParamsSpec {
+            name: name.into(),
+            index,
+            words: 21,
+            fine_bits: fine_bits.to_vec(),
+            special: 7,
+            digit_size: 7,
+            ..spec("insecure_ltv-2-m255").unwrap()
+        },
+    )
+}
+
+#[test]
+fn overstretched_keys_are_worth_nothing() {
+    for spec in sets_of_the_paper() {
+        let params = Params::new(spec.clone(), OptIn::InsecureResearch).unwrap();
+        let (key, name) = (params.security().weakest(), params.name());
+        let attack = key.best().unwrap();
+        assert!(attack.block_size == 2 && key.bits < 60.0, "{name}: {attack:?}");
+        assert_eq!(params.security().model(), SecurityReport::NTRU_MODEL);
+        let refused = Params::new(spec, OptIn::SecureOnly);
+        assert!(
+            matches!(refused, Err(SchemeError::Insecure { bits, .. }) if bits == key.bits),
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn every_ntru_set_is_insecure_and_says_so() {
-    for name in ntru_names() {
-        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+    let named = ntru_names().map(|name| spec(name).unwrap());
+    for spec in named.chain(sets_of_the_paper()) {
+        let params = Params::new(spec.clone(), OptIn::InsecureResearch).unwrap();
+        let name = params.name();
         assert_eq!(params.spec().family, Assumption::Ntru, "{name}");
         assert!(
             params.security().bits() < 64.0 && params.security().weakest().key.contains("NTRU"),
             "{name}"
         );
         assert!(
-            matches!(Params::named(name, OptIn::SecureOnly), Err(SchemeError::Insecure { .. })),
+            matches!(Params::new(spec, OptIn::SecureOnly), Err(SchemeError::Insecure { .. })),
             "{name}"
         );
         let log_q = params.modulus_bits(params.chain().top());

@@ -1,6 +1,5 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
-mod ma;
 mod named;
 mod security;
 
@@ -13,7 +12,6 @@ use crate::error::SchemeError;
 use crate::noise::{NoiseTracker, raise_digit_count};
 use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
 
-pub use ma::{PaperSet, Variant, paper_sets};
 pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 
