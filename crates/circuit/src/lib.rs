@@ -9,7 +9,7 @@
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear
-//!   maps; [`axis_transform`]: the same for odd indices, axis by axis.
+//!   maps: by butterflies for powers of two, axis by axis for odd indices.
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
 //!   [`coordinates`]: over odd indices d coordinates of the slots.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
@@ -41,12 +41,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform.rs` (powers of two) and
-//! to `linear/axis_map.rs` and `axis_transform.rs` (odd indices).
+//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform/columns.rs` (powers of
+//! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap`.
 #![forbid(unsafe_code)]
 
 pub mod aes;
-pub mod axis_transform;
 pub mod bootstrap;
 mod byte_refresh;
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
 use everlevel_circuit::digits::{DigitMethod, DigitProblem};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::sums::total_sum;
+use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
 use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{

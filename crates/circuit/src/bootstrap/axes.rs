@@ -9,10 +9,10 @@ use everlevel_scheme::{Level, NextUse, Scheme};
 use super::groups::AtLevel;
 use super::observe::{Stage, Watch};
 use super::plan::BootstrapCosts;
-use crate::axis_transform::Packing;
 use crate::coordinates::Coordinates;
 use crate::error::CircuitError;
 use crate::sums::PowerSum;
+use crate::transform::Packing;
 
 /// What follows coefficient-to-slot.
 pub(super) struct AxisPath<S: Scheme> {

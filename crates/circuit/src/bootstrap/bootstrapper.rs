@@ -10,10 +10,10 @@ use super::axes::AxisPath;
 use super::groups::{Groups, MapKey, Shelf, apply_groups};
 use super::observe::{Stage, StageReport, Watch};
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use crate::axis_transform::Packing;
 use crate::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
+use crate::transform::Packing;
 
 /// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot),
 /// or any in full mode and, over odd indices, by the bypass.

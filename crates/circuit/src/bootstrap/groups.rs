@@ -7,10 +7,10 @@ use everlevel_scheme::{Level, NextUse, Scheme};
 
 use super::observe::{Stage, Watch};
 use super::plan::BootstrapPlan;
-use crate::axis_transform::{AxisTransform, Packing};
 use crate::error::CircuitError;
 use crate::linear::{LinearMapPlan, PreparedLinearMap, StepCosts};
 use crate::transform::SlotTransform;
+use crate::transform::{AxisTransform, Packing};
 
 /// Something that was prepared for ciphertexts of one level: the level that was asked for last.
 pub(super) struct AtLevel<T>(RwLock<Option<(Level, Arc<T>)>>);
