@@ -42,7 +42,7 @@
 //! ```
 //!
 //! Slot-shape-specific knowledge is confined to `slots.rs` and `transform/columns.rs` (powers of
-//! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap`.
+//! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
 pub mod aes;

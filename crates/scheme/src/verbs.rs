@@ -380,7 +380,7 @@ pub trait Scheme: Send + Sync {
 ///   v digits are removed;
 /// * *round* it (message bypass, docs/adr/0003): [`Raise::raise_overflow`] gives the overflow part
 ///   u, whose removal gives h = -I modulo p^r, and q0 h is added to [`Raise::raise_message`].
-pub trait Raise: Scheme {
+pub trait Raise: Scheme + 'static {
     /// What the first step leaves for the others.
     type Raised: Send + Sync;
 
