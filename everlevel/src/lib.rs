@@ -69,7 +69,7 @@ pub use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport,
     TimeModel,
 };
-pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
+pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{
     AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation,
 };

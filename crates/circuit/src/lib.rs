@@ -15,8 +15,8 @@
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
 //! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product
 //!   trees.
-//! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is
-//!   good for.
+//! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: what
+//!   else it is good for.
 //! * [`aes`]: AES on encrypted blocks, by bits and by bytes.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`expression`]: programs written down, as on the command line.

@@ -12,7 +12,7 @@ use super::path::plans::plans;
 use super::path::slot_path;
 use super::path::slot_path::{PathCosts, SlotPath};
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use crate::digits::{DigitMethod, DigitProblem, DigitRemoval};
+use crate::digits::{DigitKind, DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
 use crate::program::ProgramCosts;
 
@@ -59,9 +59,8 @@ impl<S: Raise> Bootstrapper<S> {
         plans(shape).check(shape, plan.mode, r, v)?;
         // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part
         // in the removal.
-        let on_grid = matches!(plan.digits, DigitMethod::Global { .. })
-            && plan.mode != BootstrapMode::Full
-            && r == 1;
+        let on_grid =
+            plan.digits.kind == DigitKind::Global && plan.mode != BootstrapMode::Full && r == 1;
         let digits = if on_grid {
             DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
         } else {
@@ -196,7 +195,7 @@ mod tests {
     use super::super::observe::Stage;
     use super::*;
     use crate::clear::{Clear, Rng};
-    use crate::digits::DigitMethod;
+    use crate::digits::{DigitKind, DigitMethod};
     use crate::linear::StepCosts;
 
     #[test]
@@ -212,9 +211,9 @@ mod tests {
             let scheme = Clear::new(index, p);
             let mut rng = Rng(index);
             for digits in [
-                DigitMethod::ProductTree { group: 2 },
-                DigitMethod::PatersonStockmeyer { extra_depth: 0 },
-                DigitMethod::Global { extra_depth: 0 },
+                DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
+                DigitMethod::new(DigitKind::PatersonStockmeyer),
+                DigitMethod::new(DigitKind::Global),
             ] {
                 let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
                 let plan = BootstrapPlan {

@@ -4,7 +4,7 @@ use everlevel_ring::SlotShape;
 use everlevel_scheme::Form;
 use everlevel_scheme::params::BootstrapMode;
 
-use crate::digits::DigitMethod;
+use crate::digits::{DigitKind, DigitMethod};
 use crate::linear::StepCosts;
 
 /// The choices that define a bootstrapping: plain data, checked by `Bootstrapper::new`.
@@ -74,7 +74,7 @@ impl BootstrapPlan {
         let stages = slots.max(2).ilog2() as usize;
         let sizes = split_evenly(stages, (stages - 1).div_ceil(5).max(1));
         let reversed = sizes.iter().rev().copied().collect();
-        Self::with_groups(reversed, sizes, DigitMethod::ProductTree { group: 2 })
+        Self::with_groups(reversed, sizes, DigitMethod { kind: DigitKind::ProductTree, extra: 2 })
     }
 
     /// A good plan for a ring degree and a number of slots, at once: of the plans that were
@@ -138,7 +138,11 @@ impl BootstrapPlan {
         }
         let coeff_to_slot: Vec<usize> = groups.iter().map(|group| group.0).chain([1]).collect();
         let slot_to_coeff = coeff_to_slot.iter().rev().copied().collect();
-        Self::with_axis_groups(coeff_to_slot, slot_to_coeff, DigitMethod::ProductTree { group: 2 })
+        Self::with_axis_groups(
+            coeff_to_slot,
+            slot_to_coeff,
+            DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
+        )
     }
 
     /// As [`BootstrapPlan::with_groups`], with as many keys as maps over odd indices need.

@@ -5,7 +5,7 @@ use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
 
 use super::path::plans::plans;
 use super::plan::BootstrapPlan;
-use crate::digits::DigitMethod;
+use crate::digits::{DigitKind, DigitMethod};
 use crate::error::CircuitError;
 
 impl BootstrapPlan {
@@ -26,12 +26,12 @@ impl BootstrapPlan {
         let mut plan = plans(params.slot_shape()).standard(params, mode);
         if params.spec().plain_prime == 2 {
             plan.digits = match params.raised_exponent() {
-                ..=24 => DigitMethod::Doubling,
-                _ => DigitMethod::Geelen { extra_depth: 0 },
+                ..=24 => DigitMethod::new(DigitKind::Doubling),
+                _ => DigitMethod::new(DigitKind::Geelen),
             };
         } else if 2 * params.overflow_bound() >= params.spec().plain_prime {
             // Several digits: closed forms are for one.
-            plan.digits = DigitMethod::Local { extra_depth: 0 };
+            plan.digits = DigitMethod::new(DigitKind::Local);
         }
         let plan = match &params.spec().bootstrap {
             Some(spec) => plan.overridden(spec)?,
@@ -85,7 +85,7 @@ mod tests {
         let plan = BootstrapPlan::from_spec(&spec, 64).unwrap();
         assert_eq!(
             (plan.slot_to_coeff, plan.digits),
-            (vec![1, 5], DigitMethod::PatersonStockmeyer { extra_depth: 0 })
+            (vec![1, 5], DigitMethod::new(DigitKind::PatersonStockmeyer))
         );
         spec.digit_removal = Some("magic".into());
         assert!(matches!(

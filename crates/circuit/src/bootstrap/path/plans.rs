@@ -6,7 +6,7 @@ use everlevel_scheme::params::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
 use crate::bootstrap::plan::{BootstrapPlan, compositions};
-use crate::digits::{DigitMethod, DigitProblem};
+use crate::digits::{DigitKind, DigitMethod, DigitProblem};
 use crate::error::CircuitError;
 
 /// The plans of one kind of index.
@@ -130,7 +130,7 @@ impl PathPlans for AxisPlans {
         let mut plan = BootstrapPlan::along_axes(params.slot_shape()).in_mode(mode);
         if mode != BootstrapMode::Slim {
             // d removals: a fourth fewer key switches are worth the bits that constants cost.
-            plan.digits = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
+            plan.digits = DigitMethod::new(DigitKind::PatersonStockmeyer);
         }
         plan
     }
@@ -160,7 +160,7 @@ fn combined(
     let problem = DigitProblem { p, e, v, bound: params.overflow_bound() };
     let mut methods = DigitMethod::candidates(&problem)?;
     if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
-        methods.push(DigitMethod::Global { extra_depth: 0 });
+        methods.push(DigitMethod::new(DigitKind::Global));
     }
     let mut plans = Vec::new();
     for coeff_to_slot in sizes {
