@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use everlevel::circuit::CircuitError;
-use everlevel::scheme::params::BootstrapMode;
+use everlevel::scheme::spec::BootstrapMode;
 use everlevel::{
     BootstrapPlan, Error, KeyPlanner, OptIn, Params, ParamsSpec, SchemeError, bootstrap_plan,
 };

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use everlevel::aes::AesError;
 use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::AesError;
 use everlevel::circuit::expression::ExpressionError;
 use everlevel::security::SecurityError;
 use everlevel::{SchemeError, arith, ring};

@@ -20,8 +20,8 @@ mod owner {
 
     use aes::Aes128;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
-    use everlevel::circuit::aes::Direction;
-    use everlevel::circuit::integers::IntegersFromBytes;
+    use everlevel::aes::Direction;
+    use everlevel::aes::integers::IntegersFromBytes;
     use everlevel::circuit::sums::PowerSum;
     use everlevel::wire::file::Existing;
     use everlevel::wire::{Metadata, ReadOptions, ciphertexts, generate_to_file, results};
@@ -100,8 +100,8 @@ mod server {
     use std::error::Error;
     use std::path::Path;
 
-    use everlevel::circuit::aes::Mode;
-    use everlevel::circuit::integers::{ByteOrder, IntegersFromBytes};
+    use everlevel::aes::Mode;
+    use everlevel::aes::integers::{ByteOrder, IntegersFromBytes};
     use everlevel::circuit::sums::total_sum;
     use everlevel::wire::{
         BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, results,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use everlevel_arith::primes;
 use everlevel_ring::Ring;
 use everlevel_scheme::noise::{EVENT_LOG2, Events, NEVER};
-use everlevel_scheme::params::{BootstrapMode, Family, KeySecurity, SecretKind};
+use everlevel_scheme::params::KeySecurity;
+use everlevel_scheme::spec::{BootstrapMode, Family, SecretKind};
 use everlevel_scheme::{Form, KeyPlan, Params};
 use serde::{Deserialize, Serialize};
 
@@ -144,10 +145,11 @@ impl Card {
         let (spec, chain, security) = (params.spec(), params.chain(), params.security());
         let log_q = chain.bits(chain.top());
         let log_p = params.ring().log2(chain.special());
-        let fresh = params.fresh(
+        let noise = params.noise();
+        let fresh = noise.fresh(
             chain.top(),
             params.plain_exponent(),
-            params.noise().fresh_secret(params.plain_modulus()),
+            noise.bound().fresh_secret(params.plain_modulus()),
         );
         let step = Ring::prime_step(spec.index)?;
         let mut needed = 0.0;
@@ -162,8 +164,8 @@ impl Card {
                 Some(BootstrapCard {
                     mode: plan.mode,
                     removed_digits: b.removed_digits(),
-                    overflow_bound: params.overflow_bound(),
-                    overflow_log2: Some(params.noise().overflow_tail(params.overflow_bound()))
+                    overflow_bound: b.bound(),
+                    overflow_log2: Some(noise.bound().overflow_tail(b.bound()))
                         .filter(|x| x.is_finite()),
                     coeff_to_slot: plan.coeff_to_slot.clone(),
                     slot_to_coeff: plan.slot_to_coeff.clone(),
@@ -172,13 +174,13 @@ impl Card {
                     key_switches: planner.cost().key_switches,
                     non_scalar_products: planner.cost().products,
                     minimum_capacity_bits: planner.minimum_capacity(),
-                    capacity_bits_after: params.capacity(after),
+                    capacity_bits_after: noise.capacity(after),
                     multiplications_after: planner.multiplications_after(),
                     server_keys: keys.len() + usize::from(keys.bootstrap),
                     server_key_bytes: keys.seeded_bytes(params),
                     failure_log2: failure_log2(params, &planner.cost()),
-                    failure_of_events_log2: params.failure_of_events(Events::fresh(random)),
-                    failure_of_overflow_log2: Some(params.failure_of_events(Events::overflow(1)))
+                    failure_of_events_log2: noise.failure_of_events(Events::fresh(random)),
+                    failure_of_overflow_log2: Some(noise.failure_of_events(Events::overflow(1)))
                         .filter(|x| *x > NEVER),
                     measured: Measured::recorded()
                         .ok()
@@ -214,7 +216,7 @@ impl Card {
             security_bits: security.bits(),
             security_model: security.model(),
             security_by_key: security.keys().to_vec(),
-            fresh_capacity_bits: params.capacity(&fresh),
+            fresh_capacity_bits: noise.capacity(&fresh),
             fresh_multiplications: multiplications_left(params, &fresh, needed),
             relinearization_key_bytes: KeyPlan::relinearization(params).seeded_bytes(params),
             transform_primes: [31, 36, 40, 50].map(|bits| PrimeSupply::new(step, bits)).into(),

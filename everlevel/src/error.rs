@@ -1,7 +1,7 @@
 //! The error of the facade.
 
+use everlevel_aes::AesError;
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::aes::AesError;
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
@@ -16,6 +16,9 @@ pub enum Error {
     /// Circuits and bootstrapping.
     #[error(transparent)]
     Circuit(#[from] CircuitError),
+    /// AES on ciphertexts.
+    #[error(transparent)]
+    Aes(AesError),
     /// Bytes and files.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -24,9 +27,15 @@ pub enum Error {
     Ring(#[from] RingError),
 }
 
+/// What AES only passed on keeps the variant that it has here.
 impl From<AesError> for Error {
     fn from(e: AesError) -> Self {
-        Error::Circuit(e.into())
+        match e {
+            AesError::Scheme(e) => Error::Scheme(e),
+            AesError::Circuit(e) => Error::Circuit(e),
+            AesError::Ring(e) => Error::Ring(e),
+            e => Error::Aes(e),
+        }
     }
 }
 
@@ -37,6 +46,7 @@ impl Error {
         match self {
             Error::Scheme(e) => e.code(),
             Error::Circuit(e) => e.code(),
+            Error::Aes(e) => e.code(),
             Error::Wire(e) => e.code(),
             Error::Ring(e) => e.code(),
         }

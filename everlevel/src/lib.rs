@@ -75,7 +75,7 @@ pub use everlevel_circuit::{
 };
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
-pub use everlevel_scheme::params::BootstrapMode;
+pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
     Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level,
     NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainFactor, Plaintext, PublicKey,
@@ -85,6 +85,11 @@ pub use everlevel_scheme::{
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.
 pub mod circuit {
     pub use everlevel_circuit::*;
+}
+
+/// AES on ciphertexts of any scheme, transciphering, bytes to integers.
+pub mod aes {
+    pub use everlevel_aes::*;
 }
 
 /// The schemes in full: parameters, keys, noise.
@@ -97,7 +102,7 @@ pub mod wire {
     pub use everlevel_wire::*;
 }
 
-/// What keys are worth against lattice reduction, and the analysis of the LTV scheme, by formula.
+/// What keys are worth against lattice reduction, by formula.
 pub mod security {
     pub use everlevel_security::*;
 }

@@ -249,7 +249,7 @@ fn worn_out(scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
     let zero = Plaintext::encode(params, &[])?;
     let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
     let top = params.chain().top().0;
-    let floor = params.noise().floor(params.plain_modulus());
+    let floor = params.noise().bound().floor(params.plain_modulus());
     let enough = |x: &Open| {
         params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity
     };
@@ -260,11 +260,12 @@ fn worn_out(scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
 /// has at least `needed` bits of capacity: 0 to be decrypted, [`KeyPlanner::minimum_capacity`] to
 /// be bootstrapped.
 pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize {
+    let noise = params.noise();
     let square = |m: &Meta| {
-        let at = params.after_switch(m, params.product_level(m, m));
-        let raw = params.after_product(&at, &at).ok()?;
-        let product = params.after_reduction(&params.with_key_switch(&raw), NextUse::Product);
-        (params.capacity(&product) >= needed).then_some(product)
+        let at = noise.mod_switch(m, noise.product_level(m, m));
+        let raw = noise.product(&at, &at).ok()?;
+        let product = noise.reduce(&noise.key_switch(&raw), NextUse::Product);
+        (noise.capacity(&product) >= needed).then_some(product)
     };
     std::iter::successors(square(meta), square).count()
 }
@@ -272,5 +273,5 @@ pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize 
 /// log2 of the probability that a computation of this cost breaks its bounds:
 /// [`Params::failure_log2`].
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
-    params.failure_log2(cost)
+    params.noise().failure_log2(cost)
 }

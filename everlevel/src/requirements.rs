@@ -2,7 +2,8 @@
 
 use everlevel_circuit::bootstrap::TimeModel;
 use everlevel_ring::SlotShape;
-use everlevel_scheme::params::{self, BootstrapSpec, Family, SecretKind, largest_modulus};
+use everlevel_scheme::params::{self, largest_modulus};
+use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
 };
@@ -282,8 +283,8 @@ fn leveled_set(p: u64, r: u32, log_n: u32, special: usize, depth: u32) -> Option
     }
     let build = |words: usize| {
         let params = Params::new(ParamsSpec { words, ..spec.clone() }, OptIn::SecureOnly).ok()?;
-        let top = params.chain().top();
-        let fresh = params.fresh(top, r, params.noise().fresh_public(params.plain_modulus()));
+        let (top, noise) = (params.chain().top(), params.noise());
+        let fresh = noise.fresh(top, r, noise.bound().fresh_public(params.plain_modulus()));
         (multiplications_left(&params, &fresh, 0.0) >= depth as usize).then_some(params)
     };
     let (mut low, mut high) = (0, (room as usize).min(80));
@@ -431,8 +432,8 @@ mod tests {
                 let shorter =
                     Params::new(ParamsSpec { words: spec.words - 1, ..spec }, OptIn::SecureOnly)
                         .unwrap();
-                let fresh =
-                    shorter.fresh(shorter.chain().top(), 1, shorter.noise().fresh_public(65537));
+                let (top, noise) = (shorter.chain().top(), shorter.noise());
+                let fresh = noise.fresh(top, 1, noise.bound().fresh_public(65537));
                 assert!(multiplications_left(&shorter, &fresh, 0.0) < 3, "{}", c.params.name());
             }
         }

@@ -1,11 +1,10 @@
 //! AES data to ciphertexts, with the keys that it takes on each side.
 
-use everlevel_circuit::aes::{
-    Aes, AesError, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode,
-    Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
+use everlevel_aes::{
+    Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout,
+    Mode, Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_circuit::{ByteRefresh, CircuitError};
 use everlevel_ring::SlotShape;
 use everlevel_scheme::plain::Open;
 use everlevel_scheme::{
@@ -111,7 +110,7 @@ impl Rehearsal {
     }
 
     /// A round key as it comes from a client.
-    fn uploaded(&self) -> Result<Open, CircuitError> {
+    fn uploaded(&self) -> Result<Open, AesError> {
         Ok(self.scheme.encrypt_publicly(&Plaintext::encode(self.scheme.params(), &[])?)?)
     }
 
@@ -162,10 +161,7 @@ impl Rehearsal {
 }
 
 /// For sets that bootstrap.
-fn byte_refresh<S: Raise>(
-    scheme: &S,
-    params: &Params,
-) -> Result<Option<ByteRefresh<S>>, CircuitError> {
+fn byte_refresh<S: Raise>(scheme: &S, params: &Params) -> Result<Option<ByteRefresh<S>>, AesError> {
     if params.spec().bootstrap.is_none() {
         return Ok(None);
     }
@@ -246,7 +242,7 @@ impl EncryptedAesKey {
     }
 }
 
-/// A server that turns AES data into ciphertexts, see [`everlevel_circuit::aes::Transcipher`].
+/// A server that turns AES data into ciphertexts, see [`everlevel_aes::Transcipher`].
 /// Holds no secret.
 pub struct AesServer<K: EvalKeys> {
     evaluator: Evaluator<K>,
@@ -294,7 +290,7 @@ impl<K: EvalKeys> AesServer<K> {
     ///
     /// # Errors
     /// Too little capacity left, missing keys.
-    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, CircuitError> {
+    pub fn refresh(&self, state: Vec<Ciphertext>) -> Result<Vec<Ciphertext>, AesError> {
         match &self.refresh {
             Some(refresh) => refresh.refresh(&self.evaluator, &state),
             None => Ok(state),
@@ -316,7 +312,7 @@ impl<K: EvalKeys> AesServer<K> {
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), CircuitError>,
+        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let cipher = Cipher::new(key.size, mode.direction());
         match &self.method {
@@ -342,7 +338,7 @@ impl<K: EvalKeys> AesServer<K> {
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), CircuitError>,
+        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let scheme = &self.evaluator;
         let rehearsal = Rehearsal::new(scheme.params())?;
@@ -381,7 +377,7 @@ impl<K: EvalKeys> AesServer<K> {
         // Levels follow from noise bounds: one from the secret key is taken for one from the public
         // key, as in the rehearsal.
         let (params, meta) = (self.evaluator.params(), *key.meta());
-        let noise = meta.noise.max(params.noise().fresh_public(params.plain_modulus()));
+        let noise = meta.noise.max(params.noise().bound().fresh_public(params.plain_modulus()));
         let key =
             Ciphertext::from_parts(params, Meta { noise, ..meta }, key.components().to_vec())?;
         match &self.method {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use everlevel::scheme::params::{Family, ParamsSpec, SecretKind};
+use everlevel::scheme::spec::{Family, ParamsSpec, SecretKind};
 use everlevel::{Evaluator, Form, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;

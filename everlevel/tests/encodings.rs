@@ -1,7 +1,7 @@
 //! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are
 //! from).
 
-use everlevel::scheme::params::{Family, SecretKind};
+use everlevel::scheme::spec::{Family, SecretKind};
 use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, Plaintext, SlotShape};
 use serde_json::Value;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use everlevel::aes::AesError;
 use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::AesError;
 use everlevel::circuit::expression::{ExpressionError, Program};
 use everlevel::ring::{PrimePower, RingError};
 use everlevel::security::SecurityError;
@@ -61,7 +61,8 @@ fn codes_are_passed_on() {
     assert_eq!(unknown.code(), "scheme.unknown-params");
     assert_eq!(CircuitError::from(unknown.clone()).code(), "scheme.unknown-params");
     assert_eq!(WireError::from(unknown.clone()).code(), "scheme.unknown-params");
-    assert_eq!(Error::from(CircuitError::from(unknown)).code(), "scheme.unknown-params");
+    assert_eq!(Error::from(CircuitError::from(unknown.clone())).code(), "scheme.unknown-params");
+    assert_eq!(AesError::from(CircuitError::from(unknown.clone())).code(), "scheme.unknown-params");
     assert_eq!(Error::from(AesError::KeyLength { found: 3 }).code(), "aes.key-length");
     let ring = PrimePower::new(3, 0).unwrap_err();
     assert_eq!(Error::from(SchemeError::from(ring.clone())).code(), ring.code());

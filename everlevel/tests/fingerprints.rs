@@ -10,7 +10,8 @@ use std::process::Command;
 
 use everlevel::bootstrap_plan;
 use everlevel::circuit::bootstrap::{Bootstrapper, StageReport};
-use everlevel::scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind, spec};
+use everlevel::scheme::params::spec;
+use everlevel::scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel::scheme::{DiagonalValues, PeriodicSlots};
 use everlevel::wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
 use everlevel::{

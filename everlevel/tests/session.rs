@@ -1,6 +1,6 @@
 //! The facade: client and server.
 
-use everlevel::scheme::params::{BootstrapSpec, ParamsSpec};
+use everlevel::scheme::spec::{BootstrapSpec, ParamsSpec};
 use everlevel::{
     BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme,
     SchemeError, Server, ServerKeys, bootstrap_plan, failure_log2, multiplications_left,

@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use everlevel::circuit::aes::KeySchedule;
+use everlevel::aes::KeySchedule;
 use everlevel::ring::sample;
 use everlevel::wire::{Metadata, secret_key};
 use everlevel::{AesMethod, Ciphertext, OptIn, Params, Plaintext, PublicKey, SecretKey};

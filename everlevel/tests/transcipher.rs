@@ -3,7 +3,7 @@
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use everlevel::circuit::aes::{Direction, Mode};
+use everlevel::aes::{Direction, Mode};
 use everlevel::{
     AesMethod, AesServer, Ciphertext, EncryptedAesKey, OptIn, Params, PublicKey, SecretKey,
     ServerKeys, aes_keys,
@@ -43,13 +43,13 @@ fn a_server_without_secrets_decrypts_aes_into_ciphertexts() {
         let server = AesServer::new(keys, method).unwrap();
         let (mut found, mut steps) = (Vec::new(), 0);
         let mode = Mode::ctr(&iv.to_be_bytes()).unwrap();
-        let each = |batch: everlevel::circuit::aes::Batch<_>| {
+        let each = |batch: everlevel::aes::Batch<_>| {
             let open = |x: &Ciphertext| {
                 assert!(secret.measure_noise(x).unwrap() <= x.noise_bound_bits());
                 assert!(
-                    params.capacity(x.meta()) > 100.0,
+                    params.noise().capacity(x.meta()) > 100.0,
                     "{:.1} bits left",
-                    params.capacity(x.meta())
+                    params.noise().capacity(x.meta())
                 );
                 secret.decrypt(x).unwrap().decode_elements(&params).unwrap()
             };

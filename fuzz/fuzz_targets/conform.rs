@@ -3,5 +3,6 @@ libfuzzer_sys::fuzz_target!(
     init: everlevel_fuzz::on_this_thread(),
     |bytes: &[u8]| {
         let _ = everlevel_fuzz::objects::conform(bytes);
+        let _ = everlevel_fuzz::ltv::conform(bytes);
     }
 );

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use everlevel_circuit::AutoRefresh;
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_scheme::params::{Family, SecretKind};
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{Form, NoOp, OptIn, Params, ParamsSpec, Plaintext};
 
 /// Longer programs only take time.

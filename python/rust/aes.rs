@@ -1,7 +1,7 @@
 //! AES data to ciphertexts of their bytes, and from there to integers.
 
-use everlevel::circuit::aes::{Batch, Direction, Mode};
-use everlevel::circuit::integers::{ByteOrder, IntegersFromBytes};
+use everlevel::aes::integers::{ByteOrder, IntegersFromBytes};
+use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::circuit::sums::PowerSum;
 use everlevel::{
     AesMethod, Ciphertext as Inner, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys,

@@ -64,7 +64,7 @@ impl Ciphertext {
 
     #[getter]
     fn capacity_bits(&self) -> f64 {
-        self.params.capacity(self.value.get().meta())
+        self.params.noise().capacity(self.value.get().meta())
     }
 
     #[getter]

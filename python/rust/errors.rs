@@ -1,6 +1,6 @@
 //! Errors of the library as the exceptions of `everlevel.errors`.
 
-use everlevel::circuit::aes::AesError;
+use everlevel::aes::AesError;
 use everlevel::circuit::expression::ExpressionError;
 use everlevel::wire::WireError;
 use everlevel::{CircuitError, Error, SchemeError};
@@ -101,6 +101,7 @@ fn described(error: &Error) -> (&'static str, Fields) {
     match error {
         Error::Scheme(e) => of_scheme(e),
         Error::Circuit(e) => of_circuit(e),
+        Error::Aes(_) => ("AesError", vec![]),
         Error::Wire(e) => of_wire(e),
         _ => ("RangeError", vec![]),
     }
@@ -146,7 +147,6 @@ fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
 fn of_circuit(error: &CircuitError) -> (&'static str, Fields) {
     match error {
         CircuitError::Scheme(e) => of_scheme(e),
-        CircuitError::Aes(_) => ("AesError", vec![]),
         CircuitError::NoRoute { steps } => {
             ("KeyMissingError", vec![("steps", Field::Number(*steps as f64))])
         }

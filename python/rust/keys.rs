@@ -6,7 +6,7 @@ use std::sync::Arc;
 use everlevel::circuit::expression::Program;
 use everlevel::files::KeyFiles;
 use everlevel::scheme::keys::{BootstrapKey, SwitchKey};
-use everlevel::scheme::params::GadgetId;
+use everlevel::scheme::spec::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
 use everlevel::{

@@ -9,13 +9,12 @@ mod transcipher;
 
 use std::time::Instant;
 
-use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::{
-    Aes, AesError, BitSliced, ByteSliced, Cipher, Direction, KeySize, Packed,
-};
-use everlevel::scheme::ltv::{LtvEvaluator, LtvParams};
-use everlevel::scheme::params::{Family, KeySecurity};
+use everlevel::aes::bit_sliced::BitSliced;
+use everlevel::aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
+use everlevel::scheme::params::KeySecurity;
+use everlevel::scheme::spec::Family;
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_ltv::{LtvEvaluator, LtvParams};
 use rand_core::CryptoRng;
 use serde::Serialize;
 
@@ -155,14 +154,14 @@ fn measure<P: Party>(
 }
 
 /// A set that does not suit is the user's to change.
-fn refused(name: &str, args: &AesBenchArgs, e: CircuitError) -> CliError {
+fn refused(name: &str, args: &AesBenchArgs, e: AesError) -> CliError {
     match e {
-        CircuitError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
+        AesError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
             "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take \
              a larger modulus ({e})",
             args.rounds
         )),
-        CircuitError::Aes(AesError::NoBytes { .. } | AesError::NoLine { .. }) => {
+        AesError::NoBytes { .. } | AesError::NoLine { .. } => {
             CliError::usage(format!("parameter set {name}: {e}"))
         }
         e => e.into(),
@@ -204,7 +203,7 @@ fn check(params: &Params, args: &AesBenchArgs) -> Result<(), CliError> {
 }
 
 /// The server keys that the evaluation needs, or why it is refused.
-fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, CircuitError> {
+fn rehearse(params: &Params, args: &AesBenchArgs) -> Result<KeyPlan, AesError> {
     let scheme = NoOp::blank(params);
     let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
     let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);

@@ -1,10 +1,8 @@
 //! LTV with a chain of prime powers, as its own party.
 
-use everlevel::scheme::ltv::{
-    KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey,
-};
 use everlevel::scheme::params::KeySecurity;
 use everlevel::{Cost, GaloisElement, Level, Plaintext, SchemeError};
+use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use rand_core::CryptoRng;
 
 use super::party::Party;

@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use ::aes::Aes128;
 use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
-use everlevel::circuit::CircuitError;
-use everlevel::circuit::aes::{Aes, KeySchedule};
+use everlevel::aes::{Aes, AesError, KeySchedule};
 use everlevel::{Cost, Level, Scheme, SchemeError};
 use rand_core::CryptoRng;
 
@@ -89,7 +88,7 @@ pub fn run<P: Party>(
     rounds: usize,
     rng: &mut impl CryptoRng,
     tick: &dyn Fn(),
-) -> Result<Outcome, CircuitError> {
+) -> Result<Outcome, AesError> {
     let scheme = party.scheme();
     let mut random = || {
         let mut bytes = [0; 16];

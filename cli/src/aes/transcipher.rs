@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::circuit::aes::{Batch, Direction, Mode};
+use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
 use everlevel::wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
@@ -245,7 +245,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let each = |batch: Batch<Evaluator<FileKeys>>| {
         let state = if args.refresh { server.refresh(batch.state)? } else { batch.state };
         for x in &state {
-            least = least.min(params.capacity(x.meta()));
+            least = least.min(params.noise().capacity(x.meta()));
             if failed.borrow().is_none() {
                 *failed.borrow_mut() = writer.push(x).err();
             }

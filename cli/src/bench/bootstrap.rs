@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use everlevel::scheme::params::BootstrapMode;
+use everlevel::scheme::spec::BootstrapMode;
 use everlevel::wire::file::{Existing, write_file};
 use everlevel::{Measured, failure_log2};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use everlevel::scheme::params::BootstrapMode;
+use everlevel::scheme::spec::BootstrapMode;
 use everlevel::{
     Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Scheme,
     SecretKey, ServerKeys, Stage, StageReport,
@@ -200,8 +200,8 @@ impl Bench {
             value = value.mul(&ys, params)?.add(&zs, params)?;
         }
         let lowest = (0..x.level().0).map(Level).find(|&l| {
-            let low = params.after_switch(x.meta(), l);
-            params.capacity(&low) >= needed && evaluator.mod_switch_to(&x, l).is_ok()
+            let low = params.noise().mod_switch(x.meta(), l);
+            params.noise().capacity(&low) >= needed && evaluator.mod_switch_to(&x, l).is_ok()
         });
         if let Some(level) = lowest {
             x = evaluator.mod_switch_to(&x, level)?;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use everlevel::arith::{NttTable, primes};
-use everlevel::scheme::params::{Family, SecretKind};
+use everlevel::scheme::spec::{Family, SecretKind};
 use everlevel::{
     Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec,
     Plaintext, PublicKey, Scheme, SecretKey, ServerKeys,

@@ -1,6 +1,6 @@
 //! Chen–Han 2018: the rows of the tables and the parameter sets that they are run with.
 
-use everlevel::scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel::scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel::{Form, ParamsSpec};
 
 use crate::reproduce::args::{Arithmetic, Variant};

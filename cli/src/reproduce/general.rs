@@ -1,7 +1,8 @@
 //! Ma–Huang–Wang–Wang's tables 4 (parameter sets) and 6 (general bootstrapping), and thin
 //! bootstrapping of the same sets.
 
-use everlevel::scheme::params::{BootstrapMode, PaperSet, ParamsSpec, Variant, paper_sets};
+use everlevel::scheme::params::{PaperSet, Variant, paper_sets};
+use everlevel::scheme::spec::{BootstrapMode, ParamsSpec};
 use everlevel::{OptIn, Params, failure_log2};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -60,7 +61,7 @@ fn sized(set: &PaperSet, quick: bool) -> ParamsSpec {
         };
         spec.name = format!("insecure_{}", spec.name);
         spec.words = 16 + usize::from(set.variant == Variant::Baseline) * 14;
-        spec.secret = everlevel::scheme::params::SecretKind::UniformTernary;
+        spec.secret = everlevel::scheme::spec::SecretKind::UniformTernary;
         if let Some(bootstrap) = &mut spec.bootstrap {
             bootstrap.sparse_weight = 4;
             // Half of one more than the number of terms: 8 or 4 for each monomial.
@@ -124,7 +125,8 @@ pub fn table_4(args: &ReproduceArgs, common: &Common) -> Result<(), CliError> {
             main_security: keys[0].bits,
             h: set.weight,
             sparse_security: keys.get(1).map_or(0.0, |key| key.bits),
-            epsilon_log2: params.noise().overflow_tail(set.bound) + (params.degree() as f64).log2(),
+            epsilon_log2: params.noise().bound().overflow_tail(set.bound)
+                + (params.degree() as f64).log2(),
             overflow_bound: set.bound,
             delta: set.delta,
             log_q0_r: keys.get(1).map_or(0.0, |key| key.modulus_bits),

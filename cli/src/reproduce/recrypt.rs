@@ -1,6 +1,6 @@
 //! Chen–Han's tables 4 (full mode) and 5 (slim mode): bootstrapping at the paper's parameters.
 
-use everlevel::scheme::params::BootstrapMode;
+use everlevel::scheme::spec::BootstrapMode;
 use everlevel::{OptIn, Params, failure_log2};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -160,7 +160,7 @@ fn one(
         slot_degree: d,
         e: params.raised_exponent(),
         e_of_section_4_3: f64::from(row.r) + weight.ln() / (row.p as f64).ln(),
-        overflow_bound: params.overflow_bound(),
+        overflow_bound: params.spec().overflow_bound(),
         failure_log2: outcomes
             .iter()
             .map(|o| failure_log2(&params, &o.cost))

@@ -56,11 +56,11 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
     let without = if args.for_sharing { Bounds::Stated } else { Bounds::Untrusted };
     let bounds = args.manifests.believed(args.bounds)?.unwrap_or(without);
     let (bytes, summary) = read_object(input)?;
-    if summary.kind == ObjectKind::Results {
+    if summary.kind == ObjectKind::RESULTS {
         if let Bounds::Manifest(_) = bounds {
             // Manifests list what has a noise bound.
             return Err(of_file(input)(WireError::WrongKind {
-                expected: ObjectKind::Ciphertexts,
+                expected: ObjectKind::CIPHERTEXTS,
                 found: summary.kind,
             }));
         }

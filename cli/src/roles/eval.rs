@@ -192,7 +192,7 @@ fn written(
         bytes,
         level: x.level().0,
         noise_bound_bits: x.noise_bound_bits(),
-        capacity_bits: params.capacity(x.meta()),
+        capacity_bits: params.noise().capacity(x.meta()),
     })
 }
 

@@ -84,9 +84,9 @@ pub fn set_of(
 /// Reads a secret key, and its parameter set.
 pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<SecretKey, CliError> {
     let (bytes, summary) = read_object(path)?;
-    if summary.kind != ObjectKind::SecretKey {
+    if summary.kind != ObjectKind::SECRET_KEY {
         return Err(of_file(path)(WireError::WrongKind {
-            expected: ObjectKind::SecretKey,
+            expected: ObjectKind::SECRET_KEY,
             found: summary.kind,
         }));
     }
@@ -108,11 +108,11 @@ impl EncryptionKey {
         let (bytes, summary) = read_object(path)?;
         let params = set_of(path, summary.params, set, common)?;
         match summary.kind {
-            ObjectKind::PublicKey => wire::public_key::from_bytes(&params, &bytes, &options())
+            ObjectKind::PUBLIC_KEY => wire::public_key::from_bytes(&params, &bytes, &options())
                 .map(|(key, _)| Self::Public(key)),
-            ObjectKind::SecretKey => wire::secret_key::from_bytes(&params, &bytes, &options())
+            ObjectKind::SECRET_KEY => wire::secret_key::from_bytes(&params, &bytes, &options())
                 .map(|(key, _)| Self::Secret(key)),
-            found => Err(WireError::WrongKind { expected: ObjectKind::PublicKey, found }),
+            found => Err(WireError::WrongKind { expected: ObjectKind::PUBLIC_KEY, found }),
         }
         .map_err(of_file(path))
     }

@@ -44,7 +44,7 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     let looking = Common { insecure_research: true, ..common.clone() };
     let params = set_of(path, summary.params, &args.set, &looking).ok();
     let ciphertexts = match (&params, summary.kind) {
-        (Some(params), ObjectKind::Ciphertexts) => Some(ciphertexts(path, params)?),
+        (Some(params), ObjectKind::CIPHERTEXTS) => Some(ciphertexts(path, params)?),
         _ => None,
     };
     let report = Inspected {

@@ -96,7 +96,7 @@ pub enum ArithError {
     },
 }
 
-crate::error_codes!(ArithError {
+error_codes!(ArithError {
     InvalidModulus => "arith.invalid-modulus",
     InvalidLength => "arith.invalid-length",
     InvalidRoot => "arith.invalid-root",

@@ -9,7 +9,10 @@
 //! index.
 
 use crate::arch;
-use crate::{Backend, Modulus};
+use crate::backend::Backend;
+#[cfg(target_arch = "x86_64")]
+use crate::compiled;
+use crate::modulus::Modulus;
 
 /// The largest number of pairs or terms that the inner products and [`weighted_sum`] take.
 pub const MAX_TERMS: usize = 1 << 11;
@@ -87,9 +90,9 @@ macro_rules! kernel_table {
 
 static PORTABLE: Kernels = kernel_table!(arch::portable);
 #[cfg(target_arch = "x86_64")]
-static AVX2: Kernels = kernel_table!(arch::avx2);
+static AVX2: Kernels = kernel_table!(compiled::avx2);
 #[cfg(target_arch = "x86_64")]
-static AVX512: Kernels = kernel_table!(arch::avx512);
+static AVX512: Kernels = kernel_table!(compiled::avx512);
 
 /// The kernels of a backend, or `None` if this processor cannot run it.
 pub fn on(backend: Backend) -> Option<&'static Kernels> {

@@ -39,6 +39,8 @@
 mod arch;
 pub mod axes;
 mod backend;
+#[cfg(target_arch = "x86_64")]
+mod compiled;
 mod error;
 pub mod kernels;
 mod memory;

@@ -1,6 +1,6 @@
 //! Arithmetic modulo one odd number below 2^50.
 
-use crate::ArithError;
+use crate::error::ArithError;
 
 /// An odd modulus 2 < q < 2^50 with the constants that reduce modulo it.
 ///

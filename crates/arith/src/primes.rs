@@ -1,6 +1,6 @@
 //! Primes and roots of unity. Everything here serves set-up: public data, variable time.
 
-use crate::Modulus;
+use crate::modulus::Modulus;
 
 /// a b mod m, for any m > 0.
 fn mul_mod(a: u64, b: u64, m: u64) -> u64 {

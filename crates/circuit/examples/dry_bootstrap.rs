@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::DigitMethod;
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
 
 fn main() -> Result<(), Box<dyn Error>> {

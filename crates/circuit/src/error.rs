@@ -3,7 +3,6 @@
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 
-use crate::aes::AesError;
 use crate::digits::kind::expected_names;
 
 /// What can be wrong with a circuit or with its use.
@@ -16,9 +15,6 @@ pub enum CircuitError {
     /// The ring refused a modulus or an inverse.
     #[error(transparent)]
     Ring(#[from] RingError),
-    /// AES met something that it cannot use.
-    #[error(transparent)]
-    Aes(#[from] AesError),
     /// Two objects are for different plaintext moduli.
     #[error("plaintext moduli differ: expected {expected}, found {found}")]
     ModulusMismatch {
@@ -264,4 +260,4 @@ everlevel_ring::error_codes!(CircuitError {
     NoRoute => "circuit.no-route",
     NoBootstrapping => "circuit.no-bootstrapping",
     NotEnoughCapacity => "circuit.not-enough-capacity",
-} inner { Scheme, Ring, Aes });
+} inner { Scheme, Ring });

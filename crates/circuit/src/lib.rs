@@ -17,7 +17,6 @@
 //!   trees.
 //! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: what
 //!   else it is good for.
-//! * [`aes`]: AES on encrypted blocks, by bits and by bytes.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`expression`]: programs written down, as on the command line.
 //! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
@@ -45,16 +44,13 @@
 //! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
-pub mod aes;
 pub mod bootstrap;
-mod byte_refresh;
 #[cfg(test)]
 mod clear;
 pub mod coordinates;
 pub mod digits;
 mod error;
 pub mod expression;
-pub mod integers;
 pub mod linear;
 mod modular;
 mod normal_basis;
@@ -68,7 +64,6 @@ pub mod transform;
 mod truncate;
 pub mod unpack;
 
-pub use byte_refresh::{BytePacking, ByteRefresh};
 pub use error::CircuitError;
 pub use modular::PrimePower;
 pub use refresh::{AutoRefresh, Shared};

@@ -9,7 +9,7 @@ use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepC
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
     ServerKeys,

@@ -5,7 +5,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
-use everlevel_scheme::params::{Family, SecretKind};
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{
     Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
     ServerKeys,

@@ -10,8 +10,8 @@ use everlevel_circuit::bootstrap::{
 use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{AutoRefresh, CircuitError, PrimePower};
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Cost, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme,
     SchemeError,
@@ -311,7 +311,7 @@ fn the_minimum_capacity_is_enough_at_every_level() {
                 Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
             let needed = bootstrapper.minimum_capacity(&scheme);
             let plain = Plaintext::encode(&params, &[]).unwrap();
-            let floor = params.noise().floor(params.plain_modulus());
+            let floor = params.noise().bound().floor(params.plain_modulus());
             let mut accepted = 0;
             for level in (0..params.chain().top().0).map(Level) {
                 let fresh = scheme.encrypt_at(&plain, level).into_iter();

@@ -3,8 +3,8 @@
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::plain::Open;
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
     SecretKey, ServerKeys,

@@ -252,7 +252,7 @@ fn failures_are_counted_from_above() {
         let x = traced.inner().encrypt(&Plaintext::encode(&params, &[]).unwrap()).unwrap();
         let before = traced.inner().cost();
         let fresh = bootstrapper.bootstrap(&traced, &traced.input(x, "x")).unwrap();
-        let counted = params.failure_log2(&(traced.inner().cost() - before));
+        let counted = params.noise().failure_log2(&(traced.inner().cost() - before));
         let told = traced.explain(&fresh).failure_log2;
         assert!(
             (counted - 1e-9..counted + 1.0).contains(&told),

@@ -42,7 +42,7 @@ pub enum RingError {
         value: u64,
     },
     /// Too many primes.
-    #[error("{count} primes: a ring holds at most {max}", max = crate::MAX_PRIMES)]
+    #[error("{count} primes: a ring holds at most {max}", max = crate::basis::MAX_PRIMES)]
     TooManyPrimes {
         /// How many were given.
         count: usize,

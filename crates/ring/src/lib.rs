@@ -10,7 +10,6 @@
 //! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`]
 //!   multiplies.
 //! * [`convert`]: exact centered lifts between bases, and division with rounding.
-//! * [`AdicPoly`], [`AdicRing`]: polynomials modulo powers of one prime, in digits to its base.
 //! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i
 //!   adjoined.
 //! * [`GaloisRing`]: GR(p^e, d), what a whole slot holds.
@@ -18,7 +17,6 @@
 //!   automorphisms.
 //! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
 
-pub mod adic;
 mod axis_transform;
 mod basis;
 mod columns;
@@ -39,9 +37,9 @@ mod prime_power;
 mod product;
 mod ring;
 pub mod sample;
+mod slot_dimension;
 mod slot_shape;
 
-pub use adic::{AdicPoly, AdicRing};
 pub use basis::{Basis, MAX_PRIMES};
 pub use error::RingError;
 #[doc(hidden)]
@@ -55,4 +53,5 @@ pub use plain::PlainRing;
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use prime_power::PrimePower;
 pub use ring::{Residues, Ring};
-pub use slot_shape::{SlotDimension, SlotShape};
+pub use slot_dimension::SlotDimension;
+pub use slot_shape::SlotShape;

@@ -8,7 +8,7 @@ use crate::factor::{element_of_order, irreducible, lift_factor, lift_root, minim
 use crate::galois::GaloisElement;
 use crate::galois_ring::GaloisRing;
 use crate::prime_power::PrimePower;
-use crate::slot_shape::SlotDimension;
+use crate::slot_dimension::SlotDimension;
 
 /// The largest degree of a slot of a ring with axes.
 const MAX_DEGREE: usize = 256;

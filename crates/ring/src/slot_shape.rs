@@ -8,18 +8,7 @@ use crate::galois_ring::GaloisRing;
 use crate::gaussian::GaussianRing;
 use crate::odd_slots::{OddSlots, order};
 use crate::prime_power::PrimePower;
-
-/// One dimension of the hypercube of slots.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotDimension {
-    /// How many slots lie along it.
-    pub size: usize,
-    /// X -> X^g that moves slots by one to the left along it, g the *generator* of the dimension.
-    pub generator: GaloisElement,
-    /// Whether g^size = 1, so that slots move cyclically. If not, those that pass the end arrive
-    /// changed, see [`SlotShape`].
-    pub good: bool,
-}
+use crate::slot_dimension::SlotDimension;
 
 /// The slots of the plaintext ring (Z/p^e)\[X\]/Φ_m(X): k = n/d Galois rings GR(p^e, d), d the
 /// order of p modulo m.

@@ -60,11 +60,12 @@ impl Counters {
     }
 
     /// A relinearization, beside its key switch.
-    pub(crate) fn relinearization(&self) {
+    pub fn relinearization(&self) {
         self.relinearizations.fetch_add(1, Relaxed);
     }
 
-    pub(crate) fn product(&self) {
+    /// A product of two ciphertexts.
+    pub fn product(&self) {
         self.products.fetch_add(1, Relaxed);
     }
 
@@ -87,7 +88,7 @@ impl Counters {
 
     /// `count` key switches of so many `components` from one decomposition: `limbs` limbs in the
     /// basis, `digits` digits, `special` special primes.
-    pub(crate) fn key_switch(
+    pub fn key_switch(
         &self,
         components: usize,
         count: usize,

@@ -2,7 +2,7 @@
 
 use everlevel_ring::RingError;
 
-use crate::params::Level;
+use crate::spec::level::Level;
 
 /// What a scheme refuses, with what it expected, what it found and what to do.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -8,28 +8,28 @@
 //! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds
 //! [`ServerKeys`], which no secret can be put into.
 
+mod checks;
 mod counters;
+mod diagonal;
 mod error;
-mod form;
 pub mod keys;
-pub mod ltv;
 pub mod noise;
 pub mod params;
 pub mod plain;
 mod plaintext;
 pub mod rlwe;
+pub mod spec;
 pub mod trace;
 mod verbs;
 
 pub use counters::{Cost, Counters};
 pub use error::SchemeError;
-pub use form::Form;
 pub use keys::{EvalKeys, KeyPlan, PublicKey, SecretKey, ServerKeys};
-pub use ltv::{LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 pub use noise::Meta;
-pub use params::{Level, OptIn, Params, ParamsSpec};
+pub use params::{OptIn, Params};
 pub use plain::NoOp;
 pub use plaintext::Plaintext;
 pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator, PlainFactor, SharingPolicy};
+pub use spec::{Form, Level, NextUse, ParamsSpec};
 pub use trace::{Explanation, Step, Traced, Tracked};
-pub use verbs::{DiagonalValues, NextUse, PeriodicSlots, Raise, Scheme};
+pub use verbs::{DiagonalValues, PeriodicSlots, Raise, Scheme};

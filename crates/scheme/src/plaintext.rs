@@ -3,6 +3,7 @@
 use everlevel_ring::PrimePower;
 use zeroize::Zeroizing;
 
+use crate::checks::same_modulus;
 use crate::error::SchemeError;
 use crate::params::Params;
 
@@ -85,6 +86,12 @@ impl Plaintext {
         Ok(Plaintext { coefficients, exponent })
     }
 
+    /// A plaintext modulo p by its coefficients in natural order, for a scheme that has parameters
+    /// of its own. Who takes it checks how many there are; those above p count modulo p.
+    pub fn modulo_p(coefficients: Vec<u64>) -> Self {
+        Plaintext { coefficients: coefficients.into(), exponent: 1 }
+    }
+
     fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
         let highest = params.slot_shape().max_exponent();
         if (1..=highest).contains(&exponent) {
@@ -141,7 +148,7 @@ impl Plaintext {
         params: &Params,
         operation: &'static str,
     ) -> Result<PrimePower, SchemeError> {
-        crate::rlwe::same_modulus(self.exponent, other.exponent, operation)?;
+        same_modulus(self.exponent, other.exponent, operation)?;
         Self::check_exponent(params, self.exponent)?;
         if [self, other].iter().any(|x| x.coefficients.len() != params.degree()) {
             return Err(SchemeError::WrongParams {
@@ -221,4 +228,19 @@ impl Plaintext {
         // A hair for the floating-point transform.
         params.ring().norm().max(&real).max(1.0).log2() + 1e-6
     }
+}
+
+/// The centered coefficients of a plaintext of these parameters, in natural order.
+pub(crate) fn message_coefficients(
+    params: &Params,
+    plaintext: &Plaintext,
+) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
+    let highest = params.slot_shape().max_exponent();
+    if plaintext.coefficients.len() != params.degree() || plaintext.exponent > highest {
+        return Err(SchemeError::WrongParams {
+            object: "the plaintext",
+            name: params.name().into(),
+        });
+    }
+    Ok(Zeroizing::new(params.plain().centered(&plaintext.coefficients, plaintext.exponent)))
 }

@@ -3,7 +3,7 @@
 
 use everlevel_ring::convert::{RoundingScale, divide_round};
 use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
-use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
     Plaintext, PublicKey, Scheme, SchemeError, SecretKey, ServerKeys,
@@ -136,11 +136,12 @@ fn switching_is_refused_where_the_canonical_bound_does_not_fit() {
         let (chain, t) = (params.chain(), params.plain_modulus());
         let lemma = (4.0 * t as f64 * (1.0 + weight as f64)).log2();
         assert!(
-            params.noise().floor(t) + 1.0 > chain.bits(Level(0)) && chain.bits(Level(0)) > lemma
+            params.noise().bound().floor(t) + 1.0 > chain.bits(Level(0))
+                && chain.bits(Level(0)) > lemma
         );
         let lowest = (1..=chain.top().0)
             .map(Level)
-            .find(|&l| chain.bits(l) > params.noise().floor(t) + 2.0)
+            .find(|&l| chain.bits(l) > params.noise().bound().floor(t) + 2.0)
             .unwrap();
         for seed in 0..20 {
             let mut rng = ChaCha20Rng::seed_from_u64(seed);
@@ -170,7 +171,7 @@ fn switching_is_refused_where_the_canonical_bound_does_not_fit() {
         let secret = SecretKind::Sparse(weight);
         let params =
             build(ParamsSpec { secret, bootstrap: Some(bootstrap), ..small(257, 1, Form::Bfv) });
-        let entry = params.noise().encapsulated(257, f64::NEG_INFINITY) + 1.0;
+        let entry = params.noise().bound().encapsulated(257, f64::NEG_INFINITY) + 1.0;
         let lemma = (4.0 * 257.0 * (1.0 + weight as f64)).log2();
         assert!(entry < lemma, "weight {weight}: 2^{entry} against 2^{lemma}");
     }

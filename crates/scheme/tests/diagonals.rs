@@ -2,7 +2,7 @@
 //! automorphisms against the plain computation, bounds against measured noise.
 
 use everlevel_ring::{GaloisElement, PlainRing};
-use everlevel_scheme::params::{Family, SecretKind};
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{
     DiagonalValues, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
     Plaintext, Scheme, SchemeError, SecretKey, ServerKeys,

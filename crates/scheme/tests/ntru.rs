@@ -1,7 +1,8 @@
 //! NTRU (LTV and YASHE′) on small rings: every verb against the plain computation, every bound
 //! against the measured noise.
 
-use everlevel_scheme::params::{Family, SecretKind, ntru_names, spec};
+use everlevel_scheme::params::{ntru_names, spec};
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
     ParamsSpec, PeriodicSlots, Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey,

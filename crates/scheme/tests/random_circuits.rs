@@ -1,8 +1,8 @@
 //! Random circuits on the no-op scheme and with cryptography: the same values, the same public
 //! data, the same refusals.
 
-use everlevel_scheme::params::{Family, SecretKind};
 use everlevel_scheme::plain::Open;
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
     SchemeError, SecretKey, ServerKeys,

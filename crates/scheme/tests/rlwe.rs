@@ -2,7 +2,7 @@
 //! measured noise.
 
 use everlevel_ring::sample;
-use everlevel_scheme::params::{BootstrapMode, SecretKind};
+use everlevel_scheme::spec::{BootstrapMode, SecretKind};
 use everlevel_scheme::{
     Ciphertext, DiagonalValues, Evaluator, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots,
     Plaintext, PublicKey, Raise, Scheme, SchemeError, SecretKey, ServerKeys,
@@ -222,7 +222,7 @@ fn the_overflow_has_the_promised_shape() {
         let raised = f.bgv.begin_raise(&worn).unwrap();
         let u = f.bgv.raise_overflow(&raised, params.spec().plain_prime).unwrap();
         let p = params.spec().plain_prime as i64;
-        let bound = params.overflow_bound() as i64;
+        let bound = params.spec().overflow_bound() as i64;
         let overflow = f.secret.decrypt(&u).unwrap();
         assert!(f.secret.measure_noise(&u).unwrap() <= u.noise_bound_bits());
         let q = params.plain().modulus(2);
@@ -271,7 +271,8 @@ fn the_scaled_phase_has_the_promised_shape() {
             "{name}: measured noise 2^{measured:.2} above the bound 2^{bound:.2}"
         );
         let t = params.plain().modulus(params.raised_exponent());
-        let (p, overflow) = (params.spec().plain_prime as i64, params.overflow_bound() as i64);
+        let (p, overflow) =
+            (params.spec().plain_prime as i64, params.spec().overflow_bound() as i64);
         for &c in f.secret.decrypt(&y).unwrap().coefficients() {
             let c = t.centered(c);
             let low = c - p * (c as f64 / p as f64).round() as i64;

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_scheme::params::{Family, SecretKind, spec};
+use everlevel_scheme::params::spec;
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{
     Ciphertext, Evaluator, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
     PublicKey, Scheme, SecretKey, ServerKeys,

@@ -1,5 +1,5 @@
-//! What lattice reduction makes of LWE and NTRU keys, and the analysis of the LTV scheme, by
-//! formula: no lattice is reduced here, and no other crate of the workspace is needed.
+//! What lattice reduction makes of LWE and NTRU keys, by formula: no lattice is reduced here, and no
+//! other crate of the workspace is needed.
 //!
 //! * [`lwe`]: unique SVP, bounded distance decoding, hybrid and dual attacks on dense and sparse
 //!   secrets.
@@ -8,7 +8,6 @@
 //!   costs.
 //! * [`hermite`], [`bkz`]: what was believed of such keys in 2014: Hermite factors by experiment,
 //!   and by a simulator of BKZ 2.0.
-//! * [`ltv`]: noise, failure and key sizes of Doröz–Hu–Sunar's LTV.
 //!
 //! Logarithms are to base 2 where a name says `log2` or `bits`, natural otherwise.
 #![forbid(unsafe_code)]
@@ -17,7 +16,6 @@ mod attack;
 pub mod bkz;
 mod error;
 pub mod hermite;
-pub mod ltv;
 pub mod lwe;
 pub mod ntru;
 pub mod reduction;

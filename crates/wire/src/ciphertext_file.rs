@@ -11,10 +11,12 @@ use crate::ciphertexts::{DESCRIPTOR_BYTES, fill, planned, read_one};
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
 use crate::file_keys::open_layout;
-use crate::format::{Entry, Layout, Metadata, ObjectKind, encode_head};
+use crate::format::{Entry, Layout, encode_head};
 use crate::id::{ParamsId, digest};
-use crate::manifest::digest_of_file;
+use crate::kind::ObjectKind;
+use crate::manifest::bytes::digest_of_file;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// Writes ciphertexts to a file as they come. The file is there in full, or, if this is dropped
 /// before [`CiphertextWriter::finish`], not at all; its bytes are those of
@@ -57,7 +59,7 @@ impl CiphertextWriter {
     }
 
     fn head(&self, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
-        encode_head(ObjectKind::Ciphertexts, ParamsId::of(&self.params), &self.metadata, entries)
+        encode_head(ObjectKind::CIPHERTEXTS, ParamsId::of(&self.params), &self.metadata, entries)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
@@ -121,7 +123,7 @@ impl CiphertextReader {
     /// not in the manifest that is to be believed; what the system refuses.
     pub fn open(params: &Params, path: &Path, options: ReadOptions) -> Result<Self, WireError> {
         let (mut file, layout) = open_layout(path)?;
-        let layout = layout.expect(ObjectKind::Ciphertexts, params)?;
+        let layout = layout.expect(ObjectKind::CIPHERTEXTS, params)?;
         let mut digest = [0; 32];
         options.belief(layout.entries.len(), || {
             digest = digest_of_file(&mut file, path, &layout)?;

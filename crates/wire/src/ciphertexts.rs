@@ -7,26 +7,31 @@ use everlevel_scheme::{Ciphertext, Form, Level, Meta, Params};
 use rayon::prelude::*;
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
-use crate::manifest::digest_of;
+use crate::kind::ObjectKind;
+use crate::manifest::bounds::digest_of;
 use crate::options::{Belief, ReadOptions};
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 32;
 
-/// All components are there.
-pub(crate) const FULL: u8 = 0;
+/// The encoding of a ciphertext all of whose components are there.
+pub const FULL: u8 = 0;
 /// A seed stands for the last component.
 const SEEDED: u8 = 1;
 
 /// Bytes of the descriptor of a ciphertext.
 pub(crate) const DESCRIPTOR_BYTES: usize = 32;
 
-/// Level, exponent, form and encoding, depth, factor, noise bound.
-pub(crate) fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireError> {
+/// The descriptor of a ciphertext: level, exponent, form and encoding, depth, factor, noise bound.
+///
+/// # Errors
+/// A level above 65535, an exponent above 255.
+pub fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireError> {
     let small = |what, x: usize, limit: u64| WireError::Limit { what, found: x as u64, limit };
     let level =
         u16::try_from(meta.level.0).map_err(|_| small("level", meta.level.0, u16::MAX.into()))?;
@@ -42,8 +47,11 @@ pub(crate) fn encode_meta(meta: &Meta, encoding: u8) -> Result<Vec<u8>, WireErro
     Ok(out)
 }
 
-/// The stated public data, and the encoding.
-pub(crate) fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
+/// The public data that a descriptor states, unchecked, and the encoding.
+///
+/// # Errors
+/// Other than 32 bytes, an unknown form, reserved bytes other than 0.
+pub fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
     let mut fields = Reader::new(descriptor);
     let level = Level(fields.u16()?.into());
     let exponent = fields.u8()?.into();
@@ -74,7 +82,7 @@ pub fn to_bytes(
 ) -> Result<Vec<u8>, WireError> {
     let records =
         ciphertexts.iter().map(|c| planned(params, c.borrow())).collect::<Result<Vec<_>, _>>()?;
-    encode(ObjectKind::Ciphertexts, ParamsId::of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::CIPHERTEXTS, ParamsId::of(params), metadata, &records, |i, out| {
         fill(params, ciphertexts[i].borrow(), out)
     })
 }
@@ -115,7 +123,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::Ciphertexts, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::CIPHERTEXTS, params, options)?;
     let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;

@@ -2,8 +2,8 @@
 
 use everlevel_scheme::SchemeError;
 
-use crate::format::ObjectKind;
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 
 /// Why bytes or a file were refused. Every variant has a stable code ([`WireError::code`]).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -148,11 +148,8 @@ everlevel_ring::error_codes!(WireError {
 } inner { Scheme });
 
 impl WireError {
-    pub(crate) fn malformed(
-        what: &'static str,
-        expected: impl ToString,
-        found: impl ToString,
-    ) -> Self {
+    /// [`WireError::Malformed`] with these texts.
+    pub fn malformed(what: &'static str, expected: impl ToString, found: impl ToString) -> Self {
         WireError::Malformed { what, expected: expected.to_string(), found: found.to_string() }
     }
 }

@@ -9,19 +9,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
-use everlevel_scheme::params::GadgetId;
+use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
 use rand_core::CryptoRng;
 
-use crate::Summary;
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
-use crate::format::{Entry, HEADER_BYTES, Layout, Metadata, ObjectKind, encode_head};
+use crate::format::{Entry, HEADER_BYTES, Layout, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::key_record::{Body, KeyRecord, Purpose};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::server_keys::SizeReport;
+use crate::summary::Metadata;
+use crate::summary::Summary;
 
 /// The largest index that is read, in bytes: some 500,000 keys.
 const INDEX_LIMIT: u64 = 1 << 25;
@@ -67,7 +69,7 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
     let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
     let blank: Vec<Entry> = planned.iter().map(|record| record.entry([0; 16])).collect();
     let head = |entries: &[Entry]| {
-        encode_head(ObjectKind::ServerKeys, ParamsId::of(params), metadata, entries)
+        encode_head(ObjectKind::SERVER_KEYS, ParamsId::of(params), metadata, entries)
     };
     let mut pending = Pending::create(path, existing, false)?;
     let failed = |e: std::io::Error| io_error(path, &e);
@@ -157,7 +159,7 @@ impl FileKeys {
     /// the system refuses.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, WireError> {
         let (file, layout) = open_layout(path)?;
-        let layout = layout.expect(ObjectKind::ServerKeys, params)?;
+        let layout = layout.expect(ObjectKind::SERVER_KEYS, params)?;
         let records = KeyRecord::of_layout(params, &layout)?;
         Ok(FileKeys {
             params: params.clone(),
@@ -176,8 +178,8 @@ impl FileKeys {
     pub fn params_id(path: &Path) -> Result<ParamsId, WireError> {
         let summary = inspect_file(path)?;
         match summary.kind {
-            ObjectKind::ServerKeys => Ok(summary.params),
-            found => Err(WireError::WrongKind { expected: ObjectKind::ServerKeys, found }),
+            ObjectKind::SERVER_KEYS => Ok(summary.params),
+            found => Err(WireError::WrongKind { expected: ObjectKind::SERVER_KEYS, found }),
         }
     }
 

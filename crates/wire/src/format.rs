@@ -2,18 +2,17 @@
 //! docs/format.md.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 
 use everlevel_scheme::Params;
 use rayon::prelude::*;
 
-use crate::Summary;
 use crate::error::WireError;
 use crate::id::{ParamsId, digest};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::reader::Reader;
+use crate::summary::{Metadata, Summary};
 
 /// The version of the format that is written, and the latest that is read. It has nothing to do
 /// with the version of the crate.
@@ -26,101 +25,28 @@ pub const HEADER_BYTES: usize = 64;
 /// The part of the header that the checksum covers.
 const CHECKED_HEADER: usize = 48;
 
-/// Free-form names and values in the index of an object, for those who read it: what the slots
-/// hold, the rows of a table. Covered by the checksum, never interpreted here.
-pub type Metadata = BTreeMap<String, String>;
-
-/// What an object is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u16)]
-pub enum ObjectKind {
-    /// A parameter set.
-    Params = 1,
-    /// A secret key.
-    SecretKey = 2,
-    /// A public key.
-    PublicKey = 3,
-    /// Server keys.
-    ServerKeys = 4,
-    /// A vector of plaintexts.
-    Plaintexts = 5,
-    /// A vector of ciphertexts.
-    Ciphertexts = 6,
-    /// A vector of ciphertexts that can only be decrypted.
-    Results = 7,
-    /// A parameter set of LTV over prime powers.
-    LtvParams = 8,
-    /// A secret key of it.
-    LtvSecretKey = 9,
-    /// A public key of it.
-    LtvPublicKey = 10,
-    /// Evaluation keys of it.
-    LtvEvalKeys = 11,
-    /// A vector of its ciphertexts.
-    LtvCiphertexts = 12,
-    /// Noise bounds of ciphertexts, authenticated.
-    Manifest = 13,
-}
-
-impl ObjectKind {
-    const ALL: [ObjectKind; 13] = [
-        ObjectKind::Params,
-        ObjectKind::SecretKey,
-        ObjectKind::PublicKey,
-        ObjectKind::ServerKeys,
-        ObjectKind::Plaintexts,
-        ObjectKind::Ciphertexts,
-        ObjectKind::Results,
-        ObjectKind::LtvParams,
-        ObjectKind::LtvSecretKey,
-        ObjectKind::LtvPublicKey,
-        ObjectKind::LtvEvalKeys,
-        ObjectKind::LtvCiphertexts,
-        ObjectKind::Manifest,
-    ];
-    fn of(number: u16) -> Result<Self, WireError> {
-        let found = Self::ALL.into_iter().find(|kind| *kind as u16 == number);
-        found.ok_or_else(|| WireError::malformed("object type", "1 to 13", number))
-    }
-}
-
-impl fmt::Display for ObjectKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            ObjectKind::Params => "parameters",
-            ObjectKind::SecretKey => "a secret key",
-            ObjectKind::PublicKey => "a public key",
-            ObjectKind::ServerKeys => "server keys",
-            ObjectKind::Plaintexts => "plaintexts",
-            ObjectKind::Ciphertexts => "ciphertexts",
-            ObjectKind::Results => "results for decryption",
-            ObjectKind::LtvParams => "parameters of LTV over prime powers",
-            ObjectKind::LtvSecretKey => "a secret key of LTV over prime powers",
-            ObjectKind::LtvPublicKey => "a public key of LTV over prime powers",
-            ObjectKind::LtvEvalKeys => "evaluation keys of LTV over prime powers",
-            ObjectKind::LtvCiphertexts => "ciphertexts of LTV over prime powers",
-            ObjectKind::Manifest => "a manifest of noise bounds",
-        })
-    }
-}
-
 /// A record as the index names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// What it is; the layout depends on the kind of the object.
-    pub(crate) descriptor: Vec<u8>,
-    pub(crate) length: u64,
-    pub(crate) checksum: [u8; 16],
+    pub descriptor: Vec<u8>,
+    /// Its bytes.
+    pub length: u64,
+    /// The first 16 bytes of its BLAKE3 digest.
+    pub checksum: [u8; 16],
 }
 
 /// Header and index of an object, checked: what it is and where its records are.
 #[derive(Clone, Debug)]
-pub(crate) struct Layout {
-    pub(crate) kind: ObjectKind,
-    pub(crate) id: ParamsId,
-    pub(crate) metadata: Metadata,
-    pub(crate) entries: Vec<(Entry, Range<u64>)>,
+pub struct Layout {
+    /// The kind of the object.
+    pub kind: ObjectKind,
+    /// The id of its parameter set.
+    pub id: ParamsId,
+    /// Its metadata.
+    pub metadata: Metadata,
+    /// Its records, and which bytes of the object they are.
+    pub entries: Vec<(Entry, Range<u64>)>,
     /// Where the records begin.
     start: u64,
 }
@@ -156,7 +82,7 @@ fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireE
 pub(crate) fn preamble(kind: ObjectKind, id: ParamsId) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend(FORMAT_VERSION.to_le_bytes());
-    out.extend((kind as u16).to_le_bytes());
+    out.extend(kind.number().to_le_bytes());
     out.extend([0; 4]);
     out.extend(id.0);
     out
@@ -181,10 +107,12 @@ pub(crate) fn encode_head(
     Ok(out)
 }
 
-/// A record to be written: its descriptor and its length.
-pub(crate) struct Planned {
-    pub(crate) descriptor: Vec<u8>,
-    pub(crate) length: usize,
+/// A record to be written.
+pub struct Planned {
+    /// Its descriptor; the layout depends on the kind of the object.
+    pub descriptor: Vec<u8>,
+    /// Its bytes.
+    pub length: usize,
 }
 
 impl Planned {
@@ -195,7 +123,10 @@ impl Planned {
 }
 
 /// An object: `fill(i, bytes)` writes record i, in parallel. Allocates its size once.
-pub(crate) fn encode(
+///
+/// # Errors
+/// Metadata or a descriptor of 4 GiB or more, 2^32 records or more.
+pub fn encode(
     kind: ObjectKind,
     id: ParamsId,
     metadata: &Metadata,
@@ -228,7 +159,11 @@ pub(crate) fn encode(
 impl Layout {
     /// Parses and checks header and index; records are looked at by [`Layout::record`]. Allocates
     /// at most a small multiple of the bytes of the index.
-    pub(crate) fn parse(bytes: &[u8], options: &ReadOptions) -> Result<Self, WireError> {
+    ///
+    /// # Errors
+    /// Bytes that are no object of a version that is known, truncated, damaged, or larger than
+    /// `options` allows.
+    pub fn parse(bytes: &[u8], options: &ReadOptions) -> Result<Self, WireError> {
         let found = bytes.len() as u64;
         if found > options.max_bytes {
             return Err(WireError::Limit {
@@ -284,7 +219,8 @@ impl Layout {
         if reserved != 0 {
             return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
         }
-        let kind = ObjectKind::of(kind)?;
+        let kind = ObjectKind::new(kind)
+            .ok_or_else(|| WireError::malformed("object type", "1 to 13", kind))?;
         let mut index = Reader::new(&index);
         let metadata = Self::metadata(&mut index)?;
         let mut entries = Vec::new();
@@ -345,7 +281,10 @@ impl Layout {
     }
 
     /// [`Layout::parse`] of an object that has to be of this kind.
-    pub(crate) fn of_kind(
+    ///
+    /// # Errors
+    /// As [`Layout::parse`], and an object of another kind.
+    pub fn of_kind(
         bytes: &[u8],
         kind: ObjectKind,
         options: &ReadOptions,
@@ -372,8 +311,11 @@ impl Layout {
         self.expect_id(kind, ParamsId::of(params), params.name())
     }
 
-    /// The same by the id and the name of the parameters.
-    pub(crate) fn expect_id(
+    /// Passes an object of this kind and of the parameters with this id; the name is for the error.
+    ///
+    /// # Errors
+    /// An object of another kind or of other parameters.
+    pub fn expect_id(
         self,
         kind: ObjectKind,
         expected: ParamsId,
@@ -389,7 +331,13 @@ impl Layout {
     }
 
     /// The bytes of a record of the object that was parsed, its checksum verified.
-    pub(crate) fn record<'b>(
+    ///
+    /// # Errors
+    /// A checksum that does not match.
+    ///
+    /// # Panics
+    /// If there is no record i, or if the object is another one and shorter.
+    pub fn record<'b>(
         &self,
         bytes: &'b [u8],
         i: usize,

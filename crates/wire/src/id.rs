@@ -17,7 +17,12 @@ impl ParamsId {
 
     /// The id of a specification.
     pub fn of_spec(spec: &ParamsSpec) -> Self {
-        ParamsId(digest(&[canonical_json(spec).as_bytes()]))
+        Self::of_json(&canonical_json(spec))
+    }
+
+    /// The id of a specification of whatever kind, by its JSON.
+    pub fn of_json(json: &str) -> Self {
+        ParamsId(digest(&[json.as_bytes()]))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use everlevel_ring::{Basis, Eval, GaloisElement, Poly};
 use everlevel_scheme::keys::{BootstrapKey, SwitchKey};
-use everlevel_scheme::params::{Gadget, GadgetId};
+use everlevel_scheme::spec::{Gadget, GadgetId};
 use everlevel_scheme::{KeyPlan, Level, Params};
 
 use crate::ciphertexts::SEED_BYTES;

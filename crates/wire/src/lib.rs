@@ -35,13 +35,14 @@
 mod cache;
 mod ciphertext_file;
 pub mod ciphertexts;
+pub mod container;
 mod error;
 pub mod file;
 mod file_keys;
 mod format;
 mod id;
 mod key_record;
-pub mod ltv;
+mod kind;
 mod manifest;
 mod options;
 mod pack;
@@ -53,29 +54,17 @@ mod reader;
 pub mod results;
 pub mod secret_key;
 pub mod server_keys;
+mod summary;
 
 pub use ciphertext_file::{CiphertextReader, CiphertextWriter};
 pub use error::WireError;
 pub use file_keys::{FileKeys, generate_to_file, inspect_file, try_generate_to_file};
-pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC, Metadata, ObjectKind};
+pub use format::{FORMAT_VERSION, HEADER_BYTES, MAGIC};
 pub use id::{ParamsId, canonical_json};
+pub use kind::ObjectKind;
 pub use manifest::{MANIFEST_LIMIT, Manifest, ManifestKey};
 pub use options::{BoundPolicy, Encryption, ReadOptions};
-
-/// What header and index of an object say, without its records being read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
-    /// The kind of the object.
-    pub kind: ObjectKind,
-    /// The id of its parameter set ([`params::named_spec`] finds those that have a name).
-    pub params: ParamsId,
-    /// Its metadata.
-    pub metadata: Metadata,
-    /// How many records it has.
-    pub records: usize,
-    /// Its bytes.
-    pub bytes: u64,
-}
+pub use summary::{Metadata, Summary};
 
 /// What an object is. Checks header and index, not the records.
 ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_scheme::{Meta, Params};
 
 use crate::error::WireError;
-use crate::manifest::Manifest;
+use crate::manifest::bounds::Manifest;
 
 /// Whose encryption a fresh ciphertext is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct ReadOptions {
 }
 
 /// What logarithms may differ by between machines: a bound computed on one is the same on another.
-pub(crate) const HAIR: f64 = 1e-9;
+pub const HAIR: f64 = 1e-9;
 
 impl Default for ReadOptions {
     fn default() -> Self {
@@ -82,7 +82,11 @@ impl ReadOptions {
 
     /// What is believed of the noise bounds of an object of so many ciphertexts, whose digest is
     /// asked for if it counts.
-    pub(crate) fn belief(
+    ///
+    /// # Errors
+    /// An object that the manifest does not list, or with another number of ciphertexts; those of
+    /// `digest`.
+    pub fn belief(
         &self,
         count: usize,
         digest: impl FnOnce() -> Result<[u8; 32], WireError>,
@@ -98,33 +102,38 @@ impl ReadOptions {
 
 /// A [`BoundPolicy`] for one object.
 #[derive(Clone, Copy)]
-pub(crate) enum Belief<'m> {
+pub enum Belief<'m> {
+    /// [`BoundPolicy::Untrusted`].
     Largest,
+    /// [`BoundPolicy::Fresh`].
     Fresh(Encryption),
+    /// [`BoundPolicy::Stated`].
     Stated,
-    /// A bound for each ciphertext.
+    /// [`BoundPolicy::Manifest`]: a bound for each ciphertext.
     Listed(&'m [f64]),
 }
 
 impl Belief<'_> {
     /// The public data that ciphertext i gets, from what it states.
     pub(crate) fn meta(self, params: &Params, i: usize, stated: Meta) -> Result<Meta, WireError> {
-        let largest = params.largest_noise(stated.level);
+        let tracker = params.noise();
+        let largest = tracker.largest_noise(stated.level);
         // All but the noise bound has to hold whatever is believed.
         if !stated.noise.is_finite() {
             return Err(WireError::malformed("noise bound", "a finite number", stated.noise));
         }
-        params.check_meta(&Meta { noise: largest, ..stated })?;
-        let t = params.plain_arithmetic(&stated).value();
+        tracker.check_meta(&Meta { noise: largest, ..stated })?;
+        let t = params.plain().modulus(stated.exponent).value();
         let within = |bound: f64| {
-            let reached = params.noise().floor(t).min(params.noise().fresh_secret(t));
+            let model = tracker.bound();
+            let reached = model.floor(t).min(model.fresh_secret(t));
             bound.max(reached - HAIR).min(largest)
         };
         let noise = match self {
             Belief::Largest => largest,
             Belief::Fresh(encryption) => {
                 let fresh =
-                    params.modelled(stated.level, stated.exponent, |model| match encryption {
+                    tracker.modelled(stated.level, stated.exponent, |model| match encryption {
                         Encryption::Secret => model.fresh_secret(t),
                         Encryption::Public => model.fresh_public(t),
                     });
@@ -135,14 +144,14 @@ impl Belief<'_> {
                         "what operations were done on",
                     ));
                 }
-                params.check_meta(&fresh)?;
+                tracker.check_meta(&fresh)?;
                 return Ok(fresh);
             }
             Belief::Stated => within(stated.noise),
             Belief::Listed(bounds) => within(bounds[i]),
         };
         let meta = Meta { noise, estimate: noise, ..stated };
-        params.check_meta(&meta)?;
+        tracker.check_meta(&meta)?;
         Ok(meta)
     }
 }

@@ -2,12 +2,12 @@
 //! is bit j mod 8 of byte j / 8.
 
 /// The bytes that `count` values of `width` bits take; the last byte is filled up with zeros.
-pub(crate) fn packed_len(count: usize, width: u32) -> usize {
+pub fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
 /// The width of residues modulo `q`: the bits of q - 1.
-pub(crate) fn width_below(q: u64) -> u32 {
+pub fn width_below(q: u64) -> u32 {
     64 - q.saturating_sub(1).leading_zeros()
 }
 
@@ -22,7 +22,10 @@ fn movable(count: usize, width: u32, bytes: usize) -> usize {
 
 /// Packs values below 2^`width`, 1 <= width <= 62, into exactly [`packed_len`] bytes. Time depends
 /// on the number of values only.
-pub(crate) fn pack(values: &[u64], width: u32, out: &mut [u8]) {
+///
+/// # Panics
+/// If there are fewer bytes.
+pub fn pack(values: &[u64], width: u32, out: &mut [u8]) {
     let (fast, rest) = values.split_at(movable(values.len(), width, out.len()));
     // Bits that do not fill a byte yet.
     let (mut word, mut filled, mut at) = (0u64, 0, 0);
@@ -53,7 +56,7 @@ pub(crate) fn pack(values: &[u64], width: u32, out: &mut [u8]) {
 
 /// Unpacks into `out` and returns the largest value; none if `bytes` has another length than
 /// [`packed_len`] or ends in bits that are not 0.
-pub(crate) fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
+pub fn unpack(bytes: &[u8], width: u32, out: &mut [u64]) -> Option<u64> {
     if bytes.len() != packed_len(out.len(), width) {
         return None;
     }

@@ -4,9 +4,11 @@ use everlevel_scheme::params::names;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::{ParamsId, canonical_json};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// A parameter set as bytes.
 ///
@@ -15,7 +17,7 @@ use crate::options::ReadOptions;
 pub fn to_bytes(params: &Params, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
     let json = canonical_json(params.spec());
     let record = Planned { descriptor: Vec::new(), length: json.len() };
-    encode(ObjectKind::Params, ParamsId::of(params), metadata, &[record], |_, out| {
+    encode(ObjectKind::PARAMS, ParamsId::of(params), metadata, &[record], |_, out| {
         out.copy_from_slice(json.as_bytes())
     })
 }
@@ -29,7 +31,7 @@ pub fn spec_from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(ParamsSpec, Metadata), WireError> {
-    let layout = Layout::of_kind(bytes, ObjectKind::Params, options)?;
+    let layout = Layout::of_kind(bytes, ObjectKind::PARAMS, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
     }

@@ -3,11 +3,13 @@
 use everlevel_scheme::{Params, Plaintext};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::pack::{pack, packed_len, unpack, width_below};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Plaintexts as bytes.
 ///
@@ -28,7 +30,7 @@ pub fn to_bytes(
         })
     };
     let records = plaintexts.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::Plaintexts, ParamsId::of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::PLAINTEXTS, ParamsId::of(params), metadata, &records, |i, out| {
         pack(plaintexts[i].coefficients(), width(&plaintexts[i]), out);
     })
 }
@@ -42,7 +44,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<Plaintext>, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::Plaintexts, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::PLAINTEXTS, params, options)?;
     let read = |i: usize| {
         let mut fields = Reader::new(&layout.entries[i].0.descriptor);
         let exponent = fields.u32()?;

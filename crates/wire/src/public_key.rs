@@ -4,11 +4,13 @@ use everlevel_scheme::{Params, PublicKey};
 
 use crate::ciphertexts::SEED_BYTES;
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::poly::{poly_len, read_poly, write_poly};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// A public key as bytes.
 ///
@@ -19,7 +21,7 @@ pub fn to_bytes(key: &PublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireErr
     let seed = key.seed().map_or(&[][..], |seed| seed);
     let length = seed.len() + poly_len(ring, key.first().basis());
     let record = Planned { descriptor: Vec::new(), length };
-    encode(ObjectKind::PublicKey, ParamsId::of(key.params()), metadata, &[record], |_, out| {
+    encode(ObjectKind::PUBLIC_KEY, ParamsId::of(key.params()), metadata, &[record], |_, out| {
         let (head, rest) = out.split_at_mut(seed.len());
         head.copy_from_slice(seed);
         write_poly(ring, key.first(), rest);
@@ -35,7 +37,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(PublicKey, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::PublicKey, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::PUBLIC_KEY, params, options)?;
     if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
         return Err(WireError::malformed(
             "records of a public key",

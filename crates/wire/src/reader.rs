@@ -2,18 +2,21 @@
 
 use crate::error::WireError;
 
-pub(crate) struct Reader<'b> {
+/// Takes numbers, lowest byte first, and bytes from the front of a slice. Every method returns
+/// [`WireError::Truncated`] where too few are left.
+pub struct Reader<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
 impl<'b> Reader<'b> {
-    pub(crate) fn new(bytes: &'b [u8]) -> Self {
+    /// From the first byte on.
+    pub fn new(bytes: &'b [u8]) -> Self {
         Reader { bytes, at: 0 }
     }
 
     /// The next bytes.
-    pub(crate) fn take(&mut self, count: usize) -> Result<&'b [u8], WireError> {
+    pub fn take(&mut self, count: usize) -> Result<&'b [u8], WireError> {
         let taken = self.bytes[self.at..].get(..count);
         let taken = taken.ok_or(WireError::Truncated {
             needed: (self.at as u64).saturating_add(count as u64),
@@ -24,34 +27,42 @@ impl<'b> Reader<'b> {
     }
 
     /// The next bytes as an array.
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         let mut out = [0; N];
         out.copy_from_slice(self.take(N)?);
         Ok(out)
     }
 
-    pub(crate) fn u8(&mut self) -> Result<u8, WireError> {
+    /// The next byte.
+    pub fn u8(&mut self) -> Result<u8, WireError> {
         Ok(u8::from_le_bytes(self.array()?))
     }
 
-    pub(crate) fn u16(&mut self) -> Result<u16, WireError> {
+    /// The next two bytes as a number.
+    pub fn u16(&mut self) -> Result<u16, WireError> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
-    pub(crate) fn u32(&mut self) -> Result<u32, WireError> {
+    /// The next four bytes as a number.
+    pub fn u32(&mut self) -> Result<u32, WireError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    pub(crate) fn u64(&mut self) -> Result<u64, WireError> {
+    /// The next eight bytes as a number.
+    pub fn u64(&mut self) -> Result<u64, WireError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    pub(crate) fn u128(&mut self) -> Result<u128, WireError> {
+    /// The next sixteen bytes as a number.
+    pub fn u128(&mut self) -> Result<u128, WireError> {
         Ok(u128::from_le_bytes(self.array()?))
     }
 
-    /// So many bytes that have to be 0.
-    pub(crate) fn zeros(&mut self, count: usize) -> Result<(), WireError> {
+    /// Takes so many bytes, which have to be 0.
+    ///
+    /// # Errors
+    /// Others.
+    pub fn zeros(&mut self, count: usize) -> Result<(), WireError> {
         if self.take(count)?.iter().any(|byte| *byte != 0) {
             return Err(WireError::malformed("reserved bytes", 0, "something else"));
         }
@@ -59,14 +70,17 @@ impl<'b> Reader<'b> {
     }
 
     /// What is left.
-    pub(crate) fn rest(&mut self) -> &'b [u8] {
+    pub fn rest(&mut self) -> &'b [u8] {
         let rest = &self.bytes[self.at..];
         self.at = self.bytes.len();
         rest
     }
 
     /// Passes if nothing is left.
-    pub(crate) fn finish(&self) -> Result<(), WireError> {
+    ///
+    /// # Errors
+    /// [`WireError::Trailing`].
+    pub fn finish(&self) -> Result<(), WireError> {
         match self.bytes.len() - self.at {
             0 => Ok(()),
             extra => Err(WireError::Trailing { extra: extra as u64 }),

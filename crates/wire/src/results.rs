@@ -3,11 +3,13 @@
 use everlevel_scheme::{CompactCiphertext, Params};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::pack::{pack, packed_len, unpack};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Compact ciphertexts as bytes.
 ///
@@ -38,7 +40,7 @@ pub fn to_bytes(
         })
     };
     let records = results.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::Results, ParamsId::of(params), metadata, &records, |i, mut out| {
+    encode(ObjectKind::RESULTS, ParamsId::of(params), metadata, &records, |i, mut out| {
         for (c, &width) in results[i].components().iter().zip(results[i].widths()) {
             let (slice, rest) = out.split_at_mut(packed_len(c.len(), width));
             pack(c, width, slice);
@@ -56,7 +58,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<CompactCiphertext>, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::Results, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::RESULTS, params, options)?;
     let read = |i: usize| {
         let mut fields = Reader::new(&layout.entries[i].0.descriptor);
         let exponent = fields.u32()?;

@@ -5,11 +5,13 @@ use everlevel_scheme::{Params, SecretKey};
 use zeroize::Zeroizing;
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, Planned, encode};
+use crate::format::{Layout, Planned, encode};
 use crate::id::ParamsId;
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
 use crate::pack::{pack, packed_len, unpack};
 use crate::reader::Reader;
+use crate::summary::Metadata;
 
 /// Bits of a coefficient, which is stored with [`SHIFT`] added.
 const WIDTH: u32 = 3;
@@ -36,7 +38,7 @@ pub fn expose_to_bytes(
     let records: Vec<Planned> = parts.iter().map(plan).collect();
     let fill = |i: usize, out: &mut [u8]| write_small(parts[i].1, out);
     Ok(Zeroizing::new(encode(
-        ObjectKind::SecretKey,
+        ObjectKind::SECRET_KEY,
         ParamsId::of(secret.params()),
         metadata,
         &records,
@@ -44,20 +46,26 @@ pub fn expose_to_bytes(
     )?))
 }
 
-/// Bytes of a polynomial of small secret coefficients.
-pub(crate) fn small_len(n: usize) -> usize {
+/// Bytes of a polynomial of n small secret coefficients.
+pub fn small_len(n: usize) -> usize {
     packed_len(n, WIDTH)
 }
 
-/// Writes coefficients from -2 to 5 into [`small_len`] bytes.
-pub(crate) fn write_small(x: &[i64], out: &mut [u8]) {
+/// Writes coefficients from -2 to 5 into [`small_len`] bytes. Time does not depend on them.
+///
+/// # Panics
+/// If there are fewer bytes.
+pub fn write_small(x: &[i64], out: &mut [u8]) {
     let shifted: Zeroizing<Vec<u64>> =
         Zeroizing::new(x.iter().map(|x| (x + SHIFT) as u64).collect());
     pack(&shifted, WIDTH, out);
 }
 
-/// Reads them again.
-pub(crate) fn read_small(record: &[u8], n: usize) -> Result<Zeroizing<Vec<i64>>, WireError> {
+/// Reads what [`write_small`] wrote of n coefficients.
+///
+/// # Errors
+/// Another number of bytes, last bits other than 0.
+pub fn read_small(record: &[u8], n: usize) -> Result<Zeroizing<Vec<i64>>, WireError> {
     if record.len() != small_len(n) {
         return Err(WireError::malformed(
             "bytes of a secret polynomial",
@@ -83,7 +91,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(SecretKey, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::SecretKey, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::SECRET_KEY, params, options)?;
     let mut parts: [Option<Zeroizing<Vec<i64>>>; 3] = Default::default();
     let mut last = None;
     for (i, (entry, _)) in layout.entries.iter().enumerate() {

@@ -4,10 +4,12 @@ use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
 use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, ServerKeys};
 
 use crate::error::WireError;
-use crate::format::{Layout, Metadata, ObjectKind, encode};
+use crate::format::{Layout, encode};
 use crate::id::ParamsId;
 use crate::key_record::{Body, KeyRecord, Purpose};
+use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
+use crate::summary::Metadata;
 
 /// Server keys as bytes.
 ///
@@ -30,7 +32,7 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
         switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
     let records: Vec<_> =
         KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
-    encode(ObjectKind::ServerKeys, ParamsId::of(params), metadata, &records, |i, out| {
+    encode(ObjectKind::SERVER_KEYS, ParamsId::of(params), metadata, &records, |i, out| {
         bodies[i].write(params, out)
     })
 }
@@ -45,7 +47,7 @@ pub fn from_bytes(
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(ServerKeys, Metadata), WireError> {
-    let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
     let records = KeyRecord::of_layout(params, &layout)?;
     let mut keys = ServerKeys::empty(params);
     let (mut encapsulation, mut sparse): (Option<SwitchKey>, Vec<_>) = (None, Vec::new());
@@ -128,6 +130,6 @@ impl SizeReport {
 /// # Errors
 /// Whatever is not as the format says in header and index, keys of other parameters.
 pub fn plan_of(params: &Params, bytes: &[u8], options: &ReadOptions) -> Result<KeyPlan, WireError> {
-    let layout = Layout::of(bytes, ObjectKind::ServerKeys, params, options)?;
+    let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
     Ok(KeyRecord::plan(&KeyRecord::of_layout(params, &layout)?))
 }

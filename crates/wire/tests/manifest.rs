@@ -7,13 +7,11 @@ mod sealed;
 use std::sync::Arc;
 
 use common::Party;
-use everlevel_scheme::{
-    Ciphertext, Evaluator, LtvParams, LtvSecretKey, NextUse, OptIn, Plaintext, Scheme,
-};
+use everlevel_scheme::{Ciphertext, Evaluator, NextUse, Scheme};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, CiphertextWriter, HEADER_BYTES, Manifest, ManifestKey, Metadata,
-    ReadOptions, ciphertexts, ltv, plaintexts,
+    ReadOptions, ciphertexts, plaintexts,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -86,7 +84,7 @@ fn changed_objects_are_refused() {
     let read = |bytes: &[u8], options: &ReadOptions| {
         ciphertexts::from_bytes(&party.params, bytes, options)
     };
-    let largest = party.params.largest_noise(xs[0].level());
+    let largest = party.params.noise().largest_noise(xs[0].level());
     assert_eq!(
         object[BOUND..BOUND + 8],
         xs[0].noise_bound_bits().to_bits().to_le_bytes(),
@@ -116,7 +114,7 @@ fn changed_objects_are_refused() {
 #[test]
 fn bounds_stay_within_what_levels_allow() {
     let (party, xs) = computed("insecure_bgv-257-n8");
-    let largest = party.params.largest_noise(xs[0].level());
+    let largest = party.params.noise().largest_noise(xs[0].level());
     let listing = |bound: f64| {
         let mut object = write(&party, &xs);
         object[BOUND..BOUND + 8].copy_from_slice(&bound.to_bits().to_le_bytes());
@@ -220,25 +218,4 @@ fn files_that_are_read_piece_by_piece() {
     let refused = CiphertextReader::open(&party.params, &path, believing(&manifest)).err().unwrap();
     assert_eq!(refused.code(), "wire.not-in-manifest");
     assert!(CiphertextReader::open(&party.params, &path, ReadOptions::default()).is_ok());
-}
-
-#[test]
-fn ltv_over_prime_powers() {
-    let set = LtvParams::named("insecure_ltv-m255", OptIn::InsecureResearch).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let secret = LtvSecretKey::generate(&set, &mut rng);
-    let message: Plaintext = set.from_coefficients(vec![1; set.degree()]).unwrap();
-    let x = secret.encrypt(&message, &mut rng).unwrap();
-    let bytes =
-        ltv::ciphertexts::to_bytes(&set, std::slice::from_ref(&x), &Metadata::new()).unwrap();
-    let mut manifest = Manifest::of_id(ltv::params::id_of(&set));
-    manifest.add(&bytes).unwrap();
-    let (found, _) = ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&manifest)).unwrap();
-    assert!((found[0].meta().noise - x.meta().noise).abs() < 1e-8);
-    assert_eq!(secret.decrypt(&found[0]).unwrap(), message);
-    let empty = Manifest::of_id(ltv::params::id_of(&set));
-    assert_eq!(
-        ltv::ciphertexts::from_bytes(&set, &bytes, &believing(&empty)).unwrap_err().code(),
-        "wire.not-in-manifest"
-    );
 }

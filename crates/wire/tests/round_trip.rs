@@ -199,6 +199,24 @@ fn fresh_ciphertexts_are_seeded_and_results_are_not() {
     again(&party, &results);
 }
 
+/// In BFV form the polynomials change with the plaintext modulus, so no seed stands for one of them
+/// any more.
+#[test]
+fn fresh_ciphertexts_modulo_a_larger_power_are_written_in_full() {
+    for name in ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_bfv-127e2-n8"] {
+        let mut party = Party::new(name, 12);
+        let fresh = party.secret.encrypt(&party.message(1), &mut party.rng).unwrap();
+        let evaluator = Evaluator::new(party.server_keys());
+        let exponent = party.params.raised_exponent();
+        let extended = evaluator.extend_plain_modulus(&fresh, exponent).unwrap();
+        let bytes =
+            ciphertexts::to_bytes(&party.params, std::slice::from_ref(&extended), &Metadata::new());
+        let back = ciphertexts::from_bytes(&party.params, &bytes.unwrap(), &stated()).unwrap().0;
+        assert_eq!(back[0].fingerprint(), extended.fingerprint(), "{name}");
+        assert!(fresh.seed().is_some() && extended.seed().is_none(), "{name}");
+    }
+}
+
 #[test]
 fn bounds_are_believed_as_the_policy_says() {
     for name in SETS {
@@ -240,7 +258,7 @@ fn bounds_are_believed_as_the_policy_says() {
         let lie = evaluator.mul_scalar(&fresh, 0).unwrap();
         assert_eq!(lie.noise_bound_bits(), 0.0);
         let corrected = read(&bytes(&lie), BoundPolicy::Stated).unwrap().noise_bound_bits();
-        let (noise, t) = (party.params.noise(), party.params.plain_modulus());
+        let (noise, t) = (party.params.noise().bound(), party.params.plain_modulus());
         assert!((corrected - noise.floor(t).min(noise.fresh_secret(t))).abs() < 1e-6);
     }
 }
@@ -271,7 +289,7 @@ fn each_mistake_has_its_own_error() {
     let kind = public_key::from_bytes(&party.params, &bytes, &options).map(|_| ()).unwrap_err();
     assert_eq!(
         kind,
-        WireError::WrongKind { expected: ObjectKind::PublicKey, found: ObjectKind::Ciphertexts }
+        WireError::WrongKind { expected: ObjectKind::PUBLIC_KEY, found: ObjectKind::CIPHERTEXTS }
     );
     let small = options.clone().limited_to(bytes.len() as u64 - 1);
     assert_eq!(

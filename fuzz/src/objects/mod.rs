@@ -7,17 +7,16 @@ mod sealed;
 
 use std::cell::Cell;
 
-use everlevel_scheme::ltv::KeyForm;
-use everlevel_scheme::{Evaluator, Level, LtvEvaluator, NextUse, OptIn, Params, Raise, Scheme};
+use everlevel_scheme::{Evaluator, Level, NextUse, OptIn, Params, Raise, Scheme};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
-    inspect, ltv, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
+    inspect, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 pub use parties::seeds;
-use parties::{Party, parties, prime_powers};
+use parties::{Party, parties};
 pub use sealed::resealed;
 
 /// Larger objects are none of the corpus, and only take time.
@@ -84,22 +83,6 @@ pub fn conform(bytes: &[u8]) -> usize {
             count(manifest_key().is_ok_and(|key| Manifest::from_bytes(bytes, &key, &any).is_ok()));
         }
     });
-    read.get() + conform_ltv(bytes)
-}
-
-/// The same for LTV over prime powers.
-fn conform_ltv(bytes: &[u8]) -> usize {
-    let set = prime_powers().secret.params();
-    let read = Cell::new(0);
-    let count = |well: bool| read.set(read.get() + usize::from(well));
-    both(bytes, |bytes| {
-        let any = options(BoundPolicy::Stated);
-        count(ltv::params::spec_from_bytes(bytes, &any).is_ok());
-        count(ltv::ciphertexts::from_bytes(set, bytes, &any).is_ok());
-        count(ltv::secret_key::from_bytes(set, bytes, &any).is_ok());
-        count(ltv::public_key::from_bytes(set, bytes, &any).is_ok());
-        count(ltv::eval_keys::from_bytes(set, KeyForm::Evaluations, bytes, &any).is_ok());
-    });
     read.get()
 }
 
@@ -111,7 +94,6 @@ pub fn compute(bytes: &[u8]) {
             use_ciphertexts(party, bytes);
             use_keys(party, bytes);
         }
-        use_ltv(bytes);
     });
 }
 
@@ -185,44 +167,6 @@ fn use_keys(party: &Party, bytes: &[u8]) {
         if let Ok(raised) = evaluator.begin_raise(x) {
             let _ = evaluator.raise_scaled(&raised).and_then(|y| party.secret.decrypt(&y));
         }
-    }
-}
-
-fn use_ltv(bytes: &[u8]) {
-    let party = prime_powers();
-    let (set, secret) = (party.secret.params(), &party.secret);
-    let any = options(BoundPolicy::Stated);
-    let mut rng = ChaCha20Rng::seed_from_u64(4);
-    let xs = ltv::ciphertexts::from_bytes(set, bytes, &any).map(|(xs, _)| xs).unwrap_or_default();
-    for x in xs.iter().take(2) {
-        let _ = secret.decrypt(x);
-        let results = [
-            party.evaluator.add(x, &xs[0]),
-            party.evaluator.sub(x, &party.fresh),
-            party.evaluator.mul(x, &party.fresh, NextUse::Product),
-            party.evaluator.mul_plain(x, &party.message),
-            party.evaluator.mod_switch_to(x, Level(0)),
-        ];
-        if let Some(y) = results.iter().flatten().last() {
-            let _ = secret.decrypt(y);
-        }
-    }
-    if let Ok((key, _)) = ltv::secret_key::from_bytes(set, bytes, &any) {
-        let x = key.encrypt(&party.message, &mut rng).and_then(|x| key.decrypt(&x));
-        assert!(
-            x.as_ref() == Ok(&party.message),
-            "a key that was accepted decrypts what it encrypts"
-        );
-    }
-    if let Ok((key, _)) = ltv::public_key::from_bytes(set, bytes, &any) {
-        let _ = key.encrypt(&party.message, &mut rng).and_then(|x| secret.decrypt(&x));
-    }
-    if let Ok((keys, _)) = ltv::eval_keys::from_bytes(set, KeyForm::Evaluations, bytes, &any)
-        && let Ok(evaluator) = LtvEvaluator::new(keys)
-    {
-        let _ = evaluator
-            .mul(&party.fresh, &party.fresh, NextUse::Keep)
-            .and_then(|y| secret.decrypt(&y));
     }
 }
 

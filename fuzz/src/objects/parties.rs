@@ -3,14 +3,13 @@
 use std::sync::OnceLock;
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::ltv::{Gadget, KeyForm, LtvCiphertext, LtvSpec};
-use everlevel_scheme::params::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, KeyPlan, Level, LtvEvalKeys, LtvEvaluator, LtvParams,
-    LtvSecretKey, OptIn, Params, ParamsSpec, Plaintext, PublicKey, SecretKey, ServerKeys,
+    Ciphertext, Evaluator, Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext, PublicKey,
+    SecretKey, ServerKeys,
 };
 use everlevel_wire::{
-    Manifest, Metadata, ParamsId, WireError, ciphertexts, ltv, params as wire_params, plaintexts,
+    Manifest, Metadata, ParamsId, WireError, ciphertexts, params as wire_params, plaintexts,
     public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
@@ -99,38 +98,6 @@ pub fn parties() -> &'static [Party] {
     ALL.get_or_init(|| sets().iter().map(Party::new).collect())
 }
 
-/// Owner and server of LTV over prime powers.
-pub struct PrimePowers {
-    pub secret: LtvSecretKey,
-    pub message: Plaintext,
-    pub fresh: LtvCiphertext,
-    pub evaluator: LtvEvaluator,
-}
-
-pub fn prime_powers() -> &'static PrimePowers {
-    static ONE: OnceLock<PrimePowers> = OnceLock::new();
-    ONE.get_or_init(|| {
-        let name = "insecure_fuzz-adic".into();
-        let spec = LtvSpec {
-            name,
-            index: 15,
-            prime_bits: 20,
-            levels: 3,
-            gadget: Gadget::Hybrid { rows: 2 },
-        };
-        let set = LtvParams::new(spec, OptIn::InsecureResearch).expect("a set that holds together");
-        let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let secret = LtvSecretKey::generate(&set, &mut rng);
-        let message =
-            set.from_coefficients((0..set.degree() as u64).map(|i| i % 2).collect()).expect("bits");
-        let fresh = secret.encrypt(&message, &mut rng).expect("a plaintext of the set");
-        let automorphism = GaloisElement::new(15, 2).expect("a unit modulo the index");
-        let keys = LtvEvalKeys::generate(&secret, &[automorphism], KeyForm::Evaluations, &mut rng);
-        let evaluator = LtvEvaluator::new(keys).expect("keys of the set");
-        PrimePowers { secret, message, fresh, evaluator }
-    })
-}
-
 /// An object of every kind and set with its name: what fuzzing begins with.
 ///
 /// # Errors
@@ -165,20 +132,6 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         ] {
             all.push((format!("{}.{kind}", set.name()), bytes));
         }
-    }
-    let party = prime_powers();
-    let set = party.secret.params();
-    for (kind, bytes) in [
-        ("params", ltv::params::to_bytes(set, &metadata)?),
-        ("secret_key", ltv::secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
-        ("public_key", ltv::public_key::to_bytes(party.secret.public(), &metadata)?),
-        ("eval_keys", ltv::eval_keys::to_bytes(party.evaluator.keys(), &metadata)?),
-        (
-            "ciphertexts",
-            ltv::ciphertexts::to_bytes(set, std::slice::from_ref(&party.fresh), &metadata)?,
-        ),
-    ] {
-        all.push((format!("{}.{kind}", set.name()), bytes));
     }
     Ok(all)
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use everlevel::security::ltv::noise::Recursion;
-use everlevel::security::ltv::{log2_failure, log2_not_invertible};
 use everlevel::security::{hermite, ntru};
+use everlevel_ltv::analysis::noise::Recursion;
+use everlevel_ltv::analysis::{log2_failure, log2_not_invertible};
 use serde::Deserialize;
 
 use super::parameters::VARIANCE;

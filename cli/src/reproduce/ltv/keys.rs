@@ -1,11 +1,11 @@
 //! Tables 6 and 7: sizes of evaluation keys, and products for one relinearization.
 
-use everlevel::scheme::ltv::{Gadget, KeyForm, LtvParams, LtvSpec};
-use everlevel::security::ltv::keys::{
-    digits, of_every_level, reduced_by_level, transform_growth, windowed, yashe_digits,
-};
 use everlevel::security::ntru;
 use everlevel::{KeyPlan, OptIn, Params};
+use everlevel_ltv::analysis::keys::{
+    digits, of_every_level, reduced_by_level, transform_growth, windowed, yashe_digits,
+};
+use everlevel_ltv::{Gadget, KeyForm, LtvParams, LtvSpec};
 
 use super::parameters::VARIANCE;
 use super::{Chapter, Figure, timing};

@@ -1,8 +1,8 @@
 //! Table 4 and section 5: bits to cut, levels, stable noise, failure.
 
 use everlevel::security::hermite;
-use everlevel::security::ltv::log2_failure;
-use everlevel::security::ltv::noise::{Recursion, depth, levels, log2_product_bound};
+use everlevel_ltv::analysis::log2_failure;
+use everlevel_ltv::analysis::noise::{Recursion, depth, levels, log2_product_bound};
 
 use super::{Chapter, Figure};
 

@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use everlevel::scheme::ltv::{Gadget, KeyForm, LtvEvalKeys, LtvParams, LtvSecretKey, LtvSpec};
 use everlevel::{
     Evaluator, KeyPlan, Level, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
 };
+use everlevel_ltv::{Gadget, KeyForm, LtvEvalKeys, LtvParams, LtvSecretKey, LtvSpec};
 use rand_core::CryptoRng;
 
 use crate::common::median;

@@ -1,8 +1,9 @@
 //! Four lanes: AVX2 with fused multiply-add.
 
-use super::lanes::{FloatModulus, Lanes};
+use super::float::FloatModulus;
+use super::lanes::Lanes;
 use super::portable::ROUNDER;
-use crate::Modulus;
+use crate::modulus::Modulus;
 use core::arch::x86_64::*;
 
 /// Proof that the processor has AVX2 and FMA.
@@ -317,5 +318,3 @@ fn transpose_square(token: Avx2, v: [__m256d; 4]) -> [__m256d; 4] {
         ]
     })
 }
-
-crate::arch::compile_kernels!("avx2,fma", Avx2);

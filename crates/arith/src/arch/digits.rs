@@ -3,7 +3,7 @@
 use super::lanes::Lanes;
 use super::portable;
 use super::vector::{at, for_vectors, put, whole};
-use crate::Modulus;
+use crate::modulus::Modulus;
 
 /// `slice[i..i + WIDTH]` as a vector.
 #[inline(always)]

@@ -1,8 +1,8 @@
 //! What an instruction set offers to the algorithms in [`super::vector`] and
 //! [`crate::ntt::vector`].
 
-use crate::Modulus;
-use crate::ntt::butterfly::Butterflies;
+use super::butterfly::Butterflies;
+use crate::modulus::Modulus;
 
 /// A token for an instruction set that this processor has: whoever holds one may execute its
 /// instructions.
@@ -157,61 +157,4 @@ pub(crate) trait Lanes: Copy {
         small: bool,
         reducer: Self::Reducer,
     ) -> Self::U;
-}
-
-/// The constants of arithmetic in doubles modulo q.
-#[derive(Clone, Copy)]
-pub(crate) struct FloatModulus<L: Lanes> {
-    pub(crate) lanes: L,
-    /// q.
-    pub(crate) q: L::F,
-    /// 1/q, rounded.
-    pub(crate) inverse: L::F,
-    /// 1.5 * 2^52: adding and subtracting it rounds magnitudes below 2^51 to integers.
-    pub(crate) rounder: L::F,
-    /// q as a word.
-    pub(crate) word: L::U,
-}
-
-impl<L: Lanes> FloatModulus<L> {
-    #[inline(always)]
-    pub(crate) fn new(lanes: L, q: Modulus) -> Self {
-        Self {
-            lanes,
-            q: lanes.splat_f(q.value() as f64),
-            inverse: lanes.splat_f(1.0 / q.value() as f64),
-            rounder: lanes.splat_f(super::portable::ROUNDER),
-            word: lanes.splat(q.value()),
-        }
-    }
-
-    /// x w modulo q, exactly, for integers with |x w| < 2^51 q: of magnitude at most (1/2 + e) q
-    /// with e = |x w / q| / 2^52.
-    ///
-    /// The product is h + l exactly. The quotient b is the nearest integer to h/q up to two
-    /// relative errors of 2^-53, hence e. h - b q is an integer below 2^53, so the fused operation
-    /// gives it exactly.
-    #[inline(always)]
-    pub(crate) fn mul(&self, x: L::F, w: L::F) -> L::F {
-        let l = self.lanes;
-        let high = l.mul_f(x, w);
-        let low = l.mul_sub_f(x, w, high);
-        let quotient = l.sub_f(l.mul_add_f(high, self.inverse, self.rounder), self.rounder);
-        l.add_f(l.neg_mul_add_f(quotient, self.q, high), low)
-    }
-
-    /// x modulo q, exactly, for integers |x| < 2^53 with |x| < 2^51 q: of magnitude at most (1/2 +
-    /// e) q with e = |x / q| / 2^53.
-    #[inline(always)]
-    pub(crate) fn reduce(&self, x: L::F) -> L::F {
-        let l = self.lanes;
-        let quotient = l.sub_f(l.mul_add_f(x, self.inverse, self.rounder), self.rounder);
-        l.neg_mul_add_f(quotient, self.q, x)
-    }
-
-    /// The canonical word of an integer in (-q, q).
-    #[inline(always)]
-    pub(crate) fn canonical(&self, x: L::F) -> L::U {
-        self.lanes.lift_negative(self.lanes.narrow(x), self.word)
-    }
 }

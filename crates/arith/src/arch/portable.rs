@@ -1,7 +1,7 @@
 //! The kernels in plain integer code: the oracle of the vector bodies, and what finishes the ends
 //! of their slices.
 
-use crate::Modulus;
+use crate::modulus::Modulus;
 
 /// 1.5 * 2^52: adding it to a number of magnitude below 2^51 leaves the nearest integer (ties to
 /// even) in the low bits.

@@ -4,9 +4,10 @@
 
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
-use super::lanes::{FloatModulus, Lanes};
+use super::float::FloatModulus;
+use super::lanes::Lanes;
 use super::portable;
-use crate::Modulus;
+use crate::modulus::Modulus;
 
 /// Number of words of `length` that whole vectors cover.
 #[inline(always)]

@@ -4,10 +4,10 @@
 // array behind.
 #![allow(clippy::needless_range_loop)]
 
-use super::butterfly::Butterflies;
+use super::passes::{passes, radix};
 use super::twiddles::VectorTwiddles;
-use super::unrolled;
-use super::vector::{passes, radix};
+use super::unrolled::unrolled;
+use crate::arch::butterfly::Butterflies;
 
 /// The stages with distances 2^from to 2^(to - 1); the last pass makes values canonical if asked.
 #[inline(always)]

@@ -16,49 +16,35 @@
 //! one row are the inverses of the other's: the inverse transform needs no tables of its own.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod butterfly;
-#[cfg(target_arch = "x86_64")]
 mod forward;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod ifma;
-#[cfg(target_arch = "x86_64")]
 mod inverse;
+#[cfg(target_arch = "x86_64")]
+mod passes;
 mod portable;
-pub(crate) mod residues;
+mod powers;
 mod scalar;
 pub(crate) mod tensor;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod twiddles;
+mod unrolled;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vector;
 
 #[cfg(target_arch = "x86_64")]
-use crate::arch::{self, avx2::Avx2, avx512::Avx512};
-use crate::{ArithError, Backend, Modulus, order, primes};
+use crate::arch::{avx2::Avx2, avx512::Avx512};
+use crate::backend::Backend;
+#[cfg(target_arch = "x86_64")]
+use crate::compiled;
+use crate::error::ArithError;
+use crate::modulus::Modulus;
+use crate::{order, primes};
 use portable::PortableTwiddles;
+use powers::Powers;
 use std::sync::OnceLock;
 pub use tensor::TensorTable;
 #[cfg(target_arch = "x86_64")]
 use twiddles::{TwiddlesOf, VectorTwiddles};
-
-/// Writes a body out for each number: a loop that cannot fail to unroll, so that register arrays
-/// stay in registers.
-macro_rules! unrolled {
-    ($i:ident in [$($value:literal)*] $body:block) => {
-        $({
-            let $i: usize = $value;
-            $body
-        })*
-    };
-    (for $i:ident in 0..3 $body:block) => { unrolled!($i in [0 1 2] $body) };
-    (for $i:ident in 2..=0 $body:block) => { unrolled!($i in [2 1 0] $body) };
-    (for $i:ident in 0..4 $body:block) => { unrolled!($i in [0 1 2 3] $body) };
-    (for $i:ident in 3..=0 $body:block) => { unrolled!($i in [3 2 1 0] $body) };
-    (for $i:ident in 0..8 $body:block) => { unrolled!($i in [0 1 2 3 4 5 6 7] $body) };
-    (for $i:ident in 0..16 $body:block) => { unrolled!($i in [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15] $body) };
-}
-
-use unrolled;
 
 /// Shorter transforms run in portable code on every backend.
 const MIN_VECTOR_LOG_N: u32 = 7;
@@ -177,9 +163,9 @@ impl NttTable {
         match self.runner(backend) {
             Backend::Portable => self.portable_twiddles().forward(a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => arch::avx2::forward(self.avx2_twiddles(), a),
+            Backend::Avx2 => compiled::avx2::forward(self.avx2_twiddles(), a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => arch::avx512::forward(self.avx512_twiddles(), a),
+            Backend::Avx512 => compiled::avx512::forward(self.avx512_twiddles(), a),
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("checked by runner"),
         }
@@ -195,9 +181,9 @@ impl NttTable {
         match self.runner(backend) {
             Backend::Portable => self.portable_twiddles().inverse(a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => arch::avx2::inverse(self.avx2_twiddles(), a),
+            Backend::Avx2 => compiled::avx2::inverse(self.avx2_twiddles(), a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => arch::avx512::inverse(self.avx512_twiddles(), a),
+            Backend::Avx512 => compiled::avx512::inverse(self.avx512_twiddles(), a),
             #[cfg(not(target_arch = "x86_64"))]
             _ => unreachable!("checked by runner"),
         }
@@ -267,52 +253,5 @@ fn check_length(log_n: u32) -> Result<(), ArithError> {
         Ok(())
     } else {
         Err(ArithError::InvalidLength { found: log_n, min, max })
-    }
-}
-
-/// The twiddles as residues, before a backend gives them its own form.
-struct Powers {
-    modulus: Modulus,
-    /// rows[r][d + j] = zeta_{8d}^((-1)^r 5^j) for d = 1, 2, 4, ..., n/4 and j < d; place 0 is
-    /// unused.
-    rows: [Vec<u64>; 2],
-    /// zeta_4, the constant between the rows.
-    quarter: u64,
-    /// 1/n and 1/(n zeta_4): the last stage of the inverse transform.
-    last: [u64; 2],
-}
-
-impl Powers {
-    fn new(modulus: Modulus, log_n: u32, root: u64) -> Self {
-        let (n, q) = (1u64 << log_n, modulus.value());
-        let inverse_root = modulus.neg(modulus.pow(root, n - 1));
-        let rows = [root, inverse_root].map(|zeta| {
-            let mut row = vec![0; n as usize / 2];
-            // The last stage by fifth powers, every other stage by squaring the next one.
-            let mut power = zeta;
-            for slot in &mut row[n as usize / 4..] {
-                *slot = power;
-                let square = modulus.mul(power, power);
-                power = modulus.mul(modulus.mul(square, square), power);
-            }
-            let mut d = n as usize / 8;
-            while d >= 1 {
-                for j in 0..d {
-                    row[d + j] = modulus.mul(row[2 * d + j], row[2 * d + j]);
-                }
-                d /= 2;
-            }
-            row
-        });
-        let quarter = modulus.pow(root, n / 2);
-        // 1/n = -((q - 1)/n) only when n divides q - 1; halving works for every odd q.
-        let half = q.div_ceil(2);
-        let inverse_n = modulus.pow(half % q, u64::from(log_n));
-        Self {
-            modulus,
-            rows,
-            quarter,
-            last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))],
-        }
     }
 }

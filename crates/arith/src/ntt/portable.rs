@@ -1,6 +1,6 @@
 //! The transform in plain integer code: Harvey's lazy butterflies with 64-bit Shoup quotients.
 
-use super::Powers;
+use super::powers::Powers;
 use crate::modulus::{Modulus, ShoupFactor, subtract_once};
 
 /// Twiddles with their quotients, laid out as in [`Powers`].

@@ -1,6 +1,6 @@
 //! Residues one by one, in plain integer code.
 
-use super::residues::Residues;
+use crate::arch::residues::Residues;
 use crate::modulus::{Modulus, ShoupFactor, subtract_once};
 
 /// Residues as words: reduced ones below 2q, wide ones below 4q.

@@ -1,10 +1,10 @@
 //! The tables of the vector transforms.
 
-use super::Powers;
-use super::butterfly::Butterflies;
-use crate::Modulus;
+use super::powers::Powers;
+use crate::arch::butterfly::Butterflies;
 use crate::arch::lanes::Lanes;
 use crate::memory::CacheLine;
+use crate::modulus::Modulus;
 use std::marker::PhantomData;
 
 /// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`] but in

@@ -5,10 +5,10 @@
 //! stages whose blocks fit, three stages a sweep. The remaining stages sweep the whole rows. The
 //! inverse does the same backwards.
 
-use super::butterfly::Butterflies;
 use super::forward::{first_stages, stages};
 use super::inverse::{last_stages, stages_back};
 use super::twiddles::VectorTwiddles;
+use crate::arch::butterfly::Butterflies;
 use crate::arch::lanes::Lanes;
 
 /// The binary logarithm of the length of a piece: short rows stay whole, long ones leave three
@@ -16,28 +16,6 @@ use crate::arch::lanes::Lanes;
 #[inline(always)]
 fn log_piece(log_half: u32) -> u32 {
     if log_half <= 12 { log_half } else { log_half - 3 }
-}
-
-/// Calls the pass compiled for a number of stages, a phase and the presence of canonical words at
-/// the far end.
-macro_rules! passes {
-    ($pass:ident $arguments:tt; $key:expr; $(($log:literal $phase:literal))*) => {
-        match $key {
-            $(
-                ($log, $phase, false) => $pass::<B, $log, $phase, false> $arguments,
-                ($log, $phase, true) => $pass::<B, $log, $phase, true> $arguments,
-            )*
-            _ => unreachable!("passes have one to three stages"),
-        }
-    };
-}
-
-pub(super) use passes;
-
-/// How many of the next `remaining` stages to do in one pass: at most three, in equal shares.
-#[inline(always)]
-pub(super) fn radix(remaining: u32) -> u32 {
-    remaining.div_ceil(remaining.div_ceil(3))
 }
 
 /// From coefficients below 4q to canonical values; `a` has the length of the twiddles, at least

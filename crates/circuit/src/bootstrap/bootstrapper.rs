@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Raise, SchemeError};
 
 use super::groups::{Setting, Shelf};

@@ -1,5 +1,5 @@
 //! Bootstrapping of BGV and BFV ciphertexts in three modes
-//! ([`BootstrapMode`](everlevel_scheme::params::BootstrapMode); docs/adr/0003 and 0012).
+//! ([`BootstrapMode`](everlevel_scheme::spec::BootstrapMode); docs/adr/0003 and 0012).
 //!
 //! A worn-out ciphertext has, modulo q0 under a sparse key s0, the phase m + p^r ε + q0 I over the
 //! integers with |I| <= B (in BFV form once it is multiplied by p^r).

@@ -2,7 +2,7 @@
 
 use everlevel_ring::SlotShape;
 use everlevel_scheme::Form;
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 
 use crate::digits::{DigitKind, DigitMethod};
 use crate::linear::StepCosts;

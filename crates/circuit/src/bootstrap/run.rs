@@ -1,6 +1,6 @@
 //! Running a bootstrapping: the bypass, slim and full.
 
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{NextUse, Raise};
 
 use super::bootstrapper::Bootstrapper;

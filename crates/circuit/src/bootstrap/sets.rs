@@ -1,7 +1,7 @@
 //! The plans of parameter sets.
 
 use everlevel_scheme::Params;
-use everlevel_scheme::params::{BootstrapMode, BootstrapSpec};
+use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
 
 use super::path::plans::plans;
 use super::plan::BootstrapPlan;
@@ -29,7 +29,7 @@ impl BootstrapPlan {
                 ..=24 => DigitMethod::new(DigitKind::Doubling),
                 _ => DigitMethod::new(DigitKind::Geelen),
             };
-        } else if 2 * params.overflow_bound() >= params.spec().plain_prime {
+        } else if 2 * params.spec().overflow_bound() >= params.spec().plain_prime {
             // Several digits: closed forms are for one.
             plan.digits = DigitMethod::new(DigitKind::Local);
         }

@@ -4,7 +4,10 @@ use everlevel_scheme::{NextUse, Scheme};
 
 use super::closed_form::{self, NullPolynomial};
 use super::grid::GridPolynomial;
-use super::{DigitKind, DigitMethod, DigitProblem, doubling, rows, triangle};
+use super::kind::DigitKind;
+use super::method::DigitMethod;
+use super::problem::DigitProblem;
+use super::{doubling, rows, triangle};
 use crate::error::CircuitError;
 use crate::poly::DepthGoal;
 use crate::program::{Program, ProgramCosts, check_prime};

@@ -1,7 +1,9 @@
 //! What each method costs for a problem, beside what the papers predict.
 
+use super::kind::DigitKind;
+use super::method::DigitMethod;
 use super::problem::DigitProblem;
-use super::{DigitKind, DigitMethod, DigitRemoval};
+use super::removal::DigitRemoval;
 use crate::error::CircuitError;
 use crate::program::ProgramCosts;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::error::ExpressionError;
+use super::syntax::{Function, Kind, MAX_EXPONENT, MAX_NESTING, Node, Program, Statement};
 use super::token::{Token, tokens};
-use super::{ExpressionError, Function, Kind, MAX_EXPONENT, MAX_NESTING, Node, Program, Statement};
 
 type Result<T> = std::result::Result<T, ExpressionError>;
 

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use everlevel_scheme::{NextUse, Raise, Scheme};
 
-use super::{Function, Kind, Node, Program};
+use super::syntax::{Function, Kind, Node, Program};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::refresh::{AutoRefresh, Shared};

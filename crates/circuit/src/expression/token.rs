@@ -1,6 +1,7 @@
 //! The text of a program as words and signs.
 
-use super::{ExpressionError, MAX_BYTES};
+use super::error::ExpressionError;
+use super::syntax::MAX_BYTES;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {

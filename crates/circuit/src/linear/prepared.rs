@@ -3,7 +3,7 @@
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{Level, NextUse, Scheme, SchemeError};
 
-use super::{GiantSteps, LinearMapPlan};
+use super::plan::{GiantSteps, LinearMapPlan};
 use crate::error::CircuitError;
 
 /// The diagonals of a [`LinearMapPlan`], prepared for ciphertexts at one level.

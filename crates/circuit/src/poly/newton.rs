@@ -1,8 +1,8 @@
 //! Newton's form, and interpolation in points that may agree modulo p.
 
-use super::Polynomial;
 use everlevel_ring::RingError;
 
+use super::polynomial::Polynomial;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 

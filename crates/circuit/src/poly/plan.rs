@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use everlevel_scheme::{NextUse, Scheme};
 
 use super::goal::{DepthGoal, best};
+use super::polynomial::{Parity, Polynomial};
 use super::powers::{PowerTable, log2_ceil};
-use super::{Parity, Polynomial};
 use crate::error::CircuitError;
 use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
 

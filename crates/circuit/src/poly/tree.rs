@@ -2,7 +2,8 @@
 
 use everlevel_scheme::{NextUse, Scheme};
 
-use super::{Polynomial, PowerTable};
+use super::polynomial::Polynomial;
+use super::powers::PowerTable;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};

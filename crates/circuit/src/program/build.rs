@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Node, NodeId, Program};
+use super::steps::{Node, NodeId, Program};
 use crate::error::CircuitError;
 
 /// Builds a [`Program`] step by step; every step is checked when it is added.

@@ -2,7 +2,7 @@
 
 use everlevel_scheme::{NextUse, Scheme};
 
-use super::{Node, NodeId, Program};
+use super::steps::{Node, NodeId, Program};
 use crate::error::CircuitError;
 
 impl Program {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use everlevel_ring::{Basis, GaloisElement};
 
-use crate::params::{Gadget, GadgetId, Level, Params};
+use crate::params::Params;
+use crate::spec::{Gadget, GadgetId, Level};
 
 /// The server keys that a circuit needs, each over no more primes than it uses. Plans come from
 /// running the circuit on the no-op scheme ([`crate::NoOp::key_plan`]) and can be merged.

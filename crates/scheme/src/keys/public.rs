@@ -6,9 +6,11 @@ use zeroize::Zeroizing;
 
 use super::secret::{MainSecret, SecretKey, error};
 use crate::error::SchemeError;
-use crate::params::{Family, Level, Params};
+use crate::params::Params;
 use crate::plaintext::Plaintext;
-use crate::rlwe::{Ciphertext, carried_coefficients, divide, noisy_message};
+use crate::rlwe::ciphertext::Ciphertext;
+use crate::rlwe::message::{carried_coefficients, divide, noisy_message};
+use crate::spec::{Family, Level};
 
 /// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's
 /// g / f.
@@ -117,7 +119,7 @@ pub(crate) fn encrypt_under(
     let ring = params.ring();
     let basis = params.chain().basis(level);
     let t = params.slot_shape().plain_modulus(plaintext.exponent);
-    let meta = params.modelled(level, plaintext.exponent, |model| model.fresh_public(t));
+    let meta = params.noise().modelled(level, plaintext.exponent, |model| model.fresh_public(t));
     let message = carried_coefficients(params, plaintext, &meta)?;
     let small = |message: Option<&[i64]>, x: Vec<i64>| {
         let mut c = noisy_message(ring, basis, message, &Zeroizing::new(x), t);
@@ -135,5 +137,5 @@ pub(crate) fn encrypt_under(
         c
     };
     let components = key.iter().enumerate().map(component).collect();
-    Ok(Ciphertext::new(params.checked(meta, "encryption")?, components))
+    Ok(Ciphertext::new(params.noise().checked(meta, "encryption")?, components))
 }

@@ -6,7 +6,9 @@ use zeroize::Zeroizing;
 
 use super::overlap;
 use crate::error::SchemeError;
-use crate::params::{Family, Params, SecretKind};
+use crate::params::Params;
+use crate::rlwe::message::divide;
+use crate::spec::{Family, SecretKind};
 
 /// The owner's key: the main secret (s, or f of NTRU) and, for sets that bootstrap, the sparse
 /// secret s0 of encapsulation.
@@ -136,7 +138,7 @@ impl SecretKey {
     /// Draws a secret key.
     pub fn generate(params: &Params, rng: &mut impl CryptoRng) -> Self {
         let ring = params.ring();
-        let noise = params.noise();
+        let noise = params.noise().bound();
         let mut draw = || loop {
             let one = || match params.spec().secret {
                 SecretKind::UniformTernary => sample::ternary(ring.degree(), rng),
@@ -202,7 +204,7 @@ impl SecretKey {
                 let mut u = f.restricted(basis);
                 u.wipe_on_drop();
                 u.add_constant(ring, -1);
-                crate::rlwe::divide(ring, &mut u, t);
+                divide(ring, &mut u, t);
                 let mut g = quotient.restricted(basis).mul(ring, &f.restricted(basis));
                 g.wipe_on_drop();
                 (integers(&u), Some(integers(&g)))
@@ -227,7 +229,7 @@ impl SecretKey {
             found: "something else".into(),
         };
         let n = params.degree();
-        let (noise, bootstrap) = (params.noise(), params.spec().bootstrap.as_ref());
+        let (noise, bootstrap) = (params.noise().bound(), params.spec().bootstrap.as_ref());
         let drawn = [Some(&exposed.main), exposed.ratio.as_ref()];
         for x in drawn.into_iter().flatten() {
             let (largest, weight) = match params.spec().secret {
@@ -324,7 +326,7 @@ pub(crate) fn error(params: &Params, rng: &mut impl CryptoRng) -> Vec<i64> {
 
 /// An error polynomial for a key: within the limits of the noise model.
 pub(crate) fn key_error(params: &Params, rng: &mut impl CryptoRng) -> Zeroizing<Vec<i64>> {
-    let noise = params.noise();
+    let noise = params.noise().bound();
     loop {
         let e = Zeroizing::new(sample::bounded(params.ring(), noise.error_norm_limit(), || {
             error(params, rng)

@@ -11,8 +11,10 @@ use super::secret::{MainSecret, SecretKey, key_error};
 use super::switch::SwitchKey;
 use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit};
-use crate::params::{GadgetId, Level, Params};
-use crate::rlwe::{Ciphertext, divide, noisy_message};
+use crate::params::Params;
+use crate::rlwe::ciphertext::Ciphertext;
+use crate::rlwe::message::{divide, noisy_message};
+use crate::spec::{GadgetId, Level};
 
 /// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
 pub struct BootstrapKey {
@@ -45,7 +47,7 @@ impl BootstrapKey {
         if params.spec().bootstrap.is_none() || !shape || sparse.len() != params.raise_digits() {
             return Err(wrong());
         }
-        let meta = params.checked(sparse_meta(params), "reading a key")?;
+        let meta = params.noise().checked(sparse_meta(params), "reading a key")?;
         let ciphertext = |(first, seed)| Ciphertext::from_seeded(params, meta, first, seed);
         Ok(BootstrapKey {
             encapsulation,
@@ -79,8 +81,8 @@ impl BootstrapKey {
 fn sparse_meta(params: &Params) -> Meta {
     let exponent = params.raised_exponent();
     let t = params.slot_shape().plain_modulus(exponent);
-    let noise = (t as f64 * params.noise().error_norm_limit()).log2() + 0.1;
-    params.fresh(params.chain().top(), exponent, noise)
+    let noise = (t as f64 * params.noise().bound().error_norm_limit()).log2() + 0.1;
+    params.noise().fresh(params.chain().top(), exponent, noise)
 }
 
 /// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as
@@ -242,7 +244,7 @@ impl ServerKeys {
 
         let basis = params.chain().basis(params.chain().top());
         let meta = sparse_meta(params);
-        let t = params.plain_arithmetic(&meta);
+        let t = params.plain().modulus(meta.exponent);
         let w = raise_digit(params.spec().plain_prime);
         let mut multiplier = meta.factor;
         let mut sparse = Vec::new();
@@ -258,7 +260,7 @@ impl ServerKeys {
             divide(ring, &mut c0, meta.form.scale(t.value()));
             c0.sub_assign(ring, &c1.mul(ring, &secret.main().poly().restricted(basis)));
             sparse.push(Ciphertext::seeded(
-                params.checked(meta, "key generation")?,
+                params.noise().checked(meta, "key generation")?,
                 vec![c0, c1],
                 seed,
             ));

@@ -7,7 +7,8 @@ use rand_core::CryptoRng;
 
 use super::secret::MainSecret;
 use crate::error::SchemeError;
-use crate::params::{Gadget, Params};
+use crate::params::Params;
+use crate::spec::Gadget;
 
 /// One digit of a switching key, over the primes of the key and P: (b, a) with b + a s' = e + P δ
 /// s, where δ is 1 modulo the digit's primes and 0 modulo the others. Over NTRU: ζ with ζ s' = g
@@ -137,7 +138,8 @@ impl SwitchKey {
 mod tests {
     use super::*;
     use crate::keys::SecretKey;
-    use crate::params::{GadgetId, Level, OptIn};
+    use crate::params::OptIn;
+    use crate::spec::{GadgetId, Level};
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;
 
@@ -156,8 +158,9 @@ mod tests {
             let gadget = &chain.gadgets()[0];
             let top = chain.basis(chain.top());
             let key = SwitchKey::generate(&params, gadget, top, &square, secret.main(), &mut rng);
-            let limit = params.noise().error_norm_limit()
-                * (params.noise().drawn_norm_limit() + params.noise().key_norm_limit());
+            let limit = params.noise().bound().error_norm_limit()
+                * (params.noise().bound().drawn_norm_limit()
+                    + params.noise().bound().key_norm_limit());
             let levels: Vec<Level> = (0..=chain.top().0)
                 .map(Level)
                 .filter(|l| chain.gadget_id(*l) == GadgetId(0))

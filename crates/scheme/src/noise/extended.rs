@@ -2,10 +2,11 @@
 
 use everlevel_ring::{CanonicalNorm, EvaluationShift};
 
-use super::{Meta, log_hypot};
+use super::logarithm::log_hypot;
+use super::meta::Meta;
+use super::tracker::NoiseTracker;
 use crate::error::SchemeError;
-use crate::params::Params;
-use crate::verbs::NextUse;
+use crate::spec::NextUse;
 
 /// Public data of a ciphertext over the extended modulus: at the embedding ζ^(5^i) its phase
 /// (divided by P) is bounded by 2^(meta.noise) * profile\[i mod len\]; for an index with axes at
@@ -100,11 +101,10 @@ pub fn embedding_profile(norm: &CanonicalNorm, coefficients: &[f64]) -> Vec<f64>
         .collect()
 }
 
-/// Transitions of ciphertexts over the extended modulus.
-impl Params {
+impl NoiseTracker {
     /// Σ g(part) after the key switches of the `switched` parts that are not under the identity,
     /// and the reduction.
-    pub fn after_galois_sum(
+    pub fn galois_sum(
         &self,
         sum: &ExtendedMeta,
         switched: usize,
@@ -113,12 +113,12 @@ impl Params {
         let mut meta = sum.flatten();
         if switched > 0 {
             // Each of them is rounded before its key switch.
-            let t = self.slot_shape().plain_modulus(meta.exponent);
+            let t = self.t(&meta);
             meta = self.changed(&meta, |model, noise| {
-                let each = model.sum(model.key_switch(self.chain(), meta.level, t), model.floor(t));
+                let each = model.sum(model.key_switch(&self.chain, meta.level, t), model.floor(t));
                 model.sum(noise, model.sum_of(switched, each))
             });
         }
-        self.checked(self.after_reduction(&meta, next), "linear map")
+        self.checked(self.reduce(&meta, next), "linear map")
     }
 }

@@ -3,9 +3,10 @@
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-use super::{EVENT_LOG2, log_add};
+use super::logarithm::log_add;
+use super::model::EVENT_LOG2;
+use super::tracker::NoiseTracker;
 use crate::counters::Cost;
-use crate::params::Params;
 
 /// How often chance had a hand in a computation: see the [module](super) for what the events are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,16 +61,16 @@ impl Sum for Events {
 /// A probability of 0, as a logarithm that reports can print.
 pub const NEVER: f64 = -1024.0;
 
-impl Params {
+impl NoiseTracker {
     /// log2 of the probability that any of these events exceeds its bound, by the union over
     /// events, embeddings and coefficients; -1024 stands for 0: no event, or an overflow that is
     /// bounded by its worst case.
     pub fn failure_of_events(&self, events: Events) -> f64 {
-        let degree = (self.degree() as f64).log2();
+        let degree = (self.ring.degree() as f64).log2();
         let counted = |count: u64, each: f64| (count as f64).log2() + degree + each;
         let overflow = match events.overflows {
             0 => f64::NEG_INFINITY,
-            count => counted(count, self.noise().overflow_tail(self.overflow_bound())),
+            count => counted(count, self.bound.overflow_tail(self.spec.overflow_bound())),
         };
         log_add(counted(events.fresh, EVENT_LOG2), overflow).max(NEVER)
     }
@@ -79,6 +80,6 @@ impl Params {
     /// overflow of one bootstrapping in every coefficient, for sets that bootstrap.
     pub fn failure_log2(&self, cost: &Cost) -> f64 {
         let fresh = Events::fresh((cost.roundings + cost.key_switches).max(1));
-        self.failure_of_events(fresh + Events::overflow(u64::from(self.spec().bootstrap.is_some())))
+        self.failure_of_events(fresh + Events::overflow(u64::from(self.spec.bootstrap.is_some())))
     }
 }

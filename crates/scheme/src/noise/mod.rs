@@ -39,96 +39,24 @@
 //!
 //! All bounds are log2 of magnitudes ("bits").
 
-mod extended;
+mod alignment;
+mod bootstrap;
+pub(crate) mod extended;
 mod failure;
+mod levels;
+pub(crate) mod logarithm;
+pub(crate) mod meta;
 mod model;
-mod raising;
+mod plain_modulus;
+mod raise_digits;
+mod tracker;
 mod transitions;
-
-use crate::form::Form;
-use crate::params::Level;
 
 pub use extended::{ExtendedMeta, embedding_profile};
 pub use failure::{Events, NEVER};
-pub use model::{Account, NoiseModel};
-
-/// log2 of the probability that one modelled event exceeds its bound.
-pub const EVENT_LOG2: f64 = -170.0;
-/// K: the canonical tail factor.
-const TAIL: f64 = 11.20;
-/// The two-sided tail factor of one real coefficient.
-const COEFFICIENT_TAIL: f64 = 15.40;
-
-/// w: the base of the digits that raised polynomials are cut into: about √p, and 32 for small p.
-///
-/// The product of a raised polynomial with the encrypted sparse secret is the first thing a
-/// bootstrapping pays noise for; digits of half the length save log2(p)/2 - 1 bits of modulus for
-/// one more plaintext product.
-pub fn raise_digit(p: u64) -> u64 {
-    if p < SMALL_PRIME { 32 } else { p.isqrt() + 1 }
-}
-
-/// Below, digits to the base √p would be too many.
-const SMALL_PRIME: u64 = 64;
-
-/// How many digits hold coefficients modulo p^e.
-pub(crate) fn raise_digit_count(p: u64, e: u32) -> usize {
-    if p < SMALL_PRIME { raise_digit_ranges(p, p.pow(e)).len() } else { 2 * e as usize }
-}
-
-/// The ranges of the digits to base w of integers in ±range/2: w for all but the last one.
-pub(crate) fn raise_digit_ranges(p: u64, range: u64) -> Vec<f64> {
-    let w = raise_digit(p) as f64;
-    let (mut ranges, mut rest) = (Vec::new(), range as f64);
-    while rest > w {
-        ranges.push(w);
-        rest = rest / w + 1.0;
-    }
-    ranges.push(rest);
-    ranges
-}
-
-/// log2(2^a + 2^b).
-pub fn log_add(a: f64, b: f64) -> f64 {
-    let (high, low) = if a > b { (a, b) } else { (b, a) };
-    if low == f64::NEG_INFINITY {
-        high
-    } else {
-        high + (low - high).exp2().ln_1p() / std::f64::consts::LN_2
-    }
-}
-
-/// log2 of the root of the sum of the squares of 2^a and 2^b.
-pub(crate) fn log_hypot(a: f64, b: f64) -> f64 {
-    log_add(2.0 * a, 2.0 * b) / 2.0
-}
-
-/// What is public about a ciphertext beside its polynomials.
-#[derive(Clone, Copy, Debug)]
-pub struct Meta {
-    /// Its level.
-    pub level: Level,
-    /// The exponent e of its plaintext modulus p^e.
-    pub exponent: u32,
-    /// Where it keeps its message.
-    pub form: Form,
-    /// The unit κ modulo p^e that its message is multiplied by.
-    pub factor: u64,
-    /// How many products of ciphertexts lie on the longest path that led here, from a fresh or
-    /// raised one.
-    pub depth: u32,
-    /// log2 of the bound on the canonical norm of its phase w = κ m + t ε (in BFV form: of t times
-    /// its phase modulo q).
-    pub noise: f64,
-    /// log2 of what the root mean square of its embeddings is expected to be
-    /// ([`Account::Average`]): for information, nothing rests on it. The bound, where it is not
-    /// known, as in files; of no account in comparisons.
-    pub estimate: f64,
-}
-
-impl PartialEq for Meta {
-    fn eq(&self, other: &Self) -> bool {
-        let public = |m: &Meta| (m.level, m.exponent, m.form, m.factor, m.depth);
-        public(self) == public(other) && self.noise == other.noise
-    }
-}
+pub use logarithm::log_add;
+pub use meta::Meta;
+pub use model::{Account, EVENT_LOG2, NoiseModel};
+pub use raise_digits::raise_digit;
+pub(crate) use raise_digits::{raise_digit_count, raise_digit_ranges};
+pub use tracker::NoiseTracker;

@@ -2,10 +2,17 @@
 
 use everlevel_ring::{Basis, Ring, sample};
 
-use super::{COEFFICIENT_TAIL, TAIL, log_add, log_hypot, raise_digit_ranges};
+use super::logarithm::{log_add, log_hypot};
+use super::raise_digits::raise_digit_ranges;
 use crate::error::SchemeError;
-use crate::form::Form;
-use crate::params::{Chain, Family, Level, Params, ParamsSpec, SecretKind};
+use crate::spec::{Chain, Family, Form, Level, ParamsSpec, SecretKind};
+
+/// log2 of the probability that one modelled event exceeds its bound.
+pub const EVENT_LOG2: f64 = -170.0;
+/// K: the canonical tail factor.
+const TAIL: f64 = 11.20;
+/// The two-sided tail factor of one real coefficient.
+const COEFFICIENT_TAIL: f64 = 15.40;
 
 /// What a model says about norms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,16 +336,16 @@ impl NoiseModel {
         (log(low) / std::f64::consts::LN_2 + 1.0).min(0.0)
     }
 
-    pub(crate) fn check_base_modulus(&self, params: &Params) -> Result<(), SchemeError> {
-        let t = params.plain_modulus();
+    /// Passes a set without bootstrapping, or one whose q0 has room for the entry of it; t = p^r.
+    pub(super) fn check_base_modulus(&self, spec: &ParamsSpec, t: u64) -> Result<(), SchemeError> {
         let limit = self.encapsulation_limit(t);
-        if params.spec().bootstrap.is_some() && limit < (t as f64).log2() {
+        if spec.bootstrap.is_some() && limit < (t as f64).log2() {
             return Err(SchemeError::BadParams {
-                name: params.name().into(),
+                name: spec.name.clone(),
                 problem: format!(
                     "base_bits = {} leaves too little room to bootstrap: the phase under the \
                      sparse key needs more than {:.0} bits",
-                    params.spec().base_bits,
+                    spec.base_bits,
                     self.encapsulated(t, f64::NEG_INFINITY) + 1.0 + self.removed_bits
                 ),
             });

@@ -4,8 +4,7 @@
 //! was meant to hold 80 bits. The main secret has weight 120, which the paper counts as about 82
 //! bits. The moduli have the paper's total size, log2 QP, a quarter to a third of it for P.
 
-use super::spec::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};
-use crate::form::Form;
+use crate::spec::{BootstrapMode, BootstrapSpec, Family, Form, ParamsSpec, SecretKind};
 
 /// How a set of the paper removes digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,11 +1,8 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
-mod chain;
-mod ltv;
 mod ma;
+mod named;
 mod security;
-mod sets;
-mod spec;
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +10,12 @@ use std::sync::Arc;
 use everlevel_ring::{PlainRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
-use crate::noise::{Account, NoiseModel, raise_digit_count};
+use crate::noise::{NoiseTracker, raise_digit_count};
+use crate::spec::{BootstrapMode, BootstrapSpec, Chain, Level, ParamsSpec};
 
-pub use chain::{Chain, Gadget, GadgetId, Level};
-pub use ltv::ntru_names;
 pub use ma::{PaperSet, Variant, paper_sets};
+pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
-pub use sets::{names, spec};
-pub use spec::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};
 
 /// Whether parameter sets below 128 bits are acceptable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,12 +32,11 @@ pub enum OptIn {
 pub struct Params(Arc<Inner>);
 
 struct Inner {
-    spec: ParamsSpec,
-    ring: Ring,
-    plain: PlainRing,
-    chain: Chain,
-    noise: NoiseModel,
-    average_noise: NoiseModel,
+    spec: Arc<ParamsSpec>,
+    ring: Arc<Ring>,
+    plain: Arc<PlainRing>,
+    chain: Arc<Chain>,
+    noise: NoiseTracker,
     security: SecurityReport,
 }
 
@@ -79,28 +73,14 @@ impl Params {
                 });
             }
         }
-        let [noise, average_noise] =
-            [Account::Bound, Account::Average].map(|a| NoiseModel::new(&spec, &ring, &chain, a));
-        let params =
-            Params(Arc::new(Inner { spec, ring, plain, chain, noise, average_noise, security }));
-        params.noise().check_base_modulus(&params)?;
-        let spec = params.spec();
-        let overflow =
-            params.noise().overflow_tail(params.overflow_bound()) + (params.degree() as f64).log2();
-        if spec.bootstrap.is_some() && !spec.is_insecure_by_name() && overflow > -128.0 {
-            return Err(SchemeError::BadParams {
-                name: spec.name.clone(),
-                problem: format!(
-                    "overflow_bound = {} is exceeded with probability 2^{overflow:.0}, above \
-                     2^-128: raise it, lower the weight, or name the set insecure_{}",
-                    params.overflow_bound(),
-                    spec.name
-                ),
-            });
-        }
+        let (spec, ring) = (Arc::new(spec), Arc::new(ring));
+        let (plain, chain) = (Arc::new(plain), Arc::new(chain));
+        let noise = NoiseTracker::new(spec.clone(), ring.clone(), plain.clone(), chain.clone());
+        noise.check_set()?;
+        let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, security }));
         if params.bootstrap_mode() == BootstrapMode::Bypass && !params.bypass_applies() {
             return Err(SchemeError::BadParams {
-                name: spec.name.clone(),
+                name: params.name().into(),
                 problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit, or an odd \
                           index; take slim"
                     .into(),
@@ -144,14 +124,9 @@ impl Params {
         &self.0.chain
     }
 
-    /// The noise model: bounds.
-    pub fn noise(&self) -> &NoiseModel {
+    /// What every operation does to levels and noise.
+    pub fn noise(&self) -> &NoiseTracker {
         &self.0.noise
-    }
-
-    /// The same model on average: for information.
-    pub fn average_noise(&self) -> &NoiseModel {
-        &self.0.average_noise
     }
 
     /// Security of every key.

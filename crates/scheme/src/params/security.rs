@@ -8,8 +8,7 @@ use everlevel_security::lwe::{self, Lwe, Secret};
 use everlevel_security::{Attack, CostModel, ntru};
 use serde::Serialize;
 
-use super::chain::{Chain, Level};
-use super::spec::{Family, ParamsSpec, SecretKind};
+use crate::spec::{Chain, Family, Level, ParamsSpec, SecretKind};
 
 /// What one key is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,7 +76,7 @@ impl KeySecurity {
 
     /// The key f = t u + 1 of NTRU, u and g drawn with this variance: g is as large as u and f t
     /// times so, and what counts is their geometric mean.
-    pub(crate) fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
+    pub fn ntru(degree: usize, modulus_bits: f64, t: f64, drawn: Option<f64>) -> Self {
         // Outside of the estimates' range (a degree below 16) nothing is claimed.
         let estimate =
             drawn.and_then(|variance| ntru::estimate(degree, modulus_bits, variance * t).ok());

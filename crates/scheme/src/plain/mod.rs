@@ -18,8 +18,9 @@ use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
 use crate::keys::KeyPlan;
 use crate::noise::{ExtendedMeta, Meta, NoiseModel};
-use crate::params::{Level, Params};
+use crate::params::Params;
 use crate::plaintext::Plaintext;
+use crate::spec::Level;
 
 /// A pretended ciphertext: the plaintext in the clear, with the public data of a ciphertext.
 #[derive(Clone, Debug)]
@@ -115,9 +116,9 @@ impl NoOp {
         noise: fn(&NoiseModel, u64) -> f64,
     ) -> Result<Open, SchemeError> {
         let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = self.params.modelled(level, plaintext.exponent, |model| noise(model, t));
+        let meta = self.params.noise().modelled(level, plaintext.exponent, |model| noise(model, t));
         let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
-        Ok(Open { meta: self.params.checked(meta, "encryption")?, value })
+        Ok(Open { meta: self.params.noise().checked(meta, "encryption")?, value })
     }
 
     /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
@@ -131,9 +132,9 @@ impl NoOp {
         capacity: f64,
     ) -> Result<Open, SchemeError> {
         let mut out = self.encrypt_at(plaintext, level)?;
-        let noise = self.params.noise_at(level, capacity);
+        let noise = self.params.noise().noise_at(level, capacity);
         out.meta = Meta { noise, estimate: noise, ..out.meta };
-        self.params.checked(out.meta, "encryption")?;
+        self.params.noise().checked(out.meta, "encryption")?;
         Ok(out)
     }
 
@@ -142,7 +143,7 @@ impl NoOp {
     /// # Errors
     /// As the real one.
     pub fn decrypt(&self, x: &Open) -> Result<Plaintext, SchemeError> {
-        self.params.checked(x.meta, "decryption")?;
+        self.params.noise().checked(x.meta, "decryption")?;
         Ok(Plaintext { coefficients: x.value.clone().into(), exponent: x.meta.exponent })
     }
 

@@ -3,7 +3,7 @@
 use super::{NoOp, Open};
 use crate::error::SchemeError;
 use crate::noise::{Meta, raise_digit_ranges};
-use crate::params::Level;
+use crate::spec::Level;
 use crate::verbs::{Raise, Scheme};
 
 /// What the no-op scheme keeps between the steps of raising: message and pretended overflow.
@@ -32,20 +32,20 @@ impl Raise for NoOp {
     }
 
     fn overflow_digits(&self) -> u32 {
-        self.params.overflow_digits()
+        self.params.spec().overflow_digits()
     }
 
     fn overflow_bound(&self) -> u64 {
-        self.params.overflow_bound()
+        self.params.spec().overflow_bound()
     }
 
     fn minimum_capacity(&self) -> f64 {
-        self.params.noise().minimum_capacity(self.params.plain_modulus())
+        self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
     }
 
     fn begin_raise(&self, x: &Open) -> Result<OpenRaised, SchemeError> {
         let params = &self.params;
-        params.check_raise(&x.meta)?;
+        params.noise().check_raise(&x.meta)?;
         self.use_key(|plan| plan.bootstrap = true);
         let low = params.chain().basis(Level(0));
         if x.meta.level > Level(0) {
@@ -65,16 +65,17 @@ impl Raise for NoOp {
                 params.degree(),
             );
         }
-        let bound = params.overflow_bound();
-        let factor = params.after_switch(&x.meta, Level(0)).factor;
+        let bound = params.spec().overflow_bound();
+        let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         let (overflow, other) = (self.pretend_overflow(bound), self.pretend_overflow(bound));
         Ok(OpenRaised { message: x.value.clone(), factor, overflow, other })
     }
 
     fn raise_overflow(&self, r: &OpenRaised, delta: u64) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let meta = params.checked(params.raised_overflow(delta)?, "bootstrapping")?;
-        let (delta, t) = (delta as i64, params.plain_arithmetic(&meta));
+        let meta =
+            params.noise().checked(params.noise().raised_overflow(delta)?, "bootstrapping")?;
+        let (delta, t) = (delta as i64, params.plain().modulus(meta.exponent));
         self.count_raising(&meta, delta as u64);
         let value = r
             .overflow
@@ -87,8 +88,9 @@ impl Raise for NoOp {
 
     fn raise_message(&self, r: &OpenRaised, like: &Open) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let meta = params.checked(params.raised_message(&like.meta)?, "bootstrapping")?;
-        let t = params.plain_arithmetic(&meta);
+        let meta =
+            params.noise().checked(params.noise().raised_message(&like.meta)?, "bootstrapping")?;
+        let t = params.plain().modulus(meta.exponent);
         let q0 = t.reduce_i64(self.base_modulus_mod_t(r));
         self.count_raising(&meta, self.params.plain_modulus());
         let value = r
@@ -108,11 +110,11 @@ impl Raise for NoOp {
 
     fn raise_scaled(&self, r: &OpenRaised) -> Result<Open, SchemeError> {
         let params = &self.params;
-        let meta = params.checked(params.raised_scaled(), "bootstrapping")?;
-        let t = params.plain_arithmetic(&meta);
+        let meta = params.noise().checked(params.noise().raised_scaled(), "bootstrapping")?;
+        let t = params.plain().modulus(meta.exponent);
         self.count_raising(&meta, t.value());
         let shift = t.reduce_u64(self.plain_prime().pow(self.overflow_digits()));
-        let unit = params.raised_unit(r.factor, &Meta { factor: 1, ..meta });
+        let unit = params.noise().raised_unit(r.factor, &Meta { factor: 1, ..meta });
         let scale = t.mul(shift, unit);
         let value = r
             .message
@@ -124,18 +126,19 @@ impl Raise for NoOp {
     }
 
     fn blank(&self, capacity: f64) -> Result<Open, SchemeError> {
-        let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
+        let meta =
+            self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
         Ok(Open { meta, value: self.zero() })
     }
 
     fn enter(&self, x: &Open, capacity: f64) -> Result<Open, SchemeError> {
-        let meta = self.params.entered(&x.meta, capacity)?;
+        let meta = self.params.noise().entered(&x.meta, capacity)?;
         Ok(Open { meta, ..self.switch(x, meta.level)? })
     }
 
     fn restore_unit(&self, r: &OpenRaised, x: Open) -> Open {
-        let t = self.params.plain_arithmetic(&x.meta);
-        let unit = self.params.raised_unit(r.factor, &Meta { factor: 1, ..x.meta });
+        let t = self.params.plain().modulus(x.meta.exponent);
+        let unit = self.params.noise().raised_unit(r.factor, &Meta { factor: 1, ..x.meta });
         let inverse = t.inv(unit).expect("a unit");
         let meta = Meta { factor: t.mul(x.meta.factor, unit), ..x.meta };
         Open { meta, value: x.value.iter().map(|&v| t.mul(v, inverse)).collect() }

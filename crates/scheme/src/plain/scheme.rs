@@ -5,13 +5,13 @@ use std::borrow::Borrow;
 use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{NoOp, Open, OpenDiagonal, OpenExtended};
+use crate::checks::{no_parts, same_kind, same_modulus};
+use crate::diagonal::diagonal_plaintext;
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::noise::{ExtendedMeta, Meta};
-use crate::params::Level;
-use crate::plaintext::Plaintext;
-use crate::rlwe::{diagonal_plaintext, message_coefficients, no_parts, same_kind, same_modulus};
-use crate::verbs::{DiagonalValues, NextUse, Scheme};
+use crate::plaintext::{Plaintext, message_coefficients};
+use crate::spec::{Form, Level, NextUse};
+use crate::verbs::{DiagonalValues, Scheme};
 
 impl NoOp {
     pub(super) fn switch(&self, a: &Open, level: Level) -> Result<Open, SchemeError> {
@@ -19,7 +19,9 @@ impl NoOp {
             return Ok(a.clone());
         }
         let params = &self.params;
-        let meta = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
+        let meta = params
+            .noise()
+            .checked(params.noise().mod_switch(&a.meta, level), "modulus switching")?;
         self.count_division(
             params.chain().basis(a.meta.level),
             params.chain().basis(level),
@@ -29,8 +31,8 @@ impl NoOp {
     }
 
     fn scaled_meta(&self, m: &Meta, k: i64) -> Result<Meta, SchemeError> {
-        let meta = self.params.after_scale(m, k.unsigned_abs())?;
-        let t = self.params.plain_arithmetic(m);
+        let meta = self.params.noise().scale(m, k.unsigned_abs())?;
+        let t = self.params.plain().modulus(m.exponent);
         Ok(Meta { factor: t.mul(meta.factor, t.reduce_i64(k)), ..meta })
     }
 
@@ -42,7 +44,7 @@ impl NoOp {
     ) -> Result<(Open, Open), SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (a.clone(), b.clone());
-        if let Some((first, k)) = self.params.alignment(&a.meta, &b.meta) {
+        if let Some((first, k)) = self.params.noise().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
             x.meta = self.scaled_meta(&x.meta, k)?;
         }
@@ -65,11 +67,11 @@ impl NoOp {
     fn product(&self, a: &Open, b: &Open, level: Level) -> Result<Open, SchemeError> {
         same_kind(&a.meta, &b.meta, "multiplication")?;
         let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
-        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        let meta = self.params.noise().product(&a.meta, &b.meta)?;
         self.counters.product();
         let chain = self.params.chain();
         let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
-        if self.params.product_form(meta.form) == Form::Bfv {
+        if self.params.noise().product_form(meta.form) == Form::Bfv {
             // The components of both are lifted and transformed, the product's divided by q.
             self.counters
                 .transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
@@ -121,15 +123,15 @@ impl Scheme for NoOp {
     }
 
     fn noise_estimate_bits(&self, x: &Open) -> Option<f64> {
-        Some(self.params.expected_norm(&x.meta))
+        Some(self.params.noise().expected_norm(&x.meta))
     }
 
     fn capacity_bits(&self, x: &Open) -> f64 {
-        self.params.capacity(&x.meta)
+        self.params.noise().capacity(&x.meta)
     }
 
     fn check_params(&self, x: &Open) -> Result<(), SchemeError> {
-        self.params.check_meta(&x.meta)?;
+        self.params.noise().check_meta(&x.meta)?;
         let wrong = || SchemeError::WrongParams {
             object: "the ciphertext",
             name: self.params.name().into(),
@@ -149,13 +151,13 @@ impl Scheme for NoOp {
 
     fn add(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         let (a, b) = self.aligned(a, b, "addition")?;
-        let meta = self.params.after_add(&a.meta, &b.meta)?;
+        let meta = self.params.noise().add(&a.meta, &b.meta)?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
     }
 
     fn sub(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
         let (a, b) = self.aligned(a, b, "subtraction")?;
-        let meta = self.params.after_add(&a.meta, &b.meta)?;
+        let meta = self.params.noise().add(&a.meta, &b.meta)?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, true) })
     }
 
@@ -169,18 +171,19 @@ impl Scheme for NoOp {
 
     fn add_plain(&self, a: &Open, b: &Plaintext) -> Result<Open, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
-        let t = self.params.plain_arithmetic(&a.meta);
+        let t = self.params.plain().modulus(a.meta.exponent);
         message_coefficients(&self.params, b)?;
-        let meta = self.params.after_add_plain(&a.meta, |model| model.message(t.value()))?;
+        let meta = self.params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.coefficients, meta.exponent, false) })
     }
 
     fn add_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
-        let t = self.params.plain_arithmetic(&a.meta);
+        let t = self.params.plain().modulus(a.meta.exponent);
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
             .params
-            .after_add_plain(&a.meta, |_| (carried.unsigned_abs().max(1) as f64).log2())?;
+            .noise()
+            .add_plain(&a.meta, |_| (carried.unsigned_abs().max(1) as f64).log2())?;
         let constant = if self.values {
             self.params.plain().constant(t.reduce_i64(k), meta.exponent)
         } else {
@@ -190,8 +193,9 @@ impl Scheme for NoOp {
     }
 
     fn mul_scalar(&self, a: &Open, k: i64) -> Result<Open, SchemeError> {
-        let t = self.params.plain_arithmetic(&a.meta);
-        let meta = self.params.after_scale(&a.meta, t.centered(t.reduce_i64(k)).unsigned_abs())?;
+        let t = self.params.plain().modulus(a.meta.exponent);
+        let meta =
+            self.params.noise().scale(&a.meta, t.centered(t.reduce_i64(k)).unsigned_abs())?;
         Ok(Open { meta, value: self.times(&a.value, k, a.meta.exponent) })
     }
 
@@ -203,15 +207,15 @@ impl Scheme for NoOp {
         let params = &self.params;
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
         let mut sum: Option<Open> = None;
-        for (i, k, factor) in params.combination(&metas)? {
+        for (i, k, factor) in params.noise().combination(&metas)? {
             let x = terms[i].0;
-            let meta = Meta { factor, ..params.after_scale(&x.meta, k.unsigned_abs())? };
+            let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
             let value = self.times(&x.value, terms[i].1, meta.exponent);
             sum = Some(match sum.take() {
                 None => Open { meta, value },
                 Some(above) => {
                     let s = self.switch(&above, x.meta.level)?;
-                    let meta = params.after_add(&s.meta, &meta)?;
+                    let meta = params.noise().add(&s.meta, &meta)?;
                     Open { meta, value: self.pairwise(&s.value, &value, meta.exponent, false) }
                 }
             });
@@ -220,7 +224,7 @@ impl Scheme for NoOp {
     }
 
     fn mul_no_relin(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
-        self.product(a, b, self.params.product_level(&a.meta, &b.meta))
+        self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
     }
 
     fn mul_prepared(&self, a: &Open, b: &Open) -> Result<Open, SchemeError> {
@@ -242,30 +246,31 @@ impl Scheme for NoOp {
                     params.chain().basis(low),
                     2 * params.components() - 1,
                 );
-                let switched = params.after_switch(&m, low);
+                let switched = params.noise().mod_switch(&m, low);
                 m = params
-                    .checked(params.after_rounding_square(&switched), "addition of products")?;
+                    .noise()
+                    .checked(params.noise().round_square(&switched), "addition of products")?;
             }
             Ok(m)
         };
-        let constant = params.alignment(&a.meta, &b.meta);
+        let constant = params.noise().alignment(&a.meta, &b.meta);
         let x = align(&a.meta, constant.filter(|c| c.0).map(|c| c.1))?;
         let y = align(&b.meta, constant.filter(|c| !c.0).map(|c| c.1))?;
-        let meta = params.after_add(&x, &y)?;
+        let meta = params.noise().add(&x, &y)?;
         Ok(Open { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
     }
 
     fn relinearize(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
         let params = &self.params;
         let basis = params.chain().basis(a.meta.level);
-        let meta = params.checked(
-            params.after_reduction(&params.with_key_switch(&a.meta), next),
+        let meta = params.noise().checked(
+            params.noise().reduce(&params.noise().key_switch(&a.meta), next),
             "relinearization",
         )?;
         self.use_key(|plan| plan.add_relin(params, a.meta.level));
         // BFV's products are coefficients, so nothing is known of their digits modulo the digits'
         // own primes.
-        let known = params.product_form(a.meta.form) == Form::Bgv;
+        let known = params.noise().product_form(a.meta.form) == Form::Bgv;
         if known {
             self.counters.transforms(basis.len());
         }
@@ -277,11 +282,11 @@ impl Scheme for NoOp {
     }
 
     fn prepare(&self, a: &Open, next: NextUse) -> Result<Open, SchemeError> {
-        self.switch(a, self.params.target(&a.meta, next))
+        self.switch(a, self.params.noise().target(&a.meta, next))
     }
 
     fn prepare_together(&self, xs: &[&Open], next: NextUse) -> Result<Vec<Open>, SchemeError> {
-        let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
+        let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.switch(x, level)).collect()
     }
 
@@ -293,22 +298,23 @@ impl Scheme for NoOp {
     }
 
     fn reduce_plain_modulus(&self, a: &Open, k: u32) -> Result<Open, SchemeError> {
-        let meta = self.params.after_reducing_plain(&a.meta, k)?;
+        let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
         let t = self.params.plain().modulus(k);
         Ok(Open { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
     }
 
     fn extend_plain_modulus(&self, a: &Open, e: u32) -> Result<Open, SchemeError> {
-        let meta = self.params.after_extending_plain(&a.meta, e)?;
-        let step = self.params.plain_arithmetic(&a.meta).value();
+        let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
+        let step = self.params.plain().modulus(a.meta.exponent).value();
         // The real scheme's ε is not known here: any polynomial takes its place.
-        let garbage = self.pretend_garbage(self.params.plain_arithmetic(&meta).value() / step);
+        let garbage =
+            self.pretend_garbage(self.params.plain().modulus(meta.exponent).value() / step);
         Ok(Open { meta, value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect() })
     }
 
     fn divide_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
         let p = self.plain_prime();
-        let meta = self.params.after_dividing_plain(&a.meta)?;
+        let meta = self.params.noise().divide_by_p(&a.meta)?;
         if let Some(position) = a.value.iter().position(|&x| x % p != 0) {
             return Err(SchemeError::BadArgument {
                 what: "division by p",
@@ -321,7 +327,7 @@ impl Scheme for NoOp {
 
     fn multiply_by_p(&self, a: &Open) -> Result<Open, SchemeError> {
         let p = self.plain_prime();
-        let meta = self.params.after_multiplying_plain(&a.meta)?;
+        let meta = self.params.noise().multiply_by_p(&a.meta)?;
         Ok(Open { meta, value: a.value.iter().map(|&x| x * p).collect() })
     }
 
@@ -346,10 +352,10 @@ impl Scheme for NoOp {
             if g.is_identity() {
                 return Ok(a.clone());
             }
-            let meta = self.params.checked(
-                self.params.after_reduction(&x.meta.meta, NextUse::Keep),
-                "automorphism",
-            )?;
+            let meta = self
+                .params
+                .noise()
+                .checked(self.params.noise().reduce(&x.meta.meta, NextUse::Keep), "automorphism")?;
             self.reduce(a.meta.level, meta.level);
             Ok(Open { meta, value: x.value })
         };
@@ -393,7 +399,7 @@ impl Scheme for NoOp {
             .map(|&g| {
                 self.use_galois(g, x.meta.level);
                 let meta =
-                    if g.is_identity() { x.meta } else { self.params.with_key_switch(&x.meta) };
+                    if g.is_identity() { x.meta } else { self.params.noise().key_switch(&x.meta) };
                 OpenExtended {
                     meta: ExtendedMeta::flat(meta),
                     value: self.params.plain().galois(&x.value, g, x.meta.exponent),
@@ -452,7 +458,7 @@ impl Scheme for NoOp {
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
-        let meta = params.after_galois_sum(&sum, switched, next)?;
+        let meta = params.noise().galois_sum(&sum, switched, next)?;
         let mut value = self.zero();
         for (g, x) in parts {
             self.count_giant(g, sum.meta.level);
@@ -491,7 +497,7 @@ impl Scheme for NoOp {
             });
         }
         let sum = sum.ok_or_else(no_parts)?;
-        let meta = params.after_galois_sum(&sum.meta, switched, next)?;
+        let meta = params.noise().galois_sum(&sum.meta, switched, next)?;
         self.reduce(sum.meta.meta.level, meta.level);
         Ok(Open { meta, value: sum.value })
     }

@@ -9,19 +9,20 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round},
 };
 
-use super::product::Tensor;
+use super::ciphertext::Ciphertext;
+use super::diagonal::Diagonal;
+use super::evaluator::Evaluator;
+use super::linear::Extended;
+use super::message::{carried_coefficients, divide};
+use super::product::{Product, Tensor};
 use super::relinearize::Square;
-use super::{
-    Ciphertext, Diagonal, Evaluator, Extended, Product, carried_coefficients, divide, same_kind,
-    same_modulus,
-};
+use crate::checks::{same_kind, same_modulus};
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;
-use crate::params::Level;
 use crate::plaintext::Plaintext;
-use crate::verbs::{DiagonalValues, NextUse, Scheme};
+use crate::spec::{Form, Level, NextUse};
+use crate::verbs::{DiagonalValues, Scheme};
 
 impl<K: EvalKeys> Scheme for Evaluator<K> {
     type Ciphertext = Ciphertext;
@@ -50,11 +51,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn noise_estimate_bits(&self, x: &Ciphertext) -> Option<f64> {
-        Some(self.params.expected_norm(&x.meta))
+        Some(self.params.noise().expected_norm(&x.meta))
     }
 
     fn capacity_bits(&self, x: &Ciphertext) -> f64 {
-        self.params.capacity(&x.meta)
+        self.params.noise().capacity(&x.meta)
     }
 
     fn check_params(&self, x: &Ciphertext) -> Result<(), SchemeError> {
@@ -68,7 +69,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
         // One multiplication by t or 1/t modulo q.
         let ring = self.params.ring();
-        let t = self.params.plain_arithmetic(&a.meta).value();
+        let t = self.params.plain().modulus(a.meta.exponent).value();
         let mut out = a.clone().with_meta(Meta { form, ..a.meta });
         out.each(|c| match (a.meta.form, form) {
             (Form::Bgv, Form::Bfv) => divide(ring, c, t),
@@ -99,23 +100,24 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
         let params = self.params();
-        let t = params.plain_arithmetic(&a.meta);
+        let t = params.plain().modulus(a.meta.exponent);
         let carried = carried_coefficients(params, b, &a.meta)?;
         let mut poly =
             Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
         divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
-        let meta = params.after_add_plain(&a.meta, |model| model.message(t.value()))?;
+        let meta = params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
         let mut out = a.clone().with_meta(meta);
         out.components[0].add_assign(params.ring(), &poly);
         Ok(out)
     }
 
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let t = self.params.plain_arithmetic(&a.meta);
+        let t = self.params.plain().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
             .params
-            .after_add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
+            .noise()
+            .add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
         let mut out = a.clone().with_meta(meta);
         let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
         out.components[0].for_each(|i, limb| {
@@ -127,7 +129,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let t = self.params.plain_arithmetic(&a.meta);
+        let t = self.params.plain().modulus(a.meta.exponent);
         self.scaled(a, t.centered(t.reduce_i64(k)))
     }
 
@@ -139,14 +141,14 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let params = &self.params;
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
         let mut sum: Option<Ciphertext> = None;
-        for (i, k, factor) in params.combination(&metas)? {
+        for (i, k, factor) in params.noise().combination(&metas)? {
             let x = terms[i].0;
-            let meta = Meta { factor, ..params.after_scale(&x.meta, k.unsigned_abs())? };
+            let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
             sum = Some(match sum.take() {
                 None => self.scaled(x, k)?.with_meta(meta),
                 Some(above) => {
                     let mut s = self.mod_switch_to(&above, x.meta.level)?;
-                    s.meta = params.after_add(&s.meta, &meta)?;
+                    s.meta = params.noise().add(&s.meta, &meta)?;
                     for (c, x) in s.components.iter_mut().zip(&x.components) {
                         c.scale_add_assign(params.ring(), x, k as i128);
                     }
@@ -158,7 +160,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_no_relin(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
-        self.product(a, b, self.params.product_level(&a.meta, &b.meta))
+        self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
     }
 
     fn mul_prepared(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
@@ -172,30 +174,31 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let low = a.meta.level.min(b.meta.level);
         let align = |x: &Product, k: Option<i64>| -> Result<Product, SchemeError> {
             let mut x = x.clone();
-            let t = params.plain_arithmetic(&x.meta);
+            let t = params.plain().modulus(x.meta.exponent);
             if let Some(k) = k {
-                x.meta = params.after_scale(&x.meta, k.unsigned_abs())?;
+                x.meta = params.noise().scale(&x.meta, k.unsigned_abs())?;
                 x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
                 x.tensor.scale_assign(ring, k as i128);
             }
             if x.meta.level > low {
-                let switched = params.after_switch(&x.meta, low);
+                let switched = params.noise().mod_switch(&x.meta, low);
                 x.meta = params
-                    .checked(params.after_rounding_square(&switched), "addition of products")?;
+                    .noise()
+                    .checked(params.noise().round_square(&switched), "addition of products")?;
                 let to = params.chain().basis(low);
                 self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
                 x.tensor = x.tensor.divided(
                     ring,
                     to,
-                    RoundingScale::plain_multiple(params.divisor(&x.meta)),
+                    RoundingScale::plain_multiple(params.noise().divisor(&x.meta)),
                 );
             }
             Ok(x)
         };
-        let constant = params.alignment(&a.meta, &b.meta);
+        let constant = params.noise().alignment(&a.meta, &b.meta);
         let mut x = align(a, constant.filter(|c| c.0).map(|c| c.1))?;
         let y = align(b, constant.filter(|c| !c.0).map(|c| c.1))?;
-        x.meta = params.after_add(&x.meta, &y.meta)?;
+        x.meta = params.noise().add(&x.meta, &y.meta)?;
         x.tensor.add_assign(ring, &y.tensor)?;
         Ok(x)
     }
@@ -235,14 +238,15 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         b: &Ciphertext,
         next: NextUse,
     ) -> Result<Ciphertext, SchemeError> {
-        if self.params.product_form(a.meta.form) == Form::Bfv {
+        if self.params.noise().product_form(a.meta.form) == Form::Bfv {
             return self.relinearize(&self.mul_no_relin(a, b)?, next);
         }
         let ring = self.params.ring();
-        let (meta, a, b) = self.factors(a, b, self.params.product_level(&a.meta, &b.meta))?;
+        let (meta, a, b) =
+            self.factors(a, b, self.params.noise().product_level(&a.meta, &b.meta))?;
         self.counters.limbs(self.params.tensor_streams() * a.basis().len(), ring.degree());
         // A product of BFV ciphertexts in BGV, see `mul_no_relin`.
-        let scale = meta.form.scale(self.params.plain_arithmetic(&meta).value());
+        let scale = meta.form.scale(self.params.plain().modulus(meta.exponent).value());
         let mut square = a.last().mul(ring, b.last());
         square.scale_assign(ring, scale as i128);
         // d0 and d1 are made where they are needed, a few words at a time, and never travel through
@@ -261,7 +265,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
-        self.mod_switch_to(a, self.params.target(&a.meta, next))
+        self.mod_switch_to(a, self.params.noise().target(&a.meta, next))
     }
 
     fn prepare_together(
@@ -269,7 +273,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         xs: &[&Ciphertext],
         next: NextUse,
     ) -> Result<Vec<Ciphertext>, SchemeError> {
-        let level = self.params.common_target(xs.iter().map(|x| &x.meta), next);
+        let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
@@ -281,8 +285,10 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
             return Ok(a.clone());
         }
         let params = self.params();
-        let out = params.checked(params.after_switch(&a.meta, level), "modulus switching")?;
-        let t = params.divisor(&a.meta);
+        let out = params
+            .noise()
+            .checked(params.noise().mod_switch(&a.meta, level), "modulus switching")?;
+        let t = params.noise().divisor(&a.meta);
         let to = params.chain().basis(level);
         self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
         let switch =
@@ -300,7 +306,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params.after_reducing_plain(&a.meta, k)?;
+        let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && k < a.meta.exponent {
             let lost = self.plain_prime().pow(a.meta.exponent - k) as i128;
@@ -310,8 +316,8 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params.after_extending_plain(&a.meta, e)?;
-        let mut out = Ciphertext { meta, ..a.clone() };
+        let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
+        let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && e > a.meta.exponent {
             // p^e times the phase is to be what p^k times it was.
             let gained = self.plain_prime().pow(e - a.meta.exponent);
@@ -323,7 +329,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
         let ring = params.ring();
-        let meta = params.after_dividing_plain(&a.meta)?;
+        let meta = params.noise().divide_by_p(&a.meta)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
             out.each(|c| divide(ring, c, self.plain_prime()));
@@ -332,7 +338,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params.after_multiplying_plain(&a.meta)?;
+        let meta = self.params.noise().multiply_by_p(&a.meta)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
             let p = self.plain_prime() as i128;

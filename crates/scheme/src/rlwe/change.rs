@@ -3,11 +3,12 @@
 use everlevel_ring::GaloisElement;
 use rand_core::CryptoRng;
 
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
 use super::keyswitch::usable;
-use super::{Ciphertext, Evaluator};
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, KeyPlan, SecretKey, ServerKey, ServerKeys, SwitchKey};
-use crate::params::Level;
+use crate::spec::Level;
 
 impl ServerKeys {
     /// The keys that take ciphertexts at `highest` and below from the secret key `from` to `to`,

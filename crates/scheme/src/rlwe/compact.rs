@@ -14,13 +14,13 @@ use everlevel_ring::{
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
-use super::Ciphertext;
+use super::ciphertext::Ciphertext;
 use super::encrypt::DECRYPTION_SLACK;
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::keys::SecretKey;
 use crate::params::Params;
 use crate::plaintext::Plaintext;
+use crate::spec::Form;
 
 /// The most bits of a component: quotients are computed to 64 bits.
 const WIDEST: u32 = 56;
@@ -118,7 +118,7 @@ impl Ciphertext {
         &self,
         params: &Params,
     ) -> Result<CompactCiphertext, SchemeError> {
-        let meta = params.checked(self.meta, "compaction")?;
+        let meta = params.noise().checked(self.meta, "compaction")?;
         let basis = params.chain().basis(meta.level);
         if self.components.len() != params.components()
             || self.components.iter().any(|c| c.basis() != basis)
@@ -128,8 +128,8 @@ impl Ciphertext {
                 name: params.name().into(),
             });
         }
-        let t = params.plain_arithmetic(&meta);
-        let widths = widths(params, t.value(), -params.capacity(&meta) - 1.0, basis.len())
+        let t = params.plain().modulus(meta.exponent);
+        let widths = widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())
             .ok_or_else(|| SchemeError::BadArgument {
                 what: "compaction",
                 expected: format!(
@@ -138,7 +138,7 @@ impl Ciphertext {
                 found: format!(
                     "modulus {}, {:.1} bits of capacity",
                     t.value(),
-                    params.capacity(&meta)
+                    params.noise().capacity(&meta)
                 ),
             })?;
         // m' = -w / q, w = κ m.
@@ -161,7 +161,7 @@ impl Ciphertext {
 /// The widths of the components with the least sum; `carried` is log2 of |w| / q. None if none are
 /// wide enough.
 fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<Vec<u32>> {
-    let (law, sum) = params.noise().compact_rounding();
+    let (law, sum) = params.noise().bound().compact_rounding();
     let t = t as f64;
     // The quotients are too small by less than a unit of their last bit for each prime.
     let used = carried.exp2() + t * limbs as f64 * (1.0 + sum) * (-64f64).exp2();
@@ -232,7 +232,8 @@ impl SecretKey {
         }
         let last = *ciphertext.widths.last().ok_or_else(wrong)?;
         // ‖c1 s‖ <= n 2^(last - 1) ‖s‖.
-        let norm = f64::from(last) + (n as f64).log2() + params.noise().key_norm_limit().log2();
+        let norm =
+            f64::from(last) + (n as f64).log2() + params.noise().bound().key_norm_limit().log2();
         let need = norm + ring.coefficient_bits() + 1.0 + DECRYPTION_SLACK;
         let add = |basis: Basis, i| {
             if ring.log2(basis) < need { basis.union(Basis::of([i])) } else { basis }

@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 use everlevel_arith::{Axes, NttTable, TensorTable, kernels, scatter_natural};
-use everlevel_ring::{Basis, CanonicalNorm, RingError};
+use everlevel_ring::{Basis, RingError};
 
-use super::Evaluator;
+use super::evaluator::Evaluator;
 use super::keyswitch::CHUNK;
+use crate::diagonal::diagonal_plaintext;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
-use crate::noise::embedding_profile;
-use crate::params::{Level, Params};
-use crate::verbs::{DiagonalValues, PeriodicSlots};
+use crate::spec::Level;
+use crate::verbs::DiagonalValues;
 
 /// Shortest stored period of a diagonal, in columns: below that, kernels would be called on crumbs.
 const SHORTEST_PERIOD: usize = 1024;
@@ -52,66 +52,6 @@ impl Diagonal {
         let limb = &self.limbs[self.basis.limb_of(position).expect("checked by the caller")];
         &limb[at..at + places.len()]
     }
-}
-
-/// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for
-/// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
-/// transforms have at least so many points); for indices with axes in the X_a of the last axes, in
-/// the order of these.
-pub(crate) fn diagonal_plaintext(
-    params: &Params,
-    values: &DiagonalValues,
-    e: u32,
-) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
-    let plain = params.plain();
-    let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
-    match (values, plain.shape().axes()) {
-        (DiagonalValues::Periodic(PeriodicSlots { period, values }), None) => {
-            let inner = plain.encode_periodic(values, *period, e)?;
-            let spread = (16 / inner.len()).max(1);
-            let mut coefficients = vec![0; inner.len() * spread];
-            coefficients
-                .iter_mut()
-                .step_by(spread)
-                .zip(plain.centered(&inner, e))
-                .for_each(|(x, c)| *x = c);
-            let profile =
-                embedding_profile(&CanonicalNorm::new(coefficients.len()), &real(&coefficients));
-            Ok((coefficients, profile))
-        }
-        (DiagonalValues::LastDimensions(elements), Some(axes)) => {
-            let (axis, degree) = (axes.last(), plain.shape().degree_of_slot());
-            let inner = match constant(elements, degree)
-                .filter(|_| elements.len() == axis.degree && axis.index == axis.prime)
-            {
-                // 1 is minus the sum of all powers by units.
-                Some(c) => vec![plain.modulus(e).neg(c); axis.degree],
-                None => plain.encode_last(elements, e)?,
-            };
-            let coefficients = plain.centered(&inner, e);
-            let embeddings = params.ring().norm().last_embeddings(&real(&coefficients));
-            let profile =
-                embeddings.unwrap_or_default().into_iter().map(|x| x * (1.0 + 1e-9)).collect();
-            Ok((coefficients, profile))
-        }
-        (_, axes) => Err(SchemeError::BadArgument {
-            what: "diagonal",
-            expected: if axes.is_some() {
-                "elements along the last dimensions"
-            } else {
-                "periodic values"
-            }
-            .into(),
-            found: "the values of another kind of ring".into(),
-        }),
-    }
-}
-
-/// The integer that all `elements` of so many residues are, if there is one.
-fn constant(elements: &[u64], degree: usize) -> Option<u64> {
-    let c = *elements.first()?;
-    let wanted = |(i, x): (usize, &u64)| *x == if i % degree == 0 { c } else { 0 };
-    elements.iter().enumerate().all(wanted).then_some(c)
 }
 
 impl<K: EvalKeys> Evaluator<K> {

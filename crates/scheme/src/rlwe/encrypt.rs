@@ -1,44 +1,22 @@
 //! Encryption under the secret key, decryption, and the measurement of noise.
 
-use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, convert::CenteredLift, sample};
+use everlevel_ring::{Basis, Coeff, Poly, convert::CenteredLift, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::operands::divide;
-use super::{Ciphertext, Product, carried_coefficients};
+use super::ciphertext::Ciphertext;
+use super::message::{carried_coefficients, divide, noisy_message};
+use super::product::Product;
 use crate::error::SchemeError;
 use crate::keys::{MainSecret, SecretKey, encrypt_under};
 use crate::noise::Meta;
-use crate::params::{Level, Params};
+use crate::params::Params;
 use crate::plaintext::Plaintext;
+use crate::spec::Level;
 
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point
 /// quotient is exact.
 pub(super) const DECRYPTION_SLACK: f64 = 12.0;
-
-/// m + t e (or t e), in evaluations.
-pub(crate) fn noisy_message(
-    ring: &Ring,
-    basis: Basis,
-    message: Option<&[i64]>,
-    errors: &[i64],
-    t: u64,
-) -> Poly<Eval> {
-    let term = |x: Vec<i64>| sample::secret_poly(ring, basis, &Zeroizing::new(x));
-    if t >> 56 != 0 {
-        let mut out = term(errors.to_vec());
-        out.scale_assign(ring, t as i128);
-        if let Some(m) = message {
-            out.add_assign(ring, &term(m.to_vec()));
-        }
-        return out;
-    }
-    // One small polynomial, so one transform a limb for both: errors are below 2^6.
-    match message {
-        Some(m) => term(m.iter().zip(errors).map(|(m, e)| m + t as i64 * e).collect()),
-        None => term(errors.iter().map(|e| t as i64 * e).collect()),
-    }
-}
 
 impl SecretKey {
     /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a),
@@ -83,7 +61,8 @@ impl SecretKey {
         };
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent);
-        let meta = params.modelled(level, plaintext.exponent, |model| model.fresh_secret(t));
+        let meta =
+            params.noise().modelled(level, plaintext.exponent, |model| model.fresh_secret(t));
         let message = carried_coefficients(params, plaintext, &meta)?;
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
@@ -94,7 +73,7 @@ impl SecretKey {
         let mut product = c1.mul(ring, &s.restricted(basis));
         product.wipe_on_drop();
         c0.sub_assign(ring, &product);
-        Ok(Ciphertext::seeded(params.checked(meta, "encryption")?, vec![c0, c1], seed))
+        Ok(Ciphertext::seeded(params.noise().checked(meta, "encryption")?, vec![c0, c1], seed))
     }
 
     /// Decrypts. Exact, or refused.
@@ -105,7 +84,7 @@ impl SecretKey {
     /// # Errors
     /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
-        let meta = self.params().checked(ciphertext.meta, "decryption")?;
+        let meta = self.params().noise().checked(ciphertext.meta, "decryption")?;
         Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?))
     }
 
@@ -126,7 +105,7 @@ impl SecretKey {
     ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        let meta = params.checked(product.meta, "decryption")?;
+        let meta = params.noise().checked(product.meta, "decryption")?;
         let full = params.chain().basis(meta.level);
         let two = matches!(
             (self.main(), other.main()),
@@ -148,7 +127,10 @@ impl SecretKey {
         joint.wipe_on_drop();
         let mut phase = product.tensor.last_evaluations(ring, basis).mul(ring, &joint);
         phase.wipe_on_drop();
-        phase.scale_assign(ring, meta.form.scale(params.plain_arithmetic(&meta).value()) as i128);
+        phase.scale_assign(
+            ring,
+            meta.form.scale(params.plain().modulus(meta.exponent).value()) as i128,
+        );
         Ok(plaintext_of(params, &meta, phase.into_coeff(ring)))
     }
 
@@ -161,7 +143,7 @@ impl SecretKey {
     pub fn measure_noise(&self, ciphertext: &Ciphertext) -> Result<f64, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        params.checked(ciphertext.meta, "decryption")?;
+        params.noise().checked(ciphertext.meta, "decryption")?;
         let phase = self.phase(ciphertext, ciphertext.meta.noise)?;
         let positions: Vec<usize> = phase.basis().iter().collect();
         let stored: Vec<f64> = (0..ring.degree())
@@ -204,7 +186,7 @@ impl SecretKey {
         if let Some(c0) = ciphertext.constant() {
             phase.add_assign(ring, &c0.restricted(basis));
         }
-        let t = params.plain_arithmetic(&ciphertext.meta).value();
+        let t = params.plain().modulus(ciphertext.meta.exponent).value();
         phase.scale_assign(ring, ciphertext.meta.form.scale(t) as i128);
         Ok(phase.into_coeff(ring))
     }
@@ -223,7 +205,7 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
 pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
     let ring = params.ring();
     let lift = CenteredLift::from_coeff(ring, phase.basis(), phase.into_limbs(), |_| 1);
-    let t = params.plain_arithmetic(meta);
+    let t = params.plain().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
     let mut stored = vec![0u64; ring.degree()];
     lift.reduce(ring, t, unit, &mut stored);

@@ -2,13 +2,15 @@
 
 use everlevel_ring::{Eval, Poly};
 
-use super::operands::same_modulus;
-use super::{Ciphertext, Evaluator, message_poly};
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
+use super::message::message_poly;
+use crate::checks::same_modulus;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;
-use crate::params::Level;
 use crate::plaintext::Plaintext;
+use crate::spec::Level;
 
 /// A plaintext lifted to the primes of a level and transformed, with its norms: what
 /// [`Evaluator::mul_plain`] would compute each time. n words for each prime of the level.
@@ -75,7 +77,7 @@ impl<K: EvalKeys> Evaluator<K> {
             });
         }
         let (noise, estimate) = (a.meta.noise + b.norm, a.meta.estimate + b.average);
-        let meta = params.checked(Meta { noise, estimate, ..a.meta }, OPERATION)?;
+        let meta = params.noise().checked(Meta { noise, estimate, ..a.meta }, OPERATION)?;
         let poly = b.poly.restricted(basis);
         Ok(Ciphertext::new(
             meta,

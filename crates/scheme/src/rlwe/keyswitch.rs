@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::error::SchemeError;
 use crate::keys::SwitchKey;
-use crate::params::{Gadget, Level, Params};
+use crate::params::Params;
+use crate::spec::{Gadget, Level};
 
 /// A polynomial cut into key-switching digits: small integer polynomials, reduced modulo every
 /// prime of the extended basis.

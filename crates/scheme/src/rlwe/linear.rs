@@ -13,14 +13,15 @@ use everlevel_ring::{
 };
 use rayon::prelude::*;
 
+use super::ciphertext::Ciphertext;
 use super::diagonal::Diagonal;
+use super::evaluator::Evaluator;
 use super::keyswitch::{CHUNK, Decomposition, chunks, usable, within, write_inner_products};
-use super::{Ciphertext, Evaluator};
+use crate::checks::no_parts;
 use crate::error::SchemeError;
 use crate::keys::{EvalKeys, SwitchKey};
 use crate::noise::{ExtendedMeta, Meta};
-use crate::params::Level;
-use crate::verbs::NextUse;
+use crate::spec::{Level, NextUse};
 
 /// A ciphertext before the division by P.
 pub struct Extended {
@@ -56,14 +57,6 @@ fn assembled(
         .collect()
 }
 
-pub(crate) fn no_parts() -> SchemeError {
-    SchemeError::BadArgument {
-        what: "linear map",
-        expected: "at least one part".into(),
-        found: "none".into(),
-    }
-}
-
 impl<K: EvalKeys> Evaluator<K> {
     /// P / t modulo the prime at `position`, which is not a special one.
     pub(super) fn raise_factor(&self, special: Basis, position: usize, t: u64) -> u64 {
@@ -84,7 +77,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let gadget = params.chain().gadget(x.meta.level);
         let special = gadget.special();
         let extended = basis.union(special);
-        let t = params.divisor(&x.meta);
+        let t = params.noise().divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
         let cut = (switched > 0).then(|| Decomposition::new(params, gadget, x.last(), t));
@@ -156,8 +149,9 @@ impl<K: EvalKeys> Evaluator<K> {
                 all
             })
             .collect();
-        let meta =
-            |key: &Option<_>| if key.is_some() { params.with_key_switch(&x.meta) } else { x.meta };
+        let meta = |key: &Option<_>| {
+            if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
+        };
         Ok(assembled(extended, columns, keys.iter().map(|key| ExtendedMeta::flat(meta(key)))))
     }
 
@@ -183,13 +177,13 @@ impl<K: EvalKeys> Evaluator<K> {
         let gadget = params.chain().gadget(x.meta.level);
         let (basis, special, count) = (x.basis(), gadget.special(), x.components.len());
         let extended = basis.union(special);
-        let t = params.divisor(&x.meta);
+        let t = params.noise().divisor(&x.meta);
         let switched = keys.iter().flatten().count();
         if switched == 0 {
             return Ok(vec![x.clone(); gs.len()]);
         }
-        let meta = params.after_reduction(&params.with_key_switch(&x.meta), NextUse::Keep);
-        let out = params.checked(meta, "automorphism")?;
+        let meta = params.noise().reduce(&params.noise().key_switch(&x.meta), NextUse::Keep);
+        let out = params.noise().checked(meta, "automorphism")?;
         let cut = Decomposition::new(params, gadget, x.last(), t);
         self.counters.key_switch(
             count,
@@ -353,7 +347,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
-        let out = params.after_galois_sum(&sum, switched, next)?;
+        let out = params.noise().galois_sum(&sum, switched, next)?;
         let extended = params.chain().extended(sum.meta.level);
         let (identity, moved): (Vec<_>, Vec<_>) =
             parts.into_iter().partition(|(g, _)| g.is_identity());
@@ -363,7 +357,7 @@ impl<K: EvalKeys> Evaluator<K> {
         for (g, x) in moved {
             self.add_moved(&mut acc, g, x.components, sum.meta.level)?;
         }
-        Ok(self.reduced(&acc, out, params.divisor(&sum.meta)))
+        Ok(self.reduced(&acc, out, params.noise().divisor(&sum.meta)))
     }
 
     pub(super) fn chained(
@@ -394,8 +388,8 @@ impl<K: EvalKeys> Evaluator<K> {
             sum = Some(x);
         }
         let sum = sum.ok_or_else(no_parts)?;
-        let out = params.after_galois_sum(&sum.meta, switched, next)?;
-        Ok(self.reduced(&sum.components, out, params.divisor(&sum.meta.meta)))
+        let out = params.noise().galois_sum(&sum.meta, switched, next)?;
+        Ok(self.reduced(&sum.components, out, params.noise().divisor(&sum.meta.meta)))
     }
 
     fn zeros(&self, basis: Basis) -> Vec<Poly<Eval>> {

@@ -2,17 +2,14 @@
 
 use std::borrow::Cow;
 
-use everlevel_arith::kernels;
-use everlevel_ring::{Eval, Poly, Ring};
-
-use super::product::Tensor;
-use super::{Ciphertext, Evaluator, Product};
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
+use super::product::{Product, Tensor};
+use crate::checks::same_kind;
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::keys::EvalKeys;
-use crate::noise::Meta;
-use crate::params::Level;
 use crate::plaintext::Plaintext;
+use crate::spec::{Form, Level};
 use crate::verbs::Scheme;
 
 impl<K: EvalKeys> Evaluator<K> {
@@ -34,10 +31,10 @@ impl<K: EvalKeys> Evaluator<K> {
     ) -> Result<(Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
-        if let Some((first, k)) = self.params().alignment(&a.meta, &b.meta) {
+        if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
             let mut scaled = self.scaled(x, k)?;
-            let t = self.params().plain_arithmetic(&scaled.meta);
+            let t = self.params().plain().modulus(scaled.meta.exponent);
             scaled.meta.factor = t.mul(scaled.meta.factor, t.reduce_i64(k));
             *x = Cow::Owned(scaled);
         }
@@ -54,7 +51,7 @@ impl<K: EvalKeys> Evaluator<K> {
     ) -> Result<Ciphertext, SchemeError> {
         let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
         let ring = self.params.ring();
-        let meta = self.params.after_add(&a.meta, &b.meta)?;
+        let meta = self.params.noise().add(&a.meta, &b.meta)?;
         let mut out = a.into_owned().with_meta(meta);
         for (x, y) in out.components.iter_mut().zip(&b.components) {
             if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
@@ -72,8 +69,8 @@ impl<K: EvalKeys> Evaluator<K> {
         let square = std::ptr::eq(a, b);
         let (meta, a, b) = self.factors(a, b, level)?;
         let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
-        let t = self.params.plain_arithmetic(&meta).value();
-        let tensor = match self.params.product_form(meta.form) {
+        let t = self.params.plain().modulus(meta.exponent).value();
+        let tensor = match self.params.noise().product_form(meta.form) {
             Form::Bgv => {
                 let mut tensor = Tensor::Eval(self.tensor(x, y));
                 // t x * t y is t times the product in BFV form.
@@ -87,7 +84,7 @@ impl<K: EvalKeys> Evaluator<K> {
 
     /// The polynomial times k; the factor stays.
     pub(super) fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params().after_scale(&a.meta, k.unsigned_abs())?;
+        let meta = self.params().noise().scale(&a.meta, k.unsigned_abs())?;
         let mut out = a.clone().with_meta(meta);
         out.each(|c| c.scale_assign(self.params().ring(), k as i128));
         Ok(out)
@@ -99,44 +96,10 @@ impl<K: EvalKeys> Evaluator<K> {
     /// As [`Scheme::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         let mut negated = b.clone();
-        let t = self.params().plain_arithmetic(&a.meta);
+        let t = self.params().plain().modulus(a.meta.exponent);
         if b.exponent == a.meta.exponent {
             negated.coefficients.iter_mut().for_each(|x| *x = t.neg(*x));
         }
         self.add_plain(a, &negated)
-    }
-}
-
-/// Refuses operands of different plaintext moduli.
-pub(crate) fn same_modulus(
-    left: u32,
-    right: u32,
-    operation: &'static str,
-) -> Result<(), SchemeError> {
-    if left == right {
-        Ok(())
-    } else {
-        Err(SchemeError::PlainModulusMismatch { operation, left, right })
-    }
-}
-
-/// Refuses ciphertexts of different plaintext moduli or forms.
-pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
-    if a.form != b.form {
-        return Err(SchemeError::FormMismatch {
-            operation,
-            left: a.form.name(),
-            right: b.form.name(),
-        });
-    }
-    same_modulus(a.exponent, b.exponent, operation)
-}
-
-/// Divides by an integer modulo every prime.
-pub(crate) fn divide(ring: &Ring, x: &mut Poly<Eval>, divisor: u64) {
-    if divisor != 1 {
-        x.for_each(|i, limb| {
-            kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i))
-        });
     }
 }

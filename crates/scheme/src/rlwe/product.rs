@@ -9,11 +9,19 @@ use everlevel_ring::{
     },
 };
 
-use super::Evaluator;
+use super::evaluator::Evaluator;
 use super::keyswitch::{chunks, within};
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
-use crate::params::Level;
+use crate::noise::Meta;
+use crate::spec::Level;
+
+/// A product before relinearization: phase d0 + d1 s + d2 s², or d f².
+#[derive(Clone)]
+pub struct Product {
+    pub(crate) meta: Meta,
+    pub(crate) tensor: Tensor,
+}
 
 /// d0, d1, d2 of a product, or d: evaluations from BGV's product, coefficients from BFV's, whose
 /// relinearization starts from those and transforms all but the last together with its own

@@ -17,13 +17,14 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round, divide_round_produced},
 };
 
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
 use super::keyswitch::Decomposition;
-use super::{Ciphertext, Evaluator, divide};
+use super::message::divide;
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::keys::{BootstrapKey, EvalKeys, SwitchKey};
 use crate::noise::{Meta, raise_digit};
-use crate::params::Level;
+use crate::spec::{Form, Level};
 use crate::verbs::{Raise, Scheme};
 
 /// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
@@ -48,10 +49,10 @@ impl<K: EvalKeys> Evaluator<K> {
         let ring = params.ring();
         let key = self.bootstrap_key()?;
         let keys = &key.sparse;
-        let meta = params.checked(meta, "bootstrapping")?;
+        let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
-        let t = params.plain_arithmetic(&meta);
+        let t = params.plain().modulus(meta.exponent);
         let carried: Vec<i64> = if meta.factor == 1 {
             o0
         } else {
@@ -160,23 +161,23 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
     }
 
     fn overflow_digits(&self) -> u32 {
-        self.params.overflow_digits()
+        self.params.spec().overflow_digits()
     }
 
     fn overflow_bound(&self) -> u64 {
-        self.params.overflow_bound()
+        self.params.spec().overflow_bound()
     }
 
     fn minimum_capacity(&self) -> f64 {
-        self.params.noise().minimum_capacity(self.params.plain_modulus())
+        self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
     }
 
     fn begin_raise(&self, x: &Ciphertext) -> Result<Raised, SchemeError> {
         let params = self.params();
         let ring = params.ring();
-        params.check_raise(&x.meta)?;
+        params.noise().check_raise(&x.meta)?;
         let key = self.bootstrap_key()?;
-        let t = params.plain_arithmetic(&x.meta).value();
+        let t = params.plain().modulus(x.meta.exponent).value();
         let low = params.chain().basis(Level(0));
         // The switch to q0 is judged by the law of its coefficients (check_raise), not by the
         // canonical bound.
@@ -202,12 +203,12 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
             Some(key) => self.to_sparse_key(&base, t, key),
             None => base,
         };
-        let factor = params.after_switch(&x.meta, Level(0)).factor;
+        let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         Ok(Raised { components: base.map(|c| self.centered_base(c)), factor })
     }
 
     fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params().raised_overflow(delta)?;
+        let meta = self.params().noise().raised_overflow(delta)?;
         let (delta, q0) = (delta as i128, self.params().base_modulus());
         // -round(Δ c / q0): ties cannot occur, q0 is odd.
         let quotient = |c: &Vec<i64>| -> Vec<i64> {
@@ -215,7 +216,7 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         };
         let u = self.times_sparse(
             r.components.each_ref().map(quotient),
-            self.params().raised(delta as u64),
+            self.params().noise().raised(delta as u64),
         )?;
         self.reduce_plain_modulus(&u, meta.exponent)
     }
@@ -227,8 +228,8 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
         let reduced = |c: &Vec<i64>| -> Vec<i64> {
             c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect()
         };
-        let level = params.raised_message(&like.meta)?.level;
-        let meta = Meta { level, ..params.raised(t.value()) };
+        let level = params.noise().raised_message(&like.meta)?.level;
+        let meta = Meta { level, ..params.noise().raised(t.value()) };
         let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
         let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
         let low = like.meta.level.min(raised.meta.level);
@@ -243,8 +244,8 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
 
     fn raise_scaled(&self, r: &Raised) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
-        let meta = params.raised_scaled();
-        let (q0, t) = (params.base_modulus(), params.plain_arithmetic(&meta));
+        let meta = params.noise().raised_scaled();
+        let (q0, t) = (params.base_modulus(), params.plain().modulus(meta.exponent));
         let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
         // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
@@ -267,18 +268,19 @@ impl<K: EvalKeys> Raise for Evaluator<K> {
     }
 
     fn blank(&self, capacity: f64) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params.checked(self.params.entrance(capacity), "bootstrapping")?;
+        let meta =
+            self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
         let zero = Poly::zero(self.params.ring(), self.params.chain().basis(meta.level));
         Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
     }
 
     fn enter(&self, x: &Ciphertext, capacity: f64) -> Result<Ciphertext, SchemeError> {
-        let meta = self.params.entered(&x.meta, capacity)?;
+        let meta = self.params.noise().entered(&x.meta, capacity)?;
         Ok(self.mod_switch_to(x, meta.level)?.with_meta(meta))
     }
 
     fn restore_unit(&self, r: &Raised, mut x: Ciphertext) -> Ciphertext {
-        x.meta.factor = self.params.raised_unit(r.factor, &x.meta);
+        x.meta.factor = self.params.noise().raised_unit(r.factor, &x.meta);
         x
     }
 }

@@ -9,14 +9,14 @@ use everlevel_ring::{
     convert::{RoundingScale, divide_round_sum},
 };
 
+use super::ciphertext::Ciphertext;
+use super::evaluator::Evaluator;
 use super::keyswitch::{Decomposition, chunks, usable, within};
-use super::operands::same_kind;
-use super::{Ciphertext, Evaluator};
+use crate::checks::same_kind;
 use crate::error::SchemeError;
 use crate::keys::EvalKeys;
 use crate::noise::Meta;
-use crate::params::Level;
-use crate::verbs::NextUse;
+use crate::spec::{Level, NextUse};
 
 /// What s² multiplies in a product: the last of its polynomials.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let square = std::ptr::eq(a, b);
         let a = self.at_level(Cow::Borrowed(a), level)?;
         let b = if square { a.clone() } else { self.at_level(Cow::Borrowed(b), level)? };
-        let meta = self.params.after_product(&a.meta, &b.meta)?;
+        let meta = self.params.noise().product(&a.meta, &b.meta)?;
         self.counters.product();
         Ok((meta, a, b))
     }
@@ -62,9 +62,9 @@ impl<K: EvalKeys> Evaluator<K> {
             "relinearization key".into()
         })?;
         let gadget = params.chain().gadget(meta.level);
-        let t = params.divisor(meta);
-        let out = params.checked(
-            params.after_reduction(&params.with_key_switch(meta), next),
+        let t = params.noise().divisor(meta);
+        let out = params.noise().checked(
+            params.noise().reduce(&params.noise().key_switch(meta), next),
             "relinearization",
         )?;
         let (cut, evaluations) = match square {

@@ -22,7 +22,7 @@ use everlevel_ring::{Coeff, Poly};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::Ciphertext;
+use super::ciphertext::Ciphertext;
 use super::encrypt::plaintext_of;
 use crate::error::SchemeError;
 use crate::keys::SecretKey;
@@ -56,7 +56,7 @@ impl SharingPolicy {
     /// f: the flood is uniform on -2^f .. 2^f - 1 in units of t; and log2 of the bound on a
     /// coefficient of the flooded phase.
     fn flood(&self, params: &Params, meta: &Meta) -> Result<(u32, f64), SchemeError> {
-        let t = (params.plain_arithmetic(meta).value() as f64).log2();
+        let t = (params.plain().modulus(meta.exponent).value() as f64).log2();
         let phase = meta.noise + params.ring().coefficient_bits();
         // |t ε| <= |W| + t / 2.
         let error = log_add(phase - t, 0.0);
@@ -102,7 +102,7 @@ impl SecretKey {
         rng: &mut impl CryptoRng,
     ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
-        let meta = params.checked(ciphertext.meta, "decryption for sharing")?;
+        let meta = params.noise().checked(ciphertext.meta, "decryption for sharing")?;
         if meta.exponent > params.plain_exponent() {
             return Err(SchemeError::BadArgument {
                 what: "plaintext exponent of a value to be shared",
@@ -125,7 +125,7 @@ impl SecretKey {
             });
         }
         let mut phase = self.phase(ciphertext, flooded)?;
-        add_flood(params, &mut phase, params.plain_arithmetic(&meta).value(), f, rng);
+        add_flood(params, &mut phase, params.plain().modulus(meta.exponent).value(), f, rng);
         Ok(plaintext_of(params, &meta, phase))
     }
 }

@@ -158,7 +158,7 @@ impl<S: Scheme> Traced<S> {
             &self.params,
             steps.collect(),
             results.iter().map(number).collect(),
-            self.params.failure_of_events(events),
+            self.params.noise().failure_of_events(events),
         )
     }
 
@@ -180,7 +180,7 @@ impl<S: Scheme> Traced<S> {
         let modulus_bits = self.params.modulus_bits(level);
         let measured_bits = self.probe.as_ref().and_then(|probe| probe(&x));
         let (exponent, bound_bits) = (s.plain_exponent(&x), s.noise_bound_bits(&x));
-        let failure_log2 = self.params.failure_of_events(events);
+        let failure_log2 = self.params.noise().failure_of_events(events);
         let mut log = self.log();
         let before = |f: fn(&Step) -> f64, own: f64| {
             let least = inputs

@@ -7,11 +7,10 @@ use everlevel_ring::{GaloisElement, SlotShape};
 
 use super::{Between, Traced, Tracked};
 use crate::error::SchemeError;
-use crate::form::Form;
 use crate::noise::Events;
-use crate::params::Level;
 use crate::plaintext::Plaintext;
-use crate::verbs::{DiagonalValues, NextUse, Scheme};
+use crate::spec::{Form, Level, NextUse};
+use crate::verbs::{DiagonalValues, Scheme};
 
 /// Nothing but a rounding.
 const ROUNDING: Events = Events::fresh(1);

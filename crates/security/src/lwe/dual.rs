@@ -7,8 +7,8 @@
 use std::f64::consts::{LOG2_E, PI};
 
 use super::guess::{ln_binomial, ln_hit, log2_of_any, log2_repetitions};
-use super::{Attack, AttackName, Lwe, Secret};
-use crate::attack::{Guess, log2_sum};
+use super::key::{Lwe, Secret};
+use crate::attack::{Attack, AttackName, Guess, log2_sum};
 use crate::reduction::{CostModel, root_hermite};
 use crate::search::minimize;
 

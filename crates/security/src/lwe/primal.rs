@@ -5,8 +5,8 @@
 //! geometric series of ratio δ⁻².
 
 use super::guess::{log2_repetitions, sets};
-use super::{Attack, AttackName, Lwe};
-use crate::attack::{Guess, log2_sum};
+use super::key::Lwe;
+use crate::attack::{Attack, AttackName, Guess, log2_sum};
 use crate::reduction::{CostModel, ln_ball, root_hermite};
 use crate::search::{least, minimize};
 

@@ -1,7 +1,7 @@
 //! Parameters, keys and ciphertexts for the tests, each of which uses some.
 #![allow(dead_code)]
 
-use everlevel_scheme::params::{Family, SecretKind};
+use everlevel_scheme::spec::{Family, SecretKind};
 use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext, SecretKey, ServerKeys};
 use everlevel_wire::ManifestKey;
 use rand_chacha::ChaCha20Rng;

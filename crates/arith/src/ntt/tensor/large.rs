@@ -1,7 +1,7 @@
 //! Stages whose transforms are sums of many products: large primes and matrices.
 
-use super::super::residues::Residues;
 use super::plan::Stage;
+use crate::arch::residues::Residues;
 
 /// A stage of a prime r on all blocks of a piece: to reduced residues, forward from reduced ones,
 /// too.

@@ -9,13 +9,18 @@ mod plan;
 mod small;
 pub(crate) mod sweep;
 
-use super::residues::Residues;
 use super::scalar::Scalar;
+use crate::arch::residues::Residues;
 #[cfg(target_arch = "x86_64")]
-use crate::arch::{self, avx2::Avx2, avx512::Avx512, lanes::Lanes};
+use crate::arch::{avx2::Avx2, avx512::Avx512, lanes::Lanes};
 use crate::axes::Axes;
+use crate::backend::Backend;
+#[cfg(target_arch = "x86_64")]
+use crate::compiled;
+use crate::error::ArithError;
 use crate::memory::CacheLine;
-use crate::{ArithError, Backend, Modulus, primes};
+use crate::modulus::Modulus;
+use crate::primes;
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use sweep::Plan;
@@ -151,14 +156,14 @@ impl TensorTable {
             Backend::Avx2 => {
                 let plan = self.plan(&self.avx2);
                 with_scratch(plan.scratch(), |scratch| {
-                    arch::avx2::tensor(plan, direction, scratch, a)
+                    compiled::avx2::tensor(plan, direction, scratch, a)
                 });
             }
             #[cfg(target_arch = "x86_64")]
             Backend::Avx512 => {
                 let plan = self.plan(&self.avx512);
                 with_scratch(plan.scratch(), |scratch| {
-                    arch::avx512::tensor(plan, direction, scratch, a)
+                    compiled::avx512::tensor(plan, direction, scratch, a)
                 });
             }
             #[cfg(not(target_arch = "x86_64"))]

@@ -19,9 +19,10 @@
 //! An axis of a prime power l^k, k > 1, l = 2 included, is a dense matrix, one more stage that has
 //! no way back.
 
-use super::super::residues::Residues;
+use crate::arch::residues::Residues;
 use crate::axes::{Axes, Axis};
-use crate::{Modulus, primes};
+use crate::modulus::Modulus;
+use crate::primes;
 
 /// How a stage computes its transforms of length `radix`.
 pub(super) enum Kind {

@@ -4,9 +4,9 @@
 // array behind.
 #![allow(clippy::needless_range_loop)]
 
-use super::super::residues::Residues;
-use super::super::unrolled;
+use super::super::unrolled::unrolled;
 use super::plan::Stage;
+use crate::arch::residues::Residues;
 
 /// How many constants a transform of length `radix` has.
 pub(super) const fn count(radix: usize) -> usize {

@@ -1,12 +1,12 @@
 //! The transform of a buffer: first along its last axis, then along the line of all other axes,
 //! both times with one line in each lane.
 
-use super::super::residues::Residues;
 use super::plan::{Kind, Line, Step, Way};
 use super::{large, small};
-use crate::Modulus;
+use crate::arch::residues::Residues;
 use crate::axes::Axes;
 use crate::memory::CacheLine;
+use crate::modulus::Modulus;
 use std::marker::PhantomData;
 
 #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Level, NextUse, Raise, Scheme};
 
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath, no_subring};

@@ -19,7 +19,7 @@ pub(super) mod slot_path;
 mod unpacked;
 
 use everlevel_scheme::Raise;
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 
 use self::axes::AxisPath;
 use self::plans::PathKind;

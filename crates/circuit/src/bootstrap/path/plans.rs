@@ -2,7 +2,7 @@
 //! scheme.
 
 use everlevel_ring::SlotShape;
-use everlevel_scheme::params::BootstrapMode;
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Form, Params};
 
 use crate::bootstrap::plan::{BootstrapPlan, compositions};
@@ -156,8 +156,8 @@ fn combined(
     with_groups: impl Fn(Vec<usize>, Vec<usize>, DigitMethod) -> BootstrapPlan,
 ) -> Result<Vec<BootstrapPlan>, CircuitError> {
     let (mode, p) = (params.bootstrap_mode(), params.spec().plain_prime);
-    let (e, v) = (params.raised_exponent(), params.overflow_digits());
-    let problem = DigitProblem { p, e, v, bound: params.overflow_bound() };
+    let (e, v) = (params.raised_exponent(), params.spec().overflow_digits());
+    let problem = DigitProblem { p, e, v, bound: params.spec().overflow_bound() };
     let mut methods = DigitMethod::candidates(&problem)?;
     if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
         methods.push(DigitMethod::new(DigitKind::Global));

@@ -1,0 +1,241 @@
+//! From bytes in GF(2^8) to integers modulo 2^e: what leaves AES, as what a server computes with.
+//!
+//! Three steps, docs/adr/0019:
+//! * *bits* ([`ByteBits`]): the plaintext modulus is extended, and a trace takes a byte to eight
+//!   integers b_i + 2 g_i;
+//! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only,
+//!   as that is all that counts;
+//! * the sum of 2^i b_i, the factors of 2 being free ([`Scheme::multiply_by_p`]).
+//!
+//! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated,
+//! summed ([`total_sum`]), truncated ([`Truncation`]), and its lowest bit cleared
+//! ([`ClearLowestDigit`]). [`Comparison`] is for odd p; the sign of two's complement is
+//! `Truncation::floor` to one bit.
+//!
+//! [`total_sum`]: everlevel_circuit::sums::total_sum
+//! [`Truncation`]: everlevel_circuit::Truncation
+//! [`ClearLowestDigit`]: everlevel_circuit::ClearLowestDigit
+//! [`Comparison`]: everlevel_circuit::Comparison
+
+mod bits;
+
+use std::ops::Range;
+
+use everlevel_circuit::digits::lowest_bit;
+use everlevel_circuit::program::{Program, ProgramCosts};
+use everlevel_circuit::{CircuitError, rotate_along};
+use everlevel_ring::{GaloisElement, RingError, SlotShape};
+use everlevel_scheme::{Level, NextUse, Scheme};
+use rayon::prelude::*;
+
+use crate::error::AesError;
+
+pub use bits::ByteBits;
+
+/// In which order the bytes of an integer come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ByteOrder {
+    /// The lowest byte first.
+    Little,
+    /// The highest byte first.
+    Big,
+}
+
+/// Integers modulo 2^e from their bytes, one ciphertext each, slot by slot.
+///
+/// Bytes that lie above 2^e are dropped; of fewer bytes than e bits the integer is without sign.
+pub struct IntegersFromBytes<S: Scheme> {
+    exponent: u32,
+    bytes: usize,
+    order: ByteOrder,
+    /// How each byte that counts is taken apart, the lowest first.
+    splits: Vec<ByteBits<S>>,
+    /// The lowest bits first.
+    groups: Vec<Group>,
+}
+
+/// Bits of one byte that are lifted alike: at the same levels, so that they carry the same factor
+/// and can be added without constants.
+struct Group {
+    byte: usize,
+    /// Bits of the byte.
+    bits: Range<usize>,
+    /// To where the lowest one counts, modulo 2 to some power; the next one counts to one power
+    /// less.
+    lift: Program,
+}
+
+impl<S: Scheme> IntegersFromBytes<S> {
+    /// Integers modulo 2^exponent from so many bytes, for ciphertexts at `level` or below.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] without bytes, [`AesError::Ring`] for an exponent that the
+    /// parameters do not have, those of [`ByteBits::new`].
+    pub fn new(
+        scheme: &S,
+        bytes: usize,
+        exponent: u32,
+        order: ByteOrder,
+        level: Level,
+    ) -> Result<Self, AesError> {
+        if bytes == 0 {
+            return Err(CircuitError::Empty { what: "the list of bytes" }.into());
+        }
+        let highest = scheme.slot_shape().max_exponent();
+        if !(1..=highest).contains(&exponent) {
+            return Err(RingError::UnknownExponent { exponent, highest }.into());
+        }
+        let mut groups = Vec::<Group>::new();
+        for bit in 0..bytes.saturating_mul(8).min(exponent as usize) {
+            let (byte, place, lift) = (bit / 8, bit % 8, lowest_bit(exponent - bit as u32)?);
+            match groups
+                .last_mut()
+                .filter(|group| group.byte == byte && group.lift.costs() == lift.costs())
+            {
+                Some(group) => group.bits.end += 1,
+                None => groups.push(Group { byte, bits: place..place + 1, lift }),
+            }
+        }
+        let byte = |group: &[Group]| {
+            // What all bits of a byte have enough with.
+            let wanted = group.iter().map(Group::input_exponent).max().unwrap_or(1);
+            ByteBits::new(scheme, wanted, level)
+        };
+        let splits =
+            groups.chunk_by(|a, b| a.byte == b.byte).map(byte).collect::<Result<_, _>>()?;
+        Ok(IntegersFromBytes { exponent, bytes, order, splits, groups })
+    }
+
+    /// The automorphisms that need keys.
+    pub fn automorphisms(shape: &SlotShape) -> Vec<GaloisElement> {
+        ByteBits::<S>::automorphisms(shape)
+    }
+
+    /// e: the integers are modulo 2^e.
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// How many bytes an integer has.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Depth and products of the lifts; the bits take a level more.
+    pub fn costs(&self) -> ProgramCosts {
+        self.groups.iter().fold(ProgramCosts::default(), |sum, group| {
+            let (costs, times) = (group.lift.costs(), group.bits.len());
+            ProgramCosts {
+                depth: sum.depth.max(costs.depth),
+                products: sum.products + times * costs.products,
+                relinearizations: sum.relinearizations + times * costs.relinearizations,
+                scalar_products: sum.scalar_products + times * costs.scalar_products,
+            }
+        })
+    }
+
+    /// The integers whose bytes these are.
+    ///
+    /// # Errors
+    /// [`AesError::Width`] for another number of bytes, those of the scheme: above all too little
+    /// capacity. Slots that hold no bytes give unspecified integers.
+    pub fn evaluate(
+        &self,
+        scheme: &S,
+        bytes: &[&S::Ciphertext],
+    ) -> Result<S::Ciphertext, AesError> {
+        AesError::check_width("an integer", bytes.len(), self.bytes)?;
+        let mut bytes = bytes.to_vec();
+        if self.order == ByteOrder::Big {
+            bytes.reverse();
+        }
+        let bits: Vec<_> = self
+            .splits
+            .par_iter()
+            .zip(&bytes)
+            .map(|(split, byte)| split.split(scheme, byte))
+            .collect::<Result<_, _>>()?;
+        let part = |group: &Group| group.sum(scheme, &bits[group.byte][group.bits.clone()]);
+        let parts: Vec<S::Ciphertext> =
+            self.groups.par_iter().map(part).collect::<Result<_, AesError>>()?;
+        // Horner's rule. What lies above has more capacity, and so room for the constants that
+        // adapt its factor.
+        let mut parts = self.groups.iter().zip(parts).rev();
+        let (_, highest) = parts.next().ok_or(CircuitError::Empty { what: "the list of bits" })?;
+        parts.try_fold(highest, |sum, (group, part)| {
+            let sum = group.bits.clone().try_fold(sum, |sum, _| scheme.multiply_by_p(&sum))?;
+            Ok(scheme.add(&sum, &part)?)
+        })
+    }
+}
+
+impl Group {
+    /// Modulo which power of 2 a bit is wanted as an integer.
+    fn input_exponent(&self) -> u32 {
+        self.lift.input_exponents().into_iter().max().unwrap_or(1)
+    }
+
+    /// Σ 2^j b_j from b_j + 2 g_j.
+    fn sum<S: Scheme>(
+        &self,
+        scheme: &S,
+        bits: &[S::Ciphertext],
+    ) -> Result<S::Ciphertext, AesError> {
+        let lift = |bit: &S::Ciphertext| {
+            let bit = scheme.reduce_plain_modulus(bit, self.input_exponent())?;
+            self.lift
+                .run(scheme, &[&bit], NextUse::Keep)?
+                .pop()
+                .ok_or(CircuitError::Empty { what: "the list of outputs" })
+        };
+        let bits: Vec<S::Ciphertext> =
+            bits.par_iter().map(lift).collect::<Result<_, CircuitError>>()?;
+        let terms: Vec<_> = bits.iter().enumerate().map(|(j, bit)| (bit, 1 << j)).collect();
+        Ok(scheme.prepare(&scheme.linear_combination(&terms, 0)?, NextUse::LinearMap)?)
+    }
+}
+
+/// Integers whose bytes lie side by side in slots, as packed AES has them: in every slot the
+/// integer that begins there, modulo 2^e, from integers `x` below 256 modulo 2^e
+/// ([`IntegersFromBytes`] of one byte). Slots whose places along the dimension are multiples of
+/// `bytes` hold those that are meant; windows that pass the end go on at the beginning.
+///
+/// A rotation ([`rotate_along`]) for each byte but the first, and the factors of 256 for the noise
+/// of a sum.
+///
+/// # Errors
+/// [`CircuitError::Empty`] without bytes, those of [`rotate_along`] and of the scheme.
+pub fn joined_along<S: Scheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+    dimension: usize,
+    bytes: usize,
+    order: ByteOrder,
+) -> Result<S::Ciphertext, AesError> {
+    let exponent = scheme.plain_exponent(x);
+    let mut sum: Option<S::Ciphertext> = None;
+    for place in 0..bytes {
+        let weight = match order {
+            ByteOrder::Little => 8 * place,
+            ByteOrder::Big => 8 * (bytes - 1 - place),
+        };
+        // Bytes above 2^e count for nothing.
+        let Some(left) = left(exponent, weight) else { continue };
+        let digit = scheme.reduce_plain_modulus(
+            &rotate_along(scheme, x, dimension, place as i64, NextUse::LinearMap)?,
+            left,
+        )?;
+        let part = (0..weight).try_fold(digit, |part, _| scheme.multiply_by_p(&part))?;
+        sum = Some(sum.map_or(Ok(part.clone()), |sum| scheme.add(&sum, &part))?);
+    }
+    sum.ok_or(CircuitError::Empty { what: "the list of bytes" }.into())
+}
+
+/// The exponent of what is left of integers modulo 2^exponent without their `weight` lowest bits,
+/// if there is anything.
+fn left(exponent: u32, weight: usize) -> Option<u32> {
+    u32::try_from(weight)
+        .ok()
+        .and_then(|weight| exponent.checked_sub(weight))
+        .filter(|&left| left > 0)
+}

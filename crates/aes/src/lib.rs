@@ -1,0 +1,98 @@
+//! AES on ciphertexts of any scheme with plaintext modulus 2, many blocks at once; transciphering;
+//! bytes to integers.
+//!
+//! Two ways of evaluating AES, both of them [`Aes`]:
+//! * [`ByteSliced`]: 16 ciphertexts of bytes, a block for each slot, for slots that contain
+//!   GF(2^8), S-boxes as x^254: the most blocks a second;
+//! * [`Packed`]: one ciphertext, a block for 16 such slots along a dimension: the first block
+//!   soonest, and the shortest keys to send.
+//!
+//! A third one, [`bit_sliced`], is here for research. Other crates can implement [`Aes`] as well:
+//! [`Layout`] and [`field`] have what they need.
+//!
+//! Both [directions](Direction), all sizes of keys. A [`Transcipher`] turns data under AES in CTR,
+//! GCM, CBC or ECB [mode](Mode) into ciphertexts of the scheme, a state at a time; the data are
+//! public, and so are its counters, and only the key is encrypted. It authenticates nothing: see
+//! there.
+//!
+//! The client expands its key ([`KeySchedule`]) and sends [round keys](RoundKeys) encrypted, each
+//! at the level that its round has reached by then: a rehearsal tells which levels these are
+//! ([`Transcipher::key_levels`], [`Aes::round_key_levels`]). Or it sends the key itself, and the
+//! server expands that ([`RoundKeys::expand`], [`RoundKeys::expand_packed`]). A [`KeySource`] hands
+//! them over one by one. All ways of evaluation take the round keys of FIPS-197.
+//!
+//! What comes after AES: [`ByteRefresh`] bootstraps bytes, as many at a time as a slot holds, and
+//! [`integers`] makes them integers modulo 2^e.
+//!
+//! ```
+//! use everlevel_aes::{Aes, ByteSliced, KeySchedule, Layout, Mode, RoundKeys, Transcipher};
+//! use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
+//!
+//! // Insecure: a toy ring. SP 800-38A, appendix F.5.1: AES-128 in CTR mode.
+//! let params = Params::named("insecure_ltv-2-m255", OptIn::InsecureResearch)?;
+//! let scheme = NoOp::new(&params, 1);
+//! let key = 0x2b7e151628aed2a6abf7158809cf4f3cu128.to_be_bytes();
+//! let counter = 0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeffu128.to_be_bytes();
+//! let data = 0x874d6191b620e3261bef6864990db6ceu128.to_be_bytes();
+//!
+//! // The client, once: its round keys, each in every block.
+//! let (schedule, top) = (KeySchedule::new(&key)?, params.chain().top());
+//! let layout = Layout::byte_sliced(params.slot_shape())?;
+//! let encrypt = |key: &[u8; 16]| {
+//!     let slots = layout.encode(&vec![*key; layout.blocks()]);
+//!     let one = |x: &Vec<u64>| scheme.encrypt_at(&Plaintext::encode_elements(&params, x)?, top);
+//!     slots.iter().map(one).collect::<Result<Vec<_>, _>>()
+//! };
+//! let keys = schedule.round_keys().iter().map(encrypt).collect::<Result<_, _>>()?;
+//! let keys = RoundKeys::new(schedule.size(), keys)?;
+//!
+//! // The server.
+//! let aes = ByteSliced::new(&scheme, top)?;
+//! let (mode, mut source) = (Mode::ctr(&counter)?, keys.source(&scheme));
+//! let mut transcipher = Transcipher::new(&scheme, &aes, keys.size(), mode, top, &mut source)?;
+//! let batch = transcipher.next_batch(&data[..10], &mut |_| ())?;
+//!
+//! // The client, or whoever has the secret key.
+//! let decrypt = |x| scheme.decrypt(x)?.decode_elements(&params);
+//! let slots = batch.state.iter().map(decrypt).collect::<Result<Vec<_>, _>>()?;
+//! let plain = layout.bytes(&slots, batch.length)?;
+//! assert_eq!(plain, 0x6bc1bee22e409f96e93d7e117393172au128.to_be_bytes()[..10]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod bit_sliced;
+mod byte_refresh;
+mod byte_sliced;
+mod embedding;
+mod error;
+mod expansion;
+pub mod field;
+pub mod integers;
+mod inversion;
+mod key;
+mod layout;
+mod line;
+mod method;
+mod modes;
+mod packed;
+mod refresh;
+mod round;
+mod round_keys;
+mod transcipher;
+mod unpack;
+
+pub use byte_refresh::{BytePacking, ByteRefresh};
+pub use byte_sliced::ByteSliced;
+pub use embedding::ByteEmbedding;
+pub use error::AesError;
+pub use key::{KeySchedule, KeySize};
+pub use layout::{Layout, Place};
+pub use method::{Aes, Between, KeySource, Observer, Start};
+pub use modes::{Blocks, Mode};
+pub use packed::Packed;
+pub use refresh::{Refresh, RefreshFn};
+pub use round::{Cipher, Direction, Round};
+pub use round_keys::RoundKeys;
+pub use transcipher::{Batch, Progress, Transcipher};
+pub use unpack::UnpackBytes;

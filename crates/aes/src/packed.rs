@@ -1,0 +1,236 @@
+//! AES with whole blocks in one ciphertext.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::{Level, NextUse, Plaintext, Scheme};
+
+use crate::embedding::ByteEmbedding;
+use crate::error::AesError;
+use crate::field::{
+    AFFINE, AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, INVERSE_MIX, MIX,
+};
+use crate::inversion::{ByteMap, Conjugations};
+use crate::layout::Layout;
+use crate::line::Line;
+use crate::method::{Aes, KeySource};
+use crate::round::{Direction, Round};
+
+/// AES with one ciphertext for a state: the 16 bytes of a block lie along a dimension of 16 slots,
+/// byte i of FIPS-197's order at place i, and there is a block for each place of the other
+/// dimensions. The least latency, and one ciphertext for a round key.
+///
+/// A round has 4 products and 3 automorphisms for x^254, depth 3, and two linear maps: SubBytes'
+/// affine map Σ c_j σ^j, σ Frobenius, of 3 hoisted automorphisms and another; and ShiftRows with
+/// MixColumns, of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion,
+/// for the same cost (docs/adr/0018).
+pub struct Packed<S: Scheme> {
+    layout: Layout,
+    conjugations: Conjugations,
+    encryption: Layer<S>,
+    decryption: Layer<S>,
+}
+
+/// ShiftRows and then MixColumns, or InvMixColumns and then InvShiftRows, along the line.
+///
+/// Byte r + 4c, in row r and column c, comes from the bytes k + 4(c + k) of ShiftRows' column,
+/// which lie 5k - r to its right; or from k + 4(c - r), k - 5r to its right. Either way that is
+/// a k - b r, (a, b) = (5, 1) or (1, 5), modulo 16, and with ρ the rotation to the left by one and
+/// e the mask of row 0
+///
+/// out = Σ_r ρ^(-b r) (e Σ_k m_(k - r) ρ^(a k) x) :
+///
+/// three hoisted automorphisms and three giant steps for the 13 rotations that the map consists of.
+struct Mixing<S: Scheme> {
+    /// ρ^(a k).
+    babies: Vec<GaloisElement>,
+    /// ρ^(-b).
+    giant: GaloisElement,
+    /// Entry (r, k) of (Inv)MixColumns is `matrix[(k - r) mod 4]`.
+    matrix: [u8; 4],
+    /// Constants in row 0, by the byte.
+    multiples: BTreeMap<u8, S::Diagonal>,
+}
+
+impl<S: Scheme> Mixing<S> {
+    fn new(
+        scheme: &S,
+        embedding: &ByteEmbedding,
+        line: &Line,
+        level: Level,
+        direction: Direction,
+    ) -> Result<Self, AesError> {
+        let matrix = match direction {
+            Direction::Encrypt => MIX,
+            Direction::Decrypt => INVERSE_MIX,
+        };
+        let (babies, giant) = Self::automorphisms(scheme.slot_shape(), line, direction);
+        let multiple = |k: u8| {
+            let values = line.diagonal(|byte| embedding.element(if byte % 4 == 0 { k } else { 0 }));
+            Ok((k, scheme.diagonal(&values, 1, level)?))
+        };
+        let factors = BTreeSet::from([1, matrix[0], matrix[1], matrix[2], matrix[3]]);
+        let multiples = factors.into_iter().map(multiple).collect::<Result<_, AesError>>()?;
+        Ok(Mixing { babies, giant, matrix, multiples })
+    }
+
+    fn automorphisms(
+        shape: &SlotShape,
+        line: &Line,
+        direction: Direction,
+    ) -> (Vec<GaloisElement>, GaloisElement) {
+        let (a, b) = match direction {
+            Direction::Encrypt => (5, 1),
+            Direction::Decrypt => (1, 5),
+        };
+        ((0..4).map(|k| line.rotation(shape, a * k)).collect(), line.rotation(shape, -b))
+    }
+
+    /// Both steps, or only the (inverse) ShiftRows, whose matrix is 1.
+    fn apply(&self, scheme: &S, x: &S::Ciphertext, mixes: bool) -> Result<S::Ciphertext, AesError> {
+        let x = scheme.prepare(x, NextUse::LinearMap)?;
+        let parts = scheme.galois_many(&x, &self.babies)?;
+        let entry = |r: usize, k: usize| match mixes {
+            true => Some(&self.multiples[&self.matrix[(k + 4 - r) % 4]]),
+            false => (k == r).then(|| &self.multiples[&1]),
+        };
+        // Row 3 goes three steps, row 0 none.
+        let giants = [self.giant, self.giant, self.giant, scheme.slot_shape().identity()];
+        let part = |(r, giant)| {
+            let row = (0..4).map(|k| entry(r, k)).collect();
+            Ok((giant, scheme.combine(&parts, &[row])?.swap_remove(0)))
+        };
+        Ok(scheme.galois_chain((0..4).rev().zip(giants).map(part), NextUse::LinearMap)?)
+    }
+}
+
+/// What lies between the inversions of a direction.
+struct Layer<S: Scheme> {
+    /// The affine map without its constant.
+    affine: ByteMap<S>,
+    /// What it makes of 0, in every slot.
+    constant: Plaintext,
+    mixing: Mixing<S>,
+}
+
+impl<S: Scheme> Layer<S> {
+    fn new(
+        scheme: &S,
+        embedding: &ByteEmbedding,
+        line: &Line,
+        level: Level,
+        direction: Direction,
+    ) -> Result<Self, AesError> {
+        let (affine, constant) = match direction {
+            Direction::Encrypt => (AFFINE, AFFINE_CONSTANT),
+            Direction::Decrypt => (INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT),
+        };
+        let affine = ByteMap::new(scheme, embedding, affine, level)?;
+        let constant = scheme
+            .encode_elements(&embedding.element(constant).repeat(scheme.slot_shape().slots()))?;
+        Ok(Layer {
+            affine,
+            constant,
+            mixing: Mixing::new(scheme, embedding, line, level, direction)?,
+        })
+    }
+}
+
+impl<S: Scheme> Packed<S> {
+    /// Prepares 26 plaintexts for ciphertexts at `level` or below.
+    ///
+    /// # Errors
+    /// [`AesError::NoLine`] for slots without a good dimension of 16 ahead of the last one, those
+    /// of [`ByteEmbedding::new`] and of the scheme.
+    pub fn new(scheme: &S, level: Level) -> Result<Self, AesError> {
+        let shape = scheme.slot_shape();
+        let (embedding, line) = (ByteEmbedding::new(shape)?, Line::of(shape)?);
+        let layer = |direction| Layer::new(scheme, &embedding, &line, level, direction);
+        let (encryption, decryption) = (layer(Direction::Encrypt)?, layer(Direction::Decrypt)?);
+        Ok(Packed {
+            layout: Layout::packed(shape)?,
+            conjugations: Conjugations::new(shape),
+            encryption,
+            decryption,
+        })
+    }
+
+    /// SubBytes on a state: depth 3.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn sub_bytes(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, AesError> {
+        let layer = &self.encryption;
+        let linear = self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)?;
+        Ok(scheme.add_plain(&linear, &layer.constant)?)
+    }
+
+    /// The affine map of a layer without its constant.
+    fn linear(
+        &self,
+        scheme: &S,
+        layer: &Layer<S>,
+        x: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, AesError> {
+        Ok(self.conjugations.linear(scheme, &[x], &[vec![&layer.affine]])?.swap_remove(0))
+    }
+
+    /// The automorphisms that a direction uses: seven or eight need keys.
+    ///
+    /// # Errors
+    /// [`AesError::NoLine`].
+    pub fn automorphisms(
+        shape: &SlotShape,
+        direction: Direction,
+    ) -> Result<Vec<GaloisElement>, AesError> {
+        let (babies, giant) = Mixing::<S>::automorphisms(shape, &Line::of(shape)?, direction);
+        let all: BTreeSet<_> = Conjugations::new(shape)
+            .elements()
+            .iter()
+            .copied()
+            .chain(babies)
+            .chain([giant])
+            .collect();
+        Ok(all.into_iter().collect())
+    }
+}
+
+impl<S: Scheme> Aes<S> for Packed<S> {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn depth_of_round(&self) -> u32 {
+        3
+    }
+
+    fn round(
+        &self,
+        scheme: &S,
+        state: Vec<S::Ciphertext>,
+        round: Round,
+        keys: KeySource<'_, S>,
+    ) -> Result<Vec<S::Ciphertext>, AesError> {
+        AesError::check_width("the state", state.len(), 1)?;
+        let x = &state[0];
+        let out = match round.direction {
+            Direction::Encrypt => {
+                let layer = &self.encryption;
+                let linear = self.linear(scheme, layer, &self.conjugations.inverse(scheme, x)?)?;
+                // Rows of the matrix have the sum 1, so the constant may come after it.
+                scheme.add_plain(
+                    &layer.mixing.apply(scheme, &linear, round.mixes)?,
+                    &layer.constant,
+                )?
+            }
+            Direction::Decrypt => {
+                let layer = &self.decryption;
+                let linear =
+                    self.linear(scheme, layer, &layer.mixing.apply(scheme, x, round.mixes)?)?;
+                self.conjugations.inverse(scheme, &scheme.add_plain(&linear, &layer.constant)?)?
+            }
+        };
+        let level = scheme.level(&out);
+        self.add_key(scheme, &[out], round.key, level, keys)
+    }
+}

@@ -1,0 +1,50 @@
+//! The powers of a root of unity.
+
+use crate::modulus::Modulus;
+
+/// The twiddles as residues, before a backend gives them its own form.
+pub(super) struct Powers {
+    pub(super) modulus: Modulus,
+    /// rows[r][d + j] = zeta_{8d}^((-1)^r 5^j) for d = 1, 2, 4, ..., n/4 and j < d; place 0 is
+    /// unused.
+    pub(super) rows: [Vec<u64>; 2],
+    /// zeta_4, the constant between the rows.
+    pub(super) quarter: u64,
+    /// 1/n and 1/(n zeta_4): the last stage of the inverse transform.
+    pub(super) last: [u64; 2],
+}
+
+impl Powers {
+    pub(super) fn new(modulus: Modulus, log_n: u32, root: u64) -> Self {
+        let (n, q) = (1u64 << log_n, modulus.value());
+        let inverse_root = modulus.neg(modulus.pow(root, n - 1));
+        let rows = [root, inverse_root].map(|zeta| {
+            let mut row = vec![0; n as usize / 2];
+            // The last stage by fifth powers, every other stage by squaring the next one.
+            let mut power = zeta;
+            for slot in &mut row[n as usize / 4..] {
+                *slot = power;
+                let square = modulus.mul(power, power);
+                power = modulus.mul(modulus.mul(square, square), power);
+            }
+            let mut d = n as usize / 8;
+            while d >= 1 {
+                for j in 0..d {
+                    row[d + j] = modulus.mul(row[2 * d + j], row[2 * d + j]);
+                }
+                d /= 2;
+            }
+            row
+        });
+        let quarter = modulus.pow(root, n / 2);
+        // 1/n = -((q - 1)/n) only when n divides q - 1; halving works for every odd q.
+        let half = q.div_ceil(2);
+        let inverse_n = modulus.pow(half % q, u64::from(log_n));
+        Self {
+            modulus,
+            rows,
+            quarter,
+            last: [inverse_n, modulus.mul(inverse_n, modulus.neg(quarter))],
+        }
+    }
+}

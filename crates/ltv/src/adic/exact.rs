@@ -1,0 +1,232 @@
+//! Exact products of blocks, and the way back to digits.
+
+use std::ops::Range;
+
+use everlevel_arith::kernels;
+use everlevel_ring::{Basis, Coeff, Eval, Limb, Poly, Ring, RingError, sample};
+use rayon::prelude::*;
+
+use super::{AdicPoly, AdicRing, integer};
+
+/// The most transform primes, which keeps the sums of a row below (2^32 - 1) p.
+pub(super) const MAX_PRIMES: usize = 24;
+/// Residues below 2^50 are multiplied with digits in two halves of so many bits.
+const HALF_BITS: u32 = 25;
+
+/// From residues modulo the transform primes (product M) to digits to the base p.
+///
+/// With y_i = v (M/m_i)^-1 modulo m_i, v = Σ y_i (M/m_i) - k M, k = round(Σ y_i / m_i), in floating
+/// point: exact for |v| below 0.49 M. The digits of M/m_i, of 2^25 M/m_i and of M make v a sum of
+/// products of half words in every row.
+pub(super) struct Reconstruction {
+    basis: Basis,
+    /// (M/m_i)^-1 modulo m_i.
+    factors: Vec<u64>,
+    /// 1/m_i.
+    inverses: Vec<f64>,
+    /// Row by row: the digits that the lower halves, the higher halves, and the number of primes
+    /// less k are multiplied by.
+    weights: Vec<Vec<u32>>,
+}
+
+/// What the sums over a tile are made of: for every block the lower halves, the higher ones, and
+/// the number of primes less k.
+type TileTerms = Vec<Vec<Vec<u64>>>;
+
+impl Reconstruction {
+    pub(super) fn new(ring: &Ring, basis: Basis, p: u64, block: usize) -> Result<Self, RingError> {
+        let moduli: Vec<u64> = basis.iter().map(|i| ring.modulus(i).value()).collect();
+        let without = |i: usize| {
+            moduli.iter().copied().enumerate().filter(move |&(j, _)| j != i).map(|(_, q)| q)
+        };
+        let low = (0..moduli.len()).map(|i| integer::product(p, without(i)));
+        let high =
+            (0..moduli.len()).map(|i| integer::product(p, without(i).chain([1 << HALF_BITS])));
+        let columns: Vec<Vec<u32>> =
+            low.chain(high).chain([integer::product(p, moduli.iter().copied())]).collect();
+        let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let weights = (0..rows)
+            .map(|j| columns.iter().map(|c| c.get(j).copied().unwrap_or(0)).collect())
+            .collect();
+        // Blocks that overlap in a row, times 2^25 for each half.
+        if (rows.div_ceil(block) as u64 * (2 * moduli.len() as u64 + 1)) << HALF_BITS
+            >= u64::from(u32::MAX)
+        {
+            return Err(RingError::BadDigits { prime: p as u32, block });
+        }
+        Ok(Reconstruction {
+            basis,
+            factors: basis
+                .iter()
+                .map(|i| ring.inverse_product(basis.minus(Basis::of([i])), i))
+                .collect(),
+            inverses: moduli.iter().map(|&q| 1.0 / q as f64).collect(),
+            weights,
+        })
+    }
+
+    pub(super) fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// The halves and quotients of a tile.
+    fn terms(&self, blocks: &[Vec<Limb>], tile: Range<usize>) -> TileTerms {
+        let mask = (1 << HALF_BITS) - 1;
+        let terms = |limbs: &Vec<Limb>| {
+            let ys: Vec<&[u64]> = limbs.iter().map(|limb| &limb[tile.clone()]).collect();
+            let mut quotients = vec![0; tile.len()];
+            kernels::rounded_quotient(&mut quotients, &ys, &self.inverses);
+            quotients.iter_mut().for_each(|k| *k = ys.len() as u64 - *k);
+            let low = ys.iter().map(|y| y.iter().map(|x| x & mask).collect());
+            let high = ys.iter().map(|y| y.iter().map(|x| x >> HALF_BITS).collect());
+            low.chain(high).chain([quotients]).collect()
+        };
+        blocks.iter().map(terms).collect()
+    }
+}
+
+impl AdicRing {
+    /// The evaluations of the blocks of `x`, centered, lowest first: one transform for each block
+    /// and transform prime.
+    pub fn evaluate(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
+        let blocks: Vec<Vec<&[u32]>> = x
+            .rows
+            .chunks(self.block)
+            .map(|rows| rows.iter().map(|row| &row[..]).collect())
+            .collect();
+        let basis = self.transform_primes();
+        let jobs: Vec<(usize, usize)> =
+            (0..blocks.len()).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
+        let limb = |(b, i): (usize, usize)| {
+            let (digits, (powers, offsets)) = (&blocks[b], &self.powers[i]);
+            let mut limb = self.ring.limb();
+            kernels::digit_residues(
+                self.ring.modulus(i),
+                &mut limb,
+                digits,
+                &powers[..digits.len()],
+                offsets[digits.len()],
+            );
+            self.ring.forward_limb(i, &mut limb);
+            limb
+        };
+        let limbs: Vec<Limb> = jobs.into_par_iter().map(limb).collect();
+        self.polynomials(limbs)
+    }
+
+    /// The evaluations of a polynomial of small signed coefficients in natural order.
+    pub fn evaluate_signed(&self, natural: &[i64]) -> Poly<Eval> {
+        sample::secret_poly(&self.ring, self.transform_primes(), natural)
+    }
+
+    /// The evaluations of a polynomial with coefficients below 2^31, in storage order.
+    pub fn evaluate_words(&self, stored: &[u64]) -> Poly<Eval> {
+        let limb = |_: usize| {
+            let mut limb = self.ring.limb();
+            limb.copy_from_slice(stored);
+            limb
+        };
+        let mut out: Poly<Coeff> = Poly::from_limbs(
+            self.transform_primes(),
+            self.transform_primes().iter().map(limb).collect(),
+        );
+        out.for_each(|i, limb| kernels::reduce_assign(self.ring.modulus(i), limb));
+        out.into_eval(&self.ring)
+    }
+
+    /// Limbs, polynomial by polynomial and prime by prime.
+    fn polynomials(&self, limbs: Vec<Limb>) -> Vec<Poly<Eval>> {
+        let basis = self.transform_primes();
+        let mut limbs = limbs.into_iter();
+        std::iter::from_fn(|| {
+            let own: Vec<Limb> = limbs.by_ref().take(basis.len()).collect();
+            (!own.is_empty()).then(|| Poly::from_limbs(basis, own))
+        })
+        .collect()
+    }
+
+    /// For each of `count` blocks the sum of the products of `pairs(block)`, in evaluations.
+    pub fn inner_products<'a>(
+        &self,
+        count: usize,
+        pairs: impl Fn(usize) -> Vec<(&'a Poly<Eval>, &'a Poly<Eval>)>,
+    ) -> Vec<Poly<Eval>> {
+        let pairs: Vec<_> = (0..count).map(pairs).collect();
+        let basis = self.transform_primes();
+        let jobs: Vec<(usize, usize)> =
+            (0..count).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
+        let limb = |(b, i): (usize, usize)| {
+            let (left, right): (Vec<&[u64]>, Vec<&[u64]>) =
+                pairs[b].iter().map(|(x, y)| (&x.limb(i)[..], &y.limb(i)[..])).unzip();
+            let mut limb = self.ring.limb();
+            kernels::inner_product(self.ring.modulus(i), &mut limb, &left, &right);
+            limb
+        };
+        let limbs: Vec<Limb> = jobs.into_par_iter().map(limb).collect();
+        self.polynomials(limbs)
+    }
+
+    /// The lowest `count` blocks of a product, in evaluations: block o is the sum of the a_i
+    /// b_(o-i).
+    pub fn multiply(&self, a: &[Poly<Eval>], b: &[Poly<Eval>], count: usize) -> Vec<Poly<Eval>> {
+        self.inner_products(count, |o| {
+            (0..=o).filter_map(|i| Some((a.get(i)?, b.get(o - i)?))).collect()
+        })
+    }
+
+    /// Σ p^(block o) v_o modulo p^`rows`, from the evaluations of the v_o, sums of at most
+    /// [`AdicRing::max_terms`] products of blocks. One inverse transform for each block and
+    /// transform prime.
+    pub fn digits(&self, blocks: Vec<Poly<Eval>>, rows: usize) -> AdicPoly {
+        let made = &self.reconstruction;
+        let (count, primes) = (blocks.len(), made.basis.len());
+        let mut limbs: Vec<Limb> = blocks.into_iter().flat_map(Poly::into_limbs).collect();
+        limbs.par_iter_mut().enumerate().for_each(|(k, limb)| {
+            let i = k % primes;
+            self.ring.inverse_limb(i, limb);
+            kernels::scalar_mul_assign(self.ring.modulus(i), limb, made.factors[i]);
+        });
+        let mut limbs = limbs.into_iter();
+        let terms: Vec<Vec<Limb>> =
+            (0..count).map(|_| limbs.by_ref().take(primes).collect()).collect();
+        // The offset of the digits, less (number of primes) M for every block.
+        let own = |row: usize, o: usize| {
+            let weights = row.checked_sub(self.block * o).and_then(|l| made.weights.get(l));
+            weights.map_or(0, |w| i128::from(w[2 * primes]) * primes as i128)
+        };
+        let offset =
+            |row: usize| i128::from(self.half()) - (0..count).map(|o| own(row, o)).sum::<i128>();
+        let constants = integer::carried(self.prime(), (0..rows).map(offset));
+        self.carried(
+            &constants,
+            |tile, _| made.terms(&terms, tile),
+            |terms, row, _, sum| {
+                let first = (row + 1).saturating_sub(made.weights.len()).div_ceil(self.block);
+                for (o, xs) in terms.iter().enumerate().take(row / self.block + 1).skip(first) {
+                    let xs: Vec<&[u64]> = xs.iter().map(|x| &x[..]).collect();
+                    kernels::multiply_add_halves(sum, &xs, &made.weights[row - self.block * o]);
+                }
+            },
+        )
+    }
+
+    /// As [`AdicRing::evaluate`], for a secret polynomial: wiped when dropped.
+    pub fn evaluate_secret(&self, x: &AdicPoly) -> Vec<Poly<Eval>> {
+        let mut blocks = self.evaluate(x);
+        blocks.iter_mut().for_each(Poly::wipe_on_drop);
+        blocks
+    }
+
+    /// The product modulo p^`rows` of polynomials of any numbers of rows. What it computes with is
+    /// wiped.
+    pub fn mul(&self, a: &AdicPoly, b: &AdicPoly, rows: usize) -> AdicPoly {
+        let blocks = self.blocks(a.rows()) + self.blocks(b.rows()) - 1;
+        let mut product = self.multiply(
+            &self.evaluate_secret(a),
+            &self.evaluate_secret(b),
+            blocks.min(self.blocks(rows)),
+        );
+        product.iter_mut().for_each(Poly::wipe_on_drop);
+        self.digits(product, rows)
+    }
+}

@@ -1,0 +1,96 @@
+//! What the evaluator computes with.
+
+use std::sync::{Arc, OnceLock};
+
+use everlevel_ring::{Eval, Poly};
+use everlevel_scheme::{Level, Meta};
+
+use crate::adic::{AdicPoly, AdicRing};
+
+/// A ciphertext: one polynomial c of phase c f ≡ m modulo 2, and what is public about it.
+/// `meta().noise` is log2 of the root mean square of the phase's embeddings, see [`crate::noise`].
+///
+/// Its evaluations are computed when a product first needs them, and shared by copies: about 2.7
+/// times the polynomial's memory, which is freed with the last copy.
+#[derive(Clone)]
+pub struct LtvCiphertext {
+    pub(crate) meta: Meta,
+    pub(crate) poly: AdicPoly,
+    evaluations: Arc<OnceLock<Vec<Poly<Eval>>>>,
+}
+
+impl LtvCiphertext {
+    pub(crate) fn new(meta: Meta, poly: AdicPoly) -> Self {
+        LtvCiphertext { meta, poly, evaluations: Arc::default() }
+    }
+
+    /// The same polynomial, with this noise.
+    pub(crate) fn with_noise(&self, noise: f64) -> Self {
+        LtvCiphertext { meta: Meta { noise, ..self.meta }, ..self.clone() }
+    }
+
+    /// Level and noise.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.meta.level
+    }
+
+    /// The polynomial.
+    pub fn poly(&self) -> &AdicPoly {
+        &self.poly
+    }
+
+    pub(crate) fn evaluations(&self, ring: &AdicRing) -> &[Poly<Eval>] {
+        // Not within the cell's lock: while it waits for parts of the transforms, a thread may take
+        // up another task that wants the same ones.
+        if self.evaluations.get().is_none() {
+            let _ = self.evaluations.set(ring.evaluate(&self.poly));
+        }
+        self.evaluations.get_or_init(Vec::new)
+    }
+
+    /// FNV-1a over all digits: equal ciphertexts have equal fingerprints on every machine, backend
+    /// and thread count. Not collision-resistant against anybody who tries.
+    pub fn fingerprint(&self) -> u64 {
+        let digits = self.poly.digits().flatten();
+        digits.fold(0xcbf2_9ce4_8422_2325, |h, &d| (h ^ u64::from(d)).wrapping_mul(0x100_0000_01b3))
+    }
+}
+
+impl std::fmt::Debug for LtvCiphertext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LtvCiphertext(level {}, noise 2^{:.1})", self.meta.level, self.meta.noise)
+    }
+}
+
+/// A sum of products before relinearization, in evaluations: its phase is that of multiplication by
+/// f².
+#[derive(Clone)]
+pub struct LtvProduct {
+    pub(crate) meta: Meta,
+    pub(crate) blocks: Vec<Poly<Eval>>,
+    /// How many products of blocks are summed.
+    pub(crate) terms: usize,
+}
+
+impl LtvProduct {
+    /// Level and noise.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+/// A rotated ciphertext of a linear map. Key switching is finished: the transforms that hoisting
+/// shares are cached in the ciphertext.
+pub struct LtvExtended(pub(crate) LtvCiphertext);
+
+/// A plaintext polynomial that multiplies ciphertexts.
+pub struct LtvDiagonal {
+    pub(crate) poly: Poly<Eval>,
+    /// log2 of its canonical norm.
+    pub(crate) norm: f64,
+}

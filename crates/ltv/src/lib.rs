@@ -1,0 +1,61 @@
+//! LTV over a chain of prime powers, as Doröz, Hu and Sunar build it (2014). **Insecure**: at the
+//! paper's parameters NTRU is overstretched, and sublattice attacks found since (Albrecht–Bai–Ducas
+//! 2016, Kirchner–Fouque 2017, Ducas–van Woerden 2021) recover a key by little more than LLL. It is
+//! here for the study of that paper, whole, and no other crate of the library needs it.
+//!
+//! The secret is f = 2u + 1, the public key h = 2g/f with u, g ← χ, truncated discrete Gaussian of
+//! bound 2. A ciphertext of m is one polynomial c = hs + 2e + m, of phase c f ≡ m modulo 2. The
+//! moduli are powers q = p^k of one prime, so that f is invertible modulo all of them if it is
+//! modulo p, and every key for a lower modulus is a key for the highest one, reduced.
+//!
+//! Level l has the modulus p^(l + 1); the paper's q_i is that of level t - 1 - i. [`LtvEvaluator`]
+//! implements [`everlevel_scheme::Scheme`].
+//!
+//! * [`adic`]: polynomials modulo powers of one prime, in digits to its base.
+//! * [`LtvSpec`], [`LtvParams`], [`Gadget`]: parameter sets; [`noise`]: the average case, equation
+//!   (4) of the paper.
+//! * [`LtvSecretKey`], [`LtvPublicKey`], [`LtvEvalKeys`]: keys.
+//! * [`wire`]: all of it as bytes.
+//! * [`original`]: the key generation of López-Alt, Tromer and Vaikuntanathan, with a prime for
+//!   each level.
+//! * [`analysis`]: the paper's formulas for the worst case, failure, and sizes.
+//!
+//! ```
+//! use everlevel_ltv::{KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
+//! use everlevel_scheme::{NextUse, OptIn, Scheme};
+//! use rand_chacha::ChaCha20Rng;
+//! use rand_core::SeedableRng;
+//!
+//! let params = LtvParams::named("insecure_ltv-m255", OptIn::InsecureResearch)?;
+//! let mut rng = ChaCha20Rng::seed_from_u64(1);
+//! let secret = LtvSecretKey::generate(&params, &mut rng);
+//! let keys = LtvEvalKeys::generate(&secret, &[], KeyForm::Evaluations, &mut rng);
+//! let scheme = LtvEvaluator::new(keys)?;
+//!
+//! let x = secret.encrypt(&params.encode(&[1, 0, 1, 1])?, &mut rng)?;
+//! let y = secret.encrypt(&params.encode(&[1, 1, 0, 1])?, &mut rng)?;
+//! let product = scheme.mul(&x, &y, NextUse::Keep)?;
+//! assert_eq!(params.decode(&secret.decrypt(&product)?)?[..4], [1, 0, 0, 1]);
+//! # Ok::<(), everlevel_scheme::SchemeError>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod adic;
+pub mod analysis;
+mod ciphertext;
+mod evaluator;
+mod keys;
+pub mod noise;
+mod ops;
+pub mod original;
+mod parts;
+mod spec;
+mod switching;
+pub mod wire;
+
+pub use adic::{AdicPoly, AdicRing};
+pub use ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
+pub use evaluator::LtvEvaluator;
+pub use keys::{LtvPublicKey, LtvSecretKey};
+pub use spec::{Gadget, LtvParams, LtvSpec, SETS};
+pub use switching::{KeyForm, LtvEvalKeys, SwitchKey};

@@ -1,0 +1,332 @@
+//! Parameter sets.
+
+use std::sync::Arc;
+
+use everlevel_arith::primes;
+use everlevel_ring::{PlainRing, Ring, SlotShape, sample};
+use everlevel_scheme::params::KeySecurity;
+use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
+use serde::{Deserialize, Serialize};
+
+use crate::adic::{AdicPoly, AdicRing};
+use crate::noise::AverageCase;
+use crate::switching::KeyForm;
+
+/// Into which digits key switching cuts a ciphertext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gadget {
+    /// Digits to the base 2^bits; 1 bit in the paper, windows in Öztürk, Doröz, Savaş and Sunar
+    /// (2015).
+    Windows {
+        /// The bits of a digit, 1 to 16.
+        bits: u32,
+    },
+    /// Digits to the base p^rows, and p^rows as a special modulus, by which results are divided.
+    Hybrid {
+        /// The rows of a digit, 1 to 16.
+        rows: usize,
+    },
+}
+
+/// What defines a parameter set. The plaintext modulus is 2.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LtvSpec {
+    /// The name.
+    pub name: String,
+    /// The index m of the ring.
+    pub index: u64,
+    /// p is the largest prime below 2 to this power that the ring has a transform for.
+    pub prime_bits: u32,
+    /// t: the highest modulus is p^t.
+    pub levels: usize,
+    /// The digits of key switching.
+    pub gadget: Gadget,
+}
+
+/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and X^4096
+/// + 1 with 125 bits, of the paper's section 8.
+type Row = (&'static str, u64, u32, usize, Gadget);
+
+/// The sets there are. None is secure; see the [crate](crate).
+pub const SETS: [Row; 6] = [
+    ("ltv-32768", 65535, 31, 41, Gadget::Hybrid { rows: 6 }),
+    ("ltv-27000", 32767, 30, 41, Gadget::Hybrid { rows: 6 }),
+    ("insecure_ltv-m4369", 4369, 31, 41, Gadget::Hybrid { rows: 6 }),
+    ("insecure_ltv-m255", 255, 31, 12, Gadget::Hybrid { rows: 3 }),
+    ("insecure_ltv-m255-binary", 255, 31, 6, Gadget::Windows { bits: 1 }),
+    ("insecure_ltv-n4096", 8192, 25, 5, Gadget::Windows { bits: 1 }),
+];
+
+/// Rows in a block of products where the gadget does not say.
+const BLOCK: usize = 6;
+
+impl LtvSpec {
+    /// The set of this name.
+    ///
+    /// # Errors
+    /// [`SchemeError::UnknownParams`].
+    pub fn named(name: &str) -> Result<Self, SchemeError> {
+        let unknown = || SchemeError::UnknownParams {
+            name: name.into(),
+            known: SETS.map(|row| row.0).join(", "),
+        };
+        let &(name, index, prime_bits, levels, gadget) =
+            SETS.iter().find(|row| row.0 == name).ok_or_else(unknown)?;
+        Ok(LtvSpec { name: name.into(), index, prime_bits, levels, gadget })
+    }
+
+    fn bad(&self, problem: impl Into<String>) -> SchemeError {
+        SchemeError::BadParams { name: self.name.clone(), problem: problem.into() }
+    }
+
+    /// p.
+    ///
+    /// # Errors
+    /// [`SchemeError::BadParams`] if there is none, or the set does not hold together.
+    pub fn prime(&self) -> Result<u32, SchemeError> {
+        let window = match self.gadget {
+            Gadget::Windows { bits } => (1..=16).contains(&bits),
+            Gadget::Hybrid { rows } => (1..=16).contains(&rows),
+        };
+        if !(16..=31).contains(&self.prime_bits) || !(1..=64).contains(&self.levels) || !window {
+            return Err(self.bad(
+                "expected a prime of 16 to 31 bits, 1 to 64 levels, and windows of 1 to 16 bits \
+                 or rows",
+            ));
+        }
+        let step = Ring::prime_step(self.index)?;
+        let prime = primes::primes_congruent_one(step, 1 << self.prime_bits)
+            .next()
+            .filter(|p| p >> (self.prime_bits - 2) > 0);
+        let none = || self.bad(format!("no prime of {} bits is 1 modulo {step}", self.prime_bits));
+        prime.and_then(|p| u32::try_from(p).ok()).ok_or_else(none)
+    }
+
+    /// The rows of the special modulus.
+    fn special_rows(&self) -> usize {
+        match self.gadget {
+            Gadget::Windows { .. } => 0,
+            Gadget::Hybrid { rows } => rows,
+        }
+    }
+
+    /// The key f = 2 u + 1 at the modulus of the switching keys.
+    fn security(&self, prime: u32) -> Result<KeySecurity, SchemeError> {
+        let modulus_bits = (self.levels + self.special_rows()) as f64 * f64::from(prime).log2();
+        Ok(KeySecurity::ntru(
+            Ring::degree_of(self.index)?,
+            modulus_bits,
+            2.0,
+            Some(sample::GAUSSIAN_VARIANCE),
+        ))
+    }
+}
+
+/// How many rows ciphertexts at `level` have.
+pub(crate) fn rows(level: Level) -> usize {
+    level.0 + 1
+}
+
+struct Inner {
+    spec: LtvSpec,
+    security: KeySecurity,
+    ring: AdicRing,
+    plain: Option<PlainRing>,
+    noise: AverageCase,
+}
+
+/// A validated parameter set with its tables. Immutable, cheap to clone, shareable.
+#[derive(Clone)]
+pub struct LtvParams(Arc<Inner>);
+
+impl LtvParams {
+    /// Builds a set.
+    ///
+    /// # Errors
+    /// [`SchemeError::Insecure`] without the opt-in, for every set; [`SchemeError::BadParams`] and
+    /// [`SchemeError::Ring`] for sets that do not hold together.
+    pub fn new(spec: LtvSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
+        let prime = spec.prime()?;
+        let security = spec.security(prime)?;
+        if opt_in == OptIn::SecureOnly {
+            return Err(SchemeError::Insecure { name: spec.name, bits: security.bits });
+        }
+        let block = match spec.gadget {
+            Gadget::Hybrid { rows } => rows,
+            Gadget::Windows { .. } => BLOCK.min(spec.levels),
+        };
+        // A key switch sums as many products as there are digits of a block; windows are too small
+        // to count.
+        let ring = AdicRing::new(spec.index, prime, block, 4 * spec.levels.div_ceil(block))?;
+        let plain = match spec.index.is_power_of_two() {
+            true => None,
+            false => Some(PlainRing::new(SlotShape::new(spec.index, 2, 1)?)?),
+        };
+        let noise = AverageCase::new(&ring, spec.gadget);
+        Ok(LtvParams(Arc::new(Inner { spec, security, ring, plain, noise })))
+    }
+
+    /// The set of this name.
+    ///
+    /// # Errors
+    /// As [`LtvParams::new`], and [`SchemeError::UnknownParams`].
+    pub fn named(name: &str, opt_in: OptIn) -> Result<Self, SchemeError> {
+        Self::new(LtvSpec::named(name)?, opt_in)
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &LtvSpec {
+        &self.0.spec
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.0.spec.name
+    }
+
+    /// What breaks the key f, and at what cost: of the sets of the paper LLL does.
+    pub fn security(&self) -> &KeySecurity {
+        &self.0.security
+    }
+
+    /// The ring modulo powers of p.
+    pub fn ring(&self) -> &AdicRing {
+        &self.0.ring
+    }
+
+    /// The degree n.
+    pub fn degree(&self) -> usize {
+        self.0.ring.ring().degree()
+    }
+
+    /// Plaintexts and slots modulo 2.
+    ///
+    /// # Errors
+    /// [`SchemeError::BadParams`] for a power of two, over which polynomials modulo 2 have no
+    /// slots.
+    pub fn plain(&self) -> Result<&PlainRing, SchemeError> {
+        let none = || self.0.spec.bad("a ring whose index is a power of two has no slots modulo 2");
+        self.0.plain.as_ref().ok_or_else(none)
+    }
+
+    /// The noise model.
+    pub fn noise(&self) -> &AverageCase {
+        &self.0.noise
+    }
+
+    /// The highest level, t - 1.
+    pub fn top(&self) -> Level {
+        Level(self.0.spec.levels - 1)
+    }
+
+    /// log2 of the modulus p^(level + 1).
+    pub fn modulus_bits(&self, level: Level) -> f64 {
+        rows(level) as f64 * self.noise().prime_bits()
+    }
+
+    /// The rows of the special modulus.
+    pub fn special_rows(&self) -> usize {
+        self.0.spec.special_rows()
+    }
+
+    /// The rows of keys: those of the highest modulus and the special ones.
+    pub fn key_rows(&self) -> usize {
+        self.0.spec.levels + self.special_rows()
+    }
+
+    /// How many digits key switching cuts ciphertexts at `level` into.
+    pub fn digit_count(&self, level: Level) -> usize {
+        match self.0.spec.gadget {
+            Gadget::Windows { bits } => self.ring().window_count(bits, rows(level)),
+            Gadget::Hybrid { rows: digit } => rows(level).div_ceil(digit),
+        }
+    }
+
+    /// Bytes of an evaluation key, or of the key of one automorphism, in this form.
+    pub fn key_bytes(&self, form: KeyForm) -> u64 {
+        let (n, digits) = (self.degree() as u64, self.digit_count(self.top()) as u64);
+        let limbs = self.ring().blocks(self.key_rows()) * self.ring().transform_primes().len();
+        digits
+            * match form {
+                KeyForm::Evaluations => limbs as u64 * n * 8,
+                KeyForm::Polynomial => self.key_rows() as u64 * n * 4,
+            }
+    }
+
+    /// Encodes bits, one a slot.
+    ///
+    /// # Errors
+    /// More values than slots, one that is no bit, or a ring without slots.
+    pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Ok(Plaintext::modulo_p(self.plain()?.encode(values, 1)?))
+    }
+
+    /// The bits in the slots.
+    ///
+    /// # Errors
+    /// A plaintext of another set or with slots outside of F_2, or a ring without slots.
+    pub fn decode(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
+        Ok(self.plain()?.decode(plaintext.coefficients(), 1)?)
+    }
+
+    /// Encodes elements of GF(2^d), d bits a slot, slot by slot, in the basis of
+    /// [`PlainRing::encode_elements`].
+    ///
+    /// # Errors
+    /// Another number of values, one that is no bit, or a ring without slots.
+    pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Ok(Plaintext::modulo_p(self.plain()?.encode_elements(values, 1)?))
+    }
+
+    /// The elements of GF(2^d) in the slots.
+    ///
+    /// # Errors
+    /// A plaintext of another set, or a ring without slots.
+    pub fn decode_elements(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
+        Ok(self.plain()?.decode_elements(plaintext.coefficients(), 1)?)
+    }
+
+    /// A plaintext by its n coefficients modulo 2, in natural order.
+    ///
+    /// # Errors
+    /// Another number of coefficients, or one that is no bit.
+    pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
+        let plaintext = Plaintext::modulo_p(coefficients);
+        self.message(&plaintext).map(|_| plaintext)
+    }
+
+    /// The coefficients of a plaintext of this set, as signed words.
+    pub(crate) fn message(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
+        let bits = plaintext.coefficients().iter().all(|&c| c < 2);
+        if plaintext.exponent() != 1 || plaintext.coefficients().len() != self.degree() || !bits {
+            return Err(SchemeError::WrongParams {
+                object: "the plaintext",
+                name: self.name().into(),
+            });
+        }
+        Ok(plaintext.coefficients().iter().map(|&c| c as i64).collect())
+    }
+
+    /// The coefficients of an integer.
+    pub(crate) fn constant(&self, c: i64, level: Level) -> AdicPoly {
+        self.ring().from_signed(&self.ring().constant(c), rows(level))
+    }
+
+    /// # Errors
+    /// [`SchemeError::BadLevel`] above the highest level.
+    pub(crate) fn check_level(&self, level: Level) -> Result<(), SchemeError> {
+        if level > self.top() {
+            Err(SchemeError::BadLevel { found: level, highest: self.top() })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl std::fmt::Debug for LtvParams {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LtvParams({}, {:?})", self.name(), self.ring())
+    }
+}

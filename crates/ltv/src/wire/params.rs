@@ -1,0 +1,71 @@
+//! Parameter sets: their JSON.
+
+use everlevel_scheme::OptIn;
+use everlevel_wire::container::{Layout, Planned, encode};
+use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
+
+use crate::spec::{LtvParams, LtvSpec};
+
+/// A specification as JSON without white space, its fields in the order of [`LtvSpec`].
+pub fn canonical_json(spec: &LtvSpec) -> String {
+    serde_json::to_string(spec).expect("a specification has string keys and finite numbers only")
+}
+
+/// The id of parameters: the first 16 bytes of BLAKE3 of [`canonical_json`].
+pub fn id_of(params: &LtvParams) -> ParamsId {
+    id_of_spec(params.spec())
+}
+
+fn id_of_spec(spec: &LtvSpec) -> ParamsId {
+    ParamsId::of_json(&canonical_json(spec))
+}
+
+/// A parameter set as bytes.
+///
+/// # Errors
+/// Metadata of 4 GiB or more.
+pub fn to_bytes(params: &LtvParams, metadata: &Metadata) -> Result<Vec<u8>, WireError> {
+    let json = canonical_json(params.spec());
+    let record = Planned { descriptor: Vec::new(), length: json.len() };
+    encode(ObjectKind::LTV_PARAMS, id_of(params), metadata, &[record], |_, out| {
+        out.copy_from_slice(json.as_bytes())
+    })
+}
+
+/// The specification in bytes, not validated yet.
+///
+/// # Errors
+/// What the container or the JSON breaks.
+pub fn spec_from_bytes(
+    bytes: &[u8],
+    options: &ReadOptions,
+) -> Result<(LtvSpec, Metadata), WireError> {
+    let layout = Layout::of_kind(bytes, ObjectKind::LTV_PARAMS, options)?;
+    if layout.entries.len() != 1 || !layout.entries[0].0.descriptor.is_empty() {
+        return Err(WireError::malformed("records of parameters", "one", layout.entries.len()));
+    }
+    let json = layout.record(bytes, 0, options)?;
+    let spec: LtvSpec = serde_json::from_slice(json)
+        .map_err(|e| WireError::malformed("parameters", "the JSON of a specification", e))?;
+    if canonical_json(&spec).as_bytes() != json || id_of_spec(&spec) != layout.id {
+        return Err(WireError::malformed(
+            "parameters",
+            "canonical JSON with the id of the header",
+            "something else",
+        ));
+    }
+    Ok((spec, layout.metadata))
+}
+
+/// The parameter set in bytes, validated.
+///
+/// # Errors
+/// As [`spec_from_bytes`] and [`LtvParams::new`].
+pub fn from_bytes(
+    bytes: &[u8],
+    opt_in: OptIn,
+    options: &ReadOptions,
+) -> Result<(LtvParams, Metadata), WireError> {
+    let (spec, metadata) = spec_from_bytes(bytes, options)?;
+    Ok((LtvParams::new(spec, opt_in)?, metadata))
+}

@@ -1,0 +1,109 @@
+//! Format version 1 as it was first written: these files are read for ever. `cargo test -p
+//! everlevel-ltv golden -- --ignored` wrote them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use everlevel_ltv::wire::{ciphertexts, eval_keys, params, public_key, secret_key};
+use everlevel_ltv::{KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
+use everlevel_ring::GaloisElement;
+use everlevel_scheme::{Level, OptIn, Plaintext, Scheme};
+use everlevel_wire::file::{Existing, write_file};
+use everlevel_wire::{BoundPolicy, Metadata, ReadOptions, inspect};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+const SET: &str = "insecure_ltv-m255";
+
+fn path(kind: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/golden/v1", &format!("{SET}.{kind}")].iter().collect()
+}
+
+fn stored(kind: &str) -> Vec<u8> {
+    let path = path(kind);
+    fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn metadata() -> Metadata {
+    Metadata::from([
+        ("layout".into(), "coefficients".into()),
+        ("written by".into(), "format 1".into()),
+    ])
+}
+
+fn message(set: &LtvParams) -> Plaintext {
+    set.from_coefficients((0..set.degree() as u64).map(|i| i / 3 % 2).collect()).unwrap()
+}
+
+#[test]
+#[ignore = "writes the stored files: run once for each version of the format"]
+fn write_golden_files() {
+    let set = LtvParams::named(SET, OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(2026);
+    let secret = LtvSecretKey::generate(&set, &mut rng);
+    let g = GaloisElement::new(255, 2).unwrap();
+    let keys = LtvEvalKeys::generate(&secret, &[g], KeyForm::Polynomial, &mut rng);
+    let x = secret.encrypt_at(&message(&set), Level(2), &mut rng).unwrap();
+    let write =
+        |kind: &str, bytes: Vec<u8>| write_file(&path(kind), &bytes, Existing::Replace).unwrap();
+    write("params", params::to_bytes(&set, &metadata()).unwrap());
+    write("secret_key", secret_key::expose_to_bytes(&secret, &metadata()).unwrap().to_vec());
+    write("public_key", public_key::to_bytes(secret.public(), &metadata()).unwrap());
+    write("eval_keys", eval_keys::to_bytes(&keys, &metadata()).unwrap());
+    write("ciphertexts", ciphertexts::to_bytes(&set, &[x], &metadata()).unwrap());
+}
+
+#[test]
+fn version_1_is_read_and_written_again_byte_by_byte() {
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    let bytes = stored("params");
+    let (set, found) = params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap();
+    assert_eq!((set.name(), &found), (SET, &metadata()));
+    assert!(params::to_bytes(&set, &found).unwrap() == bytes);
+    let bytes = stored("secret_key");
+    let (secret, found) = secret_key::from_bytes(&set, &bytes, &options).unwrap();
+    assert!(*secret_key::expose_to_bytes(&secret, &found).unwrap() == bytes);
+    let bytes = stored("public_key");
+    let (public, found) = public_key::from_bytes(&set, &bytes, &options).unwrap();
+    assert!(public_key::to_bytes(&public, &found).unwrap() == bytes);
+    assert!(public_key::to_bytes(secret.public(), &found).unwrap() == bytes);
+    let bytes = stored("ciphertexts");
+    let (xs, found) = ciphertexts::from_bytes(&set, &bytes, &options).unwrap();
+    assert!(ciphertexts::to_bytes(&set, &xs, &found).unwrap() == bytes);
+    assert_eq!(secret.decrypt(&xs[0]).unwrap(), message(&set));
+    let bytes = stored("eval_keys");
+    let (keys, found) =
+        eval_keys::from_bytes(&set, KeyForm::Evaluations, &bytes, &options).unwrap();
+    assert!(eval_keys::to_bytes(&keys, &found).unwrap() == bytes);
+    let evaluator = LtvEvaluator::new(keys).unwrap();
+    let g = GaloisElement::new(255, 2).unwrap();
+    let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
+    assert_eq!(
+        rotated.coefficients(),
+        set.plain().unwrap().galois(message(&set).coefficients(), g, 1)
+    );
+}
+
+/// The id of parameters, computed by hand as docs/format.md has it.
+#[test]
+fn the_id_is_that_of_the_json() {
+    let set = LtvParams::named(SET, OptIn::InsecureResearch).unwrap();
+    let json = params::canonical_json(set.spec());
+    let id = params::id_of(&set).0;
+    assert_eq!(id, blake3::hash(json.as_bytes()).as_bytes()[..16]);
+    let bytes = stored("params");
+    assert!(bytes.ends_with(json.as_bytes()) && bytes[16..32] == id);
+}
+
+/// The container knows the kinds by number and name.
+#[test]
+fn every_kind_is_named() {
+    let options = ReadOptions::default();
+    let found = ["params", "secret_key", "public_key", "eval_keys", "ciphertexts"].map(|kind| {
+        let kind = inspect(&stored(kind), &options).unwrap().kind;
+        (kind.number(), kind.to_string())
+    });
+    let names = ["parameters", "a secret key", "a public key", "evaluation keys", "ciphertexts"];
+    let expected = names.map(|name| format!("{name} of LTV over prime powers"));
+    assert_eq!(found, std::array::from_fn(|i| (8 + i as u16, expected[i].clone())));
+}

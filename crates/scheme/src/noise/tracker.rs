@@ -1,0 +1,188 @@
+//! What follows the public data of ciphertexts through a computation.
+
+use std::sync::Arc;
+
+use everlevel_ring::{PlainRing, PrimePower, Ring};
+
+use super::meta::Meta;
+use super::model::{Account, NoiseModel};
+use crate::error::SchemeError;
+use crate::spec::{Chain, Form, Level, ParamsSpec};
+
+/// Depths from outside stay below, so that counting on cannot overflow.
+const DEPTH_LIMIT: u32 = 1 << 30;
+
+/// Levels and noise of a parameter set: what each operation does to [`Meta`], the public data of a
+/// ciphertext. All schemes share it, so a circuit has the same levels and bounds on each of them.
+///
+/// Methods have the names of the operations that they follow, from [`NoiseTracker::add`] to
+/// [`NoiseTracker::raised_message`]. Those that return a `Result` refuse what would not decrypt.
+#[derive(Clone)]
+pub struct NoiseTracker {
+    pub(super) spec: Arc<ParamsSpec>,
+    pub(super) ring: Arc<Ring>,
+    pub(super) plain: Arc<PlainRing>,
+    pub(super) chain: Arc<Chain>,
+    pub(super) bound: NoiseModel,
+    pub(super) average: NoiseModel,
+}
+
+impl NoiseTracker {
+    /// The tracker of a set: the ring has the primes of the chain, which `Chain::build` made from
+    /// the specification.
+    pub(crate) fn new(
+        spec: Arc<ParamsSpec>,
+        ring: Arc<Ring>,
+        plain: Arc<PlainRing>,
+        chain: Arc<Chain>,
+    ) -> Self {
+        let [bound, average] =
+            [Account::Bound, Account::Average].map(|a| NoiseModel::new(&spec, &ring, &chain, a));
+        NoiseTracker { spec, ring, plain, chain, bound, average }
+    }
+
+    /// The noise model: bounds.
+    pub fn bound(&self) -> &NoiseModel {
+        &self.bound
+    }
+
+    /// The same model on average: for information.
+    pub fn average(&self) -> &NoiseModel {
+        &self.average
+    }
+
+    /// Arithmetic modulo the plaintext modulus of `m`.
+    pub(super) fn arithmetic(&self, m: &Meta) -> PrimePower {
+        self.plain.modulus(m.exponent)
+    }
+
+    pub(super) fn t(&self, m: &Meta) -> u64 {
+        self.plain.shape().plain_modulus(m.exponent)
+    }
+
+    /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become
+    /// multiples of t.
+    pub(crate) fn divisor(&self, m: &Meta) -> u64 {
+        m.form.divisor(self.t(m))
+    }
+
+    /// A fresh encryption with this bound on its noise, in the form of the set.
+    pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
+        let form = self.spec.form;
+        Meta {
+            level,
+            exponent,
+            form,
+            factor: self.fresh_factor(form, level, exponent),
+            depth: 0,
+            noise,
+            estimate: noise,
+        }
+    }
+
+    /// The same with the noise that the models give.
+    pub fn modelled(
+        &self,
+        level: Level,
+        exponent: u32,
+        noise: impl Fn(&NoiseModel) -> f64,
+    ) -> Meta {
+        Meta { estimate: noise(&self.average), ..self.fresh(level, exponent, noise(&self.bound)) }
+    }
+
+    /// The factor of a fresh encryption: 1, or -q modulo t in BFV form, where the textbook's ⌊q/t
+    /// m⌉ is what that stands for.
+    pub fn fresh_factor(&self, form: Form, level: Level, exponent: u32) -> u64 {
+        let t = self.plain.modulus(exponent);
+        match form {
+            Form::Bgv => 1,
+            Form::Bfv => t.neg(self.ring.product_mod(self.chain.basis(level), t)),
+        }
+    }
+
+    /// `m` after a change of its noise: of the bound by the one model, of the estimate by the
+    /// other.
+    pub(super) fn changed(&self, m: &Meta, change: impl Fn(&NoiseModel, f64) -> f64) -> Meta {
+        Meta {
+            noise: change(&self.bound, m.noise),
+            estimate: change(&self.average, m.estimate),
+            ..*m
+        }
+    }
+
+    /// What two ciphertexts give, with the rest of `a`.
+    pub(super) fn merged(
+        &self,
+        a: &Meta,
+        b: &Meta,
+        merge: impl Fn(&NoiseModel, f64, f64) -> f64,
+    ) -> Meta {
+        let (noise, estimate) =
+            (merge(&self.bound, a.noise, b.noise), merge(&self.average, a.estimate, b.estimate));
+        Meta { noise, estimate, depth: a.depth.max(b.depth), ..*a }
+    }
+
+    /// log2 of the norm that is expected of a ciphertext like `m`: the largest of n/2 embeddings,
+    /// taken for independent and normal.
+    pub(crate) fn expected_norm(&self, m: &Meta) -> f64 {
+        m.estimate + (self.ring.degree() as f64).ln().log2() / 2.0
+    }
+
+    /// log2(modulus / (2 times the largest coefficient that the noise bound allows)).
+    pub fn capacity(&self, m: &Meta) -> f64 {
+        self.chain.bits(m.level) - m.noise - 1.0 - self.ring.coefficient_bits()
+    }
+
+    /// The noise bound at `level` that leaves `capacity` bits.
+    pub(crate) fn noise_at(&self, level: Level, capacity: f64) -> f64 {
+        self.chain.bits(level) - 1.0 - self.ring.coefficient_bits() - capacity
+    }
+
+    /// The largest noise bound at which a ciphertext at `level` decrypts.
+    pub fn largest_noise(&self, level: Level) -> f64 {
+        self.noise_at(level, 1e-5)
+    }
+
+    /// Passes `m` if decryption is exact, with a hair to spare for floating point.
+    pub fn checked(&self, m: Meta, operation: &'static str) -> Result<Meta, SchemeError> {
+        if self.capacity(&m) >= 1e-6 {
+            return Ok(m);
+        }
+        Err(self.too_noisy(&m, operation))
+    }
+
+    pub(super) fn too_noisy(&self, m: &Meta, operation: &'static str) -> SchemeError {
+        let (noise_bits, modulus_bits) = (m.noise, self.chain.bits(m.level));
+        SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level: m.level }
+    }
+
+    /// Passes public data that a ciphertext of these parameters can have, wherever it came from.
+    ///
+    /// # Errors
+    /// A level above the top, a plaintext exponent that the set does not provide, a factor that is
+    /// no unit modulo p^e, a depth of 2^30 or more, a noise bound that is not finite or does not
+    /// allow decryption.
+    pub fn check_meta(&self, m: &Meta) -> Result<(), SchemeError> {
+        if m.level > self.chain.top() {
+            return Err(SchemeError::BadLevel { found: m.level, highest: self.chain.top() });
+        }
+        let highest = self.plain.shape().max_exponent();
+        let bad = |what, expected: String, found: String| {
+            Err(SchemeError::BadArgument { what, expected, found })
+        };
+        if !(1..=highest).contains(&m.exponent) {
+            return bad("plaintext exponent", format!("1 to {highest}"), m.exponent.to_string());
+        }
+        let t = self.arithmetic(m);
+        if m.factor >= t.value() || m.factor.is_multiple_of(t.prime()) {
+            return bad("factor", format!("a unit below {}", t.value()), m.factor.to_string());
+        }
+        if m.depth >= DEPTH_LIMIT {
+            return bad("depth", format!("less than {DEPTH_LIMIT}"), m.depth.to_string());
+        }
+        if !m.noise.is_finite() {
+            return bad("noise bound", "a finite number".into(), m.noise.to_string());
+        }
+        self.checked(*m, "reading a ciphertext").map(|_| ())
+    }
+}

@@ -1,0 +1,345 @@
+//! The ladder of moduli.
+//!
+//! Every level is a product of q0, the first few word-size primes and some of the fine primes. A
+//! fine prime that was dropped may come back at a lower level (the ciphertext is multiplied by it
+//! before the division), so with fine primes a few bits short of a word the ladder stops near any
+//! size without more limbs than words alone would need. Why this and not one prime a level:
+//! docs/adr/0002.
+
+use everlevel_arith::primes;
+use everlevel_ring::{Basis, Ring};
+
+use super::form::Form;
+use super::level::Level;
+use super::params::ParamsSpec;
+use crate::error::SchemeError;
+
+/// Levels closer than this are merged into the one with fewer limbs, then cheaper key switches.
+const MERGE_BITS: f64 = 1.0;
+
+/// How polynomials are decomposed for key switching: digits of as many primes as there are special
+/// ones.
+///
+/// A level that has lost its upper words leaves their primes free, and the modulus that security
+/// was counted for has room for them: they become special primes there. With a larger P digits are
+/// larger and fewer, so a key switch in the middle of the ladder costs a third of what it would
+/// with the top level's two special primes (docs/adr/0008).
+#[derive(Clone, Debug)]
+pub struct Gadget {
+    special: Basis,
+    groups: Vec<Basis>,
+    /// Of a ciphertext: how many polynomials a key switch divides by P.
+    components: usize,
+}
+
+impl Gadget {
+    /// The special primes, whose product is P.
+    pub fn special(&self) -> Basis {
+        self.special
+    }
+
+    /// The digits that `basis` touches, as (position among the groups, primes of the group that are
+    /// in the basis).
+    pub fn digits(&self, basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
+        self.groups
+            .iter()
+            .enumerate()
+            .map(move |(i, g)| (i, g.intersection(basis)))
+            .filter(|(_, g)| !g.is_empty())
+    }
+
+    /// Transforms of one key switch at `basis`, roughly: digits over all primes, and the division
+    /// by P.
+    fn cost(&self, basis: Basis) -> usize {
+        let (k, special) = (basis.len(), self.special.len());
+        (self.digits(basis).count() + self.components) * (k + special)
+    }
+}
+
+/// A gadget of a parameter set, by its position among [`Chain::gadgets`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GadgetId(pub usize);
+
+/// The primes of a parameter set by their roles, and the ladder.
+#[derive(Debug)]
+pub struct Chain {
+    rungs: Vec<(f64, Basis, GadgetId)>,
+    gadgets: Vec<Gadget>,
+    encapsulation: Gadget,
+    /// All primes that keys are made for, and of each level those that hold its products over q
+    /// (none unless the set has BFV products).
+    keyed: Basis,
+    auxiliary: Vec<Basis>,
+}
+
+impl Chain {
+    /// Chooses the primes and builds the ladder. Returns it with the primes in ring order: q0,
+    /// words, fine, special.
+    pub(crate) fn build(spec: &ParamsSpec) -> Result<(Chain, Vec<u64>), SchemeError> {
+        let taken = std::cell::RefCell::new(Vec::<u64>::new());
+        let step = Ring::prime_step(spec.index)?;
+        let pick = |bits: u32| -> Result<u64, SchemeError> {
+            // 1 mod p as well, so that correction factors vanish: the largest such prime of that
+            // size, else any that the transform can use.
+            let below = 1u64 << bits;
+            let near = below / 2;
+            let free = |q: &u64| !taken.borrow().contains(q) && *q != spec.plain_prime;
+            let both = step.checked_mul(spec.plain_prime).filter(|&step| step < below);
+            let found = both
+                .and_then(|step| {
+                    primes::primes_congruent_one(step, below).take_while(|&q| q >= near).find(free)
+                })
+                .or_else(|| {
+                    primes::primes_congruent_one(step, below).take_while(|&q| q >= near).find(free)
+                });
+            let q = found.ok_or_else(|| SchemeError::BadParams {
+                name: spec.name.clone(),
+                problem: format!(
+                    "no unused prime of {bits} bits that is 1 modulo {step}: ask for larger or \
+                     fewer primes"
+                ),
+            })?;
+            taken.borrow_mut().push(q);
+            Ok(q)
+        };
+        let base =
+            if spec.base_bits <= 50 { vec![pick(spec.base_bits)?] } else { base_pair(spec, step)? };
+        taken.borrow_mut().extend(&base);
+        let special: Vec<u64> =
+            (0..spec.special).map(|_| pick(spec.word_bits)).collect::<Result<_, _>>()?;
+        let words: Vec<u64> =
+            (0..spec.words).map(|_| pick(spec.word_bits)).collect::<Result<_, _>>()?;
+        let fine: Vec<u64> = spec.fine_bits.iter().map(|&b| pick(b)).collect::<Result<_, _>>()?;
+
+        let (w, f) = (words.len(), fine.len());
+        let b = base.len();
+        let fine_at = b + w;
+        let special_at = fine_at + f;
+        let gadgets = gadgets(spec, b, w, f);
+        // The cheapest gadget whose special primes are free; every one would be correct.
+        let choose = |basis: Basis| -> GadgetId {
+            let free = gadgets
+                .iter()
+                .enumerate()
+                .filter(|(_, g)| g.special.intersection(basis).is_empty());
+            GadgetId(free.min_by_key(|(i, g)| (g.cost(basis), *i)).map_or(0, |(i, _)| i))
+        };
+
+        let log = |q: u64| (q as f64).log2();
+        let mut candidates: Vec<(f64, Basis)> = Vec::new();
+        for used in 0..=w {
+            let low = base.iter().map(|&q| log(q)).sum::<f64>()
+                + words[..used].iter().map(|&q| log(q)).sum::<f64>();
+            for mask in 0..1usize << f {
+                let chosen = (0..f).filter(|i| mask >> i & 1 == 1);
+                let bits = low + chosen.clone().map(|i| log(fine[i])).sum::<f64>();
+                candidates
+                    .push((bits, Basis::of((0..b + used).chain(chosen.map(|i| fine_at + i)))));
+            }
+        }
+        let cost = |basis: Basis| (basis.len(), gadgets[choose(basis).0].cost(basis), basis);
+        candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let all = Basis::of(0..special_at);
+        let mut rungs: Vec<(f64, Basis)> = Vec::new();
+        for candidate in candidates {
+            match rungs.last_mut() {
+                Some(last) if candidate.0 - last.0 < MERGE_BITS && last.1.len() > b => {
+                    // The top level must stay reachable: it is what fresh ciphertexts and keys use.
+                    if candidate.1 == all || cost(candidate.1) < cost(last.1) {
+                        *last = candidate;
+                    }
+                }
+                _ => rungs.push(candidate),
+            }
+        }
+        let mut moduli = [base, words, fine, special].concat();
+        let keyed = Basis::of(0..moduli.len());
+        let auxiliary = if spec.form == Form::Bfv && !spec.through_bgv {
+            product_primes(spec, &rungs, &mut moduli, pick)?
+        } else {
+            vec![Basis::EMPTY; rungs.len()]
+        };
+        let rungs: Vec<_> =
+            rungs.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
+        // The primes of q0, each by itself, over the first special prime.
+        let groups = (0..b).map(|i| Basis::of([i])).collect();
+        let encapsulation = Gadget {
+            special: Basis::of([special_at]),
+            groups,
+            components: spec.family.components(),
+        };
+        Ok((Chain { rungs, gadgets, encapsulation, keyed, auxiliary }, moduli))
+    }
+
+    /// The highest level.
+    pub fn top(&self) -> Level {
+        Level(self.rungs.len() - 1)
+    }
+
+    /// log2 of the modulus at `level` (levels above the top count as the top).
+    pub fn bits(&self, level: Level) -> f64 {
+        self.rungs[level.0.min(self.top().0)].0
+    }
+
+    /// The primes of `level` (levels above the top count as the top).
+    pub fn basis(&self, level: Level) -> Basis {
+        self.rungs[level.0.min(self.top().0)].1
+    }
+
+    /// The lowest level of at least `bits` bits; the top if there is none.
+    pub fn at_least(&self, bits: f64) -> Level {
+        Level(self.rungs.partition_point(|r| r.0 < bits).min(self.top().0))
+    }
+
+    /// The special primes of the top level.
+    pub fn special(&self) -> Basis {
+        self.gadgets[0].special
+    }
+
+    /// All gadgets, that of the top level first.
+    pub fn gadgets(&self) -> &[Gadget] {
+        &self.gadgets
+    }
+
+    /// The gadget of a level.
+    pub fn gadget_id(&self, level: Level) -> GadgetId {
+        self.rungs[level.0.min(self.top().0)].2
+    }
+
+    /// The gadget of a level.
+    pub fn gadget(&self, level: Level) -> &Gadget {
+        &self.gadgets[self.gadget_id(level).0]
+    }
+
+    /// Roughly the transforms of one key switch at a level.
+    pub fn switch_cost(&self, level: Level) -> usize {
+        self.gadget(level).cost(self.basis(level))
+    }
+
+    /// The gadget of the encapsulation key.
+    pub fn encapsulation(&self) -> &Gadget {
+        &self.encapsulation
+    }
+
+    /// All primes that keys are made for: every one but the auxiliary ones of products.
+    pub fn keyed(&self) -> Basis {
+        self.keyed
+    }
+
+    /// The primes to which BFV products at `level` are extended; none for a set whose BFV products
+    /// go through BGV.
+    pub fn auxiliary(&self, level: Level) -> Basis {
+        self.auxiliary[level.0.min(self.top().0)]
+    }
+
+    /// The primes of `level` and the special primes of its gadget.
+    pub fn extended(&self, level: Level) -> Basis {
+        self.basis(level).union(self.gadget(level).special)
+    }
+}
+
+/// Numbers of words that gadgets take as special primes: every key a circuit uses at all levels
+/// exists once for each, so they are few.
+const BORROWED: [usize; 8] = [0, 1, 2, 3, 4, 6, 9, 14];
+
+/// The gadgets of a ring with `b` base primes, `w` words, `f` fine primes and then the special
+/// ones.
+fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
+    let special_at = b + w + f;
+    BORROWED
+        .into_iter()
+        .filter(|&borrowed| borrowed <= w)
+        .map(|borrowed| {
+            let special =
+                Basis::of((special_at..special_at + spec.special).chain(b + w - borrowed..b + w));
+            let size = if borrowed == 0 { spec.digit_size } else { spec.special + borrowed };
+            // Words and fine primes in one row, so that an odd word shares its digit with the first
+            // fine prime.
+            let row: Vec<usize> = (0..b + w - borrowed).chain(b + w..special_at).collect();
+            let groups = row.chunks(size).map(|group| Basis::of(group.iter().copied())).collect();
+            Gadget { special, groups, components: spec.family.components() }
+        })
+        .collect()
+}
+
+/// For each rung the primes that a product over q is computed in: as many of those that the level
+/// has dropped as needed, then new ones, which are added to `moduli` and never meet a key.
+fn product_primes(
+    spec: &ParamsSpec,
+    rungs: &[(f64, Basis)],
+    moduli: &mut Vec<u64>,
+    pick: impl Fn(u32) -> Result<u64, SchemeError>,
+) -> Result<Vec<Basis>, SchemeError> {
+    let largest = (spec.plain_prime as f64).log2() * spec.largest_exponent() as f64;
+    // |t (product) / q| is at most t n q / 2 for a power of two, and twice that for each odd prime factor of another index: 6 at most.
+    let overlap = if spec.index.is_power_of_two() { 0.0 } else { 6.0 };
+    let room = largest + (spec.index as f64).log2() + 2.0 + overlap;
+    let mut auxiliary = Vec::with_capacity(rungs.len());
+    for &(bits, basis) in rungs {
+        let mut chosen = Basis::EMPTY;
+        let mut have = 0.0;
+        let mut position = 0;
+        while have < bits + room {
+            if position == moduli.len() {
+                moduli.push(pick(50)?);
+            }
+            if !basis.contains(position) {
+                chosen = chosen.union(Basis::of([position]));
+                have += (moduli[position] as f64).log2();
+            }
+            position += 1;
+        }
+        auxiliary.push(chosen);
+    }
+    Ok(auxiliary)
+}
+
+/// How many first primes a search for a pair tries.
+const FIRST_PRIMES: usize = 1 << 15;
+
+/// q0 as a product of two primes that are 1 modulo `transform_step`, the product being 1 modulo p
+/// and the largest below 2^base_bits found.
+///
+/// A single prime below 2^50 is too small for large p. For each first prime q, the second one is
+/// fixed modulo p times that.
+fn base_pair(spec: &ParamsSpec, transform_step: u64) -> Result<Vec<u64>, SchemeError> {
+    let none = || SchemeError::BadParams {
+        name: spec.name.clone(),
+        problem: format!(
+            "no two primes have a product of {} bits that is 1 modulo p = {}: change base_bits",
+            spec.base_bits, spec.plain_prime
+        ),
+    };
+    let (m, p) = (transform_step as u128, spec.plain_prime as u128);
+    let step = transform_step.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;
+    let modulus = everlevel_arith::Modulus::new(spec.plain_prime).map_err(|_| none())?;
+    let m_inverse = modulus.inv(modulus.reduce_u64(transform_step)).ok_or_else(none)? as u128;
+    let limit = 1u128 << spec.base_bits;
+    let half = spec.base_bits / 2;
+    let mut best: Option<(u128, u64, u64)> = None;
+    // A prime p or an index that leaves no pair must not search for ever.
+    let firsts = primes::primes_congruent_one(transform_step, 1 << (half + 1)).take(FIRST_PRIMES);
+    for first in firsts.take_while(|&q| q >> (half - 3) != 0) {
+        // second = 1 mod m and first^-1 mod p, from the largest down
+        let Some(inverse) = modulus.inv(modulus.reduce_u64(first)) else { continue };
+        let residue = (1 + m * ((inverse as u128 + p - 1) % p * m_inverse % p)) % step;
+        let highest = ((limit - 1) / first as u128).min((1 << 50) - 1);
+        let steps = highest.checked_sub(residue).map_or(0, |room| room / step + 1);
+        for second in (0..steps).rev().map(|k| residue + k * step) {
+            let product = second * first as u128;
+            if product < limit / 4
+                || second >> (half - 3) == 0
+                || best.is_some_and(|b| product <= b.0)
+            {
+                break;
+            }
+            if second != first as u128 && primes::is_prime(second as u64) {
+                best = Some((product, first, second as u64));
+            }
+        }
+        if best.is_some_and(|b| limit - b.0 < limit >> 16) {
+            break;
+        }
+    }
+    best.map(|(_, a, b)| vec![a, b]).ok_or_else(none)
+}

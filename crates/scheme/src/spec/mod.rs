@@ -1,0 +1,16 @@
+//! What a parameter set says, as plain data: its specification and the chain of moduli that follows
+//! from it, levels, forms, and the tables of the named sets. Noise and keys are built on these.
+
+pub(crate) mod chain;
+pub(crate) mod form;
+pub(crate) mod level;
+pub(crate) mod next_use;
+pub(crate) mod ntru_sets;
+pub(crate) mod params;
+pub(crate) mod sets;
+
+pub use chain::{Chain, Gadget, GadgetId};
+pub use form::Form;
+pub use level::Level;
+pub use next_use::NextUse;
+pub use params::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};

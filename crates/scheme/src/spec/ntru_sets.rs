@@ -1,0 +1,92 @@
+//! NTRU sets. **Insecure, all of them**: NTRU is *overstretched* at such moduli, the lattice of the
+//! key has a dense sublattice that reduction finds. At the parameters of Doröz–Hu–Sunar 2014 block
+//! size 2, that is LLL, finds the key (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017, Ducas–van
+//! Woerden 2021). For studying the papers only.
+
+use super::form::Form;
+use super::params::{Family, ParamsSpec, SecretKind};
+
+struct Set {
+    name: &'static str,
+    form: Form,
+    index: u64,
+    p: u64,
+    base: u32,
+    word: u32,
+    words: usize,
+    fine: &'static [u32],
+    special: usize,
+}
+
+/// The ring and the size of the modulus of the paper's AES with 2,048 blocks: log q = 1271. 50 bits
+/// are the machine's words; with seven special primes a relinearization takes the least time.
+const LTV: Set = Set {
+    name: "ltv-32768",
+    form: Form::Bgv,
+    index: 65535,
+    p: 2,
+    base: 47,
+    word: 50,
+    words: 21,
+    fine: &[47, 44, 42, 41],
+    special: 7,
+};
+const TOY: Set = Set { index: 1 << 9, p: 257, words: 9, fine: &[44, 38, 32], special: 3, ..LTV };
+
+const SETS: [Set; 6] = [
+    LTV,
+    // 1,800 blocks, log q = 1230. With small primes the ladder has rungs where the last round of
+    // AES needs them.
+    Set { name: "ltv-27000", index: 32767, fine: &[44, 38, 29, 23], ..LTV },
+    Set { name: "insecure_ltv-257-n8", ..TOY },
+    // 16 slots of GF(2^8), and levels for AES.
+    Set {
+        name: "insecure_ltv-2-m255",
+        index: 255,
+        words: 18,
+        fine: &[44, 38, 32, 28],
+        special: 3,
+        ..LTV
+    },
+    Set { name: "insecure_yashe-257-n8", form: Form::Bfv, ..TOY },
+    // YASHE′ as Bos et al. 2013 time it: n = 4096, a q of 127 bits.
+    Set {
+        name: "insecure_yashe-257-n12",
+        form: Form::Bfv,
+        index: 1 << 13,
+        base: 43,
+        word: 42,
+        words: 2,
+        fine: &[],
+        special: 1,
+        ..TOY
+    },
+];
+
+/// The specification of an NTRU set.
+pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+    let set = SETS.iter().find(|set| set.name == name)?;
+    Some(ParamsSpec {
+        name: set.name.into(),
+        index: set.index,
+        plain_prime: set.p,
+        plain_exponent: 1,
+        extended_exponent: 0,
+        base_bits: set.base,
+        word_bits: set.word,
+        words: set.words,
+        fine_bits: set.fine.to_vec(),
+        special: set.special,
+        digit_size: set.special,
+        form: set.form,
+        through_bgv: false,
+        family: Family::Ntru,
+        secret: SecretKind::TruncatedGaussian,
+        bootstrap: None,
+    })
+}
+
+/// The names of the NTRU sets.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    SETS.iter().map(|set| set.name)
+}

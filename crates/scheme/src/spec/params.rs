@@ -1,0 +1,331 @@
+//! Parameters as plain data: what a JSON file holds.
+
+use everlevel_arith::Axes;
+use serde::{Deserialize, Serialize};
+
+use super::form::Form;
+use crate::error::SchemeError;
+
+/// What a ciphertext hides its message behind, and so how many components it has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// Ring-LWE: (c0, c1) with phase c0 + c1 s.
+    #[default]
+    Rlwe,
+    /// NTRU: c with phase c f, f = t u + 1, t being the largest plaintext modulus of the set; the
+    /// public key is t g / f. LTV in BGV form, YASHE′ in BFV form. All errors are
+    /// [`everlevel_ring::sample::truncated_gaussian`]. *Overstretched*, and so insecure, wherever q
+    /// is large enough to compute anything (Albrecht–Bai–Ducas 2016, Kirchner–Fouque 2017,
+    /// Ducas–van Woerden 2021).
+    Ntru,
+}
+
+impl Family {
+    /// How many polynomials a ciphertext has.
+    pub fn components(self) -> usize {
+        match self {
+            Family::Rlwe => 2,
+            Family::Ntru => 1,
+        }
+    }
+}
+
+/// How the main secret s is drawn; for NTRU, how u and g are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SecretKind {
+    /// Every coefficient uniform in {-1, 0, 1}.
+    UniformTernary,
+    /// So many coefficients 1 or -1, the others 0: what papers before 2022 used.
+    Sparse(usize),
+    /// Discrete Gaussian of deviation 1.55, truncated to -2..=2
+    /// ([`everlevel_ring::sample::truncated_gaussian`]): what LTV draws.
+    TruncatedGaussian,
+}
+
+/// The shapes of bootstrapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BootstrapMode {
+    /// The message goes round the linear maps and the digit removal (Ma–Huang–Wang–Wang 2024); r =
+    /// 1, p = 1 modulo 4, thin plaintexts.
+    Bypass,
+    /// Thin plaintexts, slots to coefficients first and one digit removal (Chen–Han 2018, Fig. 2).
+    Slim,
+    /// Any plaintext: d digit removals between two linear maps (Chen–Han 2018, Fig. 1).
+    Full,
+}
+
+/// What bootstrapping needs beyond the scheme.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapSpec {
+    /// Hamming weight h of the sparse secret that raising runs under, even. In rings of
+    /// power-of-two index the overflow is at most h/2 in absolute value, always.
+    pub sparse_weight: usize,
+    /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a
+    /// probability of failure (see [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index
+    /// need it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow_bound: Option<u64>,
+    /// v: how many base-p digits hold the overflow and are removed (absent: 1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digits: Option<u32>,
+    /// The main secret is the sparse one: no encapsulation, as in papers before 2022.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub under_main_key: bool,
+    /// How messages get past the digit removal (absent: `bypass` where it applies with slots of
+    /// degree at most 2, else `slim`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<BootstrapMode>,
+    /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor
+    /// holds, in the order of application (absent: planned).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coeff_to_slot: Option<Vec<usize>>,
+    /// The same for slot-to-coeff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot_to_coeff: Option<Vec<usize>>,
+    /// The form in which digits are removed (absent: `bgv`, whose products are faster; `bfv` loses
+    /// less capacity for BFV sets).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub digit_form: Form,
+    /// Digit removal: the name of a `DigitMethod` of everlevel-circuit, such as `product_tree_2`
+    /// (absent: planned).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digit_removal: Option<String>,
+}
+
+impl BootstrapSpec {
+    /// Sparse encapsulation of weight h, everything else by default.
+    pub fn encapsulated(sparse_weight: usize) -> Self {
+        BootstrapSpec {
+            sparse_weight,
+            overflow_bound: None,
+            digits: None,
+            under_main_key: false,
+            mode: None,
+            coeff_to_slot: None,
+            slot_to_coeff: None,
+            digit_form: Form::Bgv,
+            digit_removal: None,
+        }
+    }
+
+    /// v: how many digits are removed.
+    pub fn removed_digits(&self) -> u32 {
+        self.digits.unwrap_or(1)
+    }
+
+    /// B: the bound on the overflow.
+    pub fn bound(&self) -> u64 {
+        self.overflow_bound.unwrap_or(self.sparse_weight as u64 / 2)
+    }
+}
+
+/// A parameter set as plain, unchecked data. `Params::new` validates it.
+///
+/// Primes follow from the sizes: the largest ones below 2^bits that are 1 modulo m (unless m is a
+/// power of two, 1 modulo [`Ring::prime_step`](everlevel_ring::Ring::prime_step)), and 1 modulo p
+/// too where there are enough of those, taken in the order base, special, words, fine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParamsSpec {
+    /// The set's name. Sets below 128 bits begin with `insecure_`.
+    pub name: String,
+    /// The index m of the cyclotomic ring.
+    pub index: u64,
+    /// The prime p of the plaintext modulus p^r.
+    pub plain_prime: u64,
+    /// The exponent r of the plaintext modulus.
+    pub plain_exponent: u32,
+    /// The largest exponent that [`extend_plain_modulus`](crate::Scheme::extend_plain_modulus)
+    /// reaches, if it is above r and above what bootstrapping needs (absent: those). Ring-LWE's
+    /// keys and errors do not depend on it; NTRU's key is 1 modulo the largest plaintext modulus.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub extended_exponent: u32,
+    /// Bits of q0, the lowest modulus: one prime up to 50 bits, a product of two above.
+    pub base_bits: u32,
+    /// Bits of the word-size primes.
+    pub word_bits: u32,
+    /// How many word-size primes.
+    pub words: usize,
+    /// Bits of the replaceable primes that let the ladder stop near any size.
+    pub fine_bits: Vec<u32>,
+    /// How many special primes (their product is P), of word size.
+    pub special: usize,
+    /// How many primes a key-switching digit holds.
+    pub digit_size: usize,
+    /// The form in which encryption leaves ciphertexts (absent: `bgv`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub form: Form,
+    /// Products in BFV form go through BGV's (by the free conversion) instead of the scaling of
+    /// products over the integers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub through_bgv: bool,
+    /// Ring-LWE or NTRU (absent: `rlwe`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub family: Family,
+    /// How the main secret is drawn.
+    pub secret: SecretKind,
+    /// Bootstrapping, if the set can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bootstrap: Option<BootstrapSpec>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl ParamsSpec {
+    /// The exponent of what bootstrapping raises: r + v, or r for sets without bootstrapping.
+    pub fn raised_exponent(&self) -> u32 {
+        self.plain_exponent + self.bootstrap.as_ref().map_or(0, BootstrapSpec::removed_digits)
+    }
+
+    /// v: how many digits bootstrapping puts below the message and removes.
+    pub fn overflow_digits(&self) -> u32 {
+        self.raised_exponent() - self.plain_exponent
+    }
+
+    /// B: the largest overflow in absolute value, h/2 (the sum of h + 1 roundings of uniforms in
+    /// a ring of power-of-two index, the phase being small) or what the set says.
+    pub fn overflow_bound(&self) -> u64 {
+        self.bootstrap.as_ref().map_or(0, BootstrapSpec::bound)
+    }
+
+    /// The largest exponent e of a plaintext modulus p^e that ciphertexts of the set meet: r, r + v
+    /// while bootstrapping removes v digits, or that of extended ciphertexts.
+    pub fn largest_exponent(&self) -> u32 {
+        self.raised_exponent().max(self.extended_exponent)
+    }
+
+    /// Whether the name says that the set is not meant to be secure: it begins with `insecure_`, or
+    /// with the name of a paper's chapter.
+    pub fn is_insecure_by_name(&self) -> bool {
+        ["insecure_", "chen-han-", "ma-", "ltv-"].iter().any(|prefix| self.name.starts_with(prefix))
+    }
+
+    /// The checks that need no tables.
+    pub(crate) fn check(&self) -> Result<(), SchemeError> {
+        let bad =
+            |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
+        if self.name.is_empty()
+            || self.name.len() > 64
+            || !self.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        {
+            return bad("expected a name of 1 to 64 letters, digits, '-', '_' or '.'".into());
+        }
+        let Ok(degree) = everlevel_ring::Ring::degree_of(self.index) else {
+            return bad(format!(
+                "index = {}: expected a power of two from 32, an odd number, or 4 to 4096 times \
+                 one, up to 262144",
+                self.index
+            ));
+        };
+        if self.plain_prime >> 50 != 0
+            || !everlevel_arith::primes::is_prime(self.plain_prime)
+            || self.index.is_multiple_of(self.plain_prime)
+        {
+            return bad(format!(
+                "plain_prime = {}: expected a prime below 2^50 that does not divide the index {}",
+                self.plain_prime, self.index
+            ));
+        }
+        if self.plain_exponent == 0 {
+            return bad("plain_exponent = 0: expected at least 1".into());
+        }
+        if self.plain_prime.checked_pow(self.largest_exponent()).is_none_or(|t| t >> 62 != 0) {
+            return bad(format!(
+                "p^{} does not stay below 2^62, with p = {}: the plaintext modulus, the digits \
+                 that bootstrapping removes and extended_exponent must fit",
+                self.largest_exponent(),
+                self.plain_prime
+            ));
+        }
+        if let SecretKind::Sparse(weight) = self.secret
+            && (weight < 2 || weight % 2 == 1 || weight > degree)
+        {
+            return bad(format!(
+                "secret: a sparse weight of {weight}: expected an even weight from 2 to the \
+                 degree {degree}"
+            ));
+        }
+        if self.family == Family::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
+            return bad("secret: expected uniform_ternary or truncated_gaussian over NTRU, whose \
+                        sparse keys nothing here estimates"
+                .into());
+        }
+        if !(20..=62).contains(&self.base_bits) {
+            return bad(format!("base_bits = {}: expected 20 to 62", self.base_bits));
+        }
+        for (what, bits) in std::iter::once(("word_bits", self.word_bits))
+            .chain(self.fine_bits.iter().map(|&b| ("fine_bits", b)))
+        {
+            if !(20..=50).contains(&bits) {
+                return bad(format!("{what} = {bits}: expected 20 to 50 (primes stay below 2^50)"));
+            }
+        }
+        if self.words > 80 || self.fine_bits.len() > 8 || !(1..=16).contains(&self.special) {
+            return bad(format!(
+                "words = {}, fine_bits: {}, special = {}: expected at most 80, at most 8, and 1 \
+                 to 16",
+                self.words,
+                self.fine_bits.len(),
+                self.special
+            ));
+        }
+        if !(1..=16).contains(&self.digit_size) {
+            return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
+        }
+        if let Some(b) = &self.bootstrap {
+            if self.family == Family::Ntru {
+                return bad("family = ntru: expected no bootstrap section, as bootstrapping is \
+                            defined over ring-LWE only"
+                    .into());
+            }
+            if Axes::new(self.index).is_ok_and(|axes| !axes.is_squarefree()) {
+                return bad(format!(
+                    "index = {}: expected a power of two or an odd number without square factors, \
+                     as others are not bootstrapped",
+                    self.index
+                ));
+            }
+            if b.overflow_bound.is_none() && !self.index.is_power_of_two() {
+                return bad("overflow_bound: expected a value, as the overflow in rings of odd \
+                            index has no useful worst case"
+                    .into());
+            }
+            if !self.index.is_power_of_two() && b.sparse_weight * b.sparse_weight > degree / 4 {
+                return bad(format!(
+                    "sparse_weight = {}: expected at most the root of a quarter of the degree \
+                     {degree}, so that few terms of the overflow coincide",
+                    b.sparse_weight
+                ));
+            }
+            if b.sparse_weight < 2 || b.sparse_weight % 2 == 1 || b.sparse_weight > degree {
+                return bad(format!(
+                    "sparse_weight = {}: expected an even weight from 2 to the degree {degree}",
+                    b.sparse_weight
+                ));
+            }
+            if !(1..=16).contains(&b.removed_digits()) {
+                return bad(format!("digits = {}: expected 1 to 16", b.removed_digits()));
+            }
+            let values = b.bound().saturating_mul(2).saturating_add(1);
+            if b.bound() == 0 || values > self.plain_prime.saturating_pow(b.removed_digits()) {
+                return bad(format!(
+                    "an overflow of up to {} takes {values} values, but {} digits modulo p = {} \
+                     hold fewer: lower the weight, remove more digits or raise p",
+                    b.bound(),
+                    b.removed_digits(),
+                    self.plain_prime
+                ));
+            }
+            if b.under_main_key && self.secret != SecretKind::Sparse(b.sparse_weight) {
+                return bad("under_main_key needs a sparse main secret of sparse_weight".into());
+            }
+        }
+        Ok(())
+    }
+}

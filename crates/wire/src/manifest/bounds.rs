@@ -1,0 +1,123 @@
+//! What a manifest lists.
+
+use std::collections::BTreeMap;
+
+use everlevel_scheme::Params;
+
+use crate::error::WireError;
+use crate::id::ParamsId;
+
+/// Bytes of digests.
+const BYTES: usize = 32;
+
+/// The most objects that a manifest lists, and the most bounds in it.
+pub const MANIFEST_LIMIT: usize = 1 << 20;
+
+/// Noise bounds of objects of ciphertexts, by the digests of the objects, for one parameter set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Manifest {
+    pub(super) id: ParamsId,
+    pub(super) objects: BTreeMap<[u8; BYTES], Vec<f64>>,
+    bounds: usize,
+}
+
+// Bounds are finite.
+impl Eq for Manifest {}
+
+impl Manifest {
+    /// An empty one for a parameter set.
+    pub fn new(params: &Params) -> Self {
+        Self::of_id(ParamsId::of(params))
+    }
+
+    /// An empty one for the parameter set with this id, which may be one of LTV over prime powers.
+    pub fn of_id(id: ParamsId) -> Self {
+        Manifest { id, objects: BTreeMap::new(), bounds: 0 }
+    }
+
+    /// The id of its parameter set.
+    pub fn params_id(&self) -> ParamsId {
+        self.id
+    }
+
+    /// How many objects it lists.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether it lists none.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// Lists what another one lists, too. Where they differ on a bound the larger one is kept.
+    ///
+    /// # Errors
+    /// A manifest for other parameters, more than [`MANIFEST_LIMIT`] objects or bounds.
+    pub fn merge(&mut self, other: &Manifest) -> Result<(), WireError> {
+        if other.id != self.id {
+            return Err(WireError::malformed("parameter set of the manifest", self.id, other.id));
+        }
+        other.objects.iter().try_for_each(|(digest, bounds)| self.insert(*digest, bounds.clone()))
+    }
+
+    /// Lists an object by its digest; where it is listed already, the larger bounds are kept.
+    pub(super) fn insert(
+        &mut self,
+        digest: [u8; BYTES],
+        bounds: Vec<f64>,
+    ) -> Result<(), WireError> {
+        if let Some(bound) = bounds.iter().find(|bound| !bound.is_finite()) {
+            return Err(WireError::malformed("noise bound", "a finite number", bound));
+        }
+        if let Some(known) = self.objects.get_mut(&digest) {
+            check_count(bounds.len(), known.len())?;
+            known.iter_mut().zip(bounds).for_each(|(known, bound)| *known = known.max(bound));
+            return Ok(());
+        }
+        check_limit("objects of a manifest", self.objects.len() + 1)?;
+        check_limit("noise bounds of a manifest", self.bounds + bounds.len())?;
+        self.bounds += bounds.len();
+        self.objects.insert(digest, bounds);
+        Ok(())
+    }
+
+    /// The bounds of the object with this digest, which has so many ciphertexts.
+    pub(crate) fn listed(&self, digest: &[u8; BYTES], count: usize) -> Result<&[f64], WireError> {
+        let bounds = self
+            .objects
+            .get(digest)
+            .ok_or_else(|| WireError::NotInManifest { digest: hexadecimal(digest) })?;
+        check_count(bounds.len(), count)?;
+        Ok(bounds)
+    }
+}
+
+/// Passes a number of objects or bounds that a manifest may have.
+pub(super) fn check_limit(what: &'static str, found: usize) -> Result<usize, WireError> {
+    if found > MANIFEST_LIMIT {
+        return Err(WireError::Limit { what, found: found as u64, limit: MANIFEST_LIMIT as u64 });
+    }
+    Ok(found)
+}
+
+fn check_count(bounds: usize, ciphertexts: usize) -> Result<(), WireError> {
+    if bounds != ciphertexts {
+        return Err(WireError::malformed(
+            "noise bounds that the manifest lists for the object",
+            ciphertexts,
+            bounds,
+        ));
+    }
+    Ok(())
+}
+
+/// The digest of an object in memory.
+pub fn digest_of(object: &[u8]) -> [u8; BYTES] {
+    *blake3::hash(object).as_bytes()
+}
+
+/// A digest as text.
+pub(super) fn hexadecimal(digest: &[u8; BYTES]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
