@@ -67,7 +67,7 @@ pub enum Command {
     /// Compute on encrypted columns, as a server: without the secret key, bootstrapping when it
     /// must
     Eval(EvalArgs),
-    /// Make a worn-out ciphertext fresh again
+    /// Make an exhausted ciphertext fresh again
     Bootstrap(RefreshArgs),
     /// What each operation of a program does to level and noise, and with what probability it fails
     Explain(ExplainArgs),

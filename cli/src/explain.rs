@@ -8,8 +8,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use everlevel::wire::file::write_file;
 use everlevel::{
-    Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, Scheme, SecretKey,
-    Server, ServerKeys, Step, TracedValue,
+    Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, RecordedValue, Scheme,
+    SecretKey, Server, ServerKeys, Step,
 };
 use rand_core::Rng;
 use serde::Serialize;
@@ -140,7 +140,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         .run(&program, &values, &mut |done| bar.set_position(done as u64))
         .map_err(eval::told)?;
     bar.finish_and_clear();
-    let named: Vec<(&str, &TracedValue)> =
+    let named: Vec<(&str, &RecordedValue)> =
         program.outputs().map(|name| (name, &results[name])).collect();
     finish(&explainer, &named, explainer.automatic().bootstraps(), &args.plot, common)
 }
@@ -198,7 +198,7 @@ fn check_plot(plot: &PlotArg) -> Result<(), CliError> {
 
 fn finish<K: everlevel::EvalKeys>(
     explainer: &Explainer<K>,
-    named: &[(&str, &TracedValue)],
+    named: &[(&str, &RecordedValue)],
     bootstraps: usize,
     plot: &PlotArg,
     common: &Common,

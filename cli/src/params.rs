@@ -1,7 +1,9 @@
 //! `everlevel params`.
 
 use clap::{Subcommand, ValueEnum};
-use everlevel::{Card, Form, Objective, OptIn, Params, TimeModel, search_plan, spec_with_plan};
+use everlevel::{
+    Datasheet, Form, Objective, OptIn, Params, TimeModel, search_plan, spec_with_plan,
+};
 use serde::Serialize;
 
 use crate::args::Common;
@@ -26,7 +28,7 @@ pub enum ParamsCommand {
         name: String,
     },
     /// Print what follows from a set: slots, security of every key, levels, capacities, key sizes
-    Card {
+    Datasheet {
         /// A name, or a JSON file
         name: String,
     },
@@ -72,7 +74,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
         ParamsCommand::List { markdown: true } => emit(markdown(common)?.trim_end()),
         ParamsCommand::List { .. } => list(common),
         ParamsCommand::Show { name } => show(name, common),
-        ParamsCommand::Card { name } => {
+        ParamsCommand::Datasheet { name } => {
             // Looking at a set is no use of it.
             let opt_in = Common { insecure_research: true, ..common.clone() };
             let params = find_params(name, &opt_in)?;
@@ -80,7 +82,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
                 // The same checks, with advice.
                 find_planner(&params, None)?;
             }
-            let card = Card::of(&params)?;
+            let card = Datasheet::of(&params)?;
             if common.json { emit_json(&card) } else { emit(&card.text()) }
         }
         ParamsCommand::Plan(args) => match &args.name {
@@ -208,9 +210,9 @@ pub fn markdown(common: &Common) -> Result<String, CliError> {
     let bar = progress(common, "parameter sets", names.len() as u64);
     let mut rows = Vec::new();
     for name in names {
-        rows.push(Card::of(&Params::named(name, OptIn::InsecureResearch)?)?.markdown_row());
+        rows.push(Datasheet::of(&Params::named(name, OptIn::InsecureResearch)?)?.markdown_row());
         bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(format!("{}\n{}\n", Card::MARKDOWN_HEAD, rows.join("\n")))
+    Ok(format!("{}\n{}\n", Datasheet::MARKDOWN_HEAD, rows.join("\n")))
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use everlevel::wire::file::{Existing, write_file};
 use everlevel::{
-    Candidate, Client, Depth, Evaluator, KeyPlan, Minimise, NextUse, Params, ParamsSpec,
+    Candidate, Client, Depth, Evaluator, KeyPlan, Minimize, NextUse, Params, ParamsSpec,
     Requirements, Scheme, ServerKeys, TimeModel,
 };
 use serde::Serialize;
@@ -22,7 +22,7 @@ use crate::roles::files::of_file;
 #[derive(Args)]
 pub struct PlanArgs {
     /// A name, or a JSON file: the set to find a bootstrapping plan for
-    #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimise", "measure", "save"])]
+    #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimize", "measure", "save"])]
     pub name: Option<String>,
     /// What to choose a bootstrapping plan by
     #[arg(long, value_enum, default_value = "throughput", requires = "name")]
@@ -38,7 +38,7 @@ pub struct PlanArgs {
     pub depth: Option<Depth>,
     /// What to choose by
     #[arg(long, value_enum, default_value = "latency")]
-    pub minimise: Goal,
+    pub minimize: Goal,
     /// Run the best so many candidates with real keys, on one thread, and print what they take
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub measure: usize,
@@ -114,10 +114,10 @@ pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
         plain_modulus,
         slots: args.slots,
         depth,
-        minimise: match args.minimise {
-            Goal::Latency => Minimise::Latency,
-            Goal::Throughput => Minimise::Throughput,
-            Goal::Memory => Minimise::Memory,
+        minimize: match args.minimize {
+            Goal::Latency => Minimize::Latency,
+            Goal::Throughput => Minimize::Throughput,
+            Goal::Memory => Minimize::Memory,
         },
     };
     let bar = progress(common, "parameter sets", 1);

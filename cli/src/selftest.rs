@@ -97,7 +97,7 @@ fn set(name: &str) -> Result<Params, CliError> {
 /// notation promises.
 fn known_slots() -> Result<String, CliError> {
     let params = set("insecure_bgv-257-n8")?;
-    let t = params.plain().modulus(1);
+    let t = params.plaintext_ring().modulus(1);
     let shape = params.slot_shape();
     let ones = Plaintext::encode(&params, &vec![7; params.slots()])?;
     ensure(
@@ -158,7 +158,7 @@ fn transforms(backend: Backend) -> Result<String, CliError> {
 /// the plain computation.
 fn round_trip(name: &str) -> Result<String, CliError> {
     let params = set(name)?;
-    let t = params.plain().modulus(1);
+    let t = params.plaintext_ring().modulus(1);
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let client = Client::new(&params, &mut rng);
     let planner = KeyPlanner::new(&params)?.rotations([3]).row_swap();

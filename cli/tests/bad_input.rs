@@ -37,8 +37,8 @@ fn codes() {
     let path = file("codes.json", "{}");
     for (args, code) in [
         (vec!["frobnicate"], "cli.usage"),
-        (vec!["params", "card", &path], "cli.usage"),
-        (vec!["params", "card", "no-such-set"], "scheme.unknown-params"),
+        (vec!["params", "datasheet", &path], "cli.usage"),
+        (vec!["params", "datasheet", "no-such-set"], "scheme.unknown-params"),
         (vec!["demo", "--params", TOY], "scheme.insecure"),
         (vec!["inspect", "no-such-file.ct"], "wire.io"),
         (vec!["inspect", &path], "wire.not-ours"),
@@ -184,25 +184,28 @@ fn sets_by_name() {
 #[test]
 fn parameter_files() {
     refused(&["params", "show", "no-such-file.json"], &["cannot open", "no-such-file.json"]);
-    refused(&["params", "card", env!("CARGO_TARGET_TMPDIR")], &["no parameter set"]);
+    refused(&["params", "datasheet", env!("CARGO_TARGET_TMPDIR")], &["no parameter set"]);
     for (name, text, part) in [
         ("empty.json", "", "no parameter file"),
         ("list.json", "[1, 2]", "no parameter file"),
         ("half.json", "{\"name\": \"insecure_x\"", "no parameter file"),
         ("missing.json", "{\"name\": \"insecure_x\"}", "missing field"),
     ] {
-        refused(&["params", "card", &file(name, text)], &[part, "params show"]);
+        refused(&["params", "datasheet", &file(name, text)], &[part, "params show"]);
     }
-    refused(&["params", "card", &changed("unknown.json", &[("colour", json!(1))])], &["colour"]);
-    refused(&["params", "card", &file("binary.json", [0xff, 0xfe, 0x00])], &["UTF-8"]);
-    refused(&["params", "card", &file("huge.json", vec![b' '; 1 << 20])], &["larger than"]);
+    refused(
+        &["params", "datasheet", &changed("unknown.json", &[("colour", json!(1))])],
+        &["colour"],
+    );
+    refused(&["params", "datasheet", &file("binary.json", [0xff, 0xfe, 0x00])], &["UTF-8"]);
+    refused(&["params", "datasheet", &file("huge.json", vec![b' '; 1 << 20])], &["larger than"]);
 }
 
 #[test]
 fn parameter_combinations() {
     let n = |changes: &[(&str, Value)], file_name: &str, parts: &[&str]| {
         let path = changed(file_name, changes);
-        refused(&["params", "card", &path], parts);
+        refused(&["params", "datasheet", &path], parts);
         refused(&["demo", "--params", &path, "--insecure-research"], parts);
     };
     n(&[("plain_prime", json!(255))], "composite.json", &["prime"]);

@@ -117,7 +117,7 @@ fn a_printed_set_is_a_parameter_file() {
         let printed = success(&["params", "show", name, "--json"]);
         let path = file(&format!("{name}.json"), &printed);
         assert_eq!(success(&["params", "show", &path, "--json"]), printed);
-        assert_eq!(json(&["params", "card", &path]), json(&["params", "card", name]));
+        assert_eq!(json(&["params", "datasheet", &path]), json(&["params", "datasheet", name]));
     }
     let path = file("run.json", success(&["params", "show", TOY, "--json"]));
     assert_eq!(
@@ -188,29 +188,29 @@ fn documented_sets_are_the_real_ones() {
     }
 }
 
-/// The cards of all sets that are secure, as in docs/cards.md; EVERLEVEL_UPDATE_DOCS=1 rewrites
-/// them.
+/// The cards of all sets that are secure, as in docs/datasheets.md; EVERLEVEL_UPDATE_DOCS=1
+/// rewrites them.
 #[test]
 fn documented_cards_are_the_real_ones() {
     const MARK: &str = "<!-- cards -->\n";
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/cards.md");
-    let text = std::fs::read_to_string(path).expect("docs/cards.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/datasheets.md");
+    let text = std::fs::read_to_string(path).expect("docs/datasheets.md");
     let (head, cards) = text.split_once(MARK).expect("the mark of the cards");
     let mut printed = String::new();
     for set in json(&["params", "list"]).as_array().unwrap() {
         let name = set["name"].as_str().unwrap();
         if !name.starts_with("insecure_") {
             printed +=
-                &format!("\n## {name}\n```text\n{}```\n", success(&["params", "card", name]));
+                &format!("\n## {name}\n```text\n{}```\n", success(&["params", "datasheet", name]));
         }
     }
     if std::env::var_os("EVERLEVEL_UPDATE_DOCS").is_some() {
         std::fs::write(path, format!("{head}{MARK}{printed}"))
-            .expect("docs/cards.md can be written");
+            .expect("docs/datasheets.md can be written");
     } else {
         assert_eq!(
             cards, printed,
-            "docs/cards.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1"
+            "docs/datasheets.md is out of date: run this test with EVERLEVEL_UPDATE_DOCS=1"
         );
     }
 }

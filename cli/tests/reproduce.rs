@@ -166,7 +166,7 @@ fn recorded_cards_are_those_of_the_sets() {
         card
     };
     assert!(
-        same(&untimed(&json(&["params", "card", name])), &untimed(&recorded)),
+        same(&untimed(&json(&["params", "datasheet", name])), &untimed(&recorded)),
         "{name}: the card is another one now: run `everlevel reproduce all --full --only card` \
          and move its records to papers/results/sets"
     );

@@ -133,7 +133,7 @@ fn a_plan_for_a_computation_is_a_set_that_computes_it() {
         "100",
         "--depth",
         "2",
-        "--minimise",
+        "--minimize",
         "memory",
     ];
     let plan = json(&[&args[..], &["--save", &path, "--measure", "1"]].concat());

@@ -47,11 +47,11 @@ pub(crate) fn main() -> Result<(), Error> {
     assert_eq!(client.decrypt(&x)?, values);
 
     // A refresh takes what has capacity enough for it.
-    let (worn, mut values) = last;
-    let fresh = server.bootstrap(&worn)?;
+    let (exhausted, mut values) = last;
+    let fresh = server.bootstrap(&exhausted)?;
     println!(
         "refreshed: from {:.1} bits, {needed:.1} of which it takes, to {:.1}",
-        scheme.capacity_bits(&worn),
+        scheme.capacity_bits(&exhausted),
         scheme.capacity_bits(&fresh)
     );
     assert_eq!(client.decrypt(&fresh)?, values);

@@ -8,7 +8,7 @@
 //! `cargo run --release -p everlevel --example 03_private_statistics`
 use std::error::Error;
 
-use everlevel::{Depth, Minimise, Requirements};
+use everlevel::{Depth, Minimize, Requirements};
 
 /// What the server computes: known to both.
 const PROGRAM: &str = "sx = sum(x); sy = sum(y); sxx = sum(x^2); syy = sum(y^2); sxy = sum(x * y)";
@@ -95,7 +95,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         plain_modulus: 65537 * 65537,
         slots: people as usize,
         depth: Depth::Levels(1),
-        minimise: Minimise::Latency,
+        minimize: Minimize::Latency,
     };
     let params = requirements.params()?;
     println!(

@@ -16,7 +16,7 @@ use std::error::Error;
 
 use everlevel::circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use everlevel::circuit::poly::Polynomial;
-use everlevel::circuit::program::{NodeId, Program, ProgramBuilder};
+use everlevel::circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use everlevel::circuit::{CircuitError, PrimePower};
 use everlevel::{
     Evaluator, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
@@ -24,7 +24,7 @@ use everlevel::{
 
 /// Powers of the input, each computed once.
 struct Powers {
-    builder: ProgramBuilder,
+    builder: CircuitBuilder,
     known: BTreeMap<u64, NodeId>,
 }
 
@@ -46,7 +46,7 @@ impl Powers {
 }
 
 /// m from x = z + p m, with blocks of `step` coefficients (even) for w.
-fn own_program(p: u64, step: u64) -> Result<Program, Box<dyn Error>> {
+fn own_program(p: u64, step: u64) -> Result<Circuit, Box<dyn Error>> {
     // w is odd, as its values are: w(z) = z v(z^2), v by interpolation at the squares.
     let (t, square) = (PrimePower::new(p, 1)?, PrimePower::new(p, 2)?);
     let digits: Vec<u64> = (1..=p / 2).collect();
@@ -56,7 +56,7 @@ fn own_program(p: u64, step: u64) -> Result<Program, Box<dyn Error>> {
     let v = Polynomial::interpolate(t, &points, &values)?;
     let coefficient = |n: u64| v.coefficients().get((n / 2) as usize).map_or(0, |c| t.centered(*c));
 
-    let mut builder = ProgramBuilder::new();
+    let mut builder = CircuitBuilder::new();
     let x = builder.input(2);
     let mut powers = Powers { builder, known: BTreeMap::from([(1, x)]) };
     // Odd babies below `step`, giants at its multiples, x^p as one of each.

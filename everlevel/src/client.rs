@@ -1,9 +1,8 @@
 //! The key owner's side.
 
+use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_scheme::{
-    Ciphertext, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys, SharingPolicy,
-};
+use everlevel_scheme::{KeyPlan, Params, Plaintext};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
@@ -121,11 +120,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::decrypt`]; a ciphertext without room for the flood, see
-    /// [`SharingPolicy::capacity_needed`].
+    /// [`FloodingPolicy::capacity_needed`].
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
-        policy: &SharingPolicy,
+        policy: &FloodingPolicy,
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt_for_sharing(ciphertext, policy, rng)?.decode(self.params())?)

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
+use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_circuit::{AutoRefresh, Shared};
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, Explanation, Params, ServerKeys, Traced, Tracked,
-};
+use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
 use crate::server::Server;
 
 /// A ciphertext in the care of an [`Explainer`].
-pub type TracedValue = Shared<Tracked<Ciphertext>>;
+pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>>;
 
 /// A server whose values remember how they came to be: it computes as the [`Server`] that it was
 /// made of does, bit by bit, and tells for any result which operations led to it, with the level,
@@ -38,20 +37,20 @@ pub type TracedValue = Shared<Tracked<Ciphertext>>;
 /// # Ok::<(), everlevel::Error>(())
 /// ```
 pub struct Explainer<K: EvalKeys = ServerKeys> {
-    scheme: Arc<Traced<Evaluator<K>>>,
-    bootstrapper: Option<Arc<Bootstrapper<Traced<Evaluator<K>>>>>,
-    auto: AutoRefresh<Traced<Evaluator<K>>>,
+    scheme: Arc<Recorded<Evaluator<K>>>,
+    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<K>>>>>,
+    auto: Session<Recorded<Evaluator<K>>>,
 }
 
 impl<K: EvalKeys> Explainer<K> {
-    pub(crate) fn new(server: &Server<K>, traced: Traced<Evaluator<K>>) -> Result<Self, Error> {
+    pub(crate) fn new(server: &Server<K>, traced: Recorded<Evaluator<K>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =
             plan.map(|plan| Bootstrapper::new(&*scheme, plan).map(Arc::new)).transpose()?;
         let auto = match &bootstrapper {
-            Some(bootstrapper) => AutoRefresh::new(scheme.clone(), bootstrapper.clone()),
-            None => AutoRefresh::leveled(scheme.clone()),
+            Some(bootstrapper) => Session::new(scheme.clone(), bootstrapper.clone()),
+            None => Session::leveled(scheme.clone()),
         };
         Ok(Explainer { scheme, bootstrapper, auto })
     }
@@ -62,17 +61,17 @@ impl<K: EvalKeys> Explainer<K> {
     }
 
     /// The evaluator below, for any circuit.
-    pub fn scheme(&self) -> &Traced<Evaluator<K>> {
+    pub fn scheme(&self) -> &Recorded<Evaluator<K>> {
         &self.scheme
     }
 
     /// The automatic evaluator: the operations of a server.
-    pub fn automatic(&self) -> &AutoRefresh<Traced<Evaluator<K>>> {
+    pub fn automatic(&self) -> &Session<Recorded<Evaluator<K>>> {
         &self.auto
     }
 
     /// Takes a ciphertext into care, under a name.
-    pub fn load(&self, x: Ciphertext, name: &str) -> TracedValue {
+    pub fn load(&self, x: Ciphertext, name: &str) -> RecordedValue {
         self.auto.share(self.scheme.input(x, name))
     }
 
@@ -83,9 +82,9 @@ impl<K: EvalKeys> Explainer<K> {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Traced<Evaluator<K>>>,
+        inputs: &Values<Recorded<Evaluator<K>>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Traced<Evaluator<K>>>, Error> {
+    ) -> Result<Values<Recorded<Evaluator<K>>>, Error> {
         Ok(program.run(&self.auto, inputs, progress)?)
     }
 
@@ -93,7 +92,7 @@ impl<K: EvalKeys> Explainer<K> {
     ///
     /// # Errors
     /// As [`Server::bootstrap`].
-    pub fn bootstrap(&self, x: &TracedValue) -> Result<TracedValue, Error> {
+    pub fn bootstrap(&self, x: &RecordedValue) -> Result<RecordedValue, Error> {
         let bootstrapper =
             self.bootstrapper.as_ref().ok_or(everlevel_circuit::CircuitError::NoBootstrapping)?;
         self.scheme.end_stage("before");
@@ -102,19 +101,19 @@ impl<K: EvalKeys> Explainer<K> {
     }
 
     /// How `x`, as it is now, came to be.
-    pub fn explain(&self, x: &TracedValue) -> Explanation {
+    pub fn explain(&self, x: &RecordedValue) -> Explanation {
         self.explain_all([x])
     }
 
     /// How all of `xs` came to be: what they share once.
-    pub fn explain_all<'x>(&self, xs: impl IntoIterator<Item = &'x TracedValue>) -> Explanation {
-        let current: Vec<_> = xs.into_iter().map(TracedValue::get).collect();
+    pub fn explain_all<'x>(&self, xs: impl IntoIterator<Item = &'x RecordedValue>) -> Explanation {
+        let current: Vec<_> = xs.into_iter().map(RecordedValue::get).collect();
         self.scheme.explain_all(current.iter().map(AsRef::as_ref))
     }
 }
 
 /// Names the stages of a bootstrapping in the log.
-struct Stages<'a, K: EvalKeys>(&'a Traced<Evaluator<K>>);
+struct Stages<'a, K: EvalKeys>(&'a Recorded<Evaluator<K>>);
 
 impl<K: EvalKeys> StageObserver for Stages<'_, K> {
     fn stage_done(&mut self, report: &StageReport) {

@@ -14,7 +14,7 @@
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots;
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
-//! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Raise`]: the same without the
+//! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Bootstrappable`]: the same without the
 //!   convenience, and without cryptography.
 //! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over
 //!   any scheme.
@@ -36,8 +36,8 @@
 //! SECURITY.md for what is and is not protected.
 #![forbid(unsafe_code)]
 
-mod card;
 mod client;
+mod datasheet;
 mod error;
 mod explainer;
 pub mod files;
@@ -49,15 +49,15 @@ mod server;
 mod transcipher;
 mod vectors;
 
-pub use card::{Card, Measured};
 pub use client::Client;
+pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
-pub use explainer::{Explainer, TracedValue};
+pub use explainer::{Explainer, RecordedValue};
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
     spec_with_plan,
 };
-pub use requirements::{Candidate, Depth, Minimise, Requirements};
+pub use requirements::{Candidate, Depth, Minimize, Requirements};
 pub use rings::{FoundRing, RingDimension, RingSearch};
 pub use rotations::{general_keys, general_rotations};
 pub use server::{Server, Value};
@@ -65,21 +65,22 @@ pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
 pub use vectors::SlotCopy;
 
 pub use everlevel_arith::Backend;
+pub use everlevel_bgv::{
+    Ciphertext, CompactCiphertext, EvalKeys, Evaluator, FloodingPolicy, PreparedPlaintext,
+    PublicKey, SecretKey, ServerKeys,
+};
 pub use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport,
     TimeModel,
 };
 pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
-pub use everlevel_circuit::{
-    AutoRefresh, CircuitError, ClearLowestDigit, Comparison, Shared, Truncation,
-};
+pub use everlevel_circuit::{CircuitError, ClearLowestDigit, Comparison, Session, Truncation};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation, Form, KeyPlan, Level,
-    NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainFactor, Plaintext, PublicKey,
-    Raise, Scheme, SchemeError, SecretKey, ServerKeys, SharingPolicy, Step, Traced, Tracked,
+    Bootstrappable, Cost, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, PeriodicSlots, Plaintext, Recorded, RecordedCiphertext, Scheme, SchemeError, Step,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.
@@ -92,9 +93,14 @@ pub mod aes {
     pub use everlevel_aes::*;
 }
 
-/// The schemes in full: parameters, keys, noise.
+/// Parameters, levels, noise bounds, the traits of schemes and the no-op scheme.
 pub mod scheme {
     pub use everlevel_scheme::*;
+}
+
+/// BGV and BFV: keys, encryption and evaluation.
+pub mod bgv {
+    pub use everlevel_bgv::*;
 }
 
 /// Files and messages: the wire format of everything that a client and a server exchange or keep.
@@ -104,7 +110,7 @@ pub mod wire {
 
 /// What keys are worth against lattice reduction, by formula.
 pub mod security {
-    pub use everlevel_security::*;
+    pub use everlevel_estimator::*;
 }
 
 /// Polynomials, slots and sampling.

@@ -8,10 +8,10 @@ use everlevel_circuit::bootstrap::{
     StageReport, TimeModel,
 };
 use everlevel_circuit::expression::Program;
-use everlevel_circuit::{AutoRefresh, CircuitError, rotation_elements};
+use everlevel_circuit::{CircuitError, Session, rotation_elements};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::noise::Meta;
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
     Cost, KeyPlan, Level, NextUse, NoOp, Params, ParamsSpec, Plaintext, SchemeError,
 };
@@ -52,7 +52,7 @@ impl KeyPlanner {
         let counted = scheme.cost();
         let fresh = bootstrapper.bootstrap_observed(
             &scheme,
-            &worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?,
+            &exhausted(&scheme, bootstrapper.minimum_capacity(&scheme))?,
             &mut stages,
         )?;
         let keys = scheme.key_plan().merge(&KeyPlan::relinearization(params));
@@ -160,12 +160,12 @@ pub fn program_keys(params: &Params, program: &Program) -> Result<KeyPlan, Error
     let scheme = Arc::new(NoOp::blank(params));
     let zero = scheme.encrypt(&Plaintext::encode(params, &[])?)?;
     let (auto, bootstrapping) = match params.spec().bootstrap {
-        None => (AutoRefresh::leveled(scheme.clone()), KeyPlan::default()),
+        None => (Session::leveled(scheme.clone()), KeyPlan::default()),
         Some(_) => {
             let planner = KeyPlanner::new(params)?;
             let bootstrapper = Bootstrapper::new(&*scheme, planner.bootstrap_plan().clone())?;
-            // Inputs may arrive worn out.
-            (AutoRefresh::new(scheme.clone(), Arc::new(bootstrapper)), planner.keys())
+            // Inputs may arrive exhausted.
+            (Session::new(scheme.clone(), Arc::new(bootstrapper)), planner.keys())
         }
     };
     let inputs: BTreeMap<_, _> =
@@ -229,8 +229,8 @@ impl DryRun for Dry<'_> {
         Ok(NoOp::blank(self.0))
     }
 
-    fn worn_out(&self, scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
-        worn_out(scheme, capacity)
+    fn exhausted(&self, scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError> {
+        exhausted(scheme, capacity)
     }
 
     fn cost(&self, scheme: &NoOp) -> Cost {
@@ -244,13 +244,13 @@ impl DryRun for Dry<'_> {
 
 /// A pretended ciphertext that needs bootstrapping, at the lowest level where what was switched
 /// down has so much capacity: what bootstrapping leaves does not depend on it.
-fn worn_out(scheme: &NoOp, capacity: f64) -> Result<Open, SchemeError> {
+fn exhausted(scheme: &NoOp, capacity: f64) -> Result<NoOpCiphertext, SchemeError> {
     let params = scheme.params();
     let zero = Plaintext::encode(params, &[])?;
     let fresh = |level: usize| scheme.encrypt_at(&zero, Level(level));
     let top = params.chain().top().0;
     let floor = params.noise().bound().floor(params.plain_modulus());
-    let enough = |x: &Open| {
+    let enough = |x: &NoOpCiphertext| {
         params.modulus_bits(x.meta().level) - 1.0 - x.meta().noise.max(floor) >= capacity
     };
     (1..top).filter_map(|level| fresh(level).ok()).find(enough).map_or_else(|| fresh(top), Ok)

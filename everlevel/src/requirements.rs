@@ -3,7 +3,7 @@
 use everlevel_circuit::bootstrap::TimeModel;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::params::{self, largest_modulus};
-use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
     Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
 };
@@ -22,7 +22,7 @@ pub enum Depth {
 
 /// What to choose by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Minimise {
+pub enum Minimize {
     /// The time until a result is there: all multiplications in a row, or one bootstrapping.
     Latency,
     /// The time of a multiplication divided by the slots, bootstrapping included.
@@ -41,7 +41,7 @@ pub struct Requirements {
     /// How many multiplications in a row.
     pub depth: Depth,
     /// What to choose by.
-    pub minimise: Minimise,
+    pub minimize: Minimize,
 }
 
 /// A parameter set that meets the requirements, and what to expect of it.
@@ -64,12 +64,12 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What `minimise` compares.
-    pub fn score(&self, minimise: Minimise) -> f64 {
-        match minimise {
-            Minimise::Latency => self.latency,
-            Minimise::Throughput => self.per_slot,
-            Minimise::Memory => self.bytes as f64,
+    /// What `minimize` compares.
+    pub fn score(&self, minimize: Minimize) -> f64 {
+        match minimize {
+            Minimize::Latency => self.latency,
+            Minimize::Throughput => self.per_slot,
+            Minimize::Memory => self.bytes as f64,
         }
     }
 }
@@ -106,7 +106,7 @@ impl Requirements {
             Depth::Levels(depth) => self.leveled(p, r, depth, &model)?,
             Depth::Unlimited => self.unlimited(p, r, &model)?,
         };
-        found.sort_by(|a, b| a.score(self.minimise).total_cmp(&b.score(self.minimise)));
+        found.sort_by(|a, b| a.score(self.minimize).total_cmp(&b.score(self.minimize)));
         Ok(found)
     }
 
@@ -253,7 +253,7 @@ fn base_spec(
         digit_size: special,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }
@@ -413,7 +413,7 @@ mod tests {
             plain_modulus: 65537,
             slots: 1000,
             depth: Depth::Levels(3),
-            minimise: Minimise::Latency,
+            minimize: Minimize::Latency,
         };
         let candidates = wanted.candidates(typical).unwrap();
         for c in &candidates {
@@ -438,10 +438,10 @@ mod tests {
             }
         }
         assert!(candidates.windows(2).all(|w| w[0].latency <= w[1].latency));
-        for minimise in [Minimise::Throughput, Minimise::Memory] {
-            let other = Requirements { minimise, ..wanted }.candidates(typical).unwrap();
+        for minimize in [Minimize::Throughput, Minimize::Memory] {
+            let other = Requirements { minimize, ..wanted }.candidates(typical).unwrap();
             assert!(
-                other.windows(2).all(|w| w[0].score(minimise) <= w[1].score(minimise))
+                other.windows(2).all(|w| w[0].score(minimize) <= w[1].score(minimize))
                     && other.len() == candidates.len()
             );
         }
@@ -453,7 +453,7 @@ mod tests {
             plain_modulus: 65537,
             slots: 1000,
             depth: Depth::Levels(3),
-            minimise: Minimise::Memory,
+            minimize: Minimize::Memory,
         };
         for (changed, problem) in [
             (Requirements { plain_modulus: 65536 * 3, ..wanted }, "power of a prime"),

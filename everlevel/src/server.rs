@@ -3,20 +3,19 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::sums::sum_by_keys;
-use everlevel_circuit::{AutoRefresh, CircuitError, Shared, rotate_by_keys};
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, ServerKeys, Traced,
-};
+use everlevel_circuit::{CircuitError, Session, rotate_by_keys};
+use everlevel_scheme::{Params, Plaintext, Recorded, Scheme};
 
 use crate::error::Error;
 use crate::explainer::Explainer;
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same
 /// message.
-pub type Value = Shared<Ciphertext>;
+pub type Value = everlevel_circuit::Value<Ciphertext>;
 
 /// Computes on ciphertexts and bootstraps them by itself when the next operation would not fit, so
 /// that circuits of any depth run. Holds no secret.
@@ -32,7 +31,7 @@ pub type Value = Shared<Ciphertext>;
 pub struct Server<K: EvalKeys = ServerKeys> {
     evaluator: Arc<Evaluator<K>>,
     bootstrapper: Option<Arc<Bootstrapper<Evaluator<K>>>>,
-    auto: AutoRefresh<Evaluator<K>>,
+    auto: Session<Evaluator<K>>,
 }
 
 impl<K: EvalKeys> Server<K> {
@@ -43,7 +42,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn new(keys: K, plan: BootstrapPlan) -> Result<Self, Error> {
         let evaluator = Arc::new(Evaluator::new(keys));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
-        let auto = AutoRefresh::new(evaluator.clone(), bootstrapper.clone());
+        let auto = Session::new(evaluator.clone(), bootstrapper.clone());
         Ok(Server { auto, evaluator, bootstrapper: Some(bootstrapper) })
     }
 
@@ -51,7 +50,7 @@ impl<K: EvalKeys> Server<K> {
     /// not fit is refused.
     pub fn leveled(keys: K) -> Self {
         let evaluator = Arc::new(Evaluator::new(keys));
-        Server { auto: AutoRefresh::leveled(evaluator.clone()), evaluator, bootstrapper: None }
+        Server { auto: Session::leveled(evaluator.clone()), evaluator, bootstrapper: None }
     }
 
     /// The parameter set.
@@ -72,7 +71,7 @@ impl<K: EvalKeys> Server<K> {
     }
 
     /// The automatic evaluator below, for operations of one's own.
-    pub fn automatic(&self) -> &AutoRefresh<Evaluator<K>> {
+    pub fn automatic(&self) -> &Session<Evaluator<K>> {
         &self.auto
     }
 
@@ -81,7 +80,7 @@ impl<K: EvalKeys> Server<K> {
         self.auto.bootstraps()
     }
 
-    /// Takes a ciphertext into care. [`Shared::get`] gives it back.
+    /// Takes a ciphertext into care. [`Value::get`] gives it back.
     pub fn load(&self, x: Ciphertext) -> Value {
         self.auto.share(x)
     }
@@ -105,7 +104,7 @@ impl<K: EvalKeys> Server<K> {
     /// # Errors
     /// Those of planning its bootstrapping, which worked before.
     pub fn explainer(&self) -> Result<Explainer<K>, Error> {
-        Explainer::new(self, Traced::new(self.evaluator.clone(), self.params()))
+        Explainer::new(self, Recorded::new(self.evaluator.clone(), self.params()))
     }
 
     /// The same, measuring the noise of every result with the secret key: for the key's owner. The
@@ -116,10 +115,13 @@ impl<K: EvalKeys> Server<K> {
     #[cfg(feature = "diagnostics")]
     pub fn measuring_explainer(
         &self,
-        secret: Arc<everlevel_scheme::SecretKey>,
+        secret: Arc<everlevel_bgv::SecretKey>,
     ) -> Result<Explainer<K>, Error> {
         let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
-        Explainer::new(self, Traced::new(self.evaluator.clone(), self.params()).with_probe(measure))
+        Explainer::new(
+            self,
+            Recorded::new(self.evaluator.clone(), self.params()).with_probe(measure),
+        )
     }
 
     /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress`

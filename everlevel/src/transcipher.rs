@@ -4,13 +4,11 @@ use everlevel_aes::{
     Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout,
     Mode, Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::SlotShape;
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, KeyPlan, Level, Meta, NoOp, Params, Plaintext, PublicKey,
-    Raise, Scheme, SecretKey,
-};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{Bootstrappable, KeyPlan, Level, Meta, NoOp, Params, Plaintext, Scheme};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -110,7 +108,7 @@ impl Rehearsal {
     }
 
     /// A round key as it comes from a client.
-    fn uploaded(&self) -> Result<Open, AesError> {
+    fn uploaded(&self) -> Result<NoOpCiphertext, AesError> {
         Ok(self.scheme.encrypt_publicly(&Plaintext::encode(self.scheme.params(), &[])?)?)
     }
 
@@ -133,7 +131,7 @@ impl Rehearsal {
         &self,
         aes: &impl Aes<NoOp>,
         cipher: Cipher,
-        key: &Open,
+        key: &NoOpCiphertext,
     ) -> Result<(Vec<Level>, f64), Error> {
         let (scheme, start) = (&self.scheme, key.meta().level);
         let lowered = |level: Level| Ok(scheme.mod_switch_to(key, level.min(start))?);
@@ -153,15 +151,20 @@ impl Rehearsal {
             }
             None => 0.0,
         };
-        let fresh =
-            self.refresh.as_ref().map(|refresh| |state: Vec<Open>| refresh.refresh(scheme, &state));
+        let fresh = self
+            .refresh
+            .as_ref()
+            .map(|refresh| |state: Vec<NoOpCiphertext>| refresh.refresh(scheme, &state));
         let refresh = fresh.as_ref().map(|fresh| Refresh::new(needed, fresh));
         Ok((Transcipher::key_levels(scheme, aes, cipher, start, refresh, lowered)?, needed))
     }
 }
 
 /// For sets that bootstrap.
-fn byte_refresh<S: Raise>(scheme: &S, params: &Params) -> Result<Option<ByteRefresh<S>>, AesError> {
+fn byte_refresh<S: Bootstrappable>(
+    scheme: &S,
+    params: &Params,
+) -> Result<Option<ByteRefresh<S>>, AesError> {
     if params.spec().bootstrap.is_none() {
         return Ok(None);
     }

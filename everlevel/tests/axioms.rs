@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use everlevel::scheme::spec::{Family, ParamsSpec, SecretKind};
+use everlevel::scheme::spec::{Assumption, ParamsSpec, SecretKind};
 use everlevel::{Evaluator, Form, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
@@ -116,12 +116,12 @@ const ODD_NTRU: [(u64, u64, u32); 2] = [(3 * 5 * 17, 2, 1), (7 * 73, 2, 3)];
 
 fn odd_set(
     (index, plain_prime, plain_exponent): (u64, u64, u32),
-    family: Family,
+    family: Assumption,
     form: Form,
 ) -> Params {
     let secret = match family {
-        Family::Rlwe => SecretKind::UniformTernary,
-        Family::Ntru => SecretKind::TruncatedGaussian,
+        Assumption::Rlwe => SecretKind::UniformTernary,
+        Assumption::Ntru => SecretKind::TruncatedGaussian,
     };
     let spec = ParamsSpec {
         name: format!("insecure_{plain_prime}-m{index}"),
@@ -149,9 +149,9 @@ fn odd_steps(params: &Params) -> Vec<(usize, i64)> {
 #[test]
 fn rings_of_odd_index() {
     let rows = ODD
-        .map(|row| (row, Family::Rlwe))
+        .map(|row| (row, Assumption::Rlwe))
         .into_iter()
-        .chain(ODD_NTRU.map(|row| (row, Family::Ntru)));
+        .chain(ODD_NTRU.map(|row| (row, Assumption::Ntru)));
     for params in
         rows.flat_map(|(row, family)| [Form::Bgv, Form::Bfv].map(|form| odd_set(row, family, form)))
     {

@@ -1,7 +1,7 @@
 //! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are
 //! from).
 
-use everlevel::scheme::spec::{Family, SecretKind};
+use everlevel::scheme::spec::{Assumption, SecretKind};
 use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, Plaintext, SlotShape};
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn ring(n: u64, t: u64) -> Params {
         digit_size: 1,
         form: Default::default(),
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
@@ -54,7 +54,7 @@ fn check(text: &str) {
         let (shape, order) = (params.slot_shape(), 2 * n);
         let values: Vec<u64> = (0..n).map(|i| (i * i + 3 * i + 7) % t).collect();
         let coefficients = numbers(&case["coefficients"]);
-        let ours = params.plain().decode(&coefficients, 1).unwrap();
+        let ours = params.plaintext_ring().decode(&coefficients, 1).unwrap();
         let place = slot_of_exponent(shape);
 
         // The library's root is an odd power of ours: the one under which its slots hold the
@@ -75,13 +75,13 @@ fn check(text: &str) {
             unit.unwrap_or_else(|| panic!("n = {n}, t = {t}: no root explains the encoding"));
 
         // Encoding the permuted values gives the library's polynomial back.
-        assert_eq!(params.plain().encode(&ours, 1).unwrap(), coefficients);
+        assert_eq!(params.plaintext_ring().encode(&ours, 1).unwrap(), coefficients);
         let mut cube = 1;
         (0..3).for_each(|_| cube = cube * generator % order);
         for (key, g) in [("rotate_3_first_slots", cube), ("swap_rows_first_slots", order - 1)] {
             let g = GaloisElement::new(order, g).unwrap();
-            let moved = params.plain().galois(&coefficients, g, 1);
-            let slots = read(&params.plain().decode(&moved, 1).unwrap(), unit);
+            let moved = params.plaintext_ring().galois(&coefficients, g, 1);
+            let slots = read(&params.plaintext_ring().decode(&moved, 1).unwrap(), unit);
             let expected = numbers(&case[key]);
             assert_eq!(slots[..expected.len()], expected, "n = {n}, t = {t}, {key}");
         }

@@ -11,7 +11,7 @@ use std::process::Command;
 use everlevel::bootstrap_plan;
 use everlevel::circuit::bootstrap::{Bootstrapper, StageReport};
 use everlevel::scheme::params::spec;
-use everlevel::scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel::scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel::scheme::{DiagonalValues, PeriodicSlots};
 use everlevel::wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
 use everlevel::{
@@ -57,7 +57,7 @@ fn sets() -> Vec<Params> {
             special: 4,
             digit_size: 4,
             form,
-            family: Family::Rlwe,
+            family: Assumption::Rlwe,
             secret: SecretKind::UniformTernary,
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(bound),

@@ -106,7 +106,8 @@ fn composite_rings_of_any_depth() {
 fn whole_slots_of_any_depth() {
     for name in ["insecure_bfv-127e2-n8", "insecure_bgv-257-n8"] {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
-        let (shape, plain, r) = (params.slot_shape(), params.plain(), params.plain_exponent());
+        let (shape, plain, r) =
+            (params.slot_shape(), params.plaintext_ring(), params.plain_exponent());
         let (d, columns) = (shape.degree_of_slot(), shape.columns());
         let t = plain.modulus(r);
         let mut rng = ChaCha20Rng::seed_from_u64(5);

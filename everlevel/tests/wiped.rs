@@ -291,7 +291,7 @@ fn encryption_and_decryption() {
     let s = key.expose_secret_coefficients().main.to_vec();
     let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 3) % 257).collect();
     let copy = Plaintext::encode(&params, &values).unwrap();
-    let message = params.plain().centered(copy.coefficients(), 1);
+    let message = params.plaintext_ring().centered(copy.coefficients(), 1);
 
     let (x, memory) = freed(|| {
         let plain = Plaintext::encode(&params, &values).unwrap();
@@ -377,7 +377,7 @@ fn aes_keys() {
         Needle::new("coefficients", coefficients.coefficients().iter().copied()),
         Needle::signed(
             "signed coefficients",
-            &params.plain().centered(coefficients.coefficients(), 1),
+            &params.plaintext_ring().centered(coefficients.coefficients(), 1),
         ),
     ];
     // What does not depend on the key is there the first time only.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use everlevel_circuit::AutoRefresh;
+use everlevel_circuit::Session;
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{Form, NoOp, OptIn, Params, ParamsSpec, Plaintext};
 
 /// Longer programs only take time.
@@ -30,7 +30,7 @@ fn sets() -> &'static [Params] {
             digit_size: 1,
             form: Form::Bgv,
             through_bgv: false,
-            family: Family::Rlwe,
+            family: Assumption::Rlwe,
             secret: SecretKind::UniformTernary,
             bootstrap: None,
         };
@@ -66,7 +66,7 @@ pub fn expression(bytes: &[u8]) -> bool {
 
 /// Runs the program on the no-op scheme, with its bounds. Whether nothing was refused.
 fn run(set: &Params, program: &Program) -> bool {
-    let auto = AutoRefresh::leveled(Arc::new(NoOp::new(set, 1)));
+    let auto = Session::leveled(Arc::new(NoOp::new(set, 1)));
     let t = set.plain_modulus();
     let mut inputs: Values<NoOp> = BTreeMap::new();
     for (i, name) in program.inputs().enumerate() {

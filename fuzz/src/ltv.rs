@@ -1,6 +1,6 @@
-//! What the fuzz targets do with the bytes of objects of LTV over prime powers: conformance, and use
-//! after conformance. Nothing here may panic, whatever the bytes. The tests of `everlevel-ltv` run
-//! all of it over the corpora and over random changes to its own objects.
+//! What the fuzz targets do with the bytes of objects of LTV over prime powers: conformance, and
+//! use after conformance. Nothing here may panic, whatever the bytes. The tests of `everlevel-ltv`
+//! run all of it over the corpora and over random changes to its own objects.
 
 #[path = "objects/sealed.rs"]
 mod sealed;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use everlevel::circuit::expression::Program;
 use everlevel::files::KeyFiles;
-use everlevel::scheme::keys::{BootstrapKey, SwitchKey};
+use everlevel::bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel::scheme::spec::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
 use everlevel::{
-    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, GaloisElement, KeyPlan, KeyPlanner,
-    Plaintext, SchemeError, ServerKeys, SharingPolicy, bootstrap_plan, general_keys,
+    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, FloodingPolicy, GaloisElement,
+    KeyPlan, KeyPlanner, Plaintext, SchemeError, ServerKeys, bootstrap_plan, general_keys,
     general_rotations, program_keys,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -123,7 +123,7 @@ impl SecretKey {
         decryptions_log2: u32,
     ) -> Result<Bound<'py, PyArray1<u64>>> {
         same(self.0.params(), &x.params)?;
-        let policy = SharingPolicy { statistical_bits, decryptions_log2 };
+        let policy = FloodingPolicy { statistical_bits, decryptions_log2 };
         let values = detached(py, || {
             let plain = self.0.decrypt_for_sharing(&x.value.get(), &policy, &mut rng()?)?;
             decoded(self.0.params(), &plain, elements)
@@ -489,7 +489,10 @@ impl EvalKeys for Keys {
         self.stored().params()
     }
 
-    fn relin(&self, gadget: GadgetId) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+    fn relin(
+        &self,
+        gadget: GadgetId,
+    ) -> std::result::Result<Option<Arc<SwitchingKey>>, SchemeError> {
         still_wanted()?;
         self.stored().relin(gadget)
     }
@@ -498,7 +501,7 @@ impl EvalKeys for Keys {
         &self,
         g: GaloisElement,
         gadget: GadgetId,
-    ) -> std::result::Result<Option<Arc<SwitchKey>>, SchemeError> {
+    ) -> std::result::Result<Option<Arc<SwitchingKey>>, SchemeError> {
         still_wanted()?;
         self.stored().galois(g, gadget)
     }

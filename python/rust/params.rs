@@ -1,7 +1,7 @@
 //! Parameter sets.
 
 use everlevel::wire::{self, ParamsId, ReadOptions, canonical_json};
-use everlevel::{Card, OptIn, files};
+use everlevel::{Datasheet, OptIn, files};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -120,7 +120,7 @@ impl Params {
     /// Derived facts, as text and as JSON.
     fn card(&self, py: Python<'_>) -> Result<(String, String)> {
         detached(py, || {
-            let card = Card::of(&self.0)?;
+            let card = Datasheet::of(&self.0)?;
             let json = serde_json::to_string(&card);
             let json = json.map_err(|e| refusal("Error", "python.json", &e.to_string()))?;
             Ok((card.text(), json))

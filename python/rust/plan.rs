@@ -4,7 +4,7 @@ use everlevel::security::lwe::{self, Lwe, Secret};
 use everlevel::security::{CostModel, ntru};
 use everlevel::wire::canonical_json;
 use everlevel::{
-    Depth, FoundRing, Minimise, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan,
+    Depth, FoundRing, Minimize, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan,
     search_plan, spec_with_plan,
 };
 use pyo3::prelude::*;
@@ -19,27 +19,27 @@ type Candidate = (Params, usize, f64, f64, u64, f64);
 
 /// The sets that meet the requirements, the best first, by the model of a typical machine.
 #[pyfunction]
-#[pyo3(signature = (plain_modulus, slots, depth, minimise))]
+#[pyo3(signature = (plain_modulus, slots, depth, minimize))]
 pub fn candidates(
     py: Python<'_>,
     plain_modulus: u64,
     slots: usize,
     depth: Option<u32>,
-    minimise: &str,
+    minimize: &str,
 ) -> Result<Vec<Candidate>> {
-    let minimise = match minimise {
-        "latency" => Minimise::Latency,
-        "throughput" => Minimise::Throughput,
-        "memory" => Minimise::Memory,
+    let minimize = match minimize {
+        "latency" => Minimize::Latency,
+        "throughput" => Minimize::Throughput,
+        "memory" => Minimize::Memory,
         _ => {
             let problem = format!(
-                "minimise = {minimise:?}: expected \"latency\", \"throughput\" or \"memory\""
+                "minimize = {minimize:?}: expected \"latency\", \"throughput\" or \"memory\""
             );
-            return Err(refusal("RangeError", "python.minimise", &problem));
+            return Err(refusal("RangeError", "python.minimize", &problem));
         }
     };
     let depth = depth.map_or(Depth::Unlimited, Depth::Levels);
-    let requirements = Requirements { plain_modulus, slots, depth, minimise };
+    let requirements = Requirements { plain_modulus, slots, depth, minimize };
     let found =
         detached(
             py,

@@ -7,7 +7,7 @@ from everlevel import planner
 
 
 def test_a_set_for_a_depth():
-    found = planner.plan(65537, 1000, depth=2, minimise="memory")
+    found = planner.plan(65537, 1000, depth=2, minimize="memory")
     best = found[0]
     assert best.params.security_bits >= 128 and best.params.slots >= 1000 and best.multiplications >= 2
     assert best.bytes <= min(c.bytes for c in found) and best.failure_log2 < -100
@@ -19,7 +19,7 @@ def test_a_set_for_a_depth():
         with pytest.raises(everlevel.ParameterError):
             planner.plan(**wrong)
     with pytest.raises(everlevel.RangeError):
-        planner.plan(257, 1, minimise="cost")
+        planner.plan(257, 1, minimize="cost")
 
 
 def test_bootstrapping_plans():

@@ -12,7 +12,7 @@ use std::time::Instant;
 use everlevel::aes::bit_sliced::BitSliced;
 use everlevel::aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
 use everlevel::scheme::params::KeySecurity;
-use everlevel::scheme::spec::Family;
+use everlevel::scheme::spec::Assumption;
 use everlevel::{Form, KeyPlan, Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use everlevel_ltv::{LtvEvaluator, LtvParams};
 use rand_core::CryptoRng;
@@ -190,10 +190,10 @@ fn check(params: &Params, args: &AesBenchArgs) -> Result<(), CliError> {
     };
     let family = params.spec().family;
     match args.scheme {
-        AesScheme::Bgv if family != Family::Rlwe => {
+        AesScheme::Bgv if family != Assumption::Rlwe => {
             wrong("a set of BGV, as --scheme says; or take --scheme ltv")
         }
-        AesScheme::Ltv if family != Family::Ntru => {
+        AesScheme::Ltv if family != Assumption::Ntru => {
             wrong("a set of LTV, as --scheme says; or take --scheme bgv")
         }
         _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),

@@ -38,7 +38,7 @@ pub struct BootstrapArgs {
     /// How many runs, each with keys and values of its own
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Enter the time into this file of measurements, which `params card` shows
+    /// Enter the time into this file of measurements, which `params datasheet` shows
     #[arg(long, value_name = "FILE.json")]
     pub record: Option<PathBuf>,
 }

@@ -93,13 +93,13 @@ impl Bench {
         let table_seconds = started.elapsed().as_secs_f64();
         tick();
         let needed = boot.minimum_capacity(&evaluator);
-        let (worn, value) = self.worn_out(&evaluator, &secret, needed, rng)?;
+        let (exhausted, value) = self.exhausted(&evaluator, &secret, needed, rng)?;
         tick();
 
         let counted = evaluator.cost();
         let mut reports: Vec<StageReport> = Vec::new();
         let started = Instant::now();
-        let fresh = boot.bootstrap_observed(&evaluator, &worn, &mut reports)?;
+        let fresh = boot.bootstrap_observed(&evaluator, &exhausted, &mut reports)?;
         let seconds = started.elapsed().as_secs_f64();
         let cost = evaluator.cost() - counted;
         self.bootstrapper = Some(boot);
@@ -109,7 +109,7 @@ impl Bench {
             *stages.entry(r.stage.name()).or_insert(0.0) += r.elapsed.as_secs_f64();
         }
         let first = |stage: Stage| reports.iter().position(|r| r.stage == stage).unwrap_or(0);
-        let (raise, removal) = (first(Stage::Raise), first(Stage::DigitRemoval));
+        let (raise, removal) = (first(Stage::Bootstrappable), first(Stage::DigitRemoval));
         let capacities = [raise, removal.saturating_sub(1), removal]
             .map(|i| reports.get(i).map_or(0.0, |r| r.capacity_bits));
         let measured = secret.measure_noise(&fresh)?;
@@ -123,7 +123,7 @@ impl Bench {
             seconds,
             stages,
             cost,
-            before: evaluator.capacity_bits(&worn),
+            before: evaluator.capacity_bits(&exhausted),
             capacities,
             after: evaluator.capacity_bits(&fresh),
             multiplications,
@@ -139,7 +139,7 @@ impl Bench {
     /// Uniform values in every slot: integers modulo p^r, or elements of its extension of degree d.
     fn random(&self, rng: &mut impl CryptoRng) -> Result<Plaintext, CliError> {
         let params = &self.params;
-        let t = params.plain().modulus(params.plain_exponent());
+        let t = params.plaintext_ring().modulus(params.plain_exponent());
         let mut uniform = |count: usize| -> Vec<u64> {
             (0..count)
                 .map(|_| {
@@ -173,9 +173,9 @@ impl Bench {
     }
 
     /// A ciphertext of random values at the lowest level that bootstrapping accepts, its noise at
-    /// the bound: worn out by products and sums (x <- x y + z), then switched down, then multiplied
-    /// by constants until one more bit would be too much.
-    fn worn_out(
+    /// the bound: exhausted out by products and sums (x <- x y + z), then switched down, then
+    /// multiplied by constants until one more bit would be too much.
+    fn exhausted(
         &self,
         evaluator: &Evaluator,
         secret: &SecretKey,

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use everlevel::arith::{NttTable, primes};
-use everlevel::scheme::spec::{Family, SecretKind};
+use everlevel::scheme::spec::{Assumption, SecretKind};
 use everlevel::{
     Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec,
     Plaintext, PublicKey, Scheme, SecretKey, ServerKeys,
@@ -60,7 +60,7 @@ fn peer_specs() -> [ParamsSpec; 3] {
                 digit_size,
                 form,
                 through_bgv: false,
-                family: Family::Rlwe,
+                family: Assumption::Rlwe,
                 secret: SecretKind::UniformTernary,
                 bootstrap: None,
             }
@@ -194,9 +194,9 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
         chain.at_least(chain.bits(chain.top()) - f64::from(params.spec().word_bits) - 0.5);
 
     let hoisted = || -> Result<_, CliError> { Ok(bgv.apply_galois_many(&a, &rotations)?) };
-    let factor = bgv.plain_factor(&plain, chain.top())?;
+    let factor = bgv.prepare_plaintext(&plain, chain.top())?;
     let checked = secret.decrypt(&bgv.mul(&a, &b, NextUse::Product)?)?.decode(params)?;
-    let q = params.plain().modulus(params.plain_exponent());
+    let q = params.plaintext_ring().modulus(params.plain_exponent());
     if checked.iter().zip(&values).any(|(x, v)| *x != q.mul(*v, *v)) {
         return Err(CliError::failure(format!(
             "{}: a product decrypts to wrong values: please report this",
@@ -214,7 +214,7 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
         ("decrypt_decode", time(runs, || Ok(secret.decrypt(&a)?.decode(params)?))?),
         ("add", time(runs, || Ok(bgv.add(&a, &b)?))?),
         ("multiply_plain", time(runs, || Ok(bgv.mul_plain(&a, &plain)?))?),
-        ("multiply_factor", time(runs, || Ok(bgv.mul_factor(&a, &factor)?))?),
+        ("multiply_factor", time(runs, || Ok(bgv.mul_prepared_plain(&a, &factor)?))?),
         ("multiply_relinearize", time(runs, || Ok(bgv.mul(&a, &b, NextUse::Keep)?))?),
         ("multiply_relinearize_switch", time(runs, || Ok(bgv.mul(&a, &b, NextUse::Product)?))?),
         // As an automorphism, which it is in every ring: where the last dimension is bad, some

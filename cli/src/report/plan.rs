@@ -122,7 +122,7 @@ impl Plan {
         plan.aes();
         plan.add(SECURITY, &["security", "papers"], SECURITY.into(), &[]);
         for name in names().filter(|name| !name.starts_with("insecure_")) {
-            plan.add(CARD, &["params", "card"], format!("card-{name}"), &[name]);
+            plan.add(CARD, &["params", "datasheet"], format!("card-{name}"), &[name]);
         }
         plan.bootstraps();
         if let Some(threads) = threads {

@@ -1,6 +1,6 @@
 //! Chen–Han 2018: the rows of the tables and the parameter sets that they are run with.
 
-use everlevel::scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel::scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel::{Form, ParamsSpec};
 
 use crate::reproduce::args::{Arithmetic, Variant};
@@ -189,7 +189,7 @@ pub fn recrypt_spec(
         digit_size: 3,
         form,
         through_bgv,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret,
         bootstrap: Some(BootstrapSpec { mode: Some(mode), digit_form, ..bootstrap }),
     }
@@ -224,7 +224,7 @@ pub fn removal_spec(row: &RemovalRow, quick: bool) -> ParamsSpec {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     }

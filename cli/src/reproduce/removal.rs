@@ -152,7 +152,7 @@ fn one(
 
 /// (x - [x]) / p^v with the balanced remainder [x] modulo p^v, modulo p^(e-v).
 fn high_digits(params: &Params, values: &[u64], v: u32) -> Vec<u64> {
-    let t = params.plain().modulus(params.plain_exponent());
+    let t = params.plaintext_ring().modulus(params.plain_exponent());
     let low = t.prime().pow(v);
     let high = t.value() / low;
     values

@@ -3,7 +3,7 @@
 use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
 use everlevel::wire::{Metadata, ObjectKind, ReadOptions, WireError, results};
-use everlevel::{Plaintext, SecretKey, SharingPolicy};
+use everlevel::{FloodingPolicy, Plaintext, SecretKey};
 
 use super::args::DecryptArgs;
 use super::files::{Column, check_free, existing, of_file, read_object, secret_key, values_of};
@@ -83,7 +83,7 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
     let (x, metadata) = Column::read(input, params, &bounds)?.single(input)?;
     if args.for_sharing {
         let policy =
-            SharingPolicy { statistical_bits: args.statistical_bits, ..SharingPolicy::default() };
+            FloodingPolicy { statistical_bits: args.statistical_bits, ..FloodingPolicy::default() };
         let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
         let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(CliError::usage)?;
         return Ok((plain, metadata));

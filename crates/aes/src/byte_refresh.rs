@@ -4,7 +4,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_ring::{GaloisElement, GaloisRing, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Raise, Scheme};
+use everlevel_scheme::{Bootstrappable, DiagonalValues, Level, NextUse, Scheme};
 
 use crate::error::AesError;
 
@@ -105,8 +105,7 @@ impl<S: Scheme> BytePacking<S> {
         count: usize,
     ) -> Result<Vec<S::Ciphertext>, AesError> {
         AesError::check_width("a slot of bytes", count, count.min(self.capacity()))?;
-        let parts =
-            scheme.galois_many(&scheme.prepare(packed, NextUse::LinearMap)?, &self.images)?;
+        let parts = scheme.hoist(&scheme.prepare(packed, NextUse::LinearMap)?, &self.images)?;
         let rows: Vec<Vec<_>> =
             self.rows[..count].iter().map(|row| row.iter().map(Some).collect()).collect();
         let sums = scheme.combine(&parts, &rows)?;
@@ -148,13 +147,13 @@ fn lagrange(field: &GaloisRing, points: &[Vec<u64>]) -> Result<Vec<Vec<Vec<u64>>
 /// As many bytes as slots hold go through one bootstrapping in the full mode: three for d = 24, for
 /// the price of one and a linear map. A byte that is left by itself takes a third of the digit
 /// removals, as its slots lie in the subring of degree 8 ([`BootstrapPlan::in_subring`]).
-pub struct ByteRefresh<S: Raise> {
+pub struct ByteRefresh<S: Bootstrappable> {
     packing: BytePacking<S>,
     whole: Bootstrapper<S>,
     single: Bootstrapper<S>,
 }
 
-impl<S: Raise> ByteRefresh<S> {
+impl<S: Bootstrappable> ByteRefresh<S> {
     /// With the group sizes and the digit removal of a plan, in the full mode.
     ///
     /// # Errors

@@ -55,7 +55,7 @@ impl Conjugations {
     ) -> Result<Vec<S::Ciphertext>, AesError> {
         let mut parts = Vec::with_capacity(4 * inputs.len());
         for x in scheme.prepare_together(inputs, NextUse::LinearMap)? {
-            parts.extend(scheme.galois_many(&x, &self.0[..4])?);
+            parts.extend(scheme.hoist(&x, &self.0[..4])?);
         }
         let halves = maps.iter().flat_map(|row| [(row, 0), (row, 1)]);
         let rows: Vec<Vec<_>> = halves

@@ -80,7 +80,7 @@ impl<S: Scheme> LineMap<S> {
 
     /// The sums: a hoisted key switch for each distance between bytes and their sources.
     pub(crate) fn apply(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, AesError> {
-        let parts = scheme.galois_many(&scheme.prepare(x, NextUse::LinearMap)?, &self.rotations)?;
+        let parts = scheme.hoist(&scheme.prepare(x, NextUse::LinearMap)?, &self.rotations)?;
         let sums = scheme.combine(&parts, &[self.masks.iter().map(Some).collect()])?;
         let identity = scheme.slot_shape().identity();
         Ok(scheme.galois_sum(

@@ -89,7 +89,7 @@ impl<S: Scheme> Mixing<S> {
     /// Both steps, or only the (inverse) ShiftRows, whose matrix is 1.
     fn apply(&self, scheme: &S, x: &S::Ciphertext, mixes: bool) -> Result<S::Ciphertext, AesError> {
         let x = scheme.prepare(x, NextUse::LinearMap)?;
-        let parts = scheme.galois_many(&x, &self.babies)?;
+        let parts = scheme.hoist(&x, &self.babies)?;
         let entry = |r: usize, k: usize| match mixes {
             true => Some(&self.multiples[&self.matrix[(k + 4 - r) % 4]]),
             false => (k == r).then(|| &self.multiples[&1]),

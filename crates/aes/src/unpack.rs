@@ -43,7 +43,7 @@ impl<S: Scheme> UnpackBytes<S> {
     /// # Errors
     /// Those of the scheme.
     pub fn apply(&self, scheme: &S, x: &S::Ciphertext) -> Result<Vec<S::Ciphertext>, AesError> {
-        let parts = scheme.galois_many(x, &self.rotations)?;
+        let parts = scheme.hoist(x, &self.rotations)?;
         let byte = |i: usize| {
             // At place p, byte i is k = i - p to the right.
             let row = (0..16).map(|k| Some(&self.places[(i + 16 - k) % 16])).collect();

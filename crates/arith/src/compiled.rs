@@ -1,8 +1,8 @@
 //! The vector kernels and transforms, compiled for each instruction set.
 
-/// Compiles functions that are generic over [`Lanes`](crate::arch::lanes::Lanes) for one instruction set. The generic
-/// bodies are always inlined into a function with the target features, which is what makes their
-/// instructions available.
+/// Compiles functions that are generic over [`Lanes`](crate::arch::lanes::Lanes) for one
+/// instruction set. The generic bodies are always inlined into a function with the target features,
+/// which is what makes their instructions available.
 macro_rules! compile_for {
     (
         $features:literal, $token:ident, $path:path;

@@ -40,9 +40,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
         let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan { digits, ..base.clone() })?;
         let planned = start.elapsed();
-        let worn = scheme.encrypt(&Plaintext::encode(&params, &[])?)?;
+        let exhausted = scheme.encrypt(&Plaintext::encode(&params, &[])?)?;
         let mut reports: Vec<StageReport> = Vec::new();
-        let result = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).map(|_| ());
+        let result = bootstrapper.bootstrap_observed(&scheme, &exhausted, &mut reports).map(|_| ());
         println!("{digits}: planned in {planned:.2?}, run in {:.2?}", start.elapsed() - planned);
         let mut last = None;
         // One of the d coordinates is enough.

@@ -5,12 +5,12 @@
 use std::error::Error;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, DryRun, Objective, Planner, TimeModel};
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Cost, Level, NoOp, OptIn, Params, Plaintext, SchemeError};
 
 struct Dry {
     params: Params,
-    worn: Plaintext,
+    exhausted: Plaintext,
 }
 
 impl DryRun for Dry {
@@ -19,8 +19,8 @@ impl DryRun for Dry {
         Ok(NoOp::blank(&self.params))
     }
 
-    fn worn_out(&self, scheme: &NoOp, _: f64) -> Result<Open, SchemeError> {
-        scheme.encrypt_at(&self.worn, Level(1))
+    fn exhausted(&self, scheme: &NoOp, _: f64) -> Result<NoOpCiphertext, SchemeError> {
+        scheme.encrypt_at(&self.exhausted, Level(1))
     }
 
     fn cost(&self, scheme: &NoOp) -> Cost {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let params = Params::named(&name, OptIn::InsecureResearch)?;
     let candidates = BootstrapPlan::candidates(params.slots(), 8);
     let model = TimeModel::typical(params.degree());
-    let dry = Dry { worn: Plaintext::encode(&params, &[1])?, params };
+    let dry = Dry { exhausted: Plaintext::encode(&params, &[1])?, params };
     println!("{name}: {} candidates", candidates.len());
     for objective in [Objective::Throughput, Objective::Latency, Objective::Capacity] {
         let best = Planner::new(&dry, model, objective).search(&candidates)?;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::{
-    DiagonalValues, Level, NextUse, PeriodicSlots, Plaintext, Raise, Scheme, SchemeError,
+    Bootstrappable, DiagonalValues, Level, NextUse, PeriodicSlots, Plaintext, Scheme, SchemeError,
 };
 
 use crate::modular::PrimePower;
@@ -204,7 +204,7 @@ impl Scheme for Clear {
         self.add_scalar(&sum, constant)
     }
 
-    fn mul_no_relin(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
+    fn mul_lazy(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
         self.counts.lock().unwrap().products += 1;
         assert_eq!(a.t, b.t, "plaintext moduli");
         Ok(Value { depth: a.depth.max(b.depth) + 1, ..self.times(a, &b.slots)? })
@@ -296,7 +296,7 @@ impl Scheme for Clear {
             .collect())
     }
 
-    fn galois_many(&self, x: &Value, gs: &[GaloisElement]) -> Result<Vec<Value>, SchemeError> {
+    fn hoist(&self, x: &Value, gs: &[GaloisElement]) -> Result<Vec<Value>, SchemeError> {
         self.count_galois(gs.iter().copied());
         Ok(gs.iter().map(|g| self.moved(x, *g)).collect())
     }
@@ -352,9 +352,9 @@ fn any_level() -> Level {
     Level(0)
 }
 
-/// A worn-out ciphertext: its message and made-up overflows, coefficient by coefficient in
+/// An exhausted ciphertext: its message and made-up overflows, coefficient by coefficient in
 /// butterfly order.
-pub(crate) struct Raised {
+pub(crate) struct Base {
     message: Vec<u64>,
     overflow: Vec<(i64, i64)>,
 }
@@ -384,8 +384,8 @@ impl Clear {
     }
 }
 
-impl Raise for Clear {
-    type Raised = Raised;
+impl Bootstrappable for Clear {
+    type Base = Base;
 
     fn overflow_bound(&self) -> u64 {
         BOUND as u64
@@ -395,14 +395,14 @@ impl Raise for Clear {
         0.0
     }
 
-    fn begin_raise(&self, x: &Value) -> Result<Raised, SchemeError> {
+    fn to_base_modulus(&self, x: &Value) -> Result<Base, SchemeError> {
         let mut rng = Rng(x.slots[0]);
         let mut digit = || rng.below(2 * BOUND as u64 + 1) as i64 - BOUND;
         let message = self.coefficients_of_slots(&x.slots, 1);
-        Ok(Raised { overflow: message.iter().map(|_| (digit(), digit())).collect(), message })
+        Ok(Base { overflow: message.iter().map(|_| (digit(), digit())).collect(), message })
     }
 
-    fn raise_overflow(&self, r: &Raised, delta: u64) -> Result<Value, SchemeError> {
+    fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Value, SchemeError> {
         let exponent = if delta == self.prime { 2 } else { 1 };
         let t = PrimePower::new(self.prime, exponent).unwrap();
         let u: Vec<u64> =
@@ -410,7 +410,7 @@ impl Raise for Clear {
         Ok(self.slots_of_coefficients(&u, exponent))
     }
 
-    fn raise_message(&self, r: &Raised, like: &Value) -> Result<Value, SchemeError> {
+    fn mod_raise_message(&self, r: &Base, like: &Value) -> Result<Value, SchemeError> {
         assert_eq!(like.t.exponent(), 1);
         let t = like.t;
         let m: Vec<u64> = r
@@ -422,7 +422,7 @@ impl Raise for Clear {
         Ok(self.slots_of_coefficients(&m, 1))
     }
 
-    fn base_modulus_mod_t(&self, _: &Raised) -> i64 {
+    fn base_modulus_mod_t(&self, _: &Base) -> i64 {
         BASE
     }
 
@@ -434,7 +434,7 @@ impl Raise for Clear {
         1
     }
 
-    fn raise_scaled(&self, r: &Raised) -> Result<Value, SchemeError> {
+    fn mod_raise_scaled(&self, r: &Base) -> Result<Value, SchemeError> {
         let t = PrimePower::new(self.prime, 2).unwrap();
         let u: Vec<u64> = r
             .overflow
@@ -445,15 +445,15 @@ impl Raise for Clear {
         Ok(self.slots_of_coefficients(&u, 2))
     }
 
-    fn blank(&self, _: f64) -> Result<Value, SchemeError> {
+    fn encrypt_zero_at(&self, _: f64) -> Result<Value, SchemeError> {
         Ok(self.encrypt(vec![0; self.shape.slots()], 1))
     }
 
-    fn enter(&self, x: &Value, _: f64) -> Result<Value, SchemeError> {
+    fn prepare_thin_input(&self, x: &Value, _: f64) -> Result<Value, SchemeError> {
         Ok(x.clone())
     }
 
-    fn restore_unit(&self, _: &Raised, x: Value) -> Value {
+    fn set_correction_factor(&self, _: &Base, x: Value) -> Value {
         let inverse = x.t.inv(UNIT).unwrap();
         Value { slots: x.slots.iter().map(|v| x.t.mul(*v, inverse)).collect(), ..x }
     }

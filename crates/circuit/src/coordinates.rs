@@ -57,7 +57,7 @@ impl<S: Scheme> Coordinates<S> {
         next: NextUse,
         mut visit: impl FnMut(usize, S::Ciphertext) -> Result<(), CircuitError>,
     ) -> Result<(), CircuitError> {
-        let (images, d) = (scheme.galois_many(z, &self.images)?, self.duals.len());
+        let (images, d) = (scheme.hoist(z, &self.images)?, self.duals.len());
         for f in 0..self.count {
             let row = (0..d).map(|g| Some(&self.duals[(f + g) % d])).collect();
             let sums = scheme.combine(&images, &[row])?;

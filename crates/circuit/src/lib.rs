@@ -2,7 +2,7 @@
 //! automatic refresh.
 //!
 //! Everything here is written against the verbs of [`everlevel_scheme::Scheme`] (and
-//! [`everlevel_scheme::Raise`]); no concrete scheme is named, so each circuit is proved in
+//! [`everlevel_scheme::Bootstrappable`]); no concrete scheme is named, so each circuit is proved in
 //! milliseconds on a scheme without cryptography and then run. Each part comes in two halves: a
 //! *plan*, plain mathematics that knows its cost (key switches, products, levels) and its keys
 //! before it meets a ciphertext, and its evaluation.
@@ -13,13 +13,13 @@
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
 //!   [`coordinates`]: over odd indices d coordinates of the slots.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
-//! * [`program`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth, product
-//!   trees.
+//! * [`straight_line`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth,
+//!   product trees.
 //! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: what
 //!   else it is good for.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`expression`]: programs written down, as on the command line.
-//! * [`AutoRefresh`]: an evaluator that bootstraps by itself, for circuits of any depth.
+//! * [`Session`]: an evaluator that bootstraps by itself, for circuits of any depth.
 //!
 //! A bootstrapping, planned and run on the no-op scheme; on BGV and BFV only the first lines
 //! differ:
@@ -34,8 +34,8 @@
 //! let bootstrapper = Bootstrapper::new(&scheme, BootstrapPlan::balanced(params.slots()))?;
 //! println!("{:?}", bootstrapper.costs());
 //!
-//! let worn = scheme.encrypt_at(&Plaintext::encode(&params, &[1, 2, 3])?, Level(1))?;
-//! let fresh = bootstrapper.bootstrap(&scheme, &worn)?;
+//! let exhausted = scheme.encrypt_at(&Plaintext::encode(&params, &[1, 2, 3])?, Level(1))?;
+//! let fresh = bootstrapper.bootstrap(&scheme, &exhausted)?;
 //! assert_eq!(scheme.decrypt(&fresh)?.decode(&params)?[..3], [1, 2, 3]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -55,10 +55,10 @@ pub mod linear;
 mod modular;
 mod normal_basis;
 pub mod poly;
-pub mod program;
-mod refresh;
 mod rotate;
+mod session;
 mod slots;
+pub mod straight_line;
 pub mod sums;
 pub mod transform;
 mod truncate;
@@ -66,7 +66,7 @@ pub mod unpack;
 
 pub use error::CircuitError;
 pub use modular::PrimePower;
-pub use refresh::{AutoRefresh, Shared};
 pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
+pub use session::{Session, Value};
 pub use slots::SlotMove;
 pub use truncate::{ClearLowestDigit, Comparison, Truncation};

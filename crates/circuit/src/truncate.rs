@@ -12,7 +12,7 @@ use crate::digits::{
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
-use crate::program::ProgramCosts;
+use crate::straight_line::CircuitCosts;
 
 /// Division of integers modulo p^r by p^v: to the nearest, or down.
 ///
@@ -48,7 +48,7 @@ impl Truncation {
     }
 
     /// Depth and counts, of either division.
-    pub fn costs(&self) -> ProgramCosts {
+    pub fn costs(&self) -> CircuitCosts {
         self.removal.costs()
     }
 
@@ -115,7 +115,7 @@ impl ClearLowestDigit {
     }
 
     /// Depth and counts.
-    pub fn costs(&self) -> ProgramCosts {
+    pub fn costs(&self) -> CircuitCosts {
         self.digit.costs()
     }
 
@@ -181,12 +181,12 @@ impl Comparison {
 
     /// Depth and counts of [`Comparison::is_negative`] and [`Comparison::less_than`].
     /// [`Comparison::sign`] takes twice the products.
-    pub fn costs(&self) -> ProgramCosts {
+    pub fn costs(&self) -> CircuitCosts {
         let (first, second) = (
             self.truncation.as_ref().map(Truncation::costs).unwrap_or_default(),
             self.step.costs(),
         );
-        ProgramCosts {
+        CircuitCosts {
             depth: first.depth + second.depth,
             products: first.products + second.products,
             relinearizations: first.relinearizations + second.relinearizations,

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
 use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::transform::{AxisTransform, Packing};
-use everlevel_circuit::{AutoRefresh, CircuitError, rotate_along};
-use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
-use everlevel_scheme::{
-    Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
-    ServerKeys,
-};
+use everlevel_circuit::{CircuitError, Session, rotate_along};
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::{Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -42,7 +40,7 @@ fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight
         secret: SecretKind::UniformTernary,
         form,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         bootstrap: Some(bootstrap),
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
@@ -240,7 +238,7 @@ fn bootstrapping_is_exact_with_cryptography() {
 /// The sum of the images of any polynomial under the powers of Frobenius to the power k: its slots
 /// lie in GR(p^r, k).
 fn in_subring(params: &Params, k: usize) -> Plaintext {
-    let (shape, plain, r) = (params.slot_shape(), params.plain(), params.plain_exponent());
+    let (shape, plain, r) = (params.slot_shape(), params.plaintext_ring(), params.plain_exponent());
     let t = plain.modulus(r);
     let any = message(params).coefficients().to_vec();
     let step = (0..k).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
@@ -265,10 +263,10 @@ fn slots_in_a_subring_take_fewer_removals() {
         let scheme = NoOp::new(&params, 4);
         let plan = BootstrapPlan::for_set(&params).unwrap();
         let bootstrapper = Bootstrapper::new(&scheme, plan.clone().in_subring(k)).unwrap();
-        let worn = scheme.encrypt_at(&plain, Level(8)).unwrap();
+        let exhausted = scheme.encrypt_at(&plain, Level(8)).unwrap();
         let before = scheme.cost();
         let mut reports: Vec<StageReport> = Vec::new();
-        let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();
+        let fresh = bootstrapper.bootstrap_observed(&scheme, &exhausted, &mut reports).unwrap();
         let (cost, expected) = (scheme.cost() - before, bootstrapper.costs());
         assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{ring:?}, {k}");
         assert_eq!(
@@ -335,7 +333,7 @@ fn circuits_of_any_depth_run_over_odd_indices() {
     let scheme = Arc::new(NoOp::new(&params, 1));
     let bootstrapper =
         Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
-    let auto = AutoRefresh::new(scheme.clone(), bootstrapper);
+    let auto = Session::new(scheme.clone(), bootstrapper);
     let (columns, p) = (params.slot_shape().columns(), params.plain_modulus());
     let mut values: Vec<u64> = (1..=params.slots() as u64).collect();
     let mut x = auto.share(scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap());

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{MAX_NESTING, Program};
-use everlevel_circuit::{AutoRefresh, CircuitError};
+use everlevel_circuit::{CircuitError, Session};
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, Scheme};
 
 const P: i64 = 257;
 
 struct Fixture {
     params: Params,
-    auto: AutoRefresh<NoOp>,
+    auto: Session<NoOp>,
 }
 
 impl Fixture {
@@ -21,7 +21,7 @@ impl Fixture {
         let scheme = Arc::new(NoOp::new(&params, 1));
         let bootstrapper =
             Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::balanced(params.slots())).unwrap());
-        Fixture { auto: AutoRefresh::new(scheme, bootstrapper), params }
+        Fixture { auto: Session::new(scheme, bootstrapper), params }
     }
 
     fn run(
@@ -111,7 +111,7 @@ fn depth_is_no_limit_and_powers_are_shallow() {
     assert_eq!(out.len(), 60);
     assert!(f.auto.bootstraps() > 5);
 
-    let auto = AutoRefresh::leveled(Arc::new(NoOp::new(&f.params, 1)));
+    let auto = Session::leveled(Arc::new(NoOp::new(&f.params, 1)));
     let x =
         auto.share(auto.scheme().encrypt(&Plaintext::encode(&f.params, &[3]).unwrap()).unwrap());
     for (exponent, depth) in [(1, 0), (2, 1), (5, 3), (7, 3), (8, 3), (15, 4)] {

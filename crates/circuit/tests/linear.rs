@@ -1,23 +1,21 @@
 //! The homomorphic transforms of one row and of two rows of slots, and unpacking, on the no-op
 //! scheme and on BGV.
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
-use everlevel_scheme::spec::{Family, SecretKind};
-use everlevel_scheme::{
-    Evaluator, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SecretKey,
-    ServerKeys,
-};
+use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::{Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 fn params(log_degree: u32, p: u64) -> Params {
-    params_over(Family::Rlwe, log_degree, p)
+    params_over(Assumption::Rlwe, log_degree, p)
 }
 
-fn params_over(family: Family, log_degree: u32, p: u64) -> Params {
+fn params_over(family: Assumption, log_degree: u32, p: u64) -> Params {
     let spec = ParamsSpec {
         name: format!("insecure_linear-{p}-n{log_degree}"),
         index: 2 << log_degree,
@@ -110,9 +108,9 @@ fn transforms_are_exact_on_the_no_op_scheme() {
 
 #[test]
 fn transforms_are_exact_on_bgv() {
-    let rlwe =
-        [(8, 127, vec![3]), (8, 8191, vec![3]), (8, 257, vec![3])].map(|case| (Family::Rlwe, case));
-    let ntru = [(8, 127, vec![3]), (8, 257, vec![3])].map(|case| (Family::Ntru, case));
+    let rlwe = [(8, 127, vec![3]), (8, 8191, vec![3]), (8, 257, vec![3])]
+        .map(|case| (Assumption::Rlwe, case));
+    let ntru = [(8, 127, vec![3]), (8, 257, vec![3])].map(|case| (Assumption::Ntru, case));
     for (family, (log_degree, p, splits)) in rlwe.into_iter().chain(ntru) {
         let params = params_over(family, log_degree, p);
         let (values, polynomial) = values_and_polynomial(&params);

@@ -9,11 +9,11 @@ use everlevel_circuit::bootstrap::{
 };
 use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
-use everlevel_circuit::{AutoRefresh, CircuitError, PrimePower};
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel_circuit::{CircuitError, PrimePower, Session};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Cost, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise, Scheme,
+    Bootstrappable, Cost, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
     SchemeError,
 };
 
@@ -35,7 +35,7 @@ fn params(log_degree: u32, p: u64, weight: usize, words: usize) -> Params {
         secret: SecretKind::UniformTernary,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         bootstrap: Some(BootstrapSpec::encapsulated(weight)),
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
@@ -80,15 +80,15 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
             .unwrap();
             let values = message(&params, 7);
             let plain = Plaintext::encode(&params, &values).unwrap();
-            let worn = scheme.encrypt_at(&plain, Level(1)).unwrap();
+            let exhausted = scheme.encrypt_at(&plain, Level(1)).unwrap();
             let before = scheme.cost();
             let mut reports: Vec<StageReport> = Vec::new();
-            let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();
+            let fresh = bootstrapper.bootstrap_observed(&scheme, &exhausted, &mut reports).unwrap();
             assert!(reports.iter().all(|r| r.capacity_bits > 0.0));
             let back = scheme.decrypt(&fresh).unwrap().decode(&params).unwrap();
             let wrong = back.iter().zip(&values).filter(|(a, b)| a != b).count();
             assert_eq!(wrong, 0, "p = {p}, n = 2^{log_degree}, {digits:?}");
-            assert!(scheme.capacity_bits(&fresh) > scheme.capacity_bits(&worn));
+            assert!(scheme.capacity_bits(&fresh) > scheme.capacity_bits(&exhausted));
             let cost = scheme.cost() - before;
             let costs = bootstrapper.costs();
             assert_eq!(
@@ -101,11 +101,11 @@ fn bootstrapping_is_exact_on_the_no_op_scheme() {
     }
 }
 
-fn auto_refresh(params: &Params) -> AutoRefresh<NoOp> {
+fn auto_refresh(params: &Params) -> Session<NoOp> {
     let scheme = Arc::new(NoOp::new(params, 3));
     let bootstrapper =
         Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::balanced(params.slots())).unwrap());
-    AutoRefresh::new(scheme, bootstrapper)
+    Session::new(scheme, bootstrapper)
 }
 
 #[test]
@@ -147,13 +147,13 @@ fn one_bootstrapping_serves_all_threads() {
     let values = message(&params, 6);
     let plain = Plaintext::encode(&params, &values).unwrap();
     let least = auto.scheme().minimum_capacity() + 1.0;
-    let worn = auto.share(auto.scheme().encrypt_worn(&plain, Level(1), least).unwrap());
+    let exhausted = auto.share(auto.scheme().encrypt_exhausted(&plain, Level(1), least).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mut x = worn.clone();
+                let mut x = exhausted.clone();
                 for _ in 0..3 {
-                    x = auto.mul(&x, &worn).unwrap();
+                    x = auto.mul(&x, &exhausted).unwrap();
                 }
                 let fourth: Vec<u64> =
                     values.iter().map(|v| v * v % 257 * v % 257 * v % 257).collect();
@@ -176,8 +176,8 @@ fn deep_operations_are_refused_and_shallow_ones_retried() {
         let f = Polynomial::new(t, vec![1; degree + 1]);
         let plan = PolynomialPlan::new(&[f], DepthGoal::Least).unwrap();
         let plain = Plaintext::encode(&params, &message(&params, 4)).unwrap();
-        let worn = auto.share(auto.scheme().encrypt_at(&plain, Level(1)).unwrap());
-        auto.apply(&worn, |s, x| Ok(plan.evaluate(s, x, NextUse::Keep)?.remove(0)))
+        let exhausted = auto.share(auto.scheme().encrypt_at(&plain, Level(1)).unwrap());
+        auto.apply(&exhausted, |s, x| Ok(plan.evaluate(s, x, NextUse::Keep)?.remove(0)))
     };
     assert!(evaluate(20).is_ok());
     assert_eq!(auto.bootstraps(), 1);
@@ -196,7 +196,7 @@ impl DryRun for Dry {
         Ok(NoOp::new(&self.0, 1))
     }
 
-    fn worn_out(&self, scheme: &NoOp, _: f64) -> Result<Open, SchemeError> {
+    fn exhausted(&self, scheme: &NoOp, _: f64) -> Result<NoOpCiphertext, SchemeError> {
         scheme.encrypt_at(&Plaintext::encode(&self.0, &message(&self.0, 9))?, Level(1))
     }
 
@@ -315,7 +315,7 @@ fn the_minimum_capacity_is_enough_at_every_level() {
             let mut accepted = 0;
             for level in (0..params.chain().top().0).map(Level) {
                 let fresh = scheme.encrypt_at(&plain, level).into_iter();
-                let inputs = fresh.chain(scheme.encrypt_worn(&plain, level, needed + 1e-3));
+                let inputs = fresh.chain(scheme.encrypt_exhausted(&plain, level, needed + 1e-3));
                 for x in inputs.filter(|x| {
                     scheme.capacity_bits(x) >= needed && scheme.noise_bound_bits(x) >= floor
                 }) {

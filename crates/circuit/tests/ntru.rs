@@ -1,7 +1,8 @@
 //! Circuits over NTRU: what is planned on the no-op scheme runs on ciphertexts of one component.
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
-use everlevel_scheme::{Evaluator, NextUse, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel_scheme::{NextUse, NoOp, OptIn, Params, Plaintext};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -12,7 +13,7 @@ fn polynomials_are_exact_over_ntru() {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let mut random =
             |count: usize| (0..count).map(|_| rng.next_u64() % 257).collect::<Vec<u64>>();
-        let polynomial = Polynomial::new(params.plain().modulus(1), random(40));
+        let polynomial = Polynomial::new(params.plaintext_ring().modulus(1), random(40));
         let plan =
             PolynomialPlan::new(std::slice::from_ref(&polynomial), DepthGoal::Least).unwrap();
         let values = random(params.slots());

@@ -1,22 +1,26 @@
 //! Bootstrapping with cryptography: planned on the no-op scheme, run on BGV and BFV with the keys
 //! that the plan names.
 
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Evaluator, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
-    SecretKey, ServerKeys,
+    Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 /// The keys of one bootstrapping, from a dry run; and what every stage left there.
-fn dry_run(params: &Params, plan: &BootstrapPlan, worn: &Plaintext) -> (KeyPlan, Vec<StageReport>) {
+fn dry_run(
+    params: &Params,
+    plan: &BootstrapPlan,
+    exhausted: &Plaintext,
+) -> (KeyPlan, Vec<StageReport>) {
     let scheme = NoOp::new(params, 1);
     let bootstrapper = Bootstrapper::new(&scheme, plan.clone()).unwrap();
-    let x = scheme.encrypt_at(worn, Level(1)).unwrap();
+    let x = scheme.encrypt_at(exhausted, Level(1)).unwrap();
     let mut reports = Vec::new();
     bootstrapper.bootstrap_observed(&scheme, &x, &mut reports).unwrap();
     (scheme.key_plan(), reports)
@@ -47,9 +51,9 @@ fn bootstrapping_is_exact_on_bgv() {
         let scheme = Evaluator::new(keys);
         let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
         bootstrapper.prepare(&scheme, &dry).unwrap();
-        let worn = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();
+        let exhausted = secret.encrypt_at(&plain, Level(1), &mut rng).unwrap();
         let mut reports: Vec<StageReport> = Vec::new();
-        let fresh = bootstrapper.bootstrap_observed(&scheme, &worn, &mut reports).unwrap();
+        let fresh = bootstrapper.bootstrap_observed(&scheme, &exhausted, &mut reports).unwrap();
 
         let back = secret.decrypt(&fresh).unwrap().decode(&params).unwrap();
         assert_eq!(
@@ -126,7 +130,7 @@ impl Case {
             secret,
             form,
             through_bgv,
-            family: Family::Rlwe,
+            family: Assumption::Rlwe,
             bootstrap: Some(BootstrapSpec {
                 mode: Some(self.mode),
                 digits: Some(self.v),
@@ -151,7 +155,7 @@ impl Case {
     }
 }
 
-/// How a product is worn out: an encryption of zero at a low level is added, then it is multiplied
+/// How a product is exhausted: an encryption of zero at a low level is added, then it is multiplied
 /// by constants.
 struct Wear {
     level: Level,
@@ -161,11 +165,11 @@ struct Wear {
 impl Wear {
     /// The lowest level that leaves `needed` bits of capacity, and the constants that take what is
     /// left there down to less than two bits.
-    fn search(scheme: &NoOp, product: &Open, needed: f64) -> Wear {
+    fn search(scheme: &NoOp, product: &NoOpCiphertext, needed: f64) -> Wear {
         let params = scheme.params();
         let zero = Plaintext::encode(params, &[]).unwrap();
         let low = |level| scheme.add(product, &scheme.encrypt_at(&zero, Level(level)).ok()?).ok();
-        let enough = |x: &Open| scheme.capacity_bits(x) >= needed;
+        let enough = |x: &NoOpCiphertext| scheme.capacity_bits(x) >= needed;
         let mut found = (0..params.chain().top().0)
             .filter_map(|level| Some((level, low(level).filter(enough)?)));
         let (level, mut x) = found.next().expect("a level with room for bootstrapping");
@@ -216,10 +220,10 @@ fn check(case: &Case, form: (Form, bool)) {
     let product =
         dry.mul(&dry.encrypt(&x).unwrap(), &dry.encrypt(&y).unwrap(), NextUse::Product).unwrap();
     let wear = Wear::search(&dry, &product, bootstrapper.minimum_capacity(&dry));
-    let worn = wear.out(&dry, &product, &dry.encrypt_at(&zero, wear.level).unwrap());
+    let exhausted = wear.out(&dry, &product, &dry.encrypt_at(&zero, wear.level).unwrap());
     let (before, mut foretold) = (dry.cost(), Vec::new());
     let fresh = bootstrapper
-        .bootstrap_observed(&dry, &worn, &mut foretold)
+        .bootstrap_observed(&dry, &exhausted, &mut foretold)
         .unwrap_or_else(|e| panic!("{name}: {e}"));
     let foretold_cost = dry.cost() - before;
     let expected = wear
@@ -238,7 +242,7 @@ fn check(case: &Case, form: (Form, bool)) {
     let top = params.chain().top();
     let product = scheme.mul(&encrypt(&x, top), &encrypt(&y, top), NextUse::Product).unwrap();
     let input = wear.out(&scheme, &product, &encrypt(&zero, wear.level));
-    assert_eq!(input.meta(), worn.meta(), "{name}");
+    assert_eq!(input.meta(), exhausted.meta(), "{name}");
     let (before, mut reports) = (scheme.cost(), Vec::<StageReport>::new());
     let fresh = bootstrapper.bootstrap_observed(&scheme, &input, &mut reports).unwrap();
     let cost = scheme.cost() - before;

@@ -8,14 +8,15 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::linear::{LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::transform::SlotTransform;
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
-    Plaintext, Scheme, SecretKey, ServerKeys, Traced, Tracked,
+    Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, Plaintext, Recorded,
+    RecordedCiphertext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -23,7 +24,7 @@ use rand_core::{Rng, SeedableRng};
 const SEEDS: u64 = 100;
 const LIMIT: f64 = 8.0;
 
-type Measured = Traced<Evaluator>;
+type Measured = Recorded<Evaluator>;
 
 /// The gaps of a circuit: for each row of its history the least log2(bound / noise) over all seeds.
 struct Gaps {
@@ -36,7 +37,7 @@ struct Gaps {
 fn gaps(
     params: &Params,
     keys: &KeyPlan,
-    circuit: impl Fn(&Measured, Tracked<Ciphertext>) -> Tracked<Ciphertext>,
+    circuit: impl Fn(&Measured, RecordedCiphertext<Ciphertext>) -> RecordedCiphertext<Ciphertext>,
 ) -> Gaps {
     let mut found: Option<Gaps> = None;
     for seed in 0..SEEDS {
@@ -47,8 +48,8 @@ fn gaps(
         let values: Vec<u64> =
             (0..params.slots()).map(|_| rng.next_u64() % params.plain_modulus()).collect();
         let x = secret.encrypt(&Plaintext::encode(params, &values).unwrap(), &mut rng).unwrap();
-        let traced =
-            Traced::new(Arc::new(scheme), params).with_probe(move |x| secret.measure_noise(x).ok());
+        let traced = Recorded::new(Arc::new(scheme), params)
+            .with_probe(move |x| secret.measure_noise(x).ok());
         let y = circuit(&traced, traced.input(x, "x"));
         let history = traced.explain(&y);
         let rows = history.steps.iter().map(|step| step.bound_bits - step.measured_bits.unwrap());
@@ -155,7 +156,7 @@ fn polynomials() {
     for (name, limit) in sets {
         let params = set(name);
         let coefficients: Vec<u64> = (0..20).map(|i| (i * i * 31 + 7) % 257).collect();
-        let polynomial = Polynomial::new(params.plain().modulus(1), coefficients);
+        let polynomial = Polynomial::new(params.plaintext_ring().modulus(1), coefficients);
         let plan =
             PolynomialPlan::new(std::slice::from_ref(&polynomial), DepthGoal::Least).unwrap();
         let found = gaps(&params, &KeyPlan::relinearization(&params), |scheme, x| {
@@ -184,7 +185,8 @@ fn bootstrapping(name: &str, allowed: f64) {
     let plan = BootstrapPlan::for_set(&params).unwrap();
     let dry = NoOp::blank(&params);
     let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
-    let enough = |x: &Open| dry.capacity_bits(x) >= bootstrapper.minimum_capacity(&dry) + 2.0;
+    let enough =
+        |x: &NoOpCiphertext| dry.capacity_bits(x) >= bootstrapper.minimum_capacity(&dry) + 2.0;
     let fresh = dry.encrypt(&Plaintext::encode(&params, &[]).unwrap()).unwrap();
     let level = (0..params.chain().top().0)
         .map(Level)
@@ -246,7 +248,7 @@ fn failures_are_counted_from_above() {
         "insecure_bfv-127e2-n8",
     ] {
         let params = set(name);
-        let traced = Traced::new(Arc::new(NoOp::blank(&params)), &params);
+        let traced = Recorded::new(Arc::new(NoOp::blank(&params)), &params);
         let bootstrapper =
             Bootstrapper::new(&traced, BootstrapPlan::for_set(&params).unwrap()).unwrap();
         let x = traced.inner().encrypt(&Plaintext::encode(&params, &[]).unwrap()).unwrap();

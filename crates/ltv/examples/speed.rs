@@ -89,7 +89,7 @@ fn main() -> Result<(), SchemeError> {
         let (encrypt, a) = timed(3, || secret.encrypt_at(&plaintexts[0], Level(level), &mut rng));
         let (a, b) = (a?, secret.encrypt_at(&plaintexts[1], Level(level), &mut rng)?);
         let (transform, _) = timed(7, || params.ring().evaluate(a.poly()));
-        let (product, c) = timed(7, || scheme.mul_no_relin(&a, &b));
+        let (product, c) = timed(7, || scheme.mul_lazy(&a, &b));
         let c = c?;
         let (relinearize, d) = timed(7, || scheme.relinearize(&c, NextUse::Product));
         let d = d?;

@@ -1,12 +1,12 @@
 //! Levels, products and key switches.
 
-use everlevel_ring::{Eval, GaloisElement, PlainRing, Poly};
+use everlevel_ring::{Eval, GaloisElement, PlaintextRing, Poly};
 use everlevel_scheme::noise::log_add;
 use everlevel_scheme::{Cost, Counters, Level, Meta, NextUse, Plaintext, Scheme, SchemeError};
 
 use crate::ciphertext::{LtvCiphertext, LtvDiagonal, LtvProduct};
 use crate::spec::{LtvParams, rows};
-use crate::switching::{LtvEvalKeys, SwitchKey};
+use crate::switching::{LtvEvalKeys, SwitchingKey};
 
 /// The evaluator over the chain of prime powers: parameters and keys. It holds no secret.
 ///
@@ -38,7 +38,7 @@ impl LtvEvaluator {
         &self.params
     }
 
-    pub(crate) fn plain_ring(&self) -> &PlainRing {
+    pub(crate) fn plain_ring(&self) -> &PlaintextRing {
         self.params.plain().expect("checked when the evaluator was made")
     }
 
@@ -288,7 +288,7 @@ impl LtvEvaluator {
     /// `shared` says that the evaluations of `a` are worth keeping.
     fn switched(
         &self,
-        key: &SwitchKey,
+        key: &SwitchingKey,
         a: &LtvCiphertext,
         shared: bool,
         drop: usize,

@@ -58,4 +58,4 @@ pub use ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
 pub use evaluator::LtvEvaluator;
 pub use keys::{LtvPublicKey, LtvSecretKey};
 pub use spec::{Gadget, LtvParams, LtvSpec, SETS};
-pub use switching::{KeyForm, LtvEvalKeys, SwitchKey};
+pub use switching::{KeyForm, LtvEvalKeys, SwitchingKey};

@@ -121,11 +121,7 @@ impl Scheme for LtvEvaluator {
         self.add_scalar(&sum, constant)
     }
 
-    fn mul_no_relin(
-        &self,
-        a: &LtvCiphertext,
-        b: &LtvCiphertext,
-    ) -> Result<LtvProduct, SchemeError> {
+    fn mul_lazy(&self, a: &LtvCiphertext, b: &LtvCiphertext) -> Result<LtvProduct, SchemeError> {
         self.product(a, b)
     }
 
@@ -223,7 +219,7 @@ impl Scheme for LtvEvaluator {
         match values {
             DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
-                self.prepared_diagonal(&Plaintext::modulo_p(coefficients))
+                self.prepared_diagonal(&Plaintext::from_reduced(coefficients.into(), 1))
             }
             _ => Err(unsupported(
                 "diagonal",
@@ -233,7 +229,7 @@ impl Scheme for LtvEvaluator {
         }
     }
 
-    fn galois_many(
+    fn hoist(
         &self,
         x: &LtvCiphertext,
         gs: &[GaloisElement],

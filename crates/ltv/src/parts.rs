@@ -10,7 +10,7 @@ use crate::adic::AdicPoly;
 use crate::ciphertext::LtvCiphertext;
 use crate::keys::{LtvPublicKey, LtvSecretKey};
 use crate::spec::{LtvParams, rows};
-use crate::switching::{KeyForm, LtvEvalKeys, SwitchKey};
+use crate::switching::{KeyForm, LtvEvalKeys, SwitchingKey};
 
 /// Depths from outside stay below, so that counting on cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;
@@ -142,7 +142,7 @@ impl LtvSecretKey {
     }
 }
 
-impl SwitchKey {
+impl SwitchingKey {
     /// The digits of the key as polynomials.
     pub fn polynomials(&self, params: &LtvParams) -> Vec<AdicPoly> {
         self.key_digits()
@@ -153,11 +153,11 @@ impl SwitchKey {
 
 impl LtvEvalKeys {
     /// The keys that are there by automorphism, relinearization under the identity: ascending.
-    pub fn switch_keys(&self) -> impl Iterator<Item = (GaloisElement, &SwitchKey)> {
+    pub fn switch_keys(&self) -> impl Iterator<Item = (GaloisElement, &SwitchingKey)> {
         self.all().map(|key| (key.automorphism(), key))
     }
 
-    /// Keys from the digits of each, as [`SwitchKey::polynomials`] gives them and below p,
+    /// Keys from the digits of each, as [`SwitchingKey::polynomials`] gives them and below p,
     /// relinearization under the identity.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl LtvEvalKeys {
             {
                 return Err(wrong());
             }
-            made.insert(g, SwitchKey::of(params.ring(), g, form, digits));
+            made.insert(g, SwitchingKey::of(params.ring(), g, form, digits));
         }
         let relinearization = made.remove(&GaloisElement::IDENTITY).ok_or_else(wrong)?;
         Ok(LtvEvalKeys::new(params, relinearization, made))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel_arith::primes;
-use everlevel_ring::{PlainRing, Ring, SlotShape, sample};
+use everlevel_ring::{PlaintextRing, Ring, SlotShape, sample};
 use everlevel_scheme::params::KeySecurity;
 use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ struct Inner {
     spec: LtvSpec,
     security: KeySecurity,
     ring: AdicRing,
-    plain: Option<PlainRing>,
+    plain: Option<PlaintextRing>,
     noise: AverageCase,
 }
 
@@ -162,7 +162,7 @@ impl LtvParams {
         let ring = AdicRing::new(spec.index, prime, block, 4 * spec.levels.div_ceil(block))?;
         let plain = match spec.index.is_power_of_two() {
             true => None,
-            false => Some(PlainRing::new(SlotShape::new(spec.index, 2, 1)?)?),
+            false => Some(PlaintextRing::new(SlotShape::new(spec.index, 2, 1)?)?),
         };
         let noise = AverageCase::new(&ring, spec.gadget);
         Ok(LtvParams(Arc::new(Inner { spec, security, ring, plain, noise })))
@@ -206,7 +206,7 @@ impl LtvParams {
     /// # Errors
     /// [`SchemeError::BadParams`] for a power of two, over which polynomials modulo 2 have no
     /// slots.
-    pub fn plain(&self) -> Result<&PlainRing, SchemeError> {
+    pub fn plain(&self) -> Result<&PlaintextRing, SchemeError> {
         let none = || self.0.spec.bad("a ring whose index is a power of two has no slots modulo 2");
         self.0.plain.as_ref().ok_or_else(none)
     }
@@ -260,7 +260,7 @@ impl LtvParams {
     /// # Errors
     /// More values than slots, one that is no bit, or a ring without slots.
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::modulo_p(self.plain()?.encode(values, 1)?))
+        Ok(Plaintext::from_reduced(self.plain()?.encode(values, 1)?.into(), 1))
     }
 
     /// The bits in the slots.
@@ -272,12 +272,12 @@ impl LtvParams {
     }
 
     /// Encodes elements of GF(2^d), d bits a slot, slot by slot, in the basis of
-    /// [`PlainRing::encode_elements`].
+    /// [`PlaintextRing::encode_elements`].
     ///
     /// # Errors
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::modulo_p(self.plain()?.encode_elements(values, 1)?))
+        Ok(Plaintext::from_reduced(self.plain()?.encode_elements(values, 1)?.into(), 1))
     }
 
     /// The elements of GF(2^d) in the slots.
@@ -293,7 +293,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of coefficients, or one that is no bit.
     pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
-        let plaintext = Plaintext::modulo_p(coefficients);
+        let plaintext = Plaintext::from_reduced(coefficients.into(), 1);
         self.message(&plaintext).map(|_| plaintext)
     }
 

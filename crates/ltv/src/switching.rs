@@ -64,12 +64,12 @@ impl KeyDigit {
 /// keys, under σ^-1, w_j being the gadget's weights times the special modulus. The inner product
 /// with the digits of c has, after σ, the phase of σ(c) times σ(f). For relinearization σ = 1, and
 /// f takes the place of σ(f)/f.
-pub struct SwitchKey {
+pub struct SwitchingKey {
     automorphism: GaloisElement,
     digits: Vec<KeyDigit>,
 }
 
-impl SwitchKey {
+impl SwitchingKey {
     fn generate(
         secret: &LtvSecretKey,
         mut source: AdicPoly,
@@ -101,7 +101,7 @@ impl SwitchKey {
             digits.push(KeyDigit::new(ring, digit, automorphism, form));
         }
         source.wipe();
-        SwitchKey { automorphism, digits }
+        SwitchingKey { automorphism, digits }
     }
 
     /// The key with these digits.
@@ -115,7 +115,7 @@ impl SwitchKey {
             .into_iter()
             .map(|digit| KeyDigit::new(ring, digit, automorphism, form))
             .collect();
-        SwitchKey { automorphism, digits }
+        SwitchingKey { automorphism, digits }
     }
 
     /// The automorphism; the identity for relinearization.
@@ -138,7 +138,7 @@ impl SwitchKey {
             KeyDigit::Polynomial(poly) => KeyDigit::Polynomial(poly.truncated(left)),
         };
         let digits = self.digits.iter().take(params.digit_count(level)).map(reduce).collect();
-        SwitchKey { automorphism: self.automorphism, digits }
+        SwitchingKey { automorphism: self.automorphism, digits }
     }
 
     /// Σ d_j ζ_j, under the automorphism, modulo p^(rows + special rows), for the digits d_j of c
@@ -239,8 +239,8 @@ fn evaluated(ring: &AdicRing, digit: &AdicPoly, automorphism: GaloisElement) -> 
 /// What a server needs: the evaluation key, and keys for automorphisms. It holds no secret.
 pub struct LtvEvalKeys {
     params: LtvParams,
-    relinearization: SwitchKey,
-    automorphisms: BTreeMap<GaloisElement, SwitchKey>,
+    relinearization: SwitchingKey,
+    automorphisms: BTreeMap<GaloisElement, SwitchingKey>,
 }
 
 impl LtvEvalKeys {
@@ -253,19 +253,19 @@ impl LtvEvalKeys {
     ) -> Self {
         let rows = secret.params().key_rows();
         let relinearization =
-            SwitchKey::generate(secret, secret.secret(rows), GaloisElement::IDENTITY, form, rng);
+            SwitchingKey::generate(secret, secret.secret(rows), GaloisElement::IDENTITY, form, rng);
         let automorphisms = automorphisms
             .iter()
             .filter(|g| !g.is_identity())
-            .map(|&g| (g, SwitchKey::generate(secret, secret.image(g, rows), g, form, rng)))
+            .map(|&g| (g, SwitchingKey::generate(secret, secret.image(g, rows), g, form, rng)))
             .collect();
         Self::new(secret.params(), relinearization, automorphisms)
     }
 
     pub(crate) fn new(
         params: &LtvParams,
-        relinearization: SwitchKey,
-        automorphisms: BTreeMap<GaloisElement, SwitchKey>,
+        relinearization: SwitchingKey,
+        automorphisms: BTreeMap<GaloisElement, SwitchingKey>,
     ) -> Self {
         LtvEvalKeys { params: params.clone(), relinearization, automorphisms }
     }
@@ -276,7 +276,7 @@ impl LtvEvalKeys {
     }
 
     /// The evaluation key.
-    pub fn relinearization(&self) -> &SwitchKey {
+    pub fn relinearization(&self) -> &SwitchingKey {
         &self.relinearization
     }
 
@@ -306,7 +306,7 @@ impl LtvEvalKeys {
     }
 
     /// The key of an automorphism.
-    pub fn automorphism(&self, g: GaloisElement) -> Option<&SwitchKey> {
+    pub fn automorphism(&self, g: GaloisElement) -> Option<&SwitchingKey> {
         self.automorphisms.get(&g)
     }
 
@@ -315,7 +315,7 @@ impl LtvEvalKeys {
         self.all().map(|key| key.bytes(&self.params)).sum()
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &SwitchKey> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SwitchingKey> {
         std::iter::once(&self.relinearization).chain(self.automorphisms.values())
     }
 }

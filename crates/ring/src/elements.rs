@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::error::RingError;
 use crate::gaussian::GaussianRing;
-use crate::plain::PlainRing;
+use crate::plaintext_ring::PlaintextRing;
 use crate::prime_power::PrimePower;
 
 /// Of a power of two: elements of GR(p^e, d) = (Z/p^e)\[ξ\]/F are d residues, the coefficients of
@@ -19,7 +19,7 @@ use crate::prime_power::PrimePower;
 /// With a = Σ X^i a_i(W) over i < D, a(ξ^g) = Σ ξ^(g i) a_i(ω^g); as g is prime to D, ξ^(g i) is a
 /// power of ω times another power of ξ below D, so that a slot consists of D scaled and permuted
 /// values in GR(p^e, f), one from each transform.
-impl PlainRing {
+impl PlaintextRing {
     /// Elements, slot by slot, to coefficients modulo p^e.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl PlainRing {
     /// F modulo p^e: d + 1 coefficients, the lowest first, the last one 1.
     ///
     /// # Panics
-    /// As [`PlainRing::modulus`].
+    /// As [`PlaintextRing::modulus`].
     pub fn modulus_polynomial(&self, e: u32) -> Vec<u64> {
         self.galois_ring(e).expect("an exponent of the shape").polynomial().to_vec()
     }
@@ -116,7 +116,7 @@ struct SlotCoordinates {
 }
 
 impl SlotCoordinates {
-    fn new(plain: &PlainRing, e: u32) -> Result<Self, RingError> {
+    fn new(plain: &PlaintextRing, e: u32) -> Result<Self, RingError> {
         let (shape, ring, t) = (plain.shape(), plain.base_ring(e)?, plain.modulus(e));
         let root = shape.root(e);
         let order = 4 * shape.columns();

@@ -13,7 +13,7 @@
 //! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i
 //!   adjoined.
 //! * [`GaloisRing`]: GR(p^e, d), what a whole slot holds.
-//! * [`PlainRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their
+//! * [`PlaintextRing`], [`SlotShape`]: the plaintext ring modulo p^e, its slots and their
 //!   automorphisms.
 //! * [`sample`]: uniform, ternary, fixed-weight and error polynomials, constant-time on secrets.
 
@@ -31,7 +31,7 @@ mod gaussian;
 mod limb;
 mod norm;
 mod odd_slots;
-mod plain;
+mod plaintext_ring;
 mod poly;
 mod prime_power;
 mod product;
@@ -49,7 +49,7 @@ pub use galois_ring::GaloisRing;
 pub use gaussian::GaussianRing;
 pub use limb::Limb;
 pub use norm::CanonicalNorm;
-pub use plain::PlainRing;
+pub use plaintext_ring::PlaintextRing;
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use prime_power::PrimePower;
 pub use ring::{Residues, Ring};

@@ -13,14 +13,14 @@ use crate::slot_shape::SlotShape;
 /// just below 2^50.
 #[derive(Debug)]
 pub(crate) struct ExactProduct {
-    family: Family,
+    family: IndexKind,
     /// log2 of how many products of coefficients make up a coefficient of a product at most.
     log_terms: f64,
     tables: OnceLock<Vec<Table>>,
 }
 
 #[derive(Debug)]
-enum Family {
+enum IndexKind {
     /// log2 of the degree.
     PowerOfTwo(u32),
     Odd(Axes),
@@ -34,11 +34,11 @@ impl ExactProduct {
     pub(crate) fn new(shape: &SlotShape) -> Self {
         let (family, terms) = match shape.axes() {
             None => (
-                Family::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()),
+                IndexKind::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()),
                 shape.ring_index() as f64 / 2.0,
             ),
             Some(axes) => (
-                Family::Odd(axes.clone()),
+                IndexKind::Odd(axes.clone()),
                 axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product(),
             ),
         };
@@ -75,17 +75,17 @@ impl ExactProduct {
     }
 }
 
-impl Family {
+impl IndexKind {
     fn tables(&self) -> Vec<Table> {
         match self {
-            Family::PowerOfTwo(log_degree) => {
+            IndexKind::PowerOfTwo(log_degree) => {
                 primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
                     .filter_map(|q| NttTable::for_prime(q, *log_degree).ok())
                     .map(|table| Table::PowerOfTwo(Box::new(table)))
                     .take(3)
                     .collect()
             }
-            Family::Odd(axes) => {
+            IndexKind::Odd(axes) => {
                 primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
                     .filter_map(|q| {
                         let root = primes::primitive_root_of_unity(q, axes.index())?;

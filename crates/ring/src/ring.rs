@@ -70,34 +70,34 @@ enum Table {
 /// The two families of rings: they differ in the order in which buffers hold coefficients and
 /// evaluations.
 #[derive(Clone, Debug)]
-enum Family {
+enum IndexKind {
     /// Index 2n: orders of [`everlevel_arith::order`].
     PowerOfTwo { log_degree: u32 },
     /// Any other index: orders of [`everlevel_arith::axes`].
     Odd(Axes),
 }
 
-impl Family {
+impl IndexKind {
     fn new(index: u64) -> Result<Self, RingError> {
         if index.is_power_of_two() && (32..=1 << 18).contains(&index) {
-            return Ok(Family::PowerOfTwo { log_degree: index.trailing_zeros() - 1 });
+            return Ok(IndexKind::PowerOfTwo { log_degree: index.trailing_zeros() - 1 });
         }
-        Axes::new(index).map(Family::Odd).map_err(|_| RingError::UnsupportedIndex { index })
+        Axes::new(index).map(IndexKind::Odd).map_err(|_| RingError::UnsupportedIndex { index })
     }
 
     /// The number of odd prime factors of the index.
     fn odd_primes(&self) -> usize {
         match self {
-            Family::PowerOfTwo { .. } => 0,
-            Family::Odd(axes) => axes.all().iter().filter(|axis| axis.prime != 2).count(),
+            IndexKind::PowerOfTwo { .. } => 0,
+            IndexKind::Odd(axes) => axes.all().iter().filter(|axis| axis.prime != 2).count(),
         }
     }
 
     /// What the ring's primes are 1 modulo.
     fn prime_step(&self) -> u64 {
         match self {
-            Family::PowerOfTwo { log_degree } => 2 << log_degree,
-            Family::Odd(axes) => axes.transform_order(),
+            IndexKind::PowerOfTwo { log_degree } => 2 << log_degree,
+            IndexKind::Odd(axes) => axes.transform_order(),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Family {
 pub struct Ring {
     index: u64,
     degree: usize,
-    family: Family,
+    family: IndexKind,
     primes: Vec<Prime>,
     /// `inverses[i][j]`: the inverse of prime i modulo prime j (0 where i = j).
     inverses: Vec<Vec<u64>>,
@@ -126,15 +126,15 @@ impl Ring {
     /// An index that is neither a power of two from 32 to 2^18 nor one of [`Axes::new`]; a modulus
     /// that is no prime below 2^50 that is 1 modulo [`Ring::prime_step`]; or a repetition.
     pub fn new(index: u64, moduli: &[u64]) -> Result<Self, RingError> {
-        let family = Family::new(index)?;
+        let family = IndexKind::new(index)?;
         if moduli.len() > MAX_PRIMES {
             return Err(RingError::TooManyPrimes { count: moduli.len() });
         }
         let (degree, norm) = match &family {
-            Family::PowerOfTwo { log_degree } => {
+            IndexKind::PowerOfTwo { log_degree } => {
                 (1 << log_degree, CanonicalNorm::new(1 << log_degree))
             }
-            Family::Odd(axes) => (axes.degree(), CanonicalNorm::of_axes(axes)),
+            IndexKind::Odd(axes) => (axes.degree(), CanonicalNorm::of_axes(axes)),
         };
         let mut list: Vec<Prime> = Vec::with_capacity(moduli.len());
         for &value in moduli {
@@ -151,10 +151,12 @@ impl Ring {
             let root = primes::primitive_root_of_unity(value, index).ok_or(bad)?;
             let modulus = Modulus::new(value)?;
             let table = match &family {
-                Family::PowerOfTwo { log_degree } => {
+                IndexKind::PowerOfTwo { log_degree } => {
                     Table::PowerOfTwo(Box::new(NttTable::new(modulus, *log_degree, root)?))
                 }
-                Family::Odd(axes) => Table::Odd(Box::new(TensorTable::new(modulus, axes, root)?)),
+                IndexKind::Odd(axes) => {
+                    Table::Odd(Box::new(TensorTable::new(modulus, axes, root)?))
+                }
             };
             list.push(Prime { modulus, root, table });
         }
@@ -194,7 +196,7 @@ impl Ring {
     /// # Errors
     /// An index that [`Ring::new`] refuses.
     pub fn prime_step(index: u64) -> Result<u64, RingError> {
-        Ok(Family::new(index)?.prime_step())
+        Ok(IndexKind::new(index)?.prime_step())
     }
 
     /// The degree φ(m) of the ring of index `index`.
@@ -202,17 +204,17 @@ impl Ring {
     /// # Errors
     /// An index that [`Ring::new`] refuses.
     pub fn degree_of(index: u64) -> Result<usize, RingError> {
-        Ok(match Family::new(index)? {
-            Family::PowerOfTwo { log_degree } => 1 << log_degree,
-            Family::Odd(axes) => axes.degree(),
+        Ok(match IndexKind::new(index)? {
+            IndexKind::PowerOfTwo { log_degree } => 1 << log_degree,
+            IndexKind::Odd(axes) => axes.degree(),
         })
     }
 
     /// The axes of the index; none for a power of two.
     pub fn axes(&self) -> Option<&Axes> {
         match &self.family {
-            Family::PowerOfTwo { .. } => None,
-            Family::Odd(axes) => Some(axes),
+            IndexKind::PowerOfTwo { .. } => None,
+            IndexKind::Odd(axes) => Some(axes),
         }
     }
 
@@ -220,8 +222,8 @@ impl Ring {
     /// contiguous: rows and columns of a power of two.
     pub(crate) fn lengths(&self) -> Vec<usize> {
         match &self.family {
-            Family::PowerOfTwo { log_degree } => vec![2, 1 << (log_degree - 1)],
-            Family::Odd(axes) => {
+            IndexKind::PowerOfTwo { log_degree } => vec![2, 1 << (log_degree - 1)],
+            IndexKind::Odd(axes) => {
                 axes.all().iter().flat_map(Axis::cycles).map(|cycle| cycle.length).collect()
             }
         }
@@ -231,16 +233,16 @@ impl Ring {
     /// itself for an index with axes.
     pub fn natural_order<T: Copy>(&self, stored: &[T]) -> Vec<T> {
         match &self.family {
-            Family::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
-            Family::Odd(_) => stored.to_vec(),
+            IndexKind::PowerOfTwo { log_degree } => gather_natural(*log_degree, stored),
+            IndexKind::Odd(_) => stored.to_vec(),
         }
     }
 
     /// The inverse of [`Ring::natural_order`], into a buffer of n places.
     pub fn storage_order<T: Copy>(&self, natural: &[T], stored: &mut [T]) {
         match &self.family {
-            Family::PowerOfTwo { log_degree } => scatter_natural(*log_degree, natural, stored),
-            Family::Odd(_) => stored.copy_from_slice(natural),
+            IndexKind::PowerOfTwo { log_degree } => scatter_natural(*log_degree, natural, stored),
+            IndexKind::Odd(_) => stored.copy_from_slice(natural),
         }
     }
 
@@ -256,7 +258,7 @@ impl Ring {
     /// # Errors
     /// An index that [`Ring::new`] refuses.
     pub fn overlap_of(index: u64) -> Result<usize, RingError> {
-        Ok(1 << Family::new(index)?.odd_primes())
+        Ok(1 << IndexKind::new(index)?.odd_primes())
     }
 
     /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two.

@@ -54,12 +54,12 @@ pub struct SlotShape {
     modulus: PrimePower,
     degree: usize,
     dimensions: Vec<SlotDimension>,
-    family: Family,
+    family: IndexKind,
 }
 
 /// What depends on the kind of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Family {
+enum IndexKind {
     /// The value of W in column 0 modulo the highest power of p.
     PowerOfTwo([u64; 2]),
     Odd(OddSlots),
@@ -97,7 +97,7 @@ impl SlotShape {
                 modulus,
                 degree,
                 dimensions: odd.dimensions(degree),
-                family: Family::Odd(odd),
+                family: IndexKind::Odd(odd),
             });
         }
         let slots = (index / 2) as usize / degree;
@@ -112,7 +112,7 @@ impl SlotShape {
         let columns = slots >> dimensions.len();
         let good = (0..columns).fold(1, |g, _| g * 5 % index) == 1;
         dimensions.push(SlotDimension { size: columns, generator: GaloisElement(5), good });
-        Ok(SlotShape { index, modulus, degree, dimensions, family: Family::PowerOfTwo(root) })
+        Ok(SlotShape { index, modulus, degree, dimensions, family: IndexKind::PowerOfTwo(root) })
     }
 
     /// The index m of the ring.
@@ -133,8 +133,8 @@ impl SlotShape {
 
     pub(crate) fn odd(&self) -> Option<&OddSlots> {
         match &self.family {
-            Family::PowerOfTwo(_) => None,
-            Family::Odd(odd) => Some(odd),
+            IndexKind::PowerOfTwo(_) => None,
+            IndexKind::Odd(odd) => Some(odd),
         }
     }
 
@@ -193,8 +193,8 @@ impl SlotShape {
     pub fn root(&self, e: u32) -> [u64; 2] {
         let t = self.plain_modulus(e);
         match self.family {
-            Family::PowerOfTwo(root) => root.map(|x| x % t),
-            Family::Odd(_) => [1; 2],
+            IndexKind::PowerOfTwo(root) => root.map(|x| x % t),
+            IndexKind::Odd(_) => [1; 2],
         }
     }
 
@@ -206,12 +206,12 @@ impl SlotShape {
     pub fn galois_ring(&self, e: u32) -> Result<GaloisRing, RingError> {
         let t = self.modulus.reduced(e)?;
         let polynomial = match &self.family {
-            Family::PowerOfTwo(root) => power_of_two_polynomial(
+            IndexKind::PowerOfTwo(root) => power_of_two_polynomial(
                 GaussianRing::new(t)?,
                 root.map(|x| x % t.value()),
                 self.degree,
             ),
-            Family::Odd(odd) => {
+            IndexKind::Odd(odd) => {
                 odd.factors[odd.factors.len() - 1].iter().map(|&x| t.reduce_u64(x)).collect()
             }
         };

@@ -1,7 +1,7 @@
 //! Slots of plaintexts modulo p^e for odd primes of all kinds, against evaluation at roots of unity
 //! by the definition.
 
-use everlevel_ring::{GaloisElement, PlainRing, RingError, SlotShape};
+use everlevel_ring::{GaloisElement, PlaintextRing, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -23,11 +23,11 @@ const RINGS: [(u64, u64, &[u32], [usize; 3]); 13] = [
     (512, 786_433, &[1, 3], [2, 256, 0]),
 ];
 
-fn rings() -> impl Iterator<Item = (PlainRing, u32, [usize; 3])> {
+fn rings() -> impl Iterator<Item = (PlaintextRing, u32, [usize; 3])> {
     RINGS.iter().flat_map(|&(index, p, exponents, facts)| {
         exponents.iter().map(move |&e| {
             let shape = SlotShape::new(index, p, exponents[exponents.len() - 1]).unwrap();
-            (PlainRing::new(shape).unwrap(), e, facts)
+            (PlaintextRing::new(shape).unwrap(), e, facts)
         })
     })
 }
@@ -37,7 +37,7 @@ fn random(rng: &mut ChaCha20Rng, count: usize, below: u64) -> Vec<u64> {
 }
 
 /// The elements a(ξ^g) for the representatives g of all slots, term by term.
-fn by_definition(plain: &PlainRing, a: &[u64], e: u32) -> Vec<u64> {
+fn by_definition(plain: &PlaintextRing, a: &[u64], e: u32) -> Vec<u64> {
     let (shape, t, f) = (plain.shape(), plain.modulus(e), plain.modulus_polynomial(e));
     let (m, d) = (shape.ring_index() as usize, shape.degree_of_slot());
     // Powers of ξ: shift, and replace ξ^d.
@@ -67,7 +67,7 @@ fn by_definition(plain: &PlainRing, a: &[u64], e: u32) -> Vec<u64> {
 }
 
 /// x(ξ^g): an automorphism of GR(p^e, d) if g is a power of p.
-fn substituted(plain: &PlainRing, x: &[u64], g: u64, e: u32) -> Vec<u64> {
+fn substituted(plain: &PlaintextRing, x: &[u64], g: u64, e: u32) -> Vec<u64> {
     let (shape, t) = (plain.shape(), plain.modulus(e));
     let d = shape.degree_of_slot();
     let mut one = vec![0; d];
@@ -311,7 +311,7 @@ fn base_slots_rotate_cyclically_and_thin_ones_are_fixed_by_frobenius() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let plain = PlainRing::new(SlotShape::new(512, 257, 2).unwrap()).unwrap();
+    let plain = PlaintextRing::new(SlotShape::new(512, 257, 2).unwrap()).unwrap();
     let n = plain.degree();
     let monomial = |k: usize| -> Vec<u64> { (0..n).map(|i| (i == k) as u64).collect() };
     assert_eq!(plain.mul(&monomial(1), &monomial(1), 1), monomial(2));

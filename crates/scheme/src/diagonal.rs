@@ -4,19 +4,19 @@ use everlevel_ring::CanonicalNorm;
 
 use crate::error::SchemeError;
 use crate::noise::embedding_profile;
+use crate::ops::{DiagonalValues, PeriodicSlots};
 use crate::params::Params;
-use crate::verbs::{DiagonalValues, PeriodicSlots};
 
 /// The centered coefficients of the polynomial that holds `values`, and its embedding profile: for
 /// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
 /// transforms have at least so many points); for indices with axes in the X_a of the last axes, in
 /// the order of these.
-pub(crate) fn diagonal_plaintext(
+pub fn diagonal_plaintext(
     params: &Params,
     values: &DiagonalValues,
     e: u32,
 ) -> Result<(Vec<i64>, Vec<f64>), SchemeError> {
-    let plain = params.plain();
+    let plain = params.plaintext_ring();
     let real = |coefficients: &[i64]| coefficients.iter().map(|&x| x as f64).collect::<Vec<f64>>();
     match (values, plain.shape().axes()) {
         (DiagonalValues::Periodic(PeriodicSlots { period, values }), None) => {

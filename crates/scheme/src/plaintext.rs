@@ -34,7 +34,10 @@ impl Plaintext {
         exponent: u32,
     ) -> Result<Self, SchemeError> {
         Self::check_exponent(params, exponent)?;
-        Ok(Plaintext { coefficients: params.plain().encode(values, exponent)?.into(), exponent })
+        Ok(Plaintext {
+            coefficients: params.plaintext_ring().encode(values, exponent)?.into(),
+            exponent,
+        })
     }
 
     /// Encodes signed slot values: -v stands for p^r - v.
@@ -44,7 +47,7 @@ impl Plaintext {
     pub fn encode_signed(params: &Params, values: &[i64]) -> Result<Self, SchemeError> {
         let t = params.plain_modulus() as i64;
         let half = (t - 1) / 2;
-        let modulus = params.plain().modulus(params.plain_exponent());
+        let modulus = params.plaintext_ring().modulus(params.plain_exponent());
         if let Some((position, v)) =
             values.iter().enumerate().find(|(_, v)| v.unsigned_abs() > half as u64)
         {
@@ -86,10 +89,10 @@ impl Plaintext {
         Ok(Plaintext { coefficients, exponent })
     }
 
-    /// A plaintext modulo p by its coefficients in natural order, for a scheme that has parameters
-    /// of its own. Who takes it checks how many there are; those above p count modulo p.
-    pub fn modulo_p(coefficients: Vec<u64>) -> Self {
-        Plaintext { coefficients: coefficients.into(), exponent: 1 }
+    /// A plaintext by coefficients in natural order that are reduced modulo p^exponent, for schemes
+    /// that have computed them. Unchecked: whoever takes the plaintext checks their number.
+    pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, exponent: u32) -> Self {
+        Plaintext { coefficients, exponent }
     }
 
     fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
@@ -126,8 +129,10 @@ impl Plaintext {
     /// Plaintexts of different moduli, or of other parameters.
     pub fn mul(&self, other: &Self, params: &Params) -> Result<Self, SchemeError> {
         self.modulus_with(other, params, "multiplication of plaintexts")?;
-        let coefficients =
-            params.plain().mul(&self.coefficients, &other.coefficients, self.exponent).into();
+        let coefficients = params
+            .plaintext_ring()
+            .mul(&self.coefficients, &other.coefficients, self.exponent)
+            .into();
         Ok(Plaintext { coefficients, ..*self })
     }
 
@@ -156,7 +161,7 @@ impl Plaintext {
                 name: params.name().into(),
             });
         }
-        Ok(params.plain().modulus(self.exponent))
+        Ok(params.plaintext_ring().modulus(self.exponent))
     }
 
     /// The slot values, row by row.
@@ -164,7 +169,7 @@ impl Plaintext {
     /// # Errors
     /// A plaintext whose slots are not all in Z/p^e.
     pub fn decode(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
-        Ok(params.plain().decode(&self.coefficients, self.exponent)?)
+        Ok(params.plaintext_ring().decode(&self.coefficients, self.exponent)?)
     }
 
     /// The slot values as centered integers.
@@ -172,19 +177,19 @@ impl Plaintext {
     /// # Errors
     /// As [`Plaintext::decode`].
     pub fn decode_signed(&self, params: &Params) -> Result<Vec<i64>, SchemeError> {
-        let q = params.plain().modulus(self.exponent);
+        let q = params.plaintext_ring().modulus(self.exponent);
         Ok(self.decode(params)?.into_iter().map(|v| q.centered(v)).collect())
     }
 
     /// Encodes slots that hold whole elements of GR(p^r, d): d coefficients for each slot, slot by
-    /// slot, in the basis that [`everlevel_ring::PlainRing::encode_elements`] defines.
+    /// slot, in the basis that [`everlevel_ring::PlaintextRing::encode_elements`] defines.
     ///
     /// # Errors
     /// Another number of values than slots times d, or one outside of 0..p^r.
     pub fn encode_elements(params: &Params, values: &[u64]) -> Result<Self, SchemeError> {
         let exponent = params.plain_exponent();
         Ok(Plaintext {
-            coefficients: params.plain().encode_elements(values, exponent)?.into(),
+            coefficients: params.plaintext_ring().encode_elements(values, exponent)?.into(),
             exponent,
         })
     }
@@ -195,7 +200,7 @@ impl Plaintext {
     /// A plaintext of other parameters.
     pub fn decode_elements(&self, params: &Params) -> Result<Vec<u64>, SchemeError> {
         self.modulus_with(self, params, "decoding")?;
-        Ok(params.plain().decode_elements(&self.coefficients, self.exponent)?)
+        Ok(params.plaintext_ring().decode_elements(&self.coefficients, self.exponent)?)
     }
 
     /// The coefficients modulo p^e, in natural order.
@@ -209,9 +214,9 @@ impl Plaintext {
     }
 
     /// log2 of the root mean square of the embeddings of the centered coefficients.
-    pub(crate) fn root_mean_square_bits(&self, params: &Params) -> f64 {
+    pub fn root_mean_square_bits(&self, params: &Params) -> f64 {
         let real: Vec<f64> = params
-            .plain()
+            .plaintext_ring()
             .centered(&self.coefficients, self.exponent)
             .iter()
             .map(|&x| x as f64)
@@ -223,7 +228,8 @@ impl Plaintext {
 
     /// log2 of the canonical norm of the centered coefficients, computed, not bounded.
     pub fn norm_bits(&self, params: &Params) -> f64 {
-        let centered = Zeroizing::new(params.plain().centered(&self.coefficients, self.exponent));
+        let centered =
+            Zeroizing::new(params.plaintext_ring().centered(&self.coefficients, self.exponent));
         let real = Zeroizing::new(centered.iter().map(|&x| x as f64).collect::<Vec<f64>>());
         // A hair for the floating-point transform.
         params.ring().norm().max(&real).max(1.0).log2() + 1e-6
@@ -231,7 +237,7 @@ impl Plaintext {
 }
 
 /// The centered coefficients of a plaintext of these parameters, in natural order.
-pub(crate) fn message_coefficients(
+pub fn message_coefficients(
     params: &Params,
     plaintext: &Plaintext,
 ) -> Result<Zeroizing<Vec<i64>>, SchemeError> {
@@ -242,5 +248,7 @@ pub(crate) fn message_coefficients(
             name: params.name().into(),
         });
     }
-    Ok(Zeroizing::new(params.plain().centered(&plaintext.coefficients, plaintext.exponent)))
+    Ok(Zeroizing::new(
+        params.plaintext_ring().centered(&plaintext.coefficients, plaintext.exponent),
+    ))
 }

@@ -52,12 +52,12 @@ impl<S: Scheme> Operations<'_, S> {
         for next in [NextUse::Product, NextUse::LinearMap, NextUse::Keep] {
             add(&format!("prepare {next:?}"), s.prepare(a, next));
             add(&format!("mul {next:?}"), s.mul(a, b, next));
-            let lazy = s.mul_no_relin(a, b).and_then(|x| s.add_products(&x, &x));
+            let lazy = s.mul_lazy(a, b).and_then(|x| s.add_products(&x, &x));
             add(&format!("lazy mul {next:?}"), lazy.and_then(|x| s.relinearize(&x, next)));
         }
         let together = s.prepare_together(&[a, b], NextUse::Product);
-        let product = together.and_then(|xs| s.mul_prepared(&xs[0], &xs[1]));
-        add("mul_prepared", product.and_then(|x| s.relinearize(&x, NextUse::Product)));
+        let product = together.and_then(|xs| s.mul_lazy_aligned(&xs[0], &xs[1]));
+        add("mul_lazy_aligned", product.and_then(|x| s.relinearize(&x, NextUse::Product)));
         // Deeper and deeper, at lower levels and with other factors.
         let mut deep = Some(a.clone());
         for depth in 1..=4 {
@@ -102,7 +102,7 @@ impl<S: Scheme> Operations<'_, S> {
             .and_then(|x| s.diagonal(&self.diagonal, s.plain_exponent(x), s.level(x)));
         let combined = || {
             let (x, d) = (low.clone()?, diagonal.as_ref().map_err(Clone::clone)?);
-            let hoisted = s.galois_many(&x, gs)?;
+            let hoisted = s.hoist(&x, gs)?;
             let row: Vec<_> = gs.iter().map(|_| Some(d)).collect();
             s.combine(&hoisted, &[row.clone(), row])
         };

@@ -182,7 +182,7 @@ impl<S: Scheme> Subject<'_, S> {
                     .expect("a diagonal")
             })
             .collect();
-        let babies = s.galois_many(&a, &elements).expect("room and keys for rotations");
+        let babies = s.hoist(&a, &elements).expect("room and keys for rotations");
         let second = (0..diagonals.len()).map(|j| (j == 0).then_some(&diagonals[0])).collect();
         let rows = vec![diagonals.iter().map(Some).collect(), second];
         let parts = s.combine(&babies, &rows).expect("room for a linear map");

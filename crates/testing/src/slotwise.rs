@@ -124,9 +124,8 @@ impl<S: Scheme> Subject<'_, S> {
         let s = self.scheme;
         let v = self.vectors(3, 3);
         let [a, b, c] = [(self.encrypt)(&v[0]), (self.encrypt)(&v[1]), (self.encrypt)(&v[2])];
-        let raw = |a: &S::Ciphertext, b: &S::Ciphertext| {
-            s.mul_no_relin(a, b).expect("room for a product")
-        };
+        let raw =
+            |a: &S::Ciphertext, b: &S::Ciphertext| s.mul_lazy(a, b).expect("room for a product");
         let sum = s.add_products(&raw(&a, &b), &raw(&b, &c)).expect("room for a sum");
         let expected = self.zip(&self.zip(&v[0], &v[2], |x, z| x + z), &v[1], |s, y| s * y);
         self.expect(

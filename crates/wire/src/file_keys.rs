@@ -7,10 +7,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use everlevel_bgv::keys::{BootstrapKey, ServerKey, SwitchingKey};
+use everlevel_bgv::{EvalKeys, SecretKey, ServerKeys};
 use everlevel_ring::{Basis, GaloisElement};
-use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
 use everlevel_scheme::spec::GadgetId;
-use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
+use everlevel_scheme::{KeyPlan, Params, SchemeError};
 use rand_core::CryptoRng;
 
 use crate::cache::Cache;
@@ -132,7 +133,7 @@ pub fn inspect_file(path: &Path) -> Result<Summary, WireError> {
 
 #[derive(Clone)]
 enum Loaded {
-    Switch(Arc<SwitchKey>),
+    Switch(Arc<SwitchingKey>),
     Bootstrap(Arc<BootstrapKey>),
 }
 
@@ -152,7 +153,7 @@ pub struct FileKeys {
 
 impl FileKeys {
     /// Opens a file of server keys for these parameters. Expanded keys take at most `cache_bytes`
-    /// beside those in use ([`SwitchKey::memory_bytes`]).
+    /// beside those in use ([`SwitchingKey::memory_bytes`]).
     ///
     /// # Errors
     /// A file that is not one of server keys of these parameters, cut or damaged in its index; what
@@ -226,7 +227,7 @@ impl FileKeys {
         Ok(bytes)
     }
 
-    fn switch(&self, purpose: Purpose) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+    fn switch(&self, purpose: Purpose) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
         let Ok(i) = self.records.binary_search_by_key(&purpose, |record| record.purpose) else {
             return Ok(None);
         };
@@ -258,7 +259,7 @@ impl EvalKeys for FileKeys {
         &self.params
     }
 
-    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
         self.switch(Purpose::Relin(gadget))
     }
 
@@ -266,7 +267,7 @@ impl EvalKeys for FileKeys {
         &self,
         g: GaloisElement,
         gadget: GadgetId,
-    ) -> Result<Option<Arc<SwitchKey>>, SchemeError> {
+    ) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
         self.switch(Purpose::Galois(g, gadget))
     }
 

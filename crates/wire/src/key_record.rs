@@ -1,7 +1,7 @@
 //! The records of server keys: what each is for, and how it is laid out.
 
+use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel_ring::{Basis, Eval, GaloisElement, Poly};
-use everlevel_scheme::keys::{BootstrapKey, SwitchKey};
 use everlevel_scheme::spec::{Gadget, GadgetId};
 use everlevel_scheme::{KeyPlan, Level, Params};
 
@@ -193,12 +193,12 @@ impl KeyRecord {
         params: &Params,
         bytes: &[u8],
         options: &ReadOptions,
-    ) -> Result<SwitchKey, WireError> {
+    ) -> Result<SwitchingKey, WireError> {
         let gadget = self.gadget(params).ok_or_else(|| {
             WireError::malformed("record of server keys", "a switching key", "a ciphertext")
         })?;
         let (seed, firsts) = self.read_parts(params, bytes, options)?;
-        Ok(SwitchKey::from_parts(params, gadget, self.basis, seed, firsts)?)
+        Ok(SwitchingKey::from_parts(params, gadget, self.basis, seed, firsts)?)
     }
 
     /// Reads one of the encryptions of s0, w s0, ..
@@ -248,7 +248,7 @@ pub(crate) struct Body<'k> {
 }
 
 impl<'k> Body<'k> {
-    pub(crate) fn of_switch(key: &'k SwitchKey) -> Self {
+    pub(crate) fn of_switch(key: &'k SwitchingKey) -> Self {
         Body { seed: key.seed(), firsts: key.firsts().map(|(_, first)| first).collect() }
     }
 

@@ -123,7 +123,7 @@ impl Belief<'_> {
             return Err(WireError::malformed("noise bound", "a finite number", stated.noise));
         }
         tracker.check_meta(&Meta { noise: largest, ..stated })?;
-        let t = params.plain().modulus(stated.exponent).value();
+        let t = params.plaintext_ring().modulus(stated.exponent).value();
         let within = |bound: f64| {
             let model = tracker.bound();
             let reached = model.floor(t).min(model.fresh_secret(t));

@@ -1,7 +1,8 @@
 //! Server keys: relinearization, automorphisms, bootstrapping, their uniform halves as seeds.
 
-use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchKey};
-use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, ServerKeys};
+use everlevel_bgv::keys::{BootstrapKey, ServerKey, SwitchingKey};
+use everlevel_bgv::{EvalKeys, ServerKeys};
+use everlevel_scheme::{KeyPlan, Params, SchemeError};
 
 use crate::error::WireError;
 use crate::format::{Layout, encode};
@@ -50,7 +51,7 @@ pub fn from_bytes(
     let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
     let records = KeyRecord::of_layout(params, &layout)?;
     let mut keys = ServerKeys::empty(params);
-    let (mut encapsulation, mut sparse): (Option<SwitchKey>, Vec<_>) = (None, Vec::new());
+    let (mut encapsulation, mut sparse): (Option<SwitchingKey>, Vec<_>) = (None, Vec::new());
     for (i, record) in records.iter().enumerate() {
         let body = layout.record(bytes, i, options)?;
         match record.purpose {

@@ -14,7 +14,8 @@ pub type Metadata = BTreeMap<String, String>;
 pub struct Summary {
     /// The kind of the object.
     pub kind: ObjectKind,
-    /// The id of its parameter set ([`params::named_spec`](crate::params::named_spec) finds those that have a name).
+    /// The id of its parameter set ([`params::named_spec`](crate::params::named_spec) finds those
+    /// that have a name).
     pub params: ParamsId,
     /// Its metadata.
     pub metadata: Metadata,

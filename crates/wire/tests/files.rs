@@ -5,8 +5,9 @@ mod common;
 use std::fs;
 
 use common::{Party, SETS};
-use everlevel_scheme::keys::EvalKeys;
-use everlevel_scheme::{Evaluator, KeyPlan, NextUse, Scheme, SchemeError};
+use everlevel_bgv::Evaluator;
+use everlevel_bgv::keys::EvalKeys;
+use everlevel_scheme::{KeyPlan, NextUse, Scheme, SchemeError};
 use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel_wire::{FileKeys, Metadata, WireError, generate_to_file, server_keys};
 
@@ -85,7 +86,7 @@ fn keys_generated_into_a_file_are_those_of_memory() {
             assert_eq!((a.meta(), a.fingerprint()), (b.meta(), b.fingerprint()));
         }
         assert_eq!(file.keys().cache_usage().1, 2, "two keys are read once");
-        let missing = everlevel_scheme::ServerKeys::empty(&party.params)
+        let missing = everlevel_bgv::ServerKeys::empty(&party.params)
             .relin(party.params.chain().gadget_id(x.level()));
         assert!(missing.unwrap().is_none());
     }

@@ -8,9 +8,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use common::Party;
+use everlevel_bgv::keys::EvalKeys;
+use everlevel_bgv::{Ciphertext, Evaluator, PublicKey};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::keys::EvalKeys;
-use everlevel_scheme::{Ciphertext, Evaluator, KeyPlan, Level, OptIn, Params, PublicKey, Scheme};
+use everlevel_scheme::{KeyPlan, Level, OptIn, Params, Scheme};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, FORMAT_VERSION, Manifest, Metadata, ObjectKind, ParamsId, ReadOptions,
@@ -81,7 +82,7 @@ fn write_golden_files() {
         let mut party = Party::of(set, 2026);
         let set = &party.params.name().to_string()[..];
         let (low, message) = (Level(2), party.message(1234567));
-        let keys = everlevel_scheme::ServerKeys::generate(
+        let keys = everlevel_bgv::ServerKeys::generate(
             &party.secret,
             &plan(&party.params),
             &mut party.rng,
@@ -90,7 +91,7 @@ fn write_golden_files() {
         .unwrap();
         let public = PublicKey::generate(&party.secret, &mut party.rng);
         let fresh = party.secret.encrypt_at(&message, low, &mut party.rng).unwrap();
-        let switched = Evaluator::new(everlevel_scheme::ServerKeys::empty(&party.params))
+        let switched = Evaluator::new(everlevel_bgv::ServerKeys::empty(&party.params))
             .mod_switch_to(&party.secret.encrypt(&message, &mut party.rng).unwrap(), Level(1))
             .unwrap();
         let compact = fresh.compact_for_decryption(&party.params).unwrap();
@@ -217,7 +218,10 @@ fn version_1_is_read_and_written_again_byte_by_byte() {
         let evaluator = Evaluator::new(keys);
         let g = automorphism(&set);
         let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
-        assert_eq!(rotated.coefficients(), set.plain().galois(messages[0].coefficients(), g, 1));
+        assert_eq!(
+            rotated.coefficients(),
+            set.plaintext_ring().galois(messages[0].coefficients(), g, 1)
+        );
 
         for (kind, number) in KINDS {
             let summary = inspect(&stored(name, kind), &options).unwrap();

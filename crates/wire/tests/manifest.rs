@@ -7,7 +7,8 @@ mod sealed;
 use std::sync::Arc;
 
 use common::Party;
-use everlevel_scheme::{Ciphertext, Evaluator, NextUse, Scheme};
+use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_scheme::{NextUse, Scheme};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, CiphertextWriter, HEADER_BYTES, Manifest, ManifestKey, Metadata,

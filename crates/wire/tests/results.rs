@@ -3,9 +3,8 @@
 mod common;
 
 use common::{Party, SETS};
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, Level, NextUse, OptIn, Params, Scheme, SchemeError, SecretKey,
-};
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey};
+use everlevel_scheme::{Form, Level, NextUse, OptIn, Params, Scheme, SchemeError};
 use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -60,7 +59,7 @@ fn narrower_ones_would_fail() {
         let widths: Vec<u32> = compact.widths().iter().map(|w| w - bits).collect();
         let components =
             compact.components().iter().map(|c| c.iter().map(|x| x >> bits).collect()).collect();
-        everlevel_scheme::CompactCiphertext::from_parts(
+        everlevel_bgv::CompactCiphertext::from_parts(
             &party.params,
             compact.exponent(),
             compact.unit(),
@@ -131,7 +130,7 @@ fn speed_of_the_default_set() {
     let message = everlevel_scheme::Plaintext::encode(&params, &[1, 2, 3]).unwrap();
     let fresh: Vec<Ciphertext> =
         (0..16).map(|_| secret.encrypt(&message, &mut rng).unwrap()).collect();
-    let evaluator = Evaluator::new(everlevel_scheme::ServerKeys::empty(&params));
+    let evaluator = Evaluator::new(everlevel_bgv::ServerKeys::empty(&params));
     let worked: Vec<Ciphertext> = fresh.iter().map(|x| evaluator.neg(x).unwrap()).collect();
     for (name, xs) in [("fresh", &fresh), ("worked on", &worked)] {
         for _ in 0..3 {

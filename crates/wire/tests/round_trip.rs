@@ -3,10 +3,9 @@
 mod common;
 
 use common::{Party, SETS, named};
-use everlevel_scheme::keys::EvalKeys;
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, Level, NextUse, OptIn, Plaintext, PublicKey, Scheme, SecretKey,
-};
+use everlevel_bgv::keys::EvalKeys;
+use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey};
+use everlevel_scheme::{Form, Level, NextUse, OptIn, Plaintext, Scheme};
 use everlevel_wire::{
     BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError,
     canonical_json, ciphertexts, inspect, params, plaintexts, public_key, secret_key, server_keys,
@@ -75,7 +74,7 @@ fn secret_keys_decrypt_after_a_round_trip() {
 fn secret_keys_that_were_never_drawn_are_refused() {
     let party = Party::new("insecure_bgv-257-n8", 2);
     let mut exposed = party.secret.expose_secret_coefficients();
-    let refused = |x: &everlevel_scheme::keys::ExposedSecret| {
+    let refused = |x: &everlevel_bgv::keys::ExposedSecret| {
         SecretKey::from_secret_coefficients(&party.params, x).is_err()
     };
     assert!(!refused(&exposed));
@@ -331,7 +330,7 @@ proptest! {
         // need not.
         let level = Level(top - level % (top / 2));
         let fresh = party.secret.encrypt_at(&message, level, &mut party.rng).unwrap();
-        let evaluator = Evaluator::new(everlevel_scheme::ServerKeys::empty(&party.params));
+        let evaluator = Evaluator::new(everlevel_bgv::ServerKeys::empty(&party.params));
         let form = if bgv { Form::Bgv } else { Form::Bfv };
         let mut all = vec![evaluator.convert(&fresh, form), fresh];
         let lower = evaluator.mod_switch_to(&all[1], Level(switched % (level.0 + 1)));

@@ -7,7 +7,8 @@ mod sealed;
 
 use std::cell::Cell;
 
-use everlevel_scheme::{Evaluator, Level, NextUse, OptIn, Params, Raise, Scheme};
+use everlevel_bgv::Evaluator;
+use everlevel_scheme::{Bootstrappable, Level, NextUse, OptIn, Params, Scheme};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
     inspect, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
@@ -121,12 +122,12 @@ fn use_ciphertexts(party: &Party, bytes: &[u8]) {
         if let Some(y) = results.iter().flatten().last() {
             let _ = secret.decrypt(y);
         }
-        let _ = evaluator.mul_no_relin(x, &party.fresh);
+        let _ = evaluator.mul_lazy(x, &party.fresh);
         if let Ok(compact) = x.compact_for_decryption(set) {
             let _ = secret.decrypt_compact(&compact);
         }
-        if let Ok(raised) = evaluator.begin_raise(x) {
-            let _ = evaluator.raise_scaled(&raised).and_then(|y| secret.decrypt(&y));
+        if let Ok(raised) = evaluator.to_base_modulus(x) {
+            let _ = evaluator.mod_raise_scaled(&raised).and_then(|y| secret.decrypt(&y));
         }
     }
     let read = results::from_bytes(set, bytes, &options(BoundPolicy::Untrusted));
@@ -164,8 +165,8 @@ fn use_keys(party: &Party, bytes: &[u8]) {
         for y in results.chain([evaluator.mul(x, x, NextUse::Keep)]).flatten() {
             let _ = party.secret.decrypt(&y);
         }
-        if let Ok(raised) = evaluator.begin_raise(x) {
-            let _ = evaluator.raise_scaled(&raised).and_then(|y| party.secret.decrypt(&y));
+        if let Ok(raised) = evaluator.to_base_modulus(x) {
+            let _ = evaluator.mod_raise_scaled(&raised).and_then(|y| party.secret.decrypt(&y));
         }
     }
 }

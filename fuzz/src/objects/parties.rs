@@ -2,12 +2,10 @@
 
 use std::sync::OnceLock;
 
+use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext, PublicKey,
-    SecretKey, ServerKeys,
-};
+use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
+use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::{
     Manifest, Metadata, ParamsId, WireError, ciphertexts, params as wire_params, plaintexts,
     public_key, results, secret_key, server_keys,
@@ -18,14 +16,15 @@ use rand_core::SeedableRng;
 /// The sets that bytes are read for, as small as rings are: BGV with bootstrapping keys, BFV, LTV
 /// over NTRU, and an index with axes.
 fn sets() -> Vec<Params> {
-    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, family: Family| {
-        let secret = if family == Family::Ntru {
+    let spec = |name: &str, index: u64, plain_prime: u64, form: Form, family: Assumption| {
+        let secret = if family == Assumption::Ntru {
             SecretKind::TruncatedGaussian
         } else {
             SecretKind::UniformTernary
         };
-        let bootstrap = (form == Form::Bgv && family == Family::Rlwe && index.is_power_of_two())
-            .then(|| BootstrapSpec::encapsulated(2));
+        let bootstrap =
+            (form == Form::Bgv && family == Assumption::Rlwe && index.is_power_of_two())
+                .then(|| BootstrapSpec::encapsulated(2));
         ParamsSpec {
             name: name.into(),
             index,
@@ -46,10 +45,10 @@ fn sets() -> Vec<Params> {
         }
     };
     let all = [
-        spec("insecure_fuzz-bgv", 32, 97, Form::Bgv, Family::Rlwe),
-        spec("insecure_fuzz-bfv", 32, 17, Form::Bfv, Family::Rlwe),
-        spec("insecure_fuzz-ltv", 32, 97, Form::Bgv, Family::Ntru),
-        spec("insecure_fuzz-odd", 15, 2, Form::Bgv, Family::Rlwe),
+        spec("insecure_fuzz-bgv", 32, 97, Form::Bgv, Assumption::Rlwe),
+        spec("insecure_fuzz-bfv", 32, 17, Form::Bfv, Assumption::Rlwe),
+        spec("insecure_fuzz-ltv", 32, 97, Form::Bgv, Assumption::Ntru),
+        spec("insecure_fuzz-odd", 15, 2, Form::Bgv, Assumption::Rlwe),
     ];
     all.map(|spec| Params::new(spec, OptIn::InsecureResearch).expect("a set that holds together"))
         .into()

@@ -29,13 +29,13 @@ class Candidate:
     failure_log2: float
 
 
-def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimise: str = "latency") -> list[Candidate]:
+def plan(plain_modulus: int, slots: int, *, depth: int | None = None, minimize: str = "latency") -> list[Candidate]:
     """The sets at 128 bits that hold at least so many integers modulo p^r, the best first.
 
-    ``depth`` is how many multiplications come in a row; without it any number, with bootstrapping. ``minimise``: ``"latency"``, ``"throughput"`` or ``"memory"``.
+    ``depth`` is how many multiplications come in a row; without it any number, with bootstrapping. ``minimize``: ``"latency"``, ``"throughput"`` or ``"memory"``.
     Takes seconds. Where nothing fits, a :class:`everlevel.ParameterError` says why.
     """
-    found = _rust.candidates(plain_modulus, slots, depth, minimise)
+    found = _rust.candidates(plain_modulus, slots, depth, minimize)
     return [Candidate(Params._of(row[0]), row[1], row[2], row[3], row[4], row[5]) for row in found]
 
 

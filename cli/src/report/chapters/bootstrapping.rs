@@ -25,10 +25,12 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "bootstrapping",
         "Bootstrapping",
         "Bootstrapping, stage by stage",
-        &["A worn-out ciphertext is brought to a small modulus under a sparse key (encapsulate), \
+        &[
+            "An exhausted ciphertext is brought to a small modulus under a sparse key (encapsulate), \
            its phase is made the content of a new one (raise), moved to the slots, freed of its \
            lowest digits, and moved back. The result encrypts the same values, with room to \
-           compute. The papers have no such runs: these are this library's own sets."],
+           compute. The papers have no such runs: these are this library's own sets.",
+        ],
     );
     if records.of(BOOTSTRAP).next().is_some() {
         add(&mut chapter, runs(records));

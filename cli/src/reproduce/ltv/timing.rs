@@ -54,7 +54,7 @@ pub fn yashe(rng: &mut impl CryptoRng) -> Result<f64, CliError> {
     let keys = ServerKeys::generate(&secret, &KeyPlan::relinearization(&params), rng, |_, _| ())?;
     let scheme = Evaluator::new(keys);
     let x = secret.encrypt(&Plaintext::encode(&params, &[1, 2, 3])?, rng)?;
-    let product = scheme.mul_no_relin(&x, &x)?;
+    let product = scheme.mul_lazy(&x, &x)?;
     scheme.relinearize(&product, NextUse::Keep)?;
     Ok(milliseconds(|| scheme.relinearize(&product, NextUse::Keep)))
 }

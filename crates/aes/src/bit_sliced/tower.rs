@@ -69,7 +69,7 @@ impl<'s, S: Scheme> Factors<'s, S> {
         let scheme = self.scheme;
         let pairs = self.operands.iter().zip(&other.operands);
         let products =
-            pairs.map(|(a, b)| scheme.mul_prepared(a, b)).collect::<Result<Vec<_>, _>>()?;
+            pairs.map(|(a, b)| scheme.mul_lazy_aligned(a, b)).collect::<Result<Vec<_>, _>>()?;
         let bit = |terms: &&[usize]| {
             let mut sum = scheme.add_products(&products[terms[0]], &products[terms[1]])?;
             for &i in &terms[2..] {

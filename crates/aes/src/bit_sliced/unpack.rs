@@ -49,7 +49,7 @@ impl<S: Scheme> UnpackBits<S> {
     /// Those of the scheme.
     pub fn apply(&self, scheme: &S, x: &S::Ciphertext) -> Result<Vec<S::Ciphertext>, AesError> {
         let bits = |byte: &S::Ciphertext| {
-            let parts = scheme.galois_many(byte, &self.images)?;
+            let parts = scheme.hoist(byte, &self.images)?;
             let bit = |row: &Vec<S::Diagonal>| {
                 let sum = scheme.combine(&parts, &[row.iter().map(Some).collect()])?.swap_remove(0);
                 Ok(scheme.galois_sum(vec![(self.images[0], sum)], NextUse::LinearMap)?)

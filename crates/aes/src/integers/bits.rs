@@ -2,7 +2,7 @@
 
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::sums::PowerSum;
-use everlevel_ring::{GaloisElement, GaloisRing, PlainRing, SlotShape};
+use everlevel_ring::{GaloisElement, GaloisRing, PlaintextRing, SlotShape};
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
 
 use crate::embedding::ByteEmbedding;
@@ -51,8 +51,11 @@ impl<S: Scheme> ByteBits<S> {
         if !squarefree {
             return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() }.into());
         }
-        let (plain, field, ring) =
-            (PlainRing::new(shape.clone())?, shape.galois_ring(1)?, shape.galois_ring(exponent)?);
+        let (plain, field, ring) = (
+            PlaintextRing::new(shape.clone())?,
+            shape.galois_ring(1)?,
+            shape.galois_ring(exponent)?,
+        );
         let images = Self::images(shape);
         let twist = if Self::folds(shape) { field.one() } else { with_unit_trace(&field)? };
         let row = |beta: &Vec<u64>| {
@@ -105,7 +108,7 @@ impl<S: Scheme> ByteBits<S> {
         if let Some(trace) = &self.trace {
             x = trace.apply(scheme, &scheme.prepare(&x, NextUse::LinearMap)?)?;
         }
-        let parts = scheme.galois_many(&scheme.prepare(&x, NextUse::LinearMap)?, &self.images)?;
+        let parts = scheme.hoist(&scheme.prepare(&x, NextUse::LinearMap)?, &self.images)?;
         let rows: Vec<Vec<_>> =
             self.rows.iter().map(|row| row.iter().map(Some).collect()).collect();
         let sums = scheme.combine(&parts, &rows)?;

@@ -22,7 +22,7 @@ mod bits;
 use std::ops::Range;
 
 use everlevel_circuit::digits::lowest_bit;
-use everlevel_circuit::program::{Program, ProgramCosts};
+use everlevel_circuit::straight_line::{Circuit, CircuitCosts};
 use everlevel_circuit::{CircuitError, rotate_along};
 use everlevel_ring::{GaloisElement, RingError, SlotShape};
 use everlevel_scheme::{Level, NextUse, Scheme};
@@ -62,7 +62,7 @@ struct Group {
     bits: Range<usize>,
     /// To where the lowest one counts, modulo 2 to some power; the next one counts to one power
     /// less.
-    lift: Program,
+    lift: Circuit,
 }
 
 impl<S: Scheme> IntegersFromBytes<S> {
@@ -122,10 +122,10 @@ impl<S: Scheme> IntegersFromBytes<S> {
     }
 
     /// Depth and products of the lifts; the bits take a level more.
-    pub fn costs(&self) -> ProgramCosts {
-        self.groups.iter().fold(ProgramCosts::default(), |sum, group| {
+    pub fn costs(&self) -> CircuitCosts {
+        self.groups.iter().fold(CircuitCosts::default(), |sum, group| {
             let (costs, times) = (group.lift.costs(), group.bits.len());
-            ProgramCosts {
+            CircuitCosts {
                 depth: sum.depth.max(costs.depth),
                 products: sum.products + times * costs.products,
                 relinearizations: sum.relinearizations + times * costs.relinearizations,

@@ -1,10 +1,10 @@
-//! Bit-sliced AES against known answers and another implementation: on the no-op scheme, then on BGV
-//! and over NTRU.
+//! Bit-sliced AES against known answers and another implementation: on the no-op scheme, then on
+//! BGV and over NTRU.
 
 use everlevel_aes::bit_sliced::{AffineMap, BitSliced, UnpackBits};
 use everlevel_aes::{Aes, AesError, ByteSliced, KeySchedule, KeySize, Mode, Packed, Transcipher};
 use everlevel_circuit::CircuitError;
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Level, NoOp, OptIn, Params, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -50,7 +50,7 @@ fn every_step_of_fips_197() {
         assert_eq!(schedule.round_keys()[number], key[0]);
         // Each step alone, ...
         let state = |blocks| open(&scheme, &bits, blocks, top(&scheme)).unwrap();
-        let shows = |state: &[Open], expected: &[[u8; 16]]| {
+        let shows = |state: &[NoOpCiphertext], expected: &[[u8; 16]]| {
             assert_eq!(close(&scheme, &bits, state), expected)
         };
         shows(&bits.sub_bytes(&scheme, state(&start)).unwrap(), &sub);
@@ -123,7 +123,7 @@ fn misuse_is_refused() {
     let aes = BitSliced::new(scheme.slot_shape());
     let state = open(&scheme, &aes, &[[0; 16]; 16], top(&scheme)).unwrap();
     let mut keys = |_: usize, level: Level| Ok(open(&scheme, &aes, &[[0; 16]; 16], level)?);
-    let mut run = |state: Vec<Open>, rounds: usize| {
+    let mut run = |state: Vec<NoOpCiphertext>, rounds: usize| {
         aes.encrypt(&scheme, state, KeySize::Aes128, rounds, &mut keys, &mut |_, _| Ok(())).err()
     };
     let width = AesError::Width { what: "the state", found: 127, expected: 128 };

@@ -10,12 +10,12 @@ use everlevel_aes::{
     Aes, AesError, ByteEmbedding, BytePacking, ByteRefresh, ByteSliced, Cipher, Direction,
     KeySchedule, KeySize,
 };
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::spec::{BootstrapSpec, Family, SecretKind};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Raise,
-    Scheme, SecretKey, ServerKeys,
+    Bootstrappable, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -41,7 +41,7 @@ fn params(index: u64, words: usize) -> Params {
         digit_size: 4,
         form: Form::Bgv,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: Some(bootstrap),
     };
@@ -70,7 +70,7 @@ fn decode(params: &Params, plain: &Plaintext) -> Vec<u8> {
     elements.chunks(embedding.degree()).map(|x| embedding.byte(x).unwrap()).collect()
 }
 
-fn refresh_of<S: Raise>(scheme: &S, params: &Params) -> ByteRefresh<S> {
+fn refresh_of<S: Bootstrappable>(scheme: &S, params: &Params) -> ByteRefresh<S> {
     ByteRefresh::new(scheme, &BootstrapPlan::for_set(params).unwrap(), params.chain().top())
         .unwrap()
 }
@@ -86,10 +86,11 @@ fn bytes_are_packed_refreshed_and_taken_apart() {
         for count in [16, 5, 4, 1] {
             let bytes = random_bytes(&params, count, index + count as u64);
             let capacity = refresh.minimum_capacity(&scheme);
-            let worn =
-                |x: &Vec<u8>| scheme.encrypt_worn(&encode(&params, x), Level(6), capacity).unwrap();
+            let exhausted = |x: &Vec<u8>| {
+                scheme.encrypt_exhausted(&encode(&params, x), Level(6), capacity).unwrap()
+            };
             let fresh =
-                refresh.refresh(&scheme, &bytes.iter().map(worn).collect::<Vec<_>>()).unwrap();
+                refresh.refresh(&scheme, &bytes.iter().map(exhausted).collect::<Vec<_>>()).unwrap();
             let open: Vec<_> =
                 fresh.iter().map(|x| decode(&params, &scheme.decrypt(x).unwrap())).collect();
             assert_eq!(open, bytes, "m = {index}, {count} bytes");
@@ -152,10 +153,10 @@ fn what_holds_no_bytes_is_refused() {
 /// many there were.
 fn encrypt_with_refreshes(
     scheme: &NoOp,
-    state: Vec<Open>,
+    state: Vec<NoOpCiphertext>,
     cipher: Cipher,
-    keys: &mut dyn FnMut(usize, Level) -> Result<Vec<Open>, AesError>,
-) -> (Vec<Open>, usize) {
+    keys: &mut dyn FnMut(usize, Level) -> Result<Vec<NoOpCiphertext>, AesError>,
+) -> (Vec<NoOpCiphertext>, usize) {
     let params = scheme.params();
     let aes = ByteSliced::new(scheme, params.chain().top()).unwrap();
     let refresh = refresh_of(scheme, params);
@@ -173,7 +174,7 @@ fn encrypt_with_refreshes(
     (state, refreshes)
 }
 
-fn least(scheme: &NoOp, state: &[Open]) -> f64 {
+fn least(scheme: &NoOp, state: &[NoOpCiphertext]) -> f64 {
     state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min)
 }
 
@@ -191,7 +192,7 @@ fn aes_with_refreshes_between_its_rounds() {
     };
     let schedule = KeySchedule::new(&random()).unwrap();
     let blocks: Vec<[u8; 16]> = (0..params.slots()).map(|_| random()).collect();
-    let encrypt = |blocks: &[[u8; 16]], level: Level| -> Vec<Open> {
+    let encrypt = |blocks: &[[u8; 16]], level: Level| -> Vec<NoOpCiphertext> {
         let column =
             |i: usize| encode(&params, &blocks.iter().map(|block| block[i]).collect::<Vec<_>>());
         (0..16).map(|i| scheme.encrypt_at(&column(i), level).unwrap()).collect()
@@ -288,7 +289,7 @@ fn bytes_are_refreshed_at_full_size() {
         scheme.keys().memory_bytes() / 1_000_000,
         started.elapsed()
     );
-    let worn: Vec<Ciphertext> =
+    let exhausted: Vec<Ciphertext> =
         plain.iter().map(|x| secret.encrypt_at(x, low, &mut rng).unwrap()).collect();
     let refresh = refresh_of(&scheme, &params);
     let slack = |x: &Ciphertext| {
@@ -297,10 +298,10 @@ fn bytes_are_refreshed_at_full_size() {
         bound - measured
     };
     let started = Instant::now();
-    let three = refresh.refresh(&scheme, &worn[..3]).unwrap();
+    let three = refresh.refresh(&scheme, &exhausted[..3]).unwrap();
     println!("three bytes refreshed in {:.1?}", started.elapsed());
     let started = Instant::now();
-    let one = refresh.refresh(&scheme, &worn[3..]).unwrap();
+    let one = refresh.refresh(&scheme, &exhausted[3..]).unwrap();
     println!("one byte in {:.1?}", started.elapsed());
     let fresh = [three, one].concat();
     for (x, expected) in fresh.iter().zip(&bytes) {

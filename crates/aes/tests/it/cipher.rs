@@ -3,7 +3,7 @@
 
 use everlevel_aes::{Aes, AesError, ByteEmbedding, ByteSliced, KeySchedule, KeySize, Packed};
 use everlevel_circuit::CircuitError;
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Level, NoOp, SchemeError};
 
 use crate::common::answers::{check_cipher, sub_byte};
@@ -114,7 +114,7 @@ fn misuse_is_refused() {
     let aes = ByteSliced::new(&scheme, top(&scheme)).unwrap();
     let state = open(&scheme, &aes, &[[0; 16]; 16], top(&scheme)).unwrap();
     let mut keys = |_: usize, level: Level| Ok(open(&scheme, &aes, &[[0; 16]; 16], level)?);
-    let mut run = |state: Vec<Open>, rounds: usize| {
+    let mut run = |state: Vec<NoOpCiphertext>, rounds: usize| {
         aes.encrypt(&scheme, state, KeySize::Aes128, rounds, &mut keys, &mut |_, _| Ok(())).err()
     };
     let width = |what, found| Some(AesError::Width { what, found, expected: 16 });

@@ -3,13 +3,13 @@
 
 use everlevel_aes::integers::{ByteBits, ByteOrder, IntegersFromBytes, joined_along};
 use everlevel_aes::{Aes, AesError, ByteEmbedding, ByteSliced, KeySize};
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
-    Scheme, SchemeError, SecretKey, ServerKeys,
+    Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -30,7 +30,7 @@ fn params(index: u64, words: usize, form: Form) -> Params {
         digit_size: 3,
         form,
         through_bgv: false,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: None,
     };
@@ -300,8 +300,8 @@ fn what_does_not_fit_is_refused() {
     let width = AesError::Width { what: "an integer", found: 1, expected: 2 };
     assert_eq!(new(2, 16).unwrap().evaluate(&scheme, &[&x]).err(), Some(width));
     // 60 bits are not enough for 32-bit integers.
-    let worn = scheme.encrypt_worn(&encode(&set, &[1; 16]), top, 60.0).unwrap();
-    let refused = new(4, 32).unwrap().evaluate(&scheme, &[&worn; 4]).err();
+    let exhausted = scheme.encrypt_exhausted(&encode(&set, &[1; 16]), top, 60.0).unwrap();
+    let refused = new(4, 32).unwrap().evaluate(&scheme, &[&exhausted; 4]).err();
     assert!(matches!(refused, Some(AesError::Scheme(SchemeError::NoiseOverflow { .. }))));
     for e in [0, 33] {
         assert!(matches!(scheme.extend_plain_modulus(&x, e), Err(SchemeError::BadArgument { .. })));

@@ -3,10 +3,9 @@
 use everlevel_aes::{
     Aes, AesError, ByteSliced, KeySchedule, KeySize, Layout, Packed, RoundKeys, UnpackBytes,
 };
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Level, NoOp, Params, Plaintext, Scheme, SecretKey, ServerKeys,
-};
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{Level, NoOp, Params, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -67,7 +66,7 @@ fn packed_keys_are_expanded_and_unpacked() {
         assert_eq!(size.bytes(), key.len());
         let mut padded = key.clone();
         padded.resize(key.len().next_multiple_of(16), 0);
-        let parts: Vec<Open> = padded
+        let parts: Vec<NoOpCiphertext> = padded
             .as_chunks::<16>()
             .0
             .iter()
@@ -106,7 +105,7 @@ fn expanded_for_real(
     layout: &Layout,
     key: &[u8; 16],
     parts: &[Vec<u64>],
-    plan: impl Fn(&NoOp, Vec<Open>) -> RoundKeys<NoOp>,
+    plan: impl Fn(&NoOp, Vec<NoOpCiphertext>) -> RoundKeys<NoOp>,
     expand: impl Fn(&Evaluator, Vec<Ciphertext>) -> RoundKeys<Evaluator>,
 ) {
     let planner = NoOp::blank(params);

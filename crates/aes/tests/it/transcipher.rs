@@ -7,7 +7,7 @@ use everlevel_aes::{
     Progress, Refresh, RoundKeys, Transcipher,
 };
 use everlevel_circuit::CircuitError;
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -161,9 +161,10 @@ fn states_are_refreshed_between_rounds() {
         aes.capacity_for_round(&scheme, Direction::Decrypt, top(&scheme), 0.0, blank).unwrap();
 
     let count = AtomicUsize::new(0);
-    let fresh = |state: Vec<Open>| {
+    let fresh = |state: Vec<NoOpCiphertext>| {
         count.fetch_add(1, Ordering::Relaxed);
-        let one = |x: &Open| scheme.encrypt_at(&scheme.decrypt(x)?, Level(top(&scheme).0 - 1));
+        let one =
+            |x: &NoOpCiphertext| scheme.encrypt_at(&scheme.decrypt(x)?, Level(top(&scheme).0 - 1));
         Ok(state.iter().map(one).collect::<Result<_, SchemeError>>()?)
     };
     // The keys are expanded with refreshes, too.

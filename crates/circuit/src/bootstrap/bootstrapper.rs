@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Raise, SchemeError};
+use everlevel_scheme::{Bootstrappable, SchemeError};
 
 use super::groups::{Setting, Shelf};
 use super::observe::{StageReport, Watch};
@@ -14,7 +14,7 @@ use super::path::slot_path::{PathCosts, SlotPath};
 use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::digits::{DigitKind, DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
-use crate::program::ProgramCosts;
+use crate::straight_line::CircuitCosts;
 
 /// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot),
 /// or any in full mode and, over odd indices, by the bypass.
@@ -22,7 +22,7 @@ use crate::program::ProgramCosts;
 /// The diagonals of the linear maps are prepared when they are first used (or by
 /// [`Bootstrapper::prepare`]), for the levels that are then met: these are the same in every
 /// bootstrapping, as levels follow from noise bounds. Shareable between threads.
-pub struct Bootstrapper<S: Raise> {
+pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) plan: BootstrapPlan,
     pub(super) shape: SlotShape,
     pub(super) path: Box<dyn SlotPath<S>>,
@@ -35,7 +35,7 @@ pub struct Bootstrapper<S: Raise> {
     galois_elements: Vec<GaloisElement>,
 }
 
-impl<S: Raise> Bootstrapper<S> {
+impl<S: Bootstrappable> Bootstrapper<S> {
     /// Plans all maps and the digit removal for the scheme's slots, prime and overflow bound.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl<S: Raise> Bootstrapper<S> {
         let needed = scheme.minimum_capacity();
         let mut entry = needed;
         loop {
-            let blank = scheme.blank(entry)?;
+            let blank = scheme.encrypt_zero_at(entry)?;
             let mut silent = ();
             let mut watch = Watch::new(scheme, &mut silent);
             let result = self.path.slot_to_coeff(scheme, blank, &mut watch);
@@ -164,7 +164,7 @@ impl<S: Raise> Bootstrapper<S> {
 /// What a bootstrapping costs, but for the number of keys.
 fn total(
     path: PathCosts,
-    removal: ProgramCosts,
+    removal: CircuitCosts,
     mode: BootstrapMode,
     on_grid: bool,
 ) -> BootstrapCosts {
@@ -184,8 +184,8 @@ fn total(
         .then(path.project.repeated(projections))
 }
 
-/// What a ciphertext must have above [`Raise::enter`]'s capacity: its own noise may double the
-/// floor there.
+/// What a ciphertext must have above [`Bootstrappable::prepare_thin_input`]'s capacity: its own
+/// noise may double the floor there.
 const ENTRY_SLACK: f64 = 2.0;
 /// More than any slot-to-coefficient takes.
 const LONGEST_ENTRY: f64 = 800.0;

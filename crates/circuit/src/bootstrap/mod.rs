@@ -1,8 +1,8 @@
 //! Bootstrapping of BGV and BFV ciphertexts in three modes
 //! ([`BootstrapMode`](everlevel_scheme::spec::BootstrapMode); docs/adr/0003 and 0012).
 //!
-//! A worn-out ciphertext has, modulo q0 under a sparse key s0, the phase m + p^r ε + q0 I over the
-//! integers with |I| <= B (in BFV form once it is multiplied by p^r).
+//! An exhausted ciphertext has, modulo q0 under a sparse key s0, the phase m + p^r ε + q0 I over
+//! the integers with |I| <= B (in BFV form once it is multiplied by p^r).
 //!
 //! * *Bypass*: the scheme hands out the overflow part u = I' - Δ I (as a polynomial), which is
 //!   moved to the slots; its low digits are removed, which leaves h = -I modulo p^r; h is moved

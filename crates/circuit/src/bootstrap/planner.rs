@@ -1,6 +1,6 @@
 //! Choosing a bootstrapping plan by dry runs.
 
-use everlevel_scheme::{Cost, NextUse, Raise, Scheme, SchemeError};
+use everlevel_scheme::{Bootstrappable, Cost, NextUse, Scheme, SchemeError};
 
 use super::bootstrapper::Bootstrapper;
 use super::groups::Shelf;
@@ -14,7 +14,7 @@ use crate::error::CircuitError;
 /// here names a scheme.
 pub trait DryRun {
     /// The scheme.
-    type Scheme: Raise;
+    type Scheme: Bootstrappable;
     /// A new instance with its counters at zero. Diagonals that one instance prepared serve all of
     /// them.
     ///
@@ -26,7 +26,7 @@ pub trait DryRun {
     ///
     /// # Errors
     /// Errors of the scheme.
-    fn worn_out(
+    fn exhausted(
         &self,
         scheme: &Self::Scheme,
         capacity: f64,
@@ -136,9 +136,9 @@ impl<'a, D: DryRun> Planner<'a, D> {
     ) -> Result<PlanReport, CircuitError> {
         let scheme = self.dry.scheme()?;
         let bootstrapper = Bootstrapper::with_shelf(&scheme, plan.clone(), shelf)?;
-        let worn = self.dry.worn_out(&scheme, bootstrapper.minimum_capacity(&scheme))?;
+        let exhausted = self.dry.exhausted(&scheme, bootstrapper.minimum_capacity(&scheme))?;
         let before = self.dry.cost(&scheme);
-        let fresh = bootstrapper.bootstrap(&scheme, &worn)?;
+        let fresh = bootstrapper.bootstrap(&scheme, &exhausted)?;
         let cost = self.dry.cost(&scheme) - before;
         let key_bytes = self.dry.key_bytes(&scheme);
         Ok(PlanReport {

@@ -1,13 +1,13 @@
 //! Running a bootstrapping: the bypass, slim and full.
 
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{NextUse, Raise};
+use everlevel_scheme::{Bootstrappable, NextUse};
 
 use super::bootstrapper::Bootstrapper;
 use super::observe::{Stage, StageObserver, Watch};
 use crate::error::CircuitError;
 
-impl<S: Raise> Bootstrapper<S> {
+impl<S: Bootstrappable> Bootstrapper<S> {
     /// The same message under fresh noise: exact whenever the scheme's bounds hold.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl<S: Raise> Bootstrapper<S> {
         let u = self.overflow(scheme, &raised, watch)?;
         let mapped = self.path.map(scheme, u, &mut |u, w| self.removed(scheme, u, w), watch)?;
         let like = mapped.like.as_ref().unwrap_or(&mapped.result);
-        let message = self.path.project(scheme, scheme.raise_message(&raised, like)?)?;
+        let message = self.path.project(scheme, scheme.mod_raise_message(&raised, like)?)?;
         self.assembled(scheme, &raised, message, &mapped.result, watch)
     }
 
@@ -74,14 +74,15 @@ impl<S: Raise> Bootstrapper<S> {
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let x = self.path.slot_to_coeff(scheme, scheme.enter(x, self.entry)?, watch)?;
+        let x =
+            self.path.slot_to_coeff(scheme, scheme.prepare_thin_input(x, self.entry)?, watch)?;
         let raised = self.encapsulated(scheme, &x, watch)?;
         if self.on_grid {
             return self.slim_on_grid(scheme, &raised, watch);
         }
         let u = self.scaled(scheme, &raised, watch)?;
         let u = self.path.thin_slots(scheme, u, watch)?;
-        Ok(scheme.restore_unit(&raised, self.removed(scheme, u, watch)?))
+        Ok(scheme.set_correction_factor(&raised, self.removed(scheme, u, watch)?))
     }
 
     /// On a grid the overflow alone goes through the digit removal, and the message to the slots
@@ -89,11 +90,11 @@ impl<S: Raise> Bootstrapper<S> {
     fn slim_on_grid(
         &self,
         scheme: &S,
-        raised: &S::Raised,
+        raised: &S::Base,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
         let u = self.overflow(scheme, raised, watch)?;
-        let message = scheme.raise_message(raised, &u)?;
+        let message = scheme.mod_raise_message(raised, &u)?;
         let message = self.path.thin_slots(scheme, message, watch)?;
         let u = self.path.thin_slots(scheme, u, watch)?;
         let h = self.removed(scheme, u, watch)?;
@@ -111,7 +112,7 @@ impl<S: Raise> Bootstrapper<S> {
         let raised = self.encapsulated(scheme, x, watch)?;
         let u = self.scaled(scheme, &raised, watch)?;
         let mapped = self.path.map(scheme, u, &mut |u, w| self.removed(scheme, u, w), watch)?;
-        Ok(scheme.restore_unit(&raised, mapped.result))
+        Ok(scheme.set_correction_factor(&raised, mapped.result))
     }
 
     fn encapsulated(
@@ -119,8 +120,8 @@ impl<S: Raise> Bootstrapper<S> {
         scheme: &S,
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
-    ) -> Result<S::Raised, CircuitError> {
-        let raised = scheme.begin_raise(x)?;
+    ) -> Result<S::Base, CircuitError> {
+        let raised = scheme.to_base_modulus(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
         Ok(raised)
     }
@@ -129,12 +130,12 @@ impl<S: Raise> Bootstrapper<S> {
     fn overflow(
         &self,
         scheme: &S,
-        raised: &S::Raised,
+        raised: &S::Base,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let u = scheme.raise_overflow(raised, self.digits.multiplier())?;
+        let u = scheme.mod_raise_overflow(raised, self.digits.multiplier())?;
         let u = scheme.prepare(&u, NextUse::LinearMap)?;
-        watch.done(Stage::Raise, 0, None, &u);
+        watch.done(Stage::Bootstrappable, 0, None, &u);
         Ok(u)
     }
 
@@ -142,11 +143,11 @@ impl<S: Raise> Bootstrapper<S> {
     fn scaled(
         &self,
         scheme: &S,
-        raised: &S::Raised,
+        raised: &S::Base,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let u = scheme.prepare(&scheme.raise_scaled(raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Raise, 0, None, &u);
+        let u = scheme.prepare(&scheme.mod_raise_scaled(raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::Bootstrappable, 0, None, &u);
         Ok(u)
     }
 
@@ -154,7 +155,7 @@ impl<S: Raise> Bootstrapper<S> {
     fn assembled(
         &self,
         scheme: &S,
-        raised: &S::Raised,
+        raised: &S::Base,
         (message, factor): (S::Ciphertext, i64),
         h: &S::Ciphertext,
         watch: &mut Watch<'_, S>,

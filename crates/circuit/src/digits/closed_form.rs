@@ -19,7 +19,7 @@ use crate::modular::PrimePower;
 use crate::poly::{
     Candidate, DepthGoal, Polynomial, PowerTable, best, candidates, grouped_factors, product_tree,
 };
-use crate::program::{NodeId, Program, ProgramBuilder};
+use crate::straight_line::{Circuit, CircuitBuilder, NodeId};
 
 /// How N is evaluated. The b_k are always evaluated by baby and giant powers, as deep as costs no
 /// capacity.
@@ -36,7 +36,7 @@ pub(super) enum NullPolynomial {
 pub(super) fn program(
     problem: &DigitProblem,
     null: NullPolynomial,
-) -> Result<(Program, Vec<usize>), CircuitError> {
+) -> Result<(Circuit, Vec<usize>), CircuitError> {
     let tables = Tables::new(problem)?;
     let mut programs = Vec::new();
     for candidate in tables.null_polynomial(null)? {
@@ -57,8 +57,8 @@ pub(super) fn program(
 /// The fewest products among the programs that take the least capacity. Depth is no measure here:
 /// levels modulo p^2 cost half as much again as levels modulo p, so b may be a level deeper than N
 /// at no loss.
-fn thriftiest(programs: Vec<Program>, prime: u64) -> Result<Program, CircuitError> {
-    let bits = |p: &Program| p.estimated_bits(prime);
+fn thriftiest(programs: Vec<Circuit>, prime: u64) -> Result<Circuit, CircuitError> {
+    let bits = |p: &Circuit| p.estimated_bits(prime);
     let least = programs.iter().map(bits).fold(f64::INFINITY, f64::min);
     let thrifty = programs.into_iter().filter(|p| bits(p) <= least + 1.0);
     best(thrifty.map(Ok), DepthGoal::Extra(u32::MAX))
@@ -98,7 +98,7 @@ impl Tables {
     /// N(x) modulo p^e in every way that is worth a try.
     fn null_polynomial(&self, null: NullPolynomial) -> Result<Vec<Candidate>, CircuitError> {
         let t = self.modulus;
-        let mut builder = ProgramBuilder::new();
+        let mut builder = CircuitBuilder::new();
         let u = builder.input(t.exponent());
         let mut powers = PowerTable::new(u);
         match null {
@@ -118,7 +118,7 @@ impl Tables {
     }
 
     /// M Σ M^(k-1) b_k for every way to evaluate the b_k beside a given N.
-    fn finish(&self, null: Candidate) -> Result<Vec<Program>, CircuitError> {
+    fn finish(&self, null: Candidate) -> Result<Vec<Circuit>, CircuitError> {
         let Candidate { mut builder, powers, outputs } = null;
         let powers = powers.reduced(&mut builder, self.modulus.exponent() - self.v)?;
         let mut quotient = outputs[0];
@@ -153,7 +153,7 @@ enum Factor {
 
 /// factor * x + rest.
 fn multiply_add(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     factor: Factor,
     x: NodeId,
     rest: Factor,
@@ -173,7 +173,7 @@ fn multiply_add(
 /// Σ M^k c_k from k = 0 on, at least depth: the upper terms, as many as a power of two has room
 /// for, share one factor.
 fn in_powers(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     powers: &mut PowerTable,
     c: &[Factor],
 ) -> Result<Factor, CircuitError> {

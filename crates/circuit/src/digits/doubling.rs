@@ -15,7 +15,7 @@
 use super::triangle::{Row, RowTask};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::program::{NodeId, Program, ProgramBuilder};
+use crate::straight_line::{Circuit, CircuitBuilder, NodeId};
 
 /// A linear form in the values of a chain: coefficients of x^2, x^4, and so on.
 type Form = &'static [i64];
@@ -72,7 +72,7 @@ type Bit = (u32, usize, NodeId);
 /// The row of a bit modulo 2^24 at most. Lifts are the shortest forms that are exact enough.
 pub(super) fn row(task: RowTask) -> Result<Row, CircuitError> {
     let exponent = task.modulus.exponent();
-    let mut builder = ProgramBuilder::new();
+    let mut builder = CircuitBuilder::new();
     let y = builder.input(exponent);
     let bits = chained(&mut builder, task.modulus, y, exponent)?;
     let shortest = |wanted: u32| bits.iter().find(|(precision, ..)| *precision >= wanted);
@@ -86,7 +86,7 @@ pub(super) fn row(task: RowTask) -> Result<Row, CircuitError> {
 
 /// All bits of the shortest chain that reaches a precision, modulo t.
 fn chained(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     t: PrimePower,
     y: NodeId,
     precision: u32,
@@ -118,14 +118,14 @@ fn chained(
 ///
 /// # Errors
 /// [`CircuitError::Ring`] unless 1 <= exponent < 62.
-pub fn lowest_bit(exponent: u32) -> Result<Program, CircuitError> {
+pub fn lowest_bit(exponent: u32) -> Result<Circuit, CircuitError> {
     PrimePower::new(2, exponent)?;
-    let mut builder = ProgramBuilder::new();
+    let mut builder = CircuitBuilder::new();
     let bit = bit_modulo(&mut builder, exponent)?;
     builder.finish(&[bit])
 }
 
-fn bit_modulo(builder: &mut ProgramBuilder, exponent: u32) -> Result<NodeId, CircuitError> {
+fn bit_modulo(builder: &mut CircuitBuilder, exponent: u32) -> Result<NodeId, CircuitError> {
     if exponent > MOST_BITS {
         let half = bit_modulo(builder, exponent.div_ceil(2))?;
         let z = builder.extend(half, exponent)?;
@@ -144,7 +144,7 @@ fn bit_modulo(builder: &mut ProgramBuilder, exponent: u32) -> Result<NodeId, Cir
 
 /// The value of a form: the value itself if it is one.
 fn linear(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     t: PrimePower,
     values: &[NodeId],
     form: Form,

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PowerTable, best, candidates};
-use crate::program::{Program, ProgramBuilder};
+use crate::straight_line::{Circuit, CircuitBuilder};
 
 /// The polynomial that takes u = l + Δ h to h modulo p, for |l|, |h| <= B, and its Δ.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,8 +85,8 @@ impl GridPolynomial {
     }
 
     /// Its evaluation by baby and giant powers.
-    pub(crate) fn program(&self, goal: DepthGoal) -> Result<Program, CircuitError> {
-        let mut builder = ProgramBuilder::new();
+    pub(crate) fn program(&self, goal: DepthGoal) -> Result<Circuit, CircuitError> {
+        let mut builder = CircuitBuilder::new();
         let powers = PowerTable::new(builder.input(1));
         let programs = candidates(&builder, &powers, std::slice::from_ref(&self.polynomial))
             .map(|candidate| candidate.and_then(|c| c.builder.finish(&c.outputs)));

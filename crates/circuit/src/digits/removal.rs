@@ -10,7 +10,7 @@ use super::problem::DigitProblem;
 use super::{doubling, rows, triangle};
 use crate::error::CircuitError;
 use crate::poly::DepthGoal;
-use crate::program::{Program, ProgramCosts, check_prime};
+use crate::straight_line::{Circuit, CircuitCosts, check_prime};
 
 /// Digit removal: u = l + Δ h to h, for |l| <= B, and for the grid |h| <= B.
 ///
@@ -23,7 +23,7 @@ pub struct DigitRemoval {
     bound: u64,
     method: DigitMethod,
     multiplier: u64,
-    program: Program,
+    program: Circuit,
     degrees: Vec<Vec<usize>>,
 }
 
@@ -121,19 +121,19 @@ impl DigitRemoval {
     }
 
     /// Depth and counts.
-    pub fn costs(&self) -> ProgramCosts {
+    pub fn costs(&self) -> CircuitCosts {
         self.program.costs()
     }
 
     /// The program: one input u, one output h.
-    pub fn program(&self) -> &Program {
+    pub fn program(&self) -> &Circuit {
         &self.program
     }
 
     /// h from u = l + Δ h.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
     /// A slot whose digits are out of bounds gives an unspecified value: the bound is the caller's
     /// promise.
     pub fn remove<S: Scheme>(

@@ -5,7 +5,7 @@ use super::method::DigitMethod;
 use super::problem::DigitProblem;
 use super::removal::DigitRemoval;
 use crate::error::CircuitError;
-use crate::program::ProgramCosts;
+use crate::straight_line::CircuitCosts;
 
 /// The costs of one method for one problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +17,9 @@ pub struct MethodReport {
     /// Algebraic degree of the result in the input, at most.
     pub total_degree: u64,
     /// Depth and counts of the program, measured.
-    pub costs: ProgramCosts,
-    /// About how many bits of capacity it takes ([`crate::program::Program::estimated_bits`]).
+    pub costs: CircuitCosts,
+    /// About how many bits of capacity it takes
+    /// ([`crate::straight_line::Circuit::estimated_bits`]).
     pub bits: f64,
     /// The formula of the paper, for the methods that have one.
     pub predicted: Option<Prediction>,

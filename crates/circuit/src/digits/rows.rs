@@ -5,7 +5,7 @@ use super::triangle::{Row, RowTask};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PowerTable, best, candidates};
-use crate::program::{NodeId, Program, ProgramBuilder};
+use crate::straight_line::{Circuit, CircuitBuilder, NodeId};
 
 /// Halevi–Shoup 2015: one lifting polynomial after the other up to the last place. Each is reduced
 /// to the precision it makes, for smaller constants.
@@ -116,24 +116,24 @@ fn lifted_digit(task: &RowTask, exponent: u32) -> Result<Polynomial, CircuitErro
     Ok(digit_polynomial(smaller, task.precision, task.bound)?.with_modulus(task.modulus))
 }
 
-fn open(task: &RowTask) -> (ProgramBuilder, NodeId) {
-    let mut builder = ProgramBuilder::new();
+fn open(task: &RowTask) -> (CircuitBuilder, NodeId) {
+    let mut builder = CircuitBuilder::new();
     let y = builder.input(task.modulus.exponent());
     (builder, y)
 }
 
 /// The values of some polynomials at a node, planned by themselves.
 fn apply(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     node: NodeId,
     polynomials: &[Polynomial],
     goal: DepthGoal,
 ) -> Result<Vec<NodeId>, CircuitError> {
-    let mut fresh = ProgramBuilder::new();
+    let mut fresh = CircuitBuilder::new();
     let exponent = polynomials.first().map_or(1, |f| f.modulus().exponent());
     let powers = PowerTable::new(fresh.input(exponent));
     let programs = candidates(&fresh, &powers, polynomials)
         .map(|candidate| candidate.and_then(|c| c.builder.finish(&c.outputs)));
-    let plan: Program = best(programs, goal)?;
+    let plan: Circuit = best(programs, goal)?;
     builder.append(&plan, &[node])
 }

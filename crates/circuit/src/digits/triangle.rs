@@ -24,7 +24,7 @@
 use super::problem::DigitProblem;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::program::{NodeId, Program, ProgramBuilder};
+use crate::straight_line::{Circuit, CircuitBuilder, NodeId};
 
 /// What a row has to do.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl RowTask {
 /// How a method does it.
 pub(super) struct Row {
     /// One input; outputs: some lifts from p^2 on, and the digit.
-    pub(super) program: Program,
+    pub(super) program: Circuit,
     /// The degrees of the polynomials, in their order.
     pub(super) degrees: Vec<usize>,
 }
@@ -59,11 +59,11 @@ pub(super) struct Row {
 pub(super) fn program(
     problem: &DigitProblem,
     method: impl Fn(RowTask) -> Result<Row, CircuitError>,
-) -> Result<(Program, Vec<Vec<usize>>), CircuitError> {
+) -> Result<(Circuit, Vec<Vec<usize>>), CircuitError> {
     let t = problem.modulus()?;
     let bounds = problem.digit_bounds();
     let count = bounds.len() as u32;
-    let mut builder = ProgramBuilder::new();
+    let mut builder = CircuitBuilder::new();
     let input = builder.input(t.exponent());
     // Bits are not balanced: half of 2^v more makes the low part 0 <= i < 2^v.
     let x = if t.prime() == 2 { builder.add_scalar(input, 1 << (problem.v - 1))? } else { input };
@@ -100,7 +100,7 @@ pub(super) fn program(
 }
 
 fn subtract_and_divide(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     x: NodeId,
     digit: NodeId,
 ) -> Result<NodeId, CircuitError> {

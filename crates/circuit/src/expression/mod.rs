@@ -18,14 +18,14 @@
 //!
 //! A program is parsed ([`Program::parse`]), which finds every mistake that needs no ciphertext and
 //! points at it, and then run on any scheme ([`Program::run`]), as deep as it is:
-//! [`AutoRefresh`](crate::AutoRefresh) bootstraps. On the no-op scheme it shows which keys it
+//! [`Session`](crate::Session) bootstraps. On the no-op scheme it shows which keys it
 //! takes.
 //!
 //! ```
 //! use std::collections::BTreeMap;
 //! use std::sync::Arc;
 //!
-//! use everlevel_circuit::AutoRefresh;
+//! use everlevel_circuit::Session;
 //! use everlevel_circuit::expression::Program;
 //! use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
 //!
@@ -34,7 +34,7 @@
 //!
 //! // Insecure: a toy ring.
 //! let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch)?;
-//! let auto = AutoRefresh::leveled(Arc::new(NoOp::new(&params, 1)));
+//! let auto = Session::leveled(Arc::new(NoOp::new(&params, 1)));
 //! let x = auto.share(auto.scheme().encrypt(&Plaintext::encode(&params, &[2, 7])?)?);
 //! let out = program.run(&auto, &BTreeMap::from([("x".to_string(), x)]), &mut |_| ())?;
 //! let z = auto.scheme().decrypt(&out["z"].get())?.decode(&params)?;

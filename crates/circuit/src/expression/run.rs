@@ -3,24 +3,24 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use everlevel_scheme::{NextUse, Raise, Scheme};
+use everlevel_scheme::{Bootstrappable, NextUse, Scheme};
 
 use super::syntax::{Function, Kind, Node, Program};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::refresh::{AutoRefresh, Shared};
 use crate::rotate::{rotate_along, rotate_by_keys};
+use crate::session::{Session, Value};
 use crate::sums::sum_by_keys;
 
 /// Encrypted values by name.
-pub type Values<S> = BTreeMap<String, Shared<<S as Scheme>::Ciphertext>>;
+pub type Values<S> = BTreeMap<String, Value<<S as Scheme>::Ciphertext>>;
 
 /// A part's value.
 #[derive(Clone)]
-enum Value<S: Scheme> {
+enum Operand<S: Scheme> {
     /// Modulo p^e.
     Constant(u64),
-    Encrypted(Shared<S::Ciphertext>),
+    Encrypted(Value<S::Ciphertext>),
 }
 
 impl Program {
@@ -34,9 +34,9 @@ impl Program {
     /// # Errors
     /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input; errors of the
     /// operations.
-    pub fn run<S: Raise>(
+    pub fn run<S: Bootstrappable>(
         &self,
-        auto: &AutoRefresh<S>,
+        auto: &Session<S>,
         inputs: &Values<S>,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Values<S>, CircuitError> {
@@ -51,7 +51,7 @@ impl Program {
         let mut run = Run { auto, modulus, values: inputs.clone() };
         for (done, statement) in self.statements.iter().enumerate() {
             // The parser has seen that it is no constant.
-            if let Value::Encrypted(value) = run.value(&statement.value)? {
+            if let Operand::Encrypted(value) = run.value(&statement.value)? {
                 run.values.insert(statement.name.clone(), value);
             }
             progress(done + 1);
@@ -63,53 +63,53 @@ impl Program {
     }
 }
 
-struct Run<'a, S: Raise> {
-    auto: &'a AutoRefresh<S>,
+struct Run<'a, S: Bootstrappable> {
+    auto: &'a Session<S>,
     modulus: PrimePower,
     values: Values<S>,
 }
 
-impl<S: Raise> Run<'_, S> {
-    fn value(&self, node: &Node) -> Result<Value<S>, CircuitError> {
+impl<S: Bootstrappable> Run<'_, S> {
+    fn value(&self, node: &Node) -> Result<Operand<S>, CircuitError> {
         Ok(match &node.kind {
-            Kind::Constant(c) => Value::Constant(self.modulus.reduce_i64(*c)),
-            Kind::Name(name) => Value::Encrypted(self.named(name)?),
+            Kind::Constant(c) => Operand::Constant(self.modulus.reduce_i64(*c)),
+            Kind::Name(name) => Operand::Encrypted(self.named(name)?),
             Kind::Negative(x) => match self.value(x)? {
-                Value::Constant(c) => Value::Constant(self.modulus.neg(c)),
-                Value::Encrypted(x) => Value::Encrypted(self.auto.neg(&x)?),
+                Operand::Constant(c) => Operand::Constant(self.modulus.neg(c)),
+                Operand::Encrypted(x) => Operand::Encrypted(self.auto.neg(&x)?),
             },
             Kind::Sum(terms) => self.sum(terms)?,
             Kind::Product(factors) => self.product(factors)?,
             Kind::Power(x, exponent) => match (self.value(x)?, NonZeroU64::new(*exponent)) {
-                (_, None) => Value::Constant(self.modulus.reduce_u64(1)),
-                (Value::Constant(c), Some(exponent)) => {
-                    Value::Constant(self.modulus.pow(c, exponent.get()))
+                (_, None) => Operand::Constant(self.modulus.reduce_u64(1)),
+                (Operand::Constant(c), Some(exponent)) => {
+                    Operand::Constant(self.modulus.pow(c, exponent.get()))
                 }
-                (Value::Encrypted(x), Some(exponent)) => {
-                    Value::Encrypted(self.auto.pow(&x, exponent)?)
+                (Operand::Encrypted(x), Some(exponent)) => {
+                    Operand::Encrypted(self.auto.pow(&x, exponent)?)
                 }
             },
             Kind::Call(function, x) => match self.value(x)? {
                 // As long as only powers are constants that the parser did not see to be ones.
-                Value::Constant(c) => Value::Constant(c),
-                Value::Encrypted(x) => Value::Encrypted(self.call(*function, &x)?),
+                Operand::Constant(c) => Operand::Constant(c),
+                Operand::Encrypted(x) => Operand::Encrypted(self.call(*function, &x)?),
             },
         })
     }
 
-    fn named(&self, name: &str) -> Result<Shared<S::Ciphertext>, CircuitError> {
+    fn named(&self, name: &str) -> Result<Value<S::Ciphertext>, CircuitError> {
         let missing = || CircuitError::MissingInput { name: name.into(), given: String::new() };
         self.values.get(name).cloned().ok_or_else(missing)
     }
 
-    fn sum(&self, terms: &[(bool, Node)]) -> Result<Value<S>, CircuitError> {
+    fn sum(&self, terms: &[(bool, Node)]) -> Result<Operand<S>, CircuitError> {
         let mut constant = 0;
-        let mut sum: Option<Shared<S::Ciphertext>> = None;
+        let mut sum: Option<Value<S::Ciphertext>> = None;
         for (subtracted, term) in terms {
             match self.value(term)? {
-                Value::Constant(c) if *subtracted => constant = self.modulus.sub(constant, c),
-                Value::Constant(c) => constant = self.modulus.add(constant, c),
-                Value::Encrypted(x) => {
+                Operand::Constant(c) if *subtracted => constant = self.modulus.sub(constant, c),
+                Operand::Constant(c) => constant = self.modulus.add(constant, c),
+                Operand::Encrypted(x) => {
                     sum = Some(match sum {
                         None if *subtracted => self.auto.neg(&x)?,
                         None => x,
@@ -120,43 +120,45 @@ impl<S: Raise> Run<'_, S> {
             }
         }
         Ok(match sum {
-            None => Value::Constant(constant),
-            Some(sum) if constant == 0 => Value::Encrypted(sum),
+            None => Operand::Constant(constant),
+            Some(sum) if constant == 0 => Operand::Encrypted(sum),
             Some(sum) => {
-                Value::Encrypted(self.auto.add_scalar(&sum, self.modulus.centered(constant))?)
+                Operand::Encrypted(self.auto.add_scalar(&sum, self.modulus.centered(constant))?)
             }
         })
     }
 
-    fn product(&self, factors: &[Node]) -> Result<Value<S>, CircuitError> {
+    fn product(&self, factors: &[Node]) -> Result<Operand<S>, CircuitError> {
         let mut constant = self.modulus.reduce_u64(1);
         let mut encrypted = Vec::new();
         for factor in factors {
             match self.value(factor)? {
-                Value::Constant(c) => constant = self.modulus.mul(constant, c),
-                Value::Encrypted(x) => encrypted.push(x),
+                Operand::Constant(c) => constant = self.modulus.mul(constant, c),
+                Operand::Encrypted(x) => encrypted.push(x),
             }
         }
         // A tree of least depth.
         while encrypted.len() > 1 {
-            let pair = |pair: &[Shared<S::Ciphertext>]| match pair {
+            let pair = |pair: &[Value<S::Ciphertext>]| match pair {
                 [x, y] => self.auto.mul(x, y),
                 rest => Ok(rest[0].clone()),
             };
             encrypted = encrypted.chunks(2).map(pair).collect::<Result<_, _>>()?;
         }
         Ok(match encrypted.pop() {
-            None => Value::Constant(constant),
-            Some(x) if constant == 1 => Value::Encrypted(x),
-            Some(x) => Value::Encrypted(self.auto.mul_scalar(&x, self.modulus.centered(constant))?),
+            None => Operand::Constant(constant),
+            Some(x) if constant == 1 => Operand::Encrypted(x),
+            Some(x) => {
+                Operand::Encrypted(self.auto.mul_scalar(&x, self.modulus.centered(constant))?)
+            }
         })
     }
 
     fn call(
         &self,
         function: Function,
-        x: &Shared<S::Ciphertext>,
-    ) -> Result<Shared<S::Ciphertext>, CircuitError> {
+        x: &Value<S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
         match function {
             Function::Rotate(k) => self.auto.apply(x, |s, x| rotate_by_keys(s, x, k)),
             Function::RotateAlong(dimension, k) => {

@@ -83,7 +83,7 @@ impl<S: Scheme> PreparedLinearMap<S> {
             if found != self.exponent {
                 return Err(CircuitError::ExponentMismatch { expected: self.exponent, found });
             }
-            babies.extend(scheme.galois_many(x, &self.babies)?);
+            babies.extend(scheme.hoist(x, &self.babies)?);
         }
         let rows: Vec<Vec<Option<&S::Diagonal>>> =
             self.rows.iter().map(|r| r.iter().map(Option::as_ref).collect()).collect();

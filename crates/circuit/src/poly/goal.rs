@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use crate::error::CircuitError;
-use crate::program::Program;
+use crate::straight_line::Circuit;
 
 /// How deep an evaluation may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +21,14 @@ pub enum DepthGoal {
 /// of several outputs each is to be as shallow as it can be, or nearly. Programs of large
 /// polynomials are large, so only the best of each depth is kept while they are made.
 pub(crate) fn best(
-    programs: impl IntoIterator<Item = Result<Program, CircuitError>>,
+    programs: impl IntoIterator<Item = Result<Circuit, CircuitError>>,
     goal: DepthGoal,
-) -> Result<Program, CircuitError> {
-    let key = |p: &Program| {
+) -> Result<Circuit, CircuitError> {
+    let key = |p: &Circuit| {
         let c = p.costs();
         (c.products, c.relinearizations, c.depth, c.scalar_products)
     };
-    let mut by_depth: BTreeMap<Vec<u32>, Program> = BTreeMap::new();
+    let mut by_depth: BTreeMap<Vec<u32>, Circuit> = BTreeMap::new();
     for program in programs {
         let program = program?;
         match by_depth.entry(program.output_depths()) {

@@ -8,7 +8,7 @@ use super::goal::{DepthGoal, best};
 use super::polynomial::{Parity, Polynomial};
 use super::powers::{PowerTable, log2_ceil};
 use crate::error::CircuitError;
-use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
+use crate::straight_line::{Circuit, CircuitBuilder, CircuitCosts, NodeId, check_prime};
 
 /// The evaluation of one or several polynomials in one variable.
 ///
@@ -35,7 +35,7 @@ use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime}
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolynomialPlan {
     prime: u64,
-    program: Program,
+    program: Circuit,
 }
 
 impl PolynomialPlan {
@@ -55,7 +55,7 @@ impl PolynomialPlan {
                 found: other.modulus().value(),
             });
         }
-        let mut builder = ProgramBuilder::new();
+        let mut builder = CircuitBuilder::new();
         let x = builder.input(modulus.exponent());
         let powers = PowerTable::new(x);
         let programs = candidates(&builder, &powers, polynomials).map(|candidate| {
@@ -66,14 +66,14 @@ impl PolynomialPlan {
     }
 
     /// Depth and counts.
-    pub fn costs(&self) -> ProgramCosts {
+    pub fn costs(&self) -> CircuitCosts {
         self.program.costs()
     }
 
     /// The values of the polynomials, in their order.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
     pub fn evaluate<S: Scheme>(
         &self,
         scheme: &S,
@@ -87,7 +87,7 @@ impl PolynomialPlan {
 
 /// A program that holds the values of the polynomials, still open for more steps.
 pub(crate) struct Candidate {
-    pub(crate) builder: ProgramBuilder,
+    pub(crate) builder: CircuitBuilder,
     pub(crate) powers: PowerTable,
     pub(crate) outputs: Vec<NodeId>,
 }
@@ -119,7 +119,7 @@ const LONGEST_CHAIN: usize = 16;
 
 /// The ways to evaluate the polynomials at the variable of `powers` that are worth a try.
 pub(crate) fn candidates<'a>(
-    builder: &'a ProgramBuilder,
+    builder: &'a CircuitBuilder,
     powers: &'a PowerTable,
     polynomials: &'a [Polynomial],
 ) -> impl Iterator<Item = Result<Candidate, CircuitError>> + 'a {
@@ -182,7 +182,7 @@ struct Open {
 }
 
 struct Emitter {
-    builder: ProgramBuilder,
+    builder: CircuitBuilder,
     powers: PowerTable,
     shape: Shape,
     /// (blocks, whether the top block is among them, exponent offset) -> (depth, giant to split at)
@@ -369,7 +369,7 @@ mod tests {
 
     /// Evaluates on the clear scheme, which counts for itself, and compares values, depth and
     /// products.
-    fn check(scheme: &Clear, polynomials: &[Polynomial], goal: DepthGoal) -> ProgramCosts {
+    fn check(scheme: &Clear, polynomials: &[Polynomial], goal: DepthGoal) -> CircuitCosts {
         let t = polynomials[0].modulus();
         let plan = PolynomialPlan::new(polynomials, goal).unwrap();
         let xs: Vec<u64> = (0..50).map(|x| x * 12345 % t.value()).collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::CircuitError;
-use crate::program::{NodeId, ProgramBuilder};
+use crate::straight_line::{CircuitBuilder, NodeId};
 
 /// The powers of a variable that a program holds already. x^n has depth depth(x) + ceil(log2 n).
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl PowerTable {
     /// The same powers modulo a smaller power of p: free.
     pub(crate) fn reduced(
         &self,
-        builder: &mut ProgramBuilder,
+        builder: &mut CircuitBuilder,
         exponent: u32,
     ) -> Result<Self, CircuitError> {
         let nodes: Result<_, CircuitError> =
@@ -41,7 +41,7 @@ impl PowerTable {
     /// which most is there.
     pub(crate) fn power(
         &mut self,
-        builder: &mut ProgramBuilder,
+        builder: &mut CircuitBuilder,
         n: usize,
     ) -> Result<NodeId, CircuitError> {
         if let Some(x) = self.nodes.get(&n) {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn powers_have_least_depth_and_are_shared() {
-        let mut builder = ProgramBuilder::new();
+        let mut builder = CircuitBuilder::new();
         let x = builder.input(1);
         let mut table = PowerTable::new(x);
         for n in [13, 7, 64, 100, 31, 2] {
@@ -81,6 +81,6 @@ mod tests {
         let before = builder.clone();
         table.power(&mut builder, 13).unwrap();
         assert_eq!(before.finish(&[x]).unwrap(), builder.finish(&[x]).unwrap());
-        assert!(table.power(&mut ProgramBuilder::new(), 0).is_err());
+        assert!(table.power(&mut CircuitBuilder::new(), 0).is_err());
     }
 }

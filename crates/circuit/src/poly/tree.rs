@@ -6,12 +6,12 @@ use super::polynomial::Polynomial;
 use super::powers::PowerTable;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::program::{NodeId, Program, ProgramBuilder, ProgramCosts, check_prime};
+use crate::straight_line::{Circuit, CircuitBuilder, CircuitCosts, NodeId, check_prime};
 
 /// The product of all factors: the two of least depth first (Huffman's greedy, optimal for max +
 /// 1), so a factor that comes late costs no level as long as there is room beside it.
 pub(crate) fn product_tree(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     factors: &[NodeId],
 ) -> Result<NodeId, CircuitError> {
     let mut open = Vec::with_capacity(factors.len());
@@ -35,7 +35,7 @@ pub(crate) fn product_tree(
 /// x^stride as the variable. Small roots are put together with large ones, which keeps the
 /// constants small.
 pub(crate) fn grouped_factors(
-    builder: &mut ProgramBuilder,
+    builder: &mut CircuitBuilder,
     powers: &mut PowerTable,
     stride: usize,
     modulus: PrimePower,
@@ -75,7 +75,7 @@ pub(crate) fn grouped_factors(
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProductTreePlan {
     prime: u64,
-    program: Program,
+    program: Circuit,
 }
 
 impl ProductTreePlan {
@@ -84,7 +84,7 @@ impl ProductTreePlan {
     /// # Errors
     /// [`CircuitError::Empty`] without roots.
     pub fn new(modulus: PrimePower, roots: &[i64], group: usize) -> Result<Self, CircuitError> {
-        let mut builder = ProgramBuilder::new();
+        let mut builder = CircuitBuilder::new();
         let x = builder.input(modulus.exponent());
         let mut powers = PowerTable::new(x);
         let factors = grouped_factors(&mut builder, &mut powers, 1, modulus, roots, group)?;
@@ -93,14 +93,14 @@ impl ProductTreePlan {
     }
 
     /// Depth and counts.
-    pub fn costs(&self) -> ProgramCosts {
+    pub fn costs(&self) -> CircuitCosts {
         self.program.costs()
     }
 
     /// Π (x - a_i) of a ciphertext.
     ///
     /// # Errors
-    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Program::run`].
+    /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
     pub fn evaluate<S: Scheme>(
         &self,
         scheme: &S,

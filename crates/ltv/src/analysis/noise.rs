@@ -1,7 +1,7 @@
 //! Noise of the LTV scheme by level: the recursions (2), (3) and (4) of Doröz–Hu–Sunar, their
 //! stable points, and the levels that a modulus pays for.
 
-use everlevel_security::hermite;
+use everlevel_estimator::hermite;
 
 /// log2 of what q/2 must exceed for one product without relinearization, n³ (64 B⁴ + 48 B³ + 9 B²),
 /// worst case.

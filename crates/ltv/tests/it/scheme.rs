@@ -6,7 +6,7 @@ use everlevel_ltv::original::OriginalLtv;
 use everlevel_ltv::{
     Gadget, KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
-use everlevel_ring::{GaloisElement, PlainRing, SlotShape};
+use everlevel_ring::{GaloisElement, PlaintextRing, SlotShape};
 use everlevel_scheme::{DiagonalValues, Level, NextUse, OptIn, Scheme, SchemeError};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
@@ -127,7 +127,7 @@ fn linear_maps_and_chains_of_automorphisms() {
         .reduce(|a, b| plain_sum(&a, &b))
         .unwrap();
 
-    let babies = s.galois_many(&a, &gs).unwrap();
+    let babies = s.hoist(&a, &gs).unwrap();
     let row: Vec<Option<_>> = diagonals.iter().map(Some).collect();
     let part = || s.combine(&babies, std::slice::from_ref(&row)).unwrap().remove(0);
     let open = |c: &LtvCiphertext| {
@@ -157,7 +157,7 @@ fn linear_maps_and_chains_of_automorphisms() {
     let missing = s.apply_galois(&a, shape.compose(shape.frobenius(), shape.frobenius()));
     assert!(matches!(missing, Err(SchemeError::MissingKey { .. })));
     let strange = Fixture::new(&of_gadget(Gadget::Hybrid { rows: 2 }, 12), KeyForm::Evaluations, 1);
-    let product = strange.scheme.mul_no_relin(&strange.encrypt(&x), &strange.encrypt(&x)).unwrap();
+    let product = strange.scheme.mul_lazy(&strange.encrypt(&x), &strange.encrypt(&x)).unwrap();
     assert!(matches!(s.relinearize(&product, NextUse::Keep), Err(SchemeError::WrongParams { .. })));
     let diagonal = strange
         .scheme
@@ -325,7 +325,7 @@ fn the_original_scheme_multiplies_with_a_key_for_each_level() {
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let keys = OriginalLtv::generate(255, &[49, 36, 23], &mut rng).unwrap();
     let shape = SlotShape::new(255, 2, 1).unwrap();
-    let plain = PlainRing::new(shape).unwrap();
+    let plain = PlaintextRing::new(shape).unwrap();
     for _ in 0..10 {
         let m: Vec<Vec<u64>> =
             (0..4).map(|_| (0..128).map(|_| rng.next_u64() & 1).collect()).collect();

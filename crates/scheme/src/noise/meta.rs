@@ -20,8 +20,9 @@ pub struct Meta {
     /// its phase modulo q).
     pub noise: f64,
     /// log2 of what the root mean square of its embeddings is expected to be
-    /// ([`Account::Average`](super::Account::Average)): for information, nothing rests on it. The bound, where it is not
-    /// known, as in files; of no account in comparisons.
+    /// ([`NoiseEstimate::AverageCase`](super::NoiseEstimate::AverageCase)): for information,
+    /// nothing rests on it. The bound, where it is not known, as in files; of no account in
+    /// comparisons.
     pub estimate: f64,
 }
 

@@ -32,10 +32,10 @@
 //! count; there the last rounding is bounded by the law of its coefficients (15.4 standard
 //! deviations: two-sided 2^-170), which is 8 bits smaller than the floor.
 //!
-//! **Average.** The same formulas without their tails and limits ([`Account::Average`]), sums being
-//! sums of squares, estimate the root mean square of the embeddings. That takes operands for
-//! independent, which they need not be: it is printed beside the bounds, and no decision rests on
-//! it.
+//! **Average.** The same formulas without their tails and limits ([`NoiseEstimate::AverageCase`]),
+//! sums being sums of squares, estimate the root mean square of the embeddings. That takes operands
+//! for independent, which they need not be: it is printed beside the bounds, and no decision rests
+//! on it.
 //!
 //! All bounds are log2 of magnitudes ("bits").
 
@@ -56,7 +56,7 @@ pub use extended::{ExtendedMeta, embedding_profile};
 pub use failure::{Events, NEVER};
 pub use logarithm::log_add;
 pub use meta::Meta;
-pub use model::{Account, EVENT_LOG2, NoiseModel};
+pub use model::{EVENT_LOG2, NoiseEstimate, NoiseModel};
 pub use raise_digits::raise_digit;
 pub(crate) use raise_digits::{raise_digit_count, raise_digit_ranges};
 pub use tracker::NoiseTracker;

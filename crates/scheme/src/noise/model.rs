@@ -5,7 +5,7 @@ use everlevel_ring::{Basis, Ring, sample};
 use super::logarithm::{log_add, log_hypot};
 use super::raise_digits::raise_digit_ranges;
 use crate::error::SchemeError;
-use crate::spec::{Chain, Family, Form, Level, ParamsSpec, SecretKind};
+use crate::spec::{Assumption, Form, Level, ModulusChain, ParamsSpec, SecretKind};
 
 /// log2 of the probability that one modelled event exceeds its bound.
 pub const EVENT_LOG2: f64 = -170.0;
@@ -16,27 +16,27 @@ const COEFFICIENT_TAIL: f64 = 15.40;
 
 /// What a model says about norms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Account {
+pub enum NoiseEstimate {
     /// What the canonical norm does not exceed, but for events of probability 2^-170.
-    Bound,
+    WorstCase,
     /// The root mean square of the embeddings, for independent operands.
-    Average,
+    AverageCase,
 }
 
-impl Account {
+impl NoiseEstimate {
     /// `bound` if it is to hold, else what is typical.
     fn of(self, bound: f64, typical: f64) -> f64 {
         match self {
-            Account::Bound => bound,
-            Account::Average => typical,
+            NoiseEstimate::WorstCase => bound,
+            NoiseEstimate::AverageCase => typical,
         }
     }
 
     /// The norm of a sum of polynomials of these norms.
     fn total<const K: usize>(self, norms: [f64; K]) -> f64 {
         match self {
-            Account::Bound => norms.iter().sum(),
-            Account::Average => norms.iter().map(|x| x * x).sum::<f64>().sqrt(),
+            NoiseEstimate::WorstCase => norms.iter().sum(),
+            NoiseEstimate::AverageCase => norms.iter().map(|x| x * x).sum::<f64>().sqrt(),
         }
     }
 }
@@ -44,13 +44,13 @@ impl Account {
 /// The constants of a parameter set, in bits unless said otherwise.
 #[derive(Clone, Debug)]
 pub struct NoiseModel {
-    account: Account,
+    account: NoiseEstimate,
     /// K, or 1.
     tail: f64,
     degree: f64,
     /// How many coefficients a coefficient of X^k a is the sum of, see [`Ring::overlap`].
     overlap: f64,
-    family: Family,
+    family: Assumption,
     drawn_norm: f64,
     drawn_square: f64,
     key_norm: f64,
@@ -69,7 +69,12 @@ pub struct NoiseModel {
 }
 
 impl NoiseModel {
-    pub(crate) fn new(spec: &ParamsSpec, ring: &Ring, chain: &Chain, account: Account) -> Self {
+    pub(crate) fn new(
+        spec: &ParamsSpec,
+        ring: &Ring,
+        chain: &ModulusChain,
+        account: NoiseEstimate,
+    ) -> Self {
         let n = ring.degree() as f64;
         let (tail, drawn_tail) = (account.of(TAIL, 1.0), account.of(3.5, 1.0));
         let (drawn_norm, drawn_square) = match spec.secret {
@@ -87,15 +92,15 @@ impl NoiseModel {
             ),
         };
         let error_variance = match spec.family {
-            Family::Rlwe => sample::ERROR_VARIANCE,
-            Family::Ntru => sample::GAUSSIAN_VARIANCE,
+            Assumption::Rlwe => sample::ERROR_VARIANCE,
+            Assumption::Ntru => sample::GAUSSIAN_VARIANCE,
         };
         let error_norm = account.of(4.0, 1.0) * (error_variance * n).sqrt();
         // ‖s‖ or ‖f‖, the norm of e or g s + f e, and of the multipliers of the roundings of a
         // ciphertext's components.
         let (key_norm, key_error_norm, rounded) = match spec.family {
-            Family::Rlwe => (drawn_norm, error_norm, drawn_norm.hypot(1.0)),
-            Family::Ntru => {
+            Assumption::Rlwe => (drawn_norm, error_norm, drawn_norm.hypot(1.0)),
+            Assumption::Ntru => {
                 let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
                 let key_norm = account.total([t * drawn_norm, 1.0]);
                 (key_norm, error_norm * account.total([drawn_norm, key_norm]), key_norm)
@@ -163,7 +168,7 @@ impl NoiseModel {
     }
 
     /// The noise that one key switch at `level` adds, without the rounding at its end.
-    pub fn key_switch(&self, chain: &Chain, level: Level, t: u64) -> f64 {
+    pub fn key_switch(&self, chain: &ModulusChain, level: Level, t: u64) -> f64 {
         let bits = |basis: Basis| basis.iter().map(|i| self.moduli_bits[i]).sum::<f64>();
         let special = bits(chain.gadget(level).special());
         let digits = chain.gadget(level).digits(chain.basis(level));
@@ -174,15 +179,15 @@ impl NoiseModel {
     }
 
     /// log2 of the norm of a sum.
-    pub(crate) fn sum(&self, a: f64, b: f64) -> f64 {
+    pub fn sum(&self, a: f64, b: f64) -> f64 {
         match self.account {
-            Account::Bound => log_add(a, b),
-            Account::Average => log_hypot(a, b),
+            NoiseEstimate::WorstCase => log_add(a, b),
+            NoiseEstimate::AverageCase => log_hypot(a, b),
         }
     }
 
     /// log2 of the norm of a sum of `count` polynomials of norm 2^`each`.
-    pub(crate) fn sum_of(&self, count: usize, each: f64) -> f64 {
+    pub fn sum_of(&self, count: usize, each: f64) -> f64 {
         each + (count as f64).log2() * self.account.of(1.0, 0.5)
     }
 
@@ -196,8 +201,8 @@ impl NoiseModel {
     /// its phase: over NTRU f multiplies that, too.
     pub fn added(&self, bits: f64) -> f64 {
         match self.family {
-            Family::Rlwe => bits,
-            Family::Ntru => bits + self.key_norm.log2(),
+            Assumption::Rlwe => bits,
+            Assumption::Ntru => bits + self.key_norm.log2(),
         }
     }
 
@@ -205,8 +210,10 @@ impl NoiseModel {
     /// one under the public key.
     pub fn fresh_secret(&self, t: u64) -> f64 {
         match self.family {
-            Family::Rlwe => self.fresh(t, self.tail * (self.error_variance * self.degree).sqrt()),
-            Family::Ntru => self.fresh_public(t),
+            Assumption::Rlwe => {
+                self.fresh(t, self.tail * (self.error_variance * self.degree).sqrt())
+            }
+            Assumption::Ntru => self.fresh_public(t),
         }
     }
 
@@ -215,12 +222,12 @@ impl NoiseModel {
         let n = self.degree;
         let error = self.tail * (self.error_variance * n).sqrt();
         let total = match self.family {
-            Family::Rlwe => self.account.total([
+            Assumption::Rlwe => self.account.total([
                 self.error_norm * self.tail * (2.0 * n / 3.0).sqrt(),
                 error,
                 error * self.key_norm,
             ]),
-            Family::Ntru => error * self.drawn_norm.hypot(self.key_norm),
+            Assumption::Ntru => error * self.drawn_norm.hypot(self.key_norm),
         };
         self.fresh(t, total)
     }
@@ -285,11 +292,11 @@ impl NoiseModel {
     /// What the rounding of a component that the main secret multiplies does to a coefficient of
     /// the phase, in units of its last bit: by the law of the coefficients, and for each unit that
     /// an error has at most.
-    pub(crate) fn compact_rounding(&self) -> (f64, f64) {
+    pub fn compact_rounding(&self) -> (f64, f64) {
         let square = match self.family {
-            Family::Rlwe => self.drawn_square,
+            Assumption::Rlwe => self.drawn_square,
             // ‖t u + 1‖_2 <= t ‖u‖_2 + 1.
-            Family::Ntru => {
+            Assumption::Ntru => {
                 ((self.key_norm - 1.0) / self.drawn_norm * self.drawn_square.sqrt() + 1.0).powi(2)
             }
         };

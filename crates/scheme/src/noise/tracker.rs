@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use everlevel_ring::{PlainRing, PrimePower, Ring};
+use everlevel_ring::{PlaintextRing, PrimePower, Ring};
 
 use super::meta::Meta;
-use super::model::{Account, NoiseModel};
+use super::model::{NoiseEstimate, NoiseModel};
 use crate::error::SchemeError;
-use crate::spec::{Chain, Form, Level, ParamsSpec};
+use crate::spec::{Form, Level, ModulusChain, ParamsSpec};
 
 /// Depths from outside stay below, so that counting on cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;
@@ -21,23 +21,23 @@ const DEPTH_LIMIT: u32 = 1 << 30;
 pub struct NoiseTracker {
     pub(super) spec: Arc<ParamsSpec>,
     pub(super) ring: Arc<Ring>,
-    pub(super) plain: Arc<PlainRing>,
-    pub(super) chain: Arc<Chain>,
+    pub(super) plain: Arc<PlaintextRing>,
+    pub(super) chain: Arc<ModulusChain>,
     pub(super) bound: NoiseModel,
     pub(super) average: NoiseModel,
 }
 
 impl NoiseTracker {
-    /// The tracker of a set: the ring has the primes of the chain, which `Chain::build` made from
-    /// the specification.
-    pub(crate) fn new(
+    /// The tracker of a set: the ring has the primes of the chain, which `ModulusChain::build` made
+    /// from the specification.
+    pub fn new(
         spec: Arc<ParamsSpec>,
         ring: Arc<Ring>,
-        plain: Arc<PlainRing>,
-        chain: Arc<Chain>,
+        plain: Arc<PlaintextRing>,
+        chain: Arc<ModulusChain>,
     ) -> Self {
-        let [bound, average] =
-            [Account::Bound, Account::Average].map(|a| NoiseModel::new(&spec, &ring, &chain, a));
+        let [bound, average] = [NoiseEstimate::WorstCase, NoiseEstimate::AverageCase]
+            .map(|a| NoiseModel::new(&spec, &ring, &chain, a));
         NoiseTracker { spec, ring, plain, chain, bound, average }
     }
 
@@ -62,7 +62,7 @@ impl NoiseTracker {
 
     /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become
     /// multiples of t.
-    pub(crate) fn divisor(&self, m: &Meta) -> u64 {
+    pub fn divisor(&self, m: &Meta) -> u64 {
         m.form.divisor(self.t(m))
     }
 
@@ -124,7 +124,7 @@ impl NoiseTracker {
 
     /// log2 of the norm that is expected of a ciphertext like `m`: the largest of n/2 embeddings,
     /// taken for independent and normal.
-    pub(crate) fn expected_norm(&self, m: &Meta) -> f64 {
+    pub fn expected_norm(&self, m: &Meta) -> f64 {
         m.estimate + (self.ring.degree() as f64).ln().log2() / 2.0
     }
 
@@ -134,7 +134,7 @@ impl NoiseTracker {
     }
 
     /// The noise bound at `level` that leaves `capacity` bits.
-    pub(crate) fn noise_at(&self, level: Level, capacity: f64) -> f64 {
+    pub fn noise_at(&self, level: Level, capacity: f64) -> f64 {
         self.chain.bits(level) - 1.0 - self.ring.coefficient_bits() - capacity
     }
 

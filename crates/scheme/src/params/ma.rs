@@ -4,7 +4,7 @@
 //! was meant to hold 80 bits. The main secret has weight 120, which the paper counts as about 82
 //! bits. The moduli have the paper's total size, log2 QP, a quarter to a third of it for P.
 
-use crate::spec::{BootstrapMode, BootstrapSpec, Family, Form, ParamsSpec, SecretKind};
+use crate::spec::{Assumption, BootstrapMode, BootstrapSpec, Form, ParamsSpec, SecretKind};
 
 /// How a set of the paper removes digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -179,7 +179,7 @@ impl PaperSet {
             digit_size: self.special,
             form: Form::Bgv,
             through_bgv: false,
-            family: Family::Rlwe,
+            family: Assumption::Rlwe,
             secret: SecretKind::Sparse(120),
             bootstrap: Some(BootstrapSpec {
                 overflow_bound: Some(self.bound),

@@ -7,11 +7,11 @@ mod security;
 use std::fmt;
 use std::sync::Arc;
 
-use everlevel_ring::{PlainRing, Ring, SlotShape};
+use everlevel_ring::{PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::{NoiseTracker, raise_digit_count};
-use crate::spec::{BootstrapMode, BootstrapSpec, Chain, Level, ParamsSpec};
+use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
 
 pub use ma::{PaperSet, Variant, paper_sets};
 pub use named::{names, ntru_names, spec};
@@ -34,8 +34,8 @@ pub struct Params(Arc<Inner>);
 struct Inner {
     spec: Arc<ParamsSpec>,
     ring: Arc<Ring>,
-    plain: Arc<PlainRing>,
-    chain: Arc<Chain>,
+    plain: Arc<PlaintextRing>,
+    chain: Arc<ModulusChain>,
     noise: NoiseTracker,
     security: SecurityReport,
 }
@@ -52,8 +52,8 @@ impl Params {
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
         let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent())
             .map_err(|e| bad(e.to_string()))?;
-        let plain = PlainRing::new(shape)?;
-        let (chain, moduli) = Chain::build(&spec)?;
+        let plain = PlaintextRing::new(shape)?;
+        let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
         let security = SecurityReport::of(&spec, &ring, &chain);
         if security.bits() < 128.0 {
@@ -110,7 +110,7 @@ impl Params {
     }
 
     /// The plaintext ring.
-    pub fn plain(&self) -> &PlainRing {
+    pub fn plaintext_ring(&self) -> &PlaintextRing {
         &self.0.plain
     }
 
@@ -120,7 +120,7 @@ impl Params {
     }
 
     /// The ladder of moduli.
-    pub fn chain(&self) -> &Chain {
+    pub fn chain(&self) -> &ModulusChain {
         &self.0.chain
     }
 
@@ -151,7 +151,7 @@ impl Params {
 
     /// How many limbs of each prime the product of two ciphertexts reads and writes, before
     /// relinearization.
-    pub(crate) fn tensor_streams(&self) -> usize {
+    pub fn tensor_streams(&self) -> usize {
         4 * self.components() - 1
     }
 
@@ -171,7 +171,7 @@ impl Params {
     }
 
     /// Whether bootstrapping raises under the main secret, which is sparse then.
-    pub(crate) fn raises_under_main_key(&self) -> bool {
+    pub fn raises_under_main_key(&self) -> bool {
         self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
     }
 

@@ -1,14 +1,14 @@
-//! Security of every key of a set, by the estimators of `everlevel_security`.
+//! Security of every key of a set, by the estimators of `everlevel_estimator`.
 
 use std::fmt;
 use std::sync::Mutex;
 
+use everlevel_estimator::lwe::{self, Lwe, Secret};
+use everlevel_estimator::{Attack, CostModel, ntru};
 use everlevel_ring::{Ring, sample};
-use everlevel_security::lwe::{self, Lwe, Secret};
-use everlevel_security::{Attack, CostModel, ntru};
 use serde::Serialize;
 
-use crate::spec::{Chain, Family, Level, ParamsSpec, SecretKind};
+use crate::spec::{Assumption, Level, ModulusChain, ParamsSpec, SecretKind};
 
 /// What one key is worth.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -144,21 +144,21 @@ impl SecurityReport {
     pub const NTRU_MODEL: &str = "computed: secret key, dense sublattice and subfields (Ducas-van \
                                   Woerden 2021; Albrecht-Bai-Ducas 2016), MATZOV, GSA; classical";
 
-    pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &Chain) -> Self {
+    pub(crate) fn of(spec: &ParamsSpec, ring: &Ring, chain: &ModulusChain) -> Self {
         let main = chain.bits(chain.top()) + ring.log2(chain.special());
         let degree = ring.degree();
         let key = match (spec.family, spec.secret) {
-            (Family::Ntru, secret) => {
+            (Assumption::Ntru, secret) => {
                 let t = (spec.plain_prime as f64).powi(spec.largest_exponent() as i32);
                 KeySecurity::ntru(degree, main, t, drawn_variance(secret))
             }
-            (Family::Rlwe, SecretKind::UniformTernary) => {
+            (Assumption::Rlwe, SecretKind::UniformTernary) => {
                 KeySecurity::rlwe("main secret at QP", degree, main, Secret::Ternary)
             }
-            (Family::Rlwe, SecretKind::Sparse(weight)) => {
+            (Assumption::Rlwe, SecretKind::Sparse(weight)) => {
                 KeySecurity::rlwe("sparse main secret at QP", degree, main, Secret::Sparse(weight))
             }
-            (Family::Rlwe, SecretKind::TruncatedGaussian) => {
+            (Assumption::Rlwe, SecretKind::TruncatedGaussian) => {
                 let secret = Secret::Gaussian(sample::GAUSSIAN_VARIANCE.sqrt());
                 KeySecurity::rlwe("Gaussian main secret at QP", degree, main, secret)
             }

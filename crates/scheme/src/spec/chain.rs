@@ -56,13 +56,13 @@ impl Gadget {
     }
 }
 
-/// A gadget of a parameter set, by its position among [`Chain::gadgets`].
+/// A gadget of a parameter set, by its position among [`ModulusChain::gadgets`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GadgetId(pub usize);
 
 /// The primes of a parameter set by their roles, and the ladder.
 #[derive(Debug)]
-pub struct Chain {
+pub struct ModulusChain {
     rungs: Vec<(f64, Basis, GadgetId)>,
     gadgets: Vec<Gadget>,
     encapsulation: Gadget,
@@ -72,10 +72,10 @@ pub struct Chain {
     auxiliary: Vec<Basis>,
 }
 
-impl Chain {
+impl ModulusChain {
     /// Chooses the primes and builds the ladder. Returns it with the primes in ring order: q0,
     /// words, fine, special.
-    pub(crate) fn build(spec: &ParamsSpec) -> Result<(Chain, Vec<u64>), SchemeError> {
+    pub fn build(spec: &ParamsSpec) -> Result<(ModulusChain, Vec<u64>), SchemeError> {
         let taken = std::cell::RefCell::new(Vec::<u64>::new());
         let step = Ring::prime_step(spec.index)?;
         let pick = |bits: u32| -> Result<u64, SchemeError> {
@@ -168,7 +168,7 @@ impl Chain {
             groups,
             components: spec.family.components(),
         };
-        Ok((Chain { rungs, gadgets, encapsulation, keyed, auxiliary }, moduli))
+        Ok((ModulusChain { rungs, gadgets, encapsulation, keyed, auxiliary }, moduli))
     }
 
     /// The highest level.

@@ -9,8 +9,8 @@ pub(crate) mod ntru_sets;
 pub(crate) mod params;
 pub(crate) mod sets;
 
-pub use chain::{Chain, Gadget, GadgetId};
+pub use chain::{Gadget, GadgetId, ModulusChain};
 pub use form::Form;
 pub use level::Level;
 pub use next_use::NextUse;
-pub use params::{BootstrapMode, BootstrapSpec, Family, ParamsSpec, SecretKind};
+pub use params::{Assumption, BootstrapMode, BootstrapSpec, ParamsSpec, SecretKind};

@@ -4,7 +4,7 @@
 //! Woerden 2021). For studying the papers only.
 
 use super::form::Form;
-use super::params::{Family, ParamsSpec, SecretKind};
+use super::params::{Assumption, ParamsSpec, SecretKind};
 
 struct Set {
     name: &'static str,
@@ -64,7 +64,7 @@ const SETS: [Set; 6] = [
 ];
 
 /// The specification of an NTRU set.
-pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+pub fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|set| set.name == name)?;
     Some(ParamsSpec {
         name: set.name.into(),
@@ -80,13 +80,13 @@ pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
         digit_size: set.special,
         form: set.form,
         through_bgv: false,
-        family: Family::Ntru,
+        family: Assumption::Ntru,
         secret: SecretKind::TruncatedGaussian,
         bootstrap: None,
     })
 }
 
 /// The names of the NTRU sets.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|set| set.name)
 }

@@ -9,7 +9,7 @@ use crate::error::SchemeError;
 /// What a ciphertext hides its message behind, and so how many components it has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Family {
+pub enum Assumption {
     /// Ring-LWE: (c0, c1) with phase c0 + c1 s.
     #[default]
     Rlwe,
@@ -21,12 +21,12 @@ pub enum Family {
     Ntru,
 }
 
-impl Family {
+impl Assumption {
     /// How many polynomials a ciphertext has.
     pub fn components(self) -> usize {
         match self {
-            Family::Rlwe => 2,
-            Family::Ntru => 1,
+            Assumption::Rlwe => 2,
+            Assumption::Ntru => 1,
         }
     }
 }
@@ -165,7 +165,7 @@ pub struct ParamsSpec {
     pub through_bgv: bool,
     /// Ring-LWE or NTRU (absent: `rlwe`).
     #[serde(default, skip_serializing_if = "is_default")]
-    pub family: Family,
+    pub family: Assumption,
     /// How the main secret is drawn.
     pub secret: SecretKind,
     /// Bootstrapping, if the set can.
@@ -207,7 +207,7 @@ impl ParamsSpec {
     }
 
     /// The checks that need no tables.
-    pub(crate) fn check(&self) -> Result<(), SchemeError> {
+    pub fn check(&self) -> Result<(), SchemeError> {
         let bad =
             |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
         if self.name.is_empty()
@@ -251,7 +251,7 @@ impl ParamsSpec {
                  degree {degree}"
             ));
         }
-        if self.family == Family::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
+        if self.family == Assumption::Ntru && matches!(self.secret, SecretKind::Sparse(_)) {
             return bad("secret: expected uniform_ternary or truncated_gaussian over NTRU, whose \
                         sparse keys nothing here estimates"
                 .into());
@@ -279,7 +279,7 @@ impl ParamsSpec {
             return bad(format!("digit_size = {}: expected 1 to 16", self.digit_size));
         }
         if let Some(b) = &self.bootstrap {
-            if self.family == Family::Ntru {
+            if self.family == Assumption::Ntru {
                 return bad("family = ntru: expected no bootstrap section, as bootstrapping is \
                             defined over ring-LWE only"
                     .into());

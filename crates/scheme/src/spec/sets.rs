@@ -1,7 +1,7 @@
 //! The named parameter sets.
 
 use super::form::Form;
-use super::params::{BootstrapSpec, Family, ParamsSpec, SecretKind};
+use super::params::{Assumption, BootstrapSpec, ParamsSpec, SecretKind};
 
 struct Set {
     name: &'static str,
@@ -239,12 +239,12 @@ const SETS: &[Set] = &[
 ];
 
 /// The names of the sets.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
 /// The specification of a set.
-pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+pub fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|s| s.name == name)?;
     Some(ParamsSpec {
         name: set.name.into(),
@@ -260,7 +260,7 @@ pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
         digit_size: set.digit,
         form: set.form,
         through_bgv: set.through_bgv,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         bootstrap: (set.weight > 0).then(|| BootstrapSpec {
             overflow_bound: set.bound,

@@ -1,8 +1,9 @@
 //! Parameters, keys and ciphertexts for the tests, each of which uses some.
 #![allow(dead_code)]
 
-use everlevel_scheme::spec::{Family, SecretKind};
-use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext, SecretKey, ServerKeys};
+use everlevel_bgv::{SecretKey, ServerKeys};
+use everlevel_scheme::spec::{Assumption, SecretKind};
+use everlevel_scheme::{KeyPlan, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::ManifestKey;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -27,7 +28,7 @@ pub fn named(name: &str) -> Params {
 pub fn odd_sets() -> [Params; 2] {
     let with = |name: &str, index: u64, plain_prime: u64| {
         let model = everlevel_scheme::params::spec("insecure_ltv-2-m255").unwrap();
-        let (family, secret) = (Family::Rlwe, SecretKind::UniformTernary);
+        let (family, secret) = (Assumption::Rlwe, SecretKind::UniformTernary);
         let spec = ParamsSpec {
             name: name.into(),
             index,

@@ -1,7 +1,7 @@
 //! Ways of evaluation against known answers and another implementation, on the no-op scheme.
 
 use everlevel_aes::{Aes, Direction, KeySchedule, KeySize, KeySource, Mode, Packed, RoundKeys};
-use everlevel_scheme::plain::Open;
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Level, NoOp};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -176,7 +176,7 @@ pub fn check_every_round_of_decryption<A: Aes<NoOp>>(scheme: &NoOp, aes: &A) {
     let keys = round_keys(scheme, aes, &hex(key), top(scheme));
     let state = open(scheme, aes, &vec![block(cipher); aes.blocks()], top(scheme)).unwrap();
     let mut seen = 0;
-    let mut observer = |round: usize, state: &[Open]| {
+    let mut observer = |round: usize, state: &[NoOpCiphertext]| {
         let expected = match round {
             // The ciphertext and the last key.
             0 => "7ad5fda789ef4e272bca100b3d9ff59f",

@@ -11,8 +11,8 @@ use everlevel_aes::{
     Aes, Batch, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Mode, RoundKeys,
     Transcipher,
 };
-use everlevel_scheme::plain::Open;
-use everlevel_scheme::spec::{Family, SecretKind};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::Rng;
@@ -31,7 +31,7 @@ pub fn bgv(p: u64, words: usize) -> Params {
         name,
         plain_prime: p,
         words,
-        family: Family::Rlwe,
+        family: Assumption::Rlwe,
         secret: SecretKind::UniformTernary,
         ..ntru().spec().clone()
     };
@@ -69,14 +69,14 @@ pub fn open<A: Aes<NoOp>>(
     aes: &A,
     blocks: &[[u8; 16]],
     level: Level,
-) -> Result<Vec<Open>, SchemeError> {
+) -> Result<Vec<NoOpCiphertext>, SchemeError> {
     let params = scheme.params();
     let plain =
         |values: &Vec<u64>| scheme.encrypt_at(&Plaintext::encode_elements(params, values)?, level);
     aes.encode(blocks).iter().map(plain).collect()
 }
 
-pub fn close<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, state: &[Open]) -> Vec<[u8; 16]> {
+pub fn close<A: Aes<NoOp>>(scheme: &NoOp, aes: &A, state: &[NoOpCiphertext]) -> Vec<[u8; 16]> {
     let elements = |x| scheme.decrypt(x).unwrap().decode_elements(scheme.params()).unwrap();
     aes.decode(&state.iter().map(elements).collect::<Vec<_>>()).unwrap()
 }
@@ -189,7 +189,7 @@ pub fn two_modes() -> [Mode; 2] {
 }
 
 /// The bytes of an encrypted key, each in all slots of a ciphertext.
-pub fn key_bytes(scheme: &NoOp, aes: &ByteSliced<NoOp>, key: &[u8]) -> Vec<Open> {
+pub fn key_bytes(scheme: &NoOp, aes: &ByteSliced<NoOp>, key: &[u8]) -> Vec<NoOpCiphertext> {
     let one = |byte: &u8| {
         open(scheme, aes, &vec![[*byte; 16]; aes.blocks()], top(scheme)).unwrap().swap_remove(0)
     };

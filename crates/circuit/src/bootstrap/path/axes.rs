@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Level, NextUse, Raise, Scheme};
+use everlevel_scheme::{Bootstrappable, Level, NextUse, Scheme};
 
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath, no_subring};
 use crate::bootstrap::groups::{AtLevel, MapKey, Maps, Setting, Shelf};
@@ -31,7 +31,7 @@ pub(super) struct AxisPath<S: Scheme> {
     prepared: AtLevel<Coordinates<S>>,
 }
 
-impl<S: Raise> AxisPath<S> {
+impl<S: Bootstrappable> AxisPath<S> {
     /// # Errors
     /// [`CircuitError::PlanMismatch`], [`CircuitError::BadSizes`], [`CircuitError::TooManyKeys`],
     /// [`CircuitError::UnsupportedIndex`].
@@ -81,7 +81,7 @@ impl<S: Raise> AxisPath<S> {
     }
 }
 
-impl<S: Raise> SlotPath<S> for AxisPath<S> {
+impl<S: Bootstrappable> SlotPath<S> for AxisPath<S> {
     fn maps(&self) -> &Maps<S> {
         &self.maps
     }

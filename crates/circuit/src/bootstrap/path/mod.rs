@@ -18,7 +18,7 @@ mod projected;
 pub(super) mod slot_path;
 mod unpacked;
 
-use everlevel_scheme::Raise;
+use everlevel_scheme::Bootstrappable;
 use everlevel_scheme::spec::BootstrapMode;
 
 use self::axes::AxisPath;
@@ -35,7 +35,7 @@ use crate::error::CircuitError;
 /// [`CircuitError::PlanMismatch`] if the plan asks for what the path does not have,
 /// [`CircuitError::BadSplits`], [`CircuitError::BadSizes`], [`CircuitError::TooManyKeys`],
 /// [`CircuitError::UnsupportedIndex`].
-pub(super) fn slot_path<S: Raise>(
+pub(super) fn slot_path<S: Bootstrappable>(
     setting: &Setting<'_>,
     shelf: &mut Shelf<S>,
 ) -> Result<Box<dyn SlotPath<S>>, CircuitError> {

@@ -1,7 +1,7 @@
 //! Power-of-two indices by the projection onto Z\[X^d\].
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{NextUse, Raise, Scheme};
+use everlevel_scheme::{Bootstrappable, NextUse, Scheme};
 
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath, no_subring};
 use crate::bootstrap::groups::{MapKey, Maps, Setting, Shelf};
@@ -22,7 +22,7 @@ pub(super) struct Projected<S: Scheme> {
     inverse_degree: i64,
 }
 
-impl<S: Raise> Projected<S> {
+impl<S: Bootstrappable> Projected<S> {
     /// # Errors
     /// [`CircuitError::PlanMismatch`], [`CircuitError::BadSplits`], [`CircuitError::TooManyKeys`].
     pub(super) fn new(setting: &Setting<'_>, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
@@ -45,7 +45,7 @@ impl<S: Raise> Projected<S> {
     }
 }
 
-impl<S: Raise> SlotPath<S> for Projected<S> {
+impl<S: Bootstrappable> SlotPath<S> for Projected<S> {
     fn maps(&self) -> &Maps<S> {
         &self.maps
     }

@@ -1,7 +1,7 @@
 //! What a path does: to the slots, back to the coefficients, and what that takes.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, Raise, Scheme};
+use everlevel_scheme::{Bootstrappable, Level, Scheme};
 
 use crate::bootstrap::groups::Maps;
 use crate::bootstrap::observe::{Stage, Watch};
@@ -40,7 +40,9 @@ pub(in crate::bootstrap) struct PathCosts {
 ///
 /// Errors are those of the scheme and of the maps. What an implementation does in which order is
 /// part of it: keys, levels and noise bounds follow from that.
-pub(in crate::bootstrap) trait SlotPath<S: Raise>: Send + Sync {
+pub(in crate::bootstrap) trait SlotPath<S: Bootstrappable>:
+    Send + Sync
+{
     /// The linear maps.
     fn maps(&self) -> &Maps<S>;
 

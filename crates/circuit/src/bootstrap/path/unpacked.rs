@@ -1,7 +1,7 @@
 //! Power-of-two indices with every polynomial taken apart.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{NextUse, Raise, Scheme};
+use everlevel_scheme::{Bootstrappable, NextUse, Scheme};
 
 use super::projected::Projected;
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath};
@@ -19,7 +19,7 @@ pub(super) struct Unpacked<S: Scheme> {
     unpacking: Unpacking,
 }
 
-impl<S: Raise> Unpacked<S> {
+impl<S: Bootstrappable> Unpacked<S> {
     /// # Errors
     /// As [`Projected::new`].
     pub(super) fn new(setting: &Setting<'_>, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
@@ -30,7 +30,7 @@ impl<S: Raise> Unpacked<S> {
     }
 }
 
-impl<S: Raise> SlotPath<S> for Unpacked<S> {
+impl<S: Bootstrappable> SlotPath<S> for Unpacked<S> {
     fn maps(&self) -> &Maps<S> {
         self.part.maps()
     }

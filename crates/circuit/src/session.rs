@@ -1,0 +1,312 @@
+//! Circuits of any depth: an evaluator that bootstraps by itself.
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use everlevel_scheme::{Bootstrappable, NextUse, SchemeError};
+
+use crate::bootstrap::Bootstrapper;
+use crate::error::CircuitError;
+use crate::rotate::rotate_along;
+
+/// A ciphertext that a [`Session`] may replace by a fresher one with the same message.
+///
+/// Clones share the ciphertext, so a value that was bootstrapped for one operation is fresh for all
+/// later ones.
+pub struct Value<C>(Arc<Cell<C>>);
+
+struct Cell<C> {
+    current: RwLock<Arc<C>>,
+    /// Held while the ciphertext is bootstrapped, so that two threads do not do it twice.
+    refreshing: Mutex<()>,
+}
+
+impl<C> Clone for Value<C> {
+    fn clone(&self) -> Self {
+        Value(self.0.clone())
+    }
+}
+
+impl<C> From<C> for Value<C> {
+    fn from(x: C) -> Self {
+        Value(Arc::new(Cell { current: RwLock::new(Arc::new(x)), refreshing: Mutex::new(()) }))
+    }
+}
+
+impl<C> Value<C> {
+    /// The ciphertext as it is now.
+    pub fn get(&self) -> Arc<C> {
+        self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, x: Arc<C>) {
+        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = x;
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// An evaluator for circuits of any depth.
+///
+/// Every result keeps at least the capacity with which it can be bootstrapped later. Where an
+/// operation would leave less, the operand with the least capacity is bootstrapped first, in place.
+/// Shareable between threads.
+pub struct Session<S: Bootstrappable> {
+    scheme: Arc<S>,
+    /// None: operations that do not fit are refused.
+    bootstrapper: Option<Arc<Bootstrapper<S>>>,
+    minimum_capacity: f64,
+    bootstraps: AtomicUsize,
+}
+
+impl<S: Bootstrappable> Session<S> {
+    /// An evaluator over `scheme`.
+    pub fn new(scheme: Arc<S>, bootstrapper: Arc<Bootstrapper<S>>) -> Self {
+        Session {
+            minimum_capacity: bootstrapper.minimum_capacity(&scheme),
+            scheme,
+            bootstrapper: Some(bootstrapper),
+            bootstraps: AtomicUsize::new(0),
+        }
+    }
+
+    /// An evaluator without bootstrapping: what does not fit is refused. For sets that have none,
+    /// and for circuits that fit.
+    pub fn leveled(scheme: Arc<S>) -> Self {
+        Session {
+            scheme,
+            bootstrapper: None,
+            minimum_capacity: 0.0,
+            bootstraps: AtomicUsize::new(0),
+        }
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &S {
+        &self.scheme
+    }
+
+    /// How many bootstrappings were done so far.
+    pub fn bootstraps(&self) -> usize {
+        self.bootstraps.load(Ordering::Relaxed)
+    }
+
+    /// Takes a ciphertext into care.
+    pub fn share(&self, x: S::Ciphertext) -> Value<S::Ciphertext> {
+        Value::from(x)
+    }
+
+    /// Sum, slot by slot.
+    ///
+    /// # Errors
+    /// As [`Session::apply2`].
+    pub fn add(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply2(a, b, |s, a, b| Ok(s.add(a, b)?))
+    }
+
+    /// Difference, slot by slot.
+    ///
+    /// # Errors
+    /// As [`Session::apply2`].
+    pub fn sub(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply2(a, b, |s, a, b| Ok(s.sub(a, b)?))
+    }
+
+    /// Product, slot by slot.
+    ///
+    /// # Errors
+    /// As [`Session::apply2`].
+    pub fn mul(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))
+    }
+
+    /// A power, at depth ⌈log2⌉: the product of the powers a^(2^i), the small ones first. A product
+    /// for each bit of the exponent but the first, and one for each other bit that is set.
+    ///
+    /// # Errors
+    /// As [`Session::apply2`].
+    pub fn pow(
+        &self,
+        a: &Value<S::Ciphertext>,
+        exponent: NonZeroU64,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        let (mut square, mut out) = (a.clone(), None);
+        for bit in 0..=exponent.ilog2() {
+            if bit > 0 {
+                square = self.mul(&square, &square)?;
+            }
+            if exponent.get() >> bit & 1 == 1 {
+                out = Some(match out {
+                    None => square.clone(),
+                    Some(low) => self.mul(&low, &square)?,
+                });
+            }
+        }
+        Ok(out.unwrap_or(square))
+    }
+
+    /// Negation.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn neg(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.neg(a)?))
+    }
+
+    /// Adds a constant in every slot.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn add_scalar(
+        &self,
+        a: &Value<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.add_scalar(a, k)?))
+    }
+
+    /// Multiplies every slot by a constant.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn mul_scalar(
+        &self,
+        a: &Value<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
+    }
+
+    /// Rotates the columns of every row by `k` to the left, by one automorphism: along a bad last
+    /// dimension of an odd index take [`Session::rotate_along`].
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn rotate_columns(
+        &self,
+        a: &Value<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.rotate_columns(a, k)?))
+    }
+
+    /// Rotates the slots along a dimension by `k` to the left, cyclically, whether it is good or
+    /// bad: see [`rotate_along`].
+    ///
+    /// # Errors
+    /// As [`Session::apply`], and [`CircuitError::UnknownDimension`].
+    pub fn rotate_along(
+        &self,
+        a: &Value<S::Ciphertext>,
+        dimension: usize,
+        k: i64,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| rotate_along(s, a, dimension, k, NextUse::LinearMap))
+    }
+
+    /// Exchanges the two rows; the identity where there is one row.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn swap_rows(
+        &self,
+        a: &Value<S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.swap_rows(a)?))
+    }
+
+    /// Bootstraps now.
+    ///
+    /// # Errors
+    /// [`CircuitError::NoBootstrapping`]; those of bootstrapping.
+    pub fn refresh(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
+        Ok(Value::from(self.bootstrapped(&a.get())?))
+    }
+
+    fn bootstrapped(&self, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+        let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
+        let fresh = bootstrapper.bootstrap(&self.scheme, x)?;
+        self.bootstraps.fetch_add(1, Ordering::Relaxed);
+        Ok(fresh)
+    }
+
+    /// Any operation on one ciphertext (a linear map, a polynomial): tried, and tried again on a
+    /// bootstrapped operand if its result has too little capacity.
+    ///
+    /// # Errors
+    /// [`CircuitError::NotEnoughCapacity`] or the scheme's refusal if the operation is too deep
+    /// even for a fresh operand; other errors of the operation and of bootstrapping.
+    pub fn apply(
+        &self,
+        a: &Value<S::Ciphertext>,
+        operation: impl Fn(&S, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply2(a, a, |s, a, _| operation(s, a))
+    }
+
+    /// Any operation on two ciphertexts.
+    ///
+    /// # Errors
+    /// As [`Session::apply`].
+    pub fn apply2(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+        operation: impl Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        let mut stale = if a.is(b) { vec![a] } else { vec![a, b] };
+        loop {
+            let (x, y) = (a.get(), b.get());
+            let shortage = match operation(&self.scheme, &x, &y) {
+                Ok(result) => {
+                    let left = self.scheme.capacity_bits(&result);
+                    if left >= self.minimum_capacity {
+                        return Ok(Value::from(result));
+                    }
+                    CircuitError::NotEnoughCapacity { left, needed: self.minimum_capacity }
+                }
+                Err(error @ CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => error,
+                Err(error) => return Err(error),
+            };
+            let capacity = |x: &Value<S::Ciphertext>| self.scheme.capacity_bits(&x.get());
+            stale.sort_by(|x, y| capacity(y).total_cmp(&capacity(x)));
+            let Some(worst) = stale.pop().filter(|_| self.bootstrapper.is_some()) else {
+                return Err(shortage);
+            };
+            self.freshen(worst, if worst.is(a) { &x } else { &y })?;
+        }
+    }
+
+    /// Bootstraps `x` unless another thread has done so since it was `seen`.
+    fn freshen(
+        &self,
+        x: &Value<S::Ciphertext>,
+        seen: &Arc<S::Ciphertext>,
+    ) -> Result<(), CircuitError> {
+        let _guard = x.0.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = x.get();
+        if Arc::ptr_eq(&current, seen) {
+            let fresh = self.bootstrapped(&current)?;
+            // A fresh encryption may have more capacity than bootstrapping leaves.
+            if self.scheme.capacity_bits(&fresh) > self.scheme.capacity_bits(&current) {
+                x.set(Arc::new(fresh));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Running programs.
+
+use everlevel_scheme::{NextUse, Scheme};
+
+use super::steps::{Circuit, Node, NodeId};
+use crate::error::CircuitError;
+
+impl Circuit {
+    /// Runs the program; outputs are left fit for `next`.
+    ///
+    /// # Errors
+    /// [`CircuitError::InputCount`] or [`CircuitError::ExponentMismatch`] if the inputs are not
+    /// what the program expects; errors of the scheme, above all that the capacity does not
+    /// suffice.
+    pub fn run<S: Scheme>(
+        &self,
+        scheme: &S,
+        inputs: &[&S::Ciphertext],
+        next: NextUse,
+    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
+        if inputs.len() != self.inputs.len() {
+            return Err(CircuitError::InputCount {
+                expected: self.inputs.len(),
+                found: inputs.len(),
+            });
+        }
+        for (id, x) in self.inputs.iter().zip(inputs) {
+            let (expected, found) = (self.exponents[id.0], scheme.plain_exponent(x));
+            if expected != found {
+                return Err(CircuitError::ExponentMismatch { expected, found });
+            }
+        }
+        let uses = self.uses(next);
+        let mut values: Vec<Option<S::Ciphertext>> = vec![None; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            values[i] = Some(evaluate(scheme, node, inputs, &values, uses.next[i])?);
+            for x in node.operands() {
+                if uses.last[x.0] == i {
+                    values[x.0] = None;
+                }
+            }
+        }
+        self.outputs.iter().map(|x| get(&values, *x).cloned()).collect()
+    }
+
+    /// What every node is used for, and after which node it is not used any more.
+    fn uses(&self, next: NextUse) -> Uses {
+        let mut uses = Uses {
+            next: vec![NextUse::Keep; self.nodes.len()],
+            last: vec![usize::MAX; self.nodes.len()],
+        };
+        for (i, node) in self.nodes.iter().enumerate() {
+            node.operands().iter().for_each(|x| uses.last[x.0] = i);
+        }
+        for x in &self.outputs {
+            uses.last[x.0] = usize::MAX;
+            uses.next[x.0] = next;
+        }
+        let is_output = |x: &NodeId| self.outputs.contains(x);
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            let (wanted, sources) = match node {
+                // Terms of a sum, too: a value that is switched down before it is added lets the
+                // other terms, which lie higher, absorb their constants in the switch.
+                Node::Combine { .. } => (NextUse::Product, node.operands()),
+                // Noise at the floor of p^e is, divided by p, at the floor of p^(e-1): the source
+                // does the work, in the same pass as its relinearization. What is extended keeps
+                // noise at the lower floor of the smaller modulus.
+                Node::DivideByP { of } | Node::Extend { of, .. } => (uses.next[i], vec![*of]),
+                Node::Input(_) | Node::Reduce { .. } => continue,
+            };
+            for x in sources.iter().filter(|x| !is_output(x)) {
+                if uses.next[x.0] != NextUse::Product {
+                    uses.next[x.0] = wanted;
+                }
+            }
+        }
+        uses
+    }
+}
+
+/// Constants of a program are modulo powers of one prime: with another one it would give wrong
+/// values without an error.
+pub(crate) fn check_prime<S: Scheme>(scheme: &S, planned: u64) -> Result<(), CircuitError> {
+    if scheme.plain_prime() == planned {
+        Ok(())
+    } else {
+        Err(CircuitError::ModulusMismatch { expected: planned, found: scheme.plain_prime() })
+    }
+}
+
+struct Uses {
+    next: Vec<NextUse>,
+    last: Vec<usize>,
+}
+
+fn get<C>(values: &[Option<C>], x: NodeId) -> Result<&C, CircuitError> {
+    values
+        .get(x.0)
+        .and_then(Option::as_ref)
+        .ok_or(CircuitError::UnknownNode { node: x.0, nodes: values.len() })
+}
+
+fn evaluate<S: Scheme>(
+    scheme: &S,
+    node: &Node,
+    inputs: &[&S::Ciphertext],
+    values: &[Option<S::Ciphertext>],
+    next: NextUse,
+) -> Result<S::Ciphertext, CircuitError> {
+    match node {
+        Node::Input(position) => {
+            let x = *inputs
+                .get(*position)
+                .ok_or(CircuitError::InputCount { expected: position + 1, found: inputs.len() })?;
+            // Prepared once, however many products it enters.
+            if next == NextUse::Product { Ok(scheme.prepare(x, next)?) } else { Ok(x.clone()) }
+        }
+        // The floor of the smaller modulus lies deeper: switch once more, for all uses.
+        Node::Reduce { of, exponent } => {
+            let x = scheme.reduce_plain_modulus(get(values, *of)?, *exponent)?;
+            if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
+        }
+        Node::Extend { of, exponent } => {
+            Ok(scheme.extend_plain_modulus(get(values, *of)?, *exponent)?)
+        }
+        Node::DivideByP { of } => {
+            let x = scheme.divide_by_p(get(values, *of)?)?;
+            if next == NextUse::Keep { Ok(x) } else { Ok(scheme.prepare(&x, next)?) }
+        }
+        Node::Combine { pairs, terms, constant } => {
+            combine(scheme, pairs, terms, *constant, values, next)
+        }
+    }
+}
+
+fn combine<S: Scheme>(
+    scheme: &S,
+    pairs: &[(NodeId, NodeId)],
+    terms: &[(NodeId, i64)],
+    constant: i64,
+    values: &[Option<S::Ciphertext>],
+    next: NextUse,
+) -> Result<S::Ciphertext, CircuitError> {
+    let mut product: Option<S::Product> = None;
+    for (a, b) in pairs {
+        let part = scheme.mul_lazy(get(values, *a)?, get(values, *b)?)?;
+        product = Some(match product {
+            Some(sum) => scheme.add_products(&sum, &part)?,
+            None => part,
+        });
+    }
+    // The products are switched down first, so that the terms, which lie higher, absorb their
+    // constants in the switch.
+    let product = product.map(|x| scheme.relinearize(&x, next)).transpose()?;
+    if terms.is_empty() {
+        let Some(product) = product else {
+            return Err(CircuitError::Empty { what: "a sum" });
+        };
+        return if constant == 0 {
+            Ok(product)
+        } else {
+            Ok(scheme.add_scalar(&product, constant)?)
+        };
+    }
+    let mut summands: Vec<(&S::Ciphertext, i64)> = Vec::with_capacity(terms.len() + 1);
+    summands.extend(product.iter().map(|x| (x, 1)));
+    for (x, c) in terms {
+        summands.push((get(values, *x)?, *c));
+    }
+    let sum = scheme.linear_combination(&summands, constant)?;
+    if next == NextUse::Keep { Ok(sum) } else { Ok(scheme.prepare(&sum, next)?) }
+}

@@ -1,0 +1,125 @@
+//! LWE keys under lattice reduction: b = a s + e modulo q, of which a scheme publishes as many as
+//! it has keys and ciphertexts.
+//!
+//! A ring-LWE key of degree n is estimated as LWE of dimension n with samples without limit, as
+//! everybody does: no attack is known that uses the ring except one. In Z\[X\]/(X^n + 1) the
+//! rotations X^i s of a sparse secret are as sparse as it is, and each solves a rotated problem:
+//! whoever guesses coordinates has n right answers instead of one ("rotation gain", ia.cr/2026/279
+//! and 2026/366). It takes up to 15 bits off sparse keys.
+//!
+//! Six attacks, each at its best parameters: [`AttackName`]. Formulas and conventions are those of
+//! the public lattice estimator (GSA, success with 99 %), so that figures can be compared with it;
+//! the search over what is guessed is finer than its own.
+
+mod dual;
+mod guess;
+mod key;
+mod primal;
+
+use serde::Serialize;
+
+use crate::attack::{Attack, AttackName};
+use crate::error::SecurityError;
+use crate::reduction::CostModel;
+
+pub use key::{Lwe, MAX_DIMENSION, Secret};
+
+/// What costs more than 2^this is no attack.
+const BEYOND: f64 = 4096.0;
+
+/// What a key is worth, attack by attack.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// What was asked.
+    pub key: Lwe,
+    attacks: Vec<Attack>,
+}
+
+impl Estimate {
+    /// Every attack that can succeed, the cheapest first; never empty.
+    pub fn attacks(&self) -> &[Attack] {
+        &self.attacks
+    }
+
+    /// The cheapest attack.
+    pub fn best(&self) -> &Attack {
+        &self.attacks[0]
+    }
+
+    /// log2 of its cost.
+    pub fn bits(&self) -> f64 {
+        self.best().bits
+    }
+
+    /// The attack of this name.
+    pub fn attack(&self, name: AttackName) -> Option<&Attack> {
+        self.attacks.iter().find(|attack| attack.name == name)
+    }
+}
+
+/// What an LWE key is worth against classical attacks, in this cost model.
+///
+/// ```
+/// use everlevel_estimator::{CostModel, lwe::{Lwe, Secret, estimate}};
+///
+/// // The outer limit of the guidelines of 2024 at n = 2^15.
+/// let dense = estimate(&Lwe::ring(1 << 15, 868.0, Secret::Ternary), CostModel::Matzov)?;
+/// assert!((dense.bits() - 128.0).abs() < 0.5);
+/// // A sparse key: rotations count.
+/// let sparse = Lwe::ring(1 << 15, 65.0, Secret::Sparse(24));
+/// let gain = estimate(&sparse.without_rotations(), CostModel::Matzov)?.bits() - estimate(&sparse, CostModel::Matzov)?.bits();
+/// assert!(gain > 5.0);
+/// # Ok::<(), everlevel_estimator::SecurityError>(())
+/// ```
+///
+/// # Errors
+/// A number out of range: dimension 16 to 2^20, log2 q 2 to 100000, deviations 0.1 to 10^6, a
+/// weight from 1 to the dimension.
+pub fn estimate(key: &Lwe, model: CostModel) -> Result<Estimate, SecurityError> {
+    key.check()?;
+    let candidates = [
+        primal::usvp(key, model),
+        primal::bdd(key, model),
+        primal::hybrid(key, model, AttackName::PrimalHybridBabai),
+        primal::hybrid(key, model, AttackName::PrimalHybridMitm),
+        dual::plain(key, model),
+        dual::hybrid(key, model),
+    ];
+    let mut attacks: Vec<Attack> =
+        candidates.into_iter().flatten().filter(|attack| attack.bits < BEYOND).collect();
+    if attacks.is_empty() {
+        attacks.push(primal::whole_lattice(key, model));
+    }
+    attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+    Ok(Estimate { key: *key, attacks })
+}
+
+/// log2 of the largest modulus at which a key of this dimension has so many bits, to a tenth;
+/// `None` if none below 2^100000 or above 4 does.
+///
+/// Dense secrets are judged by unique SVP and bounded distance decoding alone, which are their
+/// cheapest attacks: a few milliseconds. Sparse ones take a second.
+pub fn largest_log2_q(dimension: usize, secret: Secret, bits: f64) -> Option<f64> {
+    let holds = |tenths: usize| {
+        let key = Lwe::ring(dimension, tenths as f64 / 10.0, secret);
+        let worth = match secret {
+            Secret::Sparse(_) => estimate(&key, CostModel::Matzov).ok().map(|e| e.bits()),
+            _ => key.check().ok().map(|()| {
+                let primal =
+                    [primal::usvp(&key, CostModel::Matzov), primal::bdd(&key, CostModel::Matzov)];
+                let whole = primal::whole_lattice(&key, CostModel::Matzov);
+                primal
+                    .into_iter()
+                    .flatten()
+                    .chain([whole])
+                    .map(|attack| attack.bits)
+                    .fold(f64::INFINITY, f64::min)
+            }),
+        };
+        worth.is_some_and(|worth| worth >= bits)
+    };
+    // A dimension of 2^20 holds 2^15 bits.
+    let first_too_large = crate::search::least(21, 400_000, |tenths| !holds(tenths))?;
+    let largest = first_too_large - 1;
+    holds(largest).then_some(largest as f64 / 10.0)
+}

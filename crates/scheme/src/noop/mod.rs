@@ -1,0 +1,246 @@
+//! The no-op scheme: plaintexts that behave like ciphertexts.
+//!
+//! Levels, noise bounds, factors, refusals, key use and cost follow the same model as BGV and BFV,
+//! operation by operation; only the polynomials are missing. Circuits are proved on it in
+//! milliseconds, planned on it (what would it cost, which keys does it need, what is left), and
+//! then run with cryptography.
+
+mod bootstrap;
+mod scheme;
+
+use std::sync::{Mutex, PoisonError};
+
+use everlevel_ring::{Basis, GaloisElement};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+use crate::counters::{Cost, Counters};
+use crate::error::SchemeError;
+use crate::key_plan::KeyPlan;
+use crate::noise::{ExtendedMeta, Meta, NoiseModel};
+use crate::params::Params;
+use crate::plaintext::Plaintext;
+use crate::spec::Level;
+
+/// A pretended ciphertext: the plaintext in the clear, with the public data of a ciphertext.
+#[derive(Clone, Debug)]
+pub struct NoOpCiphertext {
+    pub(crate) meta: Meta,
+    /// n coefficients modulo p^e, the factor left out.
+    pub(crate) value: Vec<u64>,
+}
+
+impl NoOpCiphertext {
+    /// Level, plaintext modulus, factor and noise bound.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+}
+
+/// A pretended ciphertext over the extended modulus.
+pub struct OpenExtended {
+    meta: ExtendedMeta,
+    value: Vec<u64>,
+}
+
+/// A diagonal of the no-op scheme.
+pub struct OpenDiagonal {
+    exponent: u32,
+    basis: Basis,
+    profile: Vec<f64>,
+    value: Vec<u64>,
+}
+
+/// The no-op evaluator.
+pub struct NoOp {
+    params: Params,
+    /// Whether values are carried along, or only the public data.
+    values: bool,
+    counters: Counters,
+    plan: Mutex<KeyPlan>,
+    overflow: Mutex<ChaCha20Rng>,
+}
+
+impl NoOp {
+    /// For a parameter set. `seed` drives the overflow that bootstrapping pretends to meet, and the
+    /// multiples of p^k that extended ciphertexts hold.
+    pub fn new(params: &Params, seed: u64) -> Self {
+        NoOp {
+            params: params.clone(),
+            values: true,
+            counters: Counters::default(),
+            plan: Mutex::new(KeyPlan::default()),
+            overflow: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
+        }
+    }
+
+    /// Without values: only levels, noise bounds, keys and costs, which do not depend on them. For
+    /// planning; what it decrypts to is empty.
+    pub fn blank(params: &Params) -> Self {
+        NoOp { values: false, ..Self::new(params, 0) }
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// A pretended fresh encryption under the secret key.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt(&self, plaintext: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        self.encrypt_at(plaintext, self.params.chain().top())
+    }
+
+    /// The same at a level.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt_at(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        self.encrypt_with(plaintext, level, NoiseModel::fresh_secret)
+    }
+
+    /// A pretended fresh encryption under the public key.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn encrypt_publicly(&self, plaintext: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        self.encrypt_with(plaintext, self.params.chain().top(), NoiseModel::fresh_public)
+    }
+
+    fn encrypt_with(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        noise: fn(&NoiseModel, u64) -> f64,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let t = self.params.slot_shape().plain_modulus(plaintext.exponent);
+        let meta = self.params.noise().modelled(level, plaintext.exponent, |model| noise(model, t));
+        let value = if self.values { plaintext.coefficients.to_vec() } else { Vec::new() };
+        Ok(NoOpCiphertext { meta: self.params.noise().checked(meta, "encryption")?, value })
+    }
+
+    /// A pretended ciphertext at `level` whose noise bound leaves `capacity` bits.
+    ///
+    /// # Errors
+    /// If there is no such ciphertext.
+    pub fn encrypt_exhausted(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        capacity: f64,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let mut out = self.encrypt_at(plaintext, level)?;
+        let noise = self.params.noise().noise_at(level, capacity);
+        out.meta = Meta { noise, estimate: noise, ..out.meta };
+        self.params.noise().checked(out.meta, "encryption")?;
+        Ok(out)
+    }
+
+    /// The plaintext, if decryption would be exact.
+    ///
+    /// # Errors
+    /// As the real one.
+    pub fn decrypt(&self, x: &NoOpCiphertext) -> Result<Plaintext, SchemeError> {
+        self.params.noise().checked(x.meta, "decryption")?;
+        Ok(Plaintext { coefficients: x.value.clone().into(), exponent: x.meta.exponent })
+    }
+
+    /// What the real scheme, of the form of the set, would have computed so far.
+    pub fn cost(&self) -> Cost {
+        self.counters.snapshot()
+    }
+
+    /// The keys that the real scheme would have used so far.
+    pub fn key_plan(&self) -> KeyPlan {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn use_key(&self, f: impl FnOnce(&mut KeyPlan)) {
+        f(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn use_galois(&self, g: GaloisElement, level: Level) {
+        self.use_key(|plan| plan.add_galois(&self.params, g, level));
+    }
+
+    /// The product of two values.
+    fn multiplied(&self, a: &[u64], b: &[u64], exponent: u32) -> Vec<u64> {
+        if self.values { self.params.plaintext_ring().mul(a, b, exponent) } else { Vec::new() }
+    }
+
+    /// No value, or the zero one.
+    fn zero(&self) -> Vec<u64> {
+        if self.values { vec![0; self.params.degree()] } else { Vec::new() }
+    }
+
+    /// Uniform integers of -bound..=bound.
+    fn pretend_overflow(&self, bound: u64) -> Vec<i64> {
+        if !self.values {
+            return Vec::new();
+        }
+        let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..self.params.degree())
+            .map(|_| (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64)
+            .collect()
+    }
+
+    /// Integers of 0..range, one for each coefficient of a value.
+    fn pretend_garbage(&self, range: u64) -> Vec<u64> {
+        if !self.values {
+            return Vec::new();
+        }
+        let mut rng = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
+        (0..self.params.degree()).map(|_| rng.next_u64() % range).collect()
+    }
+
+    // Transforms, by the formulas of the real kernels.
+    fn count_division(&self, from: Basis, to: Basis, polynomials: usize) {
+        self.counters.rounding(polynomials, from, to, self.params.degree());
+        let dropped = from.minus(to).len();
+        if dropped > 0 {
+            self.counters.transforms(polynomials * (dropped + to.len()));
+        }
+    }
+
+    fn count_decomposition(&self, level: Level, known: bool) {
+        let chain = self.params.chain();
+        let (basis, extended) = (chain.basis(level), chain.extended(level).len());
+        let digits: usize = chain
+            .gadget(level)
+            .digits(basis)
+            .map(|(_, g)| extended - if known { g.len() } else { 0 })
+            .sum();
+        self.counters.transforms(digits);
+    }
+
+    /// The automorphism of a part of a linear map.
+    fn count_giant(&self, g: GaloisElement, level: Level) {
+        if !g.is_identity() {
+            self.use_galois(g, level);
+            self.counters.transforms(self.params.chain().extended(level).len());
+            self.count_decomposition(level, false);
+            self.count_key_switch(level, 1);
+        }
+    }
+
+    fn count_key_switch(&self, level: Level, count: usize) {
+        let chain = self.params.chain();
+        let (basis, gadget) = (chain.basis(level), chain.gadget(level));
+        let (components, digits, special) =
+            (self.params.components(), gadget.digits(basis).count(), gadget.special().len());
+        self.counters.key_switch(
+            components,
+            count,
+            basis.len(),
+            digits,
+            special,
+            self.params.degree(),
+        );
+    }
+}
