@@ -1,7 +1,7 @@
 //! How far the bounds of single operations lie above the noise: never below it, and within eight
 //! bits of the largest over a hundred keys and encryptions.
 //!
-//! `cargo test --release -p everlevel-scheme --test tightness -- --nocapture` prints the table of
+//! `cargo test --release -p everlevel-bgv --test it tightness -- --nocapture` prints the table of
 //! docs/noise.md.
 
 use std::collections::BTreeMap;

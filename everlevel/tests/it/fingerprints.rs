@@ -2,7 +2,7 @@
 //! and after every change that is to change nothing, on every backend and number of threads.
 //!
 //! A change that means to change bits writes the file anew, by
-//! `EVERLEVEL_WRITE_FINGERPRINTS=1 cargo test --release -p everlevel --test fingerprints`.
+//! `EVERLEVEL_WRITE_FINGERPRINTS=1 cargo test --release -p everlevel --test it nothing_has_changed`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -218,7 +218,7 @@ fn nothing_has_changed() {
 fn on_every_backend_and_number_of_threads() {
     for (backend, threads) in [("portable", "1"), ("avx2", "2"), ("avx512", "3")] {
         let out = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "nothing_has_changed"])
+            .args(["--exact", "fingerprints::nothing_has_changed"])
             .env("EVERLEVEL_BACKEND", backend)
             .env("RAYON_NUM_THREADS", threads)
             .output()

@@ -1,12 +1,11 @@
 //! Noise bounds that a manifest states under a key: what is believed, what is refused.
 
-mod common;
-#[path = "../../../fuzz/src/objects/sealed.rs"]
+#[path = "../../../../fuzz/src/objects/sealed.rs"]
 mod sealed;
 
 use std::sync::Arc;
 
-use common::Party;
+use crate::common::Party;
 use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_scheme::{NextUse, Scheme};
 use everlevel_wire::file::{Existing, write_file};
@@ -45,7 +44,7 @@ const BOUND: usize = HEADER_BYTES + 4 + (4 + 4) + (4 + 1) + 4 + (8 + 16 + 4) + 2
 
 #[test]
 fn listed_objects_have_the_bounds_of_the_manifest() {
-    for set in common::SETS {
+    for set in crate::common::SETS {
         let (party, xs) = computed(set);
         let object = write(&party, &xs);
         let mut manifest = Manifest::new(&party.params);

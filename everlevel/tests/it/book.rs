@@ -143,7 +143,7 @@ fn the_summary_lists_every_page_once() {
 /// reading.
 #[test]
 fn every_block_of_code_is_tested_somewhere() {
-    let list = include_str!("../src/book.rs");
+    let list = include_str!("../../src/book.rs");
     let mut counts = BTreeMap::<String, usize>::new();
     for page in pages() {
         let name = page.strip_prefix(root()).unwrap().to_str().unwrap().to_string();

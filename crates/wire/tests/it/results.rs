@@ -1,8 +1,6 @@
 //! Results cut to what decryption needs.
 
-mod common;
-
-use common::{Party, SETS};
+use crate::common::{Party, SETS};
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey};
 use everlevel_scheme::{Form, Level, NextUse, OptIn, Params, Scheme, SchemeError};
 use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};

@@ -90,12 +90,12 @@ fn check(text: &str) {
 
 #[test]
 fn seal() {
-    check(include_str!("data/seal-batch-encoding.json"));
+    check(include_str!("../data/seal-batch-encoding.json"));
 }
 
 #[test]
 fn lattigo() {
-    check(include_str!("data/lattigo-batch-encoding.json"));
+    check(include_str!("../data/lattigo-batch-encoding.json"));
 }
 
 /// Signed values up to half of the modulus, and none beyond, whatever their size.

@@ -1,6 +1,6 @@
 //! Programs from somebody else: what fuzzing kept, and random changes to it.
 
-#[path = "../../../fuzz/src/expression.rs"]
+#[path = "../../../../fuzz/src/expression.rs"]
 mod fuzz;
 
 use std::fs;

@@ -3,7 +3,7 @@
 //! further from the noise than the worse of its operands; and what is switched down afterwards is
 //! within eight bits.
 //!
-//! `cargo test --release -p everlevel-circuit --test tightness -- --nocapture` prints the table of
+//! `cargo test --release -p everlevel-circuit --test it tightness -- --nocapture` prints the table of
 //! docs/noise.md.
 
 use std::sync::Arc;

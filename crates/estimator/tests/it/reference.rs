@@ -22,7 +22,7 @@ fn rows() -> Vec<Row> {
             Lwe::ring(f[1].parse().unwrap(), f[2].parse().unwrap(), secret).without_rotations();
         Row { key, attack: f[4].to_owned(), bits: f[5].parse().unwrap() }
     };
-    include_str!("reference.csv")
+    include_str!("../reference.csv")
         .lines()
         .filter(|line| line.starts_with("lwe,"))
         .map(parse)

@@ -1,13 +1,11 @@
 //! Format version 1 as it was first written: these files are read for ever. `cargo test -p
-//! everlevel-wire --test golden -- --ignored` wrote them.
-
-mod common;
+//! everlevel-wire --test it golden -- --ignored` wrote them.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use common::Party;
+use crate::common::Party;
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey};
 use everlevel_ring::GaloisElement;
@@ -22,9 +20,9 @@ use rand_core::SeedableRng;
 
 /// BGV, BFV and LTV, and the orders of evaluations of every kind of index.
 fn sets() -> Vec<Params> {
-    let named =
-        ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"].map(common::named);
-    named.into_iter().chain(common::odd_sets()).collect()
+    let named = ["insecure_bgv-257-n8", "insecure_bfv-257-n8", "insecure_ltv-257-n8"]
+        .map(crate::common::named);
+    named.into_iter().chain(crate::common::odd_sets()).collect()
 }
 
 /// An automorphism of the set that is not the identity.
@@ -125,11 +123,11 @@ const LISTED: &str = "insecure_bgv-257-n8";
 #[test]
 #[ignore = "writes the stored manifest: run once for each version of the format"]
 fn write_golden_manifest() {
-    let mut manifest = Manifest::new(&common::named(LISTED));
+    let mut manifest = Manifest::new(&crate::common::named(LISTED));
     manifest.add(&stored(LISTED, "ciphertexts")).unwrap();
     write_file(
         &path(LISTED, "manifest"),
-        &manifest.to_bytes(&common::manifest_key()).unwrap(),
+        &manifest.to_bytes(&crate::common::manifest_key()).unwrap(),
         Existing::Replace,
     )
     .unwrap();
@@ -137,8 +135,8 @@ fn write_golden_manifest() {
 
 #[test]
 fn version_1_of_manifests_is_read_and_written_again_byte_by_byte() {
-    let (set, bytes) = (common::named(LISTED), stored(LISTED, "manifest"));
-    let key = common::manifest_key();
+    let (set, bytes) = (crate::common::named(LISTED), stored(LISTED, "manifest"));
+    let key = crate::common::manifest_key();
     let manifest = Manifest::from_bytes(&bytes, &key, &ReadOptions::default()).unwrap();
     assert_eq!(manifest.to_bytes(&key).unwrap(), bytes);
     let options = ReadOptions::with_bounds(BoundPolicy::Manifest(Arc::new(manifest)));

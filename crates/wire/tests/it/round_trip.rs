@@ -1,8 +1,6 @@
 //! Every object of every family there and back.
 
-mod common;
-
-use common::{Party, SETS, named};
+use crate::common::{Party, SETS, named};
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey};
 use everlevel_scheme::{Form, Level, NextUse, OptIn, Plaintext, Scheme};

@@ -1,10 +1,8 @@
 //! Files: written in full or not at all, keys that stay in theirs.
 
-mod common;
-
 use std::fs;
 
-use common::{Party, SETS};
+use crate::common::{Party, SETS};
 use everlevel_bgv::Evaluator;
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_scheme::{KeyPlan, NextUse, Scheme, SchemeError};
@@ -154,7 +152,7 @@ fn damage_is_found_when_a_key_is_used() {
     let mut index = good.clone();
     index[90] ^= 1;
     assert_eq!(open(&index), "wire.checksum");
-    let wrong = FileKeys::open(&common::named("insecure_bfv-257-n8"), &path, 0).map(|_| ());
+    let wrong = FileKeys::open(&crate::common::named("insecure_bfv-257-n8"), &path, 0).map(|_| ());
     assert!(matches!(wrong, Err(WireError::Checksum { .. })));
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-#[path = "house/circles.rs"]
+#[path = "circles.rs"]
 mod circles;
 
 /// The stack of crates, lowest first.
@@ -307,8 +307,8 @@ fn circles_are_read_from_text() {
 
 #[test]
 fn the_readme_shows_the_example() {
-    let readme = include_str!("../../README.md");
-    let code = include_str!("../examples/01_hello.rs");
+    let readme = include_str!("../../../README.md");
+    let code = include_str!("../../examples/01_hello.rs");
     let program: Vec<&str> = code.lines().skip_while(|line| line.starts_with("//!")).collect();
     assert!(
         readme.contains(program.join("\n").trim()),
@@ -318,7 +318,7 @@ fn the_readme_shows_the_example() {
 
 #[test]
 fn notation_and_decisions_are_linked() {
-    let index = include_str!("../../docs/adr/README.md");
+    let index = include_str!("../../../docs/adr/README.md");
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/adr");
     for entry in std::fs::read_dir(directory).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -336,7 +336,7 @@ fn notation_names_what_exists() {
     let code: String =
         ["crates", "everlevel/src", "cli/src"].iter().map(|d| sources(&root.join(d))).collect();
     let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let notation = include_str!("../../docs/NOTATION.md");
+    let notation = include_str!("../../../docs/NOTATION.md");
     let mut names = 0;
     for row in notation.lines().filter(|l| l.starts_with("| ")) {
         let cell = row.split('|').nth(2).unwrap_or_default();

@@ -1,17 +1,17 @@
 //! The numbered examples run, on toy rings where they can choose. The first one is the README's,
 //! which runs with the documentation.
 
-#[path = "../examples/07_researchers_corner.rs"]
+#[path = "../../examples/07_researchers_corner.rs"]
 mod a_researchers_corner;
-#[path = "../examples/06_aes_upload.rs"]
+#[path = "../../examples/06_aes_upload.rs"]
 mod an_aes_upload;
-#[path = "../examples/05_comparison_and_truncation.rs"]
+#[path = "../../examples/05_comparison_and_truncation.rs"]
 mod comparison_and_truncation;
-#[path = "../examples/04_encrypted_lookup.rs"]
+#[path = "../../examples/04_encrypted_lookup.rs"]
 mod encrypted_lookup;
-#[path = "../examples/02_levels_and_refresh.rs"]
+#[path = "../../examples/02_levels_and_refresh.rs"]
 mod levels_and_refresh;
-#[path = "../examples/03_private_statistics.rs"]
+#[path = "../../examples/03_private_statistics.rs"]
 mod private_statistics;
 
 #[test]

@@ -1,10 +1,9 @@
 //! Bytes from somebody else: every one of them flipped, cut at every length, and random changes
 //! with checksums that match.
 
-#[path = "../../../fuzz/src/changes.rs"]
+#[path = "../../../../fuzz/src/changes.rs"]
 mod changes;
-mod common;
-#[path = "../../../fuzz/src/objects/mod.rs"]
+#[path = "../../../../fuzz/src/objects/mod.rs"]
 mod fuzz;
 
 use std::fs;
@@ -51,17 +50,19 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
         "plaintexts" => plaintexts::from_bytes(set, bytes, &options).map(drop),
         "ciphertexts" => ciphertexts::from_bytes(set, bytes, &options).map(drop),
         "results" => results::from_bytes(set, bytes, &options).map(drop),
-        "manifest" => Manifest::from_bytes(bytes, &common::manifest_key(), &options).map(drop),
+        "manifest" => {
+            Manifest::from_bytes(bytes, &crate::common::manifest_key(), &options).map(drop)
+        }
         other => panic!("no kind of object: {other}"),
     }
 }
 
 fn set_of(name: &str) -> Params {
     let set = name.rsplit_once('.').unwrap().0;
-    common::odd_sets()
+    crate::common::odd_sets()
         .into_iter()
         .find(|known| known.name() == set)
-        .unwrap_or_else(|| common::named(set))
+        .unwrap_or_else(|| crate::common::named(set))
 }
 
 #[test]
