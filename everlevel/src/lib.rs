@@ -73,7 +73,7 @@ pub use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport,
     TimeModel,
 };
-pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
+pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{CircuitError, ClearLowestDigit, Comparison, Session, Truncation};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};

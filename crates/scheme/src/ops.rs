@@ -364,7 +364,7 @@ pub trait Scheme: Send + Sync {
 /// * *round* it (message bypass, docs/adr/0003): [`Bootstrappable::mod_raise_overflow`] gives the
 ///   overflow part u, whose removal gives h = -I modulo p^r, and q0 h is added to
 ///   [`Bootstrappable::mod_raise_message`].
-pub trait Bootstrappable: Scheme {
+pub trait Bootstrappable: Scheme + 'static {
     /// What the first step leaves for the others.
     type Base: Send + Sync;
 

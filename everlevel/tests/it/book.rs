@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use everlevel::circuit::PrimePower;
 use everlevel::circuit::digits::{
-    DigitMethod, DigitProblem, digit_polynomial, lifting_polynomial, lowest_digit_retain,
+    DigitKind, DigitMethod, DigitProblem, digit_polynomial, lifting_polynomial, lowest_digit_retain,
 };
 use everlevel::circuit::poly::Polynomial;
 use everlevel::{DigitRemoval, NextUse, NoOp, OptIn, Params, Plaintext};
@@ -366,8 +366,7 @@ fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
         ("insecure_worked-example".into(), p, 2, None);
     let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
     let scheme = NoOp::new(&params, 1);
-    let removal =
-        DigitRemoval::new(p, 1, DigitMethod::PatersonStockmeyer { extra_depth: 0 }).unwrap();
+    let removal = DigitRemoval::new(p, 1, DigitMethod::new(DigitKind::PatersonStockmeyer)).unwrap();
     assert_eq!(removal.degrees(), [[3, 2]]);
     let square = PrimePower::new(p, 2).unwrap();
     let mut found = Vec::new();
@@ -384,9 +383,12 @@ fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
 fn the_worked_example_compares_with_the_default_set() {
     let params = everlevel::scheme::params::spec("bgv-65537-n15").unwrap();
     let bound = params.bootstrap.as_ref().unwrap().bound();
-    let removal =
-        DigitRemoval::new(params.plain_prime, bound, DigitMethod::ProductTree { group: 2 })
-            .unwrap();
+    let removal = DigitRemoval::new(
+        params.plain_prime,
+        bound,
+        DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
+    )
+    .unwrap();
     let values = (2 * bound + 1).pow(2);
     let weight = params.bootstrap.as_ref().unwrap().sparse_weight;
     let page = Worked::read().page;
@@ -512,8 +514,17 @@ fn the_digit_polynomials_are_those_of_the_library() {
     };
     assert!((0..125).all(null), "null polynomials");
 
-    // The table.
-    for method in ["halevi_shoup", "chen_han", "geelen"] {
+    // The table has every kind, and the README counts them.
+    let rows = page.lines().skip_while(|line| !line.starts_with("| method |")).skip(2);
+    let listed: BTreeSet<&str> = rows
+        .map_while(|line| line.strip_prefix("| ")?.split(" | ").next())
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    assert_eq!(listed, DigitKind::ALL.iter().map(|kind| kind.name()).collect());
+    let number = ["seven", "eight", "nine", "ten", "eleven", "twelve"][DigitKind::ALL.len() - 7];
+    let counted = format!("and {number} digit removals");
+    assert!(read(&root().join("README.md")).contains(&counted), "README.md: {counted}");
+    for method in ["halevi_shoup", "chen_han", "geelen", "geelen_composed"] {
         let removal =
             DigitRemoval::for_problem(DigitProblem::all_digits(17, 4, 2), method.parse().unwrap())
                 .unwrap();

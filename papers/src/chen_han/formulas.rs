@@ -1,6 +1,6 @@
 //! Chen–Han's tables 1 and 2: the asymptotic formulas beside what the circuits count.
 
-use everlevel_circuit::digits::{DigitMethod, DigitProblem, MethodReport, compare};
+use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, MethodReport, compare};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json, table};
@@ -148,7 +148,7 @@ fn bootstrappings(args: &TableArgs) -> Result<Vec<Line>, CliError> {
         let digits = (log_h / log_p).ceil() as u32;
         let root = (2.0 * p as f64).sqrt();
         let (halevi_shoup, chen_han) =
-            (DigitMethod::HaleviShoup { extra_depth: 0 }, DigitMethod::ChenHan { extra_depth: 0 });
+            (DigitMethod::new(DigitKind::HaleviShoup), DigitMethod::new(DigitKind::ChenHan));
         for (scheme, method, e, depth, products) in [
             (
                 "BGV",

@@ -1,7 +1,7 @@
 //! Ma et al.: the degrees of the polynomials that remove digits, beside those of the polynomials
 //! here.
 
-use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
+use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json, table};
@@ -56,8 +56,7 @@ fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
     };
     let problem = DigitProblem { p: set.p, e: set.r + set.v, v: set.v, bound: set.bound };
     let removal = |method| DigitRemoval::for_problem(problem, method);
-    let (whole, part) =
-        (DigitMethod::ChenHan { extra_depth: 0 }, DigitMethod::Local { extra_depth: 0 });
+    let (whole, part) = (DigitMethod::new(DigitKind::ChenHan), DigitMethod::new(DigitKind::Local));
     let mut lines = vec![
         // Degrees of tens of thousands are refused: that is the point of the paper.
         line(
@@ -76,11 +75,11 @@ fn of_set(i: usize, set: &Set) -> Result<Vec<Line>, CliError> {
         ),
     ];
     if set.v == 1 {
-        let closed = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
+        let closed = DigitMethod::new(DigitKind::PatersonStockmeyer);
         lines.push(line(set.bound, closed, None, None, Some(removal(closed)?)));
     }
     if let Some(bound) = set.bound_on_grid {
-        let grid = DigitMethod::Global { extra_depth: 0 };
+        let grid = DigitMethod::new(DigitKind::Global);
         // One less than the number of points.
         let degree = (2 * bound + 1).pow(2) - 1;
         lines.push(line(
@@ -110,7 +109,7 @@ fn line(
         set: id,
         p,
         r,
-        e: if matches!(method, DigitMethod::Global { .. }) { r } else { r + v },
+        e: if method.kind == DigitKind::Global { r } else { r + v },
         bound,
         multiplier: removal.as_ref().map(DigitRemoval::multiplier),
         method: method.to_string(),

@@ -87,7 +87,7 @@ fn sparse_meta(params: &Params) -> Meta {
 
 /// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as
 /// long as it is in use, so that a source that makes keys on demand can forget them.
-pub trait EvalKeys: Send + Sync {
+pub trait EvalKeys: Send + Sync + 'static {
     /// The parameter set.
     fn params(&self) -> &Params;
 

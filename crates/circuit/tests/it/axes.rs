@@ -1,8 +1,8 @@
 //! The maps along the axes of odd indices against their definitions, on plaintexts.
 
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, StepCosts};
+use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_ring::{GaloisElement, PlaintextRing, SlotShape};
 use everlevel_scheme::DiagonalValues;
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
-use everlevel_circuit::axis_transform::{AxisTransform, Packing};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
 use everlevel_circuit::coordinates::Coordinates;
-use everlevel_circuit::digits::{DigitMethod, DigitProblem};
+use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 use everlevel_circuit::sums::total_sum;
+use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_circuit::{CircuitError, Session, rotate_along};
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
@@ -126,8 +126,8 @@ fn every_grouping_and_the_grid_are_exact() {
     let set = params((3 * 7 * 31, 67, 1, 1, 3), BootstrapMode::Bypass, Form::Bgv, 2);
     let candidates = BootstrapPlan::candidates_for(&set, 6).unwrap();
     let tried = candidates.iter().filter(|plan| {
-        let grid = matches!(plan.digits, DigitMethod::Global { .. });
-        grid || plan.digits == (DigitMethod::ProductTree { group: 2 })
+        let grid = plan.digits.kind == DigitKind::Global;
+        grid || plan.digits == (DigitMethod { kind: DigitKind::ProductTree, extra: 2 })
     });
     let mut count = 0;
     for plan in tried {

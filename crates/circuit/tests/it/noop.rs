@@ -7,7 +7,7 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, DryRun, Objective, Planner, StageReport, TimeModel,
 };
-use everlevel_circuit::digits::{DigitMethod, DigitProblem};
+use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
 use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::{CircuitError, PrimePower, Session};
 use everlevel_scheme::noop::NoOpCiphertext;
@@ -48,8 +48,8 @@ fn methods(p: u64, weight: usize) -> Vec<DigitMethod> {
     let mut methods = DigitMethod::candidates(&DigitProblem { p, e: 2, v: 1, bound }).unwrap();
     if (weight as u64 + 1).pow(2) <= p {
         methods.extend([
-            DigitMethod::Global { extra_depth: 0 },
-            DigitMethod::Global { extra_depth: 1 },
+            DigitMethod::new(DigitKind::Global),
+            DigitMethod { kind: DigitKind::Global, extra: 1 },
         ]);
     }
     methods

@@ -3,7 +3,7 @@
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
-use everlevel_circuit::digits::DigitMethod;
+use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
@@ -30,13 +30,13 @@ fn dry_run(
 fn bootstrapping_is_exact_on_bgv() {
     // d = 2, 1 and 2; both types of digit removal
     for (name, digits) in [
-        ("insecure_bgv-257-n8", DigitMethod::ProductTree { group: 2 }),
-        ("insecure_bgv-257-n8", DigitMethod::Global { extra_depth: 0 }),
-        ("insecure_bgv-257-n8", DigitMethod::Local { extra_depth: 0 }),
-        ("insecure_bgv-65537-n11", DigitMethod::ProductTree { group: 1 }),
-        ("insecure_bgv-65537-n11", DigitMethod::Global { extra_depth: 1 }),
-        ("insecure_bgv-786433-n11", DigitMethod::ProductTree { group: 2 }),
-        ("insecure_bgv-786433-n11", DigitMethod::Global { extra_depth: 0 }),
+        ("insecure_bgv-257-n8", DigitMethod { kind: DigitKind::ProductTree, extra: 2 }),
+        ("insecure_bgv-257-n8", DigitMethod::new(DigitKind::Global)),
+        ("insecure_bgv-257-n8", DigitMethod::new(DigitKind::Local)),
+        ("insecure_bgv-65537-n11", DigitMethod { kind: DigitKind::ProductTree, extra: 1 }),
+        ("insecure_bgv-65537-n11", DigitMethod { kind: DigitKind::Global, extra: 1 }),
+        ("insecure_bgv-786433-n11", DigitMethod { kind: DigitKind::ProductTree, extra: 2 }),
+        ("insecure_bgv-786433-n11", DigitMethod::new(DigitKind::Global)),
     ] {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let mut rng = ChaCha20Rng::from_seed([7; 32]);

@@ -90,7 +90,8 @@ pub struct BootstrapSpec {
     /// less capacity for BFV sets).
     #[serde(default, skip_serializing_if = "is_default")]
     pub digit_form: Form,
-    /// Digit removal: `product_tree`, `paterson_stockmeyer` or `global` (absent: planned).
+    /// Digit removal: the name of a `DigitMethod` of everlevel-circuit, such as `product_tree_2`
+    /// (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digit_removal: Option<String>,
 }
