@@ -2,10 +2,10 @@
 //! and on NTRU.
 //!
 //! A BGV ciphertext (c0, c1) at level l has phase c0 + c1 s = κ m + t ε modulo Q_l, with the unit κ
-//! and the bound on the phase in its [`Meta`](everlevel_scheme::Meta); a BFV ciphertext is that divided by t
-//! ([`everlevel_scheme::Form`]). Key switching and modulus switching are shared by both forms and all
-//! plaintext moduli: BGV ciphertexts are divided by t on the way in and multiplied by t on the way
-//! out.
+//! and the bound on the phase in its [`Meta`](everlevel_scheme::Meta); a BFV ciphertext is that
+//! divided by t ([`everlevel_scheme::Form`]). Key switching and modulus switching are shared by
+//! both forms and all plaintext moduli: BGV ciphertexts are divided by t on the way in and
+//! multiplied by t on the way out.
 //!
 //! An NTRU ciphertext is one polynomial c with phase c f, f = t u + 1: one of ring-LWE without c0,
 //! under the secret f. BGV over NTRU is LTV (López-Alt–Tromer–Vaikuntanathan 2012, Doröz–Hu–Sunar

@@ -156,8 +156,8 @@ impl Comparison {
     ///
     /// # Errors
     /// [`CircuitError::DigitProblem`] for p = 2 and for p above 8192, where the polynomial has no
-    /// sensible circuit; [`CircuitError::Ring`] if p is no prime; as [`Truncation::new`] for v = r
-    /// - 1 (a `method` that does not remove r - 1 digits of r).
+    /// sensible circuit; [`CircuitError::Ring`] if p is no prime; as [`Truncation::new`] for v =
+    /// r - 1 (a `method` that does not remove r - 1 digits of r).
     pub fn new(p: u64, r: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let (modulus, prime) = (PrimePower::new(p, r)?, PrimePower::new(p, 1)?);
         if p == 2 || p > SENSIBLE_POINTS {

@@ -45,8 +45,8 @@ pub struct LtvSpec {
     pub gadget: Gadget,
 }
 
-/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and X^4096
-/// + 1 with 125 bits, of the paper's section 8.
+/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and
+/// X^4096 + 1 with 125 bits, of the paper's section 8.
 type Row = (&'static str, u64, u32, usize, Gadget);
 
 /// The sets there are. None is secure; see the [crate](crate).

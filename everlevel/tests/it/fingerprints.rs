@@ -1,8 +1,8 @@
 //! What every operation and one bootstrapping leave on twelve sets, from fixed seeds: equal before
 //! and after every change that is to change nothing, on every backend and number of threads.
 //!
-//! A change that means to change bits writes the file anew, by
-//! `EVERLEVEL_WRITE_FINGERPRINTS=1 cargo test --release -p everlevel --test it nothing_has_changed`.
+//! A change that means to change bits writes the file anew, by `EVERLEVEL_WRITE_FINGERPRINTS=1
+//! cargo test --release -p everlevel --test it nothing_has_changed`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -90,7 +90,7 @@ fn aes() {
             "--scheme ltv --method byte-sliced --params {}",
             file("aes-127.json", spec.to_string())
         ),
-        &["degree 7", "bits"],
+        &["degree 7", "bit-sliced"],
     );
 }
 

@@ -15,8 +15,8 @@ use everlevel_scheme::spec::{Assumption, SecretKind};
 ///
 /// No `Debug`, no comparison; wiped when dropped. Generated in constant time, except for the number
 /// of re-draws of a polynomial whose canonical norm is above the model's limit (see
-/// [`everlevel_scheme::noise`]), which is independent of the one kept, the check of f for being invertible,
-/// and, for odd indices, the check of a sparse secret for coinciding terms (see
+/// [`everlevel_scheme::noise`]), which is independent of the one kept, the check of f for being
+/// invertible, and, for odd indices, the check of a sparse secret for coinciding terms (see
 /// [`everlevel_scheme::noise::NoiseModel::overlap_slack`]).
 pub struct SecretKey {
     params: Params,

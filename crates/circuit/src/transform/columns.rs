@@ -2,12 +2,12 @@
 //! as sparse linear maps.
 //!
 //! The coefficients are those of a polynomial a(Y), Y = X^d, of degree below k, one for each slot.
-//! Its values lie in the base ring: with i = Y^(k/2), column j of the slots holds Σ_{c < k/2} (a_c
-//! + i a_(c + k/2)) ζ^(5^j c), a Gaussian integer modulo p^e, ζ a root of unity of order 2k. This
-//! repeats with period k/2, which is the number of columns of two rows and half of that of one row.
-//! With coefficients in *butterfly order* (coefficient c in half c / (k/2) of the slots, at the bit
-//! reversal of c mod k/2) the evaluation factors into log2 k stages that are sparse in the slot
-//! coordinates:
+//! Its values lie in the base ring: with i = Y^(k/2), column j of the slots holds Σ_{c < k/2}
+//! (a_c + i a_(c + k/2)) ζ^(5^j c), a Gaussian integer modulo p^e, ζ a root of unity of order 2k.
+//! This repeats with period k/2, which is the number of columns of two rows and half of that of one
+//! row. With coefficients in *butterfly order* (coefficient c in half c / (k/2) of the slots, at
+//! the bit reversal of c mod k/2) the evaluation factors into log2 k stages that are sparse in the
+//! slot coordinates:
 //!
 //! * the first stage forms a_c + i a_(c + k/2). With two rows, the halves are the rows: (a0, a1) of
 //!   one column becomes a0 + i a1 and a0 - i a1; two diagonals (identity, row exchange). With one

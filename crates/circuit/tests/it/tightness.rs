@@ -3,8 +3,8 @@
 //! further from the noise than the worse of its operands; and what is switched down afterwards is
 //! within eight bits.
 //!
-//! `cargo test --release -p everlevel-circuit --test it tightness -- --nocapture` prints the table of
-//! docs/noise.md.
+//! `cargo test --release -p everlevel-circuit --test it tightness -- --nocapture` prints the table
+//! of docs/noise.md.
 
 use std::sync::Arc;
 
