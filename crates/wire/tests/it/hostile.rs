@@ -4,7 +4,7 @@
 #[path = "../../../../fuzz/src/changes.rs"]
 mod changes;
 #[path = "../../../../fuzz/src/objects/mod.rs"]
-mod fuzz;
+pub mod fuzz;
 
 use std::fs;
 use std::path::Path;

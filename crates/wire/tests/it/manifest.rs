@@ -1,11 +1,9 @@
 //! Noise bounds that a manifest states under a key: what is believed, what is refused.
 
-#[path = "../../../../fuzz/src/objects/sealed.rs"]
-mod sealed;
-
 use std::sync::Arc;
 
 use crate::common::Party;
+use crate::hostile::fuzz::resealed;
 use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_scheme::{NextUse, Scheme};
 use everlevel_wire::file::{Existing, write_file};
@@ -15,7 +13,6 @@ use everlevel_wire::{
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use sealed::resealed;
 
 fn key(byte: u8) -> ManifestKey {
     ManifestKey::from_bytes(&[byte; 32]).unwrap()
