@@ -9,25 +9,8 @@ use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
 use serde::{Deserialize, Serialize};
 
 use crate::adic::{AdicPoly, AdicRing};
+use crate::gadget::{Gadget, KeyForm};
 use crate::noise::AverageCase;
-use crate::switching::KeyForm;
-
-/// Into which digits key switching cuts a ciphertext.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gadget {
-    /// Digits to the base 2^bits; 1 bit in the paper, windows in Öztürk, Doröz, Savaş and Sunar
-    /// (2015).
-    Windows {
-        /// The bits of a digit, 1 to 16.
-        bits: u32,
-    },
-    /// Digits to the base p^rows, and p^rows as a special modulus, by which results are divided.
-    Hybrid {
-        /// The rows of a digit, 1 to 16.
-        rows: usize,
-    },
-}
 
 /// What defines a parameter set. The plaintext modulus is 2.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

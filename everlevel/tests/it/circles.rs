@@ -58,7 +58,7 @@ fn needed<'m>(
     modules: &'m BTreeMap<Vec<String>, PathBuf>,
 ) -> BTreeSet<&'m PathBuf> {
     let text = std::fs::read_to_string(file).unwrap();
-    let tokens = without_tests(tokens(&text));
+    let tokens = without_visibility(without_tests(tokens(&text)));
     let owns = |name: &str| modules.contains_key(&[module, &[name.to_string()]].concat());
     let mut needed = BTreeSet::new();
     for (inline, path) in paths(&tokens, owns) {
@@ -82,6 +82,20 @@ fn needed<'m>(
         needed.extend(modules.get(&at).filter(|other| *other != file));
     }
     needed
+}
+
+/// The tokens but for `in` and the path of a visibility, which is no import.
+fn without_visibility(tokens: Vec<String>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::with_capacity(tokens.len());
+    let mut skipping = false;
+    for token in tokens {
+        let opens = token == "in" && out.ends_with(&["pub".to_string(), "(".to_string()]);
+        skipping = opens || skipping && token != ")";
+        if !skipping {
+            out.push(token);
+        }
+    }
+    out
 }
 
 /// Identifiers, `::` and single characters of a text, without comments and literals.

@@ -187,88 +187,6 @@ fn arrows_run_one_way() {
     }
 }
 
-/// Circles of imports that are left, to be opened: each by the files in it.
-const CIRCLES: [&[&str]; 7] = [
-    &[
-        "crates/circuit/src/aes/affine.rs",
-        "crates/circuit/src/aes/bit_sliced.rs",
-        "crates/circuit/src/aes/byte_sliced.rs",
-        "crates/circuit/src/aes/embedding.rs",
-        "crates/circuit/src/aes/error.rs",
-        "crates/circuit/src/aes/inversion.rs",
-        "crates/circuit/src/aes/key.rs",
-        "crates/circuit/src/aes/layout.rs",
-        "crates/circuit/src/aes/line.rs",
-        "crates/circuit/src/aes/mod.rs",
-        "crates/circuit/src/aes/modes.rs",
-        "crates/circuit/src/aes/packed.rs",
-        "crates/circuit/src/aes/refresh.rs",
-        "crates/circuit/src/aes/round.rs",
-        "crates/circuit/src/aes/round_keys.rs",
-        "crates/circuit/src/aes/tower.rs",
-        "crates/circuit/src/aes/transcipher.rs",
-        "crates/circuit/src/aes/unpack.rs",
-        "crates/circuit/src/error.rs",
-    ],
-    &[
-        "crates/ring/src/adic/exact.rs",
-        "crates/ring/src/adic/inverse.rs",
-        "crates/ring/src/adic/mod.rs",
-    ],
-    &[
-        "crates/scheme/src/ltv/keys.rs",
-        "crates/scheme/src/ltv/noise.rs",
-        "crates/scheme/src/ltv/spec.rs",
-        "crates/scheme/src/ltv/switch.rs",
-    ],
-    &["everlevel/src/explainer.rs", "everlevel/src/server.rs"],
-    &[
-        "cli/src/aes/args.rs",
-        "cli/src/args.rs",
-        "cli/src/bench/args.rs",
-        "cli/src/bench/machine.rs",
-        "cli/src/common.rs",
-        "cli/src/explain.rs",
-        "cli/src/params.rs",
-        "cli/src/plan.rs",
-        "cli/src/rings.rs",
-        "cli/src/roles/args.rs",
-        "cli/src/roles/eval.rs",
-        "cli/src/roles/files.rs",
-        "cli/src/roles/manifest.rs",
-        "cli/src/security.rs",
-    ],
-    &["cli/src/plot/bars.rs", "cli/src/plot/line.rs", "cli/src/plot/mod.rs"],
-    &[
-        "cli/src/report/chapters/aes.rs",
-        "cli/src/report/chapters/bootstrapping.rs",
-        "cli/src/report/chapters/chen_han.rs",
-        "cli/src/report/chapters/ltv.rs",
-        "cli/src/report/chapters/ma_et_al.rs",
-        "cli/src/report/chapters/mod.rs",
-        "cli/src/report/chapters/peers.rs",
-        "cli/src/report/chapters/scaling.rs",
-        "cli/src/report/chapters/security.rs",
-        "cli/src/report/estimate.rs",
-        "cli/src/report/mod.rs",
-        "cli/src/report/page.rs",
-        "cli/src/report/plan.rs",
-        "cli/src/report/runner.rs",
-        "cli/src/reproduce/degrees.rs",
-        "cli/src/reproduce/formulas.rs",
-        "cli/src/reproduce/general.rs",
-        "cli/src/reproduce/ltv/aes.rs",
-        "cli/src/reproduce/ltv/experiment.rs",
-        "cli/src/reproduce/ltv/keys.rs",
-        "cli/src/reproduce/ltv/mod.rs",
-        "cli/src/reproduce/ltv/noise.rs",
-        "cli/src/reproduce/ltv/parameters.rs",
-        "cli/src/reproduce/mod.rs",
-        "cli/src/reproduce/recrypt.rs",
-        "cli/src/reproduce/removal.rs",
-    ],
-];
-
 /// Within a crate, too, files lie one above the other: no two need each other.
 #[test]
 fn no_import_circles() {
@@ -282,21 +200,11 @@ fn no_import_circles() {
             found.push(circle.into_iter().map(name).collect::<BTreeSet<String>>());
         }
     }
-    let listed = |circle: &BTreeSet<String>| {
-        CIRCLES.iter().any(|known| circle.iter().all(|file| known.contains(&file.as_str())))
-    };
-    let new: Vec<_> = found.iter().filter(|circle| !listed(circle)).collect();
     assert!(
-        new.is_empty(),
+        found.is_empty(),
         "files that need each other: import from the file that defines a name, or move what both \
-         need below them: {new:#?}"
+         need below them: {found:#?}"
     );
-    for known in CIRCLES {
-        assert!(
-            known.iter().all(|file| found.iter().any(|circle| circle.contains(*file))),
-            "no circle any more: take what is open off the list CIRCLES, {known:?}"
-        );
-    }
 }
 
 #[test]

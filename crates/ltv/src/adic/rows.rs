@@ -8,7 +8,8 @@ use everlevel_ring::RingError;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::{AdicPoly, AdicRing, integer};
+use super::integer;
+use super::ring::{AdicPoly, AdicRing};
 
 /// Coefficients that are carried at a time: their rows stay in cache.
 const TILE: usize = 512;
