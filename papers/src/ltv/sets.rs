@@ -8,8 +8,8 @@ use everlevel_scheme::spec::{Assumption, SecretKind};
 
 /// The ring and the size of the modulus of the paper's AES with 2,048 blocks, log q = 1271, and
 /// with 1,800 blocks, log q = 1230. 50 bits are the machine's words; with seven special primes a
-/// relinearization takes the least time. With small primes the ladder of the second has rungs where
-/// the last round of AES needs them.
+/// relinearization takes the least time. With small primes the modulus chain of the second has
+/// levels where the last round of AES needs them.
 const SETS: [(&str, u64, [u32; 4]); 2] =
     [("ltv-32768", 65535, [47, 44, 42, 41]), ("ltv-27000", 32767, [44, 38, 29, 23])];
 

@@ -190,7 +190,7 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
     let values: Vec<u64> = (0..params.slots()).map(|_| rng.next_u64() % t).collect();
     let plain = Plaintext::encode(params, &values)?;
     let (a, b) = (secret.encrypt(&plain, &mut rng)?, secret.encrypt(&plain, &mut rng)?);
-    // One word less, wherever the ladder has such a place.
+    // One word less, wherever the modulus chain has such a level.
     let below: Level =
         chain.at_least(chain.bits(chain.top()) - f64::from(params.spec().word_bits) - 0.5);
 

@@ -333,7 +333,7 @@ fn scale_invariant_products_are_exact_and_as_deep_as_those_through_bgv() {
         }
         depths.push(depth);
     }
-    // BFV's noise adds where BGV's multiplies, so no capacity is lost where the ladder does not
+    // BFV's noise adds where BGV's multiplies, so no capacity is lost where the chain does not
     // stop at the ideal size.
     assert!(depths[0] >= depths[1] && depths[1] >= 18, "{depths:?}");
 }

@@ -117,7 +117,7 @@ impl Params {
         self.0.plain.shape()
     }
 
-    /// The ladder of moduli.
+    /// The modulus chain.
     pub fn chain(&self) -> &ModulusChain {
         &self.0.chain
     }

@@ -150,7 +150,7 @@ pub struct ParamsSpec {
     pub word_bits: u32,
     /// How many word-size primes.
     pub words: usize,
-    /// Bits of the replaceable primes that let the ladder stop near any size.
+    /// Bits of the replaceable primes that let the chain stop near any size.
     pub fine_bits: Vec<u32>,
     /// How many special primes (their product is P), of word size.
     pub special: usize,
