@@ -135,7 +135,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     ) -> Result<S::Ciphertext, CircuitError> {
         let u = scheme.mod_raise_overflow(raised, self.digits.multiplier())?;
         let u = scheme.prepare(&u, NextUse::LinearMap)?;
-        watch.done(Stage::Bootstrappable, 0, None, &u);
+        watch.done(Stage::ModRaise, 0, None, &u);
         Ok(u)
     }
 
@@ -147,7 +147,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
         let u = scheme.prepare(&scheme.mod_raise_scaled(raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Bootstrappable, 0, None, &u);
+        watch.done(Stage::ModRaise, 0, None, &u);
         Ok(u)
     }
 
