@@ -152,7 +152,7 @@ fn one(
     })
 }
 
-/// (x - [x]) / p^v with the balanced remainder [x] modulo p^v, modulo p^(e-v).
+/// (x - y) / p^v modulo p^(e-v), where y is the balanced remainder of x modulo p^v.
 fn high_digits(params: &Params, values: &[u64], v: u32) -> Vec<u64> {
     let t = params.plaintext_ring().modulus(params.plain_exponent());
     let low = t.prime().pow(v);
