@@ -6,7 +6,8 @@ use std::time::Instant;
 use clap::Args;
 use everlevel::arith::{NttTable, primes};
 use everlevel::{
-    Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext, PublicKey, Scheme, Server,
+    Arithmetic, Automorphisms, Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext,
+    PublicKey, Scheme, Server,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

@@ -21,14 +21,13 @@ use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
-use everlevel_scheme::{DiagonalValues, Scheme};
+use everlevel_scheme::{
+    Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Scheme,
+};
 use everlevel_scheme::{same_kind, same_modulus};
 
 impl<K: EvalKeys> Scheme for Evaluator<K> {
     type Ciphertext = Ciphertext;
-    type Product = Product;
-    type Extended = Extended;
-    type Diagonal = Diagonal;
 
     fn slot_shape(&self) -> &SlotShape {
         self.params.slot_shape()
@@ -66,18 +65,13 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         x.meta.form
     }
 
-    fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
-        // One multiplication by t or 1/t modulo q.
-        let ring = self.params.ring();
-        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
-        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
-        out.each(|c| match (a.meta.form, form) {
-            (Form::Bgv, Form::Bfv) => divide(ring, c, t),
-            (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
-            _ => {}
-        });
-        out
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
     }
+}
+
+impl<K: EvalKeys> Arithmetic for Evaluator<K> {
+    type Product = Product;
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.sum(a, b, false)
@@ -91,10 +85,6 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         let mut out = a.clone().with_meta(a.meta);
         out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
-    }
-
-    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Plaintext::encode_elements(&self.params, values)
     }
 
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
@@ -296,13 +286,26 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
     }
 
-    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
-        let chain = self.params.chain();
-        let held = |l: &Level| {
-            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
-            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
-        };
-        (0..=from.0).rev().map(Level).find(held)
+    fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        let ring = self.params.ring();
+        let monomial = Poly::monomial(ring, a.basis(), k);
+        self.counters.limbs(2 * a.components.len() * a.basis().len(), ring.degree());
+        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(ring, &monomial)).collect()))
+    }
+}
+
+impl<K: EvalKeys> PlainModulus for Evaluator<K> {
+    fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
+        // One multiplication by t or 1/t modulo q.
+        let ring = self.params.ring();
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
+        out.each(|c| match (a.meta.form, form) {
+            (Form::Bgv, Form::Bfv) => divide(ring, c, t),
+            (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
+            _ => {}
+        });
+        out
     }
 
     fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
@@ -346,12 +349,16 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         }
         Ok(out)
     }
+}
 
-    fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let ring = self.params.ring();
-        let monomial = Poly::monomial(ring, a.basis(), k);
-        self.counters.limbs(2 * a.components.len() * a.basis().len(), ring.degree());
-        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(ring, &monomial)).collect()))
+impl<K: EvalKeys> Automorphisms for Evaluator<K> {
+    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
+        let chain = self.params.chain();
+        let held = |l: &Level| {
+            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
+            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
+        };
+        (0..=from.0).rev().map(Level).find(held)
     }
 
     fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
@@ -365,6 +372,11 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     ) -> Result<Vec<Ciphertext>, SchemeError> {
         self.rotated(a, gs)
     }
+}
+
+impl<K: EvalKeys> LinearMaps for Evaluator<K> {
+    type Extended = Extended;
+    type Diagonal = Diagonal;
 
     fn diagonal(
         &self,

@@ -20,7 +20,7 @@ use everlevel_scheme::{Cost, Counters};
 
 /// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys. It holds no
 /// secret. Operands of one operation have one form; results have it too
-/// ([`Scheme::convert`](everlevel_scheme::Scheme::convert)).
+/// ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
 pub struct Evaluator<K: EvalKeys = ServerKeys> {
     pub(super) params: Params,
     pub(super) keys: K,

@@ -6,14 +6,14 @@ use super::product::{Product, Tensor};
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
+use everlevel_scheme::Arithmetic;
 use everlevel_scheme::Plaintext;
-use everlevel_scheme::Scheme;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Form, Level};
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
+    /// [`Arithmetic::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(
         &self,
         a: Cow<'c, Ciphertext>,
@@ -93,7 +93,7 @@ impl<K: EvalKeys> Evaluator<K> {
     /// Subtracts the plaintext's slots.
     ///
     /// # Errors
-    /// As [`Scheme::add_plain`].
+    /// As [`Arithmetic::add_plain`].
     pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
         self.add_plain(a, &b.scaled(-1, self.params())?)
     }
