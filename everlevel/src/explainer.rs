@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
+use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
+use crate::keys::Keys;
+use crate::operations::operations;
 use crate::server::Server;
 
 /// A ciphertext in the care of an [`Explainer`].
@@ -30,24 +32,26 @@ pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>
 /// let client = Client::new(&params, &mut rng);
 /// let explainer = client.server(&mut rng)?.explainer()?;
 /// let x = explainer.load(client.encrypt(&[2, 7], &mut rng)?, "x");
-/// let y = explainer.automatic().mul(&x, &x)?;
+/// let y = explainer.mul(&x, &x)?;
 /// let told = explainer.explain(&y);
 /// assert_eq!(told.steps.len(), 2);
 /// println!("{told}");
 /// # Ok::<(), everlevel::Error>(())
 /// ```
-pub struct Explainer<K: EvalKeys = ServerKeys> {
-    scheme: Arc<Recorded<Evaluator<K>>>,
-    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<K>>>>>,
-    auto: Session<Recorded<Evaluator<K>>>,
+pub struct Explainer {
+    scheme: Arc<Recorded<Evaluator<Keys>>>,
+    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Keys>>>>>,
+    session: Session<Recorded<Evaluator<Keys>>>,
 }
 
-impl<K: EvalKeys> Server<K> {
+operations!(Explainer, RecordedValue);
+
+impl Server {
     /// The same server, writing down what every operation does to level and noise.
     ///
     /// # Errors
     /// Those of planning its bootstrapping, which worked before.
-    pub fn explainer(&self) -> Result<Explainer<K>, Error> {
+    pub fn explainer(&self) -> Result<Explainer, Error> {
         Explainer::new(self, Recorded::new(self.evaluator.clone(), self.params()))
     }
 
@@ -60,7 +64,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn measuring_explainer(
         &self,
         secret: Arc<everlevel_bgv::SecretKey>,
-    ) -> Result<Explainer<K>, Error> {
+    ) -> Result<Explainer, Error> {
         let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
         Explainer::new(
             self,
@@ -69,17 +73,17 @@ impl<K: EvalKeys> Server<K> {
     }
 }
 
-impl<K: EvalKeys> Explainer<K> {
-    fn new(server: &Server<K>, traced: Recorded<Evaluator<K>>) -> Result<Self, Error> {
+impl Explainer {
+    fn new(server: &Server, traced: Recorded<Evaluator<Keys>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =
             plan.map(|plan| Bootstrapper::new(&*scheme, plan).map(Arc::new)).transpose()?;
-        let auto = match &bootstrapper {
+        let session = match &bootstrapper {
             Some(bootstrapper) => Session::new(scheme.clone(), bootstrapper.clone()),
             None => Session::leveled(scheme.clone()),
         };
-        Ok(Explainer { scheme, bootstrapper, auto })
+        Ok(Explainer { scheme, bootstrapper, session })
     }
 
     /// The parameter set.
@@ -88,18 +92,18 @@ impl<K: EvalKeys> Explainer<K> {
     }
 
     /// The evaluator below, for any circuit.
-    pub fn scheme(&self) -> &Recorded<Evaluator<K>> {
+    pub fn scheme(&self) -> &Recorded<Evaluator<Keys>> {
         &self.scheme
     }
 
-    /// The automatic evaluator: the operations of a server.
-    pub fn automatic(&self) -> &Session<Recorded<Evaluator<K>>> {
-        &self.auto
+    /// The session below, for operations of one's own.
+    pub fn session(&self) -> &Session<Recorded<Evaluator<Keys>>> {
+        &self.session
     }
 
     /// Takes a ciphertext into care, under a name.
     pub fn load(&self, x: Ciphertext, name: &str) -> RecordedValue {
-        self.auto.share(self.scheme.input(x, name))
+        self.session.share(self.scheme.input(x, name))
     }
 
     /// Runs a program, as [`Server::run`].
@@ -109,10 +113,10 @@ impl<K: EvalKeys> Explainer<K> {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Recorded<Evaluator<K>>>,
+        inputs: &Values<Recorded<Evaluator<Keys>>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Recorded<Evaluator<K>>>, Error> {
-        Ok(program.run(&self.auto, inputs, progress)?)
+    ) -> Result<Values<Recorded<Evaluator<Keys>>>, Error> {
+        Ok(program.run(&self.session, inputs, progress)?)
     }
 
     /// Bootstraps now, and names the stages of the rows that this takes.
@@ -124,7 +128,11 @@ impl<K: EvalKeys> Explainer<K> {
             self.bootstrapper.as_ref().ok_or(everlevel_circuit::CircuitError::NoBootstrapping)?;
         self.scheme.end_stage("before");
         let mut stages = Stages(&self.scheme);
-        Ok(self.auto.share(bootstrapper.bootstrap_observed(&self.scheme, &x.get(), &mut stages)?))
+        Ok(self.session.share(bootstrapper.bootstrap_observed(
+            &self.scheme,
+            &x.get(),
+            &mut stages,
+        )?))
     }
 
     /// How `x`, as it is now, came to be.
@@ -140,9 +148,9 @@ impl<K: EvalKeys> Explainer<K> {
 }
 
 /// Names the stages of a bootstrapping in the log.
-struct Stages<'a, K: EvalKeys>(&'a Recorded<Evaluator<K>>);
+struct Stages<'a>(&'a Recorded<Evaluator<Keys>>);
 
-impl<K: EvalKeys> StageObserver for Stages<'_, K> {
+impl StageObserver for Stages<'_> {
     fn stage_done(&mut self, report: &StageReport) {
         self.0.end_stage(report.stage.name());
     }

@@ -101,6 +101,13 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
         Ok(out)
     }
 
+    /// For a plaintext that comes again, [`Evaluator::prepare_plaintext`] and
+    /// [`Evaluator::mul_prepared_plain`].
+    fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
+        self.mul_prepared_plain(a, &self.prepare_plaintext(b, a.meta.level)?)
+    }
+
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));

@@ -8,12 +8,11 @@ use crate::keys::EvalKeys;
 use crate::message::message_poly;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
-use everlevel_scheme::noise::Meta;
 use everlevel_scheme::same_modulus;
 use everlevel_scheme::spec::Level;
 
 /// A plaintext lifted to the primes of a level and transformed, with its norms: what
-/// [`Evaluator::mul_plain`] would compute each time. n words for each prime of the level.
+/// [`Arithmetic::mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each prime of the level.
 #[derive(Clone)]
 pub struct PreparedPlaintext {
     poly: Poly<Eval>,
@@ -64,8 +63,7 @@ impl<K: EvalKeys> Evaluator<K> {
         a: &Ciphertext,
         b: &PreparedPlaintext,
     ) -> Result<Ciphertext, SchemeError> {
-        const OPERATION: &str = "multiplication by a plaintext";
-        same_modulus(a.meta.exponent, b.exponent, OPERATION)?;
+        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let (params, basis) = (self.params(), a.basis());
         if b.poly.limbs().iter().any(|limb| limb.len() != params.degree()) {
             return Err(SchemeError::WrongParams {
@@ -80,22 +78,11 @@ impl<K: EvalKeys> Evaluator<K> {
                 found: b.level.to_string(),
             });
         }
-        let (noise, estimate) = (a.meta.noise + b.norm, a.meta.estimate + b.average);
-        let meta = params.noise().checked(Meta { noise, estimate, ..a.meta }, OPERATION)?;
+        let meta = params.noise().mul_plain(&a.meta, b.norm, b.average)?;
         let poly = b.poly.restricted(basis);
         Ok(Ciphertext::new(
             meta,
             a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect(),
         ))
-    }
-
-    /// Multiplies every slot by the plaintext's. For a plaintext that comes again,
-    /// [`Evaluator::prepare_plaintext`] and [`Evaluator::mul_prepared_plain`].
-    ///
-    /// # Errors
-    /// A plaintext of another set or modulus, or too much noise.
-    pub fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
-        same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
-        self.mul_prepared_plain(a, &self.prepare_plaintext(b, a.meta.level)?)
     }
 }

@@ -11,7 +11,7 @@ use std::process::Command;
 use everlevel_ltv::wire::{ciphertexts, eval_keys, params as wire_params, public_key, secret_key};
 use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{DiagonalValues, Level, OptIn, Scheme};
+use everlevel_scheme::{Arithmetic, DiagonalValues, Level, OptIn, Scheme};
 use everlevel_testing::fingerprints::{Operations, digest};
 use everlevel_wire::Metadata;
 use rand_chacha::ChaCha20Rng;
