@@ -96,7 +96,7 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a
     /// bootstrapping
-    Selftest(SelftestArgs),
+    Selftest,
     /// Print what makes a shell complete commands and options
     Completions {
         /// The shell
@@ -136,12 +136,4 @@ pub struct DemoArgs {
     /// Reduce values modulo p instead of refusing those out of range
     #[arg(long)]
     pub reduce: bool,
-}
-
-/// Arguments of `selftest`.
-#[derive(Args)]
-pub struct SelftestArgs {
-    /// Print only the digest of a fixed computation on the active backend
-    #[arg(long, hide = true)]
-    pub digest: bool,
 }

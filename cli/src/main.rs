@@ -96,7 +96,7 @@ fn run(cli: &Cli) -> Result<(), CliError> {
         Command::Aes(AesCommand::Decrypt(a)) => aes::decrypt(a, common),
         Command::Aes(AesCommand::Bench(a)) => aes::run(a, common),
         Command::Reproduce(a) => reproduce::run(a, common),
-        Command::Selftest(a) => selftest::run(a, common),
+        Command::Selftest => selftest::run(common),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { out } => manual::pages(out),
         Command::Version { verbose } => version::run(*verbose, common),

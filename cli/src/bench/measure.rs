@@ -109,7 +109,7 @@ impl Bench {
             *stages.entry(r.stage.name()).or_insert(0.0) += r.elapsed.as_secs_f64();
         }
         let first = |stage: Stage| reports.iter().position(|r| r.stage == stage).unwrap_or(0);
-        let (raise, removal) = (first(Stage::Bootstrappable), first(Stage::DigitRemoval));
+        let (raise, removal) = (first(Stage::Raise), first(Stage::DigitRemoval));
         let capacities = [raise, removal.saturating_sub(1), removal]
             .map(|i| reports.get(i).map_or(0.0, |r| r.capacity_bits));
         let measured = secret.measure_noise(&fresh)?;

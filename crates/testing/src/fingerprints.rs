@@ -57,7 +57,7 @@ impl<S: Scheme> Operations<'_, S> {
         }
         let together = s.prepare_together(&[a, b], NextUse::Product);
         let product = together.and_then(|xs| s.mul_lazy_aligned(&xs[0], &xs[1]));
-        add("mul_lazy_aligned", product.and_then(|x| s.relinearize(&x, NextUse::Product)));
+        add("mul_prepared", product.and_then(|x| s.relinearize(&x, NextUse::Product)));
         // Deeper and deeper, at lower levels and with other factors.
         let mut deep = Some(a.clone());
         for depth in 1..=4 {

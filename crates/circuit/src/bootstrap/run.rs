@@ -68,7 +68,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
             &scheme.mod_raise_overflow(&raised, self.digits.multiplier())?,
             NextUse::LinearMap,
         )?;
-        watch.done(Stage::Bootstrappable, 0, None, &u);
+        watch.done(Stage::Raise, 0, None, &u);
         let parts = self.parts(scheme, u, watch)?;
         let (h, before) = apply_groups(
             scheme,
@@ -115,7 +115,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
                 &scheme.mod_raise_overflow(&raised, self.digits.multiplier())?,
                 NextUse::LinearMap,
             )?;
-            watch.done(Stage::Bootstrappable, 0, None, &u);
+            watch.done(Stage::Raise, 0, None, &u);
             let message = scheme.mod_raise_message(&raised, &u)?;
             let message = self.thin_slots(scheme, message, watch)?;
             let u = self.thin_slots(scheme, u, watch)?;
@@ -128,7 +128,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
             return Ok(out);
         }
         let u = scheme.prepare(&scheme.mod_raise_scaled(&raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Bootstrappable, 0, None, &u);
+        watch.done(Stage::Raise, 0, None, &u);
         let u = self.thin_slots(scheme, u, watch)?;
         let m = self.removed(scheme, u, watch)?;
         Ok(scheme.set_correction_factor(&raised, m))
@@ -176,7 +176,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         let raised = scheme.to_base_modulus(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
         let u = scheme.prepare(&scheme.mod_raise_scaled(&raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Bootstrappable, 0, None, &u);
+        watch.done(Stage::Raise, 0, None, &u);
 
         if let Some(axes) = &self.axes {
             let parts = self.parts(scheme, u, watch)?;

@@ -1,36 +1,56 @@
-//! The evaluator: parameters, server keys and counters.
+//! The evaluator: parameters, server keys, the engine that computes, and counters.
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use everlevel_arith::{ArithError, TensorTable};
+use everlevel_ring::{Cpu, Engine};
 
+use super::ciphertext::Ciphertext;
+use super::resident_keys::ResidentKeys;
 use crate::counters::{Cost, Counters};
+use crate::error::SchemeError;
 use crate::keys::{EvalKeys, ServerKeys};
 use crate::params::Params;
 
-/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys. It holds no
-/// secret. Operands of one operation have one form; results have it too
-/// ([`Scheme::convert`](crate::Scheme::convert)).
-pub struct Evaluator<K: EvalKeys = ServerKeys> {
+/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
+/// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
+/// results have it too ([`Scheme::convert`](crate::Scheme::convert)).
+pub struct Evaluator<K: EvalKeys = ServerKeys, E: Engine = Cpu> {
     pub(super) params: Params,
     pub(super) keys: K,
+    pub(super) engine: Arc<E>,
+    pub(super) resident: ResidentKeys<E>,
     pub(super) counters: Counters,
     transforms_before: u64,
-    /// The transforms along the last axis, the last two, .., prime by prime: diagonals have values
-    /// there only. Computed at their first use.
-    pub(super) last_axes: Vec<Vec<OnceLock<Result<TensorTable, ArithError>>>>,
 }
 
 impl<K: EvalKeys> Evaluator<K> {
-    /// An evaluator with these keys.
+    /// An evaluator with these keys, on the processor.
     pub fn new(keys: K) -> Self {
+        let engine = keys.params().shared_cpu();
+        Self::with_engine(keys, engine, 0)
+    }
+}
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    /// An evaluator with these keys on an engine of the same ring. An engine with memory of its own
+    /// keeps copies of keys there, of at most so many bytes together; if that is less than one key,
+    /// the one that was used last.
+    ///
+    /// # Panics
+    /// If the engine computes in another ring than that of the keys' parameters.
+    pub fn with_engine(keys: K, engine: Arc<E>, key_bytes: u64) -> Self {
         let params = keys.params().clone();
-        let transforms_before = params.ring().transform_count();
-        let axes = params.slot_shape().axes().map_or(0, |axes| axes.all().len());
-        let last_axes = (0..axes)
-            .map(|_| (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect())
-            .collect();
-        Evaluator { params, keys, counters: Counters::default(), transforms_before, last_axes }
+        assert!(engine.ring().same(params.ring()), "an engine of the parameters' ring");
+        let transforms_before = engine.transform_count();
+        let resident = ResidentKeys::new(key_bytes);
+        Evaluator {
+            params,
+            keys,
+            engine,
+            resident,
+            counters: Counters::default(),
+            transforms_before,
+        }
     }
 
     /// The parameter set.
@@ -43,10 +63,37 @@ impl<K: EvalKeys> Evaluator<K> {
         &self.keys
     }
 
-    /// What was computed so far. Transforms are those of the whole ring since this evaluator was
+    /// What computes.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// A ciphertext in the memory of the engine. On the processor it shares its polynomials with
+    /// the original.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters, or a fault of the engine.
+    pub fn upload(&self, x: &Ciphertext) -> Result<Ciphertext<E>, SchemeError> {
+        x.check(self.params())?;
+        self.engine.status()?;
+        let components = x.components.iter().map(|c| self.engine.upload(c)).collect();
+        Ok(Ciphertext::new(x.meta, components))
+    }
+
+    /// A ciphertext in the memory of the processor.
+    ///
+    /// # Errors
+    /// A fault of the engine, now or before.
+    pub fn download(&self, x: &Ciphertext<E>) -> Result<Ciphertext, SchemeError> {
+        let components: Result<_, _> =
+            x.components.iter().map(|c| self.engine.download(c)).collect();
+        Ok(Ciphertext::new(x.meta, components?))
+    }
+
+    /// What was computed so far. Transforms are those of the whole engine since this evaluator was
     /// made.
     pub fn cost(&self) -> Cost {
-        let transforms = self.params.ring().transform_count() - self.transforms_before;
+        let transforms = self.engine.transform_count() - self.transforms_before;
         Cost { transforms, ..self.counters.snapshot() }
     }
 }

@@ -19,9 +19,9 @@ pub(crate) mod ciphertext;
 mod compact;
 mod diagonal;
 mod encrypt;
+mod engine_keys;
 mod evaluator;
 mod flooding;
-mod keyswitch;
 mod linear;
 pub(crate) mod message;
 mod mod_raise;
@@ -29,6 +29,7 @@ mod operands;
 mod prepared;
 mod product;
 mod relinearize;
+mod resident_keys;
 
 pub use ciphertext::Ciphertext;
 pub use compact::CompactCiphertext;
