@@ -58,7 +58,9 @@ mod server {
     use everlevel::wire::{
         BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
     };
-    use everlevel::{DigitMethod, NextUse, Params, Plaintext, Scheme, Server, Truncation, Value};
+    use everlevel::{
+        DigitKind, DigitMethod, NextUse, Params, Plaintext, Scheme, Server, Truncation, Value,
+    };
 
     use super::Table;
 
@@ -92,7 +94,7 @@ mod server {
                 self.params.spec().plain_prime,
                 2,
                 1,
-                DigitMethod::Geelen { extra_depth: 0 },
+                DigitMethod::new(DigitKind::Geelen),
             )?;
             let low = self.server.apply(&difference, |s, x| Ok(s.reduce_plain_modulus(x, 1)?))?;
             let high =

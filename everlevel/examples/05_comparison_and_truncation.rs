@@ -65,7 +65,9 @@ mod server {
     use everlevel::wire::{
         BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
     };
-    use everlevel::{Comparison, DigitMethod, Evaluator, NextUse, Params, Scheme, Truncation};
+    use everlevel::{
+        Comparison, DigitKind, DigitMethod, Evaluator, NextUse, Params, Scheme, Truncation,
+    };
 
     pub fn areas(params: &Params, keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
         let (keys, _) = server_keys::from_bytes(params, keys, &ReadOptions::default())?;
@@ -73,7 +75,7 @@ mod server {
         let (sides, _) = ciphertexts::from_bytes(params, upload, &fresh)?;
         let [length, width] = &sides[..] else { return Err("expected two columns".into()) };
 
-        let method = DigitMethod::Geelen { extra_depth: 0 };
+        let method = DigitMethod::new(DigitKind::Geelen);
         let (truncation, comparison) =
             (Truncation::new(17, 4, 1, method)?, Comparison::new(17, 3, method)?);
         println!("truncation: {:?}, comparison: {:?}", truncation.costs(), comparison.costs());

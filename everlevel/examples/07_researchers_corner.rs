@@ -3,11 +3,11 @@
 //! depth, products and the capacity that it takes.
 //!
 //! The problem: x = z + p m modulo p^2 with a balanced digit z; m is wanted. The idea: x^p = z^p
-//! modulo p^2, whatever m is, and z^p - z = p w(z) for a polynomial w modulo p. So m = (x - x^p)/p
-//! + w(x mod p): one power modulo p^2, without constants, and a polynomial at the smaller modulus
-//! p. (Halevi and Shoup (2015) evaluate x^p - p w(x) modulo p^2.) At p = 17 it takes a little less
-//! capacity than theirs, and more products; at p = 127 more of both, as the sum over the giants
-//! comes a level after the deepest of them.
+//! modulo p^2, whatever m is, and z^p - z = p w(z) for a polynomial w modulo p. So m = (x -
+//! x^p)/p + w(x mod p): one power modulo p^2, without constants, and a polynomial at the smaller
+//! modulus p. (Halevi and Shoup (2015) evaluate x^p - p w(x) modulo p^2.) At p = 17 it takes a
+//! little less capacity than theirs, and more products; at p = 127 more of both, as the sum over
+//! the giants comes a level after the deepest of them.
 //!
 //! `cargo run --release -p everlevel --example 07_researchers_corner`; with `-- --secure` at 128
 //! bits and p = 127, in 0.4 GiB and a minute or two.

@@ -1,9 +1,8 @@
 //! The key owner's side.
 
+use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_scheme::{
-    Ciphertext, FloodingPolicy, KeyPlan, Params, Plaintext, PublicKey, SecretKey, ServerKeys,
-};
+use everlevel_scheme::{KeyPlan, Params, Plaintext};
 use rand_core::CryptoRng;
 
 use crate::error::Error;

@@ -269,7 +269,7 @@ impl Datasheet {
                 self.relinearization_key_bytes as f64 / 1048576.0
             ),
         );
-        line("levels", format!("{} places on the ladder of moduli", self.levels));
+        line("levels", format!("{} in the modulus chain", self.levels));
         let sparse = self
             .encapsulated()
             .map_or(String::new(), |h| format!("; encapsulated: ternary of weight {h}"));

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, Explanation, Params, Recorded, RecordedCiphertext, ServerKeys,
-};
+use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
 use crate::server::Server;
@@ -43,8 +42,35 @@ pub struct Explainer<K: EvalKeys = ServerKeys> {
     auto: Session<Recorded<Evaluator<K>>>,
 }
 
+impl<K: EvalKeys> Server<K> {
+    /// The same server, writing down what every operation does to level and noise.
+    ///
+    /// # Errors
+    /// Those of planning its bootstrapping, which worked before.
+    pub fn explainer(&self) -> Result<Explainer<K>, Error> {
+        Explainer::new(self, Recorded::new(self.evaluator.clone(), self.params()))
+    }
+
+    /// The same, measuring the noise of every result with the secret key: for the key's owner. The
+    /// measurements depend on the key and must not be shared.
+    ///
+    /// # Errors
+    /// As [`Server::explainer`].
+    #[cfg(feature = "diagnostics")]
+    pub fn measuring_explainer(
+        &self,
+        secret: Arc<everlevel_bgv::SecretKey>,
+    ) -> Result<Explainer<K>, Error> {
+        let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
+        Explainer::new(
+            self,
+            Recorded::new(self.evaluator.clone(), self.params()).with_probe(measure),
+        )
+    }
+}
+
 impl<K: EvalKeys> Explainer<K> {
-    pub(crate) fn new(server: &Server<K>, traced: Recorded<Evaluator<K>>) -> Result<Self, Error> {
+    fn new(server: &Server<K>, traced: Recorded<Evaluator<K>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =

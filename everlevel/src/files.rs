@@ -4,7 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use everlevel_scheme::{KeyPlan, PublicKey, SchemeError, SecretKey};
+use everlevel_bgv::{PublicKey, SecretKey};
+use everlevel_scheme::{KeyPlan, SchemeError};
 use everlevel_wire::file::{Existing, write_file, write_secret_file};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, Metadata, WireError, public_key, secret_key,

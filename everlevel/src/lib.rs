@@ -65,20 +65,22 @@ pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
 pub use vectors::SlotCopy;
 
 pub use everlevel_arith::Backend;
+pub use everlevel_bgv::{
+    Ciphertext, CompactCiphertext, EvalKeys, Evaluator, FloodingPolicy, PreparedPlaintext,
+    PublicKey, SecretKey, ServerKeys,
+};
 pub use everlevel_circuit::bootstrap::{
     BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport,
     TimeModel,
 };
-pub use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
+pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{CircuitError, ClearLowestDigit, Comparison, Session, Truncation};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Bootstrappable, Ciphertext, CompactCiphertext, Cost, EvalKeys, Evaluator, Explanation,
-    FloodingPolicy, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots,
-    Plaintext, PreparedPlaintext, PublicKey, Recorded, RecordedCiphertext, Scheme, SchemeError,
-    SecretKey, ServerKeys, Step,
+    Bootstrappable, Cost, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, PeriodicSlots, Plaintext, Recorded, RecordedCiphertext, Scheme, SchemeError, Step,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.
@@ -91,9 +93,14 @@ pub mod aes {
     pub use everlevel_aes::*;
 }
 
-/// The schemes in full: parameters, keys, noise.
+/// Parameters, levels, noise bounds, the traits of schemes and the no-op scheme.
 pub mod scheme {
     pub use everlevel_scheme::*;
+}
+
+/// BGV and BFV: keys, encryption and evaluation.
+pub mod bgv {
+    pub use everlevel_bgv::*;
 }
 
 /// Files and messages: the wire format of everything that a client and a server exchange or keep.

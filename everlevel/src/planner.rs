@@ -271,7 +271,7 @@ pub fn multiplications_left(params: &Params, meta: &Meta, needed: f64) -> usize 
 }
 
 /// log2 of the probability that a computation of this cost breaks its bounds:
-/// [`Params::failure_log2`].
+/// [`NoiseTracker::failure_log2`](everlevel_scheme::noise::NoiseTracker::failure_log2).
 pub fn failure_log2(params: &Params, cost: &Cost) -> f64 {
     params.noise().failure_log2(cost)
 }

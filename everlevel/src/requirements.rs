@@ -247,7 +247,7 @@ fn base_spec(
         base_bits,
         word_bits,
         words: 0,
-        // Short primes of different sizes let the ladder stop near any size.
+        // Short primes of different sizes let the chain stop near any size.
         fine_bits: vec![word_bits - 4, word_bits - 8],
         special,
         digit_size: special,

@@ -3,16 +3,14 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::sums::sum_by_keys;
 use everlevel_circuit::{CircuitError, Session, rotate_by_keys};
-use everlevel_scheme::{
-    Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Recorded, Scheme, ServerKeys,
-};
+use everlevel_scheme::{Params, Plaintext, Scheme};
 
 use crate::error::Error;
-use crate::explainer::Explainer;
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same
 /// message.
@@ -30,7 +28,7 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 /// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file
 /// ([`crate::wire::FileKeys`]).
 pub struct Server<K: EvalKeys = ServerKeys> {
-    evaluator: Arc<Evaluator<K>>,
+    pub(crate) evaluator: Arc<Evaluator<K>>,
     bootstrapper: Option<Arc<Bootstrapper<Evaluator<K>>>>,
     auto: Session<Evaluator<K>>,
 }
@@ -98,31 +96,6 @@ impl<K: EvalKeys> Server<K> {
     pub fn bootstrap(&self, x: &Ciphertext) -> Result<Ciphertext, Error> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         Ok(bootstrapper.bootstrap(&self.evaluator, x)?)
-    }
-
-    /// The same server, writing down what every operation does to level and noise.
-    ///
-    /// # Errors
-    /// Those of planning its bootstrapping, which worked before.
-    pub fn explainer(&self) -> Result<Explainer<K>, Error> {
-        Explainer::new(self, Recorded::new(self.evaluator.clone(), self.params()))
-    }
-
-    /// The same, measuring the noise of every result with the secret key: for the key's owner. The
-    /// measurements depend on the key and must not be shared.
-    ///
-    /// # Errors
-    /// As [`Server::explainer`].
-    #[cfg(feature = "diagnostics")]
-    pub fn measuring_explainer(
-        &self,
-        secret: Arc<everlevel_scheme::SecretKey>,
-    ) -> Result<Explainer<K>, Error> {
-        let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
-        Explainer::new(
-            self,
-            Recorded::new(self.evaluator.clone(), self.params()).with_probe(measure),
-        )
     }
 
     /// Runs a program on named values of one plaintext modulus and returns its outputs. `progress`

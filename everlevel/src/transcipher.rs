@@ -4,13 +4,11 @@ use everlevel_aes::{
     Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout,
     Mode, Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{
-    Bootstrappable, Ciphertext, EvalKeys, Evaluator, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
-    PublicKey, Scheme, SecretKey,
-};
+use everlevel_scheme::{Bootstrappable, KeyPlan, Level, Meta, NoOp, Params, Plaintext, Scheme};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 

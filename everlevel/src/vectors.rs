@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator};
 use everlevel_circuit::{CircuitError, rotate_by_keys};
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{Ciphertext, EvalKeys, Evaluator, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::Error;
 use crate::server::{Server, Value};
@@ -216,8 +217,9 @@ fn matrix_product<K: EvalKeys>(
 
 #[cfg(test)]
 mod tests {
+    use everlevel_bgv::ServerKeys;
+    use everlevel_scheme::OptIn;
     use everlevel_scheme::params::spec;
-    use everlevel_scheme::{OptIn, ServerKeys};
 
     use super::*;
     use crate::{Client, bootstrap_plan, general_keys};

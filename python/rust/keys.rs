@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use everlevel::bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel::circuit::expression::Program;
 use everlevel::files::KeyFiles;
-use everlevel::scheme::keys::{BootstrapKey, SwitchingKey};
 use everlevel::scheme::spec::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use everlevel::circuit::expression::Program;
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison,
-    DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy, StageObserver,
-    StageReport, Truncation, Value,
+    DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
+    StageObserver, StageReport, Truncation, Value,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ use crate::runtime::{Progress, detached};
 use crate::values::slice;
 
 /// How digits are removed: of least depth.
-const METHOD: DigitMethod = DigitMethod::Geelen { extra_depth: 0 };
+const METHOD: DigitMethod = DigitMethod::new(DigitKind::Geelen);
 
 /// Computes with server keys, bootstrapping by itself.
 #[pyclass(frozen, module = "everlevel._everlevel")]

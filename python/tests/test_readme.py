@@ -48,7 +48,7 @@ def resolved(name):
 
 def commands():
     """The table of the program's commands, and what it names here."""
-    table = README.split("## Beside the program\n")[1].split("\n\n")[0]
+    table = README.split("## Command-line equivalents\n")[1].split("\n\n")[0]
     rows = [re.findall(r"`([^`]*)`", row.split("|")[1]) for row in table.splitlines()[2:]]
     here = [re.findall(r"`(everlevel[.\w]*)`", row.split("|")[2]) for row in table.splitlines()[2:]]
     return {command: names for row, names in zip(rows, here) for command in row}

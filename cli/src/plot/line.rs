@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::{Axis, COLOURS, escaped, file, legend};
+use super::axis::Axis;
+use super::svg::{COLOURS, Sample, escaped, file, legend};
 
 /// A plot: series of points over a common horizontal axis.
 #[derive(Serialize)]
@@ -47,32 +48,32 @@ pub enum Join {
     Steps,
     /// Not at all: dots.
     Dots,
-    /// They are bars.
-    Bar,
 }
 
 const HEIGHT: f64 = 520.0;
 /// Straight lines with no more points than this show them.
 const FEW: usize = 16;
 /// Left, top, right, bottom of the frame.
-pub(super) const FRAME: [f64; 4] = [70.0, 70.0, 940.0, 440.0];
+const FRAME: [f64; 4] = [70.0, 70.0, 940.0, 440.0];
 
 impl LinePlot {
     /// A file of its own.
     pub fn svg(&self) -> String {
-        file(&self.title, &self.description, self.height(), &self.body())
+        file(&self.title, &self.description, FRAME[0], self.height(), &self.body())
     }
 
-    pub(super) fn height(&self) -> f64 {
+    /// How high it is, with the title and the legend.
+    pub fn height(&self) -> f64 {
         HEIGHT - 18.0 + 18.0 * legend(&mut String::new(), FRAME[0], 0.0, &self.names()) as f64
     }
 
-    fn names(&self) -> Vec<(&str, Join)> {
-        self.series.iter().map(|s| (s.name.as_str(), s.join)).collect()
+    fn names(&self) -> Vec<(&str, Sample)> {
+        let sample = |join| if join == Join::Dots { Sample::Dot } else { Sample::Line };
+        self.series.iter().map(|s| (s.name.as_str(), sample(s.join))).collect()
     }
 
     /// What is drawn, without the title.
-    pub(super) fn body(&self) -> String {
+    pub fn body(&self) -> String {
         let points = || {
             self.series
                 .iter()

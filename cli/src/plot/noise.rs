@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Join, LinePlot, Series};
+use super::line::{Join, LinePlot, Series};
 
 /// What an operation left, as `everlevel explain --json` has it.
 #[derive(Deserialize)]

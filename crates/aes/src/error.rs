@@ -125,8 +125,8 @@ pub enum AesError {
     },
     /// Slots without a subfield of bytes.
     #[error(
-        "slot degree {degree} is not a multiple of 8, so slots cannot hold bytes; choose a \
-         parameter set whose slot degree is"
+        "slot degree {degree} is not a multiple of 8, so slots cannot hold bytes; choose \
+         another ring or use the bit-sliced method"
     )]
     NoBytes {
         /// The degree of a slot.

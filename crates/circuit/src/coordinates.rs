@@ -3,8 +3,8 @@
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
 
-use crate::axis_transform::AxisTransform;
 use crate::error::CircuitError;
+use crate::transform::AxisTransform;
 
 /// The coordinates of whole slots in the normal basis of [`AxisTransform::coeff_to_slot`], as d
 /// thin ciphertexts: prepared for one level.

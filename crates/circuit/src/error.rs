@@ -3,6 +3,8 @@
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 
+use crate::digits::kind::expected_names;
+
 /// What can be wrong with a circuit or with its use.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -174,10 +176,7 @@ pub enum CircuitError {
         reason: &'static str,
     },
     /// A digit removal that does not exist.
-    #[error(
-        "no digit removal is named {name:?}: expected product_tree, paterson_stockmeyer, global, \
-         halevi_shoup, chen_han, geelen, geelen_composed or local, with _1, _2, .. for a variant"
-    )]
+    #[error("no digit removal is named {name:?}: expected {}, N being a number", expected_names())]
     UnknownMethod {
         /// The name asked for.
         name: String,

@@ -9,14 +9,14 @@
 //!
 //! * [`linear`]: sparse sums of diagonals, composed, split into baby and giant steps.
 //! * [`transform`]: slot-to-coefficient and back, the transform of the slots as a few merged linear
-//!   maps; [`axis_transform`]: the same for odd indices, axis by axis.
+//!   maps: by butterflies for powers of two, axis by axis for odd indices.
 //! * [`unpack`]: a polynomial taken apart into d polynomials in X^d, and put together again;
 //!   [`coordinates`]: over odd indices d coordinates of the slots.
 //! * [`sums`], [`rotate_along`]: traces, sums and rotations along the dimensions of the slots.
 //! * [`straight_line`], [`poly`]: straight-line programs; Paterson–Stockmeyer at least depth,
 //!   product trees.
-//! * [`digits`]: digit removal by eight methods; [`Truncation`], [`Comparison`]: what else it is
-//!   good for.
+//! * [`digits`]: digit removal by each [`digits::DigitKind`]; [`Truncation`], [`Comparison`]: what
+//!   else it is good for.
 //! * [`bootstrap`]: all of these in a row, in three modes, observed stage by stage; a planner.
 //! * [`expression`]: programs written down, as on the command line.
 //! * [`Session`]: an evaluator that bootstraps by itself, for circuits of any depth.
@@ -40,11 +40,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform.rs` (powers of two) and
-//! to `linear/axis_map.rs` and `axis_transform.rs` (odd indices).
+//! Slot-shape-specific knowledge is confined to `slots.rs` and `transform/columns.rs` (powers of
+//! two), to `linear/axis_map.rs` and `transform/axes.rs` (odd indices), and to `bootstrap/path`.
 #![forbid(unsafe_code)]
 
-pub mod axis_transform;
 pub mod bootstrap;
 #[cfg(test)]
 mod clear;

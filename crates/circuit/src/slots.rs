@@ -1,7 +1,7 @@
 //! The group that moves the slots of a power-of-two ring, and what it does to periodic vectors.
 //!
-//! Shape-specific, with `transform.rs`: all other files see [`SlotMove`] only as the label of a
-//! diagonal.
+//! Shape-specific, with `transform/columns.rs`: all other files see [`SlotMove`] only as the label
+//! of a diagonal.
 
 use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::PeriodicSlots;

@@ -6,7 +6,9 @@
 
 use everlevel_scheme::{NextUse, Scheme};
 
-use crate::digits::{DigitMethod, DigitProblem, DigitRemoval, SENSIBLE_POINTS, digit_polynomial};
+use crate::digits::{
+    DigitKind, DigitMethod, DigitProblem, DigitRemoval, SENSIBLE_POINTS, digit_polynomial,
+};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
@@ -18,10 +20,10 @@ use crate::straight_line::CircuitCosts;
 ///
 /// ```
 /// use everlevel_circuit::Truncation;
-/// use everlevel_circuit::digits::DigitMethod;
+/// use everlevel_circuit::digits::{DigitKind, DigitMethod};
 ///
 /// // Fixed-point numbers with two digits to the base 17, and one after the point: one is to be dropped after a product.
-/// let truncation = Truncation::new(17, 3, 1, DigitMethod::ChenHan { extra_depth: 0 })?;
+/// let truncation = Truncation::new(17, 3, 1, DigitMethod::new(DigitKind::ChenHan))?;
 /// assert_eq!((truncation.costs().depth, truncation.costs().products), (6, 11));
 /// # Ok::<(), everlevel_circuit::CircuitError>(())
 /// ```
@@ -107,7 +109,7 @@ impl ClearLowestDigit {
     /// [`CircuitError::Ring`], [`CircuitError::DigitProblem`] for r = 1 and where p r is above
     /// 8192, [`CircuitError::Ring`] if p is no prime.
     pub fn new(p: u64, r: u32) -> Result<Self, CircuitError> {
-        DigitMethod::Geelen { extra_depth: 0 }.check(&DigitProblem::all_digits(p, r, 1))?;
+        DigitMethod::new(DigitKind::Geelen).check(&DigitProblem::all_digits(p, r, 1))?;
         let polynomial = digit_polynomial(PrimePower::new(p, r)?, 1, p / 2)?;
         Ok(ClearLowestDigit { digit: PolynomialPlan::new(&[polynomial], DepthGoal::Least)? })
     }
@@ -154,8 +156,8 @@ impl Comparison {
     ///
     /// # Errors
     /// [`CircuitError::DigitProblem`] for p = 2 and for p above 8192, where the polynomial has no
-    /// sensible circuit; [`CircuitError::Ring`] if p is no prime; as [`Truncation::new`] for v = r
-    /// - 1 (a `method` that does not remove r - 1 digits of r).
+    /// sensible circuit; [`CircuitError::Ring`] if p is no prime; as [`Truncation::new`] for v =
+    /// r - 1 (a `method` that does not remove r - 1 digits of r).
     pub fn new(p: u64, r: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let (modulus, prime) = (PrimePower::new(p, r)?, PrimePower::new(p, 1)?);
         if p == 2 || p > SENSIBLE_POINTS {
@@ -269,9 +271,9 @@ mod tests {
     use super::*;
     use crate::clear::{Clear, Value};
 
-    const CHEN_HAN: DigitMethod = DigitMethod::ChenHan { extra_depth: 0 };
-    const GEELEN: DigitMethod = DigitMethod::Geelen { extra_depth: 0 };
-    const CLOSED: DigitMethod = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
+    const CHEN_HAN: DigitMethod = DigitMethod::new(DigitKind::ChenHan);
+    const GEELEN: DigitMethod = DigitMethod::new(DigitKind::Geelen);
+    const CLOSED: DigitMethod = DigitMethod::new(DigitKind::PatersonStockmeyer);
 
     /// All integers from `first` on, once each modulo p^r.
     fn integers(p: u64, r: u32, first: i64) -> Vec<i64> {

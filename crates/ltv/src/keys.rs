@@ -241,7 +241,7 @@ impl LtvSecretKey {
         let mut phase = self.phase(ciphertext)?;
         let coefficients = self.params().ring().parities(&phase);
         phase.wipe();
-        Ok(Plaintext::modulo_p(coefficients))
+        Ok(Plaintext::from_reduced(coefficients.into(), 1))
     }
 
     /// log2 of the largest coefficient of the phase, to be compared with

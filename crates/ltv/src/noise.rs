@@ -26,7 +26,7 @@ use everlevel_ring::sample;
 use everlevel_scheme::noise::log_add;
 
 use crate::adic::AdicRing;
-use crate::spec::Gadget;
+use crate::gadget::Gadget;
 
 /// α: how many deviations of a coefficient must stay below half the modulus.
 pub const MARGIN: f64 = 8.0;

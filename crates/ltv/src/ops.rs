@@ -219,7 +219,7 @@ impl Scheme for LtvEvaluator {
         match values {
             DiagonalValues::LastDimensions(elements) if e == 1 => {
                 let coefficients = plain.embed_last(&plain.encode_last(elements, e)?, e)?;
-                self.prepared_diagonal(&Plaintext::modulo_p(coefficients))
+                self.prepared_diagonal(&Plaintext::from_reduced(coefficients.into(), 1))
             }
             _ => Err(unsupported(
                 "diagonal",

@@ -8,9 +8,10 @@ use zeroize::Zeroizing;
 
 use crate::adic::AdicPoly;
 use crate::ciphertext::LtvCiphertext;
+use crate::gadget::KeyForm;
 use crate::keys::{LtvPublicKey, LtvSecretKey};
 use crate::spec::{LtvParams, rows};
-use crate::switching::{KeyForm, LtvEvalKeys, SwitchingKey};
+use crate::switching::{LtvEvalKeys, SwitchingKey};
 
 /// Depths from outside stay below, so that counting on cannot overflow.
 const DEPTH_LIMIT: u32 = 1 << 30;

@@ -9,25 +9,8 @@ use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
 use serde::{Deserialize, Serialize};
 
 use crate::adic::{AdicPoly, AdicRing};
+use crate::gadget::{Gadget, KeyForm};
 use crate::noise::AverageCase;
-use crate::switching::KeyForm;
-
-/// Into which digits key switching cuts a ciphertext.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Gadget {
-    /// Digits to the base 2^bits; 1 bit in the paper, windows in Öztürk, Doröz, Savaş and Sunar
-    /// (2015).
-    Windows {
-        /// The bits of a digit, 1 to 16.
-        bits: u32,
-    },
-    /// Digits to the base p^rows, and p^rows as a special modulus, by which results are divided.
-    Hybrid {
-        /// The rows of a digit, 1 to 16.
-        rows: usize,
-    },
-}
 
 /// What defines a parameter set. The plaintext modulus is 2.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +28,8 @@ pub struct LtvSpec {
     pub gadget: Gadget,
 }
 
-/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and X^4096
-/// + 1 with 125 bits, of the paper's section 8.
+/// (name, m, bits of p, t, gadget) of the sets: the paper's two, small ones with slots, and
+/// X^4096 + 1 with 125 bits, of the paper's section 8.
 type Row = (&'static str, u64, u32, usize, Gadget);
 
 /// The sets there are. None is secure; see the [crate](crate).
@@ -261,7 +244,7 @@ impl LtvParams {
     /// # Errors
     /// More values than slots, one that is no bit, or a ring without slots.
     pub fn encode(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::modulo_p(self.plain()?.encode(values, 1)?))
+        Ok(Plaintext::from_reduced(self.plain()?.encode(values, 1)?.into(), 1))
     }
 
     /// The bits in the slots.
@@ -278,7 +261,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of values, one that is no bit, or a ring without slots.
     pub fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Ok(Plaintext::modulo_p(self.plain()?.encode_elements(values, 1)?))
+        Ok(Plaintext::from_reduced(self.plain()?.encode_elements(values, 1)?.into(), 1))
     }
 
     /// The elements of GF(2^d) in the slots.
@@ -294,7 +277,7 @@ impl LtvParams {
     /// # Errors
     /// Another number of coefficients, or one that is no bit.
     pub fn from_coefficients(&self, coefficients: Vec<u64>) -> Result<Plaintext, SchemeError> {
-        let plaintext = Plaintext::modulo_p(coefficients);
+        let plaintext = Plaintext::from_reduced(coefficients.into(), 1);
         self.message(&plaintext).map(|_| plaintext)
     }
 

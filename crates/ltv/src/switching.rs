@@ -5,26 +5,15 @@ use std::collections::BTreeMap;
 use everlevel_ring::{Eval, GaloisElement, Poly};
 use everlevel_scheme::Level;
 use rand_core::CryptoRng;
-use serde::{Deserialize, Serialize};
 
 use crate::adic::{AdicPoly, AdicRing};
+use crate::gadget::{Gadget, KeyForm};
 use crate::keys::{LtvSecretKey, key_polynomial};
-use crate::spec::{Gadget, LtvParams, rows};
+use crate::spec::{LtvParams, rows};
 
 /// How many digits are transformed before their products with the key are added up: bounds the
 /// memory that many small digits take.
 const GROUP: usize = 32;
-
-/// How keys are kept: the two rows of the paper's Table 6.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KeyForm {
-    /// In the transform domain. As blocks of rows have the same transform primes at every level,
-    /// these are the keys of all levels.
-    Evaluations,
-    /// In digits, less than half the memory; transformed at every use.
-    Polynomial,
-}
 
 /// One digit of a key: ζ_j.
 pub(crate) enum KeyDigit {

@@ -4,11 +4,7 @@ use crate::error::SchemeError;
 use crate::noise::Meta;
 
 /// Refuses operands of different plaintext moduli.
-pub(crate) fn same_modulus(
-    left: u32,
-    right: u32,
-    operation: &'static str,
-) -> Result<(), SchemeError> {
+pub fn same_modulus(left: u32, right: u32, operation: &'static str) -> Result<(), SchemeError> {
     if left == right {
         Ok(())
     } else {
@@ -17,7 +13,7 @@ pub(crate) fn same_modulus(
 }
 
 /// Refuses ciphertexts of different plaintext moduli or forms.
-pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
+pub fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
     if a.form != b.form {
         return Err(SchemeError::FormMismatch {
             operation,
@@ -28,7 +24,8 @@ pub(crate) fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(
     same_modulus(a.exponent, b.exponent, operation)
 }
 
-pub(crate) fn no_parts() -> SchemeError {
+/// The refusal of a linear map without parts.
+pub fn no_parts() -> SchemeError {
     SchemeError::BadArgument {
         what: "linear map",
         expected: "at least one part".into(),

@@ -70,16 +70,17 @@ impl Counters {
     }
 
     /// `count` passes over limbs of `degree` words.
-    pub(crate) fn limbs(&self, count: usize, degree: usize) {
+    pub fn limbs(&self, count: usize, degree: usize) {
         self.bytes.fetch_add((count * degree * 8) as u64, Relaxed);
     }
 
-    pub(crate) fn transforms(&self, count: usize) {
+    /// Counts transforms of one limb.
+    pub fn transforms(&self, count: usize) {
         self.transforms.fetch_add(count as u64, Relaxed);
     }
 
     /// The division of a ciphertext's `polynomials` that takes them from one basis to another.
-    pub(crate) fn rounding(&self, polynomials: usize, from: Basis, to: Basis, degree: usize) {
+    pub fn rounding(&self, polynomials: usize, from: Basis, to: Basis, degree: usize) {
         self.roundings.fetch_add(1, Relaxed);
         // What falls is read and written once; each limb that remains: the remainder is written,
         // then read with the limb, the result is written.

@@ -11,7 +11,7 @@ use crate::params::Params;
 /// powers of two in a power of X, in natural order (2 period of them, or 16 where that is less, as
 /// transforms have at least so many points); for indices with axes in the X_a of the last axes, in
 /// the order of these.
-pub(crate) fn diagonal_plaintext(
+pub fn diagonal_plaintext(
     params: &Params,
     values: &DiagonalValues,
     e: u32,

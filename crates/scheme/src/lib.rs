@@ -1,35 +1,33 @@
-//! Schemes of everlevel: BGV and BFV over ring-LWE and over NTRU, and the no-op scheme that runs
-//! every circuit without cryptography.
+//! What every scheme of everlevel shares, without cryptography: parameters, levels, noise bounds,
+//! the traits that circuits are written against, and the no-op scheme.
 //!
-//! Both implement one verb set, [`Scheme`] (and [`Bootstrappable`] for bootstrapping), over the
-//! same model of levels and noise ([`noise`]), so a circuit that passes on [`NoOp`] passes on
-//! [`Evaluator`] with the same levels, the same keys and the same refusals.
-//!
-//! A program on the key owner's side holds a [`SecretKey`]; one on the server's side holds
-//! [`ServerKeys`], which no secret can be put into.
+//! A scheme implements [`Scheme`] (and [`Bootstrappable`] for bootstrapping) over one model of
+//! levels and noise ([`noise`]), so a circuit that passes on [`NoOp`] passes on the BGV evaluator
+//! of `everlevel-bgv` with the same levels, the same keys and the same refusals. No key and no
+//! polynomial of a ciphertext is known here.
 
 mod checks;
 mod counters;
 mod diagonal;
 mod error;
-pub mod keys;
+mod key_plan;
 pub mod noise;
 pub mod noop;
 mod ops;
 pub mod params;
 mod plaintext;
 pub mod record;
-pub mod rlwe;
 pub mod spec;
 
+pub use checks::{no_parts, same_kind, same_modulus};
 pub use counters::{Cost, Counters};
+pub use diagonal::diagonal_plaintext;
 pub use error::SchemeError;
-pub use keys::{EvalKeys, KeyPlan, PublicKey, SecretKey, ServerKeys};
+pub use key_plan::KeyPlan;
 pub use noise::Meta;
 pub use noop::NoOp;
 pub use ops::{Bootstrappable, DiagonalValues, PeriodicSlots, Scheme};
 pub use params::{OptIn, Params};
-pub use plaintext::Plaintext;
+pub use plaintext::{Plaintext, message_coefficients};
 pub use record::{Explanation, Recorded, RecordedCiphertext, Step};
-pub use rlwe::{Ciphertext, CompactCiphertext, Evaluator, FloodingPolicy, PreparedPlaintext};
 pub use spec::{Form, Level, NextUse, ParamsSpec};

@@ -65,7 +65,7 @@ pub trait Scheme: Send + Sync {
     /// The exponent e of the plaintext modulus p^e of `x`.
     fn plain_exponent(&self, x: &Self::Ciphertext) -> u32;
 
-    /// The level of `x`: its place on the ladder of moduli, 0 being the lowest.
+    /// The level of `x`: its place in the modulus chain, 0 being the lowest.
     fn level(&self, x: &Self::Ciphertext) -> Level;
 
     /// log2 of the bound on the canonical norm of the phase of `x` (in BFV form of t times that,
@@ -364,7 +364,7 @@ pub trait Scheme: Send + Sync {
 /// * *round* it (message bypass, docs/adr/0003): [`Bootstrappable::mod_raise_overflow`] gives the
 ///   overflow part u, whose removal gives h = -I modulo p^r, and q0 h is added to
 ///   [`Bootstrappable::mod_raise_message`].
-pub trait Bootstrappable: Scheme {
+pub trait Bootstrappable: Scheme + 'static {
     /// What the first step leaves for the others.
     type Base: Send + Sync;
 

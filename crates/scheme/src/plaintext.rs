@@ -89,10 +89,10 @@ impl Plaintext {
         Ok(Plaintext { coefficients, exponent })
     }
 
-    /// A plaintext modulo p by its coefficients in natural order, for a scheme that has parameters
-    /// of its own. Who takes it checks how many there are; those above p count modulo p.
-    pub fn modulo_p(coefficients: Vec<u64>) -> Self {
-        Plaintext { coefficients: coefficients.into(), exponent: 1 }
+    /// A plaintext by coefficients in natural order that are reduced modulo p^exponent, for schemes
+    /// that have computed them. Unchecked: whoever takes the plaintext checks their number.
+    pub fn from_reduced(coefficients: Zeroizing<Vec<u64>>, exponent: u32) -> Self {
+        Plaintext { coefficients, exponent }
     }
 
     fn check_exponent(params: &Params, exponent: u32) -> Result<(), SchemeError> {
@@ -214,7 +214,7 @@ impl Plaintext {
     }
 
     /// log2 of the root mean square of the embeddings of the centered coefficients.
-    pub(crate) fn root_mean_square_bits(&self, params: &Params) -> f64 {
+    pub fn root_mean_square_bits(&self, params: &Params) -> f64 {
         let real: Vec<f64> = params
             .plaintext_ring()
             .centered(&self.coefficients, self.exponent)
@@ -237,7 +237,7 @@ impl Plaintext {
 }
 
 /// The centered coefficients of a plaintext of these parameters, in natural order.
-pub(crate) fn message_coefficients(
+pub fn message_coefficients(
     params: &Params,
     plaintext: &Plaintext,
 ) -> Result<Zeroizing<Vec<i64>>, SchemeError> {

@@ -10,6 +10,9 @@ pub fn digest(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |h, &byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
+/// Notes what an operation returned, under its name, and hands a ciphertext on.
+type Add<'a, C> = dyn FnMut(&str, Result<C, SchemeError>) -> Option<C> + 'a;
+
 /// A scheme with two ciphertexts to compute on.
 pub struct Operations<'a, S: Scheme> {
     /// The scheme.
@@ -57,7 +60,7 @@ impl<S: Scheme> Operations<'_, S> {
         }
         let together = s.prepare_together(&[a, b], NextUse::Product);
         let product = together.and_then(|xs| s.mul_lazy_aligned(&xs[0], &xs[1]));
-        add("mul_prepared", product.and_then(|x| s.relinearize(&x, NextUse::Product)));
+        add("mul_lazy_aligned", product.and_then(|x| s.relinearize(&x, NextUse::Product)));
         // Deeper and deeper, at lower levels and with other factors.
         let mut deep = Some(a.clone());
         for depth in 1..=4 {
@@ -80,10 +83,7 @@ impl<S: Scheme> Operations<'_, S> {
         lines
     }
 
-    fn automorphisms(
-        &self,
-        add: &mut dyn FnMut(&str, Result<S::Ciphertext, SchemeError>) -> Option<S::Ciphertext>,
-    ) {
+    fn automorphisms(&self, add: &mut Add<'_, S::Ciphertext>) {
         let (s, [a, _]) = (self.scheme, self.inputs);
         let gs = self.automorphisms;
         for &g in gs {

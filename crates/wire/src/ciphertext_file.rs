@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use everlevel_scheme::{Ciphertext, Params};
+use everlevel_bgv::Ciphertext;
+use everlevel_scheme::Params;
 
 use crate::ciphertexts::{DESCRIPTOR_BYTES, fill, planned, read_one};
 use crate::error::WireError;
@@ -189,7 +190,8 @@ impl CiphertextReader {
 
 #[cfg(test)]
 mod tests {
-    use everlevel_scheme::{OptIn, Plaintext, SecretKey};
+    use everlevel_bgv::SecretKey;
+    use everlevel_scheme::{OptIn, Plaintext};
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;
 

@@ -2,8 +2,9 @@
 
 use std::borrow::Borrow;
 
+use everlevel_bgv::Ciphertext;
 use everlevel_ring::Basis;
-use everlevel_scheme::{Ciphertext, Form, Level, Meta, Params};
+use everlevel_scheme::{Form, Level, Meta, Params};
 use rayon::prelude::*;
 
 use crate::error::WireError;

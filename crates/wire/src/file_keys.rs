@@ -7,10 +7,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use everlevel_bgv::keys::{BootstrapKey, ServerKey, SwitchingKey};
+use everlevel_bgv::{EvalKeys, SecretKey, ServerKeys};
 use everlevel_ring::{Basis, GaloisElement};
-use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchingKey};
 use everlevel_scheme::spec::GadgetId;
-use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, SecretKey, ServerKeys};
+use everlevel_scheme::{KeyPlan, Params, SchemeError};
 use rand_core::CryptoRng;
 
 use crate::cache::Cache;

@@ -1,7 +1,7 @@
 //! The records of server keys: what each is for, and how it is laid out.
 
+use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel_ring::{Basis, Eval, Gadget, GaloisElement, Poly};
-use everlevel_scheme::keys::{BootstrapKey, SwitchingKey};
 use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyPlan, Level, Params};
 

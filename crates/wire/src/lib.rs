@@ -14,7 +14,8 @@
 //! [`BoundPolicy`] says, and not at all by default.
 //!
 //! ```
-//! use everlevel_scheme::{OptIn, Params, Plaintext, SecretKey};
+//! use everlevel_bgv::SecretKey;
+//! use everlevel_scheme::{OptIn, Params, Plaintext};
 //! use everlevel_wire::{BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts};
 //! use rand_chacha::ChaCha20Rng;
 //! use rand_core::SeedableRng;

@@ -61,10 +61,9 @@ pub fn from_bytes(
     Ok((Params::new(spec, opt_in)?, metadata))
 }
 
-/// The specification of the named set with this id, if it is one of [`names`], of a paper's chapter
-/// or of NTRU's.
+/// The specification of the named set with this id, if it is one of [`names`] or of NTRU's.
 pub fn named_spec(id: ParamsId) -> Option<ParamsSpec> {
-    use everlevel_scheme::params::{ntru_names, paper_sets, spec};
-    let named = names().chain(ntru_names()).filter_map(|name| spec(name).ok());
-    named.chain(paper_sets().map(|set| set.spec())).find(|spec| ParamsId::of_spec(spec) == id)
+    use everlevel_scheme::params::{ntru_names, spec};
+    let mut named = names().chain(ntru_names()).filter_map(|name| spec(name).ok());
+    named.find(|spec| ParamsId::of_spec(spec) == id)
 }

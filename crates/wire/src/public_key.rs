@@ -1,6 +1,7 @@
 //! Public keys: b and the seed of a, or NTRU's g / f.
 
-use everlevel_scheme::{Params, PublicKey};
+use everlevel_bgv::PublicKey;
+use everlevel_scheme::Params;
 
 use crate::ciphertexts::SEED_BYTES;
 use crate::error::WireError;

@@ -1,6 +1,7 @@
 //! Vectors of results: ciphertexts cut to what decryption needs.
 
-use everlevel_scheme::{CompactCiphertext, Params};
+use everlevel_bgv::CompactCiphertext;
+use everlevel_scheme::Params;
 
 use crate::error::WireError;
 use crate::format::{Layout, Planned, encode};

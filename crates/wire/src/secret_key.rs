@@ -1,7 +1,8 @@
 //! Secret keys: the small integers that were drawn, three bits each.
 
-use everlevel_scheme::keys::ExposedSecret;
-use everlevel_scheme::{Params, SecretKey};
+use everlevel_bgv::SecretKey;
+use everlevel_bgv::keys::ExposedSecret;
+use everlevel_scheme::Params;
 use zeroize::Zeroizing;
 
 use crate::error::WireError;

@@ -1,7 +1,8 @@
 //! Server keys: relinearization, automorphisms, bootstrapping, their uniform halves as seeds.
 
-use everlevel_scheme::keys::{BootstrapKey, ServerKey, SwitchingKey};
-use everlevel_scheme::{EvalKeys, KeyPlan, Params, SchemeError, ServerKeys};
+use everlevel_bgv::keys::{BootstrapKey, ServerKey, SwitchingKey};
+use everlevel_bgv::{EvalKeys, ServerKeys};
+use everlevel_scheme::{KeyPlan, Params, SchemeError};
 
 use crate::error::WireError;
 use crate::format::{Layout, encode};

@@ -7,7 +7,8 @@ mod sealed;
 
 use std::cell::Cell;
 
-use everlevel_scheme::{Bootstrappable, Evaluator, Level, NextUse, OptIn, Params, Scheme};
+use everlevel_bgv::Evaluator;
+use everlevel_scheme::{Bootstrappable, Level, NextUse, OptIn, Params, Scheme};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
     inspect, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,

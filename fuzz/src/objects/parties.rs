@@ -2,12 +2,10 @@
 
 use std::sync::OnceLock;
 
+use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext, PublicKey,
-    SecretKey, ServerKeys,
-};
+use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
 use everlevel_wire::{
     Manifest, Metadata, ParamsId, WireError, ciphertexts, params as wire_params, plaintexts,
     public_key, results, secret_key, server_keys,

@@ -5,7 +5,8 @@ use everlevel_aes::bit_sliced::{AffineMap, BitSliced, UnpackBits};
 use everlevel_aes::{Aes, AesError, ByteSliced, KeySchedule, KeySize, Mode, Packed, Transcipher};
 use everlevel_circuit::CircuitError;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Level, NoOp, OptIn, Params, Scheme, SchemeError};
+use everlevel_scheme::params::spec;
+use everlevel_scheme::{Level, NoOp, OptIn, Params, ParamsSpec, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -180,8 +181,20 @@ fn packed_keys_serve_bits() {
 
 #[test]
 fn the_sets_of_the_paper_have_room_for_the_whole_cipher() {
-    for (name, slots, bytes) in [("ltv-32768", 2048, true), ("ltv-27000", 1800, false)] {
-        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+    for (name, index, fine_bits, slots, bytes) in [
+        ("ltv-32768", 65535, [47, 44, 42, 41], 2048, true),
+        ("ltv-27000", 32767, [44, 38, 29, 23], 1800, false),
+    ] {
+        let spec = ParamsSpec {
+            name: name.into(),
+            index,
+            words: 21,
+            fine_bits: fine_bits.to_vec(),
+            special: 7,
+            digit_size: 7,
+            ..spec("insecure_ltv-2-m255").unwrap()
+        };
+        let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
         assert_eq!(params.slots(), slots);
         let planner = NoOp::blank(&params);
         let levels = rehearse(&planner, &BitSliced::new(params.slot_shape()), 10);

@@ -10,12 +10,12 @@ use everlevel_aes::{
     Aes, AesError, ByteEmbedding, BytePacking, ByteRefresh, ByteSliced, Cipher, Direction,
     KeySchedule, KeySize,
 };
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Bootstrappable, Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
-    Plaintext, Scheme, SecretKey, ServerKeys,
+    Bootstrappable, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

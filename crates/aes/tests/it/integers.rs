@@ -3,13 +3,13 @@
 
 use everlevel_aes::integers::{ByteBits, ByteOrder, IntegersFromBytes, joined_along};
 use everlevel_aes::{Aes, AesError, ByteEmbedding, ByteSliced, KeySize};
-use everlevel_circuit::digits::DigitMethod;
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
+use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Ciphertext, Evaluator, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
-    Scheme, SchemeError, SecretKey, ServerKeys,
+    Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -236,7 +236,7 @@ fn integers_are_truncated_and_summed() {
         .unwrap();
     let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
     // The sign of two's complement: the highest of eight bits.
-    let sign = Truncation::new(2, 8, 7, DigitMethod::Doubling)
+    let sign = Truncation::new(2, 8, 7, DigitMethod::new(DigitKind::Doubling))
         .unwrap()
         .floor(&scheme, &y, NextUse::Keep)
         .unwrap();

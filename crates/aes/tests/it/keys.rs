@@ -3,10 +3,9 @@
 use everlevel_aes::{
     Aes, AesError, ByteSliced, KeySchedule, KeySize, Layout, Packed, RoundKeys, UnpackBytes,
 };
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Level, NoOp, Params, Plaintext, Scheme, SecretKey, ServerKeys,
-};
+use everlevel_scheme::{Level, NoOp, Params, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

@@ -5,10 +5,9 @@ use everlevel_aes::{
     Aes, AesError, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout, Packed, Start,
     UnpackBytes,
 };
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{
-    Ciphertext, Evaluator, Level, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
-};
+use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Bootstrappable, NextUse, SchemeError};
+use everlevel_scheme::{Bootstrappable, SchemeError};
 
-use super::axes::AxisPath;
-use super::groups::{Groups, MapKey, Shelf, apply_groups};
-use super::observe::{Stage, StageReport, Watch};
+use super::groups::{Setting, Shelf};
+use super::observe::{StageReport, Watch};
+use super::path::plans::plans;
+use super::path::slot_path;
+use super::path::slot_path::{PathCosts, SlotPath};
 use super::plan::{BootstrapCosts, BootstrapPlan};
-use crate::axis_transform::Packing;
-use crate::digits::{DigitMethod, DigitProblem, DigitRemoval};
+use crate::digits::{DigitKind, DigitProblem, DigitRemoval};
 use crate::error::CircuitError;
-use crate::modular::PrimePower;
+use crate::straight_line::CircuitCosts;
 
 /// Bootstraps ciphertexts of one scheme by one plan: thin ones (values modulo p^r in every slot),
 /// or any in full mode and, over odd indices, by the bypass.
@@ -24,15 +25,10 @@ use crate::modular::PrimePower;
 pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) plan: BootstrapPlan,
     pub(super) shape: SlotShape,
-    pub(super) coeff_to_slot: Groups<S>,
-    pub(super) slot_to_coeff: Groups<S>,
+    pub(super) path: Box<dyn SlotPath<S>>,
     pub(super) digits: DigitRemoval,
-    /// The steps of the projection onto Z[X^d], times d.
-    pub(super) trace: Vec<GaloisElement>,
-    /// 1/d modulo p, centered; 1 where nothing is projected.
-    pub(super) inverse_degree: i64,
-    /// What an odd index needs instead of the projection.
-    pub(super) axes: Option<AxisPath<S>>,
+    /// Whether the digit removal is for values on a grid, which the message is not put on.
+    pub(super) on_grid: bool,
     /// Capacity above the floor at which the slim mode begins.
     pub(super) entry: f64,
     costs: BootstrapCosts,
@@ -58,112 +54,34 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         shelf: &mut Shelf<S>,
     ) -> Result<Self, CircuitError> {
         let shape = scheme.slot_shape();
-        let degree = shape.degree_of_slot();
         let bound = scheme.overflow_bound();
         let (r, v) = (scheme.message_exponent(), scheme.overflow_digits());
-        let odd = shape.axes().is_some();
-        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved
-        // into those first.
-        if plan.mode == BootstrapMode::Bypass && !odd && (shape.base_degree() > 1 || r > 1 || v > 1)
-        {
-            return Err(CircuitError::PlanMismatch {
-                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
-                         digit, or for an odd index: take the slim mode",
-            });
-        }
+        plans(shape).check(shape, plan.mode, r, v)?;
         // A grid, Δ coprime to p, is what the overflow lies on when the message does not take part
         // in the removal.
-        let on_grid = matches!(plan.digits, DigitMethod::Global { .. })
-            && plan.mode != BootstrapMode::Full
-            && r == 1;
-        let digits = match plan.digits {
-            DigitMethod::Global { .. } if on_grid => {
-                DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
-            }
-            _ => DigitRemoval::for_problem(
-                DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound },
-                plan.digits,
-            )?,
+        let on_grid =
+            plan.digits.kind == DigitKind::Global && plan.mode != BootstrapMode::Full && r == 1;
+        let digits = if on_grid {
+            DigitRemoval::new(scheme.plain_prime(), bound, plan.digits)?
+        } else {
+            let problem = DigitProblem { p: scheme.plain_prime(), e: r + v, v, bound };
+            DigitRemoval::for_problem(problem, plan.digits)?
         };
-        let whole = odd && degree > 1 && plan.mode != BootstrapMode::Slim;
-        let fits = |k: usize| {
-            whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k)
+        let setting = Setting {
+            shape,
+            plan: &plan,
+            raised_exponent: digits.input_exponent(),
+            message_exponent: r,
         };
-        let packing = match plan.subring {
-            Some(k) if !fits(k) => {
-                return Err(CircuitError::PlanMismatch {
-                    reason: "a subring is for the full mode over an odd index, and its degree \
-                             divides that of the slots",
-                });
-            }
-            Some(k) if k < degree => Packing::First(k),
-            _ if whole => Packing::Whole,
-            _ => Packing::Thin,
-        };
-        let coeff_to_slot =
-            shelf.groups(shape, &MapKey::coeff_to_slot(&plan, digits.input_exponent(), packing))?;
-        let slot_to_coeff = shelf.groups(shape, &MapKey::slot_to_coeff(&plan, r, packing))?;
-        let axes = odd.then(|| AxisPath::new(shape, packing, digits.input_exponent()));
-
-        let trace = shape.projection();
-        let mut elements: BTreeSet<GaloisElement> = trace.iter().copied().collect();
-        let tracing = |times: usize| BootstrapCosts {
-            key_switches: times * trace.len(),
-            ..BootstrapCosts::default()
-        };
-        // How often the linear maps and the digit removal are run, what else is done on the way to
-        // the slots, and how often.
-        let (maps, removals, other) = match (&axes, plan.mode) {
-            (Some(axes), _) => {
-                elements.extend(axes.galois_elements(shape));
-                (1, packing.vectors(degree), axes.costs(shape))
-            }
-            // The overflow and the message are traced.
-            (None, BootstrapMode::Bypass) => (1, 1, tracing(2)),
-            (None, BootstrapMode::Slim) => (1, 1, tracing(1)),
-            (None, BootstrapMode::Full) => (
-                degree,
-                degree,
-                BootstrapCosts { key_switches: degree - 1, ..BootstrapCosts::default() },
-            ),
-        };
-        // Thin and on a grid, the message goes to the slots by itself.
-        let to_slots = if on_grid && plan.mode == BootstrapMode::Slim { 2 } else { 1 };
-        let mut costs = BootstrapCosts {
-            key_switches: to_slots * other.key_switches
-                + removals * digits.costs().relinearizations,
-            products: removals * digits.costs().products,
-            plain_products: to_slots * other.plain_products,
-            depth: other.depth
-                + digits.costs().depth
-                + (coeff_to_slot.len() + slot_to_coeff.len()) as u32,
-            ..BootstrapCosts::default()
-        };
-        for (groups, times) in [(&coeff_to_slot, to_slots * maps), (&slot_to_coeff, maps)] {
-            for group in groups.iter() {
-                elements.extend(group.plan.galois_elements());
-                costs.key_switches += times * group.plan.key_switches();
-                costs.plain_products += times * group.plan.plain_products();
-            }
-        }
+        let path = slot_path(&setting, shelf)?;
+        let elements: BTreeSet<GaloisElement> =
+            path.galois_elements().into_iter().chain(path.maps().galois_elements()).collect();
+        let mut costs = total(path.costs(), digits.costs(), plan.mode, on_grid);
         costs.galois_keys = elements.len();
-        let p = PrimePower::new(scheme.plain_prime(), 1)?;
-        let inverse_degree = if odd { 1 } else { p.centered(p.inv(degree as u64)?) };
         let galois_elements = elements.into_iter().collect();
         let shape = shape.clone();
-        let mut out = Bootstrapper {
-            plan,
-            shape,
-            coeff_to_slot,
-            slot_to_coeff,
-            digits,
-            trace,
-            inverse_degree,
-            axes,
-            entry: 0.0,
-            costs,
-            galois_elements,
-        };
+        let mut out =
+            Bootstrapper { plan, shape, path, digits, on_grid, entry: 0.0, costs, galois_elements };
         if out.plan.mode == BootstrapMode::Slim {
             out.entry = out.rehearse_entry(scheme)?;
         }
@@ -198,19 +116,8 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     /// when it is used.
     pub fn prepare(&self, scheme: &S, dry: &[StageReport]) -> Result<(), CircuitError> {
         for report in dry {
-            let groups = match report.stage {
-                Stage::CoeffToSlot => &self.coeff_to_slot,
-                Stage::SlotToCoeff => &self.slot_to_coeff,
-                Stage::Trace => {
-                    if let (Some(axes), Some(level)) = (&self.axes, report.level_before) {
-                        axes.prepare(scheme, level)?;
-                    }
-                    continue;
-                }
-                _ => continue,
-            };
-            if let (Some(group), Some(level)) = (groups.get(report.group), report.level_before) {
-                group.prepared(scheme, level)?;
+            if let Some(level) = report.level_before {
+                self.path.prepare(scheme, report.stage, report.group, level)?;
             }
         }
         Ok(())
@@ -235,16 +142,9 @@ impl<S: Bootstrappable> Bootstrapper<S> {
             let blank = scheme.encrypt_zero_at(entry)?;
             let mut silent = ();
             let mut watch = Watch::new(scheme, &mut silent);
-            let result = apply_groups(
-                scheme,
-                &self.slot_to_coeff,
-                vec![blank],
-                NextUse::Keep,
-                Stage::SlotToCoeff,
-                &mut watch,
-            );
+            let result = self.path.slot_to_coeff(scheme, blank, &mut watch);
             match result {
-                Ok((y, _)) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
+                Ok(y) if scheme.capacity_bits(&y) >= needed => return Ok(entry),
                 Ok(_) | Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. }))
                     if entry < needed + LONGEST_ENTRY =>
                 {
@@ -261,6 +161,29 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     }
 }
 
+/// What a bootstrapping costs, but for the number of keys.
+fn total(
+    path: PathCosts,
+    removal: CircuitCosts,
+    mode: BootstrapMode,
+    on_grid: bool,
+) -> BootstrapCosts {
+    let removal = BootstrapCosts {
+        key_switches: removal.relinearizations,
+        products: removal.products,
+        depth: removal.depth,
+        ..BootstrapCosts::default()
+    };
+    // Thin and on a grid, the message goes to the slots by itself.
+    let to_slots = if on_grid && mode == BootstrapMode::Slim { 2 } else { 1 };
+    let projections = usize::from(mode == BootstrapMode::Bypass);
+    path.to_slots
+        .repeated(to_slots)
+        .then(removal.repeated(path.parts))
+        .then(path.to_coeff)
+        .then(path.project.repeated(projections))
+}
+
 /// What a ciphertext must have above [`Bootstrappable::prepare_thin_input`]'s capacity: its own
 /// noise may double the floor there.
 const ENTRY_SLACK: f64 = 2.0;
@@ -269,9 +192,10 @@ const LONGEST_ENTRY: f64 = 800.0;
 
 #[cfg(test)]
 mod tests {
+    use super::super::observe::Stage;
     use super::*;
     use crate::clear::{Clear, Rng};
-    use crate::digits::DigitMethod;
+    use crate::digits::{DigitKind, DigitMethod};
     use crate::linear::StepCosts;
 
     #[test]
@@ -287,9 +211,9 @@ mod tests {
             let scheme = Clear::new(index, p);
             let mut rng = Rng(index);
             for digits in [
-                DigitMethod::ProductTree { group: 2 },
-                DigitMethod::PatersonStockmeyer { extra_depth: 0 },
-                DigitMethod::Global { extra_depth: 0 },
+                DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
+                DigitMethod::new(DigitKind::PatersonStockmeyer),
+                DigitMethod::new(DigitKind::Global),
             ] {
                 let steps = StepCosts { max_keys: 32, ..StepCosts::default() };
                 let plan = BootstrapPlan {

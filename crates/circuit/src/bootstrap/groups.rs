@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use everlevel_ring::SlotShape;
+use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::{Level, NextUse, Scheme};
 
 use super::observe::{Stage, Watch};
-use super::plan::BootstrapPlan;
-use crate::axis_transform::{AxisTransform, Packing};
+use super::plan::{BootstrapCosts, BootstrapPlan};
 use crate::error::CircuitError;
 use crate::linear::{LinearMapPlan, PreparedLinearMap, StepCosts};
-use crate::transform::SlotTransform;
+use crate::transform::Packing;
 
 /// Something that was prepared for ciphertexts of one level: the level that was asked for last.
 pub(super) struct AtLevel<T>(RwLock<Option<(Level, Arc<T>)>>);
@@ -38,17 +37,13 @@ impl<T> AtLevel<T> {
 }
 
 /// One merged group of stages, with its diagonals for the level at which it is used.
-pub(super) struct Group<S: Scheme> {
-    pub(super) plan: LinearMapPlan,
+struct Group<S: Scheme> {
+    plan: LinearMapPlan,
     prepared: AtLevel<PreparedLinearMap<S>>,
 }
 
 impl<S: Scheme> Group<S> {
-    fn new(plan: LinearMapPlan) -> Self {
-        Group { plan, prepared: AtLevel::new() }
-    }
-
-    pub(super) fn prepared(
+    fn prepared(
         &self,
         scheme: &S,
         level: Level,
@@ -58,82 +53,104 @@ impl<S: Scheme> Group<S> {
 }
 
 /// All groups of one map, in the order of application.
-pub(super) type Groups<S> = Arc<[Group<S>]>;
+type Groups<S> = Arc<[Group<S>]>;
+
+/// Both linear maps of a plan.
+pub(super) struct Maps<S: Scheme> {
+    coeff_to_slot: Groups<S>,
+    slot_to_coeff: Groups<S>,
+}
+
+impl<S: Scheme> Maps<S> {
+    /// Coefficient-to-slot; `next` is what is done to the result.
+    pub(super) fn coeff_to_slots(
+        &self,
+        scheme: &S,
+        u: S::Ciphertext,
+        next: NextUse,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let stage = Stage::CoeffToSlot;
+        Ok(apply_groups(scheme, &self.coeff_to_slot, vec![u], next, stage, watch)?.0)
+    }
+
+    /// Slot-to-coefficient, from as many inputs as the first group has; and the input of the last
+    /// group, if that has one input.
+    pub(super) fn slots_to_coeff(
+        &self,
+        scheme: &S,
+        inputs: Vec<S::Ciphertext>,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<(S::Ciphertext, Option<S::Ciphertext>), CircuitError> {
+        let (next, stage) = (NextUse::Keep, Stage::SlotToCoeff);
+        apply_groups(scheme, &self.slot_to_coeff, inputs, next, stage, watch)
+    }
+
+    /// Prepares the diagonals of a group for ciphertexts of one level, if there is such a group.
+    pub(super) fn prepare(
+        &self,
+        scheme: &S,
+        stage: Stage,
+        group: usize,
+        level: Level,
+    ) -> Result<(), CircuitError> {
+        let groups = match stage {
+            Stage::CoeffToSlot => &self.coeff_to_slot,
+            Stage::SlotToCoeff => &self.slot_to_coeff,
+            _ => return Ok(()),
+        };
+        groups.get(group).map_or(Ok(()), |group| group.prepared(scheme, level).map(|_| ()))
+    }
+
+    /// The automorphisms that need keys, some more than once.
+    pub(super) fn galois_elements(&self) -> impl Iterator<Item = GaloisElement> {
+        let groups = self.coeff_to_slot.iter().chain(self.slot_to_coeff.iter());
+        groups.flat_map(|group| group.plan.galois_elements())
+    }
+
+    pub(super) fn coeff_to_slot_costs(&self) -> BootstrapCosts {
+        costs(&self.coeff_to_slot)
+    }
+
+    pub(super) fn slot_to_coeff_costs(&self) -> BootstrapCosts {
+        costs(&self.slot_to_coeff)
+    }
+}
+
+fn costs<S: Scheme>(groups: &[Group<S>]) -> BootstrapCosts {
+    groups.iter().fold(BootstrapCosts::default(), |sum, group| {
+        sum.then(BootstrapCosts {
+            key_switches: group.plan.key_switches(),
+            plain_products: group.plan.plain_products(),
+            depth: 1,
+            ..BootstrapCosts::default()
+        })
+    })
+}
+
+/// What maps are made for.
+pub(super) struct Setting<'a> {
+    pub(super) shape: &'a SlotShape,
+    pub(super) plan: &'a BootstrapPlan,
+    /// The plaintext exponent on the way to the slots.
+    pub(super) raised_exponent: u32,
+    /// The plaintext exponent on the way back, r.
+    pub(super) message_exponent: u32,
+}
 
 /// What determines the groups of a map on given slots.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MapKey {
-    inverse: bool,
-    sizes: Vec<usize>,
-    exponent: u32,
-    /// For odd indices.
-    packing: Packing,
-    steps: StepCosts,
-}
-
-impl MapKey {
-    pub(super) fn coeff_to_slot(plan: &BootstrapPlan, exponent: u32, packing: Packing) -> Self {
-        MapKey {
-            inverse: true,
-            sizes: plan.coeff_to_slot.clone(),
-            exponent,
-            packing,
-            steps: plan.steps,
-        }
-    }
-
-    pub(super) fn slot_to_coeff(plan: &BootstrapPlan, exponent: u32, packing: Packing) -> Self {
-        MapKey {
-            inverse: false,
-            sizes: plan.slot_to_coeff.clone(),
-            exponent,
-            packing,
-            steps: plan.steps,
-        }
-    }
-
-    fn plan<S: Scheme>(&self, shape: &SlotShape) -> Result<Groups<S>, CircuitError> {
-        if shape.axes().is_some() {
-            let transform = AxisTransform::new(shape, self.exponent)?;
-            let maps = if self.inverse {
-                transform.coeff_to_slot(&self.sizes, self.packing)?
-            } else {
-                transform.slot_to_coeff(&self.sizes, self.packing)?
-            };
-            return maps
-                .iter()
-                .map(|map| Ok(Group::new(LinearMapPlan::along_axes(map, &self.steps)?)))
-                .collect();
-        }
-        let transform = SlotTransform::new(shape, self.exponent)?;
-        let maps = if self.inverse {
-            // The projection onto Z[X^d] has multiplied everything by d.
-            let factor = transform.modulus().inv(shape.degree_of_slot() as u64)?;
-            let reversed: Vec<usize> = self.sizes.iter().rev().copied().collect();
-            transform.coeff_to_slot(&splits(&reversed, transform.stages())?, factor)?
-        } else {
-            transform.slot_to_coeff(&splits(&self.sizes, transform.stages())?)?
-        };
-        maps.iter()
-            .map(|map| Ok(Group::new(LinearMapPlan::new(map, shape, &self.steps)?)))
-            .collect()
-    }
-}
-
-/// Group sizes to split points.
-pub(super) fn splits(sizes: &[usize], stages: usize) -> Result<Vec<usize>, CircuitError> {
-    let mut ends = Vec::with_capacity(sizes.len());
-    let mut end = 0usize;
-    for size in sizes {
-        end = end.saturating_add(*size);
-        ends.push(end);
-    }
-    let bad = CircuitError::BadSplits { splits: ends.clone(), stages };
-    if ends.pop() != Some(stages) {
-        return Err(bad);
-    }
-    crate::transform::check_splits(&ends, stages).map_err(|_| bad)?;
-    Ok(ends)
+    /// Coefficient-to-slot, which is the inverse of the other.
+    pub(super) inverse: bool,
+    /// How many stages each group holds.
+    pub(super) sizes: Vec<usize>,
+    /// The exponent e of the plaintext modulus p^e.
+    pub(super) exponent: u32,
+    /// Which coefficients are moved.
+    pub(super) packing: Packing,
+    /// How each group is split into steps.
+    pub(super) steps: StepCosts,
 }
 
 /// The maps that were planned last, with their diagonals: most of the time of a dry run goes into
@@ -153,15 +170,46 @@ impl<S: Scheme> Shelf<S> {
     /// Diagonals are large: more than this would fill the memory at large degrees.
     const PLACES: usize = 5;
 
-    pub(super) fn groups(
+    /// The maps of a plan; `make` plans the groups of those that are not here.
+    pub(super) fn maps(
         &mut self,
-        shape: &SlotShape,
-        key: &MapKey,
+        setting: &Setting<'_>,
+        packing: Packing,
+        make: impl Fn(&MapKey) -> Result<Vec<LinearMapPlan>, CircuitError>,
+    ) -> Result<Maps<S>, CircuitError> {
+        let plan = setting.plan;
+        let coeff_to_slot = MapKey {
+            inverse: true,
+            sizes: plan.coeff_to_slot.clone(),
+            exponent: setting.raised_exponent,
+            packing,
+            steps: plan.steps,
+        };
+        let slot_to_coeff = MapKey {
+            inverse: false,
+            sizes: plan.slot_to_coeff.clone(),
+            exponent: setting.message_exponent,
+            ..coeff_to_slot.clone()
+        };
+        Ok(Maps {
+            coeff_to_slot: self.groups(coeff_to_slot, &make)?,
+            slot_to_coeff: self.groups(slot_to_coeff, &make)?,
+        })
+    }
+
+    fn groups(
+        &mut self,
+        key: MapKey,
+        make: impl Fn(&MapKey) -> Result<Vec<LinearMapPlan>, CircuitError>,
     ) -> Result<Groups<S>, CircuitError> {
-        let found = self.held.iter().position(|(k, _)| k == key);
+        let found = self.held.iter().position(|(k, _)| *k == key);
         let entry = match found {
             Some(i) => self.held.remove(i),
-            None => (key.clone(), key.plan(shape)?),
+            None => {
+                let plans = make(&key)?.into_iter();
+                let groups = plans.map(|plan| Group { plan, prepared: AtLevel::new() }).collect();
+                (key, groups)
+            }
         };
         // The last used one stands last.
         if self.held.len() >= Self::PLACES {
@@ -175,7 +223,7 @@ impl<S: Scheme> Shelf<S> {
 
 /// Applies the groups in order, the first one to all inputs; returns the result and the input of
 /// the last group, if that has one input.
-pub(super) fn apply_groups<S: Scheme>(
+fn apply_groups<S: Scheme>(
     scheme: &S,
     groups: &[Group<S>],
     mut inputs: Vec<S::Ciphertext>,
@@ -193,18 +241,4 @@ pub(super) fn apply_groups<S: Scheme>(
     }
     let result = inputs.pop().ok_or(CircuitError::Empty { what: "the list of inputs" })?;
     Ok((result, before))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_become_split_points() {
-        assert_eq!(splits(&[5, 4, 3], 12).unwrap(), [5, 9]);
-        assert_eq!(splits(&[3, 4, 5], 12).unwrap(), [3, 7]);
-        for bad in [vec![], vec![3, 4], vec![0, 12], vec![12, 0], vec![13], vec![usize::MAX, 13]] {
-            assert!(matches!(splits(&bad, 12), Err(CircuitError::BadSplits { .. })));
-        }
-    }
 }

@@ -22,13 +22,14 @@
 //! linear maps from Ma–Huang–Wang–Wang (ia.cr/2024/164) and Geelen 2024 (ia.cr/2024/153), the
 //! sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
 
-mod axes;
 mod bootstrapper;
 mod groups;
 mod observe;
+mod path;
 mod plan;
 mod planner;
 mod run;
+mod sets;
 
 pub use bootstrapper::Bootstrapper;
 pub use observe::{Stage, StageObserver, StageReport};

@@ -11,7 +11,7 @@ pub enum Stage {
     /// Switching to the lowest modulus and to the sparse key.
     Encapsulate,
     /// The overflow part at the top level.
-    Raise,
+    ModRaise,
     /// Summing the conjugates, which leaves the thin part (slots of degree 1 need none); or one
     /// coordinate of whole slots.
     Trace,
@@ -30,7 +30,7 @@ impl Stage {
     pub fn name(self) -> &'static str {
         match self {
             Stage::Encapsulate => "encapsulate",
-            Stage::Raise => "raise",
+            Stage::ModRaise => "raise",
             Stage::Trace => "trace",
             Stage::CoeffToSlot => "coeff_to_slot",
             Stage::DigitRemoval => "digit_removal",

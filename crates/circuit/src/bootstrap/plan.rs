@@ -1,11 +1,10 @@
 //! What can be chosen about a bootstrapping.
 
 use everlevel_ring::SlotShape;
-use everlevel_scheme::spec::{BootstrapMode, BootstrapSpec};
-use everlevel_scheme::{Form, Params};
+use everlevel_scheme::Form;
+use everlevel_scheme::spec::BootstrapMode;
 
-use crate::digits::{DigitMethod, DigitProblem};
-use crate::error::CircuitError;
+use crate::digits::{DigitKind, DigitMethod};
 use crate::linear::StepCosts;
 
 /// The choices that define a bootstrapping: plain data, checked by `Bootstrapper::new`.
@@ -45,6 +44,29 @@ pub struct BootstrapCosts {
     pub depth: u32,
 }
 
+impl BootstrapCosts {
+    /// This, and then `next`.
+    pub(super) fn then(self, next: BootstrapCosts) -> Self {
+        BootstrapCosts {
+            key_switches: self.key_switches + next.key_switches,
+            products: self.products + next.products,
+            plain_products: self.plain_products + next.plain_products,
+            galois_keys: self.galois_keys + next.galois_keys,
+            depth: self.depth + next.depth,
+        }
+    }
+
+    /// This, done to `times` ciphertexts: no more keys and levels than for one.
+    pub(super) fn repeated(self, times: usize) -> Self {
+        BootstrapCosts {
+            key_switches: times * self.key_switches,
+            products: times * self.products,
+            plain_products: times * self.plain_products,
+            ..self
+        }
+    }
+}
+
 impl BootstrapPlan {
     /// A sound plan for any scheme: groups of about five stages, and a product tree in pairs. The
     /// group next to the slots is the largest: it is cyclic, with half the diagonals.
@@ -52,7 +74,7 @@ impl BootstrapPlan {
         let stages = slots.max(2).ilog2() as usize;
         let sizes = split_evenly(stages, (stages - 1).div_ceil(5).max(1));
         let reversed = sizes.iter().rev().copied().collect();
-        Self::with_groups(reversed, sizes, DigitMethod::ProductTree { group: 2 })
+        Self::with_groups(reversed, sizes, DigitMethod { kind: DigitKind::ProductTree, extra: 2 })
     }
 
     /// A good plan for a ring degree and a number of slots, at once: of the plans that were
@@ -91,51 +113,6 @@ impl BootstrapPlan {
         Self::with_groups(coeff_to_slot, split_evenly(stages, stages.div_ceil(4)), balanced.digits)
     }
 
-    /// The plan that a parameter set names; what it leaves open is as in
-    /// [`BootstrapPlan::recommended`].
-    ///
-    /// # Errors
-    /// [`CircuitError::UnknownMethod`]. Group sizes are checked by `Bootstrapper::new`.
-    pub fn for_set(params: &Params) -> Result<Self, CircuitError> {
-        Self::for_mode(params, params.bootstrap_mode())
-    }
-
-    /// As [`BootstrapPlan::for_set`], in a mode that need not be the set's.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn for_mode(params: &Params, mode: BootstrapMode) -> Result<Self, CircuitError> {
-        let odd = params.slot_shape().axes().is_some();
-        let plan = if odd {
-            Self::along_axes(params.slot_shape())
-        } else {
-            Self::recommended(params.degree(), params.slots())
-        };
-        let mut plan = plan.in_mode(mode);
-        if !odd && plan.mode != BootstrapMode::Bypass && params.slots() <= DENSE {
-            // So few slots that the whole transform is one sparse map.
-            let stages = params.slots().max(2).ilog2() as usize;
-            plan = Self::with_groups(vec![stages], vec![stages], plan.digits).in_mode(plan.mode);
-        }
-        if params.spec().plain_prime == 2 {
-            plan.digits = match params.raised_exponent() {
-                ..=24 => DigitMethod::Doubling,
-                _ => DigitMethod::Geelen { extra_depth: 0 },
-            };
-        } else if 2 * params.spec().overflow_bound() >= params.spec().plain_prime {
-            // Several digits: closed forms are for one.
-            plan.digits = DigitMethod::Local { extra_depth: 0 };
-        } else if odd && plan.mode != BootstrapMode::Slim {
-            // d removals: a fourth fewer key switches are worth the bits that constants cost.
-            plan.digits = DigitMethod::PatersonStockmeyer { extra_depth: 0 };
-        }
-        let plan = match &params.spec().bootstrap {
-            Some(spec) => plan.overridden(spec)?,
-            None => plan,
-        };
-        Ok(plan.in_mode(mode))
-    }
-
     /// The same plan in another mode.
     #[must_use]
     pub fn in_mode(self, mode: BootstrapMode) -> Self {
@@ -146,23 +123,6 @@ impl BootstrapPlan {
     #[must_use]
     pub fn in_subring(self, degree: usize) -> Self {
         BootstrapPlan { subring: Some(degree), ..self }
-    }
-
-    /// As [`BootstrapPlan::for_set`], from the bootstrapping section alone.
-    #[cfg(test)]
-    fn from_spec(spec: &BootstrapSpec, slots: usize) -> Result<Self, CircuitError> {
-        Self::recommended(slots, slots).overridden(spec)
-    }
-
-    fn overridden(mut self, spec: &BootstrapSpec) -> Result<Self, CircuitError> {
-        self.coeff_to_slot = spec.coeff_to_slot.clone().unwrap_or(self.coeff_to_slot);
-        self.slot_to_coeff = spec.slot_to_coeff.clone().unwrap_or(self.slot_to_coeff);
-        self.digits =
-            spec.digit_removal.as_deref().map(str::parse).transpose()?.unwrap_or(self.digits);
-        self.mode = spec.mode.unwrap_or(self.mode);
-        self.digit_form = spec.digit_form;
-        self.steps.max_keys = self.steps.max_keys.max(self.keys_wanted());
-        Ok(self)
     }
 
     /// A sound plan for an odd index: a stage for each axis, the last one by itself, the others
@@ -178,8 +138,20 @@ impl BootstrapPlan {
         }
         let coeff_to_slot: Vec<usize> = groups.iter().map(|group| group.0).chain([1]).collect();
         let slot_to_coeff = coeff_to_slot.iter().rev().copied().collect();
-        let mut plan =
-            Self::with_groups(coeff_to_slot, slot_to_coeff, DigitMethod::ProductTree { group: 2 });
+        Self::with_axis_groups(
+            coeff_to_slot,
+            slot_to_coeff,
+            DigitMethod { kind: DigitKind::ProductTree, extra: 2 },
+        )
+    }
+
+    /// As [`BootstrapPlan::with_groups`], with as many keys as maps over odd indices need.
+    pub(super) fn with_axis_groups(
+        coeff_to_slot: Vec<usize>,
+        slot_to_coeff: Vec<usize>,
+        digits: DigitMethod,
+    ) -> Self {
+        let mut plan = Self::with_groups(coeff_to_slot, slot_to_coeff, digits);
         plan.steps.max_keys = AXIS_KEYS;
         plan
     }
@@ -216,64 +188,6 @@ impl BootstrapPlan {
         StepCosts::default().max_keys.max(babies + giants - 2)
     }
 
-    /// Plans worth comparing for a parameter set, in its mode: for the bypass those of
-    /// [`BootstrapPlan::candidates`], otherwise all stages in one map or in two (over odd indices
-    /// neighboring axes merged in all ways), and every digit removal that solves the set's problem
-    /// in either form.
-    ///
-    /// # Errors
-    /// As [`DigitMethod::candidates`].
-    pub fn candidates_for(
-        params: &Params,
-        max_group: usize,
-    ) -> Result<Vec<BootstrapPlan>, CircuitError> {
-        let (mode, odd) = (params.bootstrap_mode(), params.slot_shape().axes().is_some());
-        if mode == BootstrapMode::Bypass && !odd {
-            return Ok(Self::candidates(params.slots(), max_group));
-        }
-        let mut sizes = Vec::new();
-        if odd {
-            let axes = params.slot_shape().dimensions().len();
-            (1..=axes)
-                .for_each(|groups| compositions(axes, groups, axes, &mut Vec::new(), &mut sizes));
-        } else {
-            let stages = params.slots().max(2).ilog2() as usize;
-            for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
-                compositions(stages, groups, spread, &mut Vec::new(), &mut sizes);
-            }
-            sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
-        }
-        let (e, v) = (params.raised_exponent(), params.spec().overflow_digits());
-        let problem = DigitProblem {
-            p: params.spec().plain_prime,
-            e,
-            v,
-            bound: params.spec().overflow_bound(),
-        };
-        let mut methods = DigitMethod::candidates(&problem)?;
-        if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
-            methods.push(DigitMethod::Global { extra_depth: 0 });
-        }
-        let mut plans = Vec::new();
-        for coeff_to_slot in &sizes {
-            for slot_to_coeff in &sizes {
-                for digits in &methods {
-                    let mut plan =
-                        Self::with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits)
-                            .in_mode(mode);
-                    if odd {
-                        plan.steps.max_keys = AXIS_KEYS;
-                    }
-                    if params.spec().form == Form::Bfv {
-                        plans.push(BootstrapPlan { digit_form: Form::Bfv, ..plan.clone() });
-                    }
-                    plans.push(plan);
-                }
-            }
-        }
-        Ok(plans)
-    }
-
     /// Plans worth comparing for a number of slots: 2 or 3 groups of similar size, or 4 or 5 of
     /// nearly equal size (in every order), for each map, and every digit removal. Groups of more
     /// than `max_group` stages are left out: 2^(max_group + 1) diagonals are held.
@@ -304,8 +218,6 @@ impl BootstrapPlan {
 const MERGED: usize = 64;
 /// The keys of one map over an odd index: its babies, and one for each chain of giants.
 const AXIS_KEYS: usize = 64;
-/// Up to so many slots, one map for all stages is cheaper than several.
-const DENSE: usize = 128;
 
 /// `total` in `groups` parts that differ by one at most, the small ones first.
 fn split_evenly(total: usize, groups: usize) -> Vec<usize> {
@@ -315,7 +227,7 @@ fn split_evenly(total: usize, groups: usize) -> Vec<usize> {
 
 /// All ways to write `rest` as `groups` positive numbers that differ (from each other and from
 /// those in `prefix`) by at most `spread`.
-fn compositions(
+pub(super) fn compositions(
     rest: usize,
     groups: usize,
     spread: usize,
@@ -368,23 +280,5 @@ mod tests {
         assert_eq!(sizes(1 << 16, 1 << 15), (vec![3, 3, 3, 3, 3], vec![3, 4, 4, 4]));
         assert_eq!(sizes(1 << 16, 1 << 16), (vec![4, 3, 3, 3, 3], vec![4, 4, 4, 4]));
         assert_eq!(sizes(1 << 17, 128), (vec![4, 3], vec![3, 4]));
-    }
-
-    #[test]
-    fn parameter_sets_name_their_plans() {
-        let mut spec = BootstrapSpec::encapsulated(8);
-        assert_eq!(BootstrapPlan::from_spec(&spec, 64), Ok(BootstrapPlan::balanced(64)));
-        spec.slot_to_coeff = Some(vec![1, 5]);
-        spec.digit_removal = Some("paterson_stockmeyer".into());
-        let plan = BootstrapPlan::from_spec(&spec, 64).unwrap();
-        assert_eq!(
-            (plan.slot_to_coeff, plan.digits),
-            (vec![1, 5], DigitMethod::PatersonStockmeyer { extra_depth: 0 })
-        );
-        spec.digit_removal = Some("magic".into());
-        assert!(matches!(
-            BootstrapPlan::from_spec(&spec, 64),
-            Err(CircuitError::UnknownMethod { .. })
-        ));
     }
 }

@@ -4,11 +4,8 @@ use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Bootstrappable, NextUse};
 
 use super::bootstrapper::Bootstrapper;
-use super::groups::apply_groups;
 use super::observe::{Stage, StageObserver, Watch};
-use crate::digits::DigitMethod;
 use crate::error::CircuitError;
-use crate::unpack::{Repacking, Unpacking};
 
 impl<S: Bootstrappable> Bootstrapper<S> {
     /// The same message under fresh noise: exact whenever the scheme's bounds hold.
@@ -61,206 +58,115 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let raised = scheme.to_base_modulus(x)?;
-        watch.done(Stage::Encapsulate, 0, None, x);
-
-        let u = scheme.prepare(
-            &scheme.mod_raise_overflow(&raised, self.digits.multiplier())?,
-            NextUse::LinearMap,
-        )?;
-        watch.done(Stage::Raise, 0, None, &u);
-        let parts = self.parts(scheme, u, watch)?;
-        let (h, before) = apply_groups(
-            scheme,
-            &self.slot_to_coeff,
-            parts,
-            NextUse::Keep,
-            Stage::SlotToCoeff,
-            watch,
-        )?;
-
-        // 1/d is a large constant: one group higher there is room for its noise.
-        let like = before.as_ref().filter(|_| !self.trace.is_empty()).unwrap_or(&h);
-        let message = self.trace(scheme, scheme.mod_raise_message(&raised, like)?)?;
-        let q0 = scheme.base_modulus_mod_t(&raised);
-        let out = scheme.linear_combination(&[(&message, self.inverse_degree), (&h, q0)], 0)?;
-        watch.done(Stage::Assemble, 0, Some(&h), &out);
-        Ok(out)
+        let raised = self.encapsulated(scheme, x, watch)?;
+        let u = self.overflow(scheme, &raised, watch)?;
+        let mapped = self.path.map(scheme, u, &mut |u, w| self.removed(scheme, u, w), watch)?;
+        let like = mapped.like.as_ref().unwrap_or(&mapped.result);
+        let message = self.path.project(scheme, scheme.mod_raise_message(&raised, like)?)?;
+        self.assembled(scheme, &raised, message, &mapped.result, watch)
     }
 
-    /// Chen–Han 2018, Fig. 2: slots to coefficients of Z\[X^d\] while the modulus is small, and one
-    /// digit removal. On a grid the overflow alone goes through the removal, and the message to the
-    /// slots beside it.
+    /// Chen–Han 2018, Fig. 2: slots to as many coefficients while the modulus is small, and one
+    /// digit removal.
     fn slim(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let x = scheme.prepare_thin_input(x, self.entry)?;
-        let x = apply_groups(
-            scheme,
-            &self.slot_to_coeff,
-            vec![x],
-            NextUse::Keep,
-            Stage::SlotToCoeff,
-            watch,
-        )?
-        .0;
-        let raised = scheme.to_base_modulus(&x)?;
-        watch.done(Stage::Encapsulate, 0, None, &x);
-
-        if matches!(self.plan.digits, DigitMethod::Global { .. }) {
-            let u = scheme.prepare(
-                &scheme.mod_raise_overflow(&raised, self.digits.multiplier())?,
-                NextUse::LinearMap,
-            )?;
-            watch.done(Stage::Raise, 0, None, &u);
-            let message = scheme.mod_raise_message(&raised, &u)?;
-            let message = self.thin_slots(scheme, message, watch)?;
-            let u = self.thin_slots(scheme, u, watch)?;
-            let h = self.removed(scheme, u, watch)?;
-            let out = scheme.linear_combination(
-                &[(&message, 1), (&h, scheme.base_modulus_mod_t(&raised))],
-                0,
-            )?;
-            watch.done(Stage::Assemble, 0, Some(&h), &out);
-            return Ok(out);
+        let x =
+            self.path.slot_to_coeff(scheme, scheme.prepare_thin_input(x, self.entry)?, watch)?;
+        let raised = self.encapsulated(scheme, &x, watch)?;
+        if self.on_grid {
+            return self.slim_on_grid(scheme, &raised, watch);
         }
-        let u = scheme.prepare(&scheme.mod_raise_scaled(&raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Raise, 0, None, &u);
-        let u = self.thin_slots(scheme, u, watch)?;
-        let m = self.removed(scheme, u, watch)?;
-        Ok(scheme.set_correction_factor(&raised, m))
+        let u = self.scaled(scheme, &raised, watch)?;
+        let u = self.path.thin_slots(scheme, u, watch)?;
+        Ok(scheme.set_correction_factor(&raised, self.removed(scheme, u, watch)?))
     }
 
-    /// The coefficients of u that thin slots stand for, in the slots.
-    fn thin_slots(
+    /// On a grid the overflow alone goes through the digit removal, and the message to the slots
+    /// beside it.
+    fn slim_on_grid(
         &self,
         scheme: &S,
-        u: S::Ciphertext,
+        raised: &S::Base,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
-        let Some(axes) = &self.axes else {
-            let u = self.traced(scheme, u, watch)?;
-            return Ok(apply_groups(
-                scheme,
-                &self.coeff_to_slot,
-                vec![u],
-                NextUse::Product,
-                Stage::CoeffToSlot,
-                watch,
-            )?
-            .0);
-        };
-        let z = apply_groups(
-            scheme,
-            &self.coeff_to_slot,
-            vec![u],
-            NextUse::LinearMap,
-            Stage::CoeffToSlot,
-            watch,
-        )?
-        .0;
-        axes.traced(scheme, &z, watch)
+        let u = self.overflow(scheme, raised, watch)?;
+        let message = scheme.mod_raise_message(raised, &u)?;
+        let message = self.path.thin_slots(scheme, message, watch)?;
+        let u = self.path.thin_slots(scheme, u, watch)?;
+        let h = self.removed(scheme, u, watch)?;
+        self.assembled(scheme, raised, (message, 1), &h, watch)
     }
 
-    /// Chen–Han 2018, Fig. 1: the n coefficients as d ciphertexts, one after the other, with a
-    /// digit removal for each.
+    /// Chen–Han 2018, Fig. 1: all n coefficients as ciphertexts of slots, with a digit removal for
+    /// each.
     fn full(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
         watch: &mut Watch<'_, S>,
     ) -> Result<S::Ciphertext, CircuitError> {
+        let raised = self.encapsulated(scheme, x, watch)?;
+        let u = self.scaled(scheme, &raised, watch)?;
+        let mapped = self.path.map(scheme, u, &mut |u, w| self.removed(scheme, u, w), watch)?;
+        Ok(scheme.set_correction_factor(&raised, mapped.result))
+    }
+
+    fn encapsulated(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Base, CircuitError> {
         let raised = scheme.to_base_modulus(x)?;
         watch.done(Stage::Encapsulate, 0, None, x);
-        let u = scheme.prepare(&scheme.mod_raise_scaled(&raised)?, NextUse::LinearMap)?;
-        watch.done(Stage::Raise, 0, None, &u);
+        Ok(raised)
+    }
 
-        if let Some(axes) = &self.axes {
-            let parts = self.parts(scheme, u, watch)?;
-            let m = apply_groups(
-                scheme,
-                &self.slot_to_coeff,
-                parts,
-                NextUse::Keep,
-                Stage::SlotToCoeff,
-                watch,
-            )?
-            .0;
-            return Ok(scheme.set_correction_factor(&raised, axes.completed(scheme, m)?));
-        }
-        let mut parts = Repacking::new();
-        Unpacking::new(&self.shape).unpack(scheme, u, |j, part| {
-            let part = scheme.prepare(&part, NextUse::LinearMap)?;
-            watch.done(Stage::Trace, 0, None, &part);
-            let m = self.high_digits(scheme, part, watch)?;
-            let m = apply_groups(
-                scheme,
-                &self.slot_to_coeff,
-                vec![m],
-                NextUse::Keep,
-                Stage::SlotToCoeff,
-                watch,
-            )?
-            .0;
-            parts.add(scheme, j, &m)
-        })?;
-        let out = scheme.set_correction_factor(&raised, parts.finish()?);
-        watch.done(Stage::Assemble, 0, Some(&out), &out);
+    /// The overflow by itself, with the multiplier that the digit removal wants.
+    fn overflow(
+        &self,
+        scheme: &S,
+        raised: &S::Base,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let u = scheme.mod_raise_overflow(raised, self.digits.multiplier())?;
+        let u = scheme.prepare(&u, NextUse::LinearMap)?;
+        watch.done(Stage::ModRaise, 0, None, &u);
+        Ok(u)
+    }
+
+    /// The message above the overflow.
+    fn scaled(
+        &self,
+        scheme: &S,
+        raised: &S::Base,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let u = scheme.prepare(&scheme.mod_raise_scaled(raised)?, NextUse::LinearMap)?;
+        watch.done(Stage::ModRaise, 0, None, &u);
+        Ok(u)
+    }
+
+    /// The raised message, times a constant, and q0 times the upper digit `h` of the overflow.
+    fn assembled(
+        &self,
+        scheme: &S,
+        raised: &S::Base,
+        (message, factor): (S::Ciphertext, i64),
+        h: &S::Ciphertext,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let q0 = scheme.base_modulus_mod_t(raised);
+        let out = scheme.linear_combination(&[(&message, factor), (h, q0)], 0)?;
+        watch.done(Stage::Assemble, 0, Some(h), &out);
         Ok(out)
     }
 
-    /// The coefficients of u in slots, as many as the mode moves, and their low digits removed: one
-    /// ciphertext, or d for whole slots over an odd index.
-    fn parts(
-        &self,
-        scheme: &S,
-        u: S::Ciphertext,
-        watch: &mut Watch<'_, S>,
-    ) -> Result<Vec<S::Ciphertext>, CircuitError> {
-        let Some(axes) = &self.axes else {
-            let u = self.thin_slots(scheme, u, watch)?;
-            return Ok(vec![self.removed(scheme, u, watch)?]);
-        };
-        let z = apply_groups(
-            scheme,
-            &self.coeff_to_slot,
-            vec![u],
-            NextUse::LinearMap,
-            Stage::CoeffToSlot,
-            watch,
-        )?
-        .0;
-        let mut parts = Vec::new();
-        axes.each(scheme, &z, watch, |u, watch| {
-            parts.push(self.removed(scheme, u, watch)?);
-            Ok(())
-        })?;
-        Ok(parts)
-    }
-
-    /// Coefficients of Z\[X^d\] (d times what they should be) to slots, and their low digits
-    /// removed.
-    fn high_digits(
-        &self,
-        scheme: &S,
-        u: S::Ciphertext,
-        watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
-        let u = apply_groups(
-            scheme,
-            &self.coeff_to_slot,
-            vec![u],
-            NextUse::Product,
-            Stage::CoeffToSlot,
-            watch,
-        )?
-        .0;
-        self.removed(scheme, u, watch)
-    }
-
+    /// The low digits removed, in the form that the plan asks for.
     fn removed(
         &self,
         scheme: &S,
@@ -273,27 +179,5 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         let out = scheme.convert(&out, form);
         watch.done(Stage::DigitRemoval, 0, Some(&u), &out);
         Ok(out)
-    }
-
-    fn traced(
-        &self,
-        scheme: &S,
-        u: S::Ciphertext,
-        watch: &mut Watch<'_, S>,
-    ) -> Result<S::Ciphertext, CircuitError> {
-        if self.trace.is_empty() {
-            return Ok(u);
-        }
-        let traced = scheme.prepare(&self.trace(scheme, u.clone())?, NextUse::LinearMap)?;
-        watch.done(Stage::Trace, 0, Some(&u), &traced);
-        Ok(traced)
-    }
-
-    /// d times the part of x in Z\[X^d\], in log2 d steps (Chen–Han 2018, appendix A).
-    fn trace(&self, scheme: &S, mut x: S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        for g in &self.trace {
-            x = scheme.add(&x, &scheme.apply_galois(&x, *g)?)?;
-        }
-        Ok(x)
     }
 }

@@ -5,9 +5,9 @@
 //! Δ^2 <= p; it is odd. From Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), after Kim et al. 2024
 //! (ia.cr/2024/109).
 //!
-//! For Δ = i with i^2 = -1 modulo p the grid is closed under the multiplication by i, which takes l
-//! + i h to -h + i l. So f(i u) = l = u - i f(u), and the coefficients of f vanish but for u (where
-//! it is 1/(2i)) and u^3, u^7, u^11, ..: a quarter of all, of the same degree.
+//! For Δ = i with i^2 = -1 modulo p the grid is closed under the multiplication by i, which takes
+//! l + i h to -h + i l. So f(i u) = l = u - i f(u), and the coefficients of f vanish but for u
+//! (where it is 1/(2i)) and u^3, u^7, u^11, ..: a quarter of all, of the same degree.
 
 use std::collections::HashSet;
 

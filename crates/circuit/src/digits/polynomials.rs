@@ -109,14 +109,14 @@ pub fn lowest_digit_retain(t: PrimePower) -> Result<Polynomial, CircuitError> {
 /// one of Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), of degree below (2B + 1) k for the least k with
 /// e <= k w + v_p(k!); for w > 1 the second step of an extraction in two.
 ///
-/// The degree found is often lower by a whole block of 2B + 1: for w = 1 it was at most max(p, (2B
-/// + 1)(e - 1)) in all cases tried, e.g. 127 for p = 127, e = 3 and B = 22, where the local null
-/// polynomial alone gives 133. (For e = 3 this is so because x^p is right modulo p^2 but for terms
-/// of degree 4B + 1.)
+/// The degree found is often lower by a whole block of 2B + 1: for w = 1 it was at most max(p,
+/// (2B + 1)(e - 1)) in all cases tried, e.g. 127 for p = 127, e = 3 and B = 22, where the local
+/// null polynomial alone gives 133. (For e = 3 this is so because x^p is right modulo p^2 but for
+/// terms of degree 4B + 1.)
 ///
 /// # Errors
-/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and 2B
-/// + 1 <= p.
+/// [`CircuitError::Ring`] if p is no prime, [`CircuitError::DigitProblem`] unless 1 <= w < e and
+/// 2B + 1 <= p.
 pub fn digit_polynomial(
     t: PrimePower,
     precision: u32,

@@ -4,6 +4,7 @@ use everlevel_scheme::{NextUse, Scheme};
 
 use super::closed_form::{self, NullPolynomial};
 use super::grid::GridPolynomial;
+use super::kind::DigitKind;
 use super::method::DigitMethod;
 use super::problem::DigitProblem;
 use super::{doubling, rows, triangle};
@@ -34,11 +35,11 @@ impl DigitRemoval {
     /// [`CircuitError::OverflowBound`] if the digits do not fit: type A needs 2B + 1 <= p, type B
     /// (2B + 1)^2 <= p; else as [`DigitRemoval::for_problem`].
     pub fn new(prime: u64, bound: u64, method: DigitMethod) -> Result<Self, CircuitError> {
-        let DigitMethod::Global { extra_depth } = method else {
+        if method.kind != DigitKind::Global {
             return Self::for_problem(DigitProblem { p: prime, e: 2, v: 1, bound }, method);
-        };
+        }
         let grid = GridPolynomial::new(prime, bound)?;
-        let program = grid.program(DepthGoal::Extra(extra_depth))?;
+        let program = grid.program(DepthGoal::Extra(method.extra.into()))?;
         let degrees = vec![vec![grid.polynomial().degree()]];
         Ok(DigitRemoval { prime, bound, method, multiplier: grid.multiplier(), program, degrees })
     }
@@ -54,28 +55,23 @@ impl DigitRemoval {
         let closed = |null| {
             closed_form::program(&problem, null).map(|(program, degrees)| (program, vec![degrees]))
         };
-        let (program, degrees) = match method {
-            DigitMethod::ProductTree { group } => closed(NullPolynomial::Tree(group))?,
-            DigitMethod::PatersonStockmeyer { extra_depth } => {
-                closed(NullPolynomial::Powers(extra_depth))?
+        let goal = DepthGoal::Extra(method.extra.into());
+        let (program, degrees) = match method.kind {
+            DigitKind::ProductTree => closed(NullPolynomial::Tree(method.extra.into()))?,
+            DigitKind::PatersonStockmeyer => closed(NullPolynomial::Powers(method.extra.into()))?,
+            DigitKind::Global => return Err(problem.not_for_the_grid()),
+            DigitKind::HaleviShoup => {
+                triangle::program(&problem, |task| rows::halevi_shoup(task, goal))?
             }
-            DigitMethod::Global { .. } => return Err(problem.not_for_the_grid()),
-            DigitMethod::HaleviShoup { extra_depth } => triangle::program(&problem, |task| {
-                rows::halevi_shoup(task, DepthGoal::Extra(extra_depth))
-            })?,
-            DigitMethod::ChenHan { extra_depth } => triangle::program(&problem, |task| {
-                rows::chen_han(task, DepthGoal::Extra(extra_depth))
-            })?,
-            DigitMethod::Geelen { extra_depth } => triangle::program(&problem, |task| {
-                rows::direct(task.with_all_values(), DepthGoal::Extra(extra_depth))
-            })?,
-            DigitMethod::GeelenComposed { extra_depth } => triangle::program(&problem, |task| {
-                rows::composed(task.with_all_values(), DepthGoal::Extra(extra_depth))
-            })?,
-            DigitMethod::Local { extra_depth } => triangle::program(&problem, |task| {
-                rows::direct(task, DepthGoal::Extra(extra_depth))
-            })?,
-            DigitMethod::Doubling => triangle::program(&problem, doubling::row)?,
+            DigitKind::ChenHan => triangle::program(&problem, |task| rows::chen_han(task, goal))?,
+            DigitKind::Geelen => {
+                triangle::program(&problem, |task| rows::direct(task.with_all_values(), goal))?
+            }
+            DigitKind::GeelenComposed => {
+                triangle::program(&problem, |task| rows::composed(task.with_all_values(), goal))?
+            }
+            DigitKind::Local => triangle::program(&problem, |task| rows::direct(task, goal))?,
+            DigitKind::Doubling => triangle::program(&problem, doubling::row)?,
         };
         let multiplier = problem.p.pow(problem.v);
         Ok(DigitRemoval {
@@ -173,7 +169,7 @@ mod tests {
                 for method in METHODS {
                     let removal = match DigitRemoval::new(p, bound as u64, method) {
                         Err(CircuitError::OverflowBound { .. })
-                            if matches!(method, DigitMethod::Global { .. }) =>
+                            if method.kind == DigitKind::Global =>
                         {
                             assert!((2 * bound as u64 + 1).pow(2) > p);
                             continue;
@@ -247,9 +243,9 @@ mod tests {
             (65537, 22, 256, 2023, [(11, 60, 45), (12, 53, 46)]),
             (65537, 23, 256, 2207, [(12, 57, 48), (13, 52, 41)]),
         ] {
-            let found = [0, 1].map(|extra_depth| {
-                let removal =
-                    DigitRemoval::new(p, bound, DigitMethod::Global { extra_depth }).unwrap();
+            let found = [0, 1].map(|extra| {
+                let method = DigitMethod { kind: DigitKind::Global, extra };
+                let removal = DigitRemoval::new(p, bound, method).unwrap();
                 assert_eq!(
                     (removal.multiplier(), removal.degrees()),
                     (multiplier, &[vec![degree]][..])

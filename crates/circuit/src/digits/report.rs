@@ -1,5 +1,6 @@
 //! What each method costs for a problem, beside what the papers predict.
 
+use super::kind::DigitKind;
 use super::method::DigitMethod;
 use super::problem::DigitProblem;
 use super::removal::DigitRemoval;
@@ -63,12 +64,12 @@ impl Prediction {
     /// lower terms out, and know nothing of B.
     pub fn of(method: DigitMethod, problem: &DigitProblem) -> Option<Self> {
         let (p, e, v) = (problem.p as f64, f64::from(problem.e), f64::from(problem.v));
-        match method {
-            DigitMethod::HaleviShoup { .. } => Some(Prediction {
+        match method.kind {
+            DigitKind::HaleviShoup => Some(Prediction {
                 depth: (e - 1.0) * p.log2(),
                 products: e * e / 2.0 * (2.0 * p).sqrt(),
             }),
-            DigitMethod::ChenHan { .. } => Some(Prediction {
+            DigitKind::ChenHan => Some(Prediction {
                 depth: v * p.log2() + e.log2(),
                 products: v * (2.0 * p * e).sqrt(),
             }),

@@ -250,8 +250,8 @@ fn the_algorithm_of_chen_han_wins_where_the_paper_says() {
         let problem = DigitProblem::all_digits(p, e, v);
         let reports = compare(&problem).unwrap();
         let report = |method| reports.iter().find(|r| r.method == method).unwrap();
-        let old = report(DigitMethod::HaleviShoup { extra_depth: 0 });
-        let new = report(DigitMethod::ChenHan { extra_depth: 0 });
+        let old = report(DigitMethod::new(DigitKind::HaleviShoup));
+        let new = report(DigitMethod::new(DigitKind::ChenHan));
         assert!(new.costs.depth < old.costs.depth && new.costs.products < old.costs.products);
         assert_eq!(old.total_degree, p.pow(e - 1));
         assert!(new.total_degree <= u64::from(e) * p.pow(v));

@@ -12,9 +12,9 @@
 //! digit. The result is the same with the exact digits. Every division is one of the ciphertext, so
 //! each row lives at a smaller modulus than the one before.
 //!
-//! One polynomial cannot take x = i + p^v m to i, however few values occur, once there are i and i
-//! - p among them: f(i + p^v) = f(i) modulo p^(v+1) says that f'(i) is 0 modulo p, and f(i) - f(i -
-//! p) = p says that it is 1. So there are rows, and divisions between them.
+//! One polynomial cannot take x = i + p^v m to i, however few values occur, once there are i and
+//! i - p among them: f(i + p^v) = f(i) modulo p^(v+1) says that f'(i) is 0 modulo p, and f(i) -
+//! f(i - p) = p says that it is 1. So there are rows, and divisions between them.
 //!
 //! The algorithm as printed does not divide x' by p^(i+1) nor scale the lifts by p^j, and defines
 //! its ℓ (from which lift on the digit is used instead) in three ways. Here a row simply has as

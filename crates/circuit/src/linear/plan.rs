@@ -50,8 +50,8 @@ impl GiantSteps {
     }
 }
 
-/// A linear map split into baby and giant steps: `sum over giants g of g(sum over babies b of diag
-/// * b(v))`, for several inputs v with the same babies for each.
+/// A linear map split into baby and giant steps: `sum over giants g of g(sum over babies b of
+/// diag * b(v))`, for several inputs v with the same babies for each.
 ///
 /// The diagonals are stored moved back by their giant step, as g(a) * (gb)(v) = g(a * b(v)).
 /// Evaluation costs one key switch a step that is not the identity (babies of one input share one

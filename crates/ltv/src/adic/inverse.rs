@@ -2,7 +2,7 @@
 
 use everlevel_arith::primes;
 
-use super::{AdicPoly, AdicRing};
+use super::ring::{AdicPoly, AdicRing};
 
 /// The share of polynomials modulo p, or a power of it, that are units modulo Φ_m, p being a prime
 /// that does not divide m: (1 - p^-w)^(φ(m)/w), w the order of p modulo m. (Doröz–Hu–Sunar 2014

@@ -7,7 +7,8 @@ use everlevel_ring::RingError;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::{AdicPoly, AdicRing, integer};
+use super::integer;
+use super::ring::{AdicPoly, AdicRing};
 
 /// Coefficients that are carried at a time: their rows stay in cache.
 const TILE: usize = 512;
@@ -43,8 +44,8 @@ impl AdicRing {
         AdicPoly { rows: rows.into_iter().map(Arc::new).collect() }
     }
 
-    /// The polynomial with these rows of digits in natural order, the lowest first: the digits of x
-    /// + (p^k - 1)/2.
+    /// The polynomial with these rows of digits in natural order, the lowest first: the digits of
+    /// x + (p^k - 1)/2.
     ///
     /// # Errors
     /// No row, one of another length than n, or a digit that is not below p.

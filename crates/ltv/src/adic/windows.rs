@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{AdicPoly, AdicRing};
+use super::ring::{AdicPoly, AdicRing};
 
 /// x * p + d, in words of 32 bits, lowest first.
 fn multiply_add(x: &mut [u32], p: u32, d: u32) {

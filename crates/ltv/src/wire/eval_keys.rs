@@ -8,8 +8,9 @@ use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError};
 use super::rows::{read_rows, rows_len, write_rows};
 use super::{layout, params::id_of};
 use crate::adic::AdicPoly;
+use crate::gadget::KeyForm;
 use crate::spec::LtvParams;
-use crate::switching::{KeyForm, LtvEvalKeys};
+use crate::switching::LtvEvalKeys;
 
 /// Evaluation keys as bytes, those of all levels.
 ///

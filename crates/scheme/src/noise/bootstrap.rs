@@ -14,7 +14,7 @@ impl NoiseTracker {
     /// Passes a set without bootstrapping, or one whose bootstrapping is exact but with a
     /// probability of 2^-128 (an `insecure_` set may fail more often): q0 has room for the noise
     /// at its entry, and B is rarely exceeded.
-    pub(crate) fn check_set(&self) -> Result<(), SchemeError> {
+    pub fn check_set(&self) -> Result<(), SchemeError> {
         let (spec, bound) = (&self.spec, self.spec.overflow_bound());
         self.bound.check_base_modulus(spec, self.message_modulus())?;
         let overflow = self.bound.overflow_tail(bound) + (self.ring.degree() as f64).log2();
@@ -56,7 +56,7 @@ impl NoiseTracker {
 
     /// What the product of the sparse encryptions with integer polynomials of coefficients in
     /// ±range/2 gives, at the top, modulo p^(r+v).
-    pub(crate) fn raised(&self, range: u64) -> Meta {
+    pub fn raised(&self, range: u64) -> Meta {
         let exponent = self.spec.raised_exponent();
         let t = self.plain.shape().plain_modulus(exponent);
         let (form, p) = (self.spec.form, self.spec.plain_prime);
@@ -64,13 +64,13 @@ impl NoiseTracker {
     }
 
     /// What [`crate::Bootstrappable::prepare_thin_input`] leaves of a ciphertext.
-    pub(crate) fn entrance(&self, capacity: f64) -> Meta {
+    pub fn entrance(&self, capacity: f64) -> Meta {
         let level = self.chain.at_least(self.bound.floor(self.message_modulus()) + 2.0 + capacity);
         self.fresh(level, self.spec.plain_exponent, self.noise_at(level, capacity))
     }
 
     /// `m` at the level and with the noise bound of [`NoiseTracker::entrance`].
-    pub(crate) fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {
+    pub fn entered(&self, m: &Meta, capacity: f64) -> Result<Meta, SchemeError> {
         let entrance = self.entrance(capacity);
         if m.level < entrance.level {
             return Err(self.too_noisy(m, "bootstrapping"));

@@ -73,7 +73,7 @@ impl NoiseTracker {
     }
 
     /// Whose product ciphertexts of a form are multiplied by: BGV's for BFV too if the set says so.
-    pub(crate) fn product_form(&self, form: Form) -> Form {
+    pub fn product_form(&self, form: Form) -> Form {
         let scaled = form == Form::Bfv && !self.chain.auxiliary(Level(0)).is_empty();
         if scaled { Form::Bfv } else { Form::Bgv }
     }

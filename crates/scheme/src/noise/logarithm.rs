@@ -11,6 +11,6 @@ pub fn log_add(a: f64, b: f64) -> f64 {
 }
 
 /// log2 of the root of the sum of the squares of 2^a and 2^b.
-pub(crate) fn log_hypot(a: f64, b: f64) -> f64 {
+pub fn log_hypot(a: f64, b: f64) -> f64 {
     log_add(2.0 * a, 2.0 * b) / 2.0
 }

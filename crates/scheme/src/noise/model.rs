@@ -179,7 +179,7 @@ impl NoiseModel {
     }
 
     /// log2 of the norm of a sum.
-    pub(crate) fn sum(&self, a: f64, b: f64) -> f64 {
+    pub fn sum(&self, a: f64, b: f64) -> f64 {
         match self.account {
             NoiseEstimate::WorstCase => log_add(a, b),
             NoiseEstimate::AverageCase => log_hypot(a, b),
@@ -187,7 +187,7 @@ impl NoiseModel {
     }
 
     /// log2 of the norm of a sum of `count` polynomials of norm 2^`each`.
-    pub(crate) fn sum_of(&self, count: usize, each: f64) -> f64 {
+    pub fn sum_of(&self, count: usize, each: f64) -> f64 {
         each + (count as f64).log2() * self.account.of(1.0, 0.5)
     }
 
@@ -292,7 +292,7 @@ impl NoiseModel {
     /// What the rounding of a component that the main secret multiplies does to a coefficient of
     /// the phase, in units of its last bit: by the law of the coefficients, and for each unit that
     /// an error has at most.
-    pub(crate) fn compact_rounding(&self) -> (f64, f64) {
+    pub fn compact_rounding(&self) -> (f64, f64) {
         let square = match self.family {
             Assumption::Rlwe => self.drawn_square,
             // ‖t u + 1‖_2 <= t ‖u‖_2 + 1.

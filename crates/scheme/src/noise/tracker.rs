@@ -30,7 +30,7 @@ pub struct NoiseTracker {
 impl NoiseTracker {
     /// The tracker of a set: the ring has the primes of the chain, which `ModulusChain::build` made
     /// from the specification.
-    pub(crate) fn new(
+    pub fn new(
         spec: Arc<ParamsSpec>,
         ring: Arc<Ring>,
         plain: Arc<PlaintextRing>,
@@ -62,7 +62,7 @@ impl NoiseTracker {
 
     /// What the polynomials of a ciphertext like `m` are divided by so that rounding errors become
     /// multiples of t.
-    pub(crate) fn divisor(&self, m: &Meta) -> u64 {
+    pub fn divisor(&self, m: &Meta) -> u64 {
         m.form.divisor(self.t(m))
     }
 
@@ -124,7 +124,7 @@ impl NoiseTracker {
 
     /// log2 of the norm that is expected of a ciphertext like `m`: the largest of n/2 embeddings,
     /// taken for independent and normal.
-    pub(crate) fn expected_norm(&self, m: &Meta) -> f64 {
+    pub fn expected_norm(&self, m: &Meta) -> f64 {
         m.estimate + (self.ring.degree() as f64).ln().log2() / 2.0
     }
 
@@ -134,7 +134,7 @@ impl NoiseTracker {
     }
 
     /// The noise bound at `level` that leaves `capacity` bits.
-    pub(crate) fn noise_at(&self, level: Level, capacity: f64) -> f64 {
+    pub fn noise_at(&self, level: Level, capacity: f64) -> f64 {
         self.chain.bits(level) - 1.0 - self.ring.coefficient_bits() - capacity
     }
 

@@ -24,7 +24,7 @@ impl NoiseTracker {
 
     /// What the rounding of a product that was not relinearized adds to
     /// [`NoiseTracker::mod_switch`]: the term in s² is rounded too, which adds ‖s‖ times the floor.
-    pub(crate) fn round_square(&self, m: &Meta) -> Meta {
+    pub fn round_square(&self, m: &Meta) -> Meta {
         self.changed(m, |model, noise| {
             model.sum(noise, model.floor(self.t(m)) + model.key_norm_limit().log2())
         })

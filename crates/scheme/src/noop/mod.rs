@@ -16,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 
 use crate::counters::{Cost, Counters};
 use crate::error::SchemeError;
-use crate::keys::KeyPlan;
+use crate::key_plan::KeyPlan;
 use crate::noise::{ExtendedMeta, Meta, NoiseModel};
 use crate::params::Params;
 use crate::plaintext::Plaintext;

@@ -1,6 +1,5 @@
 //! Parameters: plain data ([`ParamsSpec`]) and their validated, immutable form ([`Params`]).
 
-mod ma;
 mod named;
 mod security;
 
@@ -13,7 +12,6 @@ use crate::error::SchemeError;
 use crate::noise::{NoiseTracker, raise_digit_count};
 use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
 
-pub use ma::{PaperSet, Variant, paper_sets};
 pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 
@@ -143,7 +141,7 @@ impl Params {
         self.0.plain.shape()
     }
 
-    /// The ladder of moduli.
+    /// The modulus chain.
     pub fn chain(&self) -> &ModulusChain {
         &self.0.chain
     }
@@ -175,7 +173,7 @@ impl Params {
 
     /// How many limbs of each prime the product of two ciphertexts reads and writes, before
     /// relinearization.
-    pub(crate) fn tensor_streams(&self) -> usize {
+    pub fn tensor_streams(&self) -> usize {
         4 * self.components() - 1
     }
 
@@ -195,7 +193,7 @@ impl Params {
     }
 
     /// Whether bootstrapping raises under the main secret, which is sparse then.
-    pub(crate) fn raises_under_main_key(&self) -> bool {
+    pub fn raises_under_main_key(&self) -> bool {
         self.spec().bootstrap.as_ref().is_some_and(|b| b.under_main_key)
     }
 

@@ -211,24 +211,7 @@ pub fn largest_modulus(degree: usize, bits: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::SchemeError;
     use crate::params::{OptIn, Params};
-
-    #[test]
-    fn overstretched_keys_are_worth_nothing() {
-        for name in ["ltv-32768", "ltv-27000"] {
-            let params = Params::named(name, OptIn::InsecureResearch).unwrap();
-            let key = params.security().weakest();
-            let attack = key.best().unwrap();
-            assert!(attack.block_size == 2 && key.bits < 60.0, "{name}: {attack:?}");
-            assert_eq!(params.security().model(), SecurityReport::NTRU_MODEL);
-            let refused = Params::named(name, OptIn::SecureOnly);
-            assert!(
-                matches!(refused, Err(SchemeError::Insecure { bits, .. }) if bits == key.bits),
-                "{name}"
-            );
-        }
-    }
 
     #[test]
     fn every_set_that_is_not_called_insecure_has_128_bits() {

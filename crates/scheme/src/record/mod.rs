@@ -88,7 +88,7 @@ impl<S: Scheme> Recorded<S> {
     }
 
     /// The same, with the noise of every result measured by `probe`, such as
-    /// [`SecretKey::measure_noise`](crate::SecretKey::measure_noise).
+    /// `SecretKey::measure_noise` of BGV.
     ///
     /// Measurements depend on the secret key, and whoever sees enough of them learns it: for the
     /// owner of the key, never to be shared.

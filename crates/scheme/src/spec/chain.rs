@@ -1,8 +1,8 @@
-//! The ladder of moduli.
+//! The modulus chain.
 //!
 //! Every level is a product of q0, the first few word-size primes and some of the fine primes. A
 //! fine prime that was dropped may come back at a lower level (the ciphertext is multiplied by it
-//! before the division), so with fine primes a few bits short of a word the ladder stops near any
+//! before the division), so with fine primes a few bits short of a word the chain stops near any
 //! size without more limbs than words alone would need. Why this and not one prime a level:
 //! docs/adr/0002.
 
@@ -28,15 +28,15 @@ fn switch_cost(gadget: &Gadget, basis: Basis, components: usize) -> usize {
 /// Digits have as many primes as there are special ones. A level that has lost its upper words
 /// leaves their primes free, and the modulus that security was counted for has room for them: they
 /// become special primes there. With a larger P digits are larger and fewer, so a key switch in the
-/// middle of the ladder costs a third of what it would with the top level's two special primes
+/// middle of the chain costs a third of what it would with the top level's two special primes
 /// (docs/adr/0008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GadgetId(pub usize);
 
-/// The primes of a parameter set by their roles, and the ladder.
+/// The primes of a parameter set by their roles, and the chain.
 #[derive(Debug)]
 pub struct ModulusChain {
-    rungs: Vec<(f64, Basis, GadgetId)>,
+    entries: Vec<(f64, Basis, GadgetId)>,
     gadgets: Vec<Gadget>,
     /// Of a ciphertext: how many polynomials a key switch divides by P.
     components: usize,
@@ -48,9 +48,9 @@ pub struct ModulusChain {
 }
 
 impl ModulusChain {
-    /// Chooses the primes and builds the ladder. Returns it with the primes in ring order: q0,
+    /// Chooses the primes and builds the chain. Returns it with the primes in ring order: q0,
     /// words, fine, special.
-    pub(crate) fn build(spec: &ParamsSpec) -> Result<(ModulusChain, Vec<u64>), SchemeError> {
+    pub fn build(spec: &ParamsSpec) -> Result<(ModulusChain, Vec<u64>), SchemeError> {
         let taken = std::cell::RefCell::new(Vec::<u64>::new());
         let step = Ring::prime_step(spec.index)?;
         let pick = |bits: u32| -> Result<u64, SchemeError> {
@@ -121,52 +121,52 @@ impl ModulusChain {
         };
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
         let all = Basis::of(0..special_at);
-        let mut rungs: Vec<(f64, Basis)> = Vec::new();
+        let mut entries: Vec<(f64, Basis)> = Vec::new();
         for candidate in candidates {
-            match rungs.last_mut() {
+            match entries.last_mut() {
                 Some(last) if candidate.0 - last.0 < MERGE_BITS && last.1.len() > b => {
                     // The top level must stay reachable: it is what fresh ciphertexts and keys use.
                     if candidate.1 == all || cost(candidate.1) < cost(last.1) {
                         *last = candidate;
                     }
                 }
-                _ => rungs.push(candidate),
+                _ => entries.push(candidate),
             }
         }
         let mut moduli = [base, words, fine, special].concat();
         let keyed = Basis::of(0..moduli.len());
         let auxiliary = if spec.form == Form::Bfv && !spec.through_bgv {
-            product_primes(spec, &rungs, &mut moduli, pick)?
+            product_primes(spec, &entries, &mut moduli, pick)?
         } else {
-            vec![Basis::EMPTY; rungs.len()]
+            vec![Basis::EMPTY; entries.len()]
         };
-        let rungs: Vec<_> =
-            rungs.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
+        let entries: Vec<_> =
+            entries.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
         // The primes of q0, each by itself, over the first special prime.
         let groups = (0..b).map(|i| Basis::of([i])).collect();
         let encapsulation = Gadget::new(Basis::of([special_at]), groups);
-        let chain = ModulusChain { rungs, gadgets, components, encapsulation, keyed, auxiliary };
+        let chain = ModulusChain { entries, gadgets, components, encapsulation, keyed, auxiliary };
         Ok((chain, moduli))
     }
 
     /// The highest level.
     pub fn top(&self) -> Level {
-        Level(self.rungs.len() - 1)
+        Level(self.entries.len() - 1)
     }
 
     /// log2 of the modulus at `level` (levels above the top count as the top).
     pub fn bits(&self, level: Level) -> f64 {
-        self.rungs[level.0.min(self.top().0)].0
+        self.entries[level.0.min(self.top().0)].0
     }
 
     /// The primes of `level` (levels above the top count as the top).
     pub fn basis(&self, level: Level) -> Basis {
-        self.rungs[level.0.min(self.top().0)].1
+        self.entries[level.0.min(self.top().0)].1
     }
 
     /// The lowest level of at least `bits` bits; the top if there is none.
     pub fn at_least(&self, bits: f64) -> Level {
-        Level(self.rungs.partition_point(|r| r.0 < bits).min(self.top().0))
+        Level(self.entries.partition_point(|r| r.0 < bits).min(self.top().0))
     }
 
     /// The special primes of the top level.
@@ -181,7 +181,7 @@ impl ModulusChain {
 
     /// The gadget of a level.
     pub fn gadget_id(&self, level: Level) -> GadgetId {
-        self.rungs[level.0.min(self.top().0)].2
+        self.entries[level.0.min(self.top().0)].2
     }
 
     /// The gadget of a level.
@@ -240,11 +240,11 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
         .collect()
 }
 
-/// For each rung the primes that a product over q is computed in: as many of those that the level
+/// For each level the primes that a product over q is computed in: as many of those that the level
 /// has dropped as needed, then new ones, which are added to `moduli` and never meet a key.
 fn product_primes(
     spec: &ParamsSpec,
-    rungs: &[(f64, Basis)],
+    entries: &[(f64, Basis)],
     moduli: &mut Vec<u64>,
     pick: impl Fn(u32) -> Result<u64, SchemeError>,
 ) -> Result<Vec<Basis>, SchemeError> {
@@ -252,8 +252,8 @@ fn product_primes(
     // |t (product) / q| is at most t n q / 2 for a power of two, and twice that for each odd prime factor of another index: 6 at most.
     let overlap = if spec.index.is_power_of_two() { 0.0 } else { 6.0 };
     let room = largest + (spec.index as f64).log2() + 2.0 + overlap;
-    let mut auxiliary = Vec::with_capacity(rungs.len());
-    for &(bits, basis) in rungs {
+    let mut auxiliary = Vec::with_capacity(entries.len());
+    for &(bits, basis) in entries {
         let mut chosen = Basis::EMPTY;
         let mut have = 0.0;
         let mut position = 0;

@@ -18,37 +18,30 @@ struct Set {
     special: usize,
 }
 
-/// The ring and the size of the modulus of the paper's AES with 2,048 blocks: log q = 1271. 50 bits
-/// are the machine's words; with seven special primes a relinearization takes the least time.
 const LTV: Set = Set {
-    name: "ltv-32768",
+    name: "",
     form: Form::Bgv,
-    index: 65535,
-    p: 2,
+    index: 1 << 9,
+    p: 257,
     base: 47,
     word: 50,
-    words: 21,
-    fine: &[47, 44, 42, 41],
-    special: 7,
+    words: 9,
+    fine: &[44, 38, 32],
+    special: 3,
 };
-const TOY: Set = Set { index: 1 << 9, p: 257, words: 9, fine: &[44, 38, 32], special: 3, ..LTV };
 
-const SETS: [Set; 6] = [
-    LTV,
-    // 1,800 blocks, log q = 1230. With small primes the ladder has rungs where the last round of
-    // AES needs them.
-    Set { name: "ltv-27000", index: 32767, fine: &[44, 38, 29, 23], ..LTV },
-    Set { name: "insecure_ltv-257-n8", ..TOY },
+const SETS: [Set; 4] = [
+    Set { name: "insecure_ltv-257-n8", ..LTV },
     // 16 slots of GF(2^8), and levels for AES.
     Set {
         name: "insecure_ltv-2-m255",
         index: 255,
+        p: 2,
         words: 18,
         fine: &[44, 38, 32, 28],
-        special: 3,
         ..LTV
     },
-    Set { name: "insecure_yashe-257-n8", form: Form::Bfv, ..TOY },
+    Set { name: "insecure_yashe-257-n8", form: Form::Bfv, ..LTV },
     // YASHE′ as Bos et al. 2013 time it: n = 4096, a q of 127 bits.
     Set {
         name: "insecure_yashe-257-n12",
@@ -59,12 +52,12 @@ const SETS: [Set; 6] = [
         words: 2,
         fine: &[],
         special: 1,
-        ..TOY
+        ..LTV
     },
 ];
 
 /// The specification of an NTRU set.
-pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+pub fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|set| set.name == name)?;
     Some(ParamsSpec {
         name: set.name.into(),
@@ -87,6 +80,6 @@ pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
 }
 
 /// The names of the NTRU sets.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|set| set.name)
 }

@@ -90,7 +90,8 @@ pub struct BootstrapSpec {
     /// less capacity for BFV sets).
     #[serde(default, skip_serializing_if = "is_default")]
     pub digit_form: Form,
-    /// Digit removal: `product_tree`, `paterson_stockmeyer` or `global` (absent: planned).
+    /// Digit removal: the name of a `DigitMethod` of everlevel-circuit, such as `product_tree_2`
+    /// (absent: planned).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digit_removal: Option<String>,
 }
@@ -149,7 +150,7 @@ pub struct ParamsSpec {
     pub word_bits: u32,
     /// How many word-size primes.
     pub words: usize,
-    /// Bits of the replaceable primes that let the ladder stop near any size.
+    /// Bits of the replaceable primes that let the chain stop near any size.
     pub fine_bits: Vec<u32>,
     /// How many special primes (their product is P), of word size.
     pub special: usize,
@@ -206,7 +207,7 @@ impl ParamsSpec {
     }
 
     /// The checks that need no tables.
-    pub(crate) fn check(&self) -> Result<(), SchemeError> {
+    pub fn check(&self) -> Result<(), SchemeError> {
         let bad =
             |problem: String| Err(SchemeError::BadParams { name: self.name.clone(), problem });
         if self.name.is_empty()

@@ -239,12 +239,12 @@ const SETS: &[Set] = &[
 ];
 
 /// The names of the sets.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     SETS.iter().map(|s| s.name)
 }
 
 /// The specification of a set.
-pub(crate) fn spec(name: &str) -> Option<ParamsSpec> {
+pub fn spec(name: &str) -> Option<ParamsSpec> {
     let set = SETS.iter().find(|s| s.name == name)?;
     Some(ParamsSpec {
         name: set.name.into(),

@@ -76,8 +76,8 @@ impl Manifest {
     /// believe the manifest believe these: for objects of one's own making.
     ///
     /// # Errors
-    /// Bytes that are no ciphertexts of the parameter set, more than [`MANIFEST_LIMIT`] objects or
-    /// bounds.
+    /// Bytes that are no ciphertexts of the parameter set, more than
+    /// [`MANIFEST_LIMIT`](crate::manifest::bounds::MANIFEST_LIMIT) objects or bounds.
     pub fn add(&mut self, object: &[u8]) -> Result<(), WireError> {
         let options = ReadOptions::default().limited_to(u64::MAX);
         let layout = Layout::parse(object, &options)?;

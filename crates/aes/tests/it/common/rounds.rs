@@ -1,10 +1,8 @@
 //! Some rounds with cryptography, with keys encrypted at the levels that a rehearsal foretells.
 
 use everlevel_aes::{Aes, Cipher, Direction, KeySchedule, KeySize, Mode, RoundKeys, Transcipher};
-use everlevel_scheme::{
-    Ciphertext, Cost, Evaluator, Level, NoOp, Params, Plaintext, Scheme, SchemeError, SecretKey,
-    ServerKeys,
-};
+use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
+use everlevel_scheme::{Cost, Level, NoOp, Params, Plaintext, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

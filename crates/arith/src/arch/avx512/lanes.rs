@@ -250,10 +250,10 @@ impl Lanes for Avx512 {
 
     #[inline(always)]
     fn sum_reduce(self, sum: Sum, _terms: usize, small: bool, r: Reducer) -> __m512i {
-        // The sum is low + 2^52 high with low < 2^63 and high < 2^61. Write it as low + 2^52 middle
-        // + 2^102 top with low < 2^52, and divide the parts by q at once, Shoup's way: each of the
-        // quotients loses less than 1 by its floor, and the rounding of the constants loses less
-        // than middle / 2^52 and f = 2^52/q - floor(2^52/q). If the sum is small, top = 0 and
+        // The sum is low + 2^52 high with low < 2^63 and high < 2^61. Write it as low + 2^52
+        // middle + 2^102 top with low < 2^52, and divide the parts by q at once, Shoup's way: each
+        // of the quotients loses less than 1 by its floor, and the rounding of the constants loses
+        // less than middle / 2^52 and f = 2^52/q - floor(2^52/q). If the sum is small, top = 0 and
         // middle < 2^52: the remainder is below (3 + f) q < 2^52, and below 4q. Else middle < 2^50
         // and top < 2^12: the remainder is below (13/4 + f) q < 2^52, and below 5q.
         vouched!(self, {

@@ -1,0 +1,201 @@
+//! `everlevel bench bootstrap`: fresh keys and random values in every run, everything checked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use everlevel::scheme::spec::BootstrapMode;
+use everlevel::wire::file::{Existing, write_file};
+use everlevel::{Measured, failure_log2};
+use serde::Serialize;
+
+use super::measure::{Bench, Outcome};
+use crate::commands::bench::args::{BootstrapArgs, Mode};
+use crate::console::args::Common;
+use crate::console::circumstances::Circumstances;
+use crate::console::errors::CliError;
+use crate::console::files::of_file;
+use crate::console::machine;
+use crate::console::output::{emit, emit_json, median, progress, table, threads};
+use crate::console::params::{find_params, find_planner};
+
+#[derive(Serialize)]
+struct Report {
+    params: String,
+    slots: usize,
+    threads: usize,
+    backend: &'static str,
+    security_bits: f64,
+    security_model: &'static str,
+    failure_log2: f64,
+    seconds_median: f64,
+    seconds_min: f64,
+    stages: BTreeMap<&'static str, f64>,
+    key_switches: u64,
+    non_scalar_products: u64,
+    capacity_bits_before: f64,
+    capacity_bits_after: f64,
+    multiplications_after: usize,
+    server_key_bytes: u64,
+    peak_memory_bytes: u64,
+    ntt_count: u64,
+    ntt_us: f64,
+    bytes_moved: u64,
+    bandwidth_gb_s: f64,
+    floor_seconds: f64,
+    noise_bound_bits: f64,
+    noise_measured_bits: f64,
+    verified_slots: usize,
+    wrong_slots: usize,
+}
+
+/// Runs the measurement.
+pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
+    let params = find_params(&args.set.params, common)?;
+    let mode = match args.mode {
+        Mode::Thin => None,
+        Mode::General if params.ring().axes().is_some() => Some(BootstrapMode::Bypass),
+        Mode::General => (params.slot_shape().degree_of_slot() > 1).then_some(BootstrapMode::Full),
+    };
+    let mut bench = Bench::new(&params, find_planner(&params, mode)?);
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let bar = progress(common, "bootstrapping", u64::from(args.runs) * 4);
+    let outcomes = (0..args.runs)
+        .map(|_| bench.run(&mut rng, &|| bar.inc(1)))
+        .collect::<Result<Vec<Outcome>, _>>()?;
+    bar.finish_and_clear();
+
+    // Before the buffers of the bandwidth measurement.
+    let peak_memory_bytes = machine::peak_memory_bytes();
+    let ntt_us = machine::transform_us(&params);
+    let bandwidth_gb_s = machine::bandwidth_gb_s();
+    let Some(first) = outcomes.first() else {
+        return Err(CliError::usage("--runs: expected at least 1"));
+    };
+    let cost = first.cost;
+    let seconds: Vec<f64> = outcomes.iter().map(|o| o.seconds).collect();
+    let names = first.stages.keys().copied();
+    let stage = |name| {
+        median(&outcomes.iter().filter_map(|o| o.stages.get(name).copied()).collect::<Vec<_>>())
+    };
+    let most = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).fold(f64::NEG_INFINITY, f64::max);
+    let least = |f: fn(&Outcome) -> f64| outcomes.iter().map(f).fold(f64::INFINITY, f64::min);
+    let report = Report {
+        params: params.name().into(),
+        slots: params.slots(),
+        threads: threads(),
+        backend: everlevel::Backend::detect().name(),
+        security_bits: params.security().bits(),
+        security_model: params.security().model(),
+        failure_log2: failure_log2(&params, &cost),
+        seconds_median: median(&seconds),
+        seconds_min: seconds.iter().copied().fold(f64::INFINITY, f64::min),
+        stages: names.map(|n| (n, stage(n))).collect(),
+        key_switches: cost.key_switches,
+        non_scalar_products: cost.products,
+        capacity_bits_before: least(|o| o.before),
+        capacity_bits_after: least(|o| o.after),
+        multiplications_after: outcomes.iter().map(|o| o.multiplications).min().unwrap_or(0),
+        server_key_bytes: bench.planner().keys().seeded_bytes(&params),
+        peak_memory_bytes,
+        ntt_count: cost.transforms,
+        ntt_us,
+        bytes_moved: cost.bytes,
+        bandwidth_gb_s,
+        floor_seconds: cost.transforms as f64 * ntt_us / 1e6
+            + cost.bytes as f64 / (bandwidth_gb_s * 1e9),
+        noise_bound_bits: least(|o| o.bound),
+        noise_measured_bits: most(|o| o.measured),
+        verified_slots: params.slots() * outcomes.len(),
+        wrong_slots: outcomes.iter().map(|o| o.wrong).sum(),
+    };
+    if let Some(path) = args.record.as_ref().filter(|_| report.wrong_slots == 0) {
+        enter(path, &report, outcomes.len())?;
+    }
+    if common.json {
+        emit_json(&report)?;
+    } else {
+        emit(&text(&report, &outcomes)?)?;
+    }
+    if report.wrong_slots > 0 || outcomes.iter().any(|o| o.measured > o.bound) {
+        return Err(CliError::failure(format!(
+            "{} of {} slots are wrong, measured noise 2^{:.2}, bound 2^{:.2}: please report this",
+            report.wrong_slots,
+            report.verified_slots,
+            report.noise_measured_bits,
+            report.noise_bound_bits
+        )));
+    }
+    Ok(())
+}
+
+/// Enters the time into a file of measurements.
+fn enter(path: &Path, report: &Report, runs: usize) -> Result<(), CliError> {
+    let shown = path.display();
+    let bytes = match std::fs::read(path) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => b"{}".to_vec(),
+        read => read.map_err(|e| CliError::failure(format!("cannot read {shown}: {e}")))?,
+    };
+    let mut all: BTreeMap<String, Measured> = serde_json::from_slice(&bytes).map_err(|e| {
+        CliError::usage(format!("--record {shown}: not a file of measurements: {e}"))
+    })?;
+    let now = Circumstances::now();
+    let measured = Measured {
+        seconds: report.seconds_median,
+        runs,
+        threads: report.threads,
+        cpu: now.cpu,
+        backend: report.backend.into(),
+        date: now.date,
+        commit: now.commit,
+    };
+    all.insert(report.params.clone(), measured);
+    let mut text = serde_json::to_string_pretty(&all).map_err(CliError::failure)?;
+    text.push('\n');
+    write_file(path, text.as_bytes(), Existing::Replace).map_err(of_file(path))
+}
+
+fn text(r: &Report, outcomes: &[Outcome]) -> Result<String, CliError> {
+    let mut rows: Vec<Vec<String>> = vec![vec!["stage".into(), "seconds".into()]];
+    rows.extend(r.stages.iter().map(|(k, v)| vec![(*k).to_string(), format!("{v:.3}")]));
+    let keys = median(&outcomes.iter().map(|o| o.key_seconds).collect::<Vec<_>>());
+    let tables = outcomes.iter().map(|o| o.table_seconds).fold(0.0, f64::max);
+    let mib = |b: u64| b as f64 / 1048576.0;
+    Ok([
+        format!(
+            "{}: {} slots, {} threads, {} backend, {:.1} bits of security",
+            r.params, r.slots, r.threads, r.backend, r.security_bits
+        ),
+        format!(
+            "one bootstrapping: {:.3} s (median of {}), {:.3} s at best",
+            r.seconds_median,
+            outcomes.len(),
+            r.seconds_min
+        ),
+        table(&rows),
+        format!(
+            "{} key switches, {} products; failure 2^{:.1}",
+            r.key_switches, r.non_scalar_products, r.failure_log2
+        ),
+        format!(
+            "capacity {:.1} bits before, {:.1} after: {} multiplications",
+            r.capacity_bits_before, r.capacity_bits_after, r.multiplications_after
+        ),
+        format!("noise bound 2^{:.1}, measured 2^{:.1}", r.noise_bound_bits, r.noise_measured_bits),
+        format!("{} slots checked, {} wrong", r.verified_slots, r.wrong_slots),
+        format!(
+            "floor {:.3} s = {} transforms of {:.1} us + {:.2} GB at {:.1} GB/s",
+            r.floor_seconds,
+            r.ntt_count,
+            r.ntt_us,
+            r.bytes_moved as f64 / 1e9,
+            r.bandwidth_gb_s
+        ),
+        format!(
+            "server keys {:.0} MiB when seeded, made in {keys:.1} s; tables made in {tables:.1} \
+             s; peak memory {:.0} MiB",
+            mib(r.server_key_bytes),
+            mib(r.peak_memory_bytes)
+        ),
+    ]
+    .join("\n"))
+}

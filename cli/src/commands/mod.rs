@@ -1,0 +1,54 @@
+//! The commands of the program `everlevel`.
+
+mod aes;
+mod args;
+pub mod bench;
+mod demo;
+mod explain;
+mod manual;
+mod params;
+mod plan;
+mod rings;
+mod roles;
+mod security;
+mod selftest;
+mod version;
+
+use std::ffi::OsString;
+
+use crate::console::errors::CliError;
+use crate::console::program;
+use aes::args::AesCommand;
+use args::{Cli, Command};
+use bench::args::BenchCommand;
+
+/// Runs the program `everlevel` with these arguments, its own name first.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError> {
+    let Some(Cli { command, common }) = &program::parse(arguments)? else { return Ok(()) };
+    program::start(common)?;
+    match command {
+        Command::Demo(a) => demo::run(a, common),
+        Command::Params(c) => params::run(c, common),
+        Command::Keygen(a) => roles::keygen(a, common),
+        Command::Encrypt(a) => roles::encrypt(a, common),
+        Command::Eval(a) => roles::eval(a, common),
+        Command::Bootstrap(a) => roles::bootstrap(a, common),
+        Command::Explain(a) => explain::run(a, common),
+        Command::Compact(a) => roles::compact(a, common),
+        Command::Decrypt(a) => roles::decrypt(a, common),
+        Command::Inspect(a) => roles::inspect(a, common),
+        Command::ChangeKey(a) => roles::change_key(a, common),
+        Command::Keys(c) => roles::keys(c, common),
+        Command::Security(c) => security::run(c, common),
+        Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
+        Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
+        Command::Aes(AesCommand::Keygen(a)) => aes::keygen(a, common),
+        Command::Aes(AesCommand::EncryptKey(a)) => aes::encrypt_key(a, common),
+        Command::Aes(AesCommand::Transcipher(a)) => aes::transcipher(a, common),
+        Command::Aes(AesCommand::Decrypt(a)) => aes::decrypt(a, common),
+        Command::Selftest => selftest::run(common),
+        Command::Completions { shell } => manual::completions(*shell),
+        Command::Man { out } => manual::pages(out),
+        Command::Version { verbose } => version::run(*verbose, common),
+    }
+}

@@ -1,0 +1,277 @@
+//! `everlevel params plan`: parameter sets for a computation.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use everlevel::wire::file::{Existing, write_file};
+use everlevel::{
+    Candidate, Client, Depth, Evaluator, KeyPlan, Minimize, NextUse, Params, ParamsSpec,
+    Requirements, Scheme, ServerKeys, TimeModel,
+};
+use serde::Serialize;
+
+use crate::commands::bench::measure::Bench;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::of_file;
+use crate::console::machine;
+use crate::console::output::{emit, emit_json, progress, table, threads};
+use crate::console::params::find_planner;
+
+/// Arguments of `params plan`.
+#[derive(Args)]
+pub struct PlanArgs {
+    /// A name, or a JSON file: the set to find a bootstrapping plan for
+    #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimize", "measure", "save"])]
+    pub name: Option<String>,
+    /// What to choose a bootstrapping plan by
+    #[arg(long, value_enum, default_value = "throughput", requires = "name")]
+    pub by: By,
+    /// The plaintext modulus, a power of a prime
+    #[arg(long, value_name = "P^R", required_unless_present = "name")]
+    pub plain_modulus: Option<u64>,
+    /// At least so many slots
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub slots: usize,
+    /// How many multiplications in a row, or `unlimited`: the set bootstraps
+    #[arg(long, value_name = "D|unlimited", value_parser = parse_depth, required_unless_present = "name")]
+    pub depth: Option<Depth>,
+    /// What to choose by
+    #[arg(long, value_enum, default_value = "latency")]
+    pub minimize: Goal,
+    /// Run the best so many candidates with real keys, on one thread, and print what they take
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub measure: usize,
+    /// Print no more candidates than this
+    #[arg(long, value_name = "K", default_value_t = 8)]
+    pub max_rows: usize,
+    /// Write the best candidate as a file that --params takes
+    #[arg(long, value_name = "FILE.json")]
+    pub save: Option<PathBuf>,
+}
+
+fn parse_depth(text: &str) -> Result<Depth, String> {
+    match text {
+        "unlimited" => Ok(Depth::Unlimited),
+        _ => text
+            .parse()
+            .map(Depth::Levels)
+            .map_err(|_| format!("{text}: expected a number of multiplications, or unlimited")),
+    }
+}
+
+/// What a bootstrapping plan is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Least time for each multiplication that a bootstrapping makes possible
+    Throughput,
+    /// Least time of one bootstrapping
+    Latency,
+    /// Most capacity left
+    Capacity,
+}
+
+/// What a parameter set is chosen by.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Goal {
+    /// The time until a result is there: all multiplications in a row, or one bootstrapping
+    Latency,
+    /// The time of a multiplication divided by the slots
+    Throughput,
+    /// The bytes of keys and ciphertexts
+    Memory,
+}
+
+#[derive(Serialize)]
+struct Plan {
+    plain_modulus: u64,
+    slots: usize,
+    /// How many multiplications in a row; none if unlimited.
+    depth: Option<u32>,
+    threads: usize,
+    candidates: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    n: usize,
+    slots: usize,
+    log_qp: f64,
+    security_bits: f64,
+    failure_log2: f64,
+    /// In a row, of a fresh ciphertext or of a bootstrapped one.
+    multiplications: usize,
+    /// Modelled: all multiplications, or one bootstrapping.
+    latency_seconds: f64,
+    /// The same, measured, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measured_seconds: Option<f64>,
+    /// Modelled: a multiplication in a slot, bootstrapping included.
+    seconds_per_slot: f64,
+    /// Server keys and four ciphertexts.
+    bytes: u64,
+    /// A file that --params takes.
+    spec: ParamsSpec,
+}
+
+/// Prints the candidates, the best first.
+pub fn run(args: &PlanArgs, common: &Common) -> Result<(), CliError> {
+    // The parser requires both where no set is named.
+    let (Some(plain_modulus), Some(depth)) = (args.plain_modulus, args.depth) else {
+        return Err(CliError::usage("expected --plain-modulus and --depth, or the name of a set"));
+    };
+    let requirements = Requirements {
+        plain_modulus,
+        slots: args.slots,
+        depth,
+        minimize: match args.minimize {
+            Goal::Latency => Minimize::Latency,
+            Goal::Throughput => Minimize::Throughput,
+            Goal::Memory => Minimize::Memory,
+        },
+    };
+    let bar = progress(common, "parameter sets", 1);
+    let byte = 1e-9 / machine::bandwidth_gb_s();
+    let model =
+        |params: &Params| TimeModel { transform: machine::transform_us(params) / 1e6, byte };
+    let mut candidates = requirements.candidates(model).map_err(CliError::usage)?;
+    bar.finish_and_clear();
+    candidates.truncate(args.max_rows.max(1));
+    if let Some(path) = &args.save {
+        let text =
+            serde_json::to_string_pretty(candidates[0].params.spec()).map_err(CliError::failure)?;
+        write_file(path, format!("{text}\n").as_bytes(), Existing::Keep).map_err(of_file(path))?;
+    }
+    let rows = candidates.iter().enumerate().map(|(i, candidate)| {
+        let measured = if i < args.measure { Some(measured(candidate, depth)?) } else { None };
+        Ok(row(candidate, measured))
+    });
+    let plan = Plan {
+        plain_modulus,
+        slots: args.slots,
+        depth: match depth {
+            Depth::Levels(depth) => Some(depth),
+            Depth::Unlimited => None,
+        },
+        threads: threads(),
+        candidates: rows.collect::<Result<_, CliError>>()?,
+    };
+    if common.json { emit_json(&plan) } else { emit(&text(&plan, args)) }
+}
+
+fn row(candidate: &Candidate, measured_seconds: Option<f64>) -> Row {
+    let params = &candidate.params;
+    Row {
+        name: params.name().into(),
+        n: params.degree(),
+        slots: params.slots(),
+        log_qp: params.security().keys()[0].modulus_bits,
+        security_bits: params.security().bits(),
+        failure_log2: candidate.failure_log2,
+        multiplications: candidate.multiplications,
+        latency_seconds: candidate.latency,
+        measured_seconds,
+        seconds_per_slot: candidate.per_slot,
+        bytes: candidate.bytes,
+        spec: params.spec().clone(),
+    }
+}
+
+/// The seconds that the model predicts as `latency`, with real keys: the multiplications of a fresh
+/// ciphertext of random values, or a bootstrapping. Everything is checked.
+fn measured(candidate: &Candidate, depth: Depth) -> Result<f64, CliError> {
+    let params = &candidate.params;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let Depth::Levels(depth) = depth else {
+        let mut bench = Bench::new(params, find_planner(params, None)?);
+        let outcome = bench.run(&mut rng, &|| ())?;
+        if outcome.wrong > 0 {
+            return Err(CliError::failure(format!(
+                "{}: {} slots are wrong: please report this",
+                params.name(),
+                outcome.wrong
+            )));
+        }
+        return Ok(outcome.seconds);
+    };
+    let client = Client::new(params, &mut rng);
+    let keys = ServerKeys::generate(
+        client.secret(),
+        &KeyPlan::relinearization(params),
+        &mut rng,
+        |_, _| (),
+    )?;
+    let evaluator = Evaluator::new(keys);
+    let values: Vec<u64> = (0..params.slots() as u64)
+        .map(|i| i.wrapping_mul(0x9e37_79b9) % params.plain_modulus())
+        .collect();
+    let mut x = client.encrypt(&values, &mut rng)?;
+    let fresh = x.clone();
+    let mut seconds = 0.0;
+    // Once to warm up.
+    for _ in 0..2 {
+        x = fresh.clone();
+        let now = Instant::now();
+        for _ in 0..depth {
+            x = evaluator.mul(&x, &x, NextUse::Product)?;
+        }
+        seconds = now.elapsed().as_secs_f64();
+    }
+    let t = u128::from(params.plain_modulus());
+    let power = |v: u64| (0..depth).fold(u128::from(v), |v, _| v * v % t) as u64;
+    if !client.decrypt(&x)?.into_iter().eq(values.into_iter().map(power)) {
+        return Err(CliError::failure(format!(
+            "{}: slots are wrong: please report this",
+            params.name()
+        )));
+    }
+    Ok(seconds)
+}
+
+fn text(plan: &Plan, args: &PlanArgs) -> String {
+    let what = if plan.depth.is_some() { "s" } else { "s, bootstrap" };
+    let head = [
+        "set",
+        "n",
+        "slots",
+        "log2 QP",
+        "security",
+        "failure",
+        "multiplications",
+        what,
+        "measured",
+        "ns a slot",
+        "MiB",
+    ]
+    .map(String::from);
+    let row = |r: &Row| {
+        vec![
+            r.name.clone(),
+            r.n.to_string(),
+            r.slots.to_string(),
+            format!("{:.1}", r.log_qp),
+            format!("{:.1}", r.security_bits),
+            format!("2^{:.0}", r.failure_log2),
+            r.multiplications.to_string(),
+            format!("{:.3}", r.latency_seconds),
+            r.measured_seconds.map_or_else(|| "-".into(), |s| format!("{s:.3}")),
+            format!("{:.0}", r.seconds_per_slot * 1e9),
+            format!("{:.1}", r.bytes as f64 / 1048576.0),
+        ]
+    };
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head.to_vec()).chain(plan.candidates.iter().map(row)).collect();
+    let saved = args.save.as_ref().map_or_else(
+        || "--save FILE.json writes the first one as a file that --params takes".to_owned(),
+        |path| format!("the first one is in {}", path.display()),
+    );
+    format!(
+        "{}\n\nseconds modelled from transforms and bytes at this machine's speed, with {} \
+         threads; a slot: one multiplication, bootstrapping included; MiB: server keys and four \
+         ciphertexts\n{saved}",
+        table(&rows),
+        plan.threads
+    )
+}

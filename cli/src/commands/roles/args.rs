@@ -1,0 +1,316 @@
+//! Arguments of the commands of the three roles.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use crate::console::args::SetArg;
+
+/// Arguments of `keygen`.
+#[derive(Args)]
+pub struct KeygenArgs {
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// The directory for params.json, secret.key, public.key and server.keys
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Server keys for this program only (see `eval`), instead of general ones: products,
+    /// bootstrapping, rotations by anything
+    #[arg(long, value_name = "PROGRAM")]
+    pub program: Option<String>,
+    /// Replace keys that are there: what they encrypted is lost without a copy of them
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Where results go.
+#[derive(Args, Clone)]
+pub struct OutArg {
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A set that has no name and no params.json beside its keys.
+#[derive(Args, Clone)]
+pub struct SetOfFile {
+    /// The parameter set, where the files do not name it and no params.json lies beside the key
+    #[arg(long, value_name = "NAME|FILE.json")]
+    pub params: Option<String>,
+}
+
+/// Arguments of `encrypt`.
+#[derive(Args)]
+pub struct EncryptArgs {
+    /// The public key; with the secret key, ciphertexts have half the size
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// A column of integers, one a slot: .csv, .json or .npy
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The ciphertext.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// Values are signed: -v stands for p^r - v
+    #[arg(long, conflicts_with = "reduce")]
+    pub signed: bool,
+    /// Reduce values modulo p^r instead of refusing those out of range
+    #[arg(long)]
+    pub reduce: bool,
+    /// The manifest.
+    #[command(flatten)]
+    pub manifest: WriteManifestArg,
+    /// Its key.
+    #[command(flatten)]
+    pub manifest_key: ManifestKeyArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// What becomes of the noise bound that a ciphertext states.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Bounds {
+    /// What `encrypt` wrote gets the bound of a fresh encryption; what was computed on keeps the
+    /// bound it states, within what its level allows
+    Stated,
+    /// Everything must be a fresh encryption
+    Fresh,
+    /// The largest bound that the level allows: enough to decrypt, not to compute
+    Untrusted,
+    /// What the manifests of --manifest list, under the key of --manifest-key; files that they do
+    /// not list are refused
+    Manifest,
+}
+
+/// The key of manifests.
+#[derive(Args, Clone)]
+pub struct ManifestKeyArg {
+    /// The key of manifests, shared by those who believe each other's noise bounds (`keys
+    /// manifest-key`)
+    #[arg(long, value_name = "KEYFILE")]
+    pub manifest_key: Option<PathBuf>,
+}
+
+/// Where a manifest goes.
+#[derive(Args, Clone)]
+pub struct WriteManifestArg {
+    /// Also write a manifest of the noise bounds of what is written, under the key of
+    /// --manifest-key
+    #[arg(long, value_name = "FILE", requires = "manifest_key")]
+    pub write_manifest: Option<PathBuf>,
+}
+
+/// Manifests to believe.
+#[derive(Args, Clone)]
+pub struct ManifestsArg {
+    /// With --bounds manifest: a manifest that `--write-manifest` wrote; several times for files of
+    /// several manifests
+    #[arg(long = "manifest", value_name = "FILE", requires = "manifest_key")]
+    pub manifests: Vec<PathBuf>,
+    /// Their key.
+    #[command(flatten)]
+    pub key: ManifestKeyArg,
+}
+
+/// Which noise bounds to believe.
+#[derive(Args, Clone)]
+pub struct BoundsArg {
+    /// Which noise bounds to believe
+    #[arg(long, value_enum, default_value = "stated")]
+    pub bounds: Bounds,
+    /// Manifests.
+    #[command(flatten)]
+    pub manifests: ManifestsArg,
+}
+
+/// The keys of a server.
+#[derive(Args, Clone)]
+pub struct ServerArgs {
+    /// The server keys
+    #[arg(long, value_name = "FILE")]
+    pub server_keys: PathBuf,
+    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
+    pub cache: u64,
+    /// Noise bounds.
+    #[command(flatten)]
+    pub bounds: BoundsArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `eval`.
+#[derive(Args)]
+pub struct EvalArgs {
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x),
+    /// swap_rows(x), refresh(x), divided by semicolons
+    #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
+    pub program: String,
+    /// The ciphertexts that it reads
+    #[arg(value_name = "NAME=FILE")]
+    pub inputs: Vec<String>,
+    /// The directory for the results, NAME.ct for each statement but those whose names begin with _
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Replace results that are there
+    #[arg(long)]
+    pub force: bool,
+    /// The manifest.
+    #[command(flatten)]
+    pub manifest: WriteManifestArg,
+}
+
+/// Arguments of `bootstrap`.
+#[derive(Args)]
+pub struct RefreshArgs {
+    /// The server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+    /// The ciphertext
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The fresh one.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The manifest.
+    #[command(flatten)]
+    pub manifest: WriteManifestArg,
+}
+
+/// Arguments of `decrypt`.
+#[derive(Args)]
+pub struct DecryptArgs {
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The ciphertext
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The column: .csv, .json or .npy (absent: CSV to standard output)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub force: bool,
+    /// Values from -p^r/2 to p^r/2 instead of 0 to p^r - 1
+    #[arg(long)]
+    pub signed: bool,
+    /// The values will be shared with others: flood the noise before it is rounded away, by the
+    /// bound that the file states, and refuse if there is no room. Protects the key if that bound
+    /// is wrong
+    #[arg(long)]
+    pub for_sharing: bool,
+    /// With --for-sharing: all values together tell no more about the noise than a statistical
+    /// distance of 2^-S
+    #[arg(long, value_name = "S", default_value_t = 64, requires = "for_sharing", value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub statistical_bits: u32,
+    /// All slots, not only as many as the columns had that were encrypted
+    #[arg(long)]
+    pub all: bool,
+    /// Which noise bounds to believe (absent: none, and with --for-sharing that which the file
+    /// states). `manifest` decrypts what the manifests list and nothing else
+    #[arg(long, value_enum)]
+    pub bounds: Option<Bounds>,
+    /// Manifests.
+    #[command(flatten)]
+    pub manifests: ManifestsArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `compact`.
+#[derive(Args)]
+pub struct CompactArgs {
+    /// The ciphertexts
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// What is left of them.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `inspect`.
+#[derive(Args)]
+pub struct InspectArgs {
+    /// Any file of this program
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Commands below `keys`.
+#[derive(Subcommand)]
+pub enum KeysCommand {
+    /// What server keys take, by kind
+    SizeReport(SizeReportArgs),
+    /// Keys that take ciphertexts from an old secret key to a new one, for `change-key`
+    Change(ChangeArgs),
+    /// A new key of manifests, which those share who believe each other's noise bounds
+    ManifestKey(OutArg),
+}
+
+/// Arguments of `keys change`.
+#[derive(Args)]
+pub struct ChangeArgs {
+    /// The old secret key
+    #[arg(long, value_name = "FILE")]
+    pub from: PathBuf,
+    /// The new secret key, of the same parameters
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// The keys. Whoever has them and the new secret key can read what the old one encrypted.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `change-key`.
+#[derive(Args)]
+pub struct ChangeKeyArgs {
+    /// The keys that `keys change` made
+    #[arg(long, value_name = "FILE")]
+    pub keys: PathBuf,
+    /// Ciphertexts under the old secret key
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The same under the new one.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// Noise bounds.
+    #[command(flatten)]
+    pub bounds: BoundsArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `keys size-report`.
+#[derive(Args)]
+pub struct SizeReportArgs {
+    /// The server keys (absent: what `keygen` would make for --params)
+    #[arg(long, value_name = "FILE")]
+    pub server_keys: Option<PathBuf>,
+    /// The parameter set
+    #[arg(long, value_name = "NAME|FILE.json", required_unless_present = "server_keys")]
+    pub params: Option<String>,
+    /// Only what this program needs
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "server_keys")]
+    pub program: Option<String>,
+}

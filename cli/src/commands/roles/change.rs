@@ -1,0 +1,69 @@
+//! `everlevel keys change` and `everlevel change-key`: key rotation.
+
+use everlevel::wire::file::write_file;
+use everlevel::wire::{FileKeys, Metadata, server_keys};
+use everlevel::{Evaluator, ServerKeys};
+
+use super::args::{ChangeArgs, ChangeKeyArgs};
+use super::files::{Column, secret_key, set_of};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, existing, of_file};
+use crate::console::output::{emit, emit_json};
+
+/// Runs `keys change`.
+pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
+    let out = &args.out.out;
+    check_free(out, args.out.force)?;
+    let [from, to] = [&args.from, &args.to].map(|path| secret_key(path, &args.set, common));
+    let (from, to) = (from?, to?);
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let params = from.params();
+    let keys = ServerKeys::key_change(&from, &to, params.chain().top(), &mut rng)
+        .map_err(CliError::usage)?;
+    let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
+    write_file(out, &bytes, existing(args.out.force)).map_err(of_file(out))?;
+    let told = serde_json::json!({ "params": params.name(), "keys": keys.len(), "bytes": bytes.len(), "out": out });
+    if common.json {
+        return emit_json(&told);
+    }
+    emit(&format!(
+        "{}: {} keys, {} bytes: {}",
+        params.name(),
+        keys.len(),
+        bytes.len(),
+        out.display()
+    ))
+}
+
+/// Runs `change-key`.
+pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    let path = &args.keys;
+    let params =
+        set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.set, common)?;
+    // Every key once: nothing has to stay in memory.
+    let evaluator = Evaluator::new(FileKeys::open(&params, path, 0).map_err(of_file(path))?);
+    let column = Column::read(&args.input, &params, &args.bounds.believed()?)?;
+    let moved =
+        column.ciphertexts.iter().map(|x| evaluator.change_key(x)).collect::<Result<Vec<_>, _>>();
+    let moved = moved.map_err(CliError::usage)?;
+    let bytes = Column::write(&args.out, &params, &moved, &computed(column.metadata))?;
+    if common.json {
+        return emit_json(
+            &serde_json::json!({ "params": params.name(), "ciphertexts": moved.len(), "bytes": bytes }),
+        );
+    }
+    emit(&format!(
+        "{}: {} ciphertexts, {bytes} bytes: {}",
+        params.name(),
+        moved.len(),
+        args.out.out.display()
+    ))
+}
+
+/// The same metadata, but for what fresh encryptions say.
+fn computed(mut metadata: Metadata) -> Metadata {
+    metadata.remove(everlevel::files::ENCRYPTION);
+    metadata
+}

@@ -1,0 +1,64 @@
+//! `everlevel encrypt`.
+
+use everlevel::Plaintext;
+use serde::Serialize;
+
+use super::args::EncryptArgs;
+use super::files::{Column, EncryptionKey, fresh_metadata};
+use super::manifest::ManifestWriter;
+use crate::columns;
+use crate::columns::csv::Range;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::check_free;
+use crate::console::output::{emit, emit_json};
+
+#[derive(Serialize)]
+struct Report {
+    params: String,
+    values: usize,
+    slots: usize,
+    bytes: u64,
+}
+
+/// Runs the command.
+pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    let key = EncryptionKey::read(&args.key, &args.set, common)?;
+    let params = key.params();
+    let mut manifest =
+        ManifestWriter::begin(&args.manifest, &args.manifest_key, params, args.out.force)?;
+    let range = match (args.signed, args.reduce) {
+        (true, _) => Range::Signed,
+        (_, true) => Range::Reduce,
+        _ => Range::Exact,
+    };
+    let values = columns::read(&args.input, params.plain_modulus(), params.slots(), range)?;
+    let plain = Plaintext::encode(params, &values)?;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let x = match &key {
+        EncryptionKey::Public(key) => key.encrypt(&plain, &mut rng)?,
+        EncryptionKey::Secret(key) => key.encrypt(&plain, &mut rng)?,
+    };
+    let bytes = Column::write_listed(
+        &args.out,
+        params,
+        &[x],
+        &fresh_metadata(values.len(), &key),
+        &mut manifest,
+    )?;
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    let report =
+        Report { params: params.name().into(), values: values.len(), slots: params.slots(), bytes };
+    if common.json {
+        return emit_json(&report);
+    }
+    emit(&format!(
+        "{}: {} values in {} slots, {} bytes: {}",
+        report.params,
+        report.values,
+        report.slots,
+        report.bytes,
+        args.out.out.display()
+    ))
+}

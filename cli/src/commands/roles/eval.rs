@@ -1,0 +1,227 @@
+//! `everlevel eval` and `everlevel bootstrap`: with server keys alone.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use everlevel::circuit::CircuitError;
+use everlevel::circuit::expression::Program;
+use everlevel::files::Bounds;
+use everlevel::wire::FileKeys;
+use everlevel::{Ciphertext, Error, Params, SchemeError, Server, bootstrap_plan};
+use serde::Serialize;
+
+use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};
+use super::files::{Column, computed_metadata, set_of, values_of};
+use super::manifest::ManifestWriter;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, create_directory, of_file};
+use crate::console::output::{emit, emit_json, progress};
+
+#[derive(Serialize)]
+struct Report {
+    params: String,
+    bootstraps: usize,
+    outputs: Vec<Output>,
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct Output {
+    name: String,
+    path: PathBuf,
+    bytes: u64,
+    level: usize,
+    noise_bound_bits: f64,
+    capacity_bits: f64,
+}
+
+/// The program, or where it is wrong.
+pub fn parse(text: &str) -> Result<Program, CliError> {
+    Program::parse(text).map_err(|e| CliError::program(&e, text))
+}
+
+/// A server on the keys of a file.
+pub fn server(args: &ServerArgs, common: &Common) -> Result<Server<FileKeys>, CliError> {
+    let path = &args.server_keys;
+    let id = FileKeys::params_id(path).map_err(of_file(path))?;
+    let params = set_of(path, id, &args.set, common)?;
+    let keys = FileKeys::open(&params, path, args.cache << 20).map_err(of_file(path))?;
+    if keys.plan().bootstrap {
+        return Ok(Server::new(keys, bootstrap_plan(&params)?)?);
+    }
+    Ok(Server::leveled(keys))
+}
+
+/// `NAME=FILE`.
+fn named(text: &str) -> Result<(&str, &Path), CliError> {
+    let parts = text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty());
+    let (name, file) = parts.ok_or_else(|| {
+        CliError::usage(format!("expected NAME=FILE for an input, found {text:?}"))
+    })?;
+    Ok((name, Path::new(file)))
+}
+
+/// The files that a program reads, by the names that it has for them.
+pub struct Inputs<'a>(BTreeMap<&'a str, &'a Path>);
+
+impl<'a> Inputs<'a> {
+    /// From `NAME=FILE` each; names that the program does not read are refused.
+    pub fn named(program: &Program, texts: &'a [String]) -> Result<Self, CliError> {
+        let mut paths = BTreeMap::new();
+        for (name, path) in texts.iter().map(|text| named(text)).collect::<Result<Vec<_>, _>>()? {
+            if !program.inputs().any(|wanted| wanted == name) {
+                let wanted: Vec<&str> = program.inputs().collect();
+                return Err(CliError::usage(format!(
+                    "the program does not read {name}: it reads {}",
+                    wanted.join(", ")
+                )));
+            }
+            if paths.insert(name, path).is_some() {
+                return Err(CliError::usage(format!("{name} is given twice")));
+            }
+        }
+        Ok(Inputs(paths))
+    }
+
+    /// The ciphertexts, and how many values the longest column had.
+    pub fn read(
+        &self,
+        params: &Params,
+        bounds: &Bounds,
+    ) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
+        let (mut inputs, mut values) = (BTreeMap::new(), None);
+        for (name, path) in &self.0 {
+            let (x, metadata) = Column::read(path, params, bounds)?.single(path)?;
+            values = values.max(values_of(&metadata));
+            inputs.insert((*name).to_string(), x);
+        }
+        Ok((inputs, values))
+    }
+}
+
+/// What the user can change is a usage error.
+pub fn told(e: Error) -> CliError {
+    match &e {
+        Error::Circuit(
+            CircuitError::MissingInput { .. }
+            | CircuitError::NoRoute { .. }
+            | CircuitError::NoBootstrapping,
+        )
+        | Error::Circuit(CircuitError::UnknownDimension { .. })
+        | Error::Circuit(CircuitError::Scheme(
+            SchemeError::MissingKey { .. } | SchemeError::PlainModulusMismatch { .. },
+        )) => CliError::usage(e),
+        Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
+            CliError::failure(format!(
+                "{e}; if the input was computed elsewhere, --bounds stated believes what it states"
+            ))
+            .with_code(e.code())
+        }
+        _ => e.into(),
+    }
+}
+
+/// Runs `eval`.
+pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
+    let started = Instant::now();
+    let program = parse(&args.program)?;
+    let out = |name: &str| OutArg { out: args.out.join(format!("{name}.ct")), force: args.force };
+    for name in program.outputs() {
+        check_free(&out(name).out, args.force)?;
+    }
+    let inputs = Inputs::named(&program, &args.inputs)?;
+    let bounds = args.server.bounds.believed()?;
+    let server = server(&args.server, common)?;
+    let key = &args.server.bounds.manifests.key;
+    let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.force)?;
+    let (inputs, values) = inputs.read(server.params(), &bounds)?;
+    let inputs = inputs.into_iter().map(|(name, x)| (name, server.load(x))).collect();
+    let bar = progress(common, "computing", program.len() as u64);
+    let results =
+        server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
+    bar.finish_and_clear();
+    create_directory(&args.out)?;
+    let mut outputs = Vec::new();
+    for name in program.outputs() {
+        let x = results[name].get();
+        outputs.push(written(&server, name, &x, &out(name), values, &mut manifest)?);
+    }
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    finish(&server, server.bootstraps(), outputs, started, common)
+}
+
+/// Runs `bootstrap`.
+pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
+    let started = Instant::now();
+    check_free(&args.out.out, args.out.force)?;
+    let bounds = args.server.bounds.believed()?;
+    let server = server(&args.server, common)?;
+    let key = &args.server.bounds.manifests.key;
+    let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.out.force)?;
+    let (x, metadata) = Column::read(&args.input, server.params(), &bounds)?.single(&args.input)?;
+    let fresh = server.bootstrap(&x).map_err(told)?;
+    let name =
+        args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let output = written(&server, &name, &fresh, &args.out, values_of(&metadata), &mut manifest)?;
+    manifest.map_or(Ok(()), ManifestWriter::finish)?;
+    finish(&server, 1, vec![output], started, common)
+}
+
+fn written(
+    server: &Server<FileKeys>,
+    name: &str,
+    x: &Ciphertext,
+    out: &OutArg,
+    values: Option<usize>,
+    manifest: &mut Option<ManifestWriter>,
+) -> Result<Output, CliError> {
+    let params = server.params();
+    let bytes = Column::write_listed(
+        out,
+        params,
+        std::slice::from_ref(x),
+        &computed_metadata(values),
+        manifest,
+    )?;
+    Ok(Output {
+        name: name.into(),
+        path: out.out.clone(),
+        bytes,
+        level: x.level().0,
+        noise_bound_bits: x.noise_bound_bits(),
+        capacity_bits: params.noise().capacity(x.meta()),
+    })
+}
+
+fn finish(
+    server: &Server<FileKeys>,
+    bootstraps: usize,
+    outputs: Vec<Output>,
+    started: Instant,
+    common: &Common,
+) -> Result<(), CliError> {
+    let report = Report {
+        params: server.params().name().into(),
+        bootstraps,
+        outputs,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    if common.json {
+        return emit_json(&report);
+    }
+    let line = |o: &Output| {
+        let path = o.path.display();
+        format!(
+            "{}: {:.1} bits of capacity at level {}, {} bytes: {path}",
+            o.name, o.capacity_bits, o.level, o.bytes
+        )
+    };
+    let mut lines: Vec<String> = report.outputs.iter().map(line).collect();
+    lines.push(format!(
+        "{}: {} bootstraps, {:.1} s",
+        report.params, report.bootstraps, report.seconds
+    ));
+    emit(&lines.join("\n"))
+}

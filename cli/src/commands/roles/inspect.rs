@@ -1,0 +1,177 @@
+//! `everlevel inspect` and `everlevel keys`: what files say, without any secret.
+
+use everlevel::Params;
+use everlevel::wire::{self, BoundPolicy, FileKeys, ObjectKind, ReadOptions};
+use serde::Serialize;
+
+use super::args::{InspectArgs, KeysCommand, SizeReportArgs};
+use super::files::set_of;
+use super::keygen::plan;
+use super::{change, manifest};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::of_file;
+use crate::console::output::{emit, emit_json, table};
+use crate::console::params::find_params;
+
+#[derive(Serialize)]
+struct Inspected {
+    kind: String,
+    format_version: u16,
+    params_id: String,
+    params: Option<String>,
+    records: usize,
+    bytes: u64,
+    metadata: wire::Metadata,
+    ciphertexts: Option<Vec<Ciphertext>>,
+}
+
+/// What a ciphertext states.
+#[derive(Serialize)]
+struct Ciphertext {
+    level: usize,
+    modulus_bits: f64,
+    form: &'static str,
+    plain_modulus: u64,
+    depth: u32,
+    stated_noise_bound_bits: f64,
+    seeded: bool,
+}
+
+/// Runs `inspect`. Keys and ciphertexts are looked at, not used: sets below 128 bits need no
+/// opt-in.
+pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
+    let path = &args.file;
+    let summary = wire::inspect_file(path).map_err(of_file(path))?;
+    let looking = Common { insecure_research: true, ..common.clone() };
+    let params = set_of(path, summary.params, &args.set, &looking).ok();
+    let ciphertexts = match (&params, summary.kind) {
+        (Some(params), ObjectKind::CIPHERTEXTS) => Some(ciphertexts(path, params)?),
+        _ => None,
+    };
+    let report = Inspected {
+        kind: summary.kind.to_string(),
+        format_version: wire::FORMAT_VERSION,
+        params_id: summary.params.to_string(),
+        params: params.as_ref().map(|params| params.name().to_string()),
+        records: summary.records,
+        bytes: summary.bytes,
+        metadata: summary.metadata,
+        ciphertexts,
+    };
+    if common.json {
+        return emit_json(&report);
+    }
+    let mut lines = vec![
+        format!("{}, format version {}", report.kind, report.format_version),
+        format!(
+            "parameter set {} (id {})",
+            report.params.as_deref().unwrap_or("unknown here"),
+            report.params_id
+        ),
+        format!("{} records, {} bytes", report.records, report.bytes),
+    ];
+    lines.extend(report.metadata.iter().map(|(name, value)| format!("{name}: {}", clean(value))));
+    for x in report.ciphertexts.iter().flatten() {
+        lines.push(format!(
+            "level {} ({:.1} bits), {} form modulo {}, depth {}, states a noise bound of 2^{:.1}{}",
+            x.level,
+            x.modulus_bits,
+            x.form,
+            x.plain_modulus,
+            x.depth,
+            x.stated_noise_bound_bits,
+            if x.seeded { ", one half a seed" } else { "" }
+        ));
+    }
+    emit(&lines.join("\n"))
+}
+
+/// Metadata is anybody's.
+fn clean(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+fn ciphertexts(path: &std::path::Path, params: &Params) -> Result<Vec<Ciphertext>, CliError> {
+    let (bytes, _) = super::files::read_object(path)?;
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    let (found, _) =
+        wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
+    let shown = |x: &everlevel::Ciphertext| Ciphertext {
+        level: x.level().0,
+        modulus_bits: params.modulus_bits(x.level()),
+        form: x.meta().form.name(),
+        plain_modulus: params.slot_shape().plain_modulus(x.meta().exponent),
+        depth: x.meta().depth,
+        stated_noise_bound_bits: x.noise_bound_bits(),
+        seeded: x.seed().is_some(),
+    };
+    Ok(found.iter().map(shown).collect())
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    params: String,
+    keys: usize,
+    bytes: u64,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize)]
+struct Part {
+    kind: &'static str,
+    keys: usize,
+    bytes: u64,
+}
+
+/// Runs a command below `keys`.
+pub fn keys(command: &KeysCommand, common: &Common) -> Result<(), CliError> {
+    match command {
+        KeysCommand::SizeReport(args) => size_report(args, common),
+        KeysCommand::Change(args) => change::make(args, common),
+        KeysCommand::ManifestKey(out) => manifest::make_key(out, common),
+    }
+}
+
+fn size_report(args: &SizeReportArgs, common: &Common) -> Result<(), CliError> {
+    let (params, sizes) = match &args.server_keys {
+        Some(path) => {
+            let set = super::args::SetOfFile { params: args.params.clone() };
+            let looking = Common { insecure_research: true, ..common.clone() };
+            let params =
+                set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &set, &looking)?;
+            let sizes = FileKeys::open(&params, path, 0).map_err(of_file(path))?.size_report();
+            (params, sizes)
+        }
+        None => {
+            let params = find_params(args.params.as_deref().unwrap_or_default(), common)?;
+            let sizes = wire::server_keys::SizeReport::of_plan(
+                &params,
+                &plan(&params, args.program.as_deref())?,
+            );
+            (params, sizes)
+        }
+    };
+    let part = |kind, (keys, bytes): (usize, u64)| Part { kind, keys, bytes };
+    let parts = vec![
+        part("relinearization", sizes.relin),
+        part("automorphisms", sizes.galois),
+        part("bootstrapping", sizes.bootstrap),
+    ];
+    let report = Sizes {
+        params: params.name().into(),
+        keys: parts.iter().map(|part| part.keys).sum(),
+        bytes: sizes.total_bytes(),
+        parts,
+    };
+    if common.json {
+        return emit_json(&report);
+    }
+    let mut rows = vec![["", "keys", "MiB"].map(String::from).to_vec()];
+    let row = |kind: &str, keys: usize, bytes: u64| {
+        vec![kind.into(), keys.to_string(), format!("{:.1}", bytes as f64 / 1048576.0)]
+    };
+    rows.extend(report.parts.iter().map(|part| row(part.kind, part.keys, part.bytes)));
+    rows.push(row("all", report.keys, report.bytes));
+    emit(&format!("{}\n{}", report.params, table(&rows)))
+}

@@ -1,0 +1,91 @@
+//! `everlevel keygen`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use everlevel::files::KeyFiles;
+use everlevel::wire::WireError;
+use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
+use serde::Serialize;
+
+use super::args::KeygenArgs;
+use super::eval::parse;
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{Written, existing, of_file};
+use crate::console::output::{emit, emit_json, progress};
+use crate::console::params::{find_params, find_planner};
+
+#[derive(Serialize)]
+struct Report {
+    params: String,
+    security_bits: f64,
+    server_keys: usize,
+    files: Vec<Written>,
+    seconds: f64,
+}
+
+/// The server keys of a program, or general ones.
+pub fn plan(params: &Params, program: Option<&str>) -> Result<KeyPlan, CliError> {
+    match program {
+        Some(text) => Ok(program_keys(params, &parse(text)?)?),
+        None if params.spec().bootstrap.is_some() => {
+            // The same checks, with advice.
+            find_planner(params, None)?;
+            Ok(general_keys(params)?)
+        }
+        None => Ok(general_keys(params)?),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &KeygenArgs, common: &Common) -> Result<(), CliError> {
+    let params = find_params(&args.set.params, common)?;
+    make(&params, &plan(&params, args.program.as_deref())?, &args.out, args.force, common)
+}
+
+/// Makes keys and writes their files.
+pub fn make(
+    params: &Params,
+    plan: &KeyPlan,
+    out: &Path,
+    force: bool,
+    common: &Common,
+) -> Result<(), CliError> {
+    let started = Instant::now();
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let secret = SecretKey::generate(params, &mut rng);
+    let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
+    let progress = |done: usize, _: usize| {
+        bar.set_position(done as u64);
+        Ok::<(), WireError>(())
+    };
+    let made =
+        KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
+    bar.finish_and_clear();
+    let files = made.map_err(of_file(out))?;
+    let files: Vec<Written> =
+        files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
+    let report = Report {
+        params: params.name().into(),
+        security_bits: params.security().bits(),
+        server_keys: plan.len() + usize::from(plan.bootstrap),
+        files,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    if common.json {
+        return emit_json(&report);
+    }
+    let mut lines = vec![format!(
+        "{}: {:.1} bits of security; {} server keys, {:.1} s",
+        report.params, report.security_bits, report.server_keys, report.seconds
+    )];
+    lines.extend(
+        report.files.iter().map(|f| format!("{:>12} bytes  {}", f.bytes, f.path.display())),
+    );
+    lines.push(format!(
+        "keep {} to yourself: it decrypts. Server keys rest on circular security, see SECURITY.md",
+        KeyFiles::in_directory(out).secret.display()
+    ));
+    emit(&lines.join("\n"))
+}

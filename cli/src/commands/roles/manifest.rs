@@ -1,0 +1,141 @@
+//! Manifests of noise bounds: their key, what is believed of them, what is written of one's own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use everlevel::Params;
+use everlevel::files;
+use everlevel::wire::file::{read_file, write_file, write_secret_file};
+use everlevel::wire::{Manifest, ManifestKey, ReadOptions, WireError};
+
+use super::args::{Bounds, BoundsArg, ManifestKeyArg, ManifestsArg, OutArg, WriteManifestArg};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, existing, of_file};
+use crate::console::output::{emit, emit_json};
+
+/// The largest manifest, in bytes.
+const MAX_BYTES: u64 = 1 << 27;
+
+/// Runs `keys manifest-key`.
+pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
+    let path = &out.out;
+    check_free(path, out.force)?;
+    let key = ManifestKey::generate(&mut everlevel::system_rng().map_err(CliError::failure)?);
+    write_secret_file(path, key.expose_bytes(), existing(out.force)).map_err(of_file(path))?;
+    if common.json {
+        return emit_json(&serde_json::json!({ "out": path }));
+    }
+    emit(&format!(
+        "{}: who has it is believed on noise bounds; share it with those only whose computations \
+         you trust",
+        path.display()
+    ))
+}
+
+impl ManifestKeyArg {
+    fn read(&self) -> Result<ManifestKey, CliError> {
+        let missing = || {
+            CliError::usage(
+                "expected --manifest-key KEYFILE: `everlevel keys manifest-key` makes one",
+            )
+        };
+        let path = self.manifest_key.as_ref().ok_or_else(missing)?;
+        // Whatever else the file may be, its length tells.
+        let bytes = read_file(path, 1 << 10).map_err(of_file(path))?;
+        ManifestKey::from_bytes(&bytes).map_err(of_file(path))
+    }
+}
+
+impl BoundsArg {
+    /// What is believed.
+    pub fn believed(&self) -> Result<files::Bounds, CliError> {
+        self.manifests.read(self.bounds)
+    }
+}
+
+impl ManifestsArg {
+    /// What is believed, if anything is asked for.
+    pub fn believed(&self, bounds: Option<Bounds>) -> Result<Option<files::Bounds>, CliError> {
+        match bounds {
+            None if self.manifests.is_empty() => Ok(None),
+            None => Err(unused()),
+            Some(bounds) => self.read(bounds).map(Some),
+        }
+    }
+
+    fn read(&self, bounds: Bounds) -> Result<files::Bounds, CliError> {
+        match bounds {
+            Bounds::Manifest => self.merged(),
+            // What is not used must not look as if it were.
+            _ if !self.manifests.is_empty() => Err(unused()),
+            Bounds::Stated => Ok(files::Bounds::Stated),
+            Bounds::Fresh => Ok(files::Bounds::Fresh),
+            Bounds::Untrusted => Ok(files::Bounds::Untrusted),
+        }
+    }
+
+    /// All manifests as one.
+    fn merged(&self) -> Result<files::Bounds, CliError> {
+        let Some((first, others)) = self.manifests.split_first() else {
+            return Err(CliError::usage(
+                "--bounds manifest: expected --manifest FILE, which --write-manifest writes",
+            ));
+        };
+        let key = self.key.read()?;
+        let read = |path: &Path| {
+            let bytes = read_file(path, MAX_BYTES).map_err(of_file(path))?;
+            Manifest::from_bytes(&bytes, &key, &ReadOptions::default()).map_err(of_file(path))
+        };
+        let mut manifest = read(first)?;
+        for path in others {
+            manifest.merge(&read(path)?).map_err(of_file(path))?;
+        }
+        Ok(files::Bounds::Manifest(Arc::new(manifest)))
+    }
+}
+
+fn unused() -> CliError {
+    CliError::usage(
+        "--manifest: expected --bounds manifest with it, as nothing else believes a manifest",
+    )
+}
+
+/// A manifest of what a command writes.
+pub struct ManifestWriter {
+    manifest: Manifest,
+    key: ManifestKey,
+    path: PathBuf,
+    force: bool,
+}
+
+impl ManifestWriter {
+    /// Begins one if it is asked for: reads the key and refuses a file that is there, before any
+    /// work.
+    pub fn begin(
+        out: &WriteManifestArg,
+        key: &ManifestKeyArg,
+        params: &Params,
+        force: bool,
+    ) -> Result<Option<Self>, CliError> {
+        let Some(path) = &out.write_manifest else { return Ok(None) };
+        check_free(path, force)?;
+        Ok(Some(ManifestWriter {
+            manifest: Manifest::new(params),
+            key: key.read()?,
+            path: path.clone(),
+            force,
+        }))
+    }
+
+    /// Lists a file of ciphertexts with the bounds that this program computed.
+    pub fn list(&mut self, object: &[u8]) -> Result<(), WireError> {
+        self.manifest.add(object)
+    }
+
+    /// Writes the manifest.
+    pub fn finish(self) -> Result<(), CliError> {
+        let bytes = self.manifest.to_bytes(&self.key).map_err(of_file(&self.path))?;
+        write_file(&self.path, &bytes, existing(self.force)).map_err(of_file(&self.path))
+    }
+}

@@ -1,0 +1,204 @@
+//! `everlevel security`: what keys are worth, by the library's own estimators.
+
+use clap::{Args, Subcommand, ValueEnum};
+use everlevel::security::lwe::{self, Lwe, Secret};
+use everlevel::security::{Attack, CostModel, ntru};
+use serde::Serialize;
+
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, table};
+
+/// Commands below `security`.
+#[derive(Subcommand)]
+pub enum SecurityCommand {
+    /// Estimate a key: every attack with its cost
+    Estimate(EstimateArgs),
+}
+
+/// Arguments of `security estimate`.
+#[derive(Args)]
+pub struct EstimateArgs {
+    /// The degree of the ring, or the dimension of LWE
+    #[arg(long, value_name = "N")]
+    pub n: usize,
+    /// log2 of the largest modulus that anything under the secret is published with: QP where keys
+    /// are switched
+    #[arg(long, value_name = "BITS")]
+    pub log_qp: f64,
+    /// What the secret is drawn from
+    #[arg(long, value_name = "ternary|sparse:H|gaussian:S", value_parser = crate::commands::security::parse_secret, default_value = "ternary")]
+    pub secret: Secret,
+    /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not
+    /// counted; ntru estimates a key g/f
+    #[arg(long, value_enum, default_value = "power-of-two")]
+    pub ring: RingKind,
+    /// The standard deviation of errors (of f and g, NTRU takes --secret)
+    #[arg(long, value_name = "S", default_value_t = 3.2)]
+    pub sigma: f64,
+    /// Leave out the gain by rotations of the secret, as estimates before 2026 did
+    #[arg(long)]
+    pub no_rotation_gain: bool,
+    /// Count lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of gates by
+    /// MATZOV
+    #[arg(long)]
+    pub core_svp: bool,
+}
+
+/// A kind of ring.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RingKind {
+    /// Modulo X^n + 1, n a power of two
+    PowerOfTwo,
+    /// Any other, or none
+    General,
+    /// A key g/f in any cyclotomic ring
+    Ntru,
+}
+
+impl RingKind {
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            RingKind::PowerOfTwo => "power-of-two",
+            RingKind::General => "general",
+            RingKind::Ntru => "ntru",
+        }
+    }
+}
+
+/// Runs a command below `security`.
+pub fn run(command: &SecurityCommand, common: &Common) -> Result<(), CliError> {
+    match command {
+        SecurityCommand::Estimate(args) => estimate(args, common),
+    }
+}
+
+/// `ternary`, `sparse:24`, `gaussian:3.2`.
+pub fn parse_secret(text: &str) -> Result<Secret, String> {
+    let expected = || format!("{text}: expected ternary, sparse:WEIGHT or gaussian:DEVIATION");
+    match text.split_once(':') {
+        None if text == "ternary" => Ok(Secret::Ternary),
+        Some(("sparse", weight)) => weight.parse().map(Secret::Sparse).map_err(|_| expected()),
+        Some(("gaussian", deviation)) => {
+            deviation.parse().map(Secret::Gaussian).map_err(|_| expected())
+        }
+        _ => Err(expected()),
+    }
+}
+
+#[derive(Serialize)]
+struct Estimated {
+    n: usize,
+    log_qp: f64,
+    secret: Secret,
+    ring: &'static str,
+    sigma: f64,
+    cost_model: CostModel,
+    /// Whether the rotations of a secret in Z\[X\]/(X^n + 1) are counted.
+    rotation_gain: bool,
+    /// log2 of the cost of the cheapest attack.
+    security_bits: f64,
+    attacks: Vec<Attack>,
+}
+
+fn estimate(args: &EstimateArgs, common: &Common) -> Result<(), CliError> {
+    let cost_model = if args.core_svp { CostModel::CoreSvp } else { CostModel::Matzov };
+    let rotation_gain = args.ring == RingKind::PowerOfTwo && !args.no_rotation_gain;
+    let attacks = match args.ring {
+        RingKind::Ntru => {
+            let variance = match args.secret {
+                Secret::Ternary => 2.0 / 3.0,
+                Secret::Gaussian(deviation) => deviation * deviation,
+                Secret::Sparse(_) => {
+                    return Err(CliError::usage(
+                        "--secret sparse: sparse NTRU keys are not estimated; expected ternary or \
+                         gaussian:DEVIATION",
+                    ));
+                }
+            };
+            let mut attacks = ntru::estimate(args.n, args.log_qp, variance)
+                .map_err(CliError::usage)?
+                .attacks()
+                .to_vec();
+            if args.core_svp {
+                attacks.iter_mut().for_each(|attack| attack.bits = attack.core_svp_bits);
+                attacks.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+            }
+            attacks
+        }
+        RingKind::PowerOfTwo | RingKind::General => {
+            if args.ring == RingKind::PowerOfTwo && !args.n.is_power_of_two() {
+                return Err(CliError::usage(format!(
+                    "--n {}: expected a power of two; with --ring general any dimension",
+                    args.n
+                )));
+            }
+            let key = Lwe {
+                error_deviation: args.sigma,
+                rotations: if rotation_gain { args.n } else { 1 },
+                ..Lwe::ring(args.n, args.log_qp, args.secret)
+            };
+            lwe::estimate(&key, cost_model).map_err(CliError::usage)?.attacks().to_vec()
+        }
+    };
+    let estimated = Estimated {
+        n: args.n,
+        log_qp: args.log_qp,
+        secret: args.secret,
+        ring: args.ring.name(),
+        sigma: args.sigma,
+        cost_model,
+        rotation_gain,
+        security_bits: attacks[0].bits,
+        attacks,
+    };
+    if common.json { emit_json(&estimated) } else { emit(&text(&estimated)) }
+}
+
+fn text(estimated: &Estimated) -> String {
+    let head = ["attack", "bits", "block size", "dimension", "guessed", "of weight", "candidates"]
+        .map(String::from)
+        .to_vec();
+    let row = |attack: &Attack| {
+        let guess = |f: &dyn Fn(&everlevel::security::Guess) -> String| {
+            attack.guess.as_ref().map_or_else(String::new, f)
+        };
+        vec![
+            attack.name.as_str().into(),
+            format!("{:.2}", attack.bits),
+            attack.block_size.to_string(),
+            attack.dimension.to_string(),
+            guess(&|g| g.coordinates.to_string()),
+            guess(&|g| format!("<= {}", g.weight)),
+            guess(&|g| format!("2^{:.0}", g.log2_candidates)),
+        ]
+    };
+    let rows: Vec<Vec<String>> =
+        std::iter::once(head).chain(estimated.attacks.iter().map(row)).collect();
+    let model = match estimated.cost_model {
+        CostModel::Matzov => "MATZOV, gates",
+        CostModel::CoreSvp => "Core-SVP, 2^(0.292 beta)",
+    };
+    let rotations = if estimated.rotation_gain { "counted" } else { "not counted" };
+    format!(
+        "{}\n\n{:.1} bits, classical ({model}; GSA; rotations of the secret {rotations})",
+        table(&rows),
+        estimated.security_bits
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_parsed() {
+        assert_eq!(parse_secret("ternary"), Ok(Secret::Ternary));
+        assert_eq!(parse_secret("sparse:24"), Ok(Secret::Sparse(24)));
+        assert_eq!(parse_secret("gaussian:3.2"), Ok(Secret::Gaussian(3.2)));
+        for bad in ["", "sparse", "sparse:", "sparse:x", "gaussian:x", "binary"] {
+            assert!(parse_secret(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Options that several commands have.
+
+use clap::Args;
+use everlevel::OptIn;
+
+/// Options that every command has.
+#[derive(Args, Clone)]
+pub struct Common {
+    /// How many threads to compute with (absent: one for each core)
+    #[arg(long, global = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Allow parameter sets below 128 bits: names that begin with insecure_, and the sets of papers
+    /// (chen-han-, ma-, ltv-)
+    #[arg(long, global = true)]
+    pub insecure_research: bool,
+}
+
+impl Common {
+    /// Whether sets below 128 bits are allowed.
+    pub fn opt_in(&self) -> OptIn {
+        if self.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly }
+    }
+}
+
+/// The parameter set of a command.
+#[derive(Args, Clone)]
+pub struct SetArg {
+    /// A parameter set by name (see `params list`), or a JSON file such as `params show NAME
+    /// --json` prints
+    #[arg(long, value_name = "NAME|FILE.json", default_value = "bgv-65537-n15")]
+    pub params: String,
+}

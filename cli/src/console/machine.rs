@@ -1,0 +1,77 @@
+//! What the machine does: memory, bandwidth, transforms.
+
+use std::time::Instant;
+
+use everlevel::Params;
+use rayon::prelude::*;
+
+use crate::console::output::median;
+
+/// The system's high-water mark of this process's resident memory in bytes; 0 where it is not
+/// known.
+pub fn peak_memory_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|l| l.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// Begins a new high-water mark, at what is resident now; does nothing where the system has no such
+/// thing.
+pub fn restart_peak_memory() {
+    // The mark is only a measurement: where it cannot be restarted, it covers all of the process so
+    // far.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Words of each of the two buffers of the bandwidth measurement: 128 MiB, above any cache.
+const BANDWIDTH_WORDS: usize = 16 << 20;
+
+/// Gigabytes a second, read plus written, of streaming through memory with all threads of the pool:
+/// the best of five passes.
+pub fn bandwidth_gb_s() -> f64 {
+    let from: Vec<u64> = (0..BANDWIDTH_WORDS as u64).collect();
+    let mut to = vec![0u64; BANDWIDTH_WORDS];
+    let chunk = BANDWIDTH_WORDS / rayon::current_num_threads().max(1) + 1;
+    let passes = (0..5).map(|_| {
+        let started = Instant::now();
+        to.par_chunks_mut(chunk).zip(from.par_chunks(chunk)).for_each(|(to, from)| {
+            to.iter_mut().zip(from).for_each(|(t, f)| *t = t.wrapping_add(*f));
+        });
+        // Two words are read and one is written for each.
+        let bytes = (3 * BANDWIDTH_WORDS * 8) as f64;
+        bytes / started.elapsed().as_secs_f64() / 1e9
+    });
+    let best = passes.fold(0.0, f64::max);
+    std::hint::black_box(&to);
+    best
+}
+
+/// Microseconds of wall time for one transform of one limb of the set's ring, forward and inverse
+/// averaged, with all threads of the pool at work: the median over rounds that go through the
+/// tables of all primes.
+pub fn transform_us(params: &Params) -> f64 {
+    let (ring, cpu) = (params.ring(), params.cpu());
+    let primes = ring.prime_count();
+    let mut limbs: Vec<_> = (0..primes)
+        .map(|i| {
+            let mut limb = cpu.limb();
+            let q = ring.modulus(i);
+            limb.iter_mut().enumerate().for_each(|(k, x)| {
+                *x = q.reduce_u64((k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            });
+            limb
+        })
+        .collect();
+    let mut round = || {
+        let started = Instant::now();
+        limbs.par_iter_mut().enumerate().for_each(|(i, limb)| {
+            cpu.forward_limb(i, limb);
+            cpu.inverse_limb(i, limb);
+        });
+        started.elapsed().as_secs_f64() * 1e6 / (2 * primes) as f64
+    };
+    round();
+    let times: Vec<f64> = (0..21).map(|_| round()).collect();
+    median(&times)
+}

@@ -1,0 +1,78 @@
+//! The parameter set and the plan that a command asks for.
+
+use std::path::Path;
+
+use everlevel::circuit::CircuitError;
+use everlevel::scheme::spec::BootstrapMode;
+use everlevel::{
+    BootstrapPlan, Error, KeyPlanner, Params, ParamsSpec, SchemeError, bootstrap_plan,
+};
+
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::read_text;
+
+/// The largest parameter file in bytes.
+const MAX_PARAMS_BYTES: u64 = 64 << 10;
+/// The largest ring index that a parameter file may ask for.
+const MAX_INDEX: u64 = 1 << 20;
+
+/// The specification by name, or from a JSON file.
+pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
+    let path = Path::new(name);
+    if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json")) {
+        let text = read_text(path, MAX_PARAMS_BYTES, "the parameter file")?;
+        let spec: ParamsSpec = serde_json::from_str(&text).map_err(|e| {
+            CliError::usage(format!(
+                "{} is no parameter file: {e}; `everlevel params show bgv-65537-n15 --json` \
+                 prints an example",
+                path.display()
+            ))
+        })?;
+        if !(4..=MAX_INDEX).contains(&spec.index) {
+            return Err(CliError::usage(format!(
+                "parameter set {}: index = {}: expected 4 to {MAX_INDEX}",
+                spec.name, spec.index
+            )));
+        }
+        Ok(spec)
+    } else {
+        everlevel::scheme::params::spec(name).map_err(|e| {
+            CliError::usage(format!("{e}; or give a file that ends in .json")).with_code(e.code())
+        })
+    }
+}
+
+/// The parameter set by name, or from a JSON file; sets below 128 bits only if `common` allows
+/// them.
+pub fn find_params(name: &str, common: &Common) -> Result<Params, CliError> {
+    params_of(find_spec(name)?, common)
+}
+
+/// The parameter set of a specification, if `common` allows it.
+pub fn params_of(spec: ParamsSpec, common: &Common) -> Result<Params, CliError> {
+    Params::new(spec, common.opt_in()).map_err(CliError::usage)
+}
+
+/// Plans the keys and the bootstrapping of a set, in the mode that the set names or in another.
+/// What does not fit is the parameter set's fault, hence a usage error.
+pub fn find_planner(params: &Params, mode: Option<BootstrapMode>) -> Result<KeyPlanner, CliError> {
+    let plan = bootstrap_plan(params).and_then(|plan| match mode {
+        Some(mode) => Ok(BootstrapPlan::for_mode(params, mode)?),
+        None => Ok(plan),
+    });
+    plan.and_then(|plan| KeyPlanner::with_plan(params, plan)).map_err(|e| match e {
+        Error::Scheme(SchemeError::NoiseOverflow { .. })
+        | Error::Circuit(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {
+            CliError::usage(format!(
+                "parameter set {}: too little room to bootstrap: raise words ({e})",
+                params.name()
+            ))
+            .with_code(e.code())
+        }
+        Error::Circuit(e) => {
+            CliError::usage(format!("parameter set {}: {e}", params.name())).with_code(e.code())
+        }
+        e => CliError::usage(e),
+    })
+}

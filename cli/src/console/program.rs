@@ -1,0 +1,93 @@
+//! From the arguments of a program to its exit code.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use everlevel::Backend;
+
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::emit;
+
+/// Parses a command line, the name of the program first. None if it asks for help or for the
+/// version, which are printed.
+pub fn parse<P: Parser>(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<Option<P>, CliError> {
+    match P::try_parse_from(arguments) {
+        Ok(parsed) => Ok(Some(parsed)),
+        Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            emit(e.to_string().trim_end()).map(|()| None)
+        }
+        Err(e) => Err(usage_of(&e, &P::command())),
+    }
+}
+
+/// The parser's complaint on one line, with where to look.
+fn usage_of(e: &clap::Error, program: &clap::Command) -> CliError {
+    let name = program.get_name();
+    if e.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        || e.kind() == ErrorKind::MissingSubcommand
+    {
+        let commands: Vec<&str> = program
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
+        let (last, others) = commands.split_last().unwrap_or((&"", &[]));
+        return CliError::usage(format!(
+            "expected a command: {} or {last}; `{name} --help` explains them",
+            others.join(", ")
+        ));
+    }
+    let text = e.to_string();
+    let told: Vec<&str> = text
+        .lines()
+        .take_while(|l| !l.starts_with("Usage:"))
+        .filter(|l| !l.contains("--help"))
+        .collect();
+    let told = told.join(" ");
+    let told = told.trim().trim_start_matches("error: ");
+    CliError::usage(format!("{told}; try `{name} --help`"))
+}
+
+/// Starts the threads that were asked for, and refuses a backend that this processor does not have.
+pub fn start(common: &Common) -> Result<(), CliError> {
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(threads) = common.threads {
+        pool = pool.num_threads(usize::from(threads));
+    }
+    pool.build_global().map_err(|e| CliError::failure(format!("cannot start the threads: {e}")))?;
+    // A misspelt override is told, not passed over in silence.
+    let selection = Backend::selection();
+    if !selection.honoured {
+        let names: Vec<&str> = Backend::available().iter().map(|b| b.name()).collect();
+        return Err(CliError::usage(format!(
+            "EVERLEVEL_BACKEND = {}: expected one of {} on this processor",
+            selection.requested.as_deref().unwrap_or_default(),
+            names.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+/// The exit code of a program. An error is written to standard error, as a JSON object if the
+/// arguments of the process have `--json`.
+pub fn finish(program: &str, result: Result<(), CliError>) -> ExitCode {
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    let Some((exit, code, message)) = error.told() else { return ExitCode::SUCCESS };
+    // The arguments may be what is wrong.
+    let json = std::env::args_os().any(|argument| argument == "--json");
+    let told = if json {
+        serde_json::json!({ "error": { "code": code, "message": message } }).to_string()
+    } else {
+        let (first, rest) = message.split_at(message.find('\n').unwrap_or(message.len()));
+        format!("{program}: {first} [{code}]{rest}")
+    };
+    // Nothing can be done if standard error is closed as well.
+    let _ = writeln!(std::io::stderr(), "{told}");
+    ExitCode::from(exit)
+}

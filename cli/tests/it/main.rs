@@ -1,0 +1,8 @@
+//! The program `everlevel` as its users see it: what it prints, what it refuses, and the files that
+//! its roles share.
+
+mod bad_input;
+mod common;
+mod output;
+mod roles;
+mod security;

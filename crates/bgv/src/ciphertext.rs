@@ -1,0 +1,166 @@
+//! Ciphertexts.
+
+use std::fmt;
+
+use everlevel_ring::{Basis, Cpu, Engine, Eval, Poly, cpu, sample};
+
+use everlevel_scheme::Params;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::Meta;
+use everlevel_scheme::spec::Level;
+
+/// An encrypted vector, in the memory of an [`Engine`]; without one named, the processor's.
+pub struct Ciphertext<E: Engine = Cpu> {
+    pub(crate) meta: Meta,
+    /// (c0, c1), or c.
+    pub(crate) components: Vec<Poly<Eval, E>>,
+    /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through
+    /// [`Ciphertext::new`] or [`Ciphertext::with_meta`], which drop it.
+    seed: Option<sample::Seed>,
+}
+
+impl<E: Engine> Ciphertext<E> {
+    pub(crate) fn new(meta: Meta, components: Vec<Poly<Eval, E>>) -> Self {
+        Ciphertext { meta, components, seed: None }
+    }
+
+    /// The same polynomials, about to be changed, with other public data.
+    pub(crate) fn with_meta(self, meta: Meta) -> Self {
+        Ciphertext::new(meta, self.components)
+    }
+
+    /// A ciphertext from its public data and its components, as [`Ciphertext::meta`] and
+    /// [`Ciphertext::components`] give them. Residues must be canonical, that is below their
+    /// primes.
+    ///
+    /// # Errors
+    /// A level above the top, a plaintext exponent or a factor that is none, a noise bound that is
+    /// not finite or does not allow decryption at the level, another number of components, or
+    /// polynomials that are not over the primes of the level.
+    pub fn from_parts(
+        params: &Params,
+        meta: Meta,
+        components: Vec<Poly<Eval, E>>,
+    ) -> Result<Self, SchemeError> {
+        params.noise().check_meta(&meta)?;
+        let out = Ciphertext::new(meta, components);
+        if !out.fits(params) {
+            return Err(SchemeError::BadArgument {
+                what: "components of a ciphertext",
+                expected: format!(
+                    "{} polynomials of degree {} over the {} primes of level {}",
+                    params.components(),
+                    params.degree(),
+                    params.chain().basis(meta.level).len(),
+                    meta.level
+                ),
+                found: format!("{} polynomials, or others", out.components.len()),
+            });
+        }
+        Ok(out)
+    }
+
+    /// Whether the components are as many as these parameters have, of their degree and over the
+    /// primes of the level, which must be one of theirs.
+    fn fits(&self, params: &Params) -> bool {
+        let basis = params.chain().basis(self.meta.level);
+        let fits = |c: &Poly<Eval, E>| c.basis() == basis && c.degree() == params.degree();
+        self.components.len() == params.components() && self.components.iter().all(fits)
+    }
+
+    /// Refuses what is not a ciphertext of these parameters. Sets that differ in nothing but the
+    /// prime of the plaintexts are not told apart.
+    pub(crate) fn check(&self, params: &Params) -> Result<(), SchemeError> {
+        params.noise().check_meta(&self.meta)?;
+        let wrong =
+            || SchemeError::WrongParams { object: "the ciphertext", name: params.name().into() };
+        self.fits(params).then_some(()).ok_or_else(wrong)
+    }
+
+    /// (c0, c1), or c of NTRU.
+    pub fn components(&self) -> &[Poly<Eval, E>] {
+        &self.components
+    }
+
+    /// The seed whose expansion c1 is, for a ciphertext straight from the secret key. Whatever an
+    /// operation returns has none.
+    pub fn seed(&self) -> Option<&sample::Seed> {
+        self.seed.as_ref()
+    }
+
+    /// Its primes.
+    pub(crate) fn basis(&self) -> Basis {
+        self.last().basis()
+    }
+
+    /// What the secret multiplies: c1, or c.
+    pub(crate) fn last(&self) -> &Poly<Eval, E> {
+        self.components.last().expect("a ciphertext has a component")
+    }
+
+    /// What it does not multiply: c0, if the family has one.
+    pub(crate) fn constant(&self) -> Option<&Poly<Eval, E>> {
+        self.components.split_last().and_then(|(_, rest)| rest.first())
+    }
+
+    /// The same change to every component.
+    pub(crate) fn each(&mut self, change: impl Fn(&mut Poly<Eval, E>)) {
+        self.components.iter_mut().for_each(change);
+    }
+
+    /// Level, plaintext modulus, factor and noise bound.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.meta.level
+    }
+
+    /// log2 of the noise bound.
+    pub fn noise_bound_bits(&self) -> f64 {
+        self.meta.noise
+    }
+}
+
+impl Ciphertext {
+    /// (c0, c1), c1 being the expansion of `seed`.
+    pub(crate) fn seeded(meta: Meta, components: Vec<Poly<Eval>>, seed: sample::Seed) -> Self {
+        Ciphertext { meta, components, seed: Some(seed) }
+    }
+
+    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what
+    /// [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
+    ///
+    /// # Errors
+    /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniform half.
+    pub fn from_seeded(
+        params: &Params,
+        meta: Meta,
+        c0: Poly<Eval>,
+        seed: sample::Seed,
+    ) -> Result<Self, SchemeError> {
+        params.noise().check_meta(&meta)?;
+        let c1 = sample::expand(params.cpu(), &seed, 0, params.chain().basis(meta.level));
+        Ok(Ciphertext { seed: Some(seed), ..Self::from_parts(params, meta, vec![c0, c1])? })
+    }
+
+    /// A fingerprint of all residues: equal ciphertexts have equal ones on every machine, backend
+    /// and thread count. For comparing runs; not collision-resistant against anybody who tries.
+    pub fn fingerprint(&self) -> u64 {
+        cpu::fingerprint(&self.components)
+    }
+}
+
+impl<E: Engine> Clone for Ciphertext<E> {
+    fn clone(&self) -> Self {
+        Ciphertext { meta: self.meta, components: self.components.clone(), seed: self.seed }
+    }
+}
+
+impl<E: Engine> fmt::Debug for Ciphertext<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ciphertext(level {}, noise bound 2^{:.1})", self.meta.level, self.meta.noise)
+    }
+}

@@ -1,0 +1,232 @@
+//! Ciphertexts that can only be decrypted, in as few bits as that takes.
+//!
+//! In BFV form the phase is (q/t) m' + w/t modulo q. Its components times 2^k / q, rounded, have
+//! the phase (2^k/t) m' + 2^k w / (q t) + τ modulo 2^k, where τ comes from the roundings: m' = ⌊t
+//! phase / 2^k⌉ as long as |w| / q + t |τ| / 2^k < 1/2 in every coefficient. What s multiplies is
+//! rounded to k bits; c0, whose rounding nothing multiplies, to fewer. The widths are the least for
+//! which the bounds hold: the carried one for w, the law of the coefficients for the rounding of c1
+//! (see [`everlevel_scheme::noise`]), the worst case for that of c0.
+
+use everlevel_ring::{Basis, Coeff, Constant, Poly, PrimePower};
+use zeroize::Zeroize;
+
+use crate::ciphertext::Ciphertext;
+use crate::encryption::DECRYPTION_SLACK;
+use crate::keys::SecretKey;
+use everlevel_scheme::Params;
+use everlevel_scheme::Plaintext;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::spec::Form;
+
+/// The most bits of a component: quotients are computed to 64 bits.
+const WIDEST: u32 = 56;
+
+/// A ciphertext whose components are cut to a few bits, for decryption and nothing else
+/// ([`SecretKey::decrypt_compact`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompactCiphertext {
+    exponent: u32,
+    unit: u64,
+    widths: Vec<u32>,
+    components: Vec<Vec<u64>>,
+}
+
+impl CompactCiphertext {
+    /// From the exponent e of the plaintext modulus p^e, the unit modulo p^e that the rounded phase
+    /// has to be multiplied by, and for each component its width in bits and its coefficients in
+    /// natural order.
+    ///
+    /// # Errors
+    /// An exponent that the set does not provide, no unit, another number of components or
+    /// coefficients, widths outside of 1 to 56 or a first one above the last, coefficients that do
+    /// not fit them.
+    pub fn from_parts(
+        params: &Params,
+        exponent: u32,
+        unit: u64,
+        widths: Vec<u32>,
+        components: Vec<Vec<u64>>,
+    ) -> Result<Self, SchemeError> {
+        let highest = params.slot_shape().max_exponent();
+        let bad = |what, expected: String, found: String| {
+            Err(SchemeError::BadArgument { what, expected, found })
+        };
+        if !(1..=highest).contains(&exponent) {
+            return bad("plaintext exponent", format!("1 to {highest}"), exponent.to_string());
+        }
+        let t = params.plaintext_ring().modulus(exponent);
+        if unit >= t.value() || unit.is_multiple_of(t.prime()) {
+            return bad("unit", format!("a unit below {}", t.value()), unit.to_string());
+        }
+        let count = params.components();
+        let shape = widths.len() == count
+            && components.len() == count
+            && components.iter().all(|c| c.len() == params.degree());
+        if !shape || widths.iter().any(|w| !(1..=WIDEST).contains(w)) || !widths.is_sorted() {
+            return bad(
+                "compact ciphertext",
+                format!(
+                    "{count} components of {} coefficients, ascending widths of 1 to {WIDEST} bits",
+                    params.degree()
+                ),
+                format!("widths {widths:?}, or other components"),
+            );
+        }
+        if components.iter().zip(&widths).any(|(c, w)| c.iter().any(|x| x >> w != 0)) {
+            return bad(
+                "compact ciphertext",
+                format!("coefficients of {widths:?} bits"),
+                "more bits".into(),
+            );
+        }
+        Ok(CompactCiphertext { exponent, unit, widths, components })
+    }
+
+    /// The exponent e of its plaintext modulus p^e.
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// What the rounded phase is multiplied by, modulo p^e.
+    pub fn unit(&self) -> u64 {
+        self.unit
+    }
+
+    /// Bits of each coefficient, component by component.
+    pub fn widths(&self) -> &[u32] {
+        &self.widths
+    }
+
+    /// The coefficients of the components in natural order.
+    pub fn components(&self) -> &[Vec<u64>] {
+        &self.components
+    }
+}
+
+impl Ciphertext {
+    /// Cuts a ciphertext of these parameters to what decryption needs: about 2 log2 t + 13 bits a
+    /// coefficient instead of 2 log2 q, whatever its level. One inverse transform a limb.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters, too noisy, or of a plaintext modulus so large (above some
+    /// 2^40) that 56 bits do not hold the phase.
+    pub fn compact_for_decryption(
+        &self,
+        params: &Params,
+    ) -> Result<CompactCiphertext, SchemeError> {
+        let meta = params.noise().checked(self.meta, "compaction")?;
+        let basis = params.chain().basis(meta.level);
+        if self.components.len() != params.components()
+            || self.components.iter().any(|c| c.basis() != basis)
+        {
+            return Err(SchemeError::WrongParams {
+                object: "the ciphertext",
+                name: params.name().into(),
+            });
+        }
+        let t = params.plaintext_ring().modulus(meta.exponent);
+        let widths = widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())
+            .ok_or_else(|| SchemeError::BadArgument {
+                what: "compaction",
+                expected: format!(
+                    "a plaintext modulus whose phase fits {WIDEST} bits, and a little capacity"
+                ),
+                found: format!(
+                    "modulus {}, {:.1} bits of capacity",
+                    t.value(),
+                    params.noise().capacity(&meta)
+                ),
+            })?;
+        // m' = -w / q, w = κ m.
+        let q = params.ring().product_mod(basis, t);
+        let unit = t.neg(t.mul(q, t.inv(meta.factor).expect("factors are units")));
+        let scale = match meta.form {
+            Form::Bgv => Constant::inverse(t.value()),
+            Form::Bfv => Constant::ONE,
+        };
+        let cpu = params.cpu();
+        let components = self
+            .components
+            .iter()
+            .zip(&widths)
+            .map(|(c, &width)| cpu.fractions(&c.clone().into_coeff(cpu), scale, width))
+            .collect();
+        Ok(CompactCiphertext { exponent: meta.exponent, unit, widths, components })
+    }
+}
+
+/// The widths of the components with the least sum; `carried` is log2 of |w| / q. None if none are
+/// wide enough.
+fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<Vec<u32>> {
+    let (law, sum) = params.noise().bound().compact_rounding();
+    let t = t as f64;
+    // The quotients are too small by less than a unit of their last bit for each prime.
+    let used = carried.exp2() + t * limbs as f64 * (1.0 + sum) * (-64f64).exp2();
+    let fits = |first: u32, last: u32| {
+        let constant =
+            if params.components() > 1 { t * (-f64::from(first) - 1.0).exp2() } else { 0.0 };
+        used + t * law * (-f64::from(last)).exp2() + constant < 0.499
+    };
+    let best = (1..=WIDEST)
+        .flat_map(|last| (1..=last).map(move |first| (first, last)))
+        .filter(|&(first, last)| fits(first, last));
+    let (first, last) = best.min_by_key(|&(first, last)| (first + last, last))?;
+    Some(if params.components() > 1 { vec![first, last] } else { vec![last] })
+}
+
+impl SecretKey {
+    /// Decrypts a ciphertext that [`Ciphertext::compact_for_decryption`] made. Its bound was
+    /// checked there; there is nothing to check it by here.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters.
+    pub fn decrypt_compact(
+        &self,
+        ciphertext: &CompactCiphertext,
+    ) -> Result<Plaintext, SchemeError> {
+        let params = self.params();
+        let (ring, cpu) = (params.ring(), params.cpu());
+        let wrong = || SchemeError::WrongParams {
+            object: "the compact ciphertext",
+            name: params.name().into(),
+        };
+        let (n, count) = (params.degree(), params.components());
+        let fits = ciphertext.components.len() == count
+            && ciphertext.components.iter().all(|c| c.len() == n);
+        if !fits || ciphertext.exponent > params.slot_shape().max_exponent() {
+            return Err(wrong());
+        }
+        let last = *ciphertext.widths.last().ok_or_else(wrong)?;
+        // ‖c1 s‖ <= n 2^(last - 1) ‖s‖.
+        let norm =
+            f64::from(last) + (n as f64).log2() + params.noise().bound().key_norm_limit().log2();
+        let need = norm + ring.coefficient_bits() + 1.0 + DECRYPTION_SLACK;
+        let add = |basis: Basis, i| {
+            if ring.log2(basis) < need { basis.union(Basis::of([i])) } else { basis }
+        };
+        let basis = params.chain().keyed().iter().fold(Basis::EMPTY, add);
+        if ring.log2(basis) < need {
+            return Err(wrong());
+        }
+        let modulus = PrimePower::new(2, last)?;
+        let centered: Vec<i64> =
+            ciphertext.components[count - 1].iter().map(|&x| modulus.centered(x)).collect();
+        let mut product = Poly::<Coeff>::from_signed(cpu, basis, &centered).into_eval(cpu);
+        product.wipe_on_drop();
+        product.mul_assign(cpu, &self.main().poly().restricted(basis));
+        let product = product.into_coeff(cpu);
+        let mut phase = cpu.reduce(product, modulus, 1);
+        if let [c0, _] = &ciphertext.components[..] {
+            let shift = last - ciphertext.widths[0];
+            phase.iter_mut().zip(c0).for_each(|(x, c)| *x = modulus.add(*x, c << shift));
+        }
+        let t = params.plaintext_ring().modulus(ciphertext.exponent);
+        let message = |x: u64| {
+            let rounded = (u128::from(x) * u128::from(t.value()) + (1 << (last - 1))) >> last;
+            t.mul(t.reduce_u128(rounded), ciphertext.unit)
+        };
+        let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();
+        phase.zeroize();
+        Ok(Plaintext::from_reduced(coefficients, ciphertext.exponent))
+    }
+}

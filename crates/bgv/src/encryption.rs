@@ -1,0 +1,188 @@
+//! Encryption under the secret key, decryption, and the measurement of noise.
+
+use everlevel_ring::{Basis, Coeff, Constant, Poly, sample};
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use crate::ciphertext::Ciphertext;
+use crate::evaluator::product::Product;
+use crate::keys::{MainSecret, SecretKey, encrypt_under};
+use crate::message::{carried_coefficients, noisy_message};
+use everlevel_scheme::Params;
+use everlevel_scheme::Plaintext;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::Meta;
+use everlevel_scheme::spec::Level;
+
+/// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point
+/// quotient is exact.
+pub(super) const DECRYPTION_SLACK: f64 = 12.0;
+
+impl SecretKey {
+    /// Encrypts a plaintext at the top level, in the form of the parameter set: (m + t e - a s, a),
+    /// or ((κ m + t e) / t - a s, a); over NTRU as the public key does.
+    ///
+    /// # Errors
+    /// A plaintext of another parameter set.
+    pub fn encrypt(
+        &self,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.encrypt_at(plaintext, self.params().chain().top(), rng)
+    }
+
+    /// Encrypts a plaintext at a level.
+    ///
+    /// # Errors
+    /// A plaintext of another parameter set, or a level above the top.
+    pub fn encrypt_at(
+        &self,
+        plaintext: &Plaintext,
+        level: Level,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        let params = self.params();
+        let (ring, cpu) = (params.ring(), params.cpu());
+        if level > params.chain().top() {
+            return Err(SchemeError::BadLevel { found: level, highest: params.chain().top() });
+        }
+        let s = match self.main() {
+            MainSecret::Rlwe(s) => s,
+            MainSecret::Ntru { quotient, .. } => {
+                return encrypt_under(
+                    params,
+                    std::slice::from_ref(quotient),
+                    plaintext,
+                    level,
+                    rng,
+                );
+            }
+        };
+        let basis = params.chain().basis(level);
+        let t = params.slot_shape().plain_modulus(plaintext.exponent());
+        let meta =
+            params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_secret(t));
+        let message = carried_coefficients(params, plaintext, &meta)?;
+        let errors = Zeroizing::new(sample::error(ring.degree(), rng));
+        let mut c0 = noisy_message(cpu, basis, Some(&message), &errors, t);
+        c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
+        let seed = sample::seed(rng);
+        let c1 = sample::expand(cpu, &seed, 0, basis);
+        // Whoever has a s has s, as a is published.
+        let mut product = c1.mul(cpu, &s.restricted(basis));
+        product.wipe_on_drop();
+        c0.sub_assign(cpu, &product);
+        Ok(Ciphertext::seeded(params.noise().checked(meta, "encryption")?, vec![c0, c1], seed))
+    }
+
+    /// Decrypts. Exact, or refused.
+    ///
+    /// Only as many primes are touched as the noise bound needs: the phase is an integer below the
+    /// bound.
+    ///
+    /// # Errors
+    /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
+    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
+        let meta = self.params().noise().checked(ciphertext.meta, "decryption")?;
+        Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?))
+    }
+
+    /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key
+    /// of `other`: López-Alt, Tromer and Vaikuntanathan's evaluation across keys, over NTRU, where
+    /// c c' has the phase (c f)(c' f').
+    ///
+    /// A demonstration with its limit: one product, or a sum of products of the same two keys
+    /// ([`everlevel_scheme::Scheme::add_products`]). Going on would take evaluation keys that both
+    /// owners make together, and decryption without bringing f and f' to one place a protocol.
+    ///
+    /// # Errors
+    /// As [`SecretKey::decrypt`]; a product or a key of another parameter set, or not over NTRU.
+    pub fn decrypt_jointly(
+        &self,
+        other: &SecretKey,
+        product: &Product,
+    ) -> Result<Plaintext, SchemeError> {
+        let params = self.params();
+        let cpu = params.cpu();
+        let meta = params.noise().checked(product.meta, "decryption")?;
+        let full = params.chain().basis(meta.level);
+        let two = matches!(
+            (self.main(), other.main()),
+            (MainSecret::Ntru { .. }, MainSecret::Ntru { .. })
+        );
+        if !two
+            || !params.same(other.params())
+            || product.tensor.len() != 1
+            || product.tensor.basis() != full
+        {
+            return Err(SchemeError::WrongParams {
+                object: "the product or the other key",
+                name: params.name().into(),
+            });
+        }
+        let basis = sufficient(params, meta.level, meta.noise);
+        let mut joint =
+            self.main().poly().restricted(basis).mul(cpu, &other.main().poly().restricted(basis));
+        joint.wipe_on_drop();
+        let mut phase = product.tensor.last_evaluations(cpu, basis).mul(cpu, &joint);
+        phase.wipe_on_drop();
+        phase.scale_assign(
+            cpu,
+            meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value()),
+        );
+        Ok(plaintext_of(params, &meta, phase.into_coeff(cpu)))
+    }
+
+    /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for
+    /// diagnostics only, never to be shared (see SECURITY.md).
+    ///
+    /// # Errors
+    /// As [`SecretKey::decrypt`].
+    #[cfg(feature = "diagnostics")]
+    pub fn measure_noise(&self, ciphertext: &Ciphertext) -> Result<f64, SchemeError> {
+        let params = self.params();
+        params.noise().checked(ciphertext.meta, "decryption")?;
+        let phase = self.phase(ciphertext, ciphertext.meta.noise)?;
+        Ok(params.ring().norm().max(&params.cpu().to_real(&phase)).max(1.0).log2())
+    }
+
+    /// The phase w = κ m + t ε in coefficients, modulo enough primes to hold what is below
+    /// 2^`bits`.
+    pub(super) fn phase(
+        &self,
+        ciphertext: &Ciphertext,
+        bits: f64,
+    ) -> Result<Poly<Coeff>, SchemeError> {
+        let params = self.params();
+        let cpu = params.cpu();
+        ciphertext.check(params)?;
+        let basis = sufficient(params, ciphertext.meta.level, bits);
+        let mut phase =
+            ciphertext.last().restricted(basis).mul(cpu, &self.main().poly().restricted(basis));
+        phase.wipe_on_drop();
+        if let Some(c0) = ciphertext.constant() {
+            phase.add_assign(cpu, &c0.restricted(basis));
+        }
+        let t = params.plaintext_ring().modulus(ciphertext.meta.exponent).value();
+        phase.scale_assign(cpu, ciphertext.meta.form.scale(t));
+        Ok(phase.into_coeff(cpu))
+    }
+}
+
+/// As many primes of the level as hold a phase below 2^`bits`.
+fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
+    let need = bits + 1.0 + DECRYPTION_SLACK;
+    let add = |basis: Basis, i| {
+        if params.ring().log2(basis) < need { basis.union(Basis::of([i])) } else { basis }
+    };
+    params.chain().basis(level).iter().fold(Basis::EMPTY, add)
+}
+
+/// The plaintext of a phase over sufficiently many primes.
+pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
+    let t = params.plaintext_ring().modulus(meta.exponent);
+    let unit = t.inv(meta.factor).expect("factors are units");
+    let coefficients = params.cpu().reduce(phase, t, unit).into();
+    Plaintext::from_reduced(coefficients, meta.exponent)
+}

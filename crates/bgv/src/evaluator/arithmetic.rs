@@ -1,0 +1,393 @@
+//! The operations of BGV and BFV.
+
+use std::borrow::Borrow;
+
+use everlevel_ring::{
+    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, SlotShape, Source,
+};
+
+use super::diagonal::Diagonal;
+use super::product::{Product, Tensor};
+use crate::ciphertext::Ciphertext;
+use crate::evaluator::Evaluator;
+use crate::evaluator::linear_maps::Extended;
+use crate::keys::EvalKeys;
+use crate::message::carried_coefficients;
+use everlevel_scheme::Plaintext;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::Meta;
+use everlevel_scheme::spec::{Form, Level, NextUse};
+use everlevel_scheme::{DiagonalValues, Scheme};
+use everlevel_scheme::{same_kind, same_modulus};
+
+impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
+    type Ciphertext = Ciphertext<E>;
+    type Product = Product<E>;
+    type Extended = Extended<E>;
+    type Diagonal = Diagonal<E>;
+
+    fn slot_shape(&self) -> &SlotShape {
+        self.params.slot_shape()
+    }
+
+    fn plain_prime(&self) -> u64 {
+        self.params.spec().plain_prime
+    }
+
+    fn plain_exponent(&self, x: &Ciphertext<E>) -> u32 {
+        x.meta.exponent
+    }
+
+    fn level(&self, x: &Ciphertext<E>) -> Level {
+        x.meta.level
+    }
+
+    fn noise_bound_bits(&self, x: &Ciphertext<E>) -> f64 {
+        x.meta.noise
+    }
+
+    fn noise_estimate_bits(&self, x: &Ciphertext<E>) -> Option<f64> {
+        Some(self.params.noise().expected_norm(&x.meta))
+    }
+
+    fn capacity_bits(&self, x: &Ciphertext<E>) -> f64 {
+        self.params.noise().capacity(&x.meta)
+    }
+
+    fn check_params(&self, x: &Ciphertext<E>) -> Result<(), SchemeError> {
+        x.check(self.params())
+    }
+
+    fn form(&self, x: &Ciphertext<E>) -> Form {
+        x.meta.form
+    }
+
+    fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
+        // One multiplication by t or 1/t modulo q.
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        let factor = match (a.meta.form, form) {
+            (Form::Bgv, Form::Bfv) => Constant::inverse(t),
+            (Form::Bfv, Form::Bgv) => t.into(),
+            _ => Constant::ONE,
+        };
+        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
+        out.each(|c| c.scale_assign(self.engine(), factor));
+        out
+    }
+
+    fn add(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        self.sum(a, b, false)
+    }
+
+    fn sub(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        self.sum(a, b, true)
+    }
+
+    fn neg(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        let mut out = a.clone().with_meta(a.meta);
+        out.each(|c| c.neg_assign(self.engine()));
+        Ok(out)
+    }
+
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
+    }
+
+    fn add_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent(), "addition of a plaintext")?;
+        let (params, engine) = (self.params(), self.engine());
+        let t = params.plaintext_ring().modulus(a.meta.exponent);
+        let carried = carried_coefficients(params, b, &a.meta)?;
+        let mut poly = engine.from_signed(a.basis(), &carried).into_eval(engine);
+        poly.scale_assign(engine, Constant::inverse(a.meta.form.scale(t.value())));
+        let meta = params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
+        let mut out = a.clone().with_meta(meta);
+        out.components[0].add_assign(engine, &poly);
+        Ok(out)
+    }
+
+    fn add_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
+        let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
+        let meta = self
+            .params
+            .noise()
+            .add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
+        let mut out = a.clone().with_meta(meta);
+        let (numerator, denominator) = (constant.into(), a.meta.form.scale(t.value()));
+        out.components[0].add_constant(self.engine(), Constant { numerator, denominator });
+        Ok(out)
+    }
+
+    fn mul_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
+        self.scaled(a, t.centered(t.reduce_i64(k)))
+    }
+
+    fn linear_combination(
+        &self,
+        terms: &[(&Ciphertext<E>, i64)],
+        constant: i64,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let params = &self.params;
+        let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
+        let mut sum: Option<Ciphertext<E>> = None;
+        for (i, k, factor) in params.noise().combination(&metas)? {
+            let x = terms[i].0;
+            let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
+            sum = Some(match sum.take() {
+                None => self.scaled(x, k)?.with_meta(meta),
+                Some(above) => {
+                    let mut s = self.mod_switch_to(&above, x.meta.level)?;
+                    s.meta = params.noise().add(&s.meta, &meta)?;
+                    for (c, x) in s.components.iter_mut().zip(&x.components) {
+                        c.scale_add_assign(self.engine(), x, k);
+                    }
+                    s
+                }
+            });
+        }
+        self.add_scalar(&sum.expect("a combination has a term"), constant)
+    }
+
+    fn mul_lazy(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Product<E>, SchemeError> {
+        self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
+    }
+
+    fn mul_lazy_aligned(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
+    ) -> Result<Product<E>, SchemeError> {
+        self.product(a, b, a.meta.level.min(b.meta.level))
+    }
+
+    fn add_products(&self, a: &Product<E>, b: &Product<E>) -> Result<Product<E>, SchemeError> {
+        same_kind(&a.meta, &b.meta, "addition of products")?;
+        let (params, engine) = (&self.params, self.engine());
+        let low = a.meta.level.min(b.meta.level);
+        let align = |x: &Product<E>, k: Option<i64>| -> Result<Product<E>, SchemeError> {
+            let mut x = x.clone();
+            let t = params.plaintext_ring().modulus(x.meta.exponent);
+            if let Some(k) = k {
+                x.meta = params.noise().scale(&x.meta, k.unsigned_abs())?;
+                x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
+                x.tensor.scale_assign(engine, k.into());
+            }
+            if x.meta.level > low {
+                let switched = params.noise().mod_switch(&x.meta, low);
+                x.meta = params
+                    .noise()
+                    .checked(params.noise().round_square(&switched), "addition of products")?;
+                let to = params.chain().basis(low);
+                self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
+                let scale = RoundingScale::plain_multiple(params.noise().divisor(&x.meta));
+                x.tensor = x.tensor.divided(engine, to, scale);
+            }
+            Ok(x)
+        };
+        let constant = params.noise().alignment(&a.meta, &b.meta);
+        let mut x = align(a, constant.filter(|c| c.0).map(|c| c.1))?;
+        let y = align(b, constant.filter(|c| !c.0).map(|c| c.1))?;
+        x.meta = params.noise().add(&x.meta, &y.meta)?;
+        x.tensor.add_assign(engine, &y.tensor)?;
+        Ok(x)
+    }
+
+    fn relinearize(&self, a: &Product<E>, next: NextUse) -> Result<Ciphertext<E>, SchemeError> {
+        let t = self.params.noise().divisor(&a.meta);
+        let (square, rest) = match &a.tensor {
+            Tensor::Eval(d) => {
+                let (square, rest) = d.split_last().expect("a product has a component");
+                (Source::Eval(square, t), rest.iter().map(Rest::Poly).collect())
+            }
+            Tensor::Coeff(d) => {
+                let (square, rest) = d.split_last().expect("a product has a component");
+                (Source::Coeff(square, t), rest.iter().map(Rest::Coefficients).collect())
+            }
+        };
+        self.relinearized(&a.meta, square, rest, 1, next)
+    }
+
+    fn mul(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
+        next: NextUse,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        if self.params.noise().product_form(a.meta.form) == Form::Bfv {
+            return self.relinearize(&self.mul_lazy(a, b)?, next);
+        }
+        let (params, engine) = (&self.params, self.engine());
+        let (meta, (a, b)) = self.factors(a, b, params.noise().product_level(&a.meta, &b.meta))?;
+        self.counters.limbs(params.tensor_streams() * a.basis().len(), params.degree());
+        // A product of BFV ciphertexts in BGV, see `mul_lazy`.
+        let scale = meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value());
+        let mut square = a.last().mul(engine, b.last());
+        square.scale_assign(engine, scale);
+        // d0 and d1 are made where they are needed, a few words at a time, and never travel through
+        // memory.
+        let rest = match (&a.components[..], &b.components[..]) {
+            ([a0, a1], [b0, b1]) => {
+                vec![Rest::Products(vec![(a0, b0)]), Rest::Products(vec![(a0, b1), (a1, b0)])]
+            }
+            _ => Vec::new(),
+        };
+        let square = Source::Eval(&square, params.noise().divisor(&meta));
+        self.relinearized(&meta, square, rest, scale, next)
+    }
+
+    fn prepare(&self, a: &Ciphertext<E>, next: NextUse) -> Result<Ciphertext<E>, SchemeError> {
+        self.mod_switch_to(a, self.params.noise().target(&a.meta, next))
+    }
+
+    fn prepare_together(
+        &self,
+        xs: &[&Ciphertext<E>],
+        next: NextUse,
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
+        xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
+    }
+
+    fn mod_switch_to(&self, a: &Ciphertext<E>, level: Level) -> Result<Ciphertext<E>, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        if level == a.meta.level {
+            return Ok(a.clone());
+        }
+        self.engine.status()?;
+        let params = self.params();
+        let out = params
+            .noise()
+            .checked(params.noise().mod_switch(&a.meta, level), "modulus switching")?;
+        let t = params.noise().divisor(&a.meta);
+        let to = params.chain().basis(level);
+        self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
+        let scale = RoundingScale::plain_multiple(t);
+        let switch = |c: &Poly<Eval, E>| c.divided(self.engine(), to, scale);
+        Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
+    }
+
+    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
+        let chain = self.params.chain();
+        let held = |l: &Level| {
+            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
+            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
+        };
+        (0..=from.0).rev().map(Level).find(held)
+    }
+
+    fn reduce_plain_modulus(
+        &self,
+        a: &Ciphertext<E>,
+        k: u32,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
+        let mut out = a.clone().with_meta(meta);
+        if meta.form == Form::Bfv && k < a.meta.exponent {
+            let lost = self.plain_prime().pow(a.meta.exponent - k);
+            out.each(|c| c.scale_assign(self.engine(), lost));
+        }
+        Ok(out)
+    }
+
+    fn extend_plain_modulus(
+        &self,
+        a: &Ciphertext<E>,
+        e: u32,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
+        let mut out = a.clone().with_meta(meta);
+        if meta.form == Form::Bfv && e > a.meta.exponent {
+            // p^e times the phase is to be what p^k times it was.
+            let gained = self.plain_prime().pow(e - a.meta.exponent);
+            out.each(|c| c.scale_assign(self.engine(), Constant::inverse(gained)));
+        }
+        Ok(out)
+    }
+
+    fn divide_by_p(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params.noise().divide_by_p(&a.meta)?;
+        let mut out = a.clone().with_meta(meta);
+        if meta.form == Form::Bgv {
+            let inverse = Constant::inverse(self.plain_prime());
+            out.each(|c| c.scale_assign(self.engine(), inverse));
+        }
+        Ok(out)
+    }
+
+    fn multiply_by_p(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params.noise().multiply_by_p(&a.meta)?;
+        let mut out = a.clone().with_meta(meta);
+        if meta.form == Form::Bgv {
+            out.each(|c| c.scale_assign(self.engine(), self.plain_prime()));
+        }
+        Ok(out)
+    }
+
+    fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        let engine = self.engine();
+        let monomial = Poly::monomial(engine, a.basis(), k);
+        self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());
+        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(engine, &monomial)).collect()))
+    }
+
+    fn apply_galois(
+        &self,
+        a: &Ciphertext<E>,
+        g: GaloisElement,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        Ok(self.rotated(a, &[g])?.pop().expect("one automorphism, one result"))
+    }
+
+    fn apply_galois_many(
+        &self,
+        a: &Ciphertext<E>,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.rotated(a, gs)
+    }
+
+    fn diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<Diagonal<E>, SchemeError> {
+        self.make_diagonal(values, e, level)
+    }
+
+    fn hoist(
+        &self,
+        x: &Ciphertext<E>,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
+        self.hoisted(x, gs)
+    }
+
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<Extended<E>> + Sync],
+        rows: &[Vec<Option<&Diagonal<E>>>],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
+        self.combined(&inputs.iter().map(Borrow::borrow).collect::<Vec<_>>(), rows)
+    }
+
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, Extended<E>)>,
+        next: NextUse,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.summed(parts, next)
+    }
+
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Extended<E>), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.chained(parts, next)
+    }
+}

@@ -1,0 +1,279 @@
+//! Automorphisms and linear maps with double hoisting.
+//!
+//! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of
+//! plaintext products and of automorphisms need one division by P in all.
+
+use everlevel_ring::{
+    Basis, Constant, Cpu, Engine, Eval, GaloisElement, Hoist, Poly, Rest, RoundingScale, Source,
+    Sum, Use,
+};
+
+use super::diagonal::Diagonal;
+use crate::ciphertext::Ciphertext;
+use crate::evaluator::Evaluator;
+use crate::keys::EvalKeys;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::no_parts;
+use everlevel_scheme::noise::{ExtendedMeta, Meta};
+use everlevel_scheme::spec::{Level, NextUse};
+
+/// A ciphertext before the division by P.
+pub struct Extended<E: Engine = Cpu> {
+    pub(crate) meta: ExtendedMeta,
+    pub(crate) components: Vec<Poly<Eval, E>>,
+}
+
+impl<E: Engine> Extended<E> {
+    fn basis(&self) -> Basis {
+        self.components[0].basis()
+    }
+}
+
+fn name(g: GaloisElement) -> String {
+    format!("Galois key for X^{}", g.exponent())
+}
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    pub(super) fn hoisted(
+        &self,
+        x: &Ciphertext<E>,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
+        self.engine.status()?;
+        let params = self.params();
+        let basis = x.basis();
+        let gadget = params.chain().gadget(x.meta.level);
+        let special = gadget.special();
+        let t = params.noise().divisor(&x.meta);
+        let keys = self.galois_keys(x, gs)?;
+        let switched = keys.iter().flatten().count();
+        let digits = (switched > 0).then(|| {
+            let digits = self.engine.decompose(gadget, Source::Eval(x.last(), t));
+            self.count_key_switches(x.components.len(), switched, basis, x.meta.level);
+            digits
+        });
+        let hoist = Hoist {
+            basis: basis.union(special),
+            digits,
+            images: gs.iter().copied().zip(keys.iter().map(Option::as_ref)).collect(),
+            components: &x.components,
+            raise: special,
+            factor: Constant::inverse(t),
+        };
+        let meta = |key: &Option<_>| {
+            if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
+        };
+        let metas = keys.iter().map(|key| ExtendedMeta::flat(meta(key)));
+        let all = self.engine.hoist(hoist).into_iter().zip(metas);
+        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
+    }
+
+    /// So many key switches from one decomposition of a component over `basis`.
+    fn count_key_switches(&self, components: usize, count: usize, basis: Basis, level: Level) {
+        let gadget = self.params.chain().gadget(level);
+        let (digits, special) = (gadget.digits(basis).count(), gadget.special().len());
+        let degree = self.params.degree();
+        self.counters.key_switch(components, count, basis.len(), digits, special, degree);
+    }
+
+    /// Ciphertexts, not extended ones: each division by P takes its limbs while they are in cache.
+    pub(super) fn rotated(
+        &self,
+        x: &Ciphertext<E>,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.switched(x, gs, &self.galois_keys(x, gs)?)
+    }
+
+    /// The automorphisms `gs` of what each of the `keys` makes of `x`; `x` itself where there is no
+    /// key.
+    pub(crate) fn switched(
+        &self,
+        x: &Ciphertext<E>,
+        gs: &[GaloisElement],
+        keys: &[Option<E::Key>],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.engine.status()?;
+        let params = self.params();
+        let gadget = params.chain().gadget(x.meta.level);
+        let (basis, special, count) = (x.basis(), gadget.special(), x.components.len());
+        let extended = basis.union(special);
+        let t = params.noise().divisor(&x.meta);
+        let switched = keys.iter().flatten().count();
+        if switched == 0 {
+            return Ok(vec![x.clone(); gs.len()]);
+        }
+        let meta = params.noise().reduce(&params.noise().key_switch(&x.meta), NextUse::Keep);
+        let out = params.noise().checked(meta, "automorphism")?;
+        let digits = self.engine.decompose(gadget, Source::Eval(x.last(), t));
+        self.count_key_switches(count, switched, basis, x.meta.level);
+        let rotate = |(&g, key): (&GaloisElement, &Option<E::Key>)| {
+            let Some(key) = key else { return x.clone() };
+            self.counters.rounding(count, extended, basis, params.degree());
+            let constant = x.constant().map(Rest::Poly);
+            let sum = Sum {
+                basis: extended,
+                switched: Some((Use::Shared(&digits), key)),
+                rest: constant.into_iter().chain([Rest::None]).collect(),
+                raise: special,
+                factor: Constant::inverse(t),
+                automorphism: g,
+            };
+            let scale = RoundingScale::times_plain(t);
+            Ciphertext::new(out, self.engine.divide(sum, basis, scale))
+        };
+        Ok(gs.iter().zip(keys).map(rotate).collect())
+    }
+
+    /// The keys of `gs` at the level of `x`, none for the identity.
+    fn galois_keys(
+        &self,
+        x: &Ciphertext<E>,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Option<E::Key>>, SchemeError> {
+        let key = |&g: &GaloisElement| {
+            if g.is_identity() {
+                return Ok(None);
+            }
+            self.galois_key(g, x.basis(), x.meta.level, "automorphism", || name(g)).map(Some)
+        };
+        gs.iter().map(key).collect()
+    }
+
+    pub(super) fn combined(
+        &self,
+        inputs: &[&Extended<E>],
+        rows: &[Vec<Option<&Diagonal<E>>>],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
+        self.engine.status()?;
+        let params = self.params();
+        let shape_error = |found: String| SchemeError::BadArgument {
+            what: "linear map",
+            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus \
+                       and level"
+                .into(),
+            found,
+        };
+        let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        let (basis, count) = (first.basis(), first.components.len());
+        let mut metas = Vec::with_capacity(rows.len());
+        for row in rows {
+            let fits = |d: &Diagonal<E>| d.fits(first.meta.meta.exponent, basis);
+            if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
+                return Err(shape_error(format!(
+                    "a row of {} entries for {} inputs, or of other diagonals",
+                    row.len(),
+                    inputs.len()
+                )));
+            }
+            let pairs =
+                inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (&x.meta, d.profile())));
+            metas.push(
+                ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?,
+            );
+        }
+        let streams = basis.len() * count * (inputs.len() + rows.len());
+        self.counters.limbs(streams, params.degree());
+        let inputs: Vec<&[Poly<Eval, E>]> = inputs.iter().map(|x| &x.components[..]).collect();
+        let rows: Vec<Vec<Option<&E::Diagonal>>> = rows
+            .iter()
+            .map(|row| row.iter().map(|d| d.map(|d| &d.evaluations)).collect())
+            .collect();
+        let all = self.engine.combine(&inputs, &rows).into_iter().zip(metas);
+        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
+    }
+
+    pub(super) fn summed(
+        &self,
+        parts: Vec<(GaloisElement, Extended<E>)>,
+        next: NextUse,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.engine.status()?;
+        let params = self.params();
+        let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
+        let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
+        let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
+        let out = params.noise().galois_sum(&sum, switched, next)?;
+        let extended = params.chain().extended(sum.meta.level);
+        let (identity, moved): (Vec<_>, Vec<_>) =
+            parts.into_iter().partition(|(g, _)| g.is_identity());
+        let mut identity = identity.into_iter().map(|(_, x)| x.components);
+        let mut acc = identity.next().unwrap_or_else(|| self.zeros(extended));
+        identity.for_each(|x| self.add_components(&mut acc, &x));
+        for (g, x) in moved {
+            self.add_moved(&mut acc, g, x.components, sum.meta.level)?;
+        }
+        Ok(self.reduced(&acc, out, params.noise().divisor(&sum.meta)))
+    }
+
+    pub(super) fn chained(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Extended<E>), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.engine.status()?;
+        let params = self.params();
+        let mut sum: Option<Extended<E>> = None;
+        let mut switched = 0;
+        for part in parts {
+            let (g, mut x) = part?;
+            if let Some(inner) = sum.take() {
+                x.meta = x.meta.plus(&inner.meta);
+                self.add_components(&mut x.components, &inner.components);
+            }
+            if !g.is_identity() {
+                switched += 1;
+                let meta = x.meta.shifted(g.evaluation_shift(params.ring()));
+                let mut acc = self.zeros(x.basis());
+                self.add_moved(&mut acc, g, x.components, meta.meta.level)?;
+                x = Extended { meta, components: acc };
+            }
+            sum = Some(x);
+        }
+        let sum = sum.ok_or_else(no_parts)?;
+        let out = params.noise().galois_sum(&sum.meta, switched, next)?;
+        Ok(self.reduced(&sum.components, out, params.noise().divisor(&sum.meta.meta)))
+    }
+
+    fn zeros(&self, basis: Basis) -> Vec<Poly<Eval, E>> {
+        (0..self.params().components()).map(|_| self.engine.zero(basis)).collect()
+    }
+
+    fn add_components(&self, acc: &mut [Poly<Eval, E>], x: &[Poly<Eval, E>]) {
+        acc.iter_mut().zip(x).for_each(|(acc, x)| acc.add_assign(self.engine(), x));
+    }
+
+    /// Adds g(x), x over the extended modulus of `level`, after its key switch.
+    fn add_moved(
+        &self,
+        acc: &mut [Poly<Eval, E>],
+        g: GaloisElement,
+        mut x: Vec<Poly<Eval, E>>,
+        level: Level,
+    ) -> Result<(), SchemeError> {
+        let chain = self.params().chain();
+        let basis = chain.basis(level);
+        let key = self.galois_key(g, basis, level, "linear map", || name(g))?;
+        let last = x.pop().expect("a ciphertext has a component");
+        let extended = last.basis();
+        let digits = self.engine.decompose(chain.gadget(level), Source::Quotient(last, basis));
+        self.count_key_switches(acc.len(), 1, basis, level);
+        let sum = Sum {
+            switched: Some((Use::Once(digits), &key)),
+            automorphism: g,
+            ..Sum::of_rests(extended, x.iter().map(Rest::Poly).chain([Rest::None]).collect())
+        };
+        self.engine.accumulate(acc, sum);
+        Ok(())
+    }
+
+    /// Division by P and by the primes that `out` does not have, and multiplication by t.
+    fn reduced(&self, components: &[Poly<Eval, E>], out: Meta, t: u64) -> Ciphertext<E> {
+        let params = self.params();
+        let target = params.chain().basis(out.level);
+        self.counters.rounding(components.len(), components[0].basis(), target, params.degree());
+        let scale = RoundingScale::times_plain(t);
+        let divided = components.iter().map(|c| c.divided(self.engine(), target, scale)).collect();
+        Ciphertext::new(out, divided)
+    }
+}

@@ -1,0 +1,110 @@
+//! The evaluator: parameters, server keys, the engine that computes, and counters.
+
+mod arithmetic;
+pub(crate) mod diagonal;
+mod engine_keys;
+pub(crate) mod linear_maps;
+pub(crate) mod mod_raise;
+mod operands;
+pub(crate) mod prepared;
+pub(crate) mod product;
+mod relinearize;
+mod resident_keys;
+
+use std::sync::Arc;
+
+use everlevel_ring::{Cpu, Engine};
+
+use self::resident_keys::ResidentKeys;
+use crate::ciphertext::Ciphertext;
+use crate::keys::{EvalKeys, ServerKeys};
+use everlevel_scheme::Params;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::{Cost, Counters};
+
+/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
+/// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
+/// results have it too ([`Scheme::convert`](everlevel_scheme::Scheme::convert)).
+pub struct Evaluator<K: EvalKeys = ServerKeys, E: Engine = Cpu> {
+    params: Params,
+    keys: K,
+    engine: Arc<E>,
+    resident: ResidentKeys<E>,
+    counters: Counters,
+    transforms_before: u64,
+}
+
+impl<K: EvalKeys> Evaluator<K> {
+    /// An evaluator with these keys, on the processor.
+    pub fn new(keys: K) -> Self {
+        let engine = keys.params().shared_cpu();
+        Self::with_engine(keys, engine, 0)
+    }
+}
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    /// An evaluator with these keys on an engine of the same ring. An engine with memory of its own
+    /// keeps copies of keys there, of at most so many bytes together; if that is less than one key,
+    /// the one that was used last.
+    ///
+    /// # Panics
+    /// If the engine computes in another ring than that of the keys' parameters.
+    pub fn with_engine(keys: K, engine: Arc<E>, key_bytes: u64) -> Self {
+        let params = keys.params().clone();
+        assert!(engine.ring().same(params.ring()), "an engine of the parameters' ring");
+        let transforms_before = engine.transform_count();
+        let resident = ResidentKeys::new(key_bytes);
+        Evaluator {
+            params,
+            keys,
+            engine,
+            resident,
+            counters: Counters::default(),
+            transforms_before,
+        }
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &K {
+        &self.keys
+    }
+
+    /// What computes.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// A ciphertext in the memory of the engine. On the processor it shares its polynomials with
+    /// the original.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters, or a fault of the engine.
+    pub fn upload(&self, x: &Ciphertext) -> Result<Ciphertext<E>, SchemeError> {
+        x.check(self.params())?;
+        self.engine.status()?;
+        let components = x.components.iter().map(|c| self.engine.upload(c)).collect();
+        Ok(Ciphertext::new(x.meta, components))
+    }
+
+    /// A ciphertext in the memory of the processor.
+    ///
+    /// # Errors
+    /// A fault of the engine, now or before.
+    pub fn download(&self, x: &Ciphertext<E>) -> Result<Ciphertext, SchemeError> {
+        let components: Result<_, _> =
+            x.components.iter().map(|c| self.engine.download(c)).collect();
+        Ok(Ciphertext::new(x.meta, components?))
+    }
+
+    /// What was computed so far. Transforms are those of the whole engine since this evaluator was
+    /// made.
+    pub fn cost(&self) -> Cost {
+        let transforms = self.engine.transform_count() - self.transforms_before;
+        Cost { transforms, ..self.counters.snapshot() }
+    }
+}

@@ -1,0 +1,248 @@
+//! The ends of bootstrapping, over ring-LWE only: from an exhausted ciphertext to encryptions of
+//! its phase.
+//!
+//! Under the sparse key s0 modulo q0 an exhausted (b, a) in BGV form has b + a s0 = κ m + p^r ε +
+//! q0 I over the integers. A polynomial combination o0 + o1 s0 with integer polynomials is
+//! encrypted by one product of plaintext polynomials with encryptions of w^i s0 for each digit of
+//! o1 in base w. *Through* the digit removal (Chen–Han 2018; in the unified form of
+//! Geelen–Vercauteren 2022): with b' = p^v b modulo q0, centered, b' + a' s0 = p^v κ m + p^(r+v)
+//! ε' + q0 I. *Round* it: with Δ c = c' + q0 O (c' centered, O the integer quotient) the overflow
+//! u = -(O_b + O_a s0) = I' - Δ I; the coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, as
+//! rebuilt in docs/adr/0003).
+
+use everlevel_ring::{
+    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, Source, Sum, Use,
+};
+
+use crate::ciphertext::Ciphertext;
+use crate::evaluator::Evaluator;
+use crate::keys::EvalKeys;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::{Meta, raise_digit};
+use everlevel_scheme::spec::{Form, Level};
+use everlevel_scheme::{Bootstrappable, Scheme};
+
+/// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
+pub struct Base {
+    /// (b, a).
+    components: [Vec<i64>; 2],
+    factor: u64,
+}
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the
+    /// keys.
+    fn times_sparse(
+        &self,
+        [o0, o1]: [Vec<i64>; 2],
+        meta: Meta,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.engine.status()?;
+        let (params, engine) = (self.params(), self.engine());
+        let keys = self.sparse_keys()?;
+        let meta = params.noise().checked(meta, "bootstrapping")?;
+        let basis = params.chain().basis(meta.level);
+        let poly = |x: &[i64]| engine.from_signed(basis, x).into_eval(engine);
+        let t = params.plaintext_ring().modulus(meta.exponent);
+        let carried: Vec<i64> = if meta.factor == 1 {
+            o0
+        } else {
+            o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect()
+        };
+        let mut c0 = poly(&carried);
+        c0.scale_assign(engine, Constant::inverse(meta.form.scale(t.value())));
+        let mut c1 = Poly::zero(engine, basis);
+        let w = raise_digit(self.plain_prime()) as i64;
+        let mut rest = o1;
+        for (i, key) in keys.iter().enumerate() {
+            if rest.iter().all(|&x| x == 0) {
+                break;
+            }
+            // rest = digit + w next, balanced; the last key takes what is left
+            let next: Vec<i64> = match i + 1 < keys.len() {
+                true => rest
+                    .iter()
+                    .map(|&x| (2 * x as i128 + w as i128).div_euclid(2 * w as i128) as i64)
+                    .collect(),
+                false => vec![0; rest.len()],
+            };
+            let digit =
+                poly(&rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect::<Vec<i64>>());
+            for (c, key) in [&mut c0, &mut c1].into_iter().zip(key) {
+                c.mul_add_assign(engine, &key.restricted(basis), &digit);
+            }
+            rest = next;
+        }
+        Ok(Ciphertext::new(meta, vec![c0, c1]))
+    }
+
+    /// The key switch from s to s0 modulo q0, of a ciphertext in BGV form.
+    fn to_sparse_key(
+        &self,
+        [c0, c1]: &[Poly<Eval, E>; 2],
+        t: u64,
+        key: &E::Key,
+    ) -> [Poly<Eval, E>; 2] {
+        let (params, engine) = (self.params(), self.engine());
+        let low = c0.basis();
+        let gadget = params.chain().encapsulation();
+        let special = gadget.special();
+        let digits = engine.decompose(gadget, Source::Eval(c1, t));
+        let full = low.union(special);
+        let cut = gadget.digits(low).count();
+        self.counters.key_switch(2, 1, low.len(), cut, 1, params.degree());
+        self.counters.rounding(2, full, low, params.degree());
+        let sum = Sum {
+            basis: full,
+            switched: Some((Use::Once(digits), key)),
+            rest: vec![Rest::Poly(c0), Rest::None],
+            raise: special,
+            factor: Constant::inverse(t),
+            automorphism: GaloisElement::IDENTITY,
+        };
+        let out = engine.divide(sum, low, RoundingScale::times_plain(t));
+        <[_; 2]>::try_from(out).ok().expect("two rests, two quotients")
+    }
+}
+
+impl<K: EvalKeys, E: Engine> Bootstrappable for Evaluator<K, E> {
+    type Base = Base;
+
+    fn message_exponent(&self) -> u32 {
+        self.params.plain_exponent()
+    }
+
+    fn overflow_digits(&self) -> u32 {
+        self.params.spec().overflow_digits()
+    }
+
+    fn overflow_bound(&self) -> u64 {
+        self.params.spec().overflow_bound()
+    }
+
+    fn minimum_capacity(&self) -> f64 {
+        self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
+    }
+
+    fn to_base_modulus(&self, x: &Ciphertext<E>) -> Result<Base, SchemeError> {
+        let params = self.params();
+        self.engine.status()?;
+        params.noise().check_raise(&x.meta)?;
+        let key = self.encapsulation_key()?;
+        let t = params.plaintext_ring().modulus(x.meta.exponent).value();
+        let low = params.chain().basis(Level(0));
+        // The switch to q0 is judged by the law of its coefficients (check_raise), not by the
+        // canonical bound.
+        let scale = RoundingScale::plain_multiple(x.meta.form.divisor(t));
+        if x.meta.level > Level(0) {
+            self.counters.rounding(2, x.basis(), low, params.degree());
+        }
+        let [c0, c1] = &x.components[..] else {
+            return Err(SchemeError::WrongParams {
+                object: "the ciphertext",
+                name: params.name().into(),
+            });
+        };
+        let base = [c0, c1].map(|c| {
+            let above = x.meta.level > Level(0);
+            let mut c = if above { c.divided(self.engine(), low, scale) } else { c.clone() };
+            if x.meta.form == Form::Bfv {
+                c.scale_assign(self.engine(), t);
+            }
+            c
+        });
+        let base = match &key {
+            Some(key) => self.to_sparse_key(&base, t, key),
+            None => base,
+        };
+        let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
+        // Centered modulo q0.
+        let [b, a] = base.map(|c| self.engine.to_signed(&c.into_coeff(self.engine())));
+        Ok(Base { components: [b?, a?], factor })
+    }
+
+    fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params().noise().raised_overflow(delta)?;
+        let (delta, q0) = (delta as i128, self.params().base_modulus());
+        // -round(Δ c / q0): ties cannot occur, q0 is odd.
+        let quotient = |c: &Vec<i64>| -> Vec<i64> {
+            c.iter().map(|&c| -((2 * delta * c as i128 + q0).div_euclid(2 * q0)) as i64).collect()
+        };
+        let u = self.times_sparse(
+            r.components.each_ref().map(quotient),
+            self.params().noise().raised(delta as u64),
+        )?;
+        self.reduce_plain_modulus(&u, meta.exponent)
+    }
+
+    fn mod_raise_message(
+        &self,
+        r: &Base,
+        like: &Ciphertext<E>,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let params = self.params();
+        let t = params.plaintext_ring().modulus(params.plain_exponent());
+        let unit = t.inv(r.factor).expect("factors are units");
+        let reduced = |c: &Vec<i64>| -> Vec<i64> {
+            c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect()
+        };
+        let level = params.noise().raised_message(&like.meta)?.level;
+        let meta = Meta { level, ..params.noise().raised(t.value()) };
+        let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
+        let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
+        let low = like.meta.level.min(raised.meta.level);
+        self.mod_switch_to(&raised, low)
+    }
+
+    fn base_modulus_mod_t(&self, r: &Base) -> i64 {
+        let t = self.params.plaintext_ring().modulus(self.params.plain_exponent());
+        let unit = t.inv(t.reduce_u64(r.factor)).expect("factors are units");
+        t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
+    }
+
+    fn mod_raise_scaled(&self, r: &Base) -> Result<Ciphertext<E>, SchemeError> {
+        let params = self.params();
+        let meta = params.noise().raised_scaled();
+        let (q0, t) = (params.base_modulus(), params.plaintext_ring().modulus(meta.exponent));
+        let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
+        let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
+        // p^v c modulo q0, centered, and then modulo p^(r+v), q0 divided out of the overflow.
+        let scaled = |c: &Vec<i64>| -> Vec<i64> {
+            c.iter()
+                .map(|&c| {
+                    let x = shift * c as i128 % q0;
+                    let x = if 2 * x > q0 {
+                        x - q0
+                    } else if 2 * x < -q0 {
+                        x + q0
+                    } else {
+                        x
+                    };
+                    t.centered(t.mul(t.reduce_i128(x), inverse))
+                })
+                .collect()
+        };
+        self.times_sparse(r.components.each_ref().map(scaled), meta)
+    }
+
+    fn encrypt_zero_at(&self, capacity: f64) -> Result<Ciphertext<E>, SchemeError> {
+        let meta =
+            self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
+        let zero = Poly::zero(self.engine(), self.params.chain().basis(meta.level));
+        Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
+    }
+
+    fn prepare_thin_input(
+        &self,
+        x: &Ciphertext<E>,
+        capacity: f64,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params.noise().entered(&x.meta, capacity)?;
+        Ok(self.mod_switch_to(x, meta.level)?.with_meta(meta))
+    }
+
+    fn set_correction_factor(&self, r: &Base, mut x: Ciphertext<E>) -> Ciphertext<E> {
+        x.meta.factor = self.params.noise().raised_unit(r.factor, &x.meta);
+        x
+    }
+}

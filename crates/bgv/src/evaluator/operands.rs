@@ -1,0 +1,105 @@
+//! Operands brought together, and what sums and products are made of.
+
+use std::borrow::Cow;
+
+use super::product::{Product, Tensor};
+use crate::ciphertext::Ciphertext;
+use crate::evaluator::Evaluator;
+use crate::keys::EvalKeys;
+use everlevel_ring::Engine;
+use everlevel_scheme::Plaintext;
+use everlevel_scheme::Scheme;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::same_kind;
+use everlevel_scheme::spec::{Form, Level};
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
+    pub(super) fn at_level<'c>(
+        &self,
+        a: Cow<'c, Ciphertext<E>>,
+        level: Level,
+    ) -> Result<Cow<'c, Ciphertext<E>>, SchemeError> {
+        if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
+    }
+
+    /// Both operands at one level, with one factor and one plaintext modulus.
+    pub(super) fn aligned<'c>(
+        &self,
+        a: &'c Ciphertext<E>,
+        b: &'c Ciphertext<E>,
+        operation: &'static str,
+    ) -> Result<(Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>), SchemeError> {
+        same_kind(&a.meta, &b.meta, operation)?;
+        let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
+        if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {
+            let x = if first { &mut a } else { &mut b };
+            let mut scaled = self.scaled(x, k)?;
+            let t = self.params().plaintext_ring().modulus(scaled.meta.exponent);
+            scaled.meta.factor = t.mul(scaled.meta.factor, t.reduce_i64(k));
+            *x = Cow::Owned(scaled);
+        }
+        let low = a.meta.level.min(b.meta.level);
+        Ok((self.at_level(a, low)?, self.at_level(b, low)?))
+    }
+
+    /// a + b, or a - b.
+    pub(super) fn sum(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
+        subtract: bool,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
+        let engine = self.engine();
+        let meta = self.params.noise().add(&a.meta, &b.meta)?;
+        let mut out = a.into_owned().with_meta(meta);
+        for (x, y) in out.components.iter_mut().zip(&b.components) {
+            if subtract { x.sub_assign(engine, y) } else { x.add_assign(engine, y) }
+        }
+        Ok(out)
+    }
+
+    /// The product at a level.
+    pub(super) fn product(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
+        level: Level,
+    ) -> Result<Product<E>, SchemeError> {
+        let square = std::ptr::eq(a, b);
+        let (meta, (a, b)) = self.factors(a, b, level)?;
+        let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
+        let t = self.params.plaintext_ring().modulus(meta.exponent).value();
+        let tensor = match self.params.noise().product_form(meta.form) {
+            Form::Bgv => {
+                let mut tensor = Tensor::Eval(self.tensor(x, y));
+                // t x * t y is t times the product in BFV form.
+                tensor.scale_assign(self.engine(), meta.form.scale(t) as i128);
+                tensor
+            }
+            Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
+        };
+        Ok(Product { meta, tensor })
+    }
+
+    /// The polynomial times k; the factor stays.
+    pub(super) fn scaled(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params().noise().scale(&a.meta, k.unsigned_abs())?;
+        let mut out = a.clone().with_meta(meta);
+        out.each(|c| c.scale_assign(self.engine(), k));
+        Ok(out)
+    }
+
+    /// Subtracts the plaintext's slots.
+    ///
+    /// # Errors
+    /// As [`Scheme::add_plain`].
+    pub fn sub_plain(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Plaintext,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.add_plain(a, &b.scaled(-1, self.params())?)
+    }
+}

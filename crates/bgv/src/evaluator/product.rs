@@ -1,0 +1,164 @@
+//! The products of BGV and BFV, before relinearization.
+
+use everlevel_ring::{Basis, Coeff, Cpu, Engine, Eval, Poly, Rest, RoundingScale, Sum};
+
+use crate::evaluator::Evaluator;
+use crate::keys::EvalKeys;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::Meta;
+use everlevel_scheme::spec::Level;
+
+/// A product before relinearization: phase d0 + d1 s + d2 s², or d f².
+pub struct Product<E: Engine = Cpu> {
+    pub(crate) meta: Meta,
+    pub(crate) tensor: Tensor<E>,
+}
+
+impl<E: Engine> Clone for Product<E> {
+    fn clone(&self) -> Self {
+        Product { meta: self.meta, tensor: self.tensor.clone() }
+    }
+}
+
+/// d0, d1, d2 of a product, or d: evaluations from BGV's product, coefficients from BFV's, whose
+/// relinearization starts from those and transforms all but the last together with its own
+/// remainder.
+pub(crate) enum Tensor<E: Engine = Cpu> {
+    /// From BGV's product.
+    Eval(Vec<Poly<Eval, E>>),
+    /// From BFV's.
+    Coeff(Vec<Poly<Coeff, E>>),
+}
+
+impl<E: Engine> Clone for Tensor<E> {
+    fn clone(&self) -> Self {
+        match self {
+            Tensor::Eval(d) => Tensor::Eval(d.clone()),
+            Tensor::Coeff(d) => Tensor::Coeff(d.clone()),
+        }
+    }
+}
+
+impl<E: Engine> Tensor<E> {
+    /// The primes.
+    pub(crate) fn basis(&self) -> Basis {
+        match self {
+            Tensor::Eval(d) => d[0].basis(),
+            Tensor::Coeff(d) => d[0].basis(),
+        }
+    }
+
+    /// How many polynomials.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Tensor::Eval(d) => d.len(),
+            Tensor::Coeff(d) => d.len(),
+        }
+    }
+
+    /// The last polynomial over some of the primes.
+    pub(crate) fn last_evaluations(&self, engine: &E, basis: Basis) -> Poly<Eval, E> {
+        match self {
+            Tensor::Eval(d) => d[d.len() - 1].restricted(basis),
+            Tensor::Coeff(d) => d[d.len() - 1].restricted(basis).into_eval(engine),
+        }
+    }
+
+    /// Multiplies by a constant.
+    pub(super) fn scale_assign(&mut self, engine: &E, k: i128) {
+        match self {
+            Tensor::Eval(d) => d.iter_mut().for_each(|d| d.scale_assign(engine, k)),
+            Tensor::Coeff(d) => d.iter_mut().for_each(|d| d.scale_assign(engine, k)),
+        }
+    }
+
+    /// Adds a product over the same primes that was made by the same scheme.
+    pub(super) fn add_assign(&mut self, engine: &E, other: &Self) -> Result<(), SchemeError> {
+        match (self, other) {
+            (Tensor::Eval(x), Tensor::Eval(y)) => {
+                x.iter_mut().zip(y).for_each(|(x, y)| x.add_assign(engine, y))
+            }
+            (Tensor::Coeff(x), Tensor::Coeff(y)) => {
+                x.iter_mut().zip(y).for_each(|(x, y)| x.add_assign(engine, y))
+            }
+            _ => {
+                return Err(SchemeError::FormMismatch {
+                    operation: "addition of products",
+                    left: "evaluations",
+                    right: "coefficients",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Divides with rounding to the primes of `to`.
+    pub(super) fn divided(&self, engine: &E, to: Basis, scale: RoundingScale) -> Self {
+        match self {
+            Tensor::Eval(d) => {
+                Tensor::Eval(d.iter().map(|d| d.divided(engine, to, scale)).collect())
+            }
+            Tensor::Coeff(d) => {
+                Tensor::Coeff(d.iter().map(|d| d.divided(engine, to, scale)).collect())
+            }
+        }
+    }
+}
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    /// (x0 y0, x0 y1 + x1 y0, x1 y1): the coefficients of (x0 + x1 s)(y0 + y1 s), or x y alone; y =
+    /// x if absent.
+    pub(super) fn tensor(
+        &self,
+        x: &[Poly<Eval, E>],
+        y: Option<&[Poly<Eval, E>]>,
+    ) -> Vec<Poly<Eval, E>> {
+        let (params, engine) = (self.params(), self.engine());
+        self.counters.limbs(params.tensor_streams() * x[0].basis().len(), params.degree());
+        let ([x0, x1], [y0, y1]) = (x, y.unwrap_or(x)) else {
+            return vec![x[0].mul(engine, &y.unwrap_or(x)[0])];
+        };
+        let mut cross = x0.mul(engine, y1);
+        if y.is_some() {
+            cross.mul_add_assign(engine, x1, y0);
+        } else {
+            let twice = cross.clone();
+            cross.add_assign(engine, &twice);
+        }
+        vec![x0.mul(engine, y0), cross, x1.mul(engine, y1)]
+    }
+
+    /// round(t/q (x0 + x1 s)(y0 + y1 s)) modulo q, or round(t/q x y), the product being taken over
+    /// the integers: BFV's product.
+    ///
+    /// Exact, in the manner of Halevi–Polyakov–Shoup 2019: centered lifts to auxiliary primes that
+    /// hold the product over q, the tensor over both, division by q with rounding to the auxiliary
+    /// primes, and a centered lift back. The tensor is made a few words at a time where it is
+    /// divided, and what follows are coefficients. For k primes in q and about as many auxiliary
+    /// ones: 14 k transforms, 10 k for a square; 6 k and 4 k for single components.
+    pub(super) fn scaled_tensor(
+        &self,
+        x: &[Poly<Eval, E>],
+        y: Option<&[Poly<Eval, E>]>,
+        t: u64,
+        level: Level,
+    ) -> Vec<Poly<Coeff, E>> {
+        let (params, engine) = (self.params(), self.engine());
+        let basis = params.chain().basis(level);
+        let auxiliary = params.chain().auxiliary(level);
+        let (x, y) = (engine.extend(x, auxiliary), y.map(|y| engine.extend(y, auxiliary)));
+        let y = y.as_ref().unwrap_or(&x);
+        let both = basis.union(auxiliary);
+        let (last, count) = (x.len() - 1, 2 * x.len() - 1);
+        self.counters.limbs(params.tensor_streams() * both.len(), params.degree());
+        self.counters.rounding(count, both, auxiliary, params.degree());
+        // Σ x_j y_(k-j).
+        let pairs = |k: usize| {
+            let both_there = k.saturating_sub(last)..=k.min(last);
+            Rest::Products(both_there.map(|j| (&x[j], &y[k - j])).collect())
+        };
+        let tensor = Sum::of_rests(both, (0..count).map(pairs).collect());
+        let quotients = engine.divide_to_coeff(tensor, auxiliary, RoundingScale::scaled(t));
+        engine.convert(quotients, basis)
+    }
+}

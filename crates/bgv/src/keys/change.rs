@@ -1,0 +1,71 @@
+//! Ciphertexts under a new key.
+
+use everlevel_ring::{Engine, GaloisElement};
+use rand_core::CryptoRng;
+
+use crate::ciphertext::Ciphertext;
+use crate::evaluator::Evaluator;
+use crate::keys::{EvalKeys, SecretKey, ServerKey, ServerKeys, SwitchingKey};
+use everlevel_scheme::KeyPlan;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::spec::Level;
+
+impl ServerKeys {
+    /// The keys that take ciphertexts at `highest` and below from the secret key `from` to `to`,
+    /// for [`Evaluator::change_key`]: one for each gadget. Whoever has them and `to` can read
+    /// everything that `from` encrypted.
+    ///
+    /// # Errors
+    /// Keys of different parameters, a level above the top.
+    pub fn key_change(
+        from: &SecretKey,
+        to: &SecretKey,
+        highest: Level,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, SchemeError> {
+        let params = from.params();
+        let chain = params.chain();
+        if !params.same(to.params()) {
+            return Err(SchemeError::WrongParams {
+                object: "the new secret key",
+                name: params.name().into(),
+            });
+        }
+        if highest > chain.top() {
+            return Err(SchemeError::BadLevel { found: highest, highest: chain.top() });
+        }
+        let mut keys = ServerKeys::empty(params);
+        // The gadgets of these levels, with their primes.
+        for (id, basis) in KeyPlan::relinearization_up_to(params, highest).relin {
+            let key = SwitchingKey::generate(
+                params,
+                &chain.gadgets()[id.0],
+                basis,
+                from.main().poly(),
+                to.main(),
+                rng,
+            );
+            // As of an automorphism, the one that does nothing: ciphertexts under `to` itself never
+            // ask for it.
+            keys.insert(ServerKey::Galois(GaloisElement::IDENTITY, id, key));
+        }
+        Ok(keys)
+    }
+}
+
+impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+    /// The same message under the new secret key of [`ServerKeys::key_change`], which this
+    /// evaluator has to have been made with: one key switch. To what was encrypted under any other
+    /// key than the old one it does damage that nobody sees before decryption.
+    ///
+    /// # Errors
+    /// Keys that are not for this, or not for so high a level; too much noise.
+    pub fn change_key(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        let (operation, name) =
+            ("a change of keys", || "key from the old secret to the new one".to_string());
+        let key =
+            self.galois_key(GaloisElement::IDENTITY, x.basis(), x.meta.level, operation, name)?;
+        let mut out = self.switched(x, &[GaloisElement::IDENTITY], &[Some(key)])?;
+        Ok(out.swap_remove(0))
+    }
+}

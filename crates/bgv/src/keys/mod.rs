@@ -1,0 +1,21 @@
+//! Keys by role: [`SecretKey`] for the owner, [`PublicKey`] for who encrypts, [`ServerKeys`] for
+//! who computes.
+//!
+//! Security rests on ring-LWE with the secrets of the parameter set (over NTRU also on small ratios
+//! looking uniform, which they do not at the moduli in use) and on circular security:
+//! relinearization, Galois and bootstrapping keys encrypt functions of the secret under the secret
+//! itself, as in every scheme that bootstraps.
+
+mod change;
+mod public;
+mod secret;
+mod server;
+mod sparse_overlap;
+mod switching;
+
+pub use public::PublicKey;
+pub(crate) use public::encrypt_under;
+pub(crate) use secret::MainSecret;
+pub use secret::{ExposedSecret, SecretKey};
+pub use server::{BootstrapKey, EvalKeys, ServerKey, ServerKeys};
+pub use switching::SwitchingKey;

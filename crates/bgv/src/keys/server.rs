@@ -1,0 +1,316 @@
+//! The server's keys.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use everlevel_ring::{Basis, Constant, Eval, GaloisElement, Poly, sample};
+use rand_core::CryptoRng;
+
+use super::secret::{MainSecret, SecretKey, key_error};
+use super::switching::SwitchingKey;
+use crate::ciphertext::Ciphertext;
+use crate::message::noisy_message;
+use everlevel_scheme::KeyPlan;
+use everlevel_scheme::Params;
+use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::{Meta, raise_digit};
+use everlevel_scheme::spec::{GadgetId, Level};
+
+/// What bootstrapping needs beside rotations and relinearization (Bossuat et al. 2022).
+pub struct BootstrapKey {
+    /// From s to the sparse s0, at q0 with the first special prime; none if s is s0.
+    pub(crate) encapsulation: Option<SwitchingKey>,
+    /// s0, w s0, w² s0, .. modulo p^(r+v) under s at the top level, see [`raise_digit`].
+    pub(crate) sparse: Vec<Ciphertext>,
+}
+
+impl BootstrapKey {
+    /// From the key to s0 and, for each of s0, w s0, .., the first component and the seed of the
+    /// second one. Their public data follow from the parameters. Residues must be canonical.
+    ///
+    /// # Errors
+    /// A set that does not bootstrap, another number of ciphertexts, an encapsulation key where
+    /// there is none or over other primes, or none where there is one.
+    pub fn from_parts(
+        params: &Params,
+        encapsulation: Option<SwitchingKey>,
+        sparse: Vec<(Poly<Eval>, sample::Seed)>,
+    ) -> Result<Self, SchemeError> {
+        let wrong = || SchemeError::WrongParams {
+            object: "the bootstrapping key",
+            name: params.name().into(),
+        };
+        let low = params.chain().basis(Level(0));
+        let fits = |key: &SwitchingKey| key.basis() == low;
+        let shape = encapsulation.is_some() != params.raises_under_main_key()
+            && encapsulation.iter().all(fits);
+        if params.spec().bootstrap.is_none() || !shape || sparse.len() != params.raise_digits() {
+            return Err(wrong());
+        }
+        let meta = params.noise().checked(sparse_meta(params), "reading a key")?;
+        let ciphertext = |(first, seed)| Ciphertext::from_seeded(params, meta, first, seed);
+        Ok(BootstrapKey {
+            encapsulation,
+            sparse: sparse.into_iter().map(ciphertext).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The key to s0; none if s is s0.
+    pub fn encapsulation(&self) -> Option<&SwitchingKey> {
+        self.encapsulation.as_ref()
+    }
+
+    /// s0, w s0, .. under s, each with its seed.
+    pub fn sparse(&self) -> &[Ciphertext] {
+        &self.sparse
+    }
+
+    /// Bytes in memory, all halves expanded.
+    pub fn memory_bytes(&self) -> u64 {
+        let sparse = self.sparse.iter().flat_map(|c| &c.components).map(Poly::memory_bytes);
+        sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchingKey::memory_bytes)
+    }
+}
+
+/// The public data of the encryptions of s0, w s0, .., modulo p^(r+v).
+fn sparse_meta(params: &Params) -> Meta {
+    let exponent = params.raised_exponent();
+    let t = params.slot_shape().plain_modulus(exponent);
+    let noise = (t as f64 * params.noise().bound().error_norm_limit()).log2() + 0.1;
+    params.noise().fresh(params.chain().top(), exponent, noise)
+}
+
+/// Where an evaluator finds its keys: in memory, in a mapped file, anywhere. A key is shared for as
+/// long as it is in use, so that a source that makes keys on demand can forget them.
+pub trait EvalKeys: Send + Sync + 'static {
+    /// The parameter set.
+    fn params(&self) -> &Params;
+
+    /// The relinearization key for a gadget; none if the keys lack it.
+    ///
+    /// # Errors
+    /// A key that is there but cannot be had, such as one that was damaged in its file.
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
+
+    /// The key of an automorphism for a gadget; none if the keys lack it.
+    ///
+    /// # Errors
+    /// As [`EvalKeys::relin`].
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> Result<Option<Arc<SwitchingKey>>, SchemeError>;
+
+    /// The primes that the key of an automorphism for a gadget is over, if there is one. Does not
+    /// read the key.
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis>;
+
+    /// The bootstrapping key; none if the keys lack it.
+    ///
+    /// # Errors
+    /// As [`EvalKeys::relin`].
+    fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError>;
+}
+
+/// One of the keys of a plan.
+pub enum ServerKey {
+    /// From s² (f² over NTRU) to the main secret.
+    Relin(GadgetId, SwitchingKey),
+    /// From the image of the main secret under an automorphism to itself, in the order that
+    /// [`EvalKeys::galois`] needs.
+    Galois(GaloisElement, GadgetId, SwitchingKey),
+    /// That of bootstrapping.
+    Bootstrap(BootstrapKey),
+}
+
+/// Server keys in memory.
+pub struct ServerKeys {
+    params: Params,
+    relin: BTreeMap<GadgetId, Arc<SwitchingKey>>,
+    galois: BTreeMap<(GaloisElement, GadgetId), Arc<SwitchingKey>>,
+    bootstrap: Option<Arc<BootstrapKey>>,
+}
+
+impl ServerKeys {
+    /// No keys yet.
+    pub fn empty(params: &Params) -> Self {
+        ServerKeys {
+            params: params.clone(),
+            relin: BTreeMap::new(),
+            galois: BTreeMap::new(),
+            bootstrap: None,
+        }
+    }
+
+    /// Adds a key, in place of one for the same purpose.
+    pub fn insert(&mut self, key: ServerKey) {
+        match key {
+            ServerKey::Relin(id, key) => drop(self.relin.insert(id, Arc::new(key))),
+            ServerKey::Galois(g, id, key) => drop(self.galois.insert((g, id), Arc::new(key))),
+            ServerKey::Bootstrap(key) => self.bootstrap = Some(Arc::new(key)),
+        }
+    }
+
+    /// Generates the keys of a plan. `progress(done, total)` is called after each key.
+    ///
+    /// # Errors
+    /// A plan with bootstrapping for a set without it.
+    pub fn generate(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut impl CryptoRng,
+        mut progress: impl FnMut(usize, usize),
+    ) -> Result<Self, SchemeError> {
+        let mut keys = Self::empty(secret.params());
+        let total = plan.len() + plan.bootstrap as usize;
+        let mut done = 0;
+        Self::generate_each(secret, plan, rng, |key| {
+            keys.insert(key);
+            done += 1;
+            progress(done, total);
+            Ok::<(), SchemeError>(())
+        })?;
+        Ok(keys)
+    }
+
+    /// Generates the keys of a plan one by one and hands each to `take`: memory for one key at a
+    /// time. First relinearization by gadget, then automorphisms by exponent and gadget, then
+    /// bootstrapping; the same randomness makes the same keys as [`ServerKeys::generate`].
+    ///
+    /// # Errors
+    /// A plan with bootstrapping for a set without it; what `take` returns.
+    pub fn generate_each<E: From<SchemeError>>(
+        secret: &SecretKey,
+        plan: &KeyPlan,
+        rng: &mut impl CryptoRng,
+        mut take: impl FnMut(ServerKey) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let params = secret.params();
+        let (ring, cpu) = (params.ring(), params.cpu());
+        let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
+        let main = secret.main();
+        if !plan.relin.is_empty() {
+            let mut square = main.poly().mul(cpu, main.poly());
+            square.wipe_on_drop();
+            for (&id, &basis) in &plan.relin {
+                take(ServerKey::Relin(
+                    id,
+                    SwitchingKey::generate(params, gadget(id), basis, &square, main, rng),
+                ))?;
+            }
+        }
+        for (&(g, id), &basis) in &plan.galois {
+            // Stored so that the inner product comes first and the automorphism last: from s to
+            // g^-1(s).
+            let rotated = main.galois(cpu, g.inverse(ring));
+            take(ServerKey::Galois(
+                g,
+                id,
+                SwitchingKey::generate(params, gadget(id), basis, main.poly(), &rotated, rng),
+            ))?;
+        }
+        if plan.bootstrap {
+            take(ServerKey::Bootstrap(Self::bootstrap_key(secret, rng)?))?;
+        }
+        Ok(())
+    }
+
+    fn bootstrap_key(
+        secret: &SecretKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<BootstrapKey, SchemeError> {
+        let params = secret.params();
+        let cpu = params.cpu();
+        let coefficients = secret.sparse()?;
+        let (low, cut) = (params.chain().basis(Level(0)), params.chain().encapsulation());
+        let encapsulation = (!params.raises_under_main_key()).then(|| {
+            let mut sparse = sample::secret_poly(cpu, low.union(cut.special()), coefficients);
+            sparse.wipe_on_drop();
+            SwitchingKey::generate(
+                params,
+                cut,
+                low,
+                secret.main().poly(),
+                &MainSecret::Rlwe(sparse),
+                rng,
+            )
+        });
+
+        let basis = params.chain().basis(params.chain().top());
+        let meta = sparse_meta(params);
+        let t = params.plaintext_ring().modulus(meta.exponent);
+        let w = raise_digit(params.spec().plain_prime);
+        let mut multiplier = meta.factor;
+        let mut sparse = Vec::new();
+        for _ in 0..params.raise_digits() {
+            // (t e + κ w^i s0) / scale - a s
+            let seed = sample::seed(rng);
+            let c1 = sample::expand(cpu, &seed, 0, basis);
+            let mut c0 = noisy_message(cpu, basis, None, &key_error(params, rng), t.value());
+            let mut message = sample::secret_poly(cpu, basis, coefficients);
+            message.wipe_on_drop();
+            message.scale_assign(cpu, t.centered(multiplier) as i128);
+            c0.add_assign(cpu, &message);
+            c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t.value())));
+            c0.sub_assign(cpu, &c1.mul(cpu, &secret.main().poly().restricted(basis)));
+            sparse.push(Ciphertext::seeded(
+                params.noise().checked(meta, "key generation")?,
+                vec![c0, c1],
+                seed,
+            ));
+            multiplier = t.mul(multiplier, t.reduce_u64(w));
+        }
+        Ok(BootstrapKey { encapsulation, sparse })
+    }
+
+    /// How many switching keys there are.
+    pub fn len(&self) -> usize {
+        self.galois.len() + self.relin.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes in memory.
+    pub fn memory_bytes(&self) -> u64 {
+        self.galois.values().chain(self.relin.values()).map(|key| key.memory_bytes()).sum()
+    }
+
+    /// What is there.
+    pub fn plan(&self) -> KeyPlan {
+        KeyPlan {
+            relin: self.relin.iter().map(|(&id, key)| (id, key.basis())).collect(),
+            galois: self.galois.iter().map(|(&id, key)| (id, key.basis())).collect(),
+            bootstrap: self.bootstrap.is_some(),
+        }
+    }
+}
+
+impl EvalKeys for ServerKeys {
+    fn params(&self) -> &Params {
+        &self.params
+    }
+
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
+        Ok(self.relin.get(&gadget).cloned())
+    }
+
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
+        Ok(self.galois.get(&(g, gadget)).cloned())
+    }
+
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        self.galois.get(&(g, gadget)).map(|key| key.basis())
+    }
+
+    fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
+        Ok(self.bootstrap.clone())
+    }
+}

@@ -1,0 +1,179 @@
+//! Switching keys: hybrid key switching (Gentry–Halevi–Smart 2012) with RNS digits and a special
+//! modulus P.
+
+use std::sync::Arc;
+
+use everlevel_ring::{Basis, Eval, Gadget, KeyDigit, Poly, sample};
+use rand_core::CryptoRng;
+
+use super::secret::MainSecret;
+use everlevel_scheme::Params;
+use everlevel_scheme::SchemeError;
+
+/// A key from a secret s to a secret s', for one gadget and over some of the primes.
+///
+/// A digit, over the primes of the key and P, is (b, a) with b + a s' = e + P δ s, where δ is 1
+/// modulo the digit's primes and 0 modulo the others. Over NTRU: ζ with ζ s' = g s_i + s' e_i + P δ
+/// s for small s_i and e_i.
+///
+/// Its errors are not multiplied by the plaintext modulus (ciphertexts are divided by t before the
+/// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
+/// alike. δ depends on no level, so the key serves every level whose primes it holds.
+pub struct SwitchingKey {
+    basis: Basis,
+    seed: Option<sample::Seed>,
+    digits: Arc<[KeyDigit]>,
+}
+
+impl SwitchingKey {
+    /// Generates the key from `source` to `destination` (both in evaluations over all primes of the
+    /// key) over `basis` and the special primes of `gadget`.
+    pub(crate) fn generate(
+        params: &Params,
+        gadget: &Gadget,
+        basis: Basis,
+        source: &Poly<Eval>,
+        destination: &MainSecret,
+        rng: &mut impl CryptoRng,
+    ) -> Self {
+        let cpu = params.cpu();
+        let special = gadget.special();
+        let full = basis.union(special);
+        let seed = sample::seed(rng);
+        let hidden = destination.quotient_of(cpu, source);
+        let digits = gadget
+            .digits(basis)
+            .map(|(group, primes)| {
+                let mut components = destination.zero(params, full, (&seed, group as u32), rng);
+                components[0].add_raised(cpu, &hidden, special, primes);
+                KeyDigit { group, components }
+            })
+            .collect();
+        let seed = (params.components() > 1).then_some(seed);
+        SwitchingKey { basis, seed, digits }
+    }
+
+    /// The primes that ciphertexts to be switched may have.
+    pub fn basis(&self) -> Basis {
+        self.basis
+    }
+
+    /// The seed of the uniform halves; NTRU has none.
+    pub fn seed(&self) -> Option<&sample::Seed> {
+        self.seed.as_ref()
+    }
+
+    /// A key for `gadget` over `basis` and its special primes, from the first component of each
+    /// digit in the order of [`Gadget::digits`], and over ring-LWE the seed of the uniform halves,
+    /// which are expanded here: one ChaCha20 stream a limb. Residues must be canonical.
+    ///
+    /// # Errors
+    /// Another number of digits than the gadget has over `basis`, polynomials over other primes, a
+    /// seed over NTRU or none over ring-LWE.
+    pub fn from_parts(
+        params: &Params,
+        gadget: &Gadget,
+        basis: Basis,
+        seed: Option<sample::Seed>,
+        firsts: Vec<Poly<Eval>>,
+    ) -> Result<Self, SchemeError> {
+        let full = basis.union(gadget.special());
+        let groups: Vec<usize> = gadget.digits(basis).map(|(group, _)| group).collect();
+        let fits = |c: &Poly<Eval>| c.basis() == full && c.degree() == params.degree();
+        let sound = basis.intersection(gadget.special()).is_empty()
+            && full.is_subset(params.chain().keyed())
+            && seed.is_some() == (params.components() > 1);
+        if !sound || firsts.len() != groups.len() || !firsts.iter().all(fits) {
+            return Err(SchemeError::WrongParams {
+                object: "the switching key",
+                name: params.name().into(),
+            });
+        }
+        let digit = |(group, first): (usize, Poly<Eval>)| {
+            let expanded =
+                seed.iter().map(|seed| sample::expand(params.cpu(), seed, group as u32, full));
+            KeyDigit { group, components: std::iter::once(first).chain(expanded).collect() }
+        };
+        Ok(SwitchingKey {
+            basis,
+            seed,
+            digits: groups.into_iter().zip(firsts).map(digit).collect(),
+        })
+    }
+
+    /// The first component of each digit, by the group of primes.
+    pub fn firsts(&self) -> impl Iterator<Item = (usize, &Poly<Eval>)> {
+        self.digits.iter().map(|digit| (digit.group, &digit.components[0]))
+    }
+
+    /// The digits.
+    pub(crate) fn digits(&self) -> &Arc<[KeyDigit]> {
+        &self.digits
+    }
+
+    /// Bytes in memory, both halves expanded.
+    pub fn memory_bytes(&self) -> u64 {
+        self.digits.iter().flat_map(|d| &d.components).map(Poly::memory_bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::SecretKey;
+    use everlevel_scheme::OptIn;
+    use everlevel_scheme::spec::{GadgetId, Level};
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+
+    /// ζ^(i) = ζ^(0) modulo q_i P (Doröz–Hu–Sunar 2014, section 4): over the primes of any level of
+    /// the gadget, ζ f - P δ f² is the same small polynomial g s + f e, and so the top key, with
+    /// primes left out, is a key of that level.
+    #[test]
+    fn an_ntru_key_of_a_lower_level_is_the_top_one_reduced() {
+        for name in ["insecure_ltv-257-n8", "insecure_ltv-2-m255"] {
+            let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+            let (cpu, chain) = (params.cpu(), params.chain());
+            let ring = cpu.ring();
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let secret = SecretKey::generate(&params, &mut rng);
+            let f = secret.main().poly();
+            let square = f.mul(cpu, f);
+            let gadget = &chain.gadgets()[0];
+            let top = chain.basis(chain.top());
+            let key =
+                SwitchingKey::generate(&params, gadget, top, &square, secret.main(), &mut rng);
+            let limit = params.noise().bound().error_norm_limit()
+                * (params.noise().bound().drawn_norm_limit()
+                    + params.noise().bound().key_norm_limit());
+            let levels: Vec<Level> = (0..=chain.top().0)
+                .map(Level)
+                .filter(|l| chain.gadget_id(*l) == GadgetId(0))
+                .collect();
+            assert!(levels.len() > 3 && chain.basis(levels[0]).len() < top.len());
+            for level in levels {
+                let basis = chain.basis(level);
+                let full = basis.union(gadget.special());
+                for (group, primes) in gadget.digits(basis) {
+                    let digit = key.digits.iter().find(|digit| digit.group == group).unwrap();
+                    let mut error =
+                        digit.components[0].restricted(full).mul(cpu, &f.restricted(full));
+                    error.neg_assign(cpu);
+                    error.add_raised(cpu, &square, gadget.special(), primes);
+                    let error = error.into_coeff(cpu);
+                    let centered = |i: usize| cpu.centered(&error.restricted(Basis::of([i])));
+                    let first = centered(full.iter().next().unwrap());
+                    assert!(
+                        full.iter().all(|i| centered(i) == first),
+                        "{name}, level {level}, digit {group}"
+                    );
+                    let real: Vec<f64> = first.iter().map(|&x| x as f64).collect();
+                    assert!(
+                        ring.norm().max(&real) <= limit,
+                        "{name}, level {level}, digit {group}"
+                    );
+                }
+            }
+        }
+    }
+}

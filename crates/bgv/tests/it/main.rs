@@ -1,0 +1,13 @@
+//! The integration tests of this crate, in one binary so that it is linked once.
+
+mod bfv;
+mod change;
+mod diagonals;
+mod factor;
+mod flooding;
+mod foreign;
+mod ntru;
+mod random_circuits;
+mod record;
+mod rlwe;
+mod tightness;

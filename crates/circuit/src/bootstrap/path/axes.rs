@@ -1,0 +1,192 @@
+//! Odd indices, axis by axis: one coefficient of each slot by a trace, or all by coordinates.
+
+use std::sync::Arc;
+
+use everlevel_ring::{GaloisElement, SlotShape};
+use everlevel_scheme::spec::BootstrapMode;
+use everlevel_scheme::{Bootstrappable, Level, NextUse, Scheme};
+
+use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath, no_subring};
+use crate::bootstrap::groups::{AtLevel, MapKey, Maps, Setting, Shelf};
+use crate::bootstrap::observe::{Stage, Watch};
+use crate::bootstrap::plan::{BootstrapCosts, BootstrapPlan};
+use crate::coordinates::Coordinates;
+use crate::error::CircuitError;
+use crate::linear::LinearMapPlan;
+use crate::sums::PowerSum;
+use crate::transform::{AxisTransform, Packing};
+
+/// Coefficient-to-slot comes first and leaves elements of the slots. Their trace is the coefficient
+/// that thin slots stand for; whole slots have d coordinates, which go back together.
+pub(super) struct AxisPath<S: Scheme> {
+    maps: Maps<S>,
+    packing: Packing,
+    exponent: u32,
+    degree: usize,
+    /// From the slots to Z/p^e, or, for the first coordinates only, what puts the others beside
+    /// them.
+    trace: PowerSum,
+    /// The powers of Frobenius that coordinates are made of, but for the identity.
+    conjugations: Vec<GaloisElement>,
+    prepared: AtLevel<Coordinates<S>>,
+}
+
+impl<S: Bootstrappable> AxisPath<S> {
+    /// # Errors
+    /// [`CircuitError::PlanMismatch`], [`CircuitError::BadSizes`], [`CircuitError::TooManyKeys`],
+    /// [`CircuitError::UnsupportedIndex`].
+    pub(super) fn new(setting: &Setting<'_>, shelf: &mut Shelf<S>) -> Result<Self, CircuitError> {
+        let shape = setting.shape;
+        let packing = packing(shape, setting.plan)?;
+        let maps = shelf.maps(setting, packing, |key| map(shape, key))?;
+        let trace = match packing {
+            Packing::First(count) => PowerSum::relative_trace(shape, count),
+            Packing::Thin | Packing::Whole => PowerSum::trace(shape),
+        };
+        Ok(AxisPath {
+            maps,
+            packing,
+            exponent: setting.raised_exponent,
+            degree: shape.degree_of_slot(),
+            trace,
+            conjugations: Coordinates::<S>::images(shape).split_off(1),
+            prepared: AtLevel::new(),
+        })
+    }
+
+    fn coordinates(&self, scheme: &S, level: Level) -> Result<Arc<Coordinates<S>>, CircuitError> {
+        let count = self.packing.vectors(self.degree);
+        self.prepared
+            .get(level, || Ok(Coordinates::new(scheme, self.exponent, level)?.first(count)))
+    }
+
+    /// Calls `visit` with each vector of coefficients of `u`, in the slots.
+    fn each(
+        &self,
+        scheme: &S,
+        u: S::Ciphertext,
+        watch: &mut Watch<'_, S>,
+        mut visit: impl FnMut(S::Ciphertext, &mut Watch<'_, S>) -> Result<(), CircuitError>,
+    ) -> Result<(), CircuitError> {
+        let z = self.maps.coeff_to_slots(scheme, u, NextUse::LinearMap, watch)?;
+        if self.packing == Packing::Thin {
+            let traced = scheme.prepare(&self.trace.apply(scheme, &z)?, NextUse::Product)?;
+            watch.done(Stage::Trace, 0, Some(&z), &traced);
+            return visit(traced, watch);
+        }
+        self.coordinates(scheme, scheme.level(&z))?.each(scheme, &z, NextUse::Product, |_, part| {
+            watch.done(Stage::Trace, 0, Some(&z), &part);
+            visit(part, watch)
+        })
+    }
+}
+
+impl<S: Bootstrappable> SlotPath<S> for AxisPath<S> {
+    fn maps(&self) -> &Maps<S> {
+        &self.maps
+    }
+
+    fn thin_slots(
+        &self,
+        scheme: &S,
+        u: S::Ciphertext,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<S::Ciphertext, CircuitError> {
+        let mut first = None;
+        self.each(scheme, u, watch, |part, _| {
+            first.get_or_insert(part);
+            Ok(())
+        })?;
+        first.ok_or(CircuitError::Empty { what: "the list of coordinates" })
+    }
+
+    fn map(
+        &self,
+        scheme: &S,
+        u: S::Ciphertext,
+        f: &mut SlotFunction<'_, S>,
+        watch: &mut Watch<'_, S>,
+    ) -> Result<Mapped<S>, CircuitError> {
+        let mut parts = Vec::with_capacity(self.packing.vectors(self.degree));
+        self.each(scheme, u, watch, |part, watch| {
+            parts.push(f(part, watch)?);
+            Ok(())
+        })?;
+        let result = self.maps.slots_to_coeff(scheme, parts, watch)?.0;
+        let result = match self.packing {
+            // A polynomial that Frobenius to the power k fixes, from what its first k coordinates
+            // gave.
+            Packing::First(_) => self.trace.apply(scheme, &result)?,
+            Packing::Thin | Packing::Whole => result,
+        };
+        Ok(Mapped { result, like: None })
+    }
+
+    fn project(&self, _: &S, message: S::Ciphertext) -> Result<(S::Ciphertext, i64), CircuitError> {
+        Ok((message, 1))
+    }
+
+    fn galois_elements(&self) -> Vec<GaloisElement> {
+        match self.packing {
+            Packing::Thin => self.trace.galois_elements(),
+            Packing::Whole | Packing::First(_) => self.conjugations.clone(),
+        }
+    }
+
+    fn costs(&self) -> PathCosts {
+        let (d, parts) = (self.degree, self.packing.vectors(self.degree));
+        let switches = |key_switches| BootstrapCosts { key_switches, ..BootstrapCosts::default() };
+        let coordinates = BootstrapCosts { plain_products: parts * d, depth: 1, ..switches(d - 1) };
+        let trace = switches(self.trace.key_switches());
+        let (gathered, completed) = match self.packing {
+            Packing::Thin => (trace, BootstrapCosts::default()),
+            Packing::Whole => (coordinates, BootstrapCosts::default()),
+            Packing::First(_) => (coordinates, trace),
+        };
+        PathCosts {
+            to_slots: self.maps.coeff_to_slot_costs().then(gathered),
+            parts,
+            to_coeff: self.maps.slot_to_coeff_costs().then(completed),
+            project: BootstrapCosts::default(),
+        }
+    }
+
+    fn prepare(
+        &self,
+        scheme: &S,
+        stage: Stage,
+        group: usize,
+        level: Level,
+    ) -> Result<(), CircuitError> {
+        match stage {
+            Stage::Trace if self.packing == Packing::Thin => Ok(()),
+            Stage::Trace => self.coordinates(scheme, level).map(|_| ()),
+            _ => self.maps.prepare(scheme, stage, group, level),
+        }
+    }
+}
+
+/// How many of the coefficients a plan moves.
+fn packing(shape: &SlotShape, plan: &BootstrapPlan) -> Result<Packing, CircuitError> {
+    let degree = shape.degree_of_slot();
+    let whole = degree > 1 && plan.mode != BootstrapMode::Slim;
+    let fits =
+        |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
+    match plan.subring {
+        Some(k) if !fits(k) => Err(no_subring()),
+        Some(k) if k < degree => Ok(Packing::First(k)),
+        _ if whole => Ok(Packing::Whole),
+        _ => Ok(Packing::Thin),
+    }
+}
+
+/// The groups of one map.
+fn map(shape: &SlotShape, key: &MapKey) -> Result<Vec<LinearMapPlan>, CircuitError> {
+    let transform = AxisTransform::new(shape, key.exponent)?;
+    let maps = if key.inverse {
+        transform.coeff_to_slot(&key.sizes, key.packing)?
+    } else {
+        transform.slot_to_coeff(&key.sizes, key.packing)?
+    };
+    maps.iter().map(|map| LinearMapPlan::along_axes(map, &key.steps)).collect()
+}

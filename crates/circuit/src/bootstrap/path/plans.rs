@@ -1,0 +1,179 @@
+//! The kinds of index, and what there is to choose about their paths: the half that needs no
+//! scheme.
+
+use everlevel_ring::SlotShape;
+use everlevel_scheme::spec::BootstrapMode;
+use everlevel_scheme::{Form, Params};
+
+use crate::bootstrap::plan::{BootstrapPlan, compositions};
+use crate::digits::{DigitKind, DigitMethod, DigitProblem};
+use crate::error::CircuitError;
+
+/// The plans of one kind of index.
+pub(in crate::bootstrap) trait PathPlans {
+    /// Whether there is a path in this mode, for a message modulo p^r above v digits.
+    ///
+    /// # Errors
+    /// [`CircuitError::PlanMismatch`].
+    fn check(
+        &self,
+        shape: &SlotShape,
+        mode: BootstrapMode,
+        r: u32,
+        v: u32,
+    ) -> Result<(), CircuitError>;
+
+    /// A good plan for a set in a mode, before what the set itself asks for. Its digit removal is
+    /// for one digit of an odd prime.
+    fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan;
+
+    /// Plans worth comparing for a set, in its mode.
+    ///
+    /// # Errors
+    /// As [`DigitMethod::candidates`].
+    fn candidates(
+        &self,
+        params: &Params,
+        max_group: usize,
+    ) -> Result<Vec<BootstrapPlan>, CircuitError>;
+}
+
+/// What can be chosen for slots of a shape.
+pub(in crate::bootstrap) fn plans(shape: &SlotShape) -> &'static dyn PathPlans {
+    match PathKind::of(shape) {
+        PathKind::Columns => &ColumnPlans,
+        PathKind::Axes => &AxisPlans,
+    }
+}
+
+/// The kinds of index that have paths.
+pub(super) enum PathKind {
+    /// Powers of two: rows and columns of slots.
+    Columns,
+    /// Odd indices: an axis for each prime factor. Even indices with axes count here until they
+    /// have a path of their own, and are refused by [`crate::transform::AxisTransform::new`].
+    Axes,
+}
+
+impl PathKind {
+    pub(super) fn of(shape: &SlotShape) -> Self {
+        if shape.axes().is_some() { PathKind::Axes } else { PathKind::Columns }
+    }
+}
+
+/// Up to so many slots, one map for all stages is cheaper than several.
+const DENSE: usize = 128;
+
+/// Powers of two: stages are butterflies.
+struct ColumnPlans;
+
+impl PathPlans for ColumnPlans {
+    fn check(
+        &self,
+        shape: &SlotShape,
+        mode: BootstrapMode,
+        r: u32,
+        v: u32,
+    ) -> Result<(), CircuitError> {
+        // With one row thin plaintexts are no polynomials in X^d, so the message has to be moved
+        // into those first.
+        if mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
+            return Err(CircuitError::PlanMismatch {
+                reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
+                         digit, or for an odd index: take the slim mode",
+            });
+        }
+        Ok(())
+    }
+
+    fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan {
+        let plan = BootstrapPlan::recommended(params.degree(), params.slots());
+        if mode == BootstrapMode::Bypass || params.slots() > DENSE {
+            return plan.in_mode(mode);
+        }
+        // So few slots that the whole transform is one sparse map.
+        let stages = stages(params);
+        BootstrapPlan::with_groups(vec![stages], vec![stages], plan.digits).in_mode(mode)
+    }
+
+    fn candidates(
+        &self,
+        params: &Params,
+        max_group: usize,
+    ) -> Result<Vec<BootstrapPlan>, CircuitError> {
+        if params.bootstrap_mode() == BootstrapMode::Bypass {
+            return Ok(BootstrapPlan::candidates(params.slots(), max_group));
+        }
+        let mut sizes = Vec::new();
+        for (groups, spread) in [(1, 0), (2, 2), (3, 1)] {
+            compositions(stages(params), groups, spread, &mut Vec::new(), &mut sizes);
+        }
+        sizes.retain(|s| s.iter().all(|x| *x <= max_group.max(DENSE.ilog2() as usize)));
+        combined(params, &sizes, BootstrapPlan::with_groups)
+    }
+}
+
+/// log2 of the number of slots.
+fn stages(params: &Params) -> usize {
+    params.slots().max(2).ilog2() as usize
+}
+
+/// Odd indices: stages are axes.
+struct AxisPlans;
+
+impl PathPlans for AxisPlans {
+    fn check(&self, _: &SlotShape, _: BootstrapMode, _: u32, _: u32) -> Result<(), CircuitError> {
+        Ok(())
+    }
+
+    fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan {
+        let mut plan = BootstrapPlan::along_axes(params.slot_shape()).in_mode(mode);
+        if mode != BootstrapMode::Slim {
+            // d removals: a fourth fewer key switches are worth the bits that constants cost.
+            plan.digits = DigitMethod::new(DigitKind::PatersonStockmeyer);
+        }
+        plan
+    }
+
+    fn candidates(
+        &self,
+        params: &Params,
+        _max_group: usize,
+    ) -> Result<Vec<BootstrapPlan>, CircuitError> {
+        let (mut sizes, axes) = (Vec::new(), params.slot_shape().dimensions().len());
+        for groups in 1..=axes {
+            compositions(axes, groups, axes, &mut Vec::new(), &mut sizes);
+        }
+        combined(params, &sizes, BootstrapPlan::with_axis_groups)
+    }
+}
+
+/// All group sizes for each map, with every digit removal that solves the set's problem in either
+/// form.
+fn combined(
+    params: &Params,
+    sizes: &[Vec<usize>],
+    with_groups: impl Fn(Vec<usize>, Vec<usize>, DigitMethod) -> BootstrapPlan,
+) -> Result<Vec<BootstrapPlan>, CircuitError> {
+    let (mode, p) = (params.bootstrap_mode(), params.spec().plain_prime);
+    let (e, v) = (params.raised_exponent(), params.spec().overflow_digits());
+    let problem = DigitProblem { p, e, v, bound: params.spec().overflow_bound() };
+    let mut methods = DigitMethod::candidates(&problem)?;
+    if mode == BootstrapMode::Bypass && (e, v) == (2, 1) {
+        methods.push(DigitMethod::new(DigitKind::Global));
+    }
+    let mut plans = Vec::new();
+    for coeff_to_slot in sizes {
+        for slot_to_coeff in sizes {
+            for digits in &methods {
+                let plan = with_groups(coeff_to_slot.clone(), slot_to_coeff.clone(), *digits)
+                    .in_mode(mode);
+                if params.spec().form == Form::Bfv {
+                    plans.push(BootstrapPlan { digit_form: Form::Bfv, ..plan.clone() });
+                }
+                plans.push(plan);
+            }
+        }
+    }
+    Ok(plans)
+}

@@ -1,0 +1,450 @@
+//! Bootstrapping over rings of odd index, on the no-op scheme and with cryptography.
+
+use std::sync::Arc;
+
+use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, Stage, StageReport};
+use everlevel_circuit::coordinates::Coordinates;
+use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem};
+use everlevel_circuit::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
+use everlevel_circuit::sums::total_sum;
+use everlevel_circuit::transform::{AxisTransform, Packing};
+use everlevel_circuit::{CircuitError, Session, rotate_along};
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::{Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+
+/// (m, p, r, v, B).
+type Ring = (u64, u64, u32, u32, u64);
+
+fn params((index, p, r, v, bound): Ring, mode: BootstrapMode, form: Form, weight: usize) -> Params {
+    let bootstrap = BootstrapSpec {
+        overflow_bound: Some(bound),
+        digits: Some(v),
+        mode: Some(mode),
+        ..BootstrapSpec::encapsulated(weight)
+    };
+    let spec = ParamsSpec {
+        name: format!("insecure_axes-{p}-m{index}"),
+        index,
+        plain_prime: p,
+        plain_exponent: r,
+        extended_exponent: 0,
+        base_bits: 50,
+        word_bits: 50,
+        words: 26,
+        fine_bits: vec![46, 42, 38],
+        special: 4,
+        digit_size: 4,
+        secret: SecretKind::UniformTernary,
+        form,
+        through_bgv: false,
+        family: Assumption::Rlwe,
+        bootstrap: Some(bootstrap),
+    };
+    Params::new(spec, OptIn::InsecureResearch).unwrap()
+}
+
+/// Thin for the slim mode, else any polynomial.
+fn message(params: &Params) -> Plaintext {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let value = |_| rng.next_u64() % params.plain_modulus();
+    if params.bootstrap_mode() == BootstrapMode::Slim {
+        return Plaintext::encode(params, &(0..params.slots()).map(value).collect::<Vec<_>>())
+            .unwrap();
+    }
+    Plaintext::from_coefficients(
+        params,
+        (0..params.degree()).map(value).collect(),
+        params.plain_exponent(),
+    )
+    .unwrap()
+}
+
+const MODES: [BootstrapMode; 3] = [BootstrapMode::Slim, BootstrapMode::Full, BootstrapMode::Bypass];
+
+#[test]
+fn bootstrapping_is_exact_on_the_no_op_scheme() {
+    // One, two and three axes; good and bad last dimensions; d = 1; p = 2; prime powers; two
+    // digits.
+    let rings: [Ring; 8] = [
+        (11 * 23, 1013, 1, 1, 8),
+        (5 * 11, 31, 1, 1, 8),
+        (7 * 13, 127, 1, 1, 20),
+        (7 * 13, 17, 2, 2, 20),
+        (3 * 7 * 31, 67, 1, 1, 12),
+        (3 * 5 * 17, 2, 1, 4, 4),
+        (31, 2, 3, 4, 5),
+        (17 * 3, 2, 1, 3, 3),
+    ];
+    for ring in rings {
+        for (mode, form) in
+            MODES.into_iter().flat_map(|mode| [(mode, Form::Bgv), (mode, Form::Bfv)])
+        {
+            let params = params(ring, mode, form, 2);
+            let name = format!("{ring:?}, {mode:?}, {form:?}");
+            let scheme = NoOp::new(&params, 1);
+            let bootstrapper =
+                Bootstrapper::new(&scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap();
+            let plain = message(&params);
+            let x = scheme.encrypt(&plain).unwrap();
+            let before = scheme.cost();
+            let mut reports: Vec<StageReport> = Vec::new();
+            let fresh = bootstrapper
+                .bootstrap_observed(&scheme, &x, &mut reports)
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let cost = scheme.cost() - before;
+            assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{name}");
+            // The key switch to the sparse key is no part of the circuit.
+            let expected = bootstrapper.costs();
+            let found = (cost.key_switches, cost.products);
+            assert_eq!(
+                found,
+                (expected.key_switches as u64 + 1, expected.products as u64),
+                "{name}"
+            );
+            let used: std::collections::BTreeSet<_> =
+                scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
+            assert!(used.iter().eq(bootstrapper.galois_elements()), "{name}");
+            assert!(
+                scheme.capacity_bits(&fresh) > bootstrapper.minimum_capacity(&scheme),
+                "{name}"
+            );
+            let removals = reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count();
+            assert_eq!(
+                removals,
+                if mode == BootstrapMode::Slim { 1 } else { params.slot_shape().degree_of_slot() },
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_grouping_and_the_grid_are_exact() {
+    let set = params((3 * 7 * 31, 67, 1, 1, 3), BootstrapMode::Bypass, Form::Bgv, 2);
+    let candidates = BootstrapPlan::candidates_for(&set, 6).unwrap();
+    let tried = candidates.iter().filter(|plan| {
+        let grid = plan.digits.kind == DigitKind::Global;
+        grid || plan.digits == (DigitMethod { kind: DigitKind::ProductTree, extra: 2 })
+    });
+    let mut count = 0;
+    for plan in tried {
+        let scheme = NoOp::new(&set, 2);
+        let bootstrapper = Bootstrapper::new(&scheme, plan.clone()).unwrap();
+        let plain = message(&set);
+        let fresh =
+            bootstrapper.bootstrap(&scheme, &scheme.encrypt_at(&plain, Level(1)).unwrap()).unwrap();
+        assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{plan:?}");
+        count += 1;
+    }
+    // Four ways to merge three axes, for each map.
+    assert_eq!(count, 2 * 4 * 4);
+}
+
+/// Thin and general, by every method that a user can name: bits, one digit, prime powers and two
+/// digits.
+#[test]
+fn every_digit_removal_bootstraps() {
+    let rings: [Ring; 4] = [
+        (3 * 5 * 17, 2, 1, 4, 4),
+        (7 * 13, 127, 1, 1, 3),
+        (7 * 43, 127, 2, 1, 20),
+        (7 * 13, 17, 2, 2, 20),
+    ];
+    let mut seen = std::collections::BTreeSet::new();
+    for (ring, mode) in rings.into_iter().flat_map(|ring| MODES.map(|mode| (ring, mode))) {
+        let (_, p, r, v, bound) = ring;
+        let set = params(ring, mode, Form::Bgv, 2);
+        let problem = DigitProblem { p, e: r + v, v, bound };
+        let mut methods = DigitMethod::candidates(&problem).unwrap();
+        methods.extend(
+            ["halevi_shoup", "chen_han", "geelen", "geelen_composed", "local"]
+                .map(|name| name.parse::<DigitMethod>().unwrap()),
+        );
+        if mode != BootstrapMode::Full && v == 1 && r == 1 {
+            methods.push("global".parse().unwrap());
+        }
+        for digits in methods {
+            let plan = BootstrapPlan { digits, ..BootstrapPlan::for_set(&set).unwrap() };
+            let scheme = NoOp::new(&set, 3);
+            let bootstrapper = Bootstrapper::new(&scheme, plan)
+                .unwrap_or_else(|e| panic!("{p}^{r}, {mode:?}, {digits}: {e}"));
+            let plain = message(&set);
+            let fresh = bootstrapper.bootstrap(&scheme, &scheme.encrypt(&plain).unwrap()).unwrap();
+            assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{p}^{r}, {mode:?}, {digits}");
+            seen.insert((
+                format!("{mode:?}"),
+                digits.to_string().split('_').next().unwrap_or_default().to_string(),
+            ));
+        }
+    }
+    let families = ["halevi", "chen", "geelen", "local", "doubling", "product", "paterson"];
+    for family in families {
+        assert!(
+            MODES.iter().all(|mode| seen.contains(&(format!("{mode:?}"), family.into()))),
+            "{family}"
+        );
+    }
+    assert!(
+        ["Slim", "Bypass"].iter().all(|mode| seen.contains(&((*mode).into(), "global".into())))
+    );
+}
+
+#[test]
+fn bootstrapping_is_exact_with_cryptography() {
+    // Overflows of a weight of 2 stay within 3/2 times the terms that a coefficient of a product
+    // has: 4.
+    for (ring, mode, form) in [
+        ((5 * 11, 31, 1, 1, 12), BootstrapMode::Slim, Form::Bgv),
+        ((7 * 43, 8191, 1, 1, 12), BootstrapMode::Slim, Form::Bgv),
+        ((7 * 13, 127, 1, 1, 12), BootstrapMode::Bypass, Form::Bgv),
+        ((7 * 13, 127, 1, 1, 12), BootstrapMode::Full, Form::Bfv),
+        ((3 * 17, 2, 1, 5, 12), BootstrapMode::Bypass, Form::Bgv),
+    ] {
+        let params = params(ring, mode, form, 2);
+        let plain = message(&params);
+        let dry = NoOp::new(&params, 1);
+        let mut plan = BootstrapPlan::for_set(&params).unwrap();
+        // Where p has room for a grid, on that.
+        if ring.1 == 8191 {
+            plan.digits = "global".parse().unwrap();
+        }
+        let bootstrapper = Bootstrapper::new(&dry, plan.clone()).unwrap();
+        let foretold =
+            bootstrapper.bootstrap(&dry, &dry.encrypt_at(&plain, Level(8)).unwrap()).unwrap();
+
+        let mut rng = ChaCha20Rng::from_seed([9; 32]);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let scheme = Evaluator::new(
+            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+        );
+        let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+        let mut x = secret.encrypt(&plain, &mut rng).unwrap();
+        for _ in 0..2 {
+            x = bootstrapper.bootstrap(&scheme, &x).unwrap();
+            assert_eq!(secret.decrypt(&x).unwrap(), plain, "{ring:?}, {mode:?}");
+            assert!(secret.measure_noise(&x).unwrap() <= scheme.noise_bound_bits(&x));
+        }
+        assert_eq!(
+            scheme.noise_bound_bits(&x),
+            dry.noise_bound_bits(&foretold),
+            "{ring:?}, {mode:?}"
+        );
+    }
+}
+
+/// The sum of the images of any polynomial under the powers of Frobenius to the power k: its slots
+/// lie in GR(p^r, k).
+fn in_subring(params: &Params, k: usize) -> Plaintext {
+    let (shape, plain, r) = (params.slot_shape(), params.plaintext_ring(), params.plain_exponent());
+    let t = plain.modulus(r);
+    let any = message(params).coefficients().to_vec();
+    let step = (0..k).fold(shape.identity(), |g, _| shape.compose(g, shape.frobenius()));
+    let images = std::iter::successors(Some(any), |x| Some(plain.galois(x, step, r)))
+        .take(shape.degree_of_slot() / k);
+    let sum =
+        images.reduce(|sum, x| sum.iter().zip(&x).map(|(a, b)| t.add(*a, *b)).collect()).unwrap();
+    Plaintext::from_coefficients(params, sum, r).unwrap()
+}
+
+#[test]
+fn slots_in_a_subring_take_fewer_removals() {
+    for (ring, k) in [
+        ((3 * 5 * 17, 2, 1, 4, 4), 4),
+        ((3 * 5 * 17, 2, 1, 4, 4), 1),
+        ((7 * 13, 17, 2, 2, 20), 3),
+        ((31, 2, 3, 4, 5), 5),
+    ] {
+        let params = params(ring, BootstrapMode::Full, Form::Bgv, 2);
+        let degree = params.slot_shape().degree_of_slot();
+        let plain = in_subring(&params, k);
+        let scheme = NoOp::new(&params, 4);
+        let plan = BootstrapPlan::for_set(&params).unwrap();
+        let bootstrapper = Bootstrapper::new(&scheme, plan.clone().in_subring(k)).unwrap();
+        let exhausted = scheme.encrypt_at(&plain, Level(8)).unwrap();
+        let before = scheme.cost();
+        let mut reports: Vec<StageReport> = Vec::new();
+        let fresh = bootstrapper.bootstrap_observed(&scheme, &exhausted, &mut reports).unwrap();
+        let (cost, expected) = (scheme.cost() - before, bootstrapper.costs());
+        assert_eq!(scheme.decrypt(&fresh).unwrap(), plain, "{ring:?}, {k}");
+        assert_eq!(
+            (cost.key_switches, cost.products),
+            (expected.key_switches as u64 + 1, expected.products as u64),
+            "{ring:?}, {k}"
+        );
+        assert_eq!(
+            reports.iter().filter(|r| r.stage == Stage::DigitRemoval).count(),
+            k,
+            "{ring:?}"
+        );
+        let used: std::collections::BTreeSet<_> =
+            scheme.key_plan().galois.keys().map(|(g, _)| *g).collect();
+        assert!(used.iter().eq(bootstrapper.galois_elements()), "{ring:?}, {k}");
+        if k < degree {
+            // What does not lie in the subring is not kept.
+            let any = message(&params);
+            let lost = bootstrapper.bootstrap(&scheme, &scheme.encrypt(&any).unwrap()).unwrap();
+            assert_ne!(scheme.decrypt(&lost).unwrap(), any);
+        }
+        for wrong in [0, degree + 1, 2 * degree] {
+            let refused = Bootstrapper::new(&scheme, plan.clone().in_subring(wrong)).err();
+            assert!(
+                matches!(refused, Some(CircuitError::PlanMismatch { .. })),
+                "{ring:?}, {wrong}"
+            );
+        }
+        let slim =
+            Bootstrapper::new(&scheme, plan.in_mode(BootstrapMode::Slim).in_subring(k)).err();
+        assert!(matches!(slim, Some(CircuitError::PlanMismatch { .. })), "{ring:?}");
+    }
+}
+
+#[test]
+fn slots_in_a_subring_are_bootstrapped_with_cryptography() {
+    let params = params((3 * 17, 2, 1, 5, 12), BootstrapMode::Full, Form::Bgv, 2);
+    let plain = in_subring(&params, 4);
+    let plan = BootstrapPlan::for_set(&params).unwrap().in_subring(4);
+    let dry = NoOp::new(&params, 1);
+    let foretold = Bootstrapper::new(&dry, plan.clone())
+        .unwrap()
+        .bootstrap(&dry, &dry.encrypt(&plain).unwrap())
+        .unwrap();
+
+    let mut rng = ChaCha20Rng::from_seed([3; 32]);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let scheme = Evaluator::new(
+        ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+    );
+    let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+    let x = bootstrapper.bootstrap(&scheme, &secret.encrypt(&plain, &mut rng).unwrap()).unwrap();
+    assert_eq!(secret.decrypt(&x).unwrap(), plain);
+    let (measured, bound) = (secret.measure_noise(&x).unwrap(), scheme.noise_bound_bits(&x));
+    assert!(
+        measured <= bound && bound == dry.noise_bound_bits(&foretold),
+        "noise 2^{measured:.1}, bound 2^{bound:.1}"
+    );
+}
+
+#[test]
+fn circuits_of_any_depth_run_over_odd_indices() {
+    let params = params((7 * 13, 127, 1, 1, 12), BootstrapMode::Slim, Form::Bgv, 2);
+    let scheme = Arc::new(NoOp::new(&params, 1));
+    let bootstrapper =
+        Arc::new(Bootstrapper::new(&*scheme, BootstrapPlan::for_set(&params).unwrap()).unwrap());
+    let auto = Session::new(scheme.clone(), bootstrapper);
+    let (columns, p) = (params.slot_shape().columns(), params.plain_modulus());
+    let mut values: Vec<u64> = (1..=params.slots() as u64).collect();
+    let mut x = auto.share(scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap());
+    for _ in 0..150 {
+        // The last dimension is a bad one.
+        x = auto.rotate_along(&auto.mul(&x, &x).unwrap(), 1, 1).unwrap();
+        x = auto.add_scalar(&x, 3).unwrap();
+        values = values.iter().map(|v| (v * v + 3) % p).collect();
+        values.chunks_exact_mut(columns).for_each(|row| row.rotate_left(1));
+    }
+    assert_eq!(scheme.decrypt(&x.get()).unwrap().decode(&params).unwrap(), values);
+    assert!(auto.bootstraps() > 1);
+}
+
+#[test]
+fn slots_are_rotated_and_summed_along_dimensions() {
+    // A good last dimension and two bad ones.
+    for ring in [(5 * 11, 31, 1, 1, 8), (7 * 13, 17, 2, 2, 20), (3 * 5 * 17, 2, 1, 4, 4)] {
+        let params = params(ring, BootstrapMode::Slim, Form::Bgv, 2);
+        let (shape, t) = (params.slot_shape(), params.plain_modulus());
+        let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 1) % t).collect();
+        let scheme = NoOp::new(&params, 1);
+        let x = scheme.encrypt(&Plaintext::encode(&params, &values).unwrap()).unwrap();
+        let open = |x: &_| scheme.decrypt(x).unwrap().decode(&params).unwrap();
+        let sizes: Vec<usize> = shape.dimensions().iter().map(|dimension| dimension.size).collect();
+        for (a, &size) in sizes.iter().enumerate() {
+            let inner: usize = sizes[a + 1..].iter().product();
+            for k in [0, 1, -1] {
+                let moved = rotate_along(&scheme, &x, a, k, NextUse::Keep).unwrap();
+                let from = |s: usize| {
+                    let place = s / inner % size;
+                    s - place * inner + (place as i64 + k).rem_euclid(size as i64) as usize * inner
+                };
+                assert_eq!(
+                    open(&moved),
+                    (0..values.len()).map(|s| values[from(s)]).collect::<Vec<_>>(),
+                    "{ring:?}, {a}, {k}"
+                );
+            }
+        }
+        let total = values.iter().sum::<u64>() % t;
+        assert_eq!(open(&total_sum(&scheme, &x).unwrap()), vec![total; values.len()], "{ring:?}");
+        assert!(rotate_along(&scheme, &x, sizes.len(), 1, NextUse::Keep).is_err());
+    }
+}
+
+/// Coefficients to coordinates of slots and back: the results of both ways.
+fn there_and_back<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Vec<S::Ciphertext> {
+    let e = scheme.plain_exponent(x);
+    let transform = AxisTransform::new(scheme.slot_shape(), e).unwrap();
+    let sizes = vec![1; transform.stages()];
+    let prepared = |map: &AxisMap, level: Level| {
+        let plan =
+            LinearMapPlan::along_axes(map, &StepCosts { max_keys: 64, ..StepCosts::default() })
+                .unwrap();
+        PreparedLinearMap::new(scheme, &plan, level).unwrap()
+    };
+    let maps = transform.coeff_to_slot(&sizes, Packing::Whole).unwrap();
+    let z = maps.iter().fold(x.clone(), |x, map| {
+        prepared(map, scheme.level(&x)).apply(scheme, &x, NextUse::LinearMap).unwrap()
+    });
+    let mut parts = Vec::new();
+    let coordinates = Coordinates::new(scheme, e, scheme.level(&z)).unwrap();
+    let keep = |f, part| {
+        assert_eq!(parts.len(), f);
+        parts.push(part);
+        Ok(())
+    };
+    coordinates.each(scheme, &z, NextUse::LinearMap, keep).unwrap();
+    let maps = transform.slot_to_coeff(&sizes, Packing::Whole).unwrap();
+    let back = maps.iter().fold(parts.clone(), |inputs, map| {
+        vec![
+            prepared(map, scheme.level(&inputs[0]))
+                .apply_all(scheme, &inputs, NextUse::LinearMap)
+                .unwrap(),
+        ]
+    });
+    let short =
+        prepared(&maps[0], scheme.level(&parts[0])).apply_all(scheme, &parts[1..], NextUse::Keep);
+    assert!(matches!(short, Err(CircuitError::InputCount { .. })));
+    [parts, back].concat()
+}
+
+#[test]
+fn transforms_are_exact_with_cryptography_and_within_their_noise() {
+    for (ring, form) in [
+        ((3 * 7 * 31, 67, 1, 1, 12), Form::Bgv),
+        ((7 * 13, 127, 1, 1, 20), Form::Bfv),
+        ((23, 2, 3, 4, 5), Form::Bgv),
+    ] {
+        let params = params(ring, BootstrapMode::Full, form, 2);
+        let plain = message(&params);
+        let dry = NoOp::new(&params, 1);
+        let foretold = there_and_back(&dry, &dry.encrypt(&plain).unwrap());
+
+        let mut rng = ChaCha20Rng::from_seed([6; 32]);
+        let secret = SecretKey::generate(&params, &mut rng);
+        let scheme = Evaluator::new(
+            ServerKeys::generate(&secret, &dry.key_plan(), &mut rng, |_, _| ()).unwrap(),
+        );
+        let found = there_and_back(&scheme, &secret.encrypt(&plain, &mut rng).unwrap());
+        for (x, like) in found.iter().zip(&foretold) {
+            assert_eq!(secret.decrypt(x).unwrap(), dry.decrypt(like).unwrap(), "{ring:?}");
+            let (measured, bound) = (secret.measure_noise(x).unwrap(), scheme.noise_bound_bits(x));
+            assert!(
+                measured <= bound && measured > bound - 30.0,
+                "{ring:?}: noise 2^{measured:.1}, bound 2^{bound:.1}"
+            );
+            assert_eq!(bound, dry.noise_bound_bits(like), "{ring:?}");
+        }
+        assert_eq!(dry.decrypt(&foretold[foretold.len() - 1]).unwrap(), plain);
+        assert!(foretold.len() == params.slot_shape().degree_of_slot() + 1);
+    }
+}

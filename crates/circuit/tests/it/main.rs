@@ -1,0 +1,11 @@
+//! The integration tests of this crate, in one binary so that it is linked once.
+
+mod axes;
+mod axes_bootstrap;
+mod expression;
+mod fuzzed_expressions;
+mod linear;
+mod noop;
+mod ntru;
+mod rlwe;
+mod tightness;

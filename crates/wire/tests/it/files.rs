@@ -1,0 +1,193 @@
+//! Files: written in full or not at all, keys that stay in theirs.
+
+use std::fs;
+
+use crate::common::{Party, SETS};
+use everlevel_bgv::Evaluator;
+use everlevel_bgv::keys::EvalKeys;
+use everlevel_scheme::{KeyPlan, NextUse, Scheme, SchemeError};
+use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel_wire::{FileKeys, Metadata, WireError, generate_to_file, server_keys};
+
+#[test]
+fn files_are_written_in_one_step_and_not_over_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.bin");
+    write_file(&path, b"first", Existing::Keep).unwrap();
+    assert_eq!(write_file(&path, b"second", Existing::Keep).unwrap_err().code(), "wire.exists");
+    assert_eq!(*read_file(&path, 5).unwrap(), *b"first");
+    write_file(&path, b"second", Existing::Replace).unwrap();
+    assert_eq!(*read_file(&path, 6).unwrap(), *b"second");
+    assert_eq!(read_file(&path, 5).unwrap_err().code(), "wire.limit");
+    assert_eq!(read_file(&directory.path().join("none"), 5).unwrap_err().code(), "wire.io");
+    assert_eq!(
+        write_file(&directory.path().join("no/such"), b"", Existing::Keep).unwrap_err().code(),
+        "wire.io"
+    );
+    // No temporary file is left behind.
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn secret_files_are_for_their_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("secret");
+    // Also where it replaces a file that everybody may read.
+    write_file(&path, b"public", Existing::Keep).unwrap();
+    write_secret_file(&path, b"secret", Existing::Replace).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn keys_generated_into_a_file_are_those_of_memory() {
+    for name in SETS {
+        let (mut party, mut other) = (Party::new(name, 1), Party::new(name, 1));
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        let metadata = Metadata::from([("for".into(), "a test".into())]);
+        let mut steps = Vec::new();
+        let report = generate_to_file(
+            &path,
+            Existing::Keep,
+            &other.secret,
+            &other.plan,
+            &metadata,
+            &mut other.rng,
+            |done, total| {
+                steps.push((done, total));
+            },
+        )
+        .unwrap();
+        let total = party.plan.len() + party.plan.bootstrap as usize;
+        assert_eq!(steps, (1..=total).map(|done| (done, total)).collect::<Vec<_>>());
+        let keys = party.server_keys();
+        assert!(
+            fs::read(&path).unwrap() == server_keys::to_bytes(&keys, &metadata).unwrap(),
+            "{name}"
+        );
+
+        let file = FileKeys::open(&party.params, &path, 1 << 22).unwrap();
+        file.verify().unwrap();
+        assert_eq!(
+            (file.plan(), file.metadata(), file.size_report()),
+            (party.plan.clone(), &metadata, report)
+        );
+        assert_eq!(file.cache_usage(), (0, 0), "nothing is read before it is used");
+        let x = party.secret.encrypt(&party.message(7), &mut party.rng).unwrap();
+        let g = party.plan.galois.keys().next().unwrap().0;
+        let (memory, file) = (Evaluator::new(keys), Evaluator::new(file));
+        for _ in 0..3 {
+            let a = memory.apply_galois(&memory.mul(&x, &x, NextUse::Product).unwrap(), g).unwrap();
+            let b = file.apply_galois(&file.mul(&x, &x, NextUse::Product).unwrap(), g).unwrap();
+            assert_eq!((a.meta(), a.fingerprint()), (b.meta(), b.fingerprint()));
+        }
+        assert_eq!(file.keys().cache_usage().1, 2, "two keys are read once");
+        let missing = everlevel_bgv::ServerKeys::empty(&party.params)
+            .relin(party.params.chain().gadget_id(x.level()));
+        assert!(missing.unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_cache_without_room_changes_nothing_but_the_work() {
+    let mut party = Party::new("insecure_bfv-257-n8", 2);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys");
+    generate_to_file(
+        &path,
+        Existing::Keep,
+        &party.secret,
+        &party.plan,
+        &Metadata::new(),
+        &mut party.rng,
+        |_, _| (),
+    )
+    .unwrap();
+    let file = FileKeys::open(&party.params, &path, 0).unwrap();
+    let first = file.bootstrap().unwrap().unwrap().sparse()[0].fingerprint();
+    assert_eq!(file.bootstrap().unwrap().unwrap().sparse()[0].fingerprint(), first);
+    assert_eq!(file.cache_usage(), (0, 2));
+}
+
+#[test]
+fn damage_is_found_when_a_key_is_used() {
+    let mut party = Party::new("insecure_bgv-257-n8", 3);
+    party.plan = KeyPlan::relinearization_up_to(&party.params, party.params.chain().top());
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys");
+    generate_to_file(
+        &path,
+        Existing::Keep,
+        &party.secret,
+        &party.plan,
+        &Metadata::new(),
+        &mut party.rng,
+        |_, _| (),
+    )
+    .unwrap();
+    let good = fs::read(&path).unwrap();
+    let mut damaged = good.clone();
+    *damaged.last_mut().unwrap() ^= 0x10;
+    fs::write(&path, &damaged).unwrap();
+    let file = FileKeys::open(&party.params, &path, 1 << 24).unwrap();
+    assert_eq!(file.verify().unwrap_err().code(), "wire.checksum");
+    let last = *party.plan.relin.keys().last().unwrap();
+    assert!(matches!(file.relin(last), Err(SchemeError::UnreadableKey { .. })));
+    let first = *party.plan.relin.keys().next().unwrap();
+    assert!(file.relin(first).unwrap().is_some(), "the others are there");
+    // Cut while it is open.
+    fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
+    assert_eq!(file.verify().unwrap_err().code(), "wire.io");
+    // Cut or damaged in the index before it is opened.
+    let open = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        FileKeys::open(&party.params, &path, 0).map(|_| ()).unwrap_err().code()
+    };
+    assert_eq!(open(&good[..good.len() - 1]), "wire.truncated");
+    assert_eq!(open(&[&good[..], b"more"].concat()), "wire.trailing");
+    assert_eq!(open(&good[..20]), "wire.truncated");
+    assert_eq!(open(b"{}"), "wire.not-ours");
+    let mut index = good.clone();
+    index[90] ^= 1;
+    assert_eq!(open(&index), "wire.checksum");
+    let wrong = FileKeys::open(&crate::common::named("insecure_bfv-257-n8"), &path, 0).map(|_| ());
+    assert!(matches!(wrong, Err(WireError::Checksum { .. })));
+}
+
+#[test]
+fn many_threads_share_one_file() {
+    let mut party = Party::new("insecure_bgv-257-n8", 4);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys");
+    generate_to_file(
+        &path,
+        Existing::Keep,
+        &party.secret,
+        &party.plan,
+        &Metadata::new(),
+        &mut party.rng,
+        |_, _| (),
+    )
+    .unwrap();
+    // Room for about two keys, so that threads keep throwing out what others use.
+    let file = FileKeys::open(&party.params, &path, 1 << 20).unwrap();
+    let evaluator = Evaluator::new(file);
+    let x = party.secret.encrypt(&party.message(7), &mut party.rng).unwrap();
+    let g = party.plan.galois.keys().next().unwrap().0;
+    let compute = || {
+        let y = evaluator.mul(&x, &x, NextUse::Product).unwrap();
+        evaluator
+            .apply_galois(&evaluator.mul(&y, &y, NextUse::Keep).unwrap(), g)
+            .unwrap()
+            .fingerprint()
+    };
+    let expected = compute();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| (0..8).all(|_| compute() == expected))).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+    });
+    assert!(evaluator.keys().cache_usage().0 <= 1 << 20);
+}

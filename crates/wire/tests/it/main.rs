@@ -1,0 +1,9 @@
+//! The integration tests of this crate, in one binary so that it is linked once.
+
+mod common;
+mod files;
+mod golden;
+mod hostile;
+mod manifest;
+mod results;
+mod round_trip;

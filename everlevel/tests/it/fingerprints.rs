@@ -1,0 +1,231 @@
+//! What every operation and one bootstrapping leave on twelve sets, from fixed seeds: equal before
+//! and after every change that is to change nothing, on every backend and number of threads.
+//!
+//! A change that means to change bits writes the file anew, by `EVERLEVEL_WRITE_FINGERPRINTS=1
+//! cargo test --release -p everlevel --test it nothing_has_changed`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use everlevel::bootstrap_plan;
+use everlevel::circuit::bootstrap::{Bootstrapper, StageReport};
+use everlevel::scheme::params::spec;
+use everlevel::scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel::scheme::{DiagonalValues, PeriodicSlots};
+use everlevel::wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
+use everlevel::{
+    Backend, Ciphertext, Evaluator, Form, GaloisElement, KeyPlan, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, Plaintext, PublicKey, Scheme, SecretKey, ServerKeys,
+};
+use everlevel_testing::fingerprints::{Operations, digest};
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+
+/// Two rows of slots and one row; BGV and BFV, products of BFV by way of BGV or not; NTRU.
+const NAMED: [&str; 9] = [
+    "insecure_bgv-257-n8",
+    "insecure_bgv-127-n8",
+    "insecure_bgv-65537-n11",
+    "insecure_bgv-786433-n11",
+    "insecure_bfv-257-n8",
+    "insecure_bfv-127e2-n8",
+    "insecure_bfv-65537-n11",
+    "insecure_ltv-257-n8",
+    "insecure_yashe-257-n8",
+];
+
+/// (m, p, r, v, bound on the overflow, mode, form): one to three axes, p = 2, prime powers.
+const ODD: [(u64, u64, u32, u32, u64, BootstrapMode, Form); 3] = [
+    (7 * 13, 127, 1, 1, 20, BootstrapMode::Bypass, Form::Bgv),
+    (7 * 13, 17, 2, 2, 20, BootstrapMode::Full, Form::Bfv),
+    (3 * 5 * 17, 2, 1, 4, 4, BootstrapMode::Slim, Form::Bgv),
+];
+
+type Lines = BTreeMap<String, String>;
+
+fn sets(backend: Backend) -> Vec<Params> {
+    let odd =
+        ODD.map(|(index, plain_prime, plain_exponent, digits, bound, mode, form)| ParamsSpec {
+            name: format!("insecure_{plain_prime}-m{index}"),
+            index,
+            plain_prime,
+            plain_exponent,
+            base_bits: 50,
+            words: 26,
+            fine_bits: vec![46, 42, 38],
+            special: 4,
+            digit_size: 4,
+            form,
+            family: Assumption::Rlwe,
+            secret: SecretKind::UniformTernary,
+            bootstrap: Some(BootstrapSpec {
+                overflow_bound: Some(bound),
+                digits: Some(digits),
+                mode: Some(mode),
+                ..BootstrapSpec::encapsulated(2)
+            }),
+            ..spec("insecure_bgv-257-n8").unwrap()
+        });
+    let named = NAMED.map(|name| spec(name).unwrap());
+    let all = named.into_iter().chain(odd);
+    all.map(|spec| Params::with_backend(spec, OptIn::InsecureResearch, backend).unwrap()).collect()
+}
+
+fn bytes_digest(bytes: Result<impl AsRef<[u8]>, impl std::fmt::Debug>) -> String {
+    format!("{:016x}", digest(bytes.unwrap().as_ref()))
+}
+
+/// The polynomials and the public data.
+fn ciphertext_digest(x: &Ciphertext) -> u64 {
+    let m = x.meta();
+    digest(format!("{:x} {} {}", x.fingerprint(), m.factor, m.depth).as_bytes())
+}
+
+/// Two automorphisms with keys at every level.
+fn automorphisms(params: &Params) -> [GaloisElement; 2] {
+    let shape = params.slot_shape();
+    match shape.axes() {
+        None => [shape.rotation(1), shape.rotation(3)],
+        Some(_) => [2, 4].map(|g| {
+            let other = if params.ring().index() % 2 == 1 { g } else { g + 1 };
+            GaloisElement::new(params.ring().index(), other).unwrap()
+        }),
+    }
+}
+
+fn diagonal(params: &Params) -> DiagonalValues {
+    let shape = params.slot_shape();
+    let t = params.plain_modulus();
+    match shape.axes() {
+        None => DiagonalValues::Periodic(PeriodicSlots {
+            period: 4,
+            values: (0..8).map(|i| (11 * i + 2) % t).collect(),
+        }),
+        Some(_) => {
+            let last = shape.dimensions().last().unwrap().size;
+            let count = last * shape.degree_of_slot();
+            DiagonalValues::LastDimensions((0..count as u64).map(|i| (5 * i + 1) % t).collect())
+        }
+    }
+}
+
+/// The plan of one bootstrapping and its keys, by a dry run.
+fn bootstrap_keys(params: &Params, message: &Plaintext) -> KeyPlan {
+    let scheme = NoOp::new(params, 1);
+    let plan = bootstrap_plan(params).unwrap();
+    let bootstrapper = Bootstrapper::new(&scheme, plan).unwrap();
+    bootstrapper.bootstrap(&scheme, &scheme.encrypt(message).unwrap()).unwrap();
+    scheme.key_plan()
+}
+
+fn fingerprints(params: &Params) -> Lines {
+    let mut rng = ChaCha20Rng::seed_from_u64(params.degree() as u64 ^ params.plain_modulus() << 32);
+    let t = params.plain_modulus();
+    let [x, y] = [3, 7].map(|k| {
+        let values: Vec<u64> = (0..params.slots() as u64).map(|i| (k * i * i + i) % t).collect();
+        Plaintext::encode(params, &values).unwrap()
+    });
+    let gs = automorphisms(params);
+    let top = params.chain().top();
+    let mut plan = KeyPlan::relinearization(params);
+    gs.iter().for_each(|&g| plan.add_galois(params, g, top));
+    let bootstraps = params.spec().bootstrap.is_some();
+    if bootstraps {
+        plan = plan.merge(&bootstrap_keys(params, &x));
+    }
+
+    let secret = SecretKey::generate(params, &mut rng);
+    let public = PublicKey::generate(&secret, &mut rng);
+    let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
+    let none = Metadata::new();
+    let mut lines = Lines::new();
+    let mut add = |name: &str, line: String| {
+        assert!(lines.insert(name.into(), line).is_none(), "{name} twice");
+    };
+    add("00 parameter id", ParamsId::of(params).to_string());
+    add("01 secret key", bytes_digest(secret_key::expose_to_bytes(&secret, &none)));
+    add("02 public key", bytes_digest(public_key::to_bytes(&public, &none)));
+    add("03 server keys", bytes_digest(server_keys::to_bytes(&keys, &none)));
+
+    let scheme = Evaluator::new(keys);
+    let a = secret.encrypt(&x, &mut rng).unwrap();
+    let b = public.encrypt(&y, &mut rng).unwrap();
+    add("04 bytes of ciphertexts", bytes_digest(ciphertexts::to_bytes(params, &[&a, &b], &none)));
+    let compact = a.compact_for_decryption(params).unwrap();
+    let words: Vec<u8> =
+        compact.components().iter().flatten().flat_map(|w| w.to_le_bytes()).collect();
+    add("05 compact", bytes_digest(Ok::<_, ()>(words)));
+    let operations = Operations {
+        scheme: &scheme,
+        inputs: [&a, &b],
+        automorphisms: &gs,
+        diagonal: diagonal(params),
+        digest: &ciphertext_digest,
+    };
+    for (i, (name, line)) in operations.fingerprints().into_iter().enumerate() {
+        add(&format!("{:02} {name}", 10 + i), line);
+    }
+    add("90 mul_plain", operations.line(&scheme.mul_plain(&a, &y).unwrap()));
+    let converted =
+        scheme.convert(&a, if a.meta().form == Form::Bgv { Form::Bfv } else { Form::Bgv });
+    add("91 convert", operations.line(&converted));
+    let cost = scheme.cost();
+    add("92 cost of the operations", format!("{cost:?}"));
+    if bootstraps {
+        let bootstrapper = Bootstrapper::new(&scheme, bootstrap_plan(params).unwrap()).unwrap();
+        let product = scheme.mul(&a, &b, NextUse::Keep).unwrap();
+        let mut stages: Vec<StageReport> = Vec::new();
+        let fresh = bootstrapper.bootstrap_observed(&scheme, &product, &mut stages).unwrap();
+        add("93 bootstrapping", operations.line(&fresh));
+        for (i, s) in stages.iter().enumerate() {
+            let line = format!("{:?} {:?} {:016x}", s.stage, s.level_after, s.noise_bits.to_bits());
+            add(&format!("94 stage {i:02}"), line);
+        }
+        add("95 cost of bootstrapping", format!("{:?}", scheme.cost() - cost));
+        let expected = x.mul(&y, params).unwrap();
+        assert_eq!(secret.decrypt(&fresh).unwrap(), expected, "{}", params.name());
+    }
+    lines
+}
+
+fn all_fingerprints(backend: Backend) -> BTreeMap<String, Lines> {
+    sets(backend).iter().map(|params| (params.name().into(), fingerprints(params))).collect()
+}
+
+fn path() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/data/fingerprints.json"].iter().collect()
+}
+
+fn assert_stored(found: &BTreeMap<String, Lines>) {
+    let stored = std::fs::read(path()).unwrap();
+    let stored: BTreeMap<String, Lines> = serde_json::from_slice(&stored).unwrap();
+    assert!(found.keys().eq(stored.keys()), "sets: {:?}", found.keys());
+    for (set, lines) in found {
+        assert!(lines.keys().eq(stored[set].keys()), "{set}: {:?}", lines.keys());
+        for (name, line) in lines {
+            assert_eq!(*line, stored[set][name], "{set}: {name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_has_changed() {
+    let found = all_fingerprints(Backend::detect());
+    if std::env::var_os("EVERLEVEL_WRITE_FINGERPRINTS").is_some() {
+        std::fs::create_dir_all(path().parent().unwrap()).unwrap();
+        let mut text = serde_json::to_string_pretty(&found).unwrap();
+        text.push('\n');
+        std::fs::write(path(), text).unwrap();
+        return;
+    }
+    assert_stored(&found);
+}
+
+/// One after the other in this process, each with a number of threads of its own.
+#[test]
+fn on_every_backend_and_number_of_threads() {
+    for (i, backend) in Backend::available().into_iter().enumerate() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(i + 1).build().unwrap();
+        assert_stored(&pool.install(|| all_fingerprints(backend)));
+    }
+}

@@ -1,0 +1,13 @@
+//! The integration tests of this crate, in one binary so that it is linked once.
+
+mod axioms;
+mod book;
+mod encodings;
+mod error_codes;
+mod examples;
+mod fingerprints;
+mod program;
+mod session;
+mod transcipher;
+mod wire;
+mod workspace;

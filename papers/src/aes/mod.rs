@@ -1,0 +1,271 @@
+//! `papers aes`: AES-128 on encrypted blocks, over BGV or over LTV, everything checked.
+
+pub mod args;
+mod party;
+mod prime_power;
+mod run;
+
+use std::time::Instant;
+
+use everlevel::{Form, KeyPlan, Level, NoOp, Params, Plaintext, Scheme, SchemeError};
+use everlevel_aes::bit_sliced::BitSliced;
+use everlevel_aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
+use everlevel_cli::console::args::Common;
+use everlevel_cli::console::circumstances::Circumstances;
+use everlevel_cli::console::errors::CliError;
+use everlevel_cli::console::machine;
+use everlevel_cli::console::output::{emit, emit_json, progress, table};
+use everlevel_ltv::{LtvEvaluator, LtvParams};
+use everlevel_scheme::params::KeySecurity;
+use everlevel_scheme::spec::Assumption;
+use rand_core::CryptoRng;
+use serde::Serialize;
+
+use crate::aes::args::{AesArgs, AesScheme, Chain, Slicing};
+use crate::sets::find_params;
+use party::{Party, Rns};
+use prime_power::PrimePower;
+use run::Outcome;
+
+#[derive(Serialize)]
+struct Report {
+    scheme: &'static str,
+    params: String,
+    chain: &'static str,
+    method: &'static str,
+    blocks: usize,
+    rounds: usize,
+    products: u64,
+    relinearizations: u64,
+    key_switches: u64,
+    depth: u32,
+    seconds_total: f64,
+    seconds_per_block: f64,
+    /// From the encrypted blocks of one state to its encrypted result.
+    latency_seconds: f64,
+    seconds_keygen: f64,
+    seconds_round_keys: f64,
+    key_bytes: u64,
+    peak_memory_bytes: u64,
+    noise_after_each_round: Vec<f64>,
+    bound_after_each_round: Vec<f64>,
+    modulus_bits_after_each_round: Vec<f64>,
+    capacity_bits_after: f64,
+    wrong_blocks: usize,
+    /// Absent where the bounds on noise are averages.
+    failure_log2: Option<f64>,
+    security_bits: f64,
+    /// The weakest key.
+    security: KeySecurity,
+    #[serde(flatten)]
+    circumstances: Circumstances,
+}
+
+/// Runs the measurement.
+pub fn run(args: &AesArgs, common: &Common) -> Result<(), CliError> {
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    match args.chain {
+        Chain::Rns => {
+            let params = find_params(&args.params, common)?;
+            check(&params, args)?;
+            let plan = rehearse(&params, args).map_err(|e| refused(params.name(), args, e))?;
+            let started = Instant::now();
+            let party = Rns::new(&params, &plan, &mut rng)?;
+            measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
+        }
+        Chain::PrimePower if args.scheme == AesScheme::Bgv => Err(CliError::usage(
+            "--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes",
+        )),
+        Chain::PrimePower => {
+            let params =
+                LtvParams::named(&args.params, common.opt_in()).map_err(CliError::usage)?;
+            let shape = params.plain().map_err(CliError::usage)?.shape();
+            let powers = match args.slicing() {
+                Slicing::BitSliced => Vec::new(),
+                Slicing::ByteSliced => ByteSliced::<LtvEvaluator>::automorphisms(shape),
+                Slicing::Packed => Packed::<LtvEvaluator>::automorphisms(shape, Direction::Encrypt)
+                    .map_err(|e| refused(params.name(), args, e))?,
+            };
+            let started = Instant::now();
+            let party = PrimePower::new(&params, &powers, &mut rng)?;
+            measure(&party, started.elapsed().as_secs_f64(), args, common, &mut rng)
+        }
+    }
+}
+
+/// Evaluates, checks and reports.
+fn measure<P: Party>(
+    party: &P,
+    seconds_keygen: f64,
+    args: &AesArgs,
+    common: &Common,
+    rng: &mut impl CryptoRng,
+) -> Result<(), CliError> {
+    let (rounds, shape) = (usize::from(args.rounds), party.scheme().slot_shape());
+    let bar = progress(common, "rounds", u64::from(args.rounds) + 1);
+    let tick = || bar.inc(1);
+    let outcome = match args.slicing() {
+        Slicing::BitSliced => run::run(party, &BitSliced::new(shape), rounds, rng, &tick),
+        Slicing::ByteSliced => ByteSliced::new(party.scheme(), party.top())
+            .and_then(|aes| run::run(party, &aes, rounds, rng, &tick)),
+        Slicing::Packed => Packed::new(party.scheme(), party.top())
+            .and_then(|aes| run::run(party, &aes, rounds, rng, &tick)),
+    };
+    let outcome = outcome.map_err(|e| refused(party.name(), args, e))?;
+    bar.finish_and_clear();
+    let each = |f: fn(&run::RoundReport) -> f64| outcome.rounds.iter().map(f).collect();
+    let report = Report {
+        scheme: args.scheme.name(),
+        params: party.name().into(),
+        chain: args.chain.name(),
+        method: args.slicing().name(),
+        blocks: outcome.blocks,
+        rounds,
+        products: outcome.cost.products,
+        relinearizations: outcome.cost.relinearizations,
+        key_switches: outcome.cost.key_switches,
+        depth: outcome.depth,
+        seconds_total: outcome.seconds,
+        seconds_per_block: outcome.seconds / outcome.blocks as f64,
+        latency_seconds: outcome.seconds,
+        seconds_keygen,
+        seconds_round_keys: outcome.key_seconds,
+        key_bytes: party.key_bytes(),
+        peak_memory_bytes: machine::peak_memory_bytes(),
+        noise_after_each_round: each(|r| r.noise),
+        bound_after_each_round: each(|r| r.bound),
+        modulus_bits_after_each_round: each(|r| r.modulus),
+        capacity_bits_after: outcome.capacity,
+        wrong_blocks: outcome.wrong,
+        failure_log2: party.failure_log2(&outcome.cost),
+        security_bits: party.security().bits,
+        security: party.security().clone(),
+        circumstances: Circumstances::now(),
+    };
+    if common.json {
+        emit_json(&report)?
+    } else {
+        emit(&text(&report))?
+    }
+    verdict(&outcome)
+}
+
+/// A set that does not suit is the user's to change.
+fn refused(name: &str, args: &AesArgs, e: AesError) -> CliError {
+    match e {
+        AesError::Scheme(SchemeError::NoiseOverflow { .. }) => CliError::usage(format!(
+            "parameter set {name}: too little room for {} rounds of AES: lower --rounds, or take \
+             a larger modulus ({e})",
+            args.rounds
+        )),
+        AesError::NoBytes { .. } | AesError::NoLine { .. } => {
+            CliError::usage(format!("parameter set {name}: {e}"))
+        }
+        e => e.into(),
+    }
+}
+
+/// Wrong blocks and noise above its bound are failures.
+fn verdict(outcome: &Outcome) -> Result<(), CliError> {
+    match outcome.rounds.iter().find(|r| r.noise > r.bound) {
+        _ if outcome.wrong > 0 => Err(CliError::failure(format!(
+            "{} of {} blocks are wrong: please report this",
+            outcome.wrong, outcome.blocks
+        ))),
+        Some(r) => Err(CliError::failure(format!(
+            "measured noise 2^{:.2} above its bound 2^{:.2}: please report this",
+            r.noise, r.bound
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses sets that are not of the scheme asked for, or whose slots hold no bits.
+fn check(params: &Params, args: &AesArgs) -> Result<(), CliError> {
+    let wrong = |expected: &str| {
+        Err(CliError::usage(format!("--params {}: expected {expected}", params.name())))
+    };
+    let family = params.spec().family;
+    match args.scheme {
+        AesScheme::Bgv if family != Assumption::Rlwe => {
+            wrong("a set of BGV, as --scheme says; or take --scheme ltv")
+        }
+        AesScheme::Ltv if family != Assumption::Ntru => {
+            wrong("a set of LTV, as --scheme says; or take --scheme bgv")
+        }
+        _ if params.spec().form != Form::Bgv => wrong("a set whose ciphertexts are in BGV form"),
+        _ if params.plain_modulus() != 2 => wrong("a set with plaintext modulus 2"),
+        _ => Ok(()),
+    }
+}
+
+/// The server keys that the evaluation needs, or why it is refused.
+fn rehearse(params: &Params, args: &AesArgs) -> Result<KeyPlan, AesError> {
+    let scheme = NoOp::blank(params);
+    let (top, zero) = (params.chain().top(), Plaintext::encode(params, &[])?);
+    let blank = |level: Level| Ok(scheme.encrypt_at(&zero, level)?);
+    let cipher = Cipher::new(KeySize::Aes128, Direction::Encrypt).reduced(usize::from(args.rounds));
+    match args.slicing() {
+        Slicing::BitSliced => BitSliced::new(params.slot_shape()).round_key_levels(
+            &scheme,
+            blank(top)?,
+            cipher,
+            blank,
+        )?,
+        Slicing::ByteSliced => {
+            ByteSliced::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?
+        }
+        Slicing::Packed => {
+            Packed::new(&scheme, top)?.round_key_levels(&scheme, blank(top)?, cipher, blank)?
+        }
+    };
+    Ok(scheme.key_plan())
+}
+
+fn text(r: &Report) -> String {
+    let columns = r
+        .noise_after_each_round
+        .iter()
+        .zip(&r.bound_after_each_round)
+        .zip(&r.modulus_bits_after_each_round);
+    let mut rows: Vec<Vec<String>> =
+        vec![["round", "log2 noise", "bound", "modulus"].map(String::from).to_vec()];
+    rows.extend(columns.enumerate().map(|(i, ((noise, bound), modulus))| {
+        vec![i.to_string(), format!("{noise:.1}"), format!("{bound:.1}"), format!("{modulus:.1}")]
+    }));
+    let mib = |b: u64| b as f64 / 1048576.0;
+    [
+        format!(
+            "{}, {}, {} chain, {}: {} blocks, {} rounds",
+            r.scheme, r.params, r.chain, r.method, r.blocks, r.rounds
+        ),
+        format!(
+            "{:.2} s, {:.2} ms a block; {} (keys made in {:.1} s, round keys encrypted in {:.1} s)",
+            r.seconds_total,
+            1e3 * r.seconds_per_block,
+            r.circumstances.machine(),
+            r.seconds_keygen,
+            r.seconds_round_keys
+        ),
+        format!(
+            "{} products, {} relinearizations, {} key switches in all, depth {}",
+            r.products, r.relinearizations, r.key_switches, r.depth
+        ),
+        table(&rows),
+        format!(
+            "keys {:.0} MiB, peak memory {:.0} MiB",
+            mib(r.key_bytes),
+            mib(r.peak_memory_bytes)
+        ),
+        format!("security: {}", r.security),
+        match r.failure_log2 {
+            Some(failure) => format!(
+                "{:.1} bits of capacity left; failure 2^{failure:.1}",
+                r.capacity_bits_after
+            ),
+            None => format!("{:.1} bits of capacity left", r.capacity_bits_after),
+        },
+        format!("{} blocks checked, {} wrong", r.blocks, r.wrong_blocks),
+    ]
+    .join("\n")
+}

@@ -1,0 +1,169 @@
+//! A table of Doröz–Hu–Sunar, figure by figure: as printed, by the paper's formula, corrected where
+//! it slips, by today's estimate, and as recorded where something was run.
+
+use everlevel_cli::console::output::table;
+use serde::Serialize;
+
+/// How a printed figure and the formula compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// The formula rounds to what is printed.
+    Agrees,
+    /// Within one unit of the last digit: cut off instead of rounded.
+    LastDigit,
+    /// Neither.
+    Differs,
+}
+
+/// One figure of a table.
+#[derive(Serialize)]
+pub struct Figure {
+    /// The row of the table, from 1.
+    pub row: usize,
+    what: String,
+    paper: Option<f64>,
+    /// The paper's formula, evaluated; in table 3, whose figures are cited there, the simulator of
+    /// this library.
+    formula: Option<f64>,
+    /// What it should be, where the paper's formula or its reading slips.
+    corrected: Option<f64>,
+    /// What is known today.
+    today: Option<f64>,
+    /// From a recorded run.
+    measured: Option<f64>,
+    agreement: Option<Agreement>,
+    note: Option<String>,
+    /// Digits after the point of what is printed, and of what is computed.
+    #[serde(skip)]
+    printed: usize,
+    #[serde(skip)]
+    decimals: usize,
+}
+
+impl Figure {
+    /// A figure without any value yet.
+    pub fn new(row: usize, what: impl Into<String>) -> Self {
+        Figure {
+            row,
+            what: what.into(),
+            paper: None,
+            formula: None,
+            corrected: None,
+            today: None,
+            measured: None,
+            agreement: None,
+            note: None,
+            printed: 0,
+            decimals: 0,
+        }
+    }
+
+    /// As printed, with its digits.
+    pub fn paper(mut self, printed: &str) -> Self {
+        self.paper = printed.parse().ok();
+        self.printed = printed.split_once('.').map_or(0, |(_, digits)| digits.len());
+        self.digits(0)
+    }
+
+    /// Computed figures have so many digits after the point more than the printed one.
+    pub fn digits(mut self, more: usize) -> Self {
+        self.decimals = self.printed + more;
+        self
+    }
+
+    /// By the paper's own formula; also says how that compares with what is printed.
+    pub fn formula(mut self, value: f64) -> Self {
+        self.agreement =
+            self.paper.map(|paper| match (value - paper).abs() * 10f64.powi(self.printed as i32) {
+                // A little more than half for what is exactly between.
+                units if units <= 0.500_001 => Agreement::Agrees,
+                units if units < 1.0 => Agreement::LastDigit,
+                _ => Agreement::Differs,
+            });
+        self.recomputed(value)
+    }
+
+    /// By a model that is not the paper's own: nothing to agree with to the digit.
+    pub fn recomputed(mut self, value: f64) -> Self {
+        self.formula = Some(value);
+        self
+    }
+
+    /// What it should be.
+    pub fn corrected(mut self, value: f64) -> Self {
+        self.corrected = Some(value);
+        self
+    }
+
+    /// By today's estimate.
+    pub fn today(mut self, value: f64) -> Self {
+        self.today = Some(value);
+        self
+    }
+
+    /// From a recorded run, if there is one.
+    pub fn measured(mut self, value: Option<f64>) -> Self {
+        self.measured = value;
+        self
+    }
+
+    /// With a remark behind it.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// The values, in the order of the columns.
+    pub fn columns(&self) -> [Option<f64>; 5] {
+        [self.paper, self.formula, self.corrected, self.today, self.measured]
+    }
+}
+
+/// A table of the paper.
+#[derive(Serialize)]
+pub struct Chapter {
+    /// As on the command line.
+    pub table: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its figures, row by row.
+    pub figures: Vec<Figure>,
+    /// Where the paper disagrees with itself, and what else to know.
+    pub remarks: Vec<String>,
+}
+
+/// The table as text.
+pub fn text(chapter: &Chapter) -> String {
+    const HEADS: [&str; 5] = ["paper", "formula", "corrected", "today", "measured"];
+    let used: Vec<usize> = (0..HEADS.len())
+        .filter(|c| chapter.figures.iter().any(|f| f.columns()[*c].is_some()))
+        .collect();
+    let compared = chapter.figures.iter().any(|f| f.agreement.is_some());
+    let mut head = vec!["row".to_string()];
+    head.extend(used.iter().map(|c| HEADS[*c].to_string()));
+    head.extend(compared.then(String::new));
+    let mut rows = vec![head];
+    for f in &chapter.figures {
+        let number = |c: &usize| {
+            let digits = if *c == 0 { f.printed } else { f.decimals };
+            f.columns()[*c].map_or_else(String::new, |x| format!("{x:.digits$}"))
+        };
+        let mut row = vec![format!("{}: {}", f.row, f.what)];
+        row.extend(used.iter().map(number));
+        row.extend(compared.then(|| match f.agreement {
+            Some(Agreement::Differs) => "differs".to_string(),
+            Some(Agreement::LastDigit) => "last digit".to_string(),
+            _ => String::new(),
+        }));
+        rows.push(row);
+    }
+    let notes = chapter.figures.iter().map(|f| f.note.clone());
+    let lines = table(&rows);
+    let lines = lines.lines().zip(std::iter::once(None).chain(notes));
+    let body: Vec<String> = lines
+        .map(|(line, note)| note.map_or_else(|| line.to_string(), |n| format!("{line}  {n}")))
+        .collect();
+    let remarks: String = chapter.remarks.iter().map(|r| format!("\n* {r}")).collect();
+    format!("{}\n{}{remarks}", chapter.title, body.join("\n"))
+}

@@ -1,0 +1,52 @@
+//! Doröz–Hu–Sunar 2014: tables 1 to 7.
+
+mod aes;
+mod chapter;
+mod experiment;
+mod keys;
+mod noise;
+mod parameters;
+pub mod sets;
+mod timing;
+
+use everlevel_cli::console::args::Common;
+use everlevel_cli::console::circumstances::Circumstances;
+use everlevel_cli::console::errors::CliError;
+use everlevel_cli::console::output::{emit, emit_json};
+use serde::Serialize;
+
+use crate::args::{LtvTable, TableArgs};
+use crate::{record, rows};
+pub use aes::hours_of_paper;
+use chapter::Chapter;
+
+#[derive(Serialize)]
+struct Record<'a> {
+    #[serde(flatten)]
+    chapter: &'a Chapter,
+    circumstances: Circumstances,
+}
+
+/// Prints a table, and writes it to `--out`.
+pub fn run(which: LtvTable, args: &TableArgs, common: &Common) -> Result<(), CliError> {
+    let mut chapter = match which {
+        LtvTable::Table1 => parameters::table_1(),
+        LtvTable::Table2 => parameters::table_2()?,
+        LtvTable::Table3 => parameters::table_3()?,
+        LtvTable::Table4 => noise::table_4(),
+        LtvTable::Table5 => aes::table_5()?,
+        LtvTable::Table6 => keys::table_6()?,
+        LtvTable::Table7 => keys::table_7()?,
+    };
+    if args.row.is_some() {
+        let count = chapter.figures.iter().map(|f| f.row).max().unwrap_or(0);
+        let wanted = rows::rows(args, count)?;
+        chapter.figures.retain(|f| wanted.contains(&(f.row - 1)));
+    }
+    if let Some(directory) = &args.out {
+        let row = args.row.map_or_else(String::new, |row| format!("-row-{row}"));
+        let record = Record { chapter: &chapter, circumstances: Circumstances::now() };
+        record::write(directory, &format!("ltv-{}{row}", which.name()), &record)?;
+    }
+    if common.json { emit_json(&chapter) } else { emit(&chapter::text(&chapter)) }
+}

@@ -1,0 +1,137 @@
+//! The program `papers`: every table of three papers on homomorphic encryption, run by everlevel
+//! and printed beside what the papers report.
+#![forbid(unsafe_code)]
+
+mod aes;
+mod args;
+mod chen_han;
+mod ltv;
+mod ma_et_al;
+mod plot;
+mod record;
+mod report;
+mod rows;
+mod security;
+mod sets;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use everlevel_cli::console::args::Common;
+use everlevel_cli::console::errors::CliError;
+use everlevel_cli::console::program;
+
+use aes::args::AesArgs;
+use args::{ChenHanTable, LtvTable, MaEtAlTable, TableArgs};
+use report::args::AllArgs;
+
+/// The tables of three papers, run by everlevel at the papers' parameters and printed beside their
+/// figures.
+#[derive(Parser)]
+#[command(name = "papers", version, about, max_term_width = 110)]
+struct Papers {
+    /// What to do.
+    #[command(subcommand)]
+    command: Command,
+    /// Options that every command has.
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+enum Command {
+    /// All tables, with what is measured beside them, and a page that shows everything
+    All(AllArgs),
+    /// Chen, Han: Homomorphic lower digits removal and improved FHE bootstrapping (2018)
+    ChenHan {
+        /// Which table
+        #[arg(value_enum)]
+        table: ChenHanTable,
+        /// Its options.
+        #[command(flatten)]
+        args: TableArgs,
+    },
+    /// Ma, Huang, Wang, Wang: Accelerating BGV bootstrapping for large p using null polynomials
+    /// over Z/p^e (2024)
+    MaEtAl {
+        /// Which table
+        #[arg(value_enum)]
+        table: MaEtAlTable,
+        /// Its options.
+        #[command(flatten)]
+        args: TableArgs,
+    },
+    /// Doröz, Hu, Sunar: Homomorphic AES evaluation using the modified LTV scheme (2014), by
+    /// formula; its sets give no security
+    Ltv {
+        /// Which table
+        #[arg(value_enum)]
+        table: LtvTable,
+        /// Its options.
+        #[command(flatten)]
+        args: TableArgs,
+    },
+    /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted
+    /// itself; check every block
+    Aes(AesArgs),
+    /// The keys of the three papers: what they say, and what they are worth now
+    Security {
+        /// Print the table of docs/security.md
+        #[arg(long, conflicts_with = "json")]
+        markdown: bool,
+    },
+    /// The parameter sets of the papers: their names, or one as a JSON file that `everlevel` takes
+    Sets {
+        /// The set
+        name: Option<String>,
+    },
+    /// Run a command of `everlevel`, as the report does for what it measures beside the tables
+    #[command(hide = true)]
+    Everlevel {
+        /// The command and its options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
+}
+
+fn main() -> ExitCode {
+    program::finish("papers", run())
+}
+
+fn run() -> Result<(), CliError> {
+    let Some(Papers { command, common }) = program::parse(std::env::args_os())? else {
+        return Ok(());
+    };
+    if let Command::Everlevel { arguments } = command {
+        return everlevel_cli::run(std::iter::once("everlevel".into()).chain(arguments));
+    }
+    let common = &common;
+    program::start(common)?;
+    match &command {
+        Command::All(args) => report::run(args, common),
+        Command::ChenHan { table, args } => {
+            prepare(args)?;
+            chen_han::run(*table, args, common)
+        }
+        Command::MaEtAl { table, args } => {
+            prepare(args)?;
+            ma_et_al::run(*table, args, common)
+        }
+        Command::Ltv { table, args } => {
+            prepare(args)?;
+            ltv::run(*table, args, common)
+        }
+        Command::Aes(args) => aes::run(args, common),
+        Command::Security { markdown } => security::run(*markdown, common),
+        Command::Sets { name } => sets::run(name.as_deref(), common),
+        Command::Everlevel { .. } => Ok(()),
+    }
+}
+
+/// Makes the directory of the records before hours of work, not after.
+fn prepare(args: &TableArgs) -> Result<(), CliError> {
+    args.out.as_deref().map_or(Ok(()), |directory: &Path| record::make_directory(directory))
+}

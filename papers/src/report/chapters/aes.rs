@@ -1,0 +1,206 @@
+//! Homomorphic AES-128: the evaluation of Doröz, Hu and Sunar, and those over BGV.
+
+use everlevel_cli::plot::svg::COLOURS;
+use everlevel_cli::plot::{Join, LinePlot, Series};
+use serde_json::Value;
+
+use crate::ltv::hours_of_paper;
+use crate::plot::Plot;
+use crate::plot::bars::BarPlot;
+use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
+use crate::report::parts::{add, bars, figure, series, shown};
+use crate::report::plan::AES;
+use crate::report::records::Records;
+
+pub fn chapter(records: &Records<'_>) -> Chapter {
+    let mut chapter = Chapter::new(
+        "aes",
+        "AES",
+        "AES-128 on encrypted blocks",
+        &[
+            "A server encrypts blocks that it cannot read, under a key that it cannot read: all \
+             ten rounds, on random blocks under a random key whose round keys are encrypted. \
+             Every block is decrypted and compared with another implementation.",
+            "Doröz, Hu and Sunar took 29 hours for 2,048 blocks on an Intel Xeon at 2.9 GHz. \
+             Their sets (ltv-) give no security; those of BGV hold 128 bits.",
+        ],
+    );
+    add(&mut chapter, runs(records));
+    chapter.figure(seconds(records));
+    for (id, family) in [("fig-aes-noise-bgv", "bgv"), ("fig-aes-noise-ltv", "ltv")] {
+        chapter.figure(noise(records, id, family));
+    }
+    chapter.figure(modulus(records));
+    chapter
+}
+
+/// Seconds that the paper took for as many blocks as a run here had.
+fn paper(r: &Value) -> Option<f64> {
+    let set = r.text("params");
+    hours_of_paper(set.strip_prefix("ltv-")?.parse().ok()?).map(|hours| hours * 3600.0)
+}
+
+fn runs(records: &Records<'_>) -> crate::report::model::Table {
+    let columns = [
+        column("", "set", Kind::Text),
+        column("", "chain", Kind::Text),
+        column("", "method", Kind::Text),
+        column("", "threads", Kind::Number),
+        column("", "blocks", Kind::Number),
+        column("seconds", "paper", Kind::Paper),
+        column("seconds", "here", Kind::Here),
+        column("seconds", "here ÷ paper", Kind::Ratio),
+        column("", "ms a block", Kind::Here),
+        column("", "products", Kind::Number),
+        column("", "key switches", Kind::Number),
+        column("", "depth", Kind::Number),
+        column("set-up, seconds", "keys", Kind::Number),
+        column("set-up, seconds", "round keys", Kind::Number),
+        column("", "server keys, MiB", Kind::Number),
+        column("", "memory, GB", Kind::Number),
+        column("after the last round, bits", "noise", Kind::Number),
+        column("after the last round, bits", "bound", Kind::Number),
+        column("after the last round, bits", "modulus", Kind::Number),
+        column("", "wrong", Kind::Wrong),
+    ];
+    let row = |r: &Value| {
+        let last = |key: &str| r.list(key).last().and_then(Value::as_f64);
+        vec![
+            Cell::text(r.text("params")),
+            Cell::text(r.text("chain")),
+            Cell::text(r.text("method")),
+            Cell::exact(r.number("threads")),
+            Cell::exact(r.number("blocks")),
+            Cell::exact(paper(r)),
+            Cell::number(r.number("seconds_total")),
+            Cell::ratio(r.number("seconds_total"), paper(r)),
+            Cell::number(r.number("seconds_per_block").map(|s| 1e3 * s)),
+            Cell::exact(r.number("products")),
+            Cell::exact(r.number("key_switches")),
+            Cell::exact(r.number("depth")),
+            Cell::number(r.number("seconds_keygen")),
+            Cell::number(r.number("seconds_round_keys")),
+            Cell::digits(r.number("key_bytes").map(|b| b / 1048576.0), 0),
+            Cell::digits(r.number("peak_memory_bytes").map(|b| b / 1e9), 1),
+            Cell::digits(last("noise_after_each_round"), 1),
+            Cell::digits(last("bound_after_each_round"), 1),
+            Cell::digits(last("modulus_bits_after_each_round"), 0),
+            Cell::exact(r.number("wrong_blocks")),
+        ]
+    };
+    let rows = records.of(AES).map(|(_, s)| row(&s.value)).collect();
+    let mut table = records.table(
+        AES,
+        "Runs",
+        &columns,
+        rows,
+        &[
+            "Each row is a run of its own: `papers aes --scheme SCHEME --params SET \
+             --chain CHAIN --method METHOD --threads K`, with --insecure-research for ltv-. The \
+             paper's way is bit-sliced; bytes are x^254 in GF(2^8).",
+            "Noise is log2 of the canonical norm of the phase over distinct primes (rns), where \
+             the bound is proved, and of its largest coefficient over prime powers, where it is \
+             the average case with the paper's margin α = 8.",
+        ],
+    );
+    table.notes.extend(records.not_comparable());
+    table
+}
+
+fn seconds(records: &Records<'_>) -> Option<Figure> {
+    let found: Vec<&Value> =
+        records.of(AES).map(|(_, s)| &s.value).filter(|r| paper(r).is_some()).collect();
+    let name = |r: &&Value| {
+        let threads = if r.number("threads") == Some(1.0) {
+            "1 thread".into()
+        } else {
+            format!("{} threads", shown(r.number("threads")))
+        };
+        format!("{}, {}, {}, {threads}", r.text("params"), r.text("chain"), r.text("method"))
+    };
+    let all = vec![
+        series("paper", found.iter().map(|r| paper(r)).collect()),
+        series("here", found.iter().map(|r| r.number("seconds_total")).collect()),
+    ];
+    let description = "seconds for AES-128 on all blocks of a state, 2,048 or 1,800, at the \
+                       paper's rings and moduli, on a logarithmic axis";
+    let plot = bars(
+        "AES on a whole state: paper and here",
+        description,
+        "seconds (logarithmic)",
+        found.iter().map(name).collect(),
+        all,
+    )?;
+    Some(figure(
+        "fig-aes-seconds",
+        records.plan.command(AES),
+        vec![],
+        BarPlot { log: true, ..plot },
+    ))
+}
+
+/// What a run has for each round.
+fn by_round(r: &Value, key: &str) -> Vec<(f64, f64)> {
+    r.list(key)
+        .iter()
+        .enumerate()
+        .filter_map(|(round, v)| Some((round as f64, v.as_f64()?)))
+        .collect()
+}
+
+/// What is left of the modulus after each round, for each way to evaluate.
+fn modulus(records: &Records<'_>) -> Option<Figure> {
+    let mut series: Vec<Series> = Vec::new();
+    for (_, stored) in records.of(AES) {
+        let r = &stored.value;
+        let name = format!("{}, {}, {}", r.text("params"), r.text("chain"), r.text("method"));
+        if series.len() < COLOURS && series.iter().all(|s| s.name != name) {
+            series.push(Series {
+                name,
+                points: by_round(r, "modulus_bits_after_each_round"),
+                join: Join::Straight,
+            });
+        }
+    }
+    let plot = LinePlot {
+        title: "Modulus after each AES round".into(),
+        description: "log2 of the modulus of a state after the first round key and after each of \
+                      the ten rounds; between noise and modulus is what is left to compute with"
+            .into(),
+        x_label: "round".into(),
+        y_label: "bits (log2)".into(),
+        log: [false; 2],
+        series,
+        spans: vec![],
+    };
+    let command = records.plan.command(AES);
+    (!plot.series.is_empty()).then(|| Figure {
+        id: "fig-aes-modulus".into(),
+        notes: vec![],
+        command,
+        plot: Plot::Line(plot),
+    })
+}
+
+/// Noise after each round, of the first run of a scheme over distinct primes.
+fn noise(records: &Records<'_>, id: &str, family: &str) -> Option<Figure> {
+    let wanted = |r: &&Value| r.text("scheme") == family && r.text("chain") == "rns";
+    let (job, r) = records.of(AES).map(|(job, s)| (job, &s.value)).find(|(_, r)| wanted(r))?;
+    let line =
+        |name: &str, key: &str, join| Series { name: name.into(), points: by_round(r, key), join };
+    let plot = LinePlot {
+        title: format!("Noise after each AES round: {}, {}", r.text("params"), r.text("method")),
+        description: "log2 of the bound on the noise and of the noise that was measured, after \
+                      the first round key and after each of the ten rounds"
+            .into(),
+        x_label: "round".into(),
+        y_label: "bits (log2)".into(),
+        log: [false; 2],
+        series: vec![
+            line("bound on the noise", "bound_after_each_round", Join::Straight),
+            line("measured noise", "noise_after_each_round", Join::Dots),
+        ],
+        spans: vec![],
+    };
+    Some(Figure { id: id.into(), notes: vec![], command: job.command(), plot: Plot::Line(plot) })
+}

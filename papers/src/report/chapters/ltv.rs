@@ -1,0 +1,109 @@
+//! Doröz, Hu and Sunar 2014: the tables by formula.
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::args::LtvTable;
+use crate::report::model::{Cell, Chapter, Column, Fields, Kind, Table, column};
+use crate::report::parts::add;
+use crate::report::records::Records;
+
+pub fn chapter(records: &Records<'_>) -> Chapter {
+    let mut chapter = Chapter::new(
+        "ltv",
+        "Doröz–Hu–Sunar",
+        "Doröz, Hu and Sunar 2014: Homomorphic AES evaluation using the modified LTV scheme",
+        &[
+            "Every figure of tables 1 to 7 as printed, by the paper's own formula, corrected \
+             where it slips, and as estimated today. **These parameters give no security**: LLL \
+             finds an NTRU key at such moduli. The scheme is here to be studied.",
+            "agrees: the formula rounds to what is printed; last digit: cut off instead of \
+             rounded; differs: neither, and the remark says why where that is known.",
+        ],
+    );
+    for table in LtvTable::value_variants() {
+        let group = GROUPS.iter().find(|group| group.strip_prefix("ltv-") == Some(table.name()));
+        if let Some(group) = group {
+            add(&mut chapter, one(records, group));
+        }
+    }
+    chapter
+}
+
+const GROUPS: [&str; 7] = [
+    "ltv-table-1",
+    "ltv-table-2",
+    "ltv-table-3",
+    "ltv-table-4",
+    "ltv-table-5",
+    "ltv-table-6",
+    "ltv-table-7",
+];
+const COLUMNS: [Column; 9] = [
+    column("", "figure", Kind::Text),
+    column("", "paper", Kind::Paper),
+    column("here", "by its formula", Kind::Here),
+    column("here", "corrected", Kind::Here),
+    column("here", "today", Kind::Here),
+    column("here", "measured", Kind::Here),
+    column("", "here ÷ paper", Kind::Relation),
+    column("", "agreement", Kind::Text),
+    column("", "remark", Kind::Text),
+];
+
+/// As many digits as the figures of a table ask for: Hermite factors differ in the fourth.
+fn figure(value: Option<f64>) -> Cell {
+    match value {
+        Some(v) if (1.0..1.1).contains(&v) => Cell::digits(value, 5),
+        Some(v) if v.fract() == 0.0 => Cell::exact(value),
+        _ => Cell::number(value),
+    }
+}
+
+/// A remark, with commands as they are called now: records keep what was written with them.
+fn remark(v: &Value) -> String {
+    v.text("").replace("`aes bench`", "`papers aes`")
+}
+
+fn one<'a>(records: &Records<'a>, group: &'a str) -> Table {
+    let found = records.of(group).next().map(|(_, stored)| &stored.value);
+    let row = |f: &Value| {
+        let columns =
+            ["paper", "formula", "corrected", "today", "measured"].map(|key| f.number(key));
+        // What the paper could have printed: its formula without the slip, else its formula, else
+        // what was measured.
+        let here = columns[2].or(columns[1]).or(columns[4]).or(columns[3]);
+        let [paper, formula, corrected, today, measured] = columns.map(figure);
+        let agreement = f.text("agreement").replace('-', " ");
+        let ratio = Cell::ratio(here, columns[0]);
+        vec![
+            Cell::text(f.text("what")),
+            paper,
+            formula,
+            corrected,
+            today,
+            measured,
+            ratio,
+            Cell::text(agreement),
+            Cell::text(f.text("note")),
+        ]
+    };
+    let rows = found.map_or_else(Vec::new, |r| r.list("figures").iter().map(row).collect());
+    let title = found.map_or_else(|| group.replace('-', " "), |r| r.text("title"));
+    let remarks: Vec<String> =
+        found.map_or_else(Vec::new, |r| r.list("remarks").iter().map(remark).collect());
+    let mut table = records.table(group, &title, &COLUMNS, rows, &[]);
+    table.notes.extend(remarks);
+    // Columns that a table has no use for.
+    let used: Vec<bool> = (0..COLUMNS.len())
+        .map(|c| table.rows.is_empty() || table.rows.iter().any(|r| !r[c].text.is_empty()))
+        .collect();
+    let kept = |c: &usize| used[*c];
+    table.columns = (0..COLUMNS.len()).filter(kept).map(|c| COLUMNS[c].clone()).collect();
+    table.rows = table
+        .rows
+        .into_iter()
+        .map(|r| r.into_iter().enumerate().filter(|(c, _)| kept(c)).map(|(_, cell)| cell).collect())
+        .collect();
+    table
+}

@@ -1,0 +1,120 @@
+//! `papers all`: every table of the papers, and a page that shows them.
+
+pub mod args;
+mod chapters;
+mod estimate;
+mod model;
+mod page;
+mod parts;
+mod plan;
+mod records;
+mod runner;
+mod store;
+
+use std::path::{Path, PathBuf};
+
+use everlevel::wire::file::{Existing, write_file};
+use everlevel_cli::console::args::Common;
+use everlevel_cli::console::errors::CliError;
+use everlevel_cli::console::files::of_file;
+use everlevel_cli::console::output::{emit, emit_json, table};
+use serde_json::json;
+
+use crate::record;
+use args::{AllArgs, matches};
+use estimate::Estimates;
+use plan::{Job, Plan};
+use records::Records;
+use store::Store;
+
+/// Where the report goes unless `--out` says otherwise.
+const OUT: &str = "report";
+
+/// Runs what is missing, and writes the page after each job.
+pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
+    if all.full && all.quick {
+        return Err(CliError::usage("--full and --quick: expected one of them"));
+    }
+    let plan = Plan::new(!all.full, common.threads);
+    let out = all.out.clone().unwrap_or_else(|| PathBuf::from(OUT));
+    let mut store = Store::open(&out, &all.records)?;
+    let wanted = |job: &Job| all.only.as_deref().is_none_or(|pattern| matches(pattern, &job.name));
+    if all.list {
+        return list(&plan, &store, &wanted, common);
+    }
+    if !plan.jobs.iter().any(&wanted) {
+        return Err(CliError::usage(
+            "--only: no job has such a name; `papers all --list` prints them",
+        ));
+    }
+    store.create()?;
+    write(&out, &plan, &store)?;
+    let failed = match all.no_run {
+        true => 0,
+        false => {
+            runner::run(&plan, &mut store, &wanted, common, &mut |store| write(&out, &plan, store))?
+        }
+    };
+    let summary = chapters::report(&Records::read(&plan, &store)).summary;
+    let shown = out.join("index.html").display().to_string();
+    if common.json {
+        emit_json(&json!({ "page": shown, "summary": summary }))?;
+    } else {
+        emit(&format!(
+            "{shown}: {} of {} jobs, {} of {} slots and blocks wrong",
+            summary.done, summary.jobs, summary.wrong, summary.checked
+        ))?;
+    }
+    match (failed, summary.wrong) {
+        (0, 0) => Ok(()),
+        (0, wrong) => {
+            Err(CliError::failure(format!("{wrong} slots or blocks are wrong: please report this")))
+        }
+        (failed, _) => {
+            Err(CliError::failure(format!("{failed} jobs failed: the page and {shown} say why")))
+        }
+    }
+}
+
+fn list(
+    plan: &Plan,
+    store: &Store,
+    wanted: &dyn Fn(&Job) -> bool,
+    common: &Common,
+) -> Result<(), CliError> {
+    let estimates = Estimates::new();
+    let jobs: Vec<&Job> = plan.jobs.iter().filter(|job| wanted(job)).collect();
+    let there = |job: &Job| {
+        store.find(&job.name).map(|stored| stored.elsewhere.unwrap_or_else(|| "here".into()))
+    };
+    if common.json {
+        let one = |job: &&Job| {
+            let seconds = estimates.of([*job].into_iter());
+            json!({ "name": job.name, "command": job.command(), "seconds": seconds, "record": there(job) })
+        };
+        return emit_json(&jobs.iter().map(one).collect::<Vec<_>>());
+    }
+    let row = |job: &&Job| {
+        let seconds = runner::duration(estimates.of([*job].into_iter()));
+        vec![job.name.clone(), seconds, there(job).unwrap_or_else(|| "none".into())]
+    };
+    let head = ["job", "about", "record"].map(String::from).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(jobs.iter().map(row)).collect();
+    let missing = jobs.iter().copied().filter(|job| there(job).is_none());
+    let left = runner::duration(estimates.of(missing.clone()));
+    emit(&format!(
+        "{}\n{} jobs, {} of them without record, about {left}",
+        table(&rows),
+        jobs.len(),
+        missing.count()
+    ))
+}
+
+/// The page, and what it shows as JSON.
+fn write(out: &Path, plan: &Plan, store: &Store) -> Result<(), CliError> {
+    let report = chapters::report(&Records::read(plan, store));
+    let index = out.join("index.html");
+    write_file(&index, page::page(&report).as_bytes(), Existing::Replace)
+        .map_err(of_file(&index))?;
+    record::write(out, "report", &report)
+}

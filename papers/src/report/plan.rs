@@ -1,0 +1,379 @@
+//! The jobs of a report: every row of every table, and what is measured beside them for the plots.
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+use everlevel_scheme::params::names;
+
+use crate::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
+use crate::chen_han::{formulas, tables as chen_han};
+use crate::ma_et_al::choice;
+use crate::ma_et_al::tables as ma_et_al;
+
+/// One run of the program, which makes one record.
+pub struct Job {
+    /// The record's name, without `.json`.
+    pub name: String,
+    /// The table or plot that it is for.
+    pub group: String,
+    /// What the progress calls it.
+    pub label: String,
+    /// The program.
+    pub program: Program,
+    /// Its arguments.
+    pub args: Vec<String>,
+}
+
+/// Whose command a job runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// `papers`: a table, AES, or the keys of the papers.
+    Papers,
+    /// `everlevel`: what is measured beside the tables.
+    Everlevel,
+}
+
+impl Program {
+    /// The program that has a command.
+    fn of(command: &str) -> Self {
+        match command {
+            "params" | "bench" | "explain" => Program::Everlevel,
+            _ => Program::Papers,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Program::Papers => "papers",
+            Program::Everlevel => "everlevel",
+        }
+    }
+}
+
+/// The commands of tables, which write their records themselves.
+const PAPERS: [&str; 3] = ["chen-han", "ma-et-al", "ltv"];
+
+impl Job {
+    /// Whether the program writes the record itself; else it prints it.
+    pub fn writes(&self) -> bool {
+        self.args.first().is_some_and(|a| PAPERS.contains(&a.as_str()))
+    }
+
+    /// The command that runs it, as it is typed.
+    pub fn command(&self) -> String {
+        format!("{} {}", self.program.name(), self.args.join(" "))
+    }
+}
+
+/// All jobs of a report.
+pub struct Plan {
+    /// Whether with small rings.
+    pub quick: bool,
+    /// The jobs, in the order in which they are run.
+    pub jobs: Vec<Job>,
+    commands: BTreeMap<String, String>,
+}
+
+/// Groups of jobs beside tables.
+pub const AES: &str = "aes";
+/// Measured bootstrappings of sets.
+pub const BOOTSTRAP: &str = "bootstrap";
+/// Noise and capacity along a bootstrapping.
+pub const EXPLAIN: &str = "explain";
+/// What follows from sets.
+pub const CARD: &str = "card";
+/// The keys of the papers.
+pub const SECURITY: &str = "security-papers";
+
+/// The number of threads that a measurement is repeated with: all.
+pub const ALL_THREADS: &str = "all";
+/// The set whose bootstrapping is measured with one thread and with all.
+pub const fn scaled_set(quick: bool) -> &'static str {
+    if quick { "insecure_bgv-65537-n11" } else { "bgv-65537-n15" }
+}
+
+/// Sets whose bootstrapping is measured.
+const BOOTSTRAPPED: [&str; 11] = [
+    "bgv-65537-n15",
+    "bgv-65537-n16",
+    "bgv-786433-n16",
+    "bfv-127-n14",
+    "bfv-257-n14",
+    "bfv-257-n15",
+    "bfv-127e2-n15",
+    "bfv-257e2-n15",
+    "bfv-127e3-n15",
+    "bgv-2-m42799",
+    "bgv-8191-m45193",
+];
+const BOOTSTRAPPED_QUICK: [&str; 7] = [
+    "insecure_bgv-65537-n11",
+    "insecure_bfv-65537-n11",
+    "insecure_bgv-786433-n11",
+    "insecure_bgv-127-n8",
+    "insecure_bgv-257-n8",
+    "insecure_bfv-257-n8",
+    "insecure_bfv-127e2-n8",
+];
+const EXPLAINED: [&str; 2] = ["bgv-65537-n15", "bfv-127-n14"];
+const EXPLAINED_QUICK: [&str; 2] = ["insecure_bgv-65537-n11", "insecure_bfv-127e2-n8"];
+
+/// Runs of AES: set, chain (of LTV; else BGV), method, threads.
+const AES_RUNS: [(&str, Option<&str>, &str, &str); 14] = [
+    ("aes-bgv-leveled", None, "packed", "1"),
+    ("aes-bgv-leveled", None, "byte-sliced", "1"),
+    ("aes-bgv-leveled", None, "byte-sliced", "2"),
+    ("aes-bgv-refreshed", None, "packed", "1"),
+    ("papers/params/aes-bits.json", None, "bit-sliced", "2"),
+    ("ltv-32768", Some("rns"), "bit-sliced", "1"),
+    ("ltv-32768", Some("rns"), "bit-sliced", "2"),
+    ("ltv-32768", Some("rns"), "byte-sliced", "2"),
+    ("ltv-32768", Some("prime-power"), "bit-sliced", "1"),
+    ("ltv-32768", Some("prime-power"), "bit-sliced", "2"),
+    ("ltv-32768", Some("prime-power"), "byte-sliced", "2"),
+    ("ltv-27000", Some("rns"), "bit-sliced", "1"),
+    ("ltv-27000", Some("rns"), "bit-sliced", "2"),
+    ("ltv-27000", Some("prime-power"), "bit-sliced", "2"),
+];
+const AES_RUNS_QUICK: [(&str, Option<&str>, &str); 4] = [
+    ("insecure_aes-m4947", None, "packed"),
+    ("insecure_aes-m4947", None, "byte-sliced"),
+    ("insecure_ltv-2-m255", Some("rns"), "bit-sliced"),
+    ("insecure_ltv-2-m255", Some("rns"), "byte-sliced"),
+];
+
+impl Plan {
+    /// All jobs; `threads` are asked of those that do not have a number of their own.
+    pub fn new(quick: bool, threads: Option<u16>) -> Self {
+        let mut plan = Plan { quick, jobs: Vec::new(), commands: BTreeMap::new() };
+        plan.chen_han();
+        plan.ma_et_al();
+        for table in LtvTable::value_variants() {
+            let group = group_of("ltv", table.name());
+            plan.add(&group, &["ltv", table.name(), "--threads", "1"], group.clone(), &[]);
+        }
+        plan.aes();
+        plan.add(SECURITY, &["security"], SECURITY.into(), &[]);
+        for name in names().filter(|name| !name.starts_with("insecure_")) {
+            plan.add(CARD, &["params", "datasheet"], format!("card-{name}"), &[name]);
+        }
+        plan.bootstraps();
+        if let Some(threads) = threads {
+            for job in plan.jobs.iter_mut().filter(|job| !job.args.iter().any(|a| a == "--threads"))
+            {
+                job.args.extend(["--threads".into(), threads.to_string()]);
+            }
+        }
+        plan
+    }
+
+    /// The jobs of a group.
+    pub fn of<'a>(&'a self, group: &'a str) -> impl Iterator<Item = &'a Job> {
+        self.jobs.iter().filter(move |job| job.group == group)
+    }
+
+    /// The command that runs a whole group.
+    pub fn command(&self, group: &str) -> String {
+        self.commands.get(group).cloned().unwrap_or_default()
+    }
+
+    fn add(&mut self, group: &str, base: &[&str], name: String, own: &[&str]) {
+        let words = |words: &[&str]| words.iter().map(|w| (*w).to_string()).collect::<Vec<_>>();
+        let program = Program::of(base[0]);
+        self.commands.entry(group.into()).or_insert_with(|| {
+            let own = general(own);
+            let mut parts = vec![program.name()];
+            parts.extend(base);
+            if PAPERS.contains(&base[0]) {
+                parts.push("--out papers/results");
+            } else {
+                parts.extend([own.as_str(), "--json"]);
+            }
+            parts.retain(|part| !part.is_empty());
+            parts.join(" ")
+        });
+        let args = [words(base), words(own)].concat();
+        // Options of all jobs, and the names of those of one, say little.
+        let base = base.iter().take_while(|w| !w.starts_with("--"));
+        let label: Vec<&str> =
+            base.chain(own.iter().filter(|w| !w.starts_with("--"))).copied().collect();
+        self.jobs.push(Job { name, group: group.into(), label: label.join(" "), program, args });
+    }
+
+    /// The options of a size: small rings, or one thread and so many runs.
+    fn sized(&self, runs: &'static str) -> Vec<&'static str> {
+        if self.quick { vec!["--quick"] } else { vec!["--threads", "1", "--runs", runs] }
+    }
+
+    fn suffix(&self) -> &'static str {
+        if self.quick { "-quick" } else { "" }
+    }
+
+    fn chen_han(&mut self) {
+        for table in ChenHanTable::value_variants() {
+            let group = group_of("chen-han", table.name());
+            let base = ["chen-han", table.name()];
+            let rows = match table {
+                ChenHanTable::Table1 => formulas::ROWS[0],
+                ChenHanTable::Table2 => formulas::ROWS[1],
+                ChenHanTable::Table3 => chen_han::TABLE_3.len(),
+                ChenHanTable::Table4 => chen_han::TABLE_4.len(),
+                ChenHanTable::Table5 => chen_han::TABLE_5.len(),
+            };
+            let runs = if *table == ChenHanTable::Table4 { "1" } else { "3" };
+            let options = match table {
+                ChenHanTable::Table1 | ChenHanTable::Table2 => vec![],
+                _ => self.sized(runs),
+            };
+            let (base, suffix) = ([&base[..], &options].concat(), self.suffix());
+            for row in 1..=rows {
+                let (stem, row) = (format!("{group}-row-{row}"), row.to_string());
+                let own = ["--row", &row];
+                match table {
+                    ChenHanTable::Table1 | ChenHanTable::Table2 => {
+                        self.add(&group, &base, stem, &own)
+                    }
+                    ChenHanTable::Table3 => {
+                        self.add(&group, &base, format!("{stem}{suffix}"), &own)
+                    }
+                    ChenHanTable::Table4 | ChenHanTable::Table5 => {
+                        // Scale-invariant products throughout are what the paper had; they are
+                        // recorded for slim bootstrapping at full size.
+                        let both = *table == ChenHanTable::Table5 && !self.quick;
+                        let arithmetics: &[&str] =
+                            if both { &["mixed", "bfv"] } else { &["mixed"] };
+                        for secret in [Variant::Main128.name(), Variant::Encapsulated.name()] {
+                            for arithmetic in arithmetics {
+                                let own =
+                                    [&own[..], &["--secret", secret, "--arithmetic", arithmetic]]
+                                        .concat();
+                                self.add(
+                                    &group,
+                                    &base,
+                                    format!("{stem}-{secret}-{arithmetic}{suffix}"),
+                                    &own,
+                                );
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn ma_et_al(&mut self) {
+        for table in MaEtAlTable::value_variants() {
+            let group = group_of("ma-et-al", table.name());
+            let base = ["ma-et-al", table.name()];
+            match table {
+                MaEtAlTable::Degrees => {
+                    for row in 1..=ma_et_al::sets().len() {
+                        self.add(
+                            &group,
+                            &base,
+                            format!("{group}-row-{row}"),
+                            &["--row", &row.to_string()],
+                        );
+                    }
+                }
+                MaEtAlTable::Table4 => self.add(&group, &base, group.clone(), &[]),
+                MaEtAlTable::Table6 | MaEtAlTable::Thin => {
+                    let base = [&base[..], &self.sized("1")].concat();
+                    for set in choice::usual() {
+                        let (name, suffix) = (set.name(), self.suffix());
+                        self.add(
+                            &group,
+                            &base,
+                            format!("{group}-{name}{suffix}"),
+                            &["--set", name.trim_start_matches("ma-")],
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn aes(&mut self) {
+        let base = ["aes"];
+        let options = |chain: Option<&'static str>| match chain {
+            Some(chain) => vec!["--scheme", "ltv", "--chain", chain, "--insecure-research"],
+            None => vec!["--scheme", "bgv", "--insecure-research"],
+        };
+        if self.quick {
+            for (set, chain, method) in AES_RUNS_QUICK {
+                let own = [&options(chain)[..], &["--params", set, "--method", method]].concat();
+                self.add(AES, &base, format!("aes-{set}-{method}-quick"), &own);
+            }
+            return;
+        }
+        for (set, chain, method, threads) in AES_RUNS {
+            let own =
+                [&options(chain)[..], &["--params", set, "--method", method, "--threads", threads]]
+                    .concat();
+            let short = set
+                .trim_start_matches("papers/params/")
+                .trim_end_matches(".json")
+                .trim_start_matches("aes-");
+            let chain = chain.map_or_else(String::new, |chain| format!("{chain}-"));
+            self.add(AES, &base, format!("aes-{short}-{chain}{method}-{threads}"), &own);
+        }
+    }
+
+    fn bootstraps(&mut self) {
+        let (sets, explained): (&[&str], _) = if self.quick {
+            (&BOOTSTRAPPED_QUICK, EXPLAINED_QUICK)
+        } else {
+            (&BOOTSTRAPPED, EXPLAINED)
+        };
+        let base = ["bench", "bootstrap", "--runs", "3", "--insecure-research"];
+        for set in sets {
+            self.add(
+                BOOTSTRAP,
+                &base,
+                format!("bootstrap-{set}-threads-1"),
+                &["--params", set, "--threads", "1"],
+            );
+        }
+        let scaled = scaled_set(self.quick);
+        self.add(
+            BOOTSTRAP,
+            &base,
+            format!("bootstrap-{scaled}-threads-{ALL_THREADS}"),
+            &["--params", scaled],
+        );
+        for set in explained {
+            self.add(
+                EXPLAIN,
+                &["explain", "bootstrap", "--insecure-research"],
+                format!("explain-bootstrap-{set}"),
+                &["--params", set],
+            );
+        }
+    }
+}
+
+/// Options with names for their values.
+fn general(own: &[&str]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    let mut option = "set";
+    for word in own {
+        match word.strip_prefix("--") {
+            Some(name) => {
+                option = name;
+                words.push((*word).into());
+            }
+            None => words.push(match option {
+                "params" => "SET".into(),
+                "threads" => "K".into(),
+                other => other.to_uppercase(),
+            }),
+        }
+    }
+    words.join(" ")
+}
+
+/// The group of a table: its name for records and for the page.
+fn group_of(paper: &str, table: &str) -> String {
+    format!("{paper}-{table}")
+}

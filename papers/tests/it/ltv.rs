@@ -1,0 +1,179 @@
+//! `papers ltv`: the paper's digits where it is right, the corrected ones where it slips, and
+//! the records in papers/results.
+
+use std::path::Path;
+
+use crate::common::{json, papers, success};
+use serde_json::Value;
+
+fn figures(table: usize) -> Vec<Value> {
+    let chapter = json(&["ltv", &format!("table-{table}")]);
+    chapter["figures"].as_array().expect("figures").clone()
+}
+
+fn figure<'a>(figures: &'a [Value], what: &str) -> &'a Value {
+    figures.iter().find(|f| f["what"] == what).unwrap_or_else(|| panic!("no figure {what}"))
+}
+
+fn value(figure: &Value, column: &str) -> f64 {
+    figure[column].as_f64().unwrap_or_else(|| panic!("{figure} has no {column}"))
+}
+
+fn count(figures: &[Value], agreement: &str) -> usize {
+    figures.iter().filter(|f| f["agreement"] == agreement).count()
+}
+
+#[test]
+fn table_1_has_the_digits_of_the_paper() {
+    let figures = figures(1);
+    assert_eq!(
+        (figures.len(), count(&figures, "agrees"), count(&figures, "last-digit")),
+        (15, 11, 4)
+    );
+}
+
+#[test]
+fn table_2_is_broken_by_lll_today() {
+    let figures = figures(2);
+    for (n, paper) in [(28340, 70.0), (28940, 80.0), (30140, 100.0), (31300, 120.0), (32768, 144.0)]
+    {
+        let figure = figure(&figures, &format!("bits at n = {n}, log q = 1024"));
+        assert!(value(figure, "paper") == paper && value(figure, "today") < 45.0, "{figure}");
+        assert!(figure["note"].as_str().unwrap().starts_with("β = 2 "), "{figure}");
+    }
+}
+
+#[test]
+fn table_3_is_met_by_the_simulator() {
+    let figures = figures(3);
+    assert_eq!(figures.len(), 30);
+    for figure in &figures {
+        // For 64 bits the table of nodes ends above the block sizes that are best.
+        let tolerance =
+            if figure["what"].as_str().unwrap().ends_with("2^64 nodes") { 6e-4 } else { 1e-4 };
+        assert!((value(figure, "formula") - value(figure, "paper")).abs() < tolerance, "{figure}");
+    }
+}
+
+#[test]
+fn table_4_is_corrected() {
+    let figures = figures(4);
+    let rows = [
+        (12, 159.5, 36.2),
+        (13, 315.0, 37.4),
+        (14, 626.0, 38.8),
+        (15, 1247.9, 40.4),
+        (16, 2491.9, 42.2),
+        (17, 4979.8, 44.1),
+    ];
+    for (log_n, log_q, as_printed) in rows {
+        let at = |what: &str| figure(&figures, &format!("n = 2^{log_n}: {what}"));
+        let modulus = at("log q at δ = 1.0066");
+        assert!(
+            (value(modulus, "formula") - log_q).abs() < 0.06 && modulus["agreement"] == "differs",
+            "{modulus}"
+        );
+        let cut = at("bits to cut, worst case");
+        assert!(
+            cut["note"].as_str().unwrap().starts_with(&format!("{as_printed} "))
+                && cut["agreement"] == "differs",
+            "{cut}"
+        );
+        assert_eq!(f64::round(as_printed), value(cut, "paper"));
+        // The levels follow from what is printed.
+        assert!(
+            ["worst", "average"]
+                .iter()
+                .all(|case| at(&format!("levels, {case} case"))["agreement"] == "agrees")
+        );
+    }
+    let failure = figure(&figures, "log2 of failure at α = 7, n = 2^14");
+    assert!((value(failure, "formula") + 24.5).abs() < 0.05 && failure["agreement"] == "differs");
+}
+
+#[test]
+fn table_5_says_what_its_sets_are_worth() {
+    let figures = figures(5);
+    for (n, noise, failure, bits) in [(27000, 12.7, -34.8, 50.6), (32768, 12.8, -34.5, 76.8)] {
+        let at = |what: &str| figure(&figures, &format!("n = {n}: {what}"));
+        assert!(
+            (value(at("log2 of the stable noise times α = 8"), "corrected") - noise).abs() < 0.05
+        );
+        assert!((value(at("log2 of failure at α = 8"), "formula") - failure).abs() < 0.05);
+        assert!((value(at("bits of security"), "formula") - bits).abs() < 0.05);
+        assert!(value(at("bits of security"), "today") < 45.0);
+        assert_eq!(value(at("block size that breaks it"), "today"), 2.0);
+        assert!(
+            ["bits cut by a level", "slots", "seconds a block"]
+                .iter()
+                .all(|what| at(what)["agreement"] == "agrees")
+        );
+    }
+}
+
+#[test]
+fn table_6_has_the_sizes_of_the_paper() {
+    let figures = figures(6);
+    for (n, original, optimized) in [(27000, 67.4, 4.755), (32768, 87.3, 6.162)] {
+        let at = |what: &str| figure(&figures, &format!("n = {n}: GiB {what}"));
+        assert!(
+            (value(at("with a key for each level, polynomials"), "formula") - original).abs()
+                < 0.05
+        );
+        assert!((value(at("with one key, polynomials"), "formula") - optimized).abs() < 0.001);
+        assert_eq!(at("with a key for each level, polynomials")["agreement"], "agrees");
+        let transformed = at("with one key, transformed");
+        assert!((value(transformed, "formula") / value(transformed, "paper") - 1.0).abs() < 0.05);
+    }
+}
+
+#[test]
+fn table_7_has_its_columns_in_place() {
+    let figures = figures(7);
+    for (what, printed, corrected) in
+        [("products, YASHE", 6.0, 216.0), ("products, YASHE'", 216.0, 6.0)]
+    {
+        let figure = figure(&figures, what);
+        assert_eq!((value(figure, "formula"), value(figure, "corrected")), (printed, corrected));
+    }
+}
+
+#[test]
+fn rows_are_chosen_and_refused() {
+    let all = figures(6);
+    let second = json(&["ltv", "table-6", "--row", "2"]);
+    let expected: Vec<Value> = all.into_iter().filter(|f| f["row"] == 2).collect();
+    assert_eq!(second["figures"], Value::from(expected));
+    let text = success(&["ltv", "table-1", "--row", "3"]);
+    assert!(text.contains("1.0027") && !text.contains("1.0441"), "{text}");
+    let refused = papers(&["ltv", "table-1", "--row", "6"]);
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.status.code() == Some(2) && message.contains("rows 1 to 5"), "{message}");
+}
+
+/// What is recorded in papers/results is what is computed now, but for what was measured.
+#[test]
+fn the_records_are_current() {
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../papers/results"));
+    for table in 1..=7 {
+        let name = format!("ltv-table-{table}.json");
+        let text = std::fs::read_to_string(directory.join(&name))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let record: Value = serde_json::from_str(&text).expect("a record");
+        let recorded = record["figures"].as_array().expect("figures");
+        for now in figures(table) {
+            let then = figure(recorded, now["what"].as_str().unwrap());
+            for column in ["paper", "formula", "corrected", "today"] {
+                let close = match (now[column].as_f64(), then[column].as_f64()) {
+                    (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+                    (a, b) => a == b,
+                };
+                assert!(
+                    close,
+                    "{name}: {column} of {now} was {then}: run papers ltv \
+                     table-{table} --out papers/results"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! `papers all`: the plan, resumption, and the page, also as a browser sees it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::common::{json, papers, usage};
+use serde_json::{Value, json as object};
+
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+fn records(path: &str) -> String {
+    format!("{SOURCES}/{path}")
+}
+
+/// Runs `papers all` into a directory; returns the exit code and what was printed.
+fn all(out: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let out = out.to_str().unwrap();
+    let run = papers(&[&["all", "--out", out], args].concat());
+    let text =
+        String::from_utf8_lossy(&run.stdout).into_owned() + &String::from_utf8_lossy(&run.stderr);
+    (run.status.code(), text)
+}
+
+fn names(list: &Value) -> BTreeSet<String> {
+    list.as_array().unwrap().iter().map(|job| job["name"].as_str().unwrap().to_string()).collect()
+}
+
+fn report(out: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(out.join("report.json")).unwrap()).unwrap()
+}
+
+/// What the program offers as tables of a paper, by its own help.
+fn offered(paper: &str) -> Vec<String> {
+    let help = papers(&[paper, "--help"]);
+    let help = String::from_utf8(help.stdout).unwrap();
+    let values = help
+        .split("Possible values:")
+        .nth(1)
+        .expect("possible values")
+        .split("Options:")
+        .next()
+        .unwrap();
+    values
+        .lines()
+        .filter_map(|l| Some(l.trim().strip_prefix("- ")?.split(':').next()?.to_string()))
+        .collect()
+}
+
+#[test]
+fn the_plan_has_every_table_and_every_recorded_row() {
+    let quick = names(&json(&["all", "--list", "--out", "none"]));
+    let full = names(&json(&["all", "--full", "--list", "--out", "none"]));
+    let help = String::from_utf8(papers(&["--help"]).stdout).unwrap();
+    let tables_of: Vec<&str> =
+        ["chen-han", "ma-et-al", "ltv"].into_iter().filter(|p| help.contains(p)).collect();
+    assert_eq!(tables_of.len(), 3, "{help}");
+    let mut tables = 0;
+    for paper in tables_of {
+        for table in offered(paper) {
+            let stem = format!("{paper}-{table}");
+            for plan in [&quick, &full] {
+                assert!(
+                    plan.iter().any(|name| *name == stem || name.starts_with(&format!("{stem}-"))),
+                    "{stem}"
+                );
+            }
+            tables += 1;
+        }
+    }
+    assert_eq!(tables, 5 + 4 + 7);
+    // What is recorded is a job, but for what was tried beside the tables.
+    let recorded = |directory: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(records(directory))
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap());
+        entries.filter_map(|file| file.strip_suffix(".json").map(String::from)).collect()
+    };
+    for name in recorded("papers/results/quick") {
+        assert!(quick.contains(&name), "{name} is no job");
+    }
+    let beside =
+        ["chen-han-table-4-row-1-encapsulated-mixed-paterson_stockmeyer", "ltv-table-2-experiment"];
+    for name in recorded("papers/results") {
+        assert!(
+            full.contains(&name) || beside.contains(&name.as_str()) || name.starts_with("compare-"),
+            "{name} is no job"
+        );
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    assert!(usage(&["all", "--full", "--quick", "--list"]).contains("one of them"));
+    assert!(usage(&["all", "--row", "1", "--list"]).contains("--row"));
+    assert!(
+        usage(&["all", "--records", "no/such/directory", "--list"]).contains("no such directory")
+    );
+    let out = tempfile::tempdir().unwrap();
+    assert_eq!(all(out.path(), &["--only", "nothing-of-that-name"]).0, Some(2));
+}
+
+#[test]
+fn runs_resume_where_they_ended() {
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path();
+    let journal = || -> Value {
+        serde_json::from_str(&std::fs::read_to_string(out.join("journal.json")).unwrap()).unwrap()
+    };
+    let entered = || journal().as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    // As if interrupted after two of five.
+    for row in ["1", "2"] {
+        assert_eq!(all(out, &["--only", &format!("ma-et-al-degrees-row-{row}")]).0, Some(0));
+    }
+    assert_eq!(entered(), ["ma-et-al-degrees-row-1", "ma-et-al-degrees-row-2"]);
+    let (code, text) = all(out, &["--only", "ma-et-al-degrees"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(
+        text.contains("[1/3] ma-et-al degrees") && text.contains("left") && !text.contains("/5]"),
+        "{text}"
+    );
+    assert_eq!(entered().len(), 5);
+    // Nothing is left.
+    assert!(all(out, &["--only", "ma-et-al-degrees"]).1.contains(" 0 to run"));
+    // A record that is broken, and one of another version, are made again.
+    std::fs::write(out.join("records/ma-et-al-degrees-row-4.json"), "[{\"row\": 4,").unwrap();
+    let mut old = journal();
+    old["ma-et-al-degrees-row-5"]["version"] = "0.0.1".into();
+    std::fs::write(out.join("journal.json"), old.to_string()).unwrap();
+    let (code, text) = all(out, &["--only", "ma-et-al-degrees"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains(" 2 to run"), "{text}");
+    let rows: Value = serde_json::from_str(
+        &std::fs::read_to_string(out.join("records/ma-et-al-degrees-row-4.json")).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(rows[0]["row"], 4);
+    let shown = report(out);
+    assert_eq!(
+        (shown["summary"]["done"].as_u64(), shown["summary"]["failed"].as_array().map(Vec::len)),
+        (Some(5), Some(0))
+    );
+}
+
+#[test]
+fn failures_are_told_and_the_rest_is_run() {
+    let out = tempfile::tempdir().unwrap();
+    let out = out.path();
+    // A directory where a record should go.
+    std::fs::create_dir_all(out.join("records/ma-et-al-degrees-row-1.json/x")).unwrap();
+    let (code, text) = all(out, &["--only", "ma-et-al-degrees"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("failed: "), "{text}");
+    let summary = report(out)["summary"].clone();
+    assert_eq!(
+        (summary["done"].as_u64(), summary["failed"][0][0].as_str()),
+        (Some(4), Some("ma-et-al-degrees-row-1"))
+    );
+    assert!(
+        std::fs::read_to_string(out.join("index.html"))
+            .unwrap()
+            .contains("<b>ma-et-al-degrees-row-1</b> failed")
+    );
+}
+
+#[test]
+fn peers_are_shown_where_they_were_measured() {
+    let (out, peers) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let row = object!({ "what": "multiply <and> relinearize", "params": {"n": 32768}, "seconds": 0.029, "ours_seconds": 0.012, "ratio": 0.41, "note": "" });
+    let peer = object!({ "name": "x", "peer": "Peer", "version": "1.2", "rows": [row], "circumstances": {"date": "2026-01-01", "cpu": "a processor"} });
+    std::fs::write(peers.path().join("compare-x.json"), peer.to_string()).unwrap();
+    let (code, text) = all(out.path(), &["--no-run", "--records", peers.path().to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{text}");
+    let page = std::fs::read_to_string(out.path().join("index.html")).unwrap();
+    assert!(
+        page.contains("Peer 1.2")
+            && page.contains("multiply &lt;and&gt; relinearize")
+            && page.contains("0.414")
+    );
+}
+
+/// The page of papers/report shows the records of papers/results. EVERLEVEL_UPDATE_REPORT=1 writes
+/// it anew.
+#[test]
+fn the_page_in_the_sources_is_current() {
+    let out = tempfile::tempdir().unwrap();
+    let kept = PathBuf::from(records("papers/report/index.html"));
+    let made = |out: &Path| {
+        let run = Command::new(env!("CARGO_BIN_EXE_papers"))
+            .args(["all", "--full", "--no-run", "--records", "papers/results", "--out"])
+            .arg(out)
+            .current_dir(SOURCES)
+            .output()
+            .expect("the program starts");
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        std::fs::read_to_string(out.join("index.html")).unwrap()
+    };
+    let page = made(out.path());
+    if std::env::var_os("EVERLEVEL_UPDATE_REPORT").is_some() {
+        std::fs::write(&kept, &page).unwrap();
+    }
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    assert!(
+        std::fs::read_to_string(&kept).unwrap_or_default() == page,
+        "{} does not show what is in papers/results: run this test with EVERLEVEL_UPDATE_REPORT=1",
+        kept.display()
+    );
+}
+
+/// A Chromium: EVERLEVEL_CHROMIUM, or one in PATH.
+fn chromium() -> Option<PathBuf> {
+    if let Some(given) = std::env::var_os("EVERLEVEL_CHROMIUM") {
+        return Some(given.into());
+    }
+    let path = std::env::var_os("PATH")?;
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    std::env::split_paths(&path).flat_map(|d| names.map(|n| d.join(n))).find(|p| p.is_file())
+}
+
+/// What the page's own script found out after it was loaded.
+fn opened(chromium: &Path, url: &str) -> Vec<(String, String)> {
+    let profile = tempfile::tempdir().unwrap();
+    let run = Command::new(chromium)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--virtual-time-budget=5000",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .args(["--window-size=1280,800", url])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the browser starts");
+    let dom = String::from_utf8_lossy(&run.stdout).into_owned();
+    let tag = dom.split("<html").nth(1).and_then(|t| t.split('>').next());
+    let tag = tag.unwrap_or_else(|| panic!("no page: {}", String::from_utf8_lossy(&run.stderr)));
+    let attributes = tag.split("data-").skip(1).filter_map(|a| a.split_once("=\""));
+    attributes
+        .map(|(k, v)| (k.to_string(), v.split('"').next().unwrap_or_default().to_string()))
+        .collect()
+}
+
+/// The page as on a phone: windows have a least width, frames have none. What the page found out
+/// becomes the outer one's.
+fn framed(page: &str) -> String {
+    let inner = page.replace('&', "&amp;").replace('"', "&quot;");
+    let copy = "Object.assign(document.documentElement.dataset, \
+                this.contentDocument.documentElement.dataset)";
+    format!(
+        "<!doctype html><html><body><iframe style=\"width:390px;height:800px;border:0\" \
+         onload=\"{copy}\" srcdoc=\"{inner}\"></iframe></body></html>"
+    )
+}
+
+#[test]
+fn a_browser_shows_every_table_and_plot() {
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium");
+        return;
+    };
+    let out = tempfile::tempdir().unwrap();
+    let papers = records("papers/results");
+    // What is not recorded is run: bootstrappings, AES and histories of toys.
+    let (code, text) = all(out.path(), &["--records", &papers]);
+    assert_eq!(code, Some(0), "{text}");
+    let shown = report(out.path());
+    let (mut plots, mut tables) = (BTreeSet::new(), BTreeSet::new());
+    for part in
+        shown["chapters"].as_array().unwrap().iter().flat_map(|c| c["parts"].as_array().unwrap())
+    {
+        let kind = if part["part"] == "table" { &mut tables } else { &mut plots };
+        assert!(kind.insert(part["id"].as_str().unwrap().to_string()), "{} twice", part["id"]);
+    }
+    for id in EXPECTED_PLOTS {
+        assert!(plots.contains(id), "{id} is missing: {plots:?}");
+    }
+    assert!(
+        shown["summary"]["missing"].as_array().unwrap().is_empty()
+            && shown["summary"]["wrong"] == 0,
+        "{}",
+        shown["summary"]
+    );
+    tables.insert("machines".into());
+    // Ratios of small rings are left out; those of recorded peers are there.
+    if !shown["summary"]["times"].as_array().unwrap().is_empty() {
+        tables.insert("times".into());
+    }
+    let mut grounds = BTreeSet::new();
+    let page = out.path().join("index.html");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let phone = out.path().join("phone.html");
+    std::fs::write(&phone, framed(&text)).unwrap();
+    let dark_phone = out.path().join("dark-phone.html");
+    std::fs::write(&dark_phone, framed(&text.replacen("<html ", "<html data-theme=\"dark\" ", 1)))
+        .unwrap();
+    for (page, query, width) in [
+        (&page, "", "1280"),
+        (&page, "?theme=dark", "1280"),
+        (&phone, "", "390"),
+        (&dark_phone, "", "390"),
+    ] {
+        let found = opened(&chromium, &format!("file://{}{query}", page.display()));
+        let of = |key: &str| found.iter().find(|(k, _)| k == key).map_or("", |(_, v)| v.as_str());
+        let ids = |key: &str| {
+            of(key)
+                .split(' ')
+                .filter(|id| !id.is_empty())
+                .map(String::from)
+                .collect::<BTreeSet<_>>()
+        };
+        assert_eq!(of("width"), width, "{query}: the window is not as wide as it should be");
+        assert_eq!(of("errors"), "0", "{query} {width}: {found:?}");
+        assert_eq!(ids("plots"), plots, "{query} {width}");
+        assert_eq!(ids("tables"), tables, "{query} {width}");
+        assert_eq!(of("overflow"), "0", "{query} {width}: the page is wider than its window");
+        grounds.insert(of("ground").to_string());
+    }
+    assert_eq!(grounds.len(), 2, "light and dark: {grounds:?}");
+}
+
+/// Of the quick plan.
+const EXPECTED_PLOTS: [&str; 18] = [
+    "fig-products",
+    "fig-depth",
+    "fig-degrees",
+    "fig-ma-et-al-capacity",
+    "fig-ma-et-al-time",
+    "fig-aes-modulus",
+    "fig-aes-noise-bgv",
+    "fig-aes-noise-ltv",
+    "fig-stages",
+    "fig-pipeline-1",
+    "fig-pipeline-2",
+    "fig-noise-1",
+    "fig-noise-2",
+    "fig-scaling-n",
+    "fig-scaling-r",
+    "fig-scaling-threads",
+    "fig-security",
+    "fig-security-papers",
+];

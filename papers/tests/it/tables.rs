@@ -1,0 +1,245 @@
+//! Tables: quick runs against what is recorded in papers/results/quick, and what is printed.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Map, Value};
+
+use crate::common::{file, json, success};
+
+/// The papers' tables with their numbers of rows.
+const TABLES: [(&str, &str, usize); 8] = [
+    ("chen-han", "table-1", 11),
+    ("chen-han", "table-2", 9),
+    ("chen-han", "table-3", 6),
+    ("chen-han", "table-4", 4),
+    ("chen-han", "table-5", 6),
+    ("ma-et-al", "degrees", 5),
+    ("ma-et-al", "table-6", 12),
+    ("ma-et-al", "thin", 12),
+];
+
+/// The sets of Ma et al. that are run, in the order of the rows.
+const SETS: [&str; 12] =
+    ["I", "I-A", "II", "II-A", "III", "III-A", "IV", "IV-A", "IV-B", "V", "V-A", "V-B"];
+
+/// Tables whose rows are several lines, computed without encryption.
+fn is_computed(table: &str) -> bool {
+    matches!(table, "table-1" | "table-2" | "degrees")
+}
+
+/// What differs between runs and machines.
+const VOLATILE: [&str; 13] = [
+    "seconds",
+    "seconds_median",
+    "seconds_min",
+    "seconds_linear",
+    "seconds_digits",
+    "seconds_total",
+    "throughput",
+    "speedup",
+    "table_seconds",
+    "key_seconds",
+    "peak_memory_bytes",
+    "seed",
+    "circumstances",
+];
+
+/// A record without what differs between runs.
+fn stable(record: &Value) -> Value {
+    match record {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(key, _)| !VOLATILE.contains(&key.as_str()));
+            Value::Object(
+                kept.map(|(key, value)| (key.clone(), stable(value))).collect::<Map<_, _>>(),
+            )
+        }
+        Value::Array(items) => Value::Array(items.iter().map(stable).collect()),
+        other => other.clone(),
+    }
+}
+
+/// Equal, numbers up to the last digits that a mathematical library may differ in.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(k, x)| b.get(k).is_some_and(|y| same(x, y)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(x, y)| same(x, y))
+        }
+        (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(b.abs()),
+            _ => false,
+        },
+        _ => a == b,
+    }
+}
+
+fn wrong_slots(record: &Value) -> u64 {
+    let of = |r: &Value| r["wrong_slots"].as_u64().expect("wrong_slots");
+    record["methods"].as_array().map_or_else(|| of(record), |methods| methods.iter().map(of).sum())
+}
+
+fn recorded_directory() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../papers/results/quick"))
+}
+
+/// The file that a record is kept in: `record` is one run, or all lines of a computed row.
+fn file_name(paper: &str, table: &str, row: usize, record: &Value) -> String {
+    match (record["variant"].as_str(), record["arithmetic"].as_str()) {
+        (Some(variant), Some(arithmetic)) => {
+            format!("{paper}-{table}-row-{row}-{variant}-{arithmetic}-quick.json")
+        }
+        _ if is_computed(table) => format!("{paper}-{table}-row-{row}.json"),
+        _ if paper == "ma-et-al" => {
+            format!("{paper}-{table}-{}-quick.json", record["set"].as_str().expect("a set"))
+        }
+        _ => format!("{paper}-{table}-row-{row}-quick.json"),
+    }
+}
+
+/// One row of every table, chosen at random, gives what was recorded. EVERLEVEL_UPDATE_RESULTS=1
+/// records all rows anew instead; EVERLEVEL_TEST_SEED repeats a choice.
+#[test]
+fn quick_runs_give_what_was_recorded() {
+    let directory = recorded_directory();
+    if std::env::var_os("EVERLEVEL_UPDATE_RESULTS").is_some() {
+        for (paper, table, _) in TABLES {
+            success(&[paper, table, "--quick", "--out", directory.to_str().unwrap()]);
+        }
+        return;
+    }
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as usize;
+    let seed = std::env::var("EVERLEVEL_TEST_SEED")
+        .map_or_else(|_| now(), |s| s.parse().expect("a number"));
+    println!("EVERLEVEL_TEST_SEED={seed}");
+    for (i, (paper, table, rows)) in TABLES.into_iter().enumerate() {
+        let row = 1 + seed.wrapping_mul(2 * i + 1) / 7 % rows;
+        let report = json(&[paper, table, "--quick", "--row", &row.to_string()]);
+        let records = if is_computed(table) {
+            vec![report]
+        } else {
+            report.as_array().expect("records").clone()
+        };
+        let variants = if ["table-4", "table-5"].contains(&table) { 2 } else { 1 };
+        assert_eq!(records.len(), variants, "{paper} {table}, row {row}");
+        for record in &records {
+            let name = file_name(paper, table, row, record);
+            let text = std::fs::read_to_string(directory.join(&name))
+                .unwrap_or_else(|e| panic!("{name}: {e}"));
+            let recorded: Value = serde_json::from_str(&text).expect("a record");
+            assert!(
+                same(&stable(record), &stable(&recorded)),
+                "{name} is not what is computed now ({:#}): if it should change, run this test \
+                 with EVERLEVEL_UPDATE_RESULTS=1",
+                stable(record)
+            );
+            if record.is_object() {
+                assert_eq!(wrong_slots(record), 0, "{name}");
+            }
+        }
+    }
+}
+
+/// The card of one set, chosen at random, is what was recorded for the report.
+#[test]
+fn recorded_cards_are_those_of_the_sets() {
+    let directory = recorded_directory().with_file_name("sets");
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as usize;
+    let sets = json(&["everlevel", "params", "list"]);
+    let names = sets.as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap());
+    let names: Vec<&str> = names.filter(|name| !name.starts_with("insecure_")).collect();
+    for name in &names {
+        assert!(directory.join(format!("card-{name}.json")).is_file(), "no card of {name}");
+    }
+    let name = names[seed / 1000 % names.len()];
+    let text = std::fs::read_to_string(directory.join(format!("card-{name}.json"))).unwrap();
+    let recorded: Value = serde_json::from_str(&text).unwrap();
+    // What a bootstrapping took is entered elsewhere, and later.
+    let untimed = |card: &Value| {
+        let mut card = stable(card);
+        if let Some(bootstrap) = card["bootstrap"].as_object_mut() {
+            bootstrap.remove("measured");
+        }
+        card
+    };
+    assert!(
+        same(&untimed(&json(&["everlevel", "params", "datasheet", name])), &untimed(&recorded)),
+        "{name}: the card is another one now: run `papers all --full --only card` \
+         and move its records to papers/results/sets"
+    );
+}
+
+#[test]
+fn there_is_a_record_of_every_row() {
+    let mut names: Vec<String> = std::fs::read_dir(recorded_directory())
+        .expect("papers/results/quick")
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    let mut expected = Vec::new();
+    for (paper, table, rows) in TABLES {
+        for row in 1..=rows {
+            let stem = format!("{paper}-{table}-row-{row}");
+            match table {
+                _ if is_computed(table) => expected.push(format!("{stem}.json")),
+                "table-6" | "thin" => {
+                    expected.push(format!("{paper}-{table}-ma-{}-quick.json", SETS[row - 1]));
+                }
+                "table-3" => expected.push(format!("{stem}-quick.json")),
+                _ => expected.extend(
+                    ["main-128", "encapsulated"]
+                        .map(|secret| format!("{stem}-{secret}-mixed-quick.json")),
+                ),
+            }
+        }
+    }
+    expected.sort();
+    assert_eq!(names, expected);
+    for name in &names {
+        let text = std::fs::read_to_string(recorded_directory().join(name)).unwrap();
+        let record: Value = serde_json::from_str(&text).unwrap();
+        assert!(!record.is_object() || wrong_slots(&record) == 0, "{name}");
+    }
+}
+
+#[test]
+fn quick_runs_are_not_compared_in_seconds() {
+    // Columns: the paper's 6.75 seconds, and the ratio, are those of row 1.
+    let text =
+        success(&["chen-han", "table-5", "--quick", "--row", "1", "--secret", "encapsulated"]);
+    assert!(text.contains("23/10") && text.contains("quick: a smaller ring"), "{text}");
+    assert!(!text.contains("6.75") && !text.contains("92.9"), "{text}");
+    let text =
+        success(&["chen-han", "table-3", "--quick", "--row", "5", "--digit-removal", "chen_han"]);
+    assert!(text.contains("32/18") && !text.contains("12.13"), "{text}");
+}
+
+#[test]
+fn long_degrees_are_shortened_in_text_only() {
+    let args = ["chen-han", "table-1", "--row", "2"];
+    assert!(success(&args).lines().all(|line| line.chars().count() < 200));
+    let lines = json(&args);
+    assert!(
+        lines.as_array().unwrap().iter().any(|line| line["degrees"].as_str().unwrap().len() > 200)
+    );
+}
+
+#[test]
+fn records_of_single_rows_do_not_replace_others() {
+    let directory = PathBuf::from(file("results.txt", "")).with_file_name("results");
+    let run = |args: &str| {
+        let mut args: Vec<&str> = args.split(' ').collect();
+        args.extend(["--quick", "--out", directory.to_str().unwrap()]);
+        success(&args);
+    };
+    run("chen-han table-1 --row 1");
+    run("chen-han table-1 --row 6");
+    run("chen-han table-3 --row 5 --digit-removal local");
+    for name in
+        ["chen-han-table-1-row-1", "chen-han-table-1-row-6", "chen-han-table-3-row-5-local-quick"]
+    {
+        assert!(directory.join(format!("{name}.json")).is_file(), "{name}");
+    }
+}
