@@ -59,7 +59,7 @@ mod server {
         BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
     };
     use everlevel::{
-        DigitKind, DigitMethod, NextUse, Params, Plaintext, Scheme, Server, Truncation, Value,
+        DigitKind, DigitMethod, NextUse, Params, PlainModulus, Plaintext, Server, Truncation, Value,
     };
 
     use super::Table;

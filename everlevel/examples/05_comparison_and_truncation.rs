@@ -66,7 +66,8 @@ mod server {
         BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
     };
     use everlevel::{
-        Comparison, DigitKind, DigitMethod, Evaluator, NextUse, Params, Scheme, Truncation,
+        Arithmetic, Comparison, DigitKind, DigitMethod, Evaluator, NextUse, Params, Scheme,
+        Truncation,
     };
 
     pub fn areas(params: &Params, keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {

@@ -106,7 +106,9 @@ mod server {
     use everlevel::wire::{
         BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, results,
     };
-    use everlevel::{AesMethod, AesServer, Ciphertext, EncryptedAesKey, Params, Scheme};
+    use everlevel::{
+        AesMethod, AesServer, Arithmetic, Ciphertext, EncryptedAesKey, Params, Scheme,
+    };
 
     /// How many bytes of keys stay in memory.
     const CACHE: u64 = 4 << 30;

@@ -79,8 +79,9 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Bootstrappable, Cost, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, PeriodicSlots, Plaintext, Recorded, RecordedCiphertext, Scheme, SchemeError, Step,
+    Arithmetic, Automorphisms, Bootstrappable, Cost, ExactScheme, Explanation, Form, KeyPlan,
+    Level, LinearMaps, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainModulus,
+    Plaintext, Recorded, RecordedCiphertext, Scheme, SchemeError, Step,
 };
 
 /// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.

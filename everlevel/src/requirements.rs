@@ -5,7 +5,8 @@ use everlevel_ring::SlotShape;
 use everlevel_scheme::params::{self, largest_modulus};
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
+    Arithmetic, Cost, Form, KeyPlan, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
+    SchemeError,
 };
 
 use crate::error::Error;

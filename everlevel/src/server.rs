@@ -8,7 +8,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::sums::sum_by_keys;
 use everlevel_circuit::{CircuitError, Session, rotate_by_keys};
-use everlevel_scheme::{Params, Plaintext, Scheme};
+use everlevel_scheme::{Arithmetic, Params, Plaintext, Scheme};
 
 use crate::error::Error;
 
@@ -59,7 +59,7 @@ impl<K: EvalKeys> Server<K> {
 
     /// The evaluator below, for operations without automatic bootstrapping: the verbs of
     /// [`Scheme`], in BGV and in BFV form alike, and conversion between the two
-    /// (`Scheme::convert`).
+    /// (`PlainModulus::convert`).
     pub fn evaluator(&self) -> &Evaluator<K> {
         &self.evaluator
     }

@@ -8,7 +8,9 @@ use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Bootstrappable, KeyPlan, Level, Meta, NoOp, Params, Plaintext, Scheme};
+use everlevel_scheme::{
+    Arithmetic, Bootstrappable, ExactScheme, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
+};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -253,7 +255,7 @@ pub struct AesServer<K: EvalKeys> {
     method: Prepared<Evaluator<K>>,
 }
 
-enum Prepared<S: Scheme> {
+enum Prepared<S: ExactScheme> {
     Packed(Packed<S>),
     ByteSliced(ByteSliced<S>, UnpackBytes<S>),
 }

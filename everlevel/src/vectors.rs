@@ -9,7 +9,7 @@ use std::ops::Range;
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator};
 use everlevel_circuit::{CircuitError, rotate_by_keys};
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Arithmetic, Automorphisms, Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::Error;
 use crate::server::{Server, Value};

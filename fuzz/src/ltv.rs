@@ -13,7 +13,7 @@ use everlevel_ltv::{
     Gadget, KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, NextUse, OptIn, Plaintext, Scheme};
+use everlevel_scheme::{Arithmetic, Level, NextUse, OptIn, Plaintext};
 use everlevel_wire::{BoundPolicy, Metadata, ReadOptions, WireError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

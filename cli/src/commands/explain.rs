@@ -8,8 +8,8 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use everlevel::wire::file::write_file;
 use everlevel::{
-    Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, RecordedValue, Scheme,
-    SecretKey, Server, ServerKeys, Step,
+    Arithmetic, Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext,
+    RecordedValue, Scheme, SecretKey, Server, ServerKeys, Step,
 };
 use rand_core::Rng;
 use serde::Serialize;

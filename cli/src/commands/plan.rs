@@ -6,8 +6,8 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use everlevel::wire::file::{Existing, write_file};
 use everlevel::{
-    Candidate, Client, Depth, Evaluator, KeyPlan, Minimize, NextUse, Params, ParamsSpec,
-    Requirements, Scheme, ServerKeys, TimeModel,
+    Arithmetic, Candidate, Client, Depth, Evaluator, KeyPlan, Minimize, NextUse, Params,
+    ParamsSpec, Requirements, ServerKeys, TimeModel,
 };
 use serde::Serialize;
 

@@ -5,7 +5,8 @@ use std::time::Instant;
 use everlevel::arith::{NttTable, primes};
 use everlevel::scheme::params::spec;
 use everlevel::{
-    Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext, PublicKey, Scheme, Server,
+    Arithmetic, Automorphisms, Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext,
+    PublicKey, Scheme, Server,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

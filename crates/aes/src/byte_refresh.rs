@@ -4,7 +4,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_ring::{GaloisElement, GaloisRing, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Bootstrappable, DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{Bootstrappable, DiagonalValues, ExactScheme, Level, NextUse};
 
 use crate::error::AesError;
 
@@ -16,7 +16,7 @@ use crate::error::AesError;
 /// σ^8, so 1, β, .., β^(s-1) is a basis over GF(2^8), and with the coefficients of Lagrange's
 /// polynomials L_j at the β_j, x_k = Σ_j L_j,k σ^(8 j)(packed): s - 1 hoisted automorphisms and s^2
 /// constants for s bytes.
-pub struct BytePacking<S: Scheme> {
+pub struct BytePacking<S: ExactScheme> {
     /// X_c is X to this power.
     variable: i64,
     /// σ^(8 j) for j < s.
@@ -25,7 +25,7 @@ pub struct BytePacking<S: Scheme> {
     rows: Vec<Vec<S::Diagonal>>,
 }
 
-impl<S: Scheme> BytePacking<S> {
+impl<S: ExactScheme> BytePacking<S> {
     /// Prepares s^2 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors

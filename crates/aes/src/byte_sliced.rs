@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Level, Plaintext, Scheme};
+use everlevel_scheme::{ExactScheme, Level, Plaintext};
 use rayon::prelude::*;
 
 use crate::embedding::ByteEmbedding;
@@ -24,7 +24,7 @@ use crate::round::{Direction, Round};
 /// automorphisms and 16 others, for all the rest: SubBytes' affine map Σ c_j σ^j, σ Frobenius, with
 /// ShiftRows and MixColumns folded in. Decryption has the inverse map ahead of its inversions, for
 /// the same cost.
-pub struct ByteSliced<S: Scheme> {
+pub struct ByteSliced<S: ExactScheme> {
     layout: Layout,
     conjugations: Conjugations,
     encryption: Layer<S>,
@@ -32,7 +32,7 @@ pub struct ByteSliced<S: Scheme> {
 }
 
 /// The linear layer of one direction.
-struct Layer<S: Scheme> {
+struct Layer<S: ExactScheme> {
     /// The coefficients of k times the affine map, or of the inverse map of k x, by k: for the
     /// entries of the matrix, and for 1.
     multiples: BTreeMap<u8, ByteMap<S>>,
@@ -42,7 +42,7 @@ struct Layer<S: Scheme> {
     mix: [u8; 4],
 }
 
-impl<S: Scheme> Layer<S> {
+impl<S: ExactScheme> Layer<S> {
     fn new(
         scheme: &S,
         embedding: &ByteEmbedding,
@@ -76,7 +76,7 @@ impl<S: Scheme> Layer<S> {
     }
 }
 
-impl<S: Scheme> ByteSliced<S> {
+impl<S: ExactScheme> ByteSliced<S> {
     /// Prepares 64 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors
@@ -159,7 +159,7 @@ fn moved<C>(state: &[C], source: fn(usize) -> usize) -> Vec<&C> {
     (0..state.len()).map(|position| &state[source(position)]).collect()
 }
 
-impl<S: Scheme> Aes<S> for ByteSliced<S> {
+impl<S: ExactScheme> Aes<S> for ByteSliced<S> {
     fn layout(&self) -> &Layout {
         &self.layout
     }

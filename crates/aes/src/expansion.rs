@@ -5,7 +5,7 @@
 //! added to, so the server may as well expand the key itself. Decryption begins with the last key
 //! and needs room for both, or a refresh.
 
-use everlevel_scheme::{Level, Plaintext, Scheme};
+use everlevel_scheme::{ExactScheme, Level, Plaintext};
 use rayon::prelude::*;
 
 use crate::byte_sliced::ByteSliced;
@@ -19,7 +19,7 @@ use crate::refresh::Refresh;
 use crate::round_keys::RoundKeys;
 
 /// The same block everywhere, in the first ciphertext of a state.
-fn everywhere<S: Scheme>(
+fn everywhere<S: ExactScheme>(
     scheme: &S,
     aes: &impl Aes<S>,
     block: [u8; 16],
@@ -27,7 +27,7 @@ fn everywhere<S: Scheme>(
     Ok(scheme.encode_elements(&aes.encode(&vec![block; aes.blocks()])[0])?)
 }
 
-impl<S: Scheme> RoundKeys<S> {
+impl<S: ExactScheme> RoundKeys<S> {
     /// Expands a key for [`ByteSliced`]: `key` has 16, 24 or 32 ciphertexts, each with its byte in
     /// all slots. Four S-boxes a step. The words that the next ones are made of are refreshed, if
     /// there is a `refresh`, before a step for which they lack capacity.
@@ -147,7 +147,7 @@ impl<S: Scheme> RoundKeys<S> {
 }
 
 /// Round keys, four words each, from periods of six words.
-fn gathered<S: Scheme>(
+fn gathered<S: ExactScheme>(
     scheme: &S,
     level: Level,
     periods: &[Vec<S::Ciphertext>],

@@ -1,7 +1,7 @@
 //! S-boxes on bytes in slots: inversion in GF(2^8), and F_2-linear maps.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -27,7 +27,7 @@ impl Conjugations {
     ///
     /// # Errors
     /// Those of the scheme.
-    pub(crate) fn inverse<S: Scheme>(
+    pub(crate) fn inverse<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -47,7 +47,7 @@ impl Conjugations {
     ///
     /// # Errors
     /// Those of the scheme.
-    pub(crate) fn linear<S: Scheme>(
+    pub(crate) fn linear<S: ExactScheme>(
         &self,
         scheme: &S,
         inputs: &[&S::Ciphertext],
@@ -75,9 +75,9 @@ impl Conjugations {
 /// An F_2-linear map on bytes, Σ c_j σ^j = Σ_(j < 4) c_j σ^j + σ^4 Σ_(j < 4) σ^-4(c_(j + 4)) σ^j:
 /// the constants of both sums. Half of the automorphisms need no keys in this way, and half of the
 /// images no memory.
-pub(crate) struct ByteMap<S: Scheme>([Vec<S::Diagonal>; 2]);
+pub(crate) struct ByteMap<S: ExactScheme>([Vec<S::Diagonal>; 2]);
 
-impl<S: Scheme> ByteMap<S> {
+impl<S: ExactScheme> ByteMap<S> {
     /// Prepares 8 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Lines of 16 slots, which hold a block each.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -51,12 +51,12 @@ impl Line {
 }
 
 /// Sums of bytes along lines: rotations with masks.
-pub(crate) struct LineMap<S: Scheme> {
+pub(crate) struct LineMap<S: ExactScheme> {
     rotations: Vec<GaloisElement>,
     masks: Vec<S::Diagonal>,
 }
 
-impl<S: Scheme> LineMap<S> {
+impl<S: ExactScheme> LineMap<S> {
     /// The map that makes each byte the sum of those at its `sources`, for ciphertexts at `level`
     /// or below.
     pub(crate) fn new(

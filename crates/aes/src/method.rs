@@ -1,7 +1,7 @@
 //! What every way of evaluating AES has in common: the trait [`Aes`].
 
 use everlevel_circuit::CircuitError;
-use everlevel_scheme::{Level, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{ExactScheme, Level, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
 
 use crate::error::AesError;
@@ -26,7 +26,7 @@ pub type Between<'b, S> = &'b mut dyn FnMut(
 ) -> Result<Vec<<S as Scheme>::Ciphertext>, AesError>;
 
 /// What the first round key is added to.
-pub enum Start<'s, S: Scheme> {
+pub enum Start<'s, S: ExactScheme> {
     /// Encrypted blocks.
     Encrypted(Vec<S::Ciphertext>),
     /// Blocks that all may know, [`Aes::width`] plaintexts. The first key is asked for at a level,
@@ -35,7 +35,7 @@ pub enum Start<'s, S: Scheme> {
 }
 
 /// A way of evaluating AES.
-pub trait Aes<S: Scheme>: Sync {
+pub trait Aes<S: ExactScheme>: Sync {
     /// Which slot holds which byte.
     fn layout(&self) -> &Layout;
 
@@ -265,12 +265,12 @@ pub trait Aes<S: Scheme>: Sync {
 }
 
 /// The capacity of a state.
-pub(crate) fn least_capacity<S: Scheme>(scheme: &S, state: &[S::Ciphertext]) -> f64 {
+pub(crate) fn least_capacity<S: ExactScheme>(scheme: &S, state: &[S::Ciphertext]) -> f64 {
     state.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min)
 }
 
 /// An observer who changes nothing.
-fn observed<S: Scheme>(
+fn observed<S: ExactScheme>(
     observer: Observer<'_, S>,
 ) -> impl FnMut(usize, Vec<S::Ciphertext>) -> Result<Vec<S::Ciphertext>, AesError> + '_ {
     move |number, state| observer(number, &state).map(|()| state)

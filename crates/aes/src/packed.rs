@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Level, NextUse, Plaintext, Scheme};
+use everlevel_scheme::{ExactScheme, Level, NextUse, Plaintext};
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -24,7 +24,7 @@ use crate::round::{Direction, Round};
 /// affine map Σ c_j σ^j, σ Frobenius, of 3 hoisted automorphisms and another; and ShiftRows with
 /// MixColumns, of 3 hoisted ones and 3 others. Decryption has the inverses ahead of its inversion,
 /// for the same cost (docs/adr/0018).
-pub struct Packed<S: Scheme> {
+pub struct Packed<S: ExactScheme> {
     layout: Layout,
     conjugations: Conjugations,
     encryption: Layer<S>,
@@ -41,7 +41,7 @@ pub struct Packed<S: Scheme> {
 /// out = Σ_r ρ^(-b r) (e Σ_k m_(k - r) ρ^(a k) x) :
 ///
 /// three hoisted automorphisms and three giant steps for the 13 rotations that the map consists of.
-struct Mixing<S: Scheme> {
+struct Mixing<S: ExactScheme> {
     /// ρ^(a k).
     babies: Vec<GaloisElement>,
     /// ρ^(-b).
@@ -52,7 +52,7 @@ struct Mixing<S: Scheme> {
     multiples: BTreeMap<u8, S::Diagonal>,
 }
 
-impl<S: Scheme> Mixing<S> {
+impl<S: ExactScheme> Mixing<S> {
     fn new(
         scheme: &S,
         embedding: &ByteEmbedding,
@@ -105,7 +105,7 @@ impl<S: Scheme> Mixing<S> {
 }
 
 /// What lies between the inversions of a direction.
-struct Layer<S: Scheme> {
+struct Layer<S: ExactScheme> {
     /// The affine map without its constant.
     affine: ByteMap<S>,
     /// What it makes of 0, in every slot.
@@ -113,7 +113,7 @@ struct Layer<S: Scheme> {
     mixing: Mixing<S>,
 }
 
-impl<S: Scheme> Layer<S> {
+impl<S: ExactScheme> Layer<S> {
     fn new(
         scheme: &S,
         embedding: &ByteEmbedding,
@@ -136,7 +136,7 @@ impl<S: Scheme> Layer<S> {
     }
 }
 
-impl<S: Scheme> Packed<S> {
+impl<S: ExactScheme> Packed<S> {
     /// Prepares 26 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors
@@ -195,7 +195,7 @@ impl<S: Scheme> Packed<S> {
     }
 }
 
-impl<S: Scheme> Aes<S> for Packed<S> {
+impl<S: ExactScheme> Aes<S> for Packed<S> {
     fn layout(&self) -> &Layout {
         &self.layout
     }

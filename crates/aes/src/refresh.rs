@@ -1,7 +1,7 @@
 //! Refreshing states between rounds.
 
 use everlevel_circuit::CircuitError;
-use everlevel_scheme::Scheme;
+use everlevel_scheme::ExactScheme;
 
 use crate::error::AesError;
 use crate::method::least_capacity;
@@ -10,12 +10,12 @@ use crate::method::least_capacity;
 pub type RefreshFn<'r, C> = dyn Fn(Vec<C>) -> Result<Vec<C>, AesError> + Sync + 'r;
 
 /// When and how a state is refreshed.
-pub struct Refresh<'r, S: Scheme> {
+pub struct Refresh<'r, S: ExactScheme> {
     capacity: f64,
     refresh: &'r RefreshFn<'r, S::Ciphertext>,
 }
 
-impl<'r, S: Scheme> Refresh<'r, S> {
+impl<'r, S: ExactScheme> Refresh<'r, S> {
     /// Ahead of every round for which the state has less than `capacity` bits
     /// ([`crate::Aes::capacity_for_round`], with what `refresh` needs in reserve). `refresh` is
     /// given any number of ciphertexts and returns as many.

@@ -1,17 +1,17 @@
 //! Encrypted round keys: from the client, or [expanded](crate::expansion) by the server.
 
-use everlevel_scheme::{Level, Scheme};
+use everlevel_scheme::{ExactScheme, Level};
 
 use crate::error::AesError;
 use crate::key::KeySize;
 
 /// The encrypted round keys of one AES key, in the layout of a way of evaluation.
-pub struct RoundKeys<S: Scheme> {
+pub struct RoundKeys<S: ExactScheme> {
     size: KeySize,
     keys: Vec<Vec<S::Ciphertext>>,
 }
 
-impl<S: Scheme> RoundKeys<S> {
+impl<S: ExactScheme> RoundKeys<S> {
     /// Keys as the client encrypted them: those of rounds 0 to [`KeySize::rounds`], in this order,
     /// whatever the direction of use.
     ///

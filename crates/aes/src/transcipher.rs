@@ -1,7 +1,7 @@
 //! From AES ciphertexts to ciphertexts of the scheme: transciphering.
 
 use everlevel_circuit::CircuitError;
-use everlevel_scheme::{Level, Plaintext, Scheme};
+use everlevel_scheme::{ExactScheme, Level, Plaintext};
 use rayon::prelude::*;
 
 use crate::error::AesError;
@@ -12,7 +12,7 @@ use crate::refresh::Refresh;
 use crate::round::Cipher;
 
 /// Some data as ciphertexts of the scheme.
-pub struct Batch<S: Scheme> {
+pub struct Batch<S: ExactScheme> {
     /// The ciphertexts, laid out as [`Aes::layout`] says.
     pub state: Vec<S::Ciphertext>,
     /// The place of the first byte in the stream of data.
@@ -54,7 +54,7 @@ pub struct Progress {
 /// nothing that the data do not. If the data end within a block (CTR and GCM), the bytes after them
 /// hold that block's unused keystream, which encrypts nothing else as long as a counter is not used
 /// twice.
-pub struct Transcipher<'t, S: Scheme, A: Aes<S>> {
+pub struct Transcipher<'t, S: ExactScheme, A: Aes<S>> {
     scheme: &'t S,
     aes: &'t A,
     cipher: Cipher,
@@ -66,7 +66,7 @@ pub struct Transcipher<'t, S: Scheme, A: Aes<S>> {
     ended: bool,
 }
 
-impl<'t, S: Scheme, A: Aes<S>> Transcipher<'t, S, A> {
+impl<'t, S: ExactScheme, A: Aes<S>> Transcipher<'t, S, A> {
     /// For data in a mode. `keys` gives round keys ([`crate::RoundKeys::source`], or as they are
     /// needed), and the first one that is used ([`Cipher::key`]) is asked for at `level`.
     ///

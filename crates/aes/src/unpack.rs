@@ -1,7 +1,7 @@
 //! Round keys by bytes from one ciphertext a key.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, Level, NextUse};
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -14,14 +14,14 @@ use crate::round_keys::RoundKeys;
 /// ciphertexts, whichever way the server goes.
 ///
 /// 15 hoisted automorphisms and 16 sums of them, each with its mask.
-pub struct UnpackBytes<S: Scheme> {
+pub struct UnpackBytes<S: ExactScheme> {
     /// ρ^0, .., ρ^15.
     rotations: Vec<GaloisElement>,
     /// 1 at one place of the line.
     places: Vec<S::Diagonal>,
 }
 
-impl<S: Scheme> UnpackBytes<S> {
+impl<S: ExactScheme> UnpackBytes<S> {
     /// Prepares 16 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors
@@ -68,7 +68,7 @@ impl<S: Scheme> UnpackBytes<S> {
     }
 }
 
-impl<S: Scheme> RoundKeys<S> {
+impl<S: ExactScheme> RoundKeys<S> {
     /// Keys for [`ByteSliced`](crate::ByteSliced) from those for [`Packed`](crate::Packed), which
     /// are a sixteenth of the size: 15 key switches for each.
     ///

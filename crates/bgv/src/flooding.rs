@@ -90,7 +90,7 @@ impl SecretKey {
     /// # Errors
     /// [`SchemeError::NoiseOverflow`] without room for the flood: decrypt at a higher level, or
     /// bootstrap first. A plaintext modulus above p^r, whose upper digits may hold noise
-    /// ([`Scheme::extend_plain_modulus`](everlevel_scheme::Scheme::extend_plain_modulus)): reduce
+    /// ([`PlainModulus::extend_plain_modulus`](everlevel_scheme::PlainModulus::extend_plain_modulus)): reduce
     /// it. As [`SecretKey::decrypt`].
     pub fn decrypt_for_sharing(
         &self,

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use everlevel_ring::{GaloisElement, GaussianRing, SlotShape};
 use everlevel_scheme::{
-    Bootstrappable, DiagonalValues, Level, NextUse, PeriodicSlots, Plaintext, Scheme, SchemeError,
+    Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, Level, LinearMaps, NextUse,
+    PeriodicSlots, PlainModulus, Plaintext, Scheme, SchemeError,
 };
 
 use crate::modular::PrimePower;
@@ -132,9 +133,6 @@ impl Clear {
 
 impl Scheme for Clear {
     type Ciphertext = Value;
-    type Product = Value;
-    type Extended = Value;
-    type Diagonal = Vec<u64>;
 
     fn slot_shape(&self) -> &SlotShape {
         &self.shape
@@ -160,6 +158,23 @@ impl Scheme for Clear {
         f64::INFINITY
     }
 
+    fn encode_elements(&self, _: &[u64]) -> Result<Plaintext, SchemeError> {
+        unimplemented!("no circuit under test encodes a plaintext")
+    }
+
+    /// In the base ring: powers of X that are powers of W.
+    fn check_params(&self, _: &Value) -> Result<(), SchemeError> {
+        Ok(())
+    }
+
+    fn form(&self, _: &Value) -> everlevel_scheme::Form {
+        everlevel_scheme::Form::Bgv
+    }
+}
+
+impl Arithmetic for Clear {
+    type Product = Value;
+
     fn add(&self, a: &Value, b: &Value) -> Result<Value, SchemeError> {
         self.zip(a, b, PrimePower::add)
     }
@@ -170,10 +185,6 @@ impl Scheme for Clear {
 
     fn neg(&self, a: &Value) -> Result<Value, SchemeError> {
         self.map(a, |x| a.t.sub(0, x))
-    }
-
-    fn encode_elements(&self, _: &[u64]) -> Result<Plaintext, SchemeError> {
-        unimplemented!("no circuit under test encodes a plaintext")
     }
 
     fn add_plain(&self, _: &Value, _: &Plaintext) -> Result<Value, SchemeError> {
@@ -227,6 +238,20 @@ impl Scheme for Clear {
         Ok(a.clone())
     }
 
+    fn mul_monomial(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
+        let (columns, ring) = (self.shape.columns(), GaussianRing::new(a.t).unwrap());
+        let stride = (self.shape.ring_index() / 4) as usize / columns;
+        assert!(k.rem_euclid(stride as i64) == 0, "a power of W = X^{stride}");
+        let order = 4 * columns as i64;
+        let first = ring
+            .pow(self.shape.root(a.t.exponent()), (k / stride as i64).rem_euclid(order) as u128);
+        let powers: Vec<[u64; 2]> =
+            std::iter::successors(Some(first), |w| Some(ring.pow(*w, 5))).take(columns).collect();
+        self.times(a, &periodic(columns, |j| powers[j]).values)
+    }
+}
+
+impl PlainModulus for Clear {
     fn reduce_plain_modulus(&self, a: &Value, k: u32) -> Result<Value, SchemeError> {
         let t = a.t.reduced(k).unwrap();
         Ok(Value { t, ..self.map(a, |x| x % t.value())? })
@@ -250,31 +275,12 @@ impl Scheme for Clear {
         Ok(Value { t, ..self.map(a, |x| x / t.prime())? })
     }
 
-    /// In the base ring: powers of X that are powers of W.
-    fn check_params(&self, _: &Value) -> Result<(), SchemeError> {
-        Ok(())
-    }
-
-    fn form(&self, _: &Value) -> everlevel_scheme::Form {
-        everlevel_scheme::Form::Bgv
-    }
-
     fn convert(&self, a: &Value, _: everlevel_scheme::Form) -> Value {
         a.clone()
     }
+}
 
-    fn mul_monomial(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
-        let (columns, ring) = (self.shape.columns(), GaussianRing::new(a.t).unwrap());
-        let stride = (self.shape.ring_index() / 4) as usize / columns;
-        assert!(k.rem_euclid(stride as i64) == 0, "a power of W = X^{stride}");
-        let order = 4 * columns as i64;
-        let first = ring
-            .pow(self.shape.root(a.t.exponent()), (k / stride as i64).rem_euclid(order) as u128);
-        let powers: Vec<[u64; 2]> =
-            std::iter::successors(Some(first), |w| Some(ring.pow(*w, 5))).take(columns).collect();
-        self.times(a, &periodic(columns, |j| powers[j]).values)
-    }
-
+impl Automorphisms for Clear {
     fn apply_galois_many(
         &self,
         a: &Value,
@@ -287,6 +293,11 @@ impl Scheme for Clear {
         self.count_galois([g].into_iter());
         Ok(self.moved(a, g))
     }
+}
+
+impl LinearMaps for Clear {
+    type Extended = Value;
+    type Diagonal = Vec<u64>;
 
     fn diagonal(&self, d: &DiagonalValues, _: u32, _: Level) -> Result<Vec<u64>, SchemeError> {
         let DiagonalValues::Periodic(d) = d else { panic!("the index is a power of two") };

@@ -1,14 +1,14 @@
 //! The coordinates of whole slots of an odd index in a normal basis.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
 
 use crate::error::CircuitError;
 use crate::transform::AxisTransform;
 
 /// The coordinates of whole slots in the normal basis of [`AxisTransform::coeff_to_slot`], as d
 /// thin ciphertexts: prepared for one level.
-pub struct Coordinates<S: Scheme> {
+pub struct Coordinates<S: ExactScheme> {
     /// 1, φ, .., φ^(d-1).
     images: Vec<GaloisElement>,
     /// φ^g(ν*).
@@ -17,7 +17,7 @@ pub struct Coordinates<S: Scheme> {
     count: usize,
 }
 
-impl<S: Scheme> Coordinates<S> {
+impl<S: ExactScheme> Coordinates<S> {
     /// Prepares d plaintexts.
     ///
     /// # Errors

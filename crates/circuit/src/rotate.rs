@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Level, NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, Level, NextUse};
 
 use crate::error::CircuitError;
 use crate::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
@@ -14,7 +14,7 @@ use crate::linear::{AxisMap, LinearMapPlan, PreparedLinearMap, StepCosts};
 ///
 /// # Errors
 /// [`CircuitError::UnknownDimension`]; errors of the scheme.
-pub fn rotate_along<S: Scheme>(
+pub fn rotate_along<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
     dimension: usize,
@@ -51,7 +51,7 @@ pub fn rotation_elements(
 ///
 /// # Errors
 /// [`CircuitError::NoRoute`]; errors of the scheme.
-pub fn rotate_by_keys<S: Scheme>(
+pub fn rotate_by_keys<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
     k: i64,

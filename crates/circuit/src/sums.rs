@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Level, Scheme};
+use everlevel_scheme::{ExactScheme, Level};
 
 use crate::error::CircuitError;
 
@@ -67,7 +67,7 @@ impl PowerSum {
     ///
     /// # Errors
     /// Errors of the scheme.
-    pub fn apply<S: Scheme>(
+    pub fn apply<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -87,7 +87,10 @@ impl PowerSum {
 ///
 /// # Errors
 /// Errors of the scheme.
-pub fn total_sum<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
+pub fn total_sum<S: ExactScheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+) -> Result<S::Ciphertext, CircuitError> {
     let shape = scheme.slot_shape();
     // The last dimension, which may be bad, comes last: by then slots are constant along the
     // others.
@@ -99,7 +102,7 @@ pub fn total_sum<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Result<S::Cipherte
 ///
 /// # Errors
 /// Errors of the scheme.
-pub fn sum_by_keys<S: Scheme>(
+pub fn sum_by_keys<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
 ) -> Result<S::Ciphertext, CircuitError> {

@@ -4,7 +4,7 @@
 //! digit removal for truncating fixed-point numbers in encrypted machine learning. Everything here
 //! is exact on the ranges it states, and works on any scheme.
 
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, NextUse};
 
 use crate::digits::{
     DigitKind, DigitMethod, DigitProblem, DigitRemoval, SENSIBLE_POINTS, digit_polynomial,
@@ -61,7 +61,7 @@ impl Truncation {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn round<S: Scheme>(
+    pub fn round<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -75,7 +75,7 @@ impl Truncation {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn floor<S: Scheme>(
+    pub fn floor<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -123,7 +123,7 @@ impl ClearLowestDigit {
     ///
     /// # Errors
     /// As [`PolynomialPlan::evaluate`].
-    pub fn apply<S: Scheme>(
+    pub fn apply<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -198,7 +198,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn is_negative<S: Scheme>(
+    pub fn is_negative<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -213,7 +213,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn less_than<S: Scheme>(
+    pub fn less_than<S: ExactScheme>(
         &self,
         scheme: &S,
         a: &S::Ciphertext,
@@ -226,7 +226,7 @@ impl Comparison {
     ///
     /// # Errors
     /// As [`DigitRemoval::remove`].
-    pub fn sign<S: Scheme>(
+    pub fn sign<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -236,7 +236,7 @@ impl Comparison {
     }
 
     /// 1/2 modulo p for 0 <= x < T, -1/2 for -T <= x < 0.
-    fn half_sign_of<S: Scheme>(
+    fn half_sign_of<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,

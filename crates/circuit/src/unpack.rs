@@ -16,7 +16,7 @@
 //! step.
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::Scheme;
+use everlevel_scheme::ExactScheme;
 
 use crate::error::CircuitError;
 
@@ -54,7 +54,7 @@ impl Unpacking {
     ///
     /// # Errors
     /// Errors of the scheme and of `visit`, which end the walk.
-    pub fn unpack<S: Scheme>(
+    pub fn unpack<S: ExactScheme>(
         &self,
         scheme: &S,
         x: S::Ciphertext,
@@ -79,11 +79,11 @@ impl Unpacking {
 
 /// Σ X^j y_j, term by term: the inverse of [`Unpacking::unpack`] up to its factor d.
 #[derive(Clone, Debug)]
-pub struct Repacking<S: Scheme> {
+pub struct Repacking<S: ExactScheme> {
     sum: Option<S::Ciphertext>,
 }
 
-impl<S: Scheme> Repacking<S> {
+impl<S: ExactScheme> Repacking<S> {
     /// The empty sum.
     pub fn new() -> Self {
         Repacking { sum: None }
@@ -111,7 +111,7 @@ impl<S: Scheme> Repacking<S> {
     }
 }
 
-impl<S: Scheme> Default for Repacking<S> {
+impl<S: ExactScheme> Default for Repacking<S> {
     fn default() -> Self {
         Self::new()
     }
@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use crate::clear::{Clear, Rng};
     use crate::modular::PrimePower;
+    use everlevel_scheme::Automorphisms;
 
     #[test]
     fn any_polynomial_is_the_sum_of_its_parts() {

@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use everlevel_ltv::{Gadget, KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec};
-use everlevel_scheme::{Level, NextUse, OptIn, Scheme, SchemeError};
+use everlevel_scheme::{Arithmetic, Level, NextUse, OptIn, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

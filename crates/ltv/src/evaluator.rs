@@ -2,7 +2,7 @@
 
 use everlevel_ring::{Eval, GaloisElement, PlaintextRing, Poly};
 use everlevel_scheme::noise::log_add;
-use everlevel_scheme::{Cost, Counters, Level, Meta, NextUse, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Arithmetic, Cost, Counters, Level, Meta, NextUse, Plaintext, SchemeError};
 
 use crate::ciphertext::{LtvCiphertext, LtvDiagonal, LtvProduct};
 use crate::spec::{LtvParams, rows};

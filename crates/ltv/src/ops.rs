@@ -6,7 +6,8 @@ use std::borrow::Borrow;
 use everlevel_ring::{Eval, GaloisElement, Poly, SlotShape};
 use everlevel_scheme::noise::log_add;
 use everlevel_scheme::{
-    DiagonalValues, Form, Level, Meta, NextUse, Plaintext, Scheme, SchemeError,
+    Arithmetic, Automorphisms, DiagonalValues, Form, Level, LinearMaps, Meta, NextUse,
+    PlainModulus, Plaintext, Scheme, SchemeError,
 };
 
 use crate::ciphertext::{LtvCiphertext, LtvDiagonal, LtvExtended, LtvProduct};
@@ -23,9 +24,6 @@ fn no_parts() -> SchemeError {
 
 impl Scheme for LtvEvaluator {
     type Ciphertext = LtvCiphertext;
-    type Product = LtvProduct;
-    type Extended = LtvExtended;
-    type Diagonal = LtvDiagonal;
 
     fn slot_shape(&self) -> &SlotShape {
         self.plain_ring().shape()
@@ -61,10 +59,13 @@ impl Scheme for LtvEvaluator {
         x.meta.form
     }
 
-    /// There is the BGV form only: the ciphertext itself.
-    fn convert(&self, a: &LtvCiphertext, _form: Form) -> LtvCiphertext {
-        a.clone()
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        self.params().encode_elements(values)
     }
+}
+
+impl Arithmetic for LtvEvaluator {
+    type Product = LtvProduct;
 
     fn add(&self, a: &LtvCiphertext, b: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         self.sum(&[a, b], "addition")
@@ -77,10 +78,6 @@ impl Scheme for LtvEvaluator {
     fn neg(&self, a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         self.check(a)?;
         Ok(a.clone())
-    }
-
-    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        self.params().encode_elements(values)
     }
 
     fn add_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
@@ -151,6 +148,22 @@ impl Scheme for LtvEvaluator {
         Ok(LtvCiphertext::new(meta, self.params().ring().divide_even(&a.poly, dropped)))
     }
 
+    fn mul_monomial(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
+        self.check(a)?;
+        let ring = self.params().ring();
+        let monomial = Poly::<Eval>::monomial(ring.cpu(), ring.transform_primes(), k);
+        let blocks = a.evaluations(ring);
+        let moved = ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &monomial)]);
+        Ok(LtvCiphertext::new(a.meta, ring.digits(moved, rows(a.level()))))
+    }
+}
+
+impl PlainModulus for LtvEvaluator {
+    /// There is the BGV form only: the ciphertext itself.
+    fn convert(&self, a: &LtvCiphertext, _form: Form) -> LtvCiphertext {
+        a.clone()
+    }
+
     fn reduce_plain_modulus(
         &self,
         a: &LtvCiphertext,
@@ -182,16 +195,9 @@ impl Scheme for LtvEvaluator {
     fn multiply_by_p(&self, _a: &LtvCiphertext) -> Result<LtvCiphertext, SchemeError> {
         Err(unsupported("multiplication by p", "a set with a larger plaintext modulus", "2"))
     }
+}
 
-    fn mul_monomial(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
-        self.check(a)?;
-        let ring = self.params().ring();
-        let monomial = Poly::<Eval>::monomial(ring.cpu(), ring.transform_primes(), k);
-        let blocks = a.evaluations(ring);
-        let moved = ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &monomial)]);
-        Ok(LtvCiphertext::new(a.meta, ring.digits(moved, rows(a.level()))))
-    }
-
+impl Automorphisms for LtvEvaluator {
     fn apply_galois(
         &self,
         a: &LtvCiphertext,
@@ -207,6 +213,11 @@ impl Scheme for LtvEvaluator {
     ) -> Result<Vec<LtvCiphertext>, SchemeError> {
         gs.iter().map(|&g| self.automorphism(a, g)).collect()
     }
+}
+
+impl LinearMaps for LtvEvaluator {
+    type Extended = LtvExtended;
+    type Diagonal = LtvDiagonal;
 
     fn diagonal(
         &self,

@@ -26,7 +26,10 @@ pub use error::SchemeError;
 pub use key_plan::KeyPlan;
 pub use noise::Meta;
 pub use noop::NoOp;
-pub use ops::{Bootstrappable, DiagonalValues, PeriodicSlots, Scheme};
+pub use ops::{
+    Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, ExactScheme, LinearMaps,
+    PeriodicSlots, PlainModulus, Scheme,
+};
 pub use params::{OptIn, Params};
 pub use plaintext::{Plaintext, message_coefficients};
 pub use record::{Explanation, Recorded, RecordedCiphertext, Step};

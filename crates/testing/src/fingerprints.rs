@@ -1,7 +1,7 @@
 //! What every operation leaves, bit by bit: for changes that are to change nothing.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{DiagonalValues, NextUse, Scheme, SchemeError};
+use everlevel_scheme::{DiagonalValues, ExactScheme, NextUse, SchemeError};
 
 /// FNV-1a over bytes: equal on every machine; not collision-resistant against anybody who tries.
 pub fn digest(bytes: &[u8]) -> u64 {
@@ -14,7 +14,7 @@ pub fn digest(bytes: &[u8]) -> u64 {
 type Add<'a, C> = dyn FnMut(&str, Result<C, SchemeError>) -> Option<C> + 'a;
 
 /// A scheme with two ciphertexts to compute on.
-pub struct Operations<'a, S: Scheme> {
+pub struct Operations<'a, S: ExactScheme> {
     /// The scheme.
     pub scheme: &'a S,
     /// Two fresh ciphertexts at the highest level.
@@ -27,7 +27,7 @@ pub struct Operations<'a, S: Scheme> {
     pub digest: &'a dyn Fn(&S::Ciphertext) -> u64,
 }
 
-impl<S: Scheme> Operations<'_, S> {
+impl<S: ExactScheme> Operations<'_, S> {
     /// One line for each operation: its name, and what it returned. A refusal counts as a result.
     pub fn fingerprints(&self) -> Vec<(String, String)> {
         let s = self.scheme;

@@ -1,11 +1,11 @@
 //! Laws of the automorphisms.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{DiagonalValues, NextUse, PeriodicSlots, Scheme, SchemeError};
+use everlevel_scheme::{DiagonalValues, ExactScheme, NextUse, PeriodicSlots, SchemeError};
 
 use crate::Subject;
 
-impl<S: Scheme> Subject<'_, S> {
+impl<S: ExactScheme> Subject<'_, S> {
     /// What a rotation of the columns makes of slot values.
     fn rotated(&self, x: &[u64], k: i64) -> Vec<u64> {
         let columns = self.scheme.slot_shape().columns();

@@ -1,10 +1,10 @@
 //! Laws of arithmetic, slot by slot.
 
-use everlevel_scheme::{NextUse, Scheme, SchemeError};
+use everlevel_scheme::{ExactScheme, NextUse, SchemeError};
 
 use crate::Subject;
 
-impl<S: Scheme> Subject<'_, S> {
+impl<S: ExactScheme> Subject<'_, S> {
     /// (Z/p)^slots is a commutative ring, on ciphertexts too.
     ///
     /// # Panics

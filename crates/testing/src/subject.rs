@@ -1,11 +1,11 @@
 //! The scheme under test.
 
-use everlevel_scheme::Scheme;
+use everlevel_scheme::ExactScheme;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 /// A scheme with the means to look into its ciphertexts.
-pub struct Subject<'a, S: Scheme> {
+pub struct Subject<'a, S: ExactScheme> {
     /// The scheme.
     pub scheme: &'a S,
     /// Encrypts one value a slot, at the highest level.
@@ -21,7 +21,7 @@ pub struct Subject<'a, S: Scheme> {
     pub seed: u64,
 }
 
-impl<S: Scheme> Subject<'_, S> {
+impl<S: ExactScheme> Subject<'_, S> {
     /// All suites for slots in rows and columns: rings of power-of-two index.
     pub fn check_all(&self) {
         self.check_slotwise();

@@ -184,7 +184,7 @@ fn rings_of_odd_index() {
 /// Both schemes carry the same public data through the same circuit.
 #[test]
 fn the_no_op_scheme_predicts_levels_and_noise() {
-    use everlevel::{NextUse, Scheme};
+    use everlevel::{Arithmetic, Automorphisms, NextUse};
     let params = set(SETS[1]);
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let secret = SecretKey::generate(&params, &mut rng);

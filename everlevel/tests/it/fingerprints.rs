@@ -14,8 +14,8 @@ use everlevel::scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKi
 use everlevel::scheme::{DiagonalValues, PeriodicSlots};
 use everlevel::wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
 use everlevel::{
-    Backend, Ciphertext, Evaluator, Form, GaloisElement, KeyPlan, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, Plaintext, PublicKey, Scheme, SecretKey, ServerKeys,
+    Arithmetic, Backend, Ciphertext, Evaluator, Form, GaloisElement, KeyPlan, NextUse, NoOp, OptIn,
+    Params, ParamsSpec, PlainModulus, Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_testing::fingerprints::{Operations, digest};
 use rand_chacha::ChaCha20Rng;

@@ -2,8 +2,8 @@
 
 use everlevel::scheme::spec::{BootstrapSpec, ParamsSpec};
 use everlevel::{
-    BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext, PublicKey, Scheme,
-    SchemeError, Server, ServerKeys, bootstrap_plan, failure_log2, multiplications_left,
+    Automorphisms, BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext,
+    PublicKey, SchemeError, Server, ServerKeys, bootstrap_plan, failure_log2, multiplications_left,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

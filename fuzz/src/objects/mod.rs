@@ -8,7 +8,9 @@ mod sealed;
 use std::cell::Cell;
 
 use everlevel_bgv::Evaluator;
-use everlevel_scheme::{Bootstrappable, Level, NextUse, OptIn, Params, Scheme};
+use everlevel_scheme::{
+    Arithmetic, Automorphisms, Bootstrappable, Level, NextUse, OptIn, Params, PlainModulus,
+};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
     inspect, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,

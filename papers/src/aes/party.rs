@@ -1,8 +1,8 @@
 //! Whoever holds all keys of a run, whatever the scheme.
 
 use everlevel::{
-    Ciphertext, Cost, Evaluator, KeyPlan, Level, Params, Plaintext, Scheme, SchemeError, SecretKey,
-    ServerKeys,
+    Ciphertext, Cost, Evaluator, ExactScheme, KeyPlan, Level, Params, Plaintext, Scheme,
+    SchemeError, SecretKey, ServerKeys,
 };
 use everlevel_scheme::params::KeySecurity;
 use rand_core::CryptoRng;
@@ -10,7 +10,7 @@ use rand_core::CryptoRng;
 /// The client and the server of a measurement in one.
 pub trait Party {
     /// What the server computes with.
-    type Scheme: Scheme;
+    type Scheme: ExactScheme;
     /// The server's side.
     fn scheme(&self) -> &Self::Scheme;
 

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use everlevel::{
-    Ciphertext, Evaluator, KeyPlan, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey,
-    ServerKeys,
+    Arithmetic, Ciphertext, Evaluator, KeyPlan, NextUse, OptIn, Params, PlainModulus, Plaintext,
+    Scheme, SecretKey, ServerKeys,
 };
 use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use everlevel_cli::console::args::Common;

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use everlevel::{
-    Evaluator, KeyPlan, Level, NextUse, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
+    Arithmetic, Evaluator, KeyPlan, Level, NextUse, OptIn, Params, Plaintext, SecretKey, ServerKeys,
 };
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::median;

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use everlevel::scheme::spec::BootstrapMode;
 use everlevel::{
-    Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext, Scheme,
-    SecretKey, ServerKeys, Stage, StageReport,
+    Arithmetic, Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext,
+    Scheme, SecretKey, ServerKeys, Stage, StageReport,
 };
 use rand_core::CryptoRng;
 

@@ -5,8 +5,8 @@ use std::time::Instant;
 use everlevel::arith::{NttTable, primes};
 use everlevel::scheme::spec::{Assumption, SecretKind};
 use everlevel::{
-    Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec,
-    Plaintext, PublicKey, Scheme, SecretKey, ServerKeys,
+    Arithmetic, Automorphisms, Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse,
+    OptIn, Params, ParamsSpec, Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use rand_core::Rng;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The linear layers of AES as affine maps on the 128 bits of a state, composed before they meet a
 //! ciphertext.
 
-use everlevel_scheme::Scheme;
+use everlevel_scheme::ExactScheme;
 use rayon::prelude::*;
 
 use crate::AesError;
@@ -96,7 +96,7 @@ impl AffineMap {
     ///
     /// # Errors
     /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
-    pub fn evaluate<S: Scheme>(
+    pub fn evaluate<S: ExactScheme>(
         &self,
         scheme: &S,
         state: &[S::Ciphertext],

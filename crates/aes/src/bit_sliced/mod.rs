@@ -9,7 +9,7 @@ mod tower;
 mod unpack;
 
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{Level, Scheme};
+use everlevel_scheme::{ExactScheme, Level};
 use rayon::prelude::*;
 
 use crate::field::{AFFINE_CONSTANT, INVERSE_AFFINE, INVERSE_AFFINE_CONSTANT, linearized};
@@ -66,7 +66,7 @@ impl BitSliced {
     /// The inverses, in the tower's basis, of the 16 bytes that `before` makes. As many bytes at a
     /// time as there are threads: one that waits would else begin with another, and more and more
     /// operands be in memory.
-    fn inverses<S: Scheme>(
+    fn inverses<S: ExactScheme>(
         scheme: &S,
         before: &AffineMap,
         state: Vec<S::Ciphertext>,
@@ -86,7 +86,7 @@ impl BitSliced {
     ///
     /// # Errors
     /// [`AesError::Width`] for another number of ciphertexts, and those of the scheme.
-    pub fn sub_bytes<S: Scheme>(
+    pub fn sub_bytes<S: ExactScheme>(
         &self,
         scheme: &S,
         state: Vec<S::Ciphertext>,
@@ -99,7 +99,7 @@ impl BitSliced {
     }
 }
 
-impl<S: Scheme> Aes<S> for BitSliced {
+impl<S: ExactScheme> Aes<S> for BitSliced {
     fn layout(&self) -> &Layout {
         &self.layout
     }

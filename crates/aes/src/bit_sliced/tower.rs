@@ -12,7 +12,7 @@
 //! Products in GF(2^4) are made of nine products of bits, and in GF(2^2) of three (Karatsuba): 36
 //! in all, with 4 + 2 + 4 + 8 = 18 relinearizations, one for each bit of a result.
 
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, NextUse};
 
 use crate::AesError;
 
@@ -37,13 +37,13 @@ const SMALL_PRODUCT: [&[usize]; 2] = [&[2, 0], &[2, 1]];
 const LARGE_PRODUCT: [&[usize]; 4] = [&[8, 7, 2, 0], &[6, 7, 2, 1], &[8, 7, 5, 3], &[6, 7, 5, 4]];
 
 /// What the bits of an element are multiplied as.
-struct Factors<'s, S: Scheme> {
+struct Factors<'s, S: ExactScheme> {
     scheme: &'s S,
     operands: Vec<S::Ciphertext>,
     product: &'static [&'static [usize]],
 }
 
-impl<'s, S: Scheme> Factors<'s, S> {
+impl<'s, S: ExactScheme> Factors<'s, S> {
     /// Of an element of GF(2^2): (a1, a0, a1 + a0).
     fn small(scheme: &'s S, a: &[S::Ciphertext]) -> Result<Self, AesError> {
         let sum = scheme.add(&a[0], &a[1])?;
@@ -82,7 +82,7 @@ impl<'s, S: Scheme> Factors<'s, S> {
 }
 
 /// `product` plus the linear map `rows` of high + low.
-fn plus_square<S: Scheme>(
+fn plus_square<S: ExactScheme>(
     scheme: &S,
     product: &[S::Ciphertext],
     rows: &[&[usize]],
@@ -98,7 +98,7 @@ fn plus_square<S: Scheme>(
 }
 
 /// Both operands at one level, fit for products with each other.
-fn together<S: Scheme>(
+fn together<S: ExactScheme>(
     scheme: &S,
     a: &[S::Ciphertext],
     b: &[S::Ciphertext],
@@ -115,7 +115,7 @@ fn together<S: Scheme>(
 ///
 /// # Errors
 /// Those of the scheme.
-pub(super) fn invert<S: Scheme>(
+pub(super) fn invert<S: ExactScheme>(
     scheme: &S,
     bits: &[S::Ciphertext],
 ) -> Result<Vec<S::Ciphertext>, AesError> {

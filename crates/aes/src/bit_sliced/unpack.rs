@@ -1,7 +1,7 @@
 //! Round keys by bits from one ciphertext a key.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
 use rayon::prelude::*;
 
 use crate::field::{linearized, mul};
@@ -12,7 +12,7 @@ use crate::{AesError, ByteEmbedding, RoundKeys, UnpackBytes};
 ///
 /// Bit i of a byte is the trace of δ_i times it, δ being dual to the basis 1, x, .., x^7: eight
 /// sums Σ_j δ_i^(2^j) σ^j of seven hoisted automorphisms, σ Frobenius.
-pub struct UnpackBits<S: Scheme> {
+pub struct UnpackBits<S: ExactScheme> {
     bytes: UnpackBytes<S>,
     /// σ^0, .., σ^7.
     images: Vec<GaloisElement>,
@@ -20,7 +20,7 @@ pub struct UnpackBits<S: Scheme> {
     duals: Vec<Vec<S::Diagonal>>,
 }
 
-impl<S: Scheme> UnpackBits<S> {
+impl<S: ExactScheme> UnpackBits<S> {
     /// Prepares 80 plaintexts for ciphertexts at `level` or below.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::sums::PowerSum;
 use everlevel_ring::{Backend, GaloisElement, GaloisRing, PlaintextRing, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, Scheme};
+use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
 
 use crate::embedding::ByteEmbedding;
 use crate::error::AesError;
@@ -12,7 +12,7 @@ use crate::error::AesError;
 /// bits for lowest bits.
 ///
 /// Bit i of x is Tr(β_i x), β being the dual of the basis of AES and Tr the trace of GF(2^8). The
-/// ciphertext is extended first ([`Scheme::extend_plain_modulus`]): slots hold x + 2 g then, g
+/// ciphertext is extended first ([`PlainModulus::extend_plain_modulus`]): slots hold x + 2 g then, g
 /// anything in GR(2^e, d). The trace of that to Z/2^e, the sum over *all* d conjugates, is an
 /// integer b_i + 2 g_i whatever g is, which is what [`lowest_bit`]
 /// wants.
@@ -26,7 +26,7 @@ use crate::error::AesError;
 /// those of a normal basis: the noise grows by their few bits and not by e.
 ///
 /// [`lowest_bit`]: everlevel_circuit::digits::lowest_bit
-pub struct ByteBits<S: Scheme> {
+pub struct ByteBits<S: ExactScheme> {
     exponent: u32,
     trace: Option<PowerSum>,
     /// σ^0, σ^1, .., as many as are combined.
@@ -35,7 +35,7 @@ pub struct ByteBits<S: Scheme> {
     rows: Vec<Vec<S::Diagonal>>,
 }
 
-impl<S: Scheme> ByteBits<S> {
+impl<S: ExactScheme> ByteBits<S> {
     /// Prepares 8 plaintexts for each image, for ciphertexts at `level` or below, which are
     /// extended to modulus 2^exponent.
     ///

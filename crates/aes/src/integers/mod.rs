@@ -5,7 +5,7 @@
 //!   integers b_i + 2 g_i;
 //! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only,
 //!   as that is all that counts;
-//! * the sum of 2^i b_i, the factors of 2 being free ([`Scheme::multiply_by_p`]).
+//! * the sum of 2^i b_i, the factors of 2 being free ([`PlainModulus::multiply_by_p`]).
 //!
 //! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated,
 //! summed ([`total_sum`]), truncated ([`Truncation`]), and its lowest bit cleared
@@ -25,7 +25,7 @@ use everlevel_circuit::digits::lowest_bit;
 use everlevel_circuit::straight_line::{Circuit, CircuitCosts};
 use everlevel_circuit::{CircuitError, rotate_along};
 use everlevel_ring::{GaloisElement, RingError, SlotShape};
-use everlevel_scheme::{Level, NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, Level, NextUse};
 use rayon::prelude::*;
 
 use crate::error::AesError;
@@ -44,7 +44,7 @@ pub enum ByteOrder {
 /// Integers modulo 2^e from their bytes, one ciphertext each, slot by slot.
 ///
 /// Bytes that lie above 2^e are dropped; of fewer bytes than e bits the integer is without sign.
-pub struct IntegersFromBytes<S: Scheme> {
+pub struct IntegersFromBytes<S: ExactScheme> {
     exponent: u32,
     bytes: usize,
     order: ByteOrder,
@@ -65,7 +65,7 @@ struct Group {
     lift: Circuit,
 }
 
-impl<S: Scheme> IntegersFromBytes<S> {
+impl<S: ExactScheme> IntegersFromBytes<S> {
     /// Integers modulo 2^exponent from so many bytes, for ciphertexts at `level` or below.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl Group {
     }
 
     /// Σ 2^j b_j from b_j + 2 g_j.
-    fn sum<S: Scheme>(
+    fn sum<S: ExactScheme>(
         &self,
         scheme: &S,
         bits: &[S::Ciphertext],
@@ -205,7 +205,7 @@ impl Group {
 ///
 /// # Errors
 /// [`CircuitError::Empty`] without bytes, those of [`rotate_along`] and of the scheme.
-pub fn joined_along<S: Scheme>(
+pub fn joined_along<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
     dimension: usize,

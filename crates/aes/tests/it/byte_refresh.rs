@@ -15,7 +15,8 @@ use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Bootstrappable, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    Arithmetic, Bootstrappable, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
+    Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

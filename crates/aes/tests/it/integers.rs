@@ -9,7 +9,8 @@ use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::{CircuitError, Truncation};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
+    Arithmetic, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PlainModulus, Plaintext,
+    Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

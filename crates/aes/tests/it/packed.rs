@@ -7,7 +7,7 @@ use everlevel_aes::{
 };
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_ring::SlotShape;
-use everlevel_scheme::{Level, NoOp, OptIn, Params, Plaintext, Scheme};
+use everlevel_scheme::{ExactScheme, Level, NoOp, OptIn, Params, Plaintext, Scheme};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -158,7 +158,7 @@ fn two_rounds_of_decryption() {
 }
 
 /// One round by bytes, with the keys of rounds 0 and 1 unpacked; the first key by itself, too.
-fn round_with_unpacked_keys<S: Scheme>(
+fn round_with_unpacked_keys<S: ExactScheme>(
     scheme: &S,
     level: Level,
     state: Vec<S::Ciphertext>,

@@ -17,14 +17,13 @@ use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
-use everlevel_scheme::{DiagonalValues, Scheme};
+use everlevel_scheme::{
+    Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Scheme,
+};
 use everlevel_scheme::{same_kind, same_modulus};
 
 impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
     type Ciphertext = Ciphertext<E>;
-    type Product = Product<E>;
-    type Extended = Extended<E>;
-    type Diagonal = Diagonal<E>;
 
     fn slot_shape(&self) -> &SlotShape {
         self.params.slot_shape()
@@ -62,18 +61,13 @@ impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
         x.meta.form
     }
 
-    fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
-        // One multiplication by t or 1/t modulo q.
-        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
-        let factor = match (a.meta.form, form) {
-            (Form::Bgv, Form::Bfv) => Constant::inverse(t),
-            (Form::Bfv, Form::Bgv) => t.into(),
-            _ => Constant::ONE,
-        };
-        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
-        out.each(|c| c.scale_assign(self.engine(), factor));
-        out
+    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
+        Plaintext::encode_elements(&self.params, values)
     }
+}
+
+impl<K: EvalKeys, E: Engine> Arithmetic for Evaluator<K, E> {
+    type Product = Product<E>;
 
     fn add(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         self.sum(a, b, false)
@@ -87,10 +81,6 @@ impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
         let mut out = a.clone().with_meta(a.meta);
         out.each(|c| c.neg_assign(self.engine()));
         Ok(out)
-    }
-
-    fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
-        Plaintext::encode_elements(&self.params, values)
     }
 
     fn add_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
@@ -270,13 +260,26 @@ impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
         Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
     }
 
-    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
-        let chain = self.params.chain();
-        let held = |l: &Level| {
-            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
-            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
+    fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        let engine = self.engine();
+        let monomial = Poly::monomial(engine, a.basis(), k);
+        self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());
+        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(engine, &monomial)).collect()))
+    }
+}
+
+impl<K: EvalKeys, E: Engine> PlainModulus for Evaluator<K, E> {
+    fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
+        // One multiplication by t or 1/t modulo q.
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        let factor = match (a.meta.form, form) {
+            (Form::Bgv, Form::Bfv) => Constant::inverse(t),
+            (Form::Bfv, Form::Bgv) => t.into(),
+            _ => Constant::ONE,
         };
-        (0..=from.0).rev().map(Level).find(held)
+        let mut out = a.clone().with_meta(Meta { form, ..a.meta });
+        out.each(|c| c.scale_assign(self.engine(), factor));
+        out
     }
 
     fn reduce_plain_modulus(
@@ -326,12 +329,16 @@ impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
         }
         Ok(out)
     }
+}
 
-    fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
-        let engine = self.engine();
-        let monomial = Poly::monomial(engine, a.basis(), k);
-        self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());
-        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(engine, &monomial)).collect()))
+impl<K: EvalKeys, E: Engine> Automorphisms for Evaluator<K, E> {
+    fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
+        let chain = self.params.chain();
+        let held = |l: &Level| {
+            let basis = self.keys.galois_basis(g, chain.gadget_id(*l));
+            g.is_identity() || basis.is_some_and(|basis| chain.basis(*l).is_subset(basis))
+        };
+        (0..=from.0).rev().map(Level).find(held)
     }
 
     fn apply_galois(
@@ -349,6 +356,11 @@ impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
     ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
         self.rotated(a, gs)
     }
+}
+
+impl<K: EvalKeys, E: Engine> LinearMaps for Evaluator<K, E> {
+    type Extended = Extended<E>;
+    type Diagonal = Diagonal<E>;
 
     fn diagonal(
         &self,

@@ -24,7 +24,7 @@ use everlevel_scheme::{Cost, Counters};
 
 /// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
 /// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
-/// results have it too ([`Scheme::convert`](everlevel_scheme::Scheme::convert)).
+/// results have it too ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
 pub struct Evaluator<K: EvalKeys = ServerKeys, E: Engine = Cpu> {
     params: Params,
     keys: K,

@@ -20,7 +20,7 @@ use crate::keys::EvalKeys;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{Form, Level};
-use everlevel_scheme::{Bootstrappable, Scheme};
+use everlevel_scheme::{Arithmetic, Bootstrappable, PlainModulus, Scheme};
 
 /// A ciphertext modulo q0 under the sparse key, as centered integers in natural order.
 pub struct Base {

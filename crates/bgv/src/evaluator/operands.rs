@@ -7,14 +7,14 @@ use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use everlevel_ring::Engine;
+use everlevel_scheme::Arithmetic;
 use everlevel_scheme::Plaintext;
-use everlevel_scheme::Scheme;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Form, Level};
 
 impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
-    /// [`Scheme::mod_switch_to`] that copies nothing where nothing is to be done.
+    /// [`Arithmetic::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(
         &self,
         a: Cow<'c, Ciphertext<E>>,
@@ -94,7 +94,7 @@ impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
     /// Subtracts the plaintext's slots.
     ///
     /// # Errors
-    /// As [`Scheme::add_plain`].
+    /// As [`Arithmetic::add_plain`].
     pub fn sub_plain(
         &self,
         a: &Ciphertext<E>,

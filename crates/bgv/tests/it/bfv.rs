@@ -6,7 +6,8 @@ use everlevel_ring::cpu::limb;
 use everlevel_ring::{Basis, Coeff, Cpu, Poly, RoundingScale, sample};
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
+    Arithmetic, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PlainModulus,
+    Plaintext, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

@@ -1,7 +1,7 @@
 //! Ciphertexts move from one secret key to another.
 
 use everlevel_bgv::{Evaluator, PublicKey, SecretKey, ServerKeys};
-use everlevel_scheme::{Level, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Arithmetic, Level, OptIn, Params, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

@@ -5,8 +5,8 @@ use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_ring::{GaloisElement, PlaintextRing};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    DiagonalValues, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext,
-    Scheme, SchemeError,
+    DiagonalValues, ExactScheme, Form, KeyPlan, Level, LinearMaps, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -114,7 +114,7 @@ impl Map {
         [sum, chain]
     }
 
-    fn apply<S: Scheme>(&self, scheme: &S, x: &S::Ciphertext) -> [S::Ciphertext; 2] {
+    fn apply<S: ExactScheme>(&self, scheme: &S, x: &S::Ciphertext) -> [S::Ciphertext; 2] {
         let (e, level) = (scheme.plain_exponent(x), scheme.level(x));
         let diagonal = |d: &Vec<u64>| {
             scheme.diagonal(&DiagonalValues::LastDimensions(d.clone()), e, level).unwrap()

@@ -1,7 +1,7 @@
 //! Plaintexts ready to multiply with.
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
-use everlevel_scheme::{Level, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Arithmetic, Level, OptIn, Params, Plaintext, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

@@ -1,7 +1,9 @@
 //! Decryption for sharing: exact within the bound, flooded visibly beyond it, refused without room.
 
 use everlevel_bgv::{Ciphertext, Evaluator, FloodingPolicy, SecretKey, ServerKeys};
-use everlevel_scheme::{KeyPlan, Level, Meta, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, KeyPlan, Level, Meta, OptIn, Params, PlainModulus, Plaintext, Scheme, SchemeError,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

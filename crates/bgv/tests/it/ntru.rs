@@ -5,8 +5,8 @@ use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_scheme::params::{SecurityReport, ntru_names, spec};
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Bootstrappable, DiagonalValues, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
-    PeriodicSlots, Plaintext, Scheme, SchemeError,
+    Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, Form, KeyPlan, Level, LinearMaps,
+    NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainModulus, Plaintext, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

@@ -5,7 +5,7 @@ use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme, SchemeError,
+    ExactScheme, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -50,7 +50,7 @@ impl Step {
         }
     }
 
-    fn apply<S: Scheme>(
+    fn apply<S: ExactScheme>(
         &self,
         s: &S,
         made: &[S::Ciphertext],

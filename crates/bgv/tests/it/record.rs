@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_scheme::{
-    KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Recorded, RecordedCiphertext, Scheme,
+    ExactScheme, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Recorded, RecordedCiphertext,
 };
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
@@ -49,7 +49,7 @@ fn results_are_the_same_bits_and_histories_complete() {
     let traced =
         Recorded::new(plain.clone(), &params).with_probe(move |x| key.measure_noise(x).ok());
     let x = secret.encrypt(&Plaintext::encode(&params, &[1, 2, 3]).unwrap(), &mut rng).unwrap();
-    fn circuit<S: Scheme>(s: &S, x: &S::Ciphertext) -> S::Ciphertext {
+    fn circuit<S: ExactScheme>(s: &S, x: &S::Ciphertext) -> S::Ciphertext {
         let square = s.mul(x, x, NextUse::LinearMap).unwrap();
         let turned = s.rotate_columns(&square, 1).unwrap();
         let unused = s.mul(&turned, &turned, NextUse::Product).unwrap();

@@ -5,8 +5,8 @@ use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_ring::sample;
 use everlevel_scheme::spec::{BootstrapMode, SecretKind};
 use everlevel_scheme::{
-    Bootstrappable, DiagonalValues, Form, KeyPlan, NextUse, OptIn, Params, PeriodicSlots,
-    Plaintext, Scheme, SchemeError,
+    Arithmetic, Automorphisms, Bootstrappable, DiagonalValues, Form, KeyPlan, LinearMaps, NextUse,
+    OptIn, Params, PeriodicSlots, PlainModulus, Plaintext, Scheme, SchemeError,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

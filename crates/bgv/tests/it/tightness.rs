@@ -10,7 +10,8 @@ use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_scheme::params::spec;
 use everlevel_scheme::spec::{Assumption, SecretKind};
 use everlevel_scheme::{
-    Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    Arithmetic, Automorphisms, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec,
+    PlainModulus, Plaintext,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Level, NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, Level, NextUse};
 
 use super::observe::{Stage, Watch};
 use super::plan::{BootstrapCosts, BootstrapPlan};
@@ -37,12 +37,12 @@ impl<T> AtLevel<T> {
 }
 
 /// One merged group of stages, with its diagonals for the level at which it is used.
-struct Group<S: Scheme> {
+struct Group<S: ExactScheme> {
     plan: LinearMapPlan,
     prepared: AtLevel<PreparedLinearMap<S>>,
 }
 
-impl<S: Scheme> Group<S> {
+impl<S: ExactScheme> Group<S> {
     fn prepared(
         &self,
         scheme: &S,
@@ -56,12 +56,12 @@ impl<S: Scheme> Group<S> {
 type Groups<S> = Arc<[Group<S>]>;
 
 /// Both linear maps of a plan.
-pub(super) struct Maps<S: Scheme> {
+pub(super) struct Maps<S: ExactScheme> {
     coeff_to_slot: Groups<S>,
     slot_to_coeff: Groups<S>,
 }
 
-impl<S: Scheme> Maps<S> {
+impl<S: ExactScheme> Maps<S> {
     /// Coefficient-to-slot; `next` is what is done to the result.
     pub(super) fn coeff_to_slots(
         &self,
@@ -117,7 +117,7 @@ impl<S: Scheme> Maps<S> {
     }
 }
 
-fn costs<S: Scheme>(groups: &[Group<S>]) -> BootstrapCosts {
+fn costs<S: ExactScheme>(groups: &[Group<S>]) -> BootstrapCosts {
     groups.iter().fold(BootstrapCosts::default(), |sum, group| {
         sum.then(BootstrapCosts {
             key_switches: group.plan.key_switches(),
@@ -156,17 +156,17 @@ pub(super) struct MapKey {
 /// The maps that were planned last, with their diagonals: most of the time of a dry run goes into
 /// these, and plans that are compared share them. Everything on a shelf is for schemes of the same
 /// parameters.
-pub(super) struct Shelf<S: Scheme> {
+pub(super) struct Shelf<S: ExactScheme> {
     held: Vec<(MapKey, Groups<S>)>,
 }
 
-impl<S: Scheme> Default for Shelf<S> {
+impl<S: ExactScheme> Default for Shelf<S> {
     fn default() -> Self {
         Shelf { held: Vec::new() }
     }
 }
 
-impl<S: Scheme> Shelf<S> {
+impl<S: ExactScheme> Shelf<S> {
     /// Diagonals are large: more than this would fill the memory at large degrees.
     const PLACES: usize = 5;
 
@@ -223,7 +223,7 @@ impl<S: Scheme> Shelf<S> {
 
 /// Applies the groups in order, the first one to all inputs; returns the result and the input of
 /// the last group, if that has one input.
-fn apply_groups<S: Scheme>(
+fn apply_groups<S: ExactScheme>(
     scheme: &S,
     groups: &[Group<S>],
     mut inputs: Vec<S::Ciphertext>,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use everlevel_scheme::{Level, Scheme};
+use everlevel_scheme::{ExactScheme, Level};
 
 /// The stages of a bootstrapping, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -81,13 +81,13 @@ impl StageObserver for Vec<StageReport> {
 }
 
 /// Reports stages as they are done.
-pub(super) struct Watch<'a, S: Scheme> {
+pub(super) struct Watch<'a, S: ExactScheme> {
     scheme: &'a S,
     observer: &'a mut dyn StageObserver,
     since: Instant,
 }
 
-impl<'a, S: Scheme> Watch<'a, S> {
+impl<'a, S: ExactScheme> Watch<'a, S> {
     pub(super) fn new(scheme: &'a S, observer: &'a mut dyn StageObserver) -> Self {
         Watch { scheme, observer, since: Instant::now() }
     }

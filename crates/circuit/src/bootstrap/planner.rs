@@ -1,6 +1,6 @@
 //! Choosing a bootstrapping plan by dry runs.
 
-use everlevel_scheme::{Bootstrappable, Cost, NextUse, Scheme, SchemeError};
+use everlevel_scheme::{Bootstrappable, Cost, ExactScheme, NextUse, Scheme, SchemeError};
 
 use super::bootstrapper::Bootstrapper;
 use super::groups::Shelf;
@@ -237,7 +237,7 @@ fn copy_digits(plan: &mut BootstrapPlan, from: &BootstrapPlan) {
 }
 
 /// How many squarings in a row leave at least `needed` bits; the last one in part.
-fn multiplications<S: Scheme>(scheme: &S, fresh: &S::Ciphertext, needed: f64) -> f64 {
+fn multiplications<S: ExactScheme>(scheme: &S, fresh: &S::Ciphertext, needed: f64) -> f64 {
     let mut x = fresh.clone();
     let mut count = 0.0;
     let mut step: f64 = f64::INFINITY;

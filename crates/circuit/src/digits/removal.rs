@@ -1,6 +1,6 @@
 //! Digit removal of every kind behind one interface.
 
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, NextUse};
 
 use super::closed_form::{self, NullPolynomial};
 use super::grid::GridPolynomial;
@@ -136,7 +136,7 @@ impl DigitRemoval {
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
     /// A slot whose digits are out of bounds gives an unspecified value: the bound is the caller's
     /// promise.
-    pub fn remove<S: Scheme>(
+    pub fn remove<S: ExactScheme>(
         &self,
         scheme: &S,
         u: &S::Ciphertext,

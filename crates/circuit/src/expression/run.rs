@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use everlevel_scheme::{Bootstrappable, NextUse, Scheme};
+use everlevel_scheme::{Bootstrappable, ExactScheme, NextUse, Scheme};
 
 use super::syntax::{Function, Kind, Node, Program};
 use crate::error::CircuitError;
@@ -17,7 +17,7 @@ pub type Values<S> = BTreeMap<String, Value<<S as Scheme>::Ciphertext>>;
 
 /// A part's value.
 #[derive(Clone)]
-enum Operand<S: Scheme> {
+enum Operand<S: ExactScheme> {
     /// Modulo p^e.
     Constant(u64),
     Encrypted(Value<S::Ciphertext>),

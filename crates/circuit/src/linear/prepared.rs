@@ -1,13 +1,13 @@
 //! A linear map as one scheme wants it, and its evaluation.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, NextUse, Scheme, SchemeError};
+use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};
 
 use super::plan::{GiantSteps, LinearMapPlan};
 use crate::error::CircuitError;
 
 /// The diagonals of a [`LinearMapPlan`], prepared for ciphertexts at one level.
-pub struct PreparedLinearMap<S: Scheme> {
+pub struct PreparedLinearMap<S: ExactScheme> {
     exponent: u32,
     level: Level,
     inputs: usize,
@@ -19,7 +19,7 @@ pub struct PreparedLinearMap<S: Scheme> {
 /// How many rows of a chain are computed at a time, from one reading of the babies.
 const ROWS_AT_ONCE: usize = 8;
 
-impl<S: Scheme> PreparedLinearMap<S> {
+impl<S: ExactScheme> PreparedLinearMap<S> {
     /// Prepares the diagonals: one plaintext a diagonal. `level` is that of the ciphertexts to
     /// come.
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, NextUse};
 
 use super::goal::{DepthGoal, best};
 use super::polynomial::{Parity, Polynomial};
@@ -74,7 +74,7 @@ impl PolynomialPlan {
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
-    pub fn evaluate<S: Scheme>(
+    pub fn evaluate<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,

@@ -1,6 +1,6 @@
 //! Products of many factors at least depth.
 
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{ExactScheme, NextUse};
 
 use super::polynomial::Polynomial;
 use super::powers::PowerTable;
@@ -101,7 +101,7 @@ impl ProductTreePlan {
     ///
     /// # Errors
     /// [`CircuitError::ModulusMismatch`] if the scheme has another prime; else as [`Circuit::run`].
-    pub fn evaluate<S: Scheme>(
+    pub fn evaluate<S: ExactScheme>(
         &self,
         scheme: &S,
         x: &S::Ciphertext,

@@ -120,7 +120,7 @@ impl CircuitBuilder {
     }
 
     /// Some y modulo p^exponent that agrees with x modulo its own plaintext modulus, free: see
-    /// [`extend_plain_modulus`](everlevel_scheme::Scheme::extend_plain_modulus). The node itself if
+    /// [`extend_plain_modulus`](everlevel_scheme::PlainModulus::extend_plain_modulus). The node itself if
     /// it has this exponent already.
     ///
     /// # Errors

@@ -11,7 +11,9 @@ use everlevel_circuit::sums::total_sum;
 use everlevel_circuit::transform::{AxisTransform, Packing};
 use everlevel_circuit::{CircuitError, Session, rotate_along};
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
-use everlevel_scheme::{Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
+use everlevel_scheme::{
+    ExactScheme, Form, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -381,7 +383,7 @@ fn slots_are_rotated_and_summed_along_dimensions() {
 }
 
 /// Coefficients to coordinates of slots and back: the results of both ways.
-fn there_and_back<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> Vec<S::Ciphertext> {
+fn there_and_back<S: ExactScheme>(scheme: &S, x: &S::Ciphertext) -> Vec<S::Ciphertext> {
     let e = scheme.plain_exponent(x);
     let transform = AxisTransform::new(scheme.slot_shape(), e).unwrap();
     let sizes = vec![1; transform.stages()];

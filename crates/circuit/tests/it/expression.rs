@@ -6,7 +6,7 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{MAX_NESTING, Program};
 use everlevel_circuit::{CircuitError, Session};
-use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, Scheme};
+use everlevel_scheme::{Automorphisms, NoOp, OptIn, Params, Plaintext, Scheme};
 
 const P: i64 = 257;
 

@@ -7,7 +7,9 @@ use everlevel_circuit::linear::{LinearMap, LinearMapPlan, PreparedLinearMap, Ste
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_circuit::unpack::{Repacking, Unpacking};
 use everlevel_scheme::spec::{Assumption, SecretKind};
-use everlevel_scheme::{Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
+use everlevel_scheme::{
+    Arithmetic, ExactScheme, Form, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -39,7 +41,7 @@ fn params_over(family: Assumption, log_degree: u32, p: u64) -> Params {
 
 /// Coefficients from slots to where they belong and back: the ciphertext of the polynomial, and one
 /// like `x` again.
-fn there_and_back<S: Scheme>(
+fn there_and_back<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
     splits: &[usize],
@@ -132,7 +134,7 @@ fn transforms_are_exact_on_bgv() {
 }
 
 /// Takes x apart, checks every part with `open`, and puts d x together again.
-fn apart_and_together<S: Scheme>(
+fn apart_and_together<S: ExactScheme>(
     scheme: &S,
     x: &S::Ciphertext,
     open: impl Fn(&S::Ciphertext) -> Vec<u64>,
@@ -161,7 +163,7 @@ fn apart_and_together<S: Scheme>(
 }
 
 /// A ciphertext whose slots are whole elements: thin ones, shifted and added.
-fn mixed<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> S::Ciphertext {
+fn mixed<S: ExactScheme>(scheme: &S, x: &S::Ciphertext) -> S::Ciphertext {
     let shifted =
         |k: i64| scheme.mul_monomial(&scheme.rotate_columns(x, k % 4).unwrap(), k).unwrap();
     (1..8).fold(x.clone(), |sum, k| scheme.add(&sum, &shifted(k)).unwrap())

@@ -7,7 +7,8 @@ use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme,
+    Arithmetic, ExactScheme, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
+    Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -189,7 +190,7 @@ impl Wear {
         Wear { level: Level(level), constants }
     }
 
-    fn out<S: Scheme>(
+    fn out<S: ExactScheme>(
         &self,
         scheme: &S,
         product: &S::Ciphertext,

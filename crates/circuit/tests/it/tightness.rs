@@ -15,8 +15,8 @@ use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
 use everlevel_circuit::transform::SlotTransform;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
-    Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, Plaintext, Recorded,
-    RecordedCiphertext, Scheme,
+    Arithmetic, ExactScheme, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    Plaintext, Recorded, RecordedCiphertext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -110,12 +110,12 @@ fn set(name: &str) -> Params {
 }
 
 /// Switched down as far as its bound allows before rounding takes over: what the next product does.
-fn settled<S: Scheme>(scheme: &S, x: &S::Ciphertext) -> S::Ciphertext {
+fn settled<S: ExactScheme>(scheme: &S, x: &S::Ciphertext) -> S::Ciphertext {
     scheme.prepare(x, NextUse::Product).unwrap()
 }
 
 /// At half the levels.
-fn middle<S: Scheme>(scheme: &S, params: &Params, x: &S::Ciphertext) -> S::Ciphertext {
+fn middle<S: ExactScheme>(scheme: &S, params: &Params, x: &S::Ciphertext) -> S::Ciphertext {
     scheme.mod_switch_to(x, Level(params.chain().top().0 / 2)).unwrap()
 }
 

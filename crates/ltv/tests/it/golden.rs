@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use everlevel_ltv::wire::{ciphertexts, eval_keys, params, public_key, secret_key};
 use everlevel_ltv::{KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, OptIn, Plaintext, Scheme};
+use everlevel_scheme::{Automorphisms, Level, OptIn, Plaintext};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{BoundPolicy, Metadata, ReadOptions, inspect};
 use rand_chacha::ChaCha20Rng;

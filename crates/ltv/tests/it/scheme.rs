@@ -7,7 +7,10 @@ use everlevel_ltv::{
     Gadget, KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
 use everlevel_ring::{Backend, GaloisElement, PlaintextRing, SlotShape};
-use everlevel_scheme::{DiagonalValues, Level, NextUse, OptIn, Scheme, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, Automorphisms, DiagonalValues, Level, LinearMaps, NextUse, OptIn, PlainModulus,
+    Scheme, SchemeError,
+};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use everlevel_ltv::wire::{ciphertexts, eval_keys, params, public_key, secret_key};
 use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Level, NextUse, OptIn, Scheme};
+use everlevel_scheme::{Arithmetic, Automorphisms, Level, NextUse, OptIn};
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError, inspect,
 };

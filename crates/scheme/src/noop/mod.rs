@@ -5,7 +5,10 @@
 //! milliseconds, planned on it (what would it cost, which keys does it need, what is left), and
 //! then run with cryptography.
 
+mod arithmetic;
 mod bootstrap;
+mod linear_maps;
+mod plain_modulus;
 mod scheme;
 
 use std::sync::{Mutex, PoisonError};

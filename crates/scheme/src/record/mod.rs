@@ -33,14 +33,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use explanation::{Explanation, Step};
 
 use crate::noise::Events;
-use crate::ops::Scheme;
+use crate::ops::ExactScheme;
 use crate::params::Params;
 
 /// A scheme that remembers: see the [module](self).
 ///
 /// The log grows by some hundred bytes with every operation for as long as the scheme lives.
 /// Shareable between threads; rows are in the order in which operations ended.
-pub struct Recorded<S: Scheme> {
+pub struct Recorded<S: ExactScheme> {
     inner: Arc<S>,
     params: Params,
     log: Mutex<Vec<Entry>>,
@@ -81,7 +81,7 @@ pub struct Between<T> {
     parts: usize,
 }
 
-impl<S: Scheme> Recorded<S> {
+impl<S: ExactScheme> Recorded<S> {
     /// Around a scheme of these parameters.
     pub fn new(inner: Arc<S>, params: &Params) -> Self {
         Recorded { inner, params: params.clone(), log: Mutex::default(), probe: None }

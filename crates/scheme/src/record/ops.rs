@@ -1,4 +1,4 @@
-//! The verb set, handed on.
+//! The operations, handed on and recorded.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -8,7 +8,9 @@ use everlevel_ring::{GaloisElement, SlotShape};
 use super::{Between, Recorded, RecordedCiphertext};
 use crate::error::SchemeError;
 use crate::noise::Events;
-use crate::ops::{DiagonalValues, Scheme};
+use crate::ops::{
+    Arithmetic, Automorphisms, DiagonalValues, ExactScheme, LinearMaps, PlainModulus, Scheme,
+};
 use crate::plaintext::Plaintext;
 use crate::spec::{Form, Level, NextUse};
 
@@ -17,7 +19,7 @@ const ROUNDING: Events = Events::fresh(1);
 /// A key switch and the rounding at its end.
 const KEY_SWITCH: Events = Events::fresh(2);
 
-impl<S: Scheme> Recorded<S> {
+impl<S: ExactScheme> Recorded<S> {
     /// The result of a modulus switch, which may be none.
     fn switched(
         &self,
@@ -64,11 +66,27 @@ fn switches<'a>(gs: impl Iterator<Item = &'a GaloisElement>) -> Events {
     KEY_SWITCH * gs.filter(|g| !g.is_identity()).count() as u64
 }
 
-impl<S: Scheme> Scheme for Recorded<S> {
+/// One line an operation: the inner scheme does it, and the record gains a row with this label,
+/// this detail and these events of rounding and key switching.
+macro_rules! recorded {
+    ($self:ident: $(
+        $op:ident($x:ident $(, $y:ident)? $(; $arg:ident: $ty:ty)?)
+        => $label:literal, $detail:expr, $events:expr;
+    )*) => {$(
+        fn $op(
+            &$self,
+            $x: &Self::Ciphertext,
+            $($y: &Self::Ciphertext,)?
+            $($arg: $ty,)?
+        ) -> Result<Self::Ciphertext, SchemeError> {
+            let out = $self.inner.$op(&$x.inner $(, &$y.inner)? $(, $arg)?)?;
+            Ok($self.after(out, $label, $detail, [$x $(, $y)?], $events))
+        }
+    )*};
+}
+
+impl<S: ExactScheme> Scheme for Recorded<S> {
     type Ciphertext = RecordedCiphertext<S::Ciphertext>;
-    type Product = Between<S::Product>;
-    type Extended = Between<S::Extended>;
-    type Diagonal = S::Diagonal;
 
     fn slot_shape(&self) -> &SlotShape {
         self.inner.slot_shape()
@@ -106,72 +124,23 @@ impl<S: Scheme> Scheme for Recorded<S> {
         self.inner.form(&x.inner)
     }
 
-    fn convert(&self, a: &Self::Ciphertext, form: Form) -> Self::Ciphertext {
-        let out = self.inner.convert(&a.inner, form);
-        if self.inner.form(&a.inner) == form {
-            return RecordedCiphertext { inner: out, row: a.row };
-        }
-        self.after(out, "convert", format!("to {}", form.name()), [a], Events::NONE)
-    }
-
-    fn add(
-        &self,
-        a: &Self::Ciphertext,
-        b: &Self::Ciphertext,
-    ) -> Result<Self::Ciphertext, SchemeError> {
-        let events = ROUNDING * self.descents(&[a, b]);
-        Ok(self.after(self.inner.add(&a.inner, &b.inner)?, "sum", "", [a, b], events))
-    }
-
-    fn sub(
-        &self,
-        a: &Self::Ciphertext,
-        b: &Self::Ciphertext,
-    ) -> Result<Self::Ciphertext, SchemeError> {
-        let events = ROUNDING * self.descents(&[a, b]);
-        Ok(self.after(self.inner.sub(&a.inner, &b.inner)?, "difference", "", [a, b], events))
-    }
-
-    fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.neg(&a.inner)?, "negative", "", [a], Events::NONE))
-    }
-
     fn encode_elements(&self, values: &[u64]) -> Result<Plaintext, SchemeError> {
         self.inner.encode_elements(values)
     }
+}
 
-    fn add_plain(
-        &self,
-        a: &Self::Ciphertext,
-        b: &Plaintext,
-    ) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(
-            self.inner.add_plain(&a.inner, b)?,
-            "plus a plaintext",
-            "",
-            [a],
-            Events::NONE,
-        ))
-    }
+impl<S: ExactScheme> Arithmetic for Recorded<S> {
+    type Product = Between<S::Product>;
 
-    fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(
-            self.inner.add_scalar(&a.inner, k)?,
-            "plus a constant",
-            k.to_string(),
-            [a],
-            Events::NONE,
-        ))
-    }
-
-    fn mul_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(
-            self.inner.mul_scalar(&a.inner, k)?,
-            "times a constant",
-            k.to_string(),
-            [a],
-            Events::NONE,
-        ))
+    recorded! { self:
+        add(a, b) => "sum", "", ROUNDING * self.descents(&[a, b]);
+        sub(a, b) => "difference", "", ROUNDING * self.descents(&[a, b]);
+        neg(a) => "negative", "", Events::NONE;
+        add_plain(a; x: &Plaintext) => "plus a plaintext", "", Events::NONE;
+        add_scalar(a; k: i64) => "plus a constant", k.to_string(), Events::NONE;
+        mul_scalar(a; k: i64) => "times a constant", k.to_string(), Events::NONE;
+        mul(a, b; next: NextUse) => "product", "", Events::fresh(3) + KEY_SWITCH;
+        mul_monomial(a; k: i64) => "times a monomial", format!("X^{k}"), Events::NONE;
     }
 
     fn linear_combination(
@@ -230,16 +199,6 @@ impl<S: Scheme> Scheme for Recorded<S> {
         Ok(self.record(out, operation, detail, a.from.clone(), a.events + KEY_SWITCH))
     }
 
-    fn mul(
-        &self,
-        a: &Self::Ciphertext,
-        b: &Self::Ciphertext,
-        next: NextUse,
-    ) -> Result<Self::Ciphertext, SchemeError> {
-        let out = self.inner.mul(&a.inner, &b.inner, next)?;
-        Ok(self.after(out, "product", "", [a, b], Events::fresh(3) + KEY_SWITCH))
-    }
-
     fn prepare(
         &self,
         a: &Self::Ciphertext,
@@ -265,45 +224,28 @@ impl<S: Scheme> Scheme for Recorded<S> {
     ) -> Result<Self::Ciphertext, SchemeError> {
         Ok(self.switched(a, self.inner.mod_switch_to(&a.inner, level)?))
     }
+}
 
+impl<S: ExactScheme> PlainModulus for Recorded<S> {
+    fn convert(&self, a: &Self::Ciphertext, form: Form) -> Self::Ciphertext {
+        let out = self.inner.convert(&a.inner, form);
+        if self.inner.form(&a.inner) == form {
+            return RecordedCiphertext { inner: out, row: a.row };
+        }
+        self.after(out, "convert", format!("to {}", form.name()), [a], Events::NONE)
+    }
+
+    recorded! { self:
+        reduce_plain_modulus(a; k: u32) => "reduce", format!("modulo p^{k}"), Events::NONE;
+        extend_plain_modulus(a; e: u32) => "extend", format!("to p^{e}"), Events::NONE;
+        divide_by_p(a) => "divided by p", "", Events::NONE;
+        multiply_by_p(a) => "times p", "", Events::NONE;
+    }
+}
+
+impl<S: ExactScheme> Automorphisms for Recorded<S> {
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         self.inner.galois_level(g, from)
-    }
-
-    fn reduce_plain_modulus(
-        &self,
-        a: &Self::Ciphertext,
-        k: u32,
-    ) -> Result<Self::Ciphertext, SchemeError> {
-        let out = self.inner.reduce_plain_modulus(&a.inner, k)?;
-        Ok(self.after(out, "reduce", format!("modulo p^{k}"), [a], Events::NONE))
-    }
-
-    fn extend_plain_modulus(
-        &self,
-        a: &Self::Ciphertext,
-        e: u32,
-    ) -> Result<Self::Ciphertext, SchemeError> {
-        let out = self.inner.extend_plain_modulus(&a.inner, e)?;
-        Ok(self.after(out, "extend", format!("to p^{e}"), [a], Events::NONE))
-    }
-
-    fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.divide_by_p(&a.inner)?, "divided by p", "", [a], Events::NONE))
-    }
-
-    fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(self.inner.multiply_by_p(&a.inner)?, "times p", "", [a], Events::NONE))
-    }
-
-    fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError> {
-        Ok(self.after(
-            self.inner.mul_monomial(&a.inner, k)?,
-            "times a monomial",
-            format!("X^{k}"),
-            [a],
-            Events::NONE,
-        ))
     }
 
     fn apply_galois(
@@ -330,6 +272,11 @@ impl<S: Scheme> Scheme for Recorded<S> {
         };
         Ok(outs.into_iter().zip(gs).map(tracked).collect())
     }
+}
+
+impl<S: ExactScheme> LinearMaps for Recorded<S> {
+    type Extended = Between<S::Extended>;
+    type Diagonal = S::Diagonal;
 
     fn diagonal(
         &self,

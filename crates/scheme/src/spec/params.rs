@@ -139,7 +139,7 @@ pub struct ParamsSpec {
     pub plain_prime: u64,
     /// The exponent r of the plaintext modulus.
     pub plain_exponent: u32,
-    /// The largest exponent that [`extend_plain_modulus`](crate::Scheme::extend_plain_modulus)
+    /// The largest exponent that [`extend_plain_modulus`](crate::PlainModulus::extend_plain_modulus)
     /// reaches, if it is above r and above what bootstrapping needs (absent: those). Ring-LWE's
     /// keys and errors do not depend on it; NTRU's key is 1 modulo the largest plaintext modulus.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::{Party, SETS};
 use everlevel_bgv::Evaluator;
 use everlevel_bgv::keys::EvalKeys;
-use everlevel_scheme::{KeyPlan, NextUse, Scheme, SchemeError};
+use everlevel_scheme::{Arithmetic, Automorphisms, KeyPlan, NextUse, SchemeError};
 use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel_wire::{FileKeys, Metadata, WireError, generate_to_file, server_keys};
 

@@ -9,7 +9,7 @@ use crate::common::Party;
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey};
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{KeyPlan, Level, OptIn, Params, Scheme};
+use everlevel_scheme::{Arithmetic, Automorphisms, KeyPlan, Level, OptIn, Params};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, FORMAT_VERSION, Manifest, Metadata, ObjectKind, ParamsId, ReadOptions,

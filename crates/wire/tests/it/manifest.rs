@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::common::Party;
 use crate::hostile::fuzz::resealed;
 use everlevel_bgv::{Ciphertext, Evaluator};
-use everlevel_scheme::{NextUse, Scheme};
+use everlevel_scheme::{Arithmetic, NextUse};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::{
     BoundPolicy, CiphertextReader, CiphertextWriter, HEADER_BYTES, Manifest, ManifestKey, Metadata,

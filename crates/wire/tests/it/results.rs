@@ -2,7 +2,9 @@
 
 use crate::common::{Party, SETS};
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey};
-use everlevel_scheme::{Form, Level, NextUse, OptIn, Params, Scheme, SchemeError};
+use everlevel_scheme::{
+    Arithmetic, Form, Level, NextUse, OptIn, Params, PlainModulus, Scheme, SchemeError,
+};
 use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

@@ -3,7 +3,9 @@
 use crate::common::{Party, SETS, named};
 use everlevel_bgv::keys::EvalKeys;
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey};
-use everlevel_scheme::{Form, Level, NextUse, OptIn, Plaintext, Scheme};
+use everlevel_scheme::{
+    Arithmetic, Automorphisms, Form, Level, NextUse, OptIn, PlainModulus, Plaintext,
+};
 use everlevel_wire::{
     BoundPolicy, Encryption, Metadata, ObjectKind, ParamsId, ReadOptions, WireError,
     canonical_json, ciphertexts, inspect, params, plaintexts, public_key, secret_key, server_keys,

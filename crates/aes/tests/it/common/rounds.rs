@@ -2,7 +2,7 @@
 
 use everlevel_aes::{Aes, Cipher, Direction, KeySchedule, KeySize, Mode, RoundKeys, Transcipher};
 use everlevel_bgv::{Ciphertext, Evaluator, SecretKey, ServerKeys};
-use everlevel_scheme::{Cost, Level, NoOp, Params, Plaintext, Scheme, SchemeError};
+use everlevel_scheme::{Cost, ExactScheme, Level, NoOp, Params, Plaintext, Scheme, SchemeError};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -10,7 +10,7 @@ use super::*;
 
 /// Encrypts random blocks with so many rounds, and checks all of them after each round, and the
 /// noise.
-pub fn check_rounds<S: Scheme>(
+pub fn check_rounds<S: ExactScheme>(
     scheme: &S,
     aes: &impl Aes<S>,
     rounds: usize,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use everlevel_ring::{GaloisElement, SlotShape};
 use everlevel_scheme::spec::BootstrapMode;
-use everlevel_scheme::{Bootstrappable, Level, NextUse, Scheme};
+use everlevel_scheme::{Bootstrappable, ExactScheme, Level, NextUse};
 
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath, no_subring};
 use crate::bootstrap::groups::{AtLevel, MapKey, Maps, Setting, Shelf};
@@ -18,7 +18,7 @@ use crate::transform::{AxisTransform, Packing};
 
 /// Coefficient-to-slot comes first and leaves elements of the slots. Their trace is the coefficient
 /// that thin slots stand for; whole slots have d coordinates, which go back together.
-pub(super) struct AxisPath<S: Scheme> {
+pub(super) struct AxisPath<S: ExactScheme> {
     maps: Maps<S>,
     packing: Packing,
     exponent: u32,

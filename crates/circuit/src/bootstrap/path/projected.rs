@@ -1,7 +1,7 @@
 //! Power-of-two indices by the projection onto Z\[X^d\].
 
 use everlevel_ring::{GaloisElement, SlotShape};
-use everlevel_scheme::{Bootstrappable, NextUse, Scheme};
+use everlevel_scheme::{Bootstrappable, ExactScheme, NextUse};
 
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath, no_subring};
 use crate::bootstrap::groups::{MapKey, Maps, Setting, Shelf};
@@ -14,7 +14,7 @@ use crate::transform::{Packing, SlotTransform, check_splits};
 
 /// A polynomial is projected onto Z\[X^d\], which has one coefficient for each slot, and goes
 /// there in one ciphertext: for thin plaintexts.
-pub(super) struct Projected<S: Scheme> {
+pub(super) struct Projected<S: ExactScheme> {
     maps: Maps<S>,
     /// The steps of the projection, which multiplies by d.
     projection: Vec<GaloisElement>,

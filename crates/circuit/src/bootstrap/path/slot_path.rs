@@ -1,7 +1,7 @@
 //! What a path does: to the slots, back to the coefficients, and what that takes.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Bootstrappable, Level, Scheme};
+use everlevel_scheme::{Bootstrappable, ExactScheme, Level, Scheme};
 
 use crate::bootstrap::groups::Maps;
 use crate::bootstrap::observe::{Stage, Watch};
@@ -16,7 +16,7 @@ pub(in crate::bootstrap) type SlotFunction<'a, S> = dyn FnMut(
     + 'a;
 
 /// What [`SlotPath::map`] leaves.
-pub(in crate::bootstrap) struct Mapped<S: Scheme> {
+pub(in crate::bootstrap) struct Mapped<S: ExactScheme> {
     /// The polynomial whose coefficients are the results.
     pub(in crate::bootstrap) result: S::Ciphertext,
     /// A ciphertext that what [`SlotPath::project`] is given should be like, if not `result`: with

@@ -1,7 +1,7 @@
 //! Power-of-two indices with every polynomial taken apart.
 
 use everlevel_ring::GaloisElement;
-use everlevel_scheme::{Bootstrappable, NextUse, Scheme};
+use everlevel_scheme::{Bootstrappable, ExactScheme, NextUse};
 
 use super::projected::Projected;
 use super::slot_path::{Mapped, PathCosts, SlotFunction, SlotPath};
@@ -13,7 +13,7 @@ use crate::unpack::{Repacking, Unpacking};
 
 /// A polynomial is taken apart into d polynomials in X^d, each of which goes to the slots and back
 /// before the next one: for any plaintext.
-pub(super) struct Unpacked<S: Scheme> {
+pub(super) struct Unpacked<S: ExactScheme> {
     /// The path of a polynomial in X^d.
     part: Projected<S>,
     unpacking: Unpacking,

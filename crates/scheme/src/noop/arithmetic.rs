@@ -1,0 +1,291 @@
+//! Sums and products of the no-op scheme.
+
+use super::{NoOp, NoOpCiphertext};
+use crate::checks::{same_kind, same_modulus};
+use crate::error::SchemeError;
+use crate::noise::Meta;
+use crate::ops::Arithmetic;
+use crate::plaintext::{Plaintext, message_coefficients};
+use crate::spec::{Form, Level, NextUse};
+
+impl NoOp {
+    pub(super) fn switch(
+        &self,
+        a: &NoOpCiphertext,
+        level: Level,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        if level >= a.meta.level {
+            return Ok(a.clone());
+        }
+        let params = &self.params;
+        let meta = params
+            .noise()
+            .checked(params.noise().mod_switch(&a.meta, level), "modulus switching")?;
+        self.count_division(
+            params.chain().basis(a.meta.level),
+            params.chain().basis(level),
+            params.components(),
+        );
+        Ok(NoOpCiphertext { meta, value: a.value.clone() })
+    }
+
+    pub(super) fn scaled_meta(&self, m: &Meta, k: i64) -> Result<Meta, SchemeError> {
+        let meta = self.params.noise().scale(m, k.unsigned_abs())?;
+        let t = self.params.plaintext_ring().modulus(m.exponent);
+        Ok(Meta { factor: t.mul(meta.factor, t.reduce_i64(k)), ..meta })
+    }
+
+    pub(super) fn aligned(
+        &self,
+        a: &NoOpCiphertext,
+        b: &NoOpCiphertext,
+        operation: &'static str,
+    ) -> Result<(NoOpCiphertext, NoOpCiphertext), SchemeError> {
+        same_kind(&a.meta, &b.meta, operation)?;
+        let (mut a, mut b) = (a.clone(), b.clone());
+        if let Some((first, k)) = self.params.noise().alignment(&a.meta, &b.meta) {
+            let x = if first { &mut a } else { &mut b };
+            x.meta = self.scaled_meta(&x.meta, k)?;
+        }
+        let low = a.meta.level.min(b.meta.level);
+        Ok((self.switch(&a, low)?, self.switch(&b, low)?))
+    }
+
+    pub(super) fn pairwise(&self, a: &[u64], b: &[u64], exponent: u32, subtract: bool) -> Vec<u64> {
+        let t = self.params.plaintext_ring().modulus(exponent);
+        a.iter().zip(b).map(|(&x, &y)| if subtract { t.sub(x, y) } else { t.add(x, y) }).collect()
+    }
+
+    pub(super) fn times(&self, a: &[u64], k: i64, exponent: u32) -> Vec<u64> {
+        let t = self.params.plaintext_ring().modulus(exponent);
+        let k = t.reduce_i64(k);
+        a.iter().map(|&x| t.mul(x, k)).collect()
+    }
+
+    /// The product at a level.
+    fn product(
+        &self,
+        a: &NoOpCiphertext,
+        b: &NoOpCiphertext,
+        level: Level,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        same_kind(&a.meta, &b.meta, "multiplication")?;
+        let (a, b) = (self.switch(a, level)?, self.switch(b, level)?);
+        let meta = self.params.noise().product(&a.meta, &b.meta)?;
+        self.counters.product();
+        let chain = self.params.chain();
+        let (basis, auxiliary) = (chain.basis(level), chain.auxiliary(level));
+        if self.params.noise().product_form(meta.form) == Form::Bfv {
+            // The components of both are lifted and transformed, the product's divided by q.
+            self.counters
+                .transforms(self.params.tensor_streams() * (basis.len() + auxiliary.len()));
+            let products = 2 * self.params.components() - 1;
+            self.counters.rounding(
+                products,
+                basis.union(auxiliary),
+                auxiliary,
+                self.params.degree(),
+            );
+        }
+        self.counters.limbs(
+            self.params.tensor_streams() * basis.union(auxiliary).len(),
+            self.params.degree(),
+        );
+        Ok(NoOpCiphertext { meta, value: self.multiplied(&a.value, &b.value, meta.exponent) })
+    }
+
+    pub(super) fn reduce(&self, level: Level, to: Level) {
+        let chain = self.params.chain();
+        self.count_division(chain.extended(level), chain.basis(to), self.params.components());
+    }
+}
+
+impl Arithmetic for NoOp {
+    type Product = NoOpCiphertext;
+
+    fn add(&self, a: &NoOpCiphertext, b: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        let (a, b) = self.aligned(a, b, "addition")?;
+        let meta = self.params.noise().add(&a.meta, &b.meta)?;
+        Ok(NoOpCiphertext { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
+    }
+
+    fn sub(&self, a: &NoOpCiphertext, b: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        let (a, b) = self.aligned(a, b, "subtraction")?;
+        let meta = self.params.noise().add(&a.meta, &b.meta)?;
+        Ok(NoOpCiphertext { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, true) })
+    }
+
+    fn neg(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        Ok(NoOpCiphertext { meta: a.meta, value: self.times(&a.value, -1, a.meta.exponent) })
+    }
+
+    fn add_plain(&self, a: &NoOpCiphertext, b: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent, "addition of a plaintext")?;
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
+        message_coefficients(&self.params, b)?;
+        let meta = self.params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
+        Ok(NoOpCiphertext {
+            meta,
+            value: self.pairwise(&a.value, &b.coefficients, meta.exponent, false),
+        })
+    }
+
+    fn add_scalar(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
+        let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
+        let meta = self
+            .params
+            .noise()
+            .add_plain(&a.meta, |_| (carried.unsigned_abs().max(1) as f64).log2())?;
+        let constant = if self.values {
+            self.params.plaintext_ring().constant(t.reduce_i64(k), meta.exponent)
+        } else {
+            Vec::new()
+        };
+        Ok(NoOpCiphertext { meta, value: self.pairwise(&a.value, &constant, meta.exponent, false) })
+    }
+
+    fn mul_scalar(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
+        let t = self.params.plaintext_ring().modulus(a.meta.exponent);
+        let meta =
+            self.params.noise().scale(&a.meta, t.centered(t.reduce_i64(k)).unsigned_abs())?;
+        Ok(NoOpCiphertext { meta, value: self.times(&a.value, k, a.meta.exponent) })
+    }
+
+    fn linear_combination(
+        &self,
+        terms: &[(&NoOpCiphertext, i64)],
+        constant: i64,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let params = &self.params;
+        let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
+        let mut sum: Option<NoOpCiphertext> = None;
+        for (i, k, factor) in params.noise().combination(&metas)? {
+            let x = terms[i].0;
+            let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
+            let value = self.times(&x.value, terms[i].1, meta.exponent);
+            sum = Some(match sum.take() {
+                None => NoOpCiphertext { meta, value },
+                Some(above) => {
+                    let s = self.switch(&above, x.meta.level)?;
+                    let meta = params.noise().add(&s.meta, &meta)?;
+                    NoOpCiphertext {
+                        meta,
+                        value: self.pairwise(&s.value, &value, meta.exponent, false),
+                    }
+                }
+            });
+        }
+        self.add_scalar(&sum.expect("a combination has a term"), constant)
+    }
+
+    fn mul_lazy(
+        &self,
+        a: &NoOpCiphertext,
+        b: &NoOpCiphertext,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
+    }
+
+    fn mul_lazy_aligned(
+        &self,
+        a: &NoOpCiphertext,
+        b: &NoOpCiphertext,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        self.product(a, b, a.meta.level.min(b.meta.level))
+    }
+
+    fn add_products(
+        &self,
+        a: &NoOpCiphertext,
+        b: &NoOpCiphertext,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        same_kind(&a.meta, &b.meta, "addition of products")?;
+        let params = &self.params;
+        let low = a.meta.level.min(b.meta.level);
+        let align = |m: &Meta, k: Option<i64>| -> Result<Meta, SchemeError> {
+            let mut m = match k {
+                Some(k) => self.scaled_meta(m, k)?,
+                None => *m,
+            };
+            if m.level > low {
+                self.count_division(
+                    params.chain().basis(m.level),
+                    params.chain().basis(low),
+                    2 * params.components() - 1,
+                );
+                let switched = params.noise().mod_switch(&m, low);
+                m = params
+                    .noise()
+                    .checked(params.noise().round_square(&switched), "addition of products")?;
+            }
+            Ok(m)
+        };
+        let constant = params.noise().alignment(&a.meta, &b.meta);
+        let x = align(&a.meta, constant.filter(|c| c.0).map(|c| c.1))?;
+        let y = align(&b.meta, constant.filter(|c| !c.0).map(|c| c.1))?;
+        let meta = params.noise().add(&x, &y)?;
+        Ok(NoOpCiphertext { meta, value: self.pairwise(&a.value, &b.value, meta.exponent, false) })
+    }
+
+    fn relinearize(
+        &self,
+        a: &NoOpCiphertext,
+        next: NextUse,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let params = &self.params;
+        let basis = params.chain().basis(a.meta.level);
+        let meta = params.noise().checked(
+            params.noise().reduce(&params.noise().key_switch(&a.meta), next),
+            "relinearization",
+        )?;
+        self.use_key(|plan| plan.add_relin(params, a.meta.level));
+        // BFV's products are coefficients, so nothing is known of their digits modulo the digits'
+        // own primes.
+        let known = params.noise().product_form(a.meta.form) == Form::Bgv;
+        if known {
+            self.counters.transforms(basis.len());
+        }
+        self.count_decomposition(a.meta.level, known);
+        self.counters.relinearization();
+        self.count_key_switch(a.meta.level, 1);
+        self.reduce(a.meta.level, meta.level);
+        Ok(NoOpCiphertext { meta, value: a.value.clone() })
+    }
+
+    fn prepare(&self, a: &NoOpCiphertext, next: NextUse) -> Result<NoOpCiphertext, SchemeError> {
+        self.switch(a, self.params.noise().target(&a.meta, next))
+    }
+
+    fn prepare_together(
+        &self,
+        xs: &[&NoOpCiphertext],
+        next: NextUse,
+    ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
+        let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
+        xs.iter().map(|x| self.switch(x, level)).collect()
+    }
+
+    fn mod_switch_to(
+        &self,
+        a: &NoOpCiphertext,
+        level: Level,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        if level > a.meta.level {
+            return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
+        }
+        self.switch(a, level)
+    }
+
+    fn mul_monomial(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
+        let limbs = self.params.chain().basis(a.meta.level).len();
+        self.counters.transforms(limbs);
+        self.counters.limbs(2 * self.params.components() * limbs, self.params.degree());
+        let value = if a.value.is_empty() {
+            Vec::new()
+        } else {
+            self.params.plaintext_ring().mul_monomial(&a.value, k, a.meta.exponent)
+        };
+        Ok(NoOpCiphertext { meta: a.meta, value })
+    }
+}

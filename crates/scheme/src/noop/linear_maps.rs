@@ -1,0 +1,187 @@
+//! Automorphisms and linear maps of the no-op scheme.
+
+use std::borrow::Borrow;
+
+use everlevel_ring::GaloisElement;
+
+use super::{NoOp, NoOpCiphertext, OpenDiagonal, OpenExtended};
+use crate::checks::no_parts;
+use crate::diagonal::diagonal_plaintext;
+use crate::error::SchemeError;
+use crate::noise::ExtendedMeta;
+use crate::ops::{Automorphisms, DiagonalValues, LinearMaps, Scheme};
+use crate::spec::{Level, NextUse};
+
+impl Automorphisms for NoOp {
+    fn apply_galois(
+        &self,
+        a: &NoOpCiphertext,
+        g: GaloisElement,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        Ok(self.apply_galois_many(a, &[g])?.pop().expect("one automorphism, one result"))
+    }
+
+    fn apply_galois_many(
+        &self,
+        a: &NoOpCiphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<NoOpCiphertext>, SchemeError> {
+        let finish = |(x, g): (OpenExtended, &GaloisElement)| {
+            if g.is_identity() {
+                return Ok(a.clone());
+            }
+            let meta = self
+                .params
+                .noise()
+                .checked(self.params.noise().reduce(&x.meta.meta, NextUse::Keep), "automorphism")?;
+            self.reduce(a.meta.level, meta.level);
+            Ok(NoOpCiphertext { meta, value: x.value })
+        };
+        self.hoist(a, gs)?.into_iter().zip(gs).map(finish).collect()
+    }
+}
+
+impl LinearMaps for NoOp {
+    type Extended = OpenExtended;
+    type Diagonal = OpenDiagonal;
+
+    fn diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<OpenDiagonal, SchemeError> {
+        let (coefficients, profile) = diagonal_plaintext(&self.params, values, e)?;
+        let (plain, mut value) = (self.params.plaintext_ring(), self.zero());
+        if !value.is_empty() {
+            let residues = coefficients.iter().map(|&c| plain.modulus(e).reduce_i64(c));
+            if self.slot_shape().axes().is_some() {
+                value = plain.embed_last(&residues.collect::<Vec<u64>>(), e)?;
+            } else {
+                let step = value.len() / coefficients.len();
+                value.iter_mut().step_by(step).zip(residues).for_each(|(x, c)| *x = c);
+            }
+        }
+        Ok(OpenDiagonal { exponent: e, basis: self.params.chain().basis(level), profile, value })
+    }
+
+    fn hoist(
+        &self,
+        x: &NoOpCiphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<OpenExtended>, SchemeError> {
+        let basis = self.params.chain().basis(x.meta.level);
+        let switched = gs.iter().filter(|g| !g.is_identity()).count();
+        if switched > 0 {
+            self.counters.transforms(basis.len());
+            self.count_decomposition(x.meta.level, true);
+            self.count_key_switch(x.meta.level, switched);
+        }
+        Ok(gs
+            .iter()
+            .map(|&g| {
+                self.use_galois(g, x.meta.level);
+                let meta =
+                    if g.is_identity() { x.meta } else { self.params.noise().key_switch(&x.meta) };
+                OpenExtended {
+                    meta: ExtendedMeta::flat(meta),
+                    value: self.params.plaintext_ring().galois(&x.value, g, x.meta.exponent),
+                }
+            })
+            .collect())
+    }
+
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<OpenExtended> + Sync],
+        rows: &[Vec<Option<&OpenDiagonal>>],
+    ) -> Result<Vec<OpenExtended>, SchemeError> {
+        let inputs: Vec<&OpenExtended> = inputs.iter().map(Borrow::borrow).collect();
+        let shape_error = || SchemeError::BadArgument {
+            what: "linear map",
+            expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus \
+                       and level"
+                .into(),
+            found: "something else".into(),
+        };
+        let first = inputs.first().ok_or_else(shape_error)?.meta.meta;
+        let basis = self.params.chain().basis(first.level);
+        let limbs = self.params.chain().extended(first.level).len();
+        self.counters.limbs(
+            limbs * self.params.components() * (inputs.len() + rows.len()),
+            self.params.degree(),
+        );
+        rows.iter()
+            .map(|row| {
+                let fits =
+                    |d: &OpenDiagonal| d.exponent == first.exponent && basis.is_subset(d.basis);
+                if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
+                    return Err(shape_error());
+                }
+                let pairs = inputs.iter().zip(row).filter_map(|(x, d)| d.map(|d| (x, d)));
+                let meta =
+                    ExtendedMeta::combine(pairs.clone().map(|(x, d)| (&x.meta, &d.profile[..])))
+                        .ok_or_else(shape_error)?;
+                let mut value = self.zero();
+                for (x, d) in pairs {
+                    let product = self.multiplied(&x.value, &d.value, first.exponent);
+                    value = self.pairwise(&value, &product, first.exponent, false);
+                }
+                Ok(OpenExtended { meta, value })
+            })
+            .collect()
+    }
+
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, OpenExtended)>,
+        next: NextUse,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let params = &self.params;
+        let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
+        let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
+        let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
+        let meta = params.noise().galois_sum(&sum, switched, next)?;
+        let mut value = self.zero();
+        for (g, x) in parts {
+            self.count_giant(g, sum.meta.level);
+            value = self.pairwise(
+                &value,
+                &params.plaintext_ring().galois(&x.value, g, meta.exponent),
+                meta.exponent,
+                false,
+            );
+        }
+        self.reduce(sum.meta.level, meta.level);
+        Ok(NoOpCiphertext { meta, value })
+    }
+
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, OpenExtended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let params = &self.params;
+        let mut sum: Option<OpenExtended> = None;
+        let mut switched = 0;
+        for part in parts {
+            let (g, mut x) = part?;
+            let exponent = x.meta.meta.exponent;
+            if let Some(inner) = sum.take() {
+                let value = self.pairwise(&x.value, &inner.value, exponent, false);
+                x = OpenExtended { meta: x.meta.plus(&inner.meta), value };
+            }
+            switched += usize::from(!g.is_identity());
+            self.count_giant(g, x.meta.meta.level);
+            let value = params.plaintext_ring().galois(&x.value, g, exponent);
+            sum = Some(OpenExtended {
+                meta: x.meta.shifted(g.evaluation_shift(params.ring())),
+                value,
+            });
+        }
+        let sum = sum.ok_or_else(no_parts)?;
+        let meta = params.noise().galois_sum(&sum.meta, switched, next)?;
+        self.reduce(sum.meta.meta.level, meta.level);
+        Ok(NoOpCiphertext { meta, value: sum.value })
+    }
+}

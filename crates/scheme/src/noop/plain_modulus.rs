@@ -1,0 +1,58 @@
+//! Other plaintext moduli in the no-op scheme.
+
+use super::{NoOp, NoOpCiphertext};
+use crate::error::SchemeError;
+use crate::noise::Meta;
+use crate::ops::{PlainModulus, Scheme};
+use crate::spec::Form;
+
+impl PlainModulus for NoOp {
+    fn convert(&self, a: &NoOpCiphertext, form: Form) -> NoOpCiphertext {
+        NoOpCiphertext { meta: Meta { form, ..a.meta }, value: a.value.clone() }
+    }
+
+    fn reduce_plain_modulus(
+        &self,
+        a: &NoOpCiphertext,
+        k: u32,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
+        let t = self.params.plaintext_ring().modulus(k);
+        Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| t.reduce_u64(x)).collect() })
+    }
+
+    fn extend_plain_modulus(
+        &self,
+        a: &NoOpCiphertext,
+        e: u32,
+    ) -> Result<NoOpCiphertext, SchemeError> {
+        let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
+        let step = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        // The real scheme's ε is not known here: any polynomial takes its place.
+        let garbage = self
+            .pretend_garbage(self.params.plaintext_ring().modulus(meta.exponent).value() / step);
+        Ok(NoOpCiphertext {
+            meta,
+            value: a.value.iter().zip(garbage).map(|(&x, g)| x + step * g).collect(),
+        })
+    }
+
+    fn divide_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        let p = self.plain_prime();
+        let meta = self.params.noise().divide_by_p(&a.meta)?;
+        if let Some(position) = a.value.iter().position(|&x| x % p != 0) {
+            return Err(SchemeError::BadArgument {
+                what: "division by p",
+                expected: "a plaintext that is a multiple of p".into(),
+                found: format!("coefficient {} at position {position}", a.value[position]),
+            });
+        }
+        Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| x / p).collect() })
+    }
+
+    fn multiply_by_p(&self, a: &NoOpCiphertext) -> Result<NoOpCiphertext, SchemeError> {
+        let p = self.plain_prime();
+        let meta = self.params.noise().multiply_by_p(&a.meta)?;
+        Ok(NoOpCiphertext { meta, value: a.value.iter().map(|&x| x * p).collect() })
+    }
+}

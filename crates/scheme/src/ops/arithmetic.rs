@@ -1,0 +1,125 @@
+//! Sums, products and the switching of the modulus.
+
+use super::Scheme;
+use crate::error::SchemeError;
+use crate::plaintext::Plaintext;
+use crate::spec::{Level, NextUse};
+
+/// Sums and products, slot by slot, and the level at which they are made.
+pub trait Arithmetic: Scheme {
+    /// A product that was not relinearized yet; sums of products need one relinearization only.
+    type Product: Clone + Send + Sync;
+
+    /// Sum, slot by slot. Both operands have the same plaintext modulus and form.
+    fn add(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Difference, slot by slot.
+    fn sub(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Negation.
+    fn neg(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Adds the plaintext's slots.
+    ///
+    /// # Errors
+    /// A plaintext of another set or modulus, or too much noise.
+    fn add_plain(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Plaintext,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Adds the constant `k` in every slot. Free of noise.
+    fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Multiplies by the constant `k`; the noise grows by |k mod p^e| centered.
+    fn mul_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Σ k_i x_i + `constant`, in one pass. Each k_i is merged with the alignment of its operand's
+    /// factor, so a term costs one multiplication by a constant below p^e/2 and no more, and terms
+    /// above the lowest level absorb theirs on the way down. Errors if there is no term.
+    fn linear_combination(
+        &self,
+        terms: &[(&Self::Ciphertext, i64)],
+        constant: i64,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Product without relinearization. The operands are brought to a common level fit for a
+    /// product first.
+    fn mul_lazy(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Product, SchemeError>;
+
+    /// Product without relinearization at the lower of the operands' levels, as
+    /// [`Arithmetic::prepare_together`] leaves them: sums of products that share operands stay at one
+    /// level and switch nothing more.
+    fn mul_lazy_aligned(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+    ) -> Result<Self::Product, SchemeError> {
+        self.mul_lazy(a, b)
+    }
+
+    /// Sum of two products.
+    fn add_products(
+        &self,
+        a: &Self::Product,
+        b: &Self::Product,
+    ) -> Result<Self::Product, SchemeError>;
+
+    /// Relinearizes and switches the modulus down in one pass: one key switch.
+    fn relinearize(
+        &self,
+        a: &Self::Product,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Product with relinearization.
+    fn mul(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Self::Ciphertext,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError> {
+        self.relinearize(&self.mul_lazy(a, b)?, next)
+    }
+
+    /// Switches `a` down to where `next` wants it.
+    fn prepare(&self, a: &Self::Ciphertext, next: NextUse)
+    -> Result<Self::Ciphertext, SchemeError>;
+
+    /// Switches all of `xs` down to one level, the lowest that `next` wants one of them at: for
+    /// operands that each meet several others.
+    fn prepare_together(
+        &self,
+        xs: &[&Self::Ciphertext],
+        next: NextUse,
+    ) -> Result<Vec<Self::Ciphertext>, SchemeError> {
+        xs.iter().map(|x| self.prepare(x, next)).collect()
+    }
+
+    /// Switches to a lower level (or stays).
+    ///
+    /// # Errors
+    /// A level above the ciphertext's, or one whose modulus does not hold the noise.
+    fn mod_switch_to(
+        &self,
+        a: &Self::Ciphertext,
+        level: Level,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// The product with X^k as a polynomial, for any integer k. Exact, without noise, key switch or
+    /// level: one transform for each prime.
+    fn mul_monomial(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
+}

@@ -1,0 +1,88 @@
+//! Linear maps of the slots: sums of automorphisms times plaintext diagonals, with hoisting.
+
+use std::borrow::Borrow;
+
+use everlevel_ring::GaloisElement;
+
+use super::Automorphisms;
+use crate::error::SchemeError;
+use crate::spec::{Level, NextUse};
+
+/// A vector of slot values in the base ring (see [`SlotShape`]) that repeats along the columns.
+///
+/// Shape: `2 * period` values, `period` dividing the number of columns. With two rows, slot (r, j)
+/// holds `values[r * period + j % period]`; with one row, slot j holds the element of GR(p^e, 2)
+/// with real part `values[j % period]` and imaginary part `values[period + j % period]`. The
+/// diagonals of the factors of a homomorphic transform are of this kind, and a scheme that stores
+/// evaluations in slot order stores them with the same period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeriodicSlots {
+    /// The period along a row.
+    pub period: usize,
+    /// `2 * period` values, reduced modulo the plaintext modulus.
+    pub values: Vec<u64>,
+}
+
+/// The values of a plaintext diagonal, by the kind of ring.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiagonalValues {
+    /// Indices that are powers of two: values of the base ring that repeat along the columns.
+    Periodic(PeriodicSlots),
+    /// Indices with axes: elements of GR(p^e, d), d residues each, along the dimensions of the last
+    /// axes, row-major, of as many axes as their number says; the same ones at all places of the
+    /// other dimensions. D of them lie along the last dimension, D its size. These are the
+    /// polynomials in the X_a of those axes alone, and their evaluations repeat along the others.
+    LastDimensions(Vec<u64>),
+}
+
+/// Linear maps of the slots, hoisted once (before the products with diagonals) and twice (after
+/// them).
+pub trait LinearMaps: Automorphisms {
+    /// A ciphertext over the extended modulus, before the division by the special modulus: the
+    /// currency of hoisting.
+    type Extended: Send + Sync;
+    /// A plaintext diagonal prepared for multiplication with [`LinearMaps::Extended`].
+    type Diagonal: Send + Sync;
+
+    /// Prepares a plaintext diagonal modulo p^e for ciphertexts at `level` or below.
+    fn diagonal(
+        &self,
+        values: &DiagonalValues,
+        e: u32,
+        level: Level,
+    ) -> Result<Self::Diagonal, SchemeError>;
+
+    /// All the automorphisms `gs` of `x`, from one decomposition (hoisting), left over the extended
+    /// modulus.
+    fn hoist(
+        &self,
+        x: &Self::Ciphertext,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Self::Extended>, SchemeError>;
+
+    /// One output for each row: the sum over j of `rows[i][j] * inputs[j]` (absent entries are
+    /// zero).
+    fn combine(
+        &self,
+        inputs: &[impl Borrow<Self::Extended> + Sync],
+        rows: &[Vec<Option<&Self::Diagonal>>],
+    ) -> Result<Vec<Self::Extended>, SchemeError>;
+
+    /// The sum of `g(part)` over all parts, then one division by the special modulus and the switch
+    /// for `next` (double hoisting). Parts under the identity cost no key switch.
+    fn galois_sum(
+        &self,
+        parts: Vec<(GaloisElement, Self::Extended)>,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
+    /// The nested sum g_n(x_n + .. g_2(x_2 + g_1(x_1))) over the `parts` (g_1, x_1), (g_2, x_2), ..
+    /// as they come, for the noise and the key switches of [`LinearMaps::galois_sum`]. Giant steps that
+    /// are powers of one automorphism need a single key in this way, and no more than one part is
+    /// alive at a time.
+    fn galois_chain(
+        &self,
+        parts: impl Iterator<Item = Result<(GaloisElement, Self::Extended), SchemeError>>,
+        next: NextUse,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+}
