@@ -72,8 +72,8 @@ pub trait Engine: Memory + Send + Sync + Sized {
     fn key(&self, digits: &Arc<[KeyDigit]>) -> Self::Key;
 
     /// A plaintext whose evaluations repeat, by its few coefficients in natural order: those of a
-    /// polynomial in X^(n / length) where the index is a power of two, else of one in the X_a of
-    /// the last axes.
+    /// polynomial in X^(n / length) where the index is a power of two, the length being one as
+    /// well, from 16 to n; else of one in the X_a of the last axes.
     ///
     /// # Errors
     /// A number of coefficients that makes no such polynomial.
@@ -238,6 +238,16 @@ pub enum Use<'a, D> {
     Once(D),
     /// They will be needed again.
     Shared(&'a D),
+}
+
+impl<D> Use<'_, D> {
+    /// The digits.
+    pub fn get(&self) -> &D {
+        match self {
+            Use::Once(digits) => digits,
+            Use::Shared(digits) => digits,
+        }
+    }
 }
 
 /// What a component of a sum holds beside digits times keys.

@@ -44,6 +44,14 @@ impl Cpu {
         coefficients: &[i64],
         basis: Basis,
     ) -> Result<Diagonal, RingError> {
+        let (degree, found) = (self.ring.degree(), coefficients.len());
+        let fits = match self.ring.axes() {
+            None => found.is_power_of_two() && (16..=degree).contains(&found),
+            Some(axes) => axes.last_of_degree(found).is_some(),
+        };
+        if !fits {
+            return Err(RingError::ResidueCount { found, expected: degree });
+        }
         let (row, period, limbs) = match self.ring.axes() {
             None => self.periodic_limbs(coefficients, basis)?,
             Some(axes) => self.last_axes_limbs(axes, coefficients, basis)?,

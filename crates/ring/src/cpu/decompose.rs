@@ -151,11 +151,4 @@ impl Use<'_, Digits> {
             Use::Shared(digits) => digits.modulo(cpu, position, true),
         }
     }
-
-    pub(super) fn digits(&self) -> &Digits {
-        match self {
-            Use::Once(digits) => digits,
-            Use::Shared(digits) => digits,
-        }
-    }
 }

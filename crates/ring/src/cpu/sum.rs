@@ -74,7 +74,7 @@ impl Cpu {
             }
             return;
         };
-        let key = digits.digits().key_limbs(key, i);
+        let key = digits.get().key_limbs(key, i);
         let digits = digits.modulo(self, i);
         let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
         // A polynomial times P c is one more product.
@@ -248,7 +248,7 @@ impl Cpu {
             let mut sums: Vec<Limb> = column.iter().map(|_| self.limb()).collect();
             match &sum.switched {
                 Some((digits, key)) => {
-                    let key = digits.digits().key_limbs(key, i);
+                    let key = digits.get().key_limbs(key, i);
                     let digits = digits.modulo(self, i);
                     let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
                     self.write_inner_products(q, &mut sums, 0..ring.degree(), &digits, &key);
