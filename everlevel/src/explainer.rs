@@ -6,6 +6,7 @@ use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
+use everlevel_ring::Cpu;
 use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
@@ -37,9 +38,9 @@ pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>
 /// # Ok::<(), everlevel::Error>(())
 /// ```
 pub struct Explainer<K: EvalKeys = ServerKeys> {
-    scheme: Arc<Recorded<Evaluator<K>>>,
-    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<K>>>>>,
-    auto: Session<Recorded<Evaluator<K>>>,
+    scheme: Arc<Recorded<Evaluator<Cpu, K>>>,
+    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Cpu, K>>>>>,
+    auto: Session<Recorded<Evaluator<Cpu, K>>>,
 }
 
 impl<K: EvalKeys> Server<K> {
@@ -70,7 +71,7 @@ impl<K: EvalKeys> Server<K> {
 }
 
 impl<K: EvalKeys> Explainer<K> {
-    fn new(server: &Server<K>, traced: Recorded<Evaluator<K>>) -> Result<Self, Error> {
+    fn new(server: &Server<K>, traced: Recorded<Evaluator<Cpu, K>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =
@@ -88,12 +89,12 @@ impl<K: EvalKeys> Explainer<K> {
     }
 
     /// The evaluator below, for any circuit.
-    pub fn scheme(&self) -> &Recorded<Evaluator<K>> {
+    pub fn scheme(&self) -> &Recorded<Evaluator<Cpu, K>> {
         &self.scheme
     }
 
     /// The automatic evaluator: the operations of a server.
-    pub fn automatic(&self) -> &Session<Recorded<Evaluator<K>>> {
+    pub fn automatic(&self) -> &Session<Recorded<Evaluator<Cpu, K>>> {
         &self.auto
     }
 
@@ -109,9 +110,9 @@ impl<K: EvalKeys> Explainer<K> {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Recorded<Evaluator<K>>>,
+        inputs: &Values<Recorded<Evaluator<Cpu, K>>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Recorded<Evaluator<K>>>, Error> {
+    ) -> Result<Values<Recorded<Evaluator<Cpu, K>>>, Error> {
         Ok(program.run(&self.auto, inputs, progress)?)
     }
 
@@ -140,7 +141,7 @@ impl<K: EvalKeys> Explainer<K> {
 }
 
 /// Names the stages of a bootstrapping in the log.
-struct Stages<'a, K: EvalKeys>(&'a Recorded<Evaluator<K>>);
+struct Stages<'a, K: EvalKeys>(&'a Recorded<Evaluator<Cpu, K>>);
 
 impl<K: EvalKeys> StageObserver for Stages<'_, K> {
     fn stage_done(&mut self, report: &StageReport) {

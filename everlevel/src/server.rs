@@ -8,6 +8,7 @@ use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::sums::sum_by_keys;
 use everlevel_circuit::{CircuitError, Session, rotate_by_keys};
+use everlevel_ring::Cpu;
 use everlevel_scheme::{Arithmetic, Params, Plaintext, Scheme};
 
 use crate::error::Error;
@@ -28,9 +29,9 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 /// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file
 /// ([`crate::wire::FileKeys`]).
 pub struct Server<K: EvalKeys = ServerKeys> {
-    pub(crate) evaluator: Arc<Evaluator<K>>,
-    bootstrapper: Option<Arc<Bootstrapper<Evaluator<K>>>>,
-    auto: Session<Evaluator<K>>,
+    pub(crate) evaluator: Arc<Evaluator<Cpu, K>>,
+    bootstrapper: Option<Arc<Bootstrapper<Evaluator<Cpu, K>>>>,
+    auto: Session<Evaluator<Cpu, K>>,
 }
 
 impl<K: EvalKeys> Server<K> {
@@ -60,17 +61,17 @@ impl<K: EvalKeys> Server<K> {
     /// The evaluator below, for operations without automatic bootstrapping: the verbs of
     /// [`Scheme`], in BGV and in BFV form alike, and conversion between the two
     /// (`PlainModulus::convert`).
-    pub fn evaluator(&self) -> &Evaluator<K> {
+    pub fn evaluator(&self) -> &Evaluator<Cpu, K> {
         &self.evaluator
     }
 
     /// The bootstrapping below, if there is any.
-    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<K>>> {
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<Cpu, K>>> {
         self.bootstrapper.as_deref()
     }
 
     /// The automatic evaluator below, for operations of one's own.
-    pub fn automatic(&self) -> &Session<Evaluator<K>> {
+    pub fn automatic(&self) -> &Session<Evaluator<Cpu, K>> {
         &self.auto
     }
 
@@ -106,9 +107,9 @@ impl<K: EvalKeys> Server<K> {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Evaluator<K>>,
+        inputs: &Values<Evaluator<Cpu, K>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Evaluator<K>>, Error> {
+    ) -> Result<Values<Evaluator<Cpu, K>>, Error> {
         Ok(program.run(&self.auto, inputs, progress)?)
     }
 
@@ -232,7 +233,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn apply(
         &self,
         a: &Value,
-        operation: impl Fn(&Evaluator<K>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
+        operation: impl Fn(&Evaluator<Cpu, K>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
     ) -> Result<Value, Error> {
         Ok(self.auto.apply(a, operation)?)
     }

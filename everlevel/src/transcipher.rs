@@ -6,7 +6,7 @@ use everlevel_aes::{
 };
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_ring::SlotShape;
+use everlevel_ring::{Cpu, SlotShape};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
     Arithmetic, Bootstrappable, ExactScheme, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
@@ -250,9 +250,9 @@ impl EncryptedAesKey {
 /// A server that turns AES data into ciphertexts, see [`everlevel_aes::Transcipher`].
 /// Holds no secret.
 pub struct AesServer<K: EvalKeys> {
-    evaluator: Evaluator<K>,
-    refresh: Option<ByteRefresh<Evaluator<K>>>,
-    method: Prepared<Evaluator<K>>,
+    evaluator: Evaluator<Cpu, K>,
+    refresh: Option<ByteRefresh<Evaluator<Cpu, K>>>,
+    method: Prepared<Evaluator<Cpu, K>>,
 }
 
 enum Prepared<S: ExactScheme> {
@@ -279,7 +279,7 @@ impl<K: EvalKeys> AesServer<K> {
     }
 
     /// The evaluator below, to go on with the results.
-    pub fn evaluator(&self) -> &Evaluator<K> {
+    pub fn evaluator(&self) -> &Evaluator<Cpu, K> {
         &self.evaluator
     }
 
@@ -317,7 +317,7 @@ impl<K: EvalKeys> AesServer<K> {
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), AesError>,
+        each: impl FnMut(Batch<Evaluator<Cpu, K>>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let cipher = Cipher::new(key.size, mode.direction());
         match &self.method {
@@ -337,13 +337,13 @@ impl<K: EvalKeys> AesServer<K> {
     fn run<D: AsRef<[u8]>>(
         &self,
         method: AesMethod,
-        aes: &impl Aes<Evaluator<K>>,
+        aes: &impl Aes<Evaluator<Cpu, K>>,
         key: &EncryptedAesKey,
         cipher: Cipher,
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<K>>) -> Result<(), AesError>,
+        each: impl FnMut(Batch<Evaluator<Cpu, K>>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let scheme = &self.evaluator;
         let rehearsal = Rehearsal::new(scheme.params())?;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator};
 use everlevel_circuit::{CircuitError, rotate_by_keys};
-use everlevel_ring::SlotShape;
+use everlevel_ring::{Cpu, SlotShape};
 use everlevel_scheme::{Arithmetic, Automorphisms, Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::Error;
@@ -127,7 +127,7 @@ fn ways(
 
 /// Rotations along all dimensions, to the left.
 fn along<K: EvalKeys>(
-    s: &Evaluator<K>,
+    s: &Evaluator<Cpu, K>,
     x: &Ciphertext,
     way: &[usize],
 ) -> Result<Ciphertext, CircuitError> {
@@ -177,7 +177,7 @@ fn diagonals(
 }
 
 fn matrix_product<K: EvalKeys>(
-    s: &Evaluator<K>,
+    s: &Evaluator<Cpu, K>,
     a: &Ciphertext,
     matrix: &[Vec<i64>],
     columns: usize,

@@ -4,7 +4,7 @@ use everlevel::aes::integers::{ByteOrder, IntegersFromBytes};
 use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::circuit::sums::PowerSum;
 use everlevel::{
-    AesMethod, Ciphertext as Inner, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys,
+    AesMethod, Ciphertext as Inner, Cpu, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys,
 };
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -29,7 +29,7 @@ pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: boo
             return Ok(Plan(plan));
         }
         let shape = params.slot_shape();
-        let mut elements = IntegersFromBytes::<Evaluator<Keys>>::automorphisms(shape);
+        let mut elements = IntegersFromBytes::<Evaluator<Cpu, Keys>>::automorphisms(shape);
         for dimension in 0..shape.dimensions().len() {
             elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
         }
@@ -141,7 +141,7 @@ impl AesServer {
                 mode,
                 data.chunks(capacity),
                 &mut told,
-                |batch: Batch<Evaluator<Keys>>| {
+                |batch: Batch<Evaluator<Cpu, Keys>>| {
                     states.push(batch.state);
                     Ok(())
                 },

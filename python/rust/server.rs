@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use everlevel::circuit::expression::Program;
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison,
-    DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
+    Cpu, DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
     StageObserver, StageReport, Truncation, Value,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -52,7 +52,8 @@ impl Server {
         &self,
         py: Python<'_>,
         a: &Ciphertext,
-        operation: impl Fn(&Evaluator<Keys>, &Inner) -> std::result::Result<Inner, CircuitError> + Send,
+        operation: impl Fn(&Evaluator<Cpu, Keys>, &Inner) -> std::result::Result<Inner, CircuitError>
+        + Send,
     ) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
     }

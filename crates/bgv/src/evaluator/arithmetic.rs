@@ -22,7 +22,7 @@ use everlevel_scheme::{
 };
 use everlevel_scheme::{same_kind, same_modulus};
 
-impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
     type Ciphertext = Ciphertext<E>;
 
     fn slot_shape(&self) -> &SlotShape {
@@ -66,7 +66,7 @@ impl<K: EvalKeys, E: Engine> Scheme for Evaluator<K, E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Arithmetic for Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     type Product = Product<E>;
 
     fn add(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
@@ -268,7 +268,7 @@ impl<K: EvalKeys, E: Engine> Arithmetic for Evaluator<K, E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> PlainModulus for Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
     fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
         // One multiplication by t or 1/t modulo q.
         let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
@@ -331,7 +331,7 @@ impl<K: EvalKeys, E: Engine> PlainModulus for Evaluator<K, E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Automorphisms for Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Automorphisms for Evaluator<E, K> {
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         let chain = self.params.chain();
         let held = |l: &Level| {
@@ -358,7 +358,7 @@ impl<K: EvalKeys, E: Engine> Automorphisms for Evaluator<K, E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> LinearMaps for Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> LinearMaps for Evaluator<E, K> {
     type Extended = Extended<E>;
     type Diagonal = Diagonal<E>;
 

@@ -33,7 +33,7 @@ impl<E: Engine> Diagonal<E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     pub(super) fn make_diagonal(
         &self,
         values: &DiagonalValues,

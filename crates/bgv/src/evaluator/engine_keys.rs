@@ -11,7 +11,7 @@ use crate::keys::{BootstrapKey, EvalKeys, SwitchingKey};
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::spec::Level;
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// A switching key with its primes, read if the engine does not hold it; none if the keys lack
     /// it.
     fn switching(

@@ -33,7 +33,7 @@ fn name(g: GaloisElement) -> String {
     format!("Galois key for X^{}", g.exponent())
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     pub(super) fn hoisted(
         &self,
         x: &Ciphertext<E>,

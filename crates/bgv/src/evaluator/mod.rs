@@ -25,7 +25,7 @@ use everlevel_scheme::{Cost, Counters};
 /// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
 /// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
 /// results have it too ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
-pub struct Evaluator<K: EvalKeys = ServerKeys, E: Engine = Cpu> {
+pub struct Evaluator<E: Engine = Cpu, K: EvalKeys = ServerKeys> {
     params: Params,
     keys: K,
     engine: Arc<E>,
@@ -34,7 +34,7 @@ pub struct Evaluator<K: EvalKeys = ServerKeys, E: Engine = Cpu> {
     transforms_before: u64,
 }
 
-impl<K: EvalKeys> Evaluator<K> {
+impl<K: EvalKeys> Evaluator<Cpu, K> {
     /// An evaluator with these keys, on the processor.
     pub fn new(keys: K) -> Self {
         let engine = keys.params().shared_cpu();
@@ -42,7 +42,7 @@ impl<K: EvalKeys> Evaluator<K> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// An evaluator with these keys on an engine of the same ring. An engine with memory of its own
     /// keeps copies of keys there, of at most so many bytes together; if that is less than one key,
     /// the one that was used last.

@@ -29,7 +29,7 @@ pub struct Base {
     factor: u64,
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the
     /// keys.
     fn times_sparse(
@@ -105,7 +105,7 @@ impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Bootstrappable for Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     type Base = Base;
 
     fn message_exponent(&self) -> u32 {

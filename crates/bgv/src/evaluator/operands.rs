@@ -13,7 +13,7 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Form, Level};
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// [`Arithmetic::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(
         &self,

@@ -36,7 +36,7 @@ impl<E: Engine> Clone for PreparedPlaintext<E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// Makes a plaintext ready to multiply ciphertexts of a level with, or of lower levels that
     /// have no other primes: a transform for each prime.
     ///

@@ -105,7 +105,7 @@ impl<E: Engine> Tensor<E> {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// (x0 y0, x0 y1 + x1 y0, x1 y1): the coefficients of (x0 + x1 s)(y0 + y1 s), or x y alone; y =
     /// x if absent.
     pub(super) fn tensor(

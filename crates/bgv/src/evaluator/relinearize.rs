@@ -15,7 +15,7 @@ use everlevel_scheme::spec::{Level, NextUse};
 /// Two factors: borrowed where nothing had to be done.
 type Factors<'c, E> = (Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>);
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// The operands of a product at a level, and what the product will be.
     pub(super) fn factors<'c>(
         &self,

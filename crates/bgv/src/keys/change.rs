@@ -53,7 +53,7 @@ impl ServerKeys {
     }
 }
 
-impl<K: EvalKeys, E: Engine> Evaluator<K, E> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// The same message under the new secret key of [`ServerKeys::key_change`], which this
     /// evaluator has to have been made with: one key switch. To what was encrypted under any other
     /// key than the old one it does damage that nobody sees before decryption.
