@@ -6,6 +6,7 @@ use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
+use everlevel_ring::Cpu;
 use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
@@ -39,9 +40,9 @@ pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>
 /// # Ok::<(), everlevel::Error>(())
 /// ```
 pub struct Explainer {
-    scheme: Arc<Recorded<Evaluator<Keys>>>,
-    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Keys>>>>>,
-    session: Session<Recorded<Evaluator<Keys>>>,
+    scheme: Arc<Recorded<Evaluator<Cpu, Keys>>>,
+    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Cpu, Keys>>>>>,
+    session: Session<Recorded<Evaluator<Cpu, Keys>>>,
 }
 
 operations!(Explainer, RecordedValue);
@@ -74,7 +75,7 @@ impl Server {
 }
 
 impl Explainer {
-    fn new(server: &Server, traced: Recorded<Evaluator<Keys>>) -> Result<Self, Error> {
+    fn new(server: &Server, traced: Recorded<Evaluator<Cpu, Keys>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =
@@ -92,12 +93,12 @@ impl Explainer {
     }
 
     /// The evaluator below, for any circuit.
-    pub fn scheme(&self) -> &Recorded<Evaluator<Keys>> {
+    pub fn scheme(&self) -> &Recorded<Evaluator<Cpu, Keys>> {
         &self.scheme
     }
 
     /// The session below, for operations of one's own.
-    pub fn session(&self) -> &Session<Recorded<Evaluator<Keys>>> {
+    pub fn session(&self) -> &Session<Recorded<Evaluator<Cpu, Keys>>> {
         &self.session
     }
 
@@ -113,9 +114,9 @@ impl Explainer {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Recorded<Evaluator<Keys>>>,
+        inputs: &Values<Recorded<Evaluator<Cpu, Keys>>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Recorded<Evaluator<Keys>>>, Error> {
+    ) -> Result<Values<Recorded<Evaluator<Cpu, Keys>>>, Error> {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
@@ -148,7 +149,7 @@ impl Explainer {
 }
 
 /// Names the stages of a bootstrapping in the log.
-struct Stages<'a>(&'a Recorded<Evaluator<Keys>>);
+struct Stages<'a>(&'a Recorded<Evaluator<Cpu, Keys>>);
 
 impl StageObserver for Stages<'_> {
     fn stage_done(&mut self, report: &StageReport) {

@@ -81,7 +81,7 @@ pub use everlevel_circuit::bootstrap::{
 pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{CircuitError, ClearLowestDigit, Comparison, Session, Truncation};
 pub use everlevel_ring::sample::system_rng;
-pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
+pub use everlevel_ring::{Basis, Cpu, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
     Arithmetic, Automorphisms, Bootstrappable, Cost, ExactScheme, Explanation, Form, KeyPlan,

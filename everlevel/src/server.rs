@@ -7,6 +7,7 @@ use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{CircuitError, Session};
+use everlevel_ring::Cpu;
 use everlevel_scheme::{Params, Scheme};
 use everlevel_wire::file::Existing;
 
@@ -33,9 +34,9 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 /// Its [`Keys`] are in memory or in a file.
 pub struct Server {
     keys: Keys,
-    pub(crate) evaluator: Arc<Evaluator<Keys>>,
-    bootstrapper: Option<Arc<Bootstrapper<Evaluator<Keys>>>>,
-    session: Session<Evaluator<Keys>>,
+    pub(crate) evaluator: Arc<Evaluator<Cpu, Keys>>,
+    bootstrapper: Option<Arc<Bootstrapper<Evaluator<Cpu, Keys>>>>,
+    session: Session<Evaluator<Cpu, Keys>>,
 }
 
 operations!(Server, Value);
@@ -117,17 +118,17 @@ impl Server {
     /// The evaluator below, for operations without automatic bootstrapping: the traits of
     /// schemes, in BGV and in BFV form alike, and conversion between the two
     /// (`PlainModulus::convert`).
-    pub fn evaluator(&self) -> &Evaluator<Keys> {
+    pub fn evaluator(&self) -> &Evaluator<Cpu, Keys> {
         &self.evaluator
     }
 
     /// The bootstrapping below, if there is any.
-    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<Keys>>> {
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<Cpu, Keys>>> {
         self.bootstrapper.as_deref()
     }
 
     /// The session below, for operations of one's own.
-    pub fn session(&self) -> &Session<Evaluator<Keys>> {
+    pub fn session(&self) -> &Session<Evaluator<Cpu, Keys>> {
         &self.session
     }
 
@@ -163,9 +164,9 @@ impl Server {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Evaluator<Keys>>,
+        inputs: &Values<Evaluator<Cpu, Keys>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Evaluator<Keys>>, Error> {
+    ) -> Result<Values<Evaluator<Cpu, Keys>>, Error> {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
@@ -177,7 +178,7 @@ impl Server {
     pub fn apply(
         &self,
         a: &Value,
-        operation: impl Fn(&Evaluator<Keys>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
+        operation: impl Fn(&Evaluator<Cpu, Keys>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
     ) -> Result<Value, Error> {
         Ok(self.session.apply(a, operation)?)
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::{CircuitError, rotate_by_keys};
-use everlevel_ring::SlotShape;
+use everlevel_ring::{Cpu, SlotShape};
 use everlevel_scheme::{Arithmetic, Automorphisms, Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::Error;
@@ -127,7 +127,11 @@ fn ways(
 }
 
 /// Rotations along all dimensions, to the left.
-fn along(s: &Evaluator<Keys>, x: &Ciphertext, way: &[usize]) -> Result<Ciphertext, CircuitError> {
+fn along(
+    s: &Evaluator<Cpu, Keys>,
+    x: &Ciphertext,
+    way: &[usize],
+) -> Result<Ciphertext, CircuitError> {
     let shape = s.slot_shape();
     let (columns, others) =
         way.split_last().ok_or(CircuitError::Empty { what: "the dimensions of the slots" })?;
@@ -174,7 +178,7 @@ fn diagonals(
 }
 
 fn matrix_product(
-    s: &Evaluator<Keys>,
+    s: &Evaluator<Cpu, Keys>,
     a: &Ciphertext,
     matrix: &[Vec<i64>],
     columns: usize,

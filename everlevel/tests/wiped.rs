@@ -10,7 +10,8 @@ use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use everlevel::ring::{Coeff, Eval, Limb, Poly, Ring, sample};
+use everlevel::ring::cpu::{limb, limbs, limbs_mut};
+use everlevel::ring::{Coeff, Cpu, Eval, Limb, Poly, sample};
 use everlevel::wire::file::{Existing, read_file, write_secret_file};
 use everlevel::wire::{Metadata, ReadOptions, secret_key};
 use everlevel::{AesMethod, EncryptedAesKey, OptIn, Params, Plaintext, PublicKey, SecretKey};
@@ -142,8 +143,8 @@ fn contains(memory: &[u8], part: &[u8]) -> bool {
 
 /// The limbs that were given back to the ring's pool last, as they were left. To be taken right
 /// after what is looked at: the next computation writes over them.
-fn pool(ring: &Ring) -> Vec<Limb> {
-    (0..600).map(|_| ring.limb()).collect()
+fn pool(cpu: &Cpu) -> Vec<Limb> {
+    (0..600).map(|_| cpu.limb()).collect()
 }
 
 /// How many of the limbs of a polynomial are among those of the pool.
@@ -152,7 +153,7 @@ fn pooled(pool: &[Limb], limbs: &[Vec<u64>]) -> usize {
 }
 
 fn limbs_of<R: everlevel::ring::Representation>(x: &Poly<R>) -> Vec<Vec<u64>> {
-    x.limbs().iter().map(|limb| limb.to_vec()).collect()
+    limbs(x).iter().map(|limb| limb.to_vec()).collect()
 }
 
 fn toy() -> (Params, ChaCha20Rng) {
@@ -195,14 +196,14 @@ fn the_search_finds_what_is_not_wiped() {
     });
     assert_eq!((found(&needles, &memory), grown.len()), (vec!["coefficients"], s.len()));
     let basis = params.chain().basis(params.chain().top());
-    let secret = sample::secret_poly(params.ring(), basis, &s);
+    let secret = sample::secret_poly(params.cpu(), basis, &s);
     let limbs = limbs_of(&secret);
-    let mut unwiped: Poly<Eval> = Poly::uninit(params.ring(), basis);
-    unwiped.limbs_mut().into_iter().zip(&limbs).for_each(|(to, from)| to.copy_from_slice(from));
+    let mut unwiped: Poly<Eval> = Poly::zero(params.cpu(), basis);
+    limbs_mut(&mut unwiped).into_iter().zip(&limbs).for_each(|(to, from)| to.copy_from_slice(from));
     drop(secret);
-    assert_eq!(pooled(&pool(params.ring()), &limbs), 0);
+    assert_eq!(pooled(&pool(params.cpu()), &limbs), 0);
     drop(unwiped);
-    assert_eq!(pooled(&pool(params.ring()), &limbs), limbs.len());
+    assert_eq!(pooled(&pool(params.cpu()), &limbs), limbs.len());
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn secret_keys() {
     let _alone = alone();
     let (params, mut rng) = toy();
     let (key, made) = freed(|| SecretKey::generate(&params, &mut rng));
-    let left = pool(params.ring());
+    let left = pool(params.cpu());
     let exposed = key.expose_secret_coefficients();
     let s = exposed.main.to_vec();
     let sparse = exposed.sparse.as_ref().unwrap().to_vec();
@@ -225,7 +226,7 @@ fn secret_keys() {
     };
     assert_eq!(found(&needles, &made), [""; 0]);
     assert!(!whole(&made));
-    let limbs = limbs_of(&sample::secret_poly(params.ring(), params.chain().keyed(), &s));
+    let limbs = limbs_of(&sample::secret_poly(params.cpu(), params.chain().keyed(), &s));
     assert_eq!(pooled(&left, &limbs), 0);
     drop(left);
     let ((), dropped) = freed(|| {
@@ -234,7 +235,7 @@ fn secret_keys() {
     });
     assert_eq!(found(&needles, &dropped), [""; 0]);
     assert!(!whole(&dropped));
-    assert_eq!(pooled(&pool(params.ring()), &limbs), 0);
+    assert_eq!(pooled(&pool(params.cpu()), &limbs), 0);
     let ((), control) = freed(|| drop(sparse.clone()));
     assert!(whole(&control));
 }
@@ -270,15 +271,15 @@ fn opened(
     s: &[i64],
     components: &[Poly<Eval>],
 ) -> (Vec<i64>, Poly<Coeff>, Poly<Eval>) {
-    let ring = params.ring();
+    let (ring, cpu) = (params.ring(), params.cpu());
     let basis = components[1].basis();
-    let product = components[1].mul(ring, &sample::secret_poly(ring, basis, s));
+    let product = components[1].mul(cpu, &sample::secret_poly(cpu, basis, s));
     let mut phase = components[0].clone();
-    phase.add_assign(ring, &product);
-    let phase = phase.into_coeff(ring);
+    phase.add_assign(cpu, &product);
+    let phase = phase.into_coeff(cpu);
     let first = basis.iter().next().unwrap();
     let stored: Vec<i64> =
-        phase.limb(first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
+        limb(&phase, first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
     (ring.natural_order(&stored), phase, product)
 }
 
@@ -286,7 +287,7 @@ fn opened(
 fn encryption_and_decryption() {
     let _alone = alone();
     let (params, mut rng) = toy();
-    let (ring, t) = (params.ring(), params.plain_modulus() as i64);
+    let (cpu, t) = (params.cpu(), params.plain_modulus() as i64);
     let key = SecretKey::generate(&params, &mut rng);
     let s = key.expose_secret_coefficients().main.to_vec();
     let values: Vec<u64> = (0..params.slots() as u64).map(|i| (i * i + 3) % 257).collect();
@@ -297,7 +298,7 @@ fn encryption_and_decryption() {
         let plain = Plaintext::encode(&params, &values).unwrap();
         key.encrypt(&plain, &mut rng).unwrap()
     });
-    let left = pool(ring);
+    let left = pool(cpu);
     let (phase, as_coefficients, product) = opened(&params, &s, x.components());
     let errors: Vec<i64> = phase.iter().zip(&message).map(|(w, m)| (w - m) / t).collect();
     assert!(
@@ -311,15 +312,15 @@ fn encryption_and_decryption() {
         Needle::new("the message", copy.coefficients().iter().copied()),
     ];
     assert_eq!(found(&needles, &memory), [""; 0]);
-    let noisy = sample::secret_poly(ring, product.basis(), &phase);
+    let noisy = sample::secret_poly(cpu, product.basis(), &phase);
     let secret = [limbs_of(&noisy), limbs_of(&as_coefficients), limbs_of(&product)].concat();
     assert_eq!(pooled(&left, &secret), 0, "m + t e, or a s, from which s follows");
     // Gone are what this test computed itself.
     drop((noisy, as_coefficients, product, left));
-    pool(ring).iter_mut().for_each(|limb| limb.fill(0));
+    pool(cpu).iter_mut().for_each(|limb| limb.fill(0));
 
     let (same, memory) = freed(|| key.decrypt(&x).unwrap() == copy);
-    let left = pool(ring);
+    let left = pool(cpu);
     assert!(same);
     assert_eq!(found(&needles, &memory), [""; 0]);
     assert_eq!(pooled(&left, &secret), 0);
@@ -329,25 +330,26 @@ fn encryption_and_decryption() {
 fn public_encryption() {
     let _alone = alone();
     let (params, mut rng) = toy();
-    let (ring, t) = (params.ring(), params.plain_modulus());
+    let (cpu, t) = (params.cpu(), params.plain_modulus());
+    let ring = cpu.ring();
     let key = SecretKey::generate(&params, &mut rng);
     let public = PublicKey::generate(&key, &mut rng);
     let plain = Plaintext::encode(&params, &[1, 2, 3]).unwrap();
     let mut again = rng.clone();
     let (x, memory) = freed(|| public.encrypt(&plain, &mut rng).unwrap());
-    let left = pool(ring);
+    let left = pool(cpu);
     // v is drawn first: with it, c1 - t v a is t times an error.
     let v = sample::ternary(params.degree(), &mut again);
     let basis = x.components()[1].basis();
-    let a = sample::expand(ring, public.seed().unwrap(), 0, basis);
+    let a = sample::expand(cpu, public.seed().unwrap(), 0, basis);
     let mut rest = x.components()[1].clone();
-    let mut tv = sample::secret_poly(ring, basis, &v);
-    tv.scale_assign(ring, i128::from(t));
-    rest.sub_assign(ring, &a.mul(ring, &tv));
-    let rest = rest.into_coeff(ring);
+    let mut tv = sample::secret_poly(cpu, basis, &v);
+    tv.scale_assign(cpu, i128::from(t));
+    rest.sub_assign(cpu, &a.mul(cpu, &tv));
+    let rest = rest.into_coeff(cpu);
     let first = basis.iter().next().unwrap();
     let stored: Vec<i64> =
-        rest.limb(first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
+        limb(&rest, first).iter().map(|&x| ring.modulus(first).centered(x)).collect();
     assert!(stored.iter().all(|w| w.unsigned_abs() <= 21 * t), "v is that of the ciphertext");
     let error: Vec<i64> = ring.natural_order(&stored).iter().map(|w| w / t as i64).collect();
     let scaled = |x: &[i64]| x.iter().map(|x| x * t as i64).collect::<Vec<_>>();

@@ -27,7 +27,8 @@ pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: boo
             return Ok(Plan(plan));
         }
         let shape = params.slot_shape();
-        let mut elements = IntegersFromBytes::<Evaluator<everlevel::Keys>>::automorphisms(shape);
+        let mut elements =
+            IntegersFromBytes::<Evaluator<everlevel::Cpu, everlevel::Keys>>::automorphisms(shape);
         for dimension in 0..shape.dimensions().len() {
             elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
         }
@@ -139,7 +140,7 @@ impl AesServer {
                 mode,
                 data.chunks(capacity),
                 &mut told,
-                |batch: Batch<Evaluator<everlevel::Keys>>| {
+                |batch: Batch<Evaluator<everlevel::Cpu, everlevel::Keys>>| {
                     states.push(batch.state);
                     Ok(())
                 },

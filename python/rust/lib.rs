@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 fn build() -> (&'static str, &'static str, u16) {
     (
         env!("CARGO_PKG_VERSION"),
-        everlevel::Backend::active().name(),
+        everlevel::Backend::detect().name(),
         everlevel::wire::FORMAT_VERSION,
     )
 }

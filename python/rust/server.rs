@@ -53,7 +53,7 @@ impl Server {
         py: Python<'_>,
         a: &Ciphertext,
         operation: impl Fn(
-            &Evaluator<everlevel::Keys>,
+            &Evaluator<everlevel::Cpu, everlevel::Keys>,
             &Inner,
         ) -> std::result::Result<Inner, CircuitError>
         + Send,

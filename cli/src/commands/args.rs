@@ -14,7 +14,6 @@ use crate::commands::roles::args::{
     KeysCommand, RefreshArgs,
 };
 use crate::commands::security::SecurityCommand;
-use crate::commands::selftest::SelftestArgs;
 use crate::console::args::Common;
 
 /// Exact homomorphic encryption that never runs out of levels.
@@ -71,7 +70,7 @@ pub enum Command {
     Aes(AesCommand),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a
     /// bootstrapping
-    Selftest(SelftestArgs),
+    Selftest,
     /// Print what makes a shell complete commands and options
     Completions {
         /// The shell

@@ -1,10 +1,9 @@
 //! `everlevel selftest`: does this build compute correctly on this machine?
 
-use std::process::Command;
 use std::time::Instant;
 
-use clap::Args;
 use everlevel::arith::{NttTable, primes};
+use everlevel::scheme::params::spec;
 use everlevel::{
     Arithmetic, Automorphisms, Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext,
     PublicKey, Scheme, Server,
@@ -16,14 +15,6 @@ use serde::Serialize;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json};
-
-/// Arguments of `selftest`.
-#[derive(Args)]
-pub struct SelftestArgs {
-    /// Print only the digest of a fixed computation on the active backend
-    #[arg(long, hide = true)]
-    pub digest: bool,
-}
 
 #[derive(Serialize)]
 struct Check {
@@ -44,10 +35,7 @@ const SETS: [&str; 3] =
     ["insecure_bgv-257-n8", "insecure_bgv-65537-n11", "insecure_bgv-786433-n11"];
 
 /// Runs the checks.
-pub fn run(args: &SelftestArgs, common: &Common) -> Result<(), CliError> {
-    if args.digest {
-        return emit(&digest()?);
-    }
+pub fn run(common: &Common) -> Result<(), CliError> {
     let mut checks = Vec::new();
     let mut check =
         |name: String, f: &dyn Fn() -> Result<String, CliError>| -> Result<(), CliError> {
@@ -79,7 +67,7 @@ pub fn run(args: &SelftestArgs, common: &Common) -> Result<(), CliError> {
     }
     let report = Report {
         passed: checks.iter().all(|c| c.passed),
-        backend: Backend::active().name(),
+        backend: Backend::detect().name(),
         checks,
     };
     if common.json {
@@ -138,14 +126,16 @@ fn transforms(backend: Backend) -> Result<String, CliError> {
         let q = primes::primes_congruent_one(2 << log_n, 1 << 50)
             .next()
             .ok_or_else(|| CliError::failure("no prime below 2^50"))?;
-        let ntt = NttTable::for_prime(q, log_n).map_err(CliError::failure)?;
+        let ntt = NttTable::for_prime(q, log_n, backend).map_err(CliError::failure)?;
+        let portable =
+            NttTable::for_prime(q, log_n, Backend::Portable).map_err(CliError::failure)?;
         let m = ntt.modulus();
         let mut a = vec![0u64; ntt.degree()];
         a[ntt.coefficient_position(0)] = 1;
         a[ntt.coefficient_position(1)] = 1;
-        ntt.forward_with(backend, &mut a);
+        ntt.forward(&mut a);
         a.iter_mut().for_each(|x| *x = m.mul(*x, *x));
-        ntt.inverse_with(backend, &mut a);
+        ntt.inverse(&mut a);
         let want = |k: usize| [1, 2, 1].get(k).copied().unwrap_or(0);
         ensure(
             (0..ntt.degree()).all(|k| a[ntt.coefficient_position(k)] == want(k)),
@@ -154,11 +144,11 @@ fn transforms(backend: Backend) -> Result<String, CliError> {
         let mut rng = ChaCha20Rng::seed_from_u64(u64::from(log_n));
         let mut x: Vec<u64> = (0..ntt.degree()).map(|_| rng.next_u64() % q).collect();
         let mut y = x.clone();
-        ntt.forward_with(backend, &mut x);
-        ntt.forward_with(Backend::Portable, &mut y);
+        ntt.forward(&mut x);
+        portable.forward(&mut y);
         ensure(x == y, "the forward transform differs from the portable one")?;
-        ntt.inverse_with(backend, &mut x);
-        ntt.inverse_with(Backend::Portable, &mut y);
+        ntt.inverse(&mut x);
+        portable.inverse(&mut y);
         ensure(x == y, "the inverse transform differs from the portable one")?;
     }
     Ok("n = 2^4 to 2^15".into())
@@ -197,31 +187,23 @@ fn round_trip(name: &str) -> Result<String, CliError> {
     Ok(format!("{} slots, 30 products, {} bootstraps", params.slots(), server.bootstraps()))
 }
 
-/// A fixed computation on another backend, in a process of its own, has the digest of the active
-/// one.
+/// A fixed computation on another backend has the digest of the detected one.
 fn same_bits(backend: Backend) -> Result<String, CliError> {
-    let here = digest()?;
-    let program = std::env::current_exe().map_err(CliError::failure)?;
-    let run = Command::new(program)
-        .args(["selftest", "--digest"])
-        .env("EVERLEVEL_BACKEND", backend.name())
-        .output()
-        .map_err(CliError::failure)?;
-    let there = String::from_utf8_lossy(&run.stdout).trim().to_string();
-    ensure(run.status.success(), "the process with the other backend failed")?;
+    let (here, there) = (digest(Backend::detect())?, digest(backend)?);
     ensure(here == there, &format!("expected {here}, found {there}"))?;
     Ok(here)
 }
 
 /// Keys, an encryption, a product, a rotation and a bootstrapping from a fixed seed, hashed.
-fn digest() -> Result<String, CliError> {
+fn digest(backend: Backend) -> Result<String, CliError> {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut absorb = |x: u64| {
         x.to_le_bytes()
             .iter()
             .for_each(|&b| hash = (hash ^ u64::from(b)).wrapping_mul(0x100_0000_01b3))
     };
-    let params = set("insecure_bgv-257-n8")?;
+    let params =
+        Params::with_backend(spec("insecure_bgv-257-n8")?, OptIn::InsecureResearch, backend)?;
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let client = Client::new(&params, &mut rng);
     let planner = KeyPlanner::new(&params)?.rotations([1]);

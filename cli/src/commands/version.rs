@@ -21,7 +21,7 @@ struct Version {
 pub fn run(verbose: bool, common: &Common) -> Result<(), CliError> {
     let v = Version {
         version: env!("CARGO_PKG_VERSION"),
-        backend: Backend::active().name(),
+        backend: Backend::detect().name(),
         backends_available: Backend::available().into_iter().map(Backend::name).collect(),
         cpu_flags: Backend::cpu_flags(),
         threads: threads(),

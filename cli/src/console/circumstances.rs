@@ -47,7 +47,7 @@ impl Circumstances {
                 field("model\t")
             ),
             cpu_flags: Backend::cpu_flags().to_string(),
-            backend: Backend::active().name(),
+            backend: Backend::detect().name(),
             threads: threads(),
         }
     }

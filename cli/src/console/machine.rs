@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use everlevel::Params;
+use everlevel::ring::sample;
+use everlevel::{Basis, Params};
 use rayon::prelude::*;
 
 use crate::console::output::median;
@@ -51,24 +52,12 @@ pub fn bandwidth_gb_s() -> f64 {
 /// averaged, with all threads of the pool at work: the median over rounds that go through the
 /// tables of all primes.
 pub fn transform_us(params: &Params) -> f64 {
-    let ring = params.ring();
-    let primes = ring.prime_count();
-    let mut limbs: Vec<_> = (0..primes)
-        .map(|i| {
-            let mut limb = ring.limb();
-            let q = ring.modulus(i);
-            limb.iter_mut().enumerate().for_each(|(k, x)| {
-                *x = q.reduce_u64((k as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            });
-            limb
-        })
-        .collect();
+    let (cpu, primes) = (params.cpu(), params.ring().prime_count());
+    let mut values = Some(sample::expand(cpu, &sample::Seed::default(), 0, Basis::of(0..primes)));
     let mut round = || {
         let started = Instant::now();
-        limbs.par_iter_mut().enumerate().for_each(|(i, limb)| {
-            ring.forward_limb(i, limb);
-            ring.inverse_limb(i, limb);
-        });
+        // Moved, as a copy would be written to.
+        values = values.take().map(|x| x.into_coeff(cpu).into_eval(cpu));
         started.elapsed().as_secs_f64() * 1e6 / (2 * primes) as f64
     };
     round();

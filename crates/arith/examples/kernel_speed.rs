@@ -47,7 +47,7 @@ fn transforms(backend: Backend) {
     for log_n in 12..=17 {
         let tables: Vec<NttTable> = primes::primes_congruent_one(2 << log_n, 1 << 50)
             .take(TABLES)
-            .map(|q| NttTable::for_prime(q, log_n).expect("the prime was chosen for this length"))
+            .map(|q| NttTable::for_prime(q, log_n, backend).expect("a prime for this length"))
             .collect();
         let n = 1 << log_n;
         let mut data: Vec<Vec<u64>> = tables
@@ -56,15 +56,13 @@ fn transforms(backend: Backend) {
             .map(|(i, t)| residues(t.modulus().value(), n, i as u64 + 1))
             .collect();
         for (table, a) in tables.iter().zip(&mut data) {
-            table.forward_with(backend, a);
+            table.forward(a);
         }
         let calls = ((4usize << 17) / n).max(2);
-        let forward_hot = time(calls, |_| tables[0].forward_with(backend, &mut data[0]));
-        let inverse_hot = time(calls, |_| tables[0].inverse_with(backend, &mut data[0]));
-        let forward_cold =
-            time(2 * TABLES, |i| tables[i % TABLES].forward_with(backend, &mut data[i % TABLES]));
-        let inverse_cold =
-            time(2 * TABLES, |i| tables[i % TABLES].inverse_with(backend, &mut data[i % TABLES]));
+        let forward_hot = time(calls, |_| tables[0].forward(&mut data[0]));
+        let inverse_hot = time(calls, |_| tables[0].inverse(&mut data[0]));
+        let forward_cold = time(2 * TABLES, |i| tables[i % TABLES].forward(&mut data[i % TABLES]));
+        let inverse_cold = time(2 * TABLES, |i| tables[i % TABLES].inverse(&mut data[i % TABLES]));
         println!(
             "{:>10} {:>6} {:>10.1} / {:>9.1} {:>10.1} / {:>9.1}",
             "",
@@ -105,19 +103,19 @@ fn odd_indices(backend: Backend) {
             .expect("there is such a prime");
         let root = primes::primitive_root_of_unity(q, index).expect("q is 1 modulo the index");
         let modulus = Modulus::new(q).expect("an odd prime");
-        let table =
-            TensorTable::new(modulus, &axes, root).expect("the prime was chosen for this index");
+        let table = TensorTable::new(modulus, &axes, root, backend)
+            .expect("the prime was chosen for this index");
         let q = primes::primes_congruent_one(2 << log_n, 1 << 50)
             .next()
             .expect("there is such a prime");
-        let other = NttTable::for_prime(q, log_n).expect("the prime was chosen for this length");
+        let other = NttTable::for_prime(q, log_n, backend).expect("a prime for this length");
         let mut a = block(&residues(modulus.value(), axes.degree(), index));
         let mut b = block(&residues(q, other.degree(), index));
         let mut times: [Vec<f64>; 3] = Default::default();
         for _ in 0..41 {
-            times[0].push(once(4, || table.forward_with(backend, black_box(&mut a))));
-            times[1].push(once(4, || table.inverse_with(backend, black_box(&mut a))));
-            times[2].push(once(4, || other.forward_with(backend, black_box(&mut b))));
+            times[0].push(once(4, || table.forward(black_box(&mut a))));
+            times[1].push(once(4, || table.inverse(black_box(&mut a))));
+            times[2].push(once(4, || other.forward(black_box(&mut b))));
         }
         let [forward, inverse, near] = times.map(|mut t| {
             t.sort_by(f64::total_cmp);
@@ -192,7 +190,7 @@ fn element_wise(backend: Backend) {
 }
 
 fn main() {
-    println!("active {}, processor has {}", Backend::active(), Backend::cpu_flags());
+    println!("detected {}, processor has {}", Backend::detect(), Backend::cpu_flags());
     for backend in Backend::available().into_iter().rev() {
         odd_indices(backend);
         transforms(backend);

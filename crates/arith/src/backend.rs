@@ -1,6 +1,6 @@
 //! Which instruction set the transforms and kernels run on.
 
-use std::sync::OnceLock;
+use crate::error::ArithError;
 
 /// An implementation of all transforms and kernels. Every backend returns the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,10 +13,10 @@ pub enum Backend {
     Avx512,
 }
 
-/// How the active backend came to be chosen; see [`Backend::selection`].
+/// What [`Backend::detect`] chose and why; see [`Backend::selection`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// The backend in use.
+    /// The backend that was chosen.
     pub backend: Backend,
     /// The value of `EVERLEVEL_BACKEND`, if it was set.
     pub requested: Option<String>,
@@ -32,20 +32,15 @@ impl Backend {
     /// All backends, slowest first.
     pub const ALL: [Backend; 3] = [Backend::Portable, Backend::Avx2, Backend::Avx512];
 
-    /// The backend that transforms and kernels use: the best available one, or the one that the
-    /// environment variable `EVERLEVEL_BACKEND` (`portable`, `avx2` or `avx512`) names. Decided at
-    /// the first call, then constant.
-    #[inline]
-    pub fn active() -> Backend {
+    /// The best backend of this processor, or the one that the environment variable
+    /// `EVERLEVEL_BACKEND` (`portable`, `avx2` or `avx512`) names. Reads the variable at each call.
+    pub fn detect() -> Backend {
         Self::selection().backend
     }
 
-    /// The active backend together with what was asked for.
-    pub fn selection() -> &'static Selection {
-        static SELECTION: OnceLock<Selection> = OnceLock::new();
-        SELECTION.get_or_init(|| {
-            Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()))
-        })
+    /// What [`Backend::detect`] returns, together with what was asked for.
+    pub fn selection() -> Selection {
+        Self::select(std::env::var_os(VARIABLE).map(|v| v.to_string_lossy().into_owned()))
     }
 
     fn select(requested: Option<String>) -> Selection {
@@ -78,6 +73,11 @@ impl Backend {
             #[cfg(not(target_arch = "x86_64"))]
             _ => false,
         }
+    }
+
+    /// Refuses a backend that this processor lacks.
+    pub(crate) fn check(self) -> Result<(), ArithError> {
+        self.is_available().then_some(()).ok_or(ArithError::MissingBackend { backend: self.name() })
     }
 
     /// The backends this processor can run, slowest first; never empty.
@@ -139,8 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn active_backend_is_available() {
-        assert!(Backend::active().is_available());
+    fn the_detected_backend_is_available() {
+        assert!(Backend::detect().is_available());
         assert_eq!(Backend::available()[0], Backend::Portable);
     }
 }

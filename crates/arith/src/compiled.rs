@@ -19,7 +19,7 @@ macro_rules! compile_for {
                     let token = unsafe { $token::new() };
                     generic::$name(token, $($argument),*);
                 }
-                // SAFETY: the dispatch tables hand this function out only where the backend is
+                // SAFETY: tables and kernels hand this function out only where the backend is
                 // available.
                 unsafe { body($($argument),*) }
             }

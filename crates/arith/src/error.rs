@@ -94,6 +94,12 @@ pub enum ArithError {
         /// What it must be 1 modulo.
         order: u64,
     },
+    /// The processor lacks the instructions of a backend.
+    #[error("this processor does not have the instructions of the backend {backend}")]
+    MissingBackend {
+        /// The name of the rejected backend.
+        backend: &'static str,
+    },
 }
 
 error_codes!(ArithError {
@@ -103,4 +109,5 @@ error_codes!(ArithError {
     NoRoot => "arith.no-root",
     InvalidIndex => "arith.invalid-index",
     NoGroupRoot => "arith.no-group-root",
+    MissingBackend => "arith.missing-backend",
 });

@@ -12,11 +12,12 @@ use crate::arch;
 use crate::backend::Backend;
 #[cfg(target_arch = "x86_64")]
 use crate::compiled;
+use crate::error::ArithError;
 use crate::modulus::Modulus;
 
-/// The largest number of pairs or terms that the inner products and [`weighted_sum`] take.
+/// The largest number of pairs or terms that the inner products and [`Kernels::weighted_sum`] take.
 pub const MAX_TERMS: usize = 1 << 11;
-/// The largest number of digits that [`digit_residues`] takes.
+/// The largest number of digits that [`Kernels::digit_residues`] takes.
 pub const MAX_DIGITS: usize = 1 << 6;
 
 type Assign = fn(Modulus, &mut [u64], &[u64]);
@@ -29,8 +30,10 @@ type Products = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]]);
 type ScaledProducts = fn(Modulus, &mut [u64], &[&[u64]], &[&[u64]], u64);
 type Products2 = fn(Modulus, &mut [u64], &mut [u64], &[&[u64]], &[&[u64]], &[&[u64]]);
 
-/// The kernels of one backend; see [`on`].
+/// The kernels of one backend; see [`on`]. Whoever holds a reference to them knows that this
+/// processor has the backend.
 pub struct Kernels {
+    backend: Backend,
     pub(crate) add_assign: Assign,
     pub(crate) sub_assign: Assign,
     pub(crate) neg_assign: Unary,
@@ -58,9 +61,10 @@ pub struct Kernels {
 
 /// Builds the table of a module that defines every kernel under its own name.
 macro_rules! kernel_table {
-    ($($module:ident)::+) => {{
+    ($backend:ident, $($module:ident)::+) => {{
         use $($module)::+ as bodies;
         $crate::kernels::Kernels {
+            backend: Backend::$backend,
             add_assign: bodies::add_assign,
             sub_assign: bodies::sub_assign,
             neg_assign: bodies::neg_assign,
@@ -88,34 +92,40 @@ macro_rules! kernel_table {
     }};
 }
 
-static PORTABLE: Kernels = kernel_table!(arch::portable);
+static PORTABLE: Kernels = kernel_table!(Portable, arch::portable);
 #[cfg(target_arch = "x86_64")]
-static AVX2: Kernels = kernel_table!(compiled::avx2);
+static AVX2: Kernels = kernel_table!(Avx2, compiled::avx2);
 #[cfg(target_arch = "x86_64")]
-static AVX512: Kernels = kernel_table!(compiled::avx512);
+static AVX512: Kernels = kernel_table!(Avx512, compiled::avx512);
 
-/// The kernels of a backend, or `None` if this processor cannot run it.
-pub fn on(backend: Backend) -> Option<&'static Kernels> {
-    backend.is_available().then(|| table(backend))
-}
-
-/// The kernels of an available backend.
-fn table(backend: Backend) -> &'static Kernels {
-    match backend {
+/// The kernels of a backend.
+///
+/// # Errors
+/// [`ArithError::MissingBackend`] if this processor lacks it.
+pub fn on(backend: Backend) -> Result<&'static Kernels, ArithError> {
+    backend.check()?;
+    Ok(match backend {
         Backend::Portable => &PORTABLE,
         #[cfg(target_arch = "x86_64")]
         Backend::Avx2 => &AVX2,
         #[cfg(target_arch = "x86_64")]
         Backend::Avx512 => &AVX512,
         #[cfg(not(target_arch = "x86_64"))]
-        _ => &PORTABLE,
+        _ => unreachable!("just checked"),
+    })
+}
+
+impl Kernels {
+    /// The backend that they belong to.
+    pub fn backend(&self) -> Backend {
+        self.backend
     }
 }
 
-/// The kernels of the active backend.
-#[inline]
-pub fn active() -> &'static Kernels {
-    table(Backend::active())
+impl std::fmt::Debug for Kernels {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Kernels({})", self.backend)
+    }
 }
 
 /// Checks lengths: the bodies read all slices up to the length of the first.
@@ -135,7 +145,7 @@ fn check_terms(left: usize, right: usize) {
     assert!(left <= MAX_TERMS, "a sum of products takes at most {MAX_TERMS} terms, found {left}");
 }
 
-/// Defines each kernel as a checked method of [`Kernels`] and as a function on the active backend.
+/// Defines each kernel as a checked method of [`Kernels`].
 macro_rules! kernels {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $kind:ty),*) { $($check:stmt;)* })*) => {
         impl Kernels {
@@ -147,12 +157,6 @@ macro_rules! kernels {
                 (self.$name)($($argument),*);
             })*
         }
-        $($(#[$doc])*
-        #[inline]
-        #[allow(clippy::too_many_arguments)]
-        pub fn $name($($argument: $kind),*) {
-            active().$name($($argument),*);
-        })*
     };
 }
 
@@ -219,7 +223,7 @@ kernels! {
 
     /// out += c sum_j a_j b_j over at most [`MAX_TERMS`] pairs, for c < q.
     ///
-    /// 2 pairs + 2 streams; as [`inner_product`], and a multiplication by a constant.
+    /// 2 pairs + 2 streams; as [`Kernels::inner_product`], and a multiplication by a constant.
     fn inner_product_scale_add(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64) {
         check_terms(a.len(), b.len());
         same_lengths(out.len(), a);
@@ -230,7 +234,7 @@ kernels! {
     /// out0 = sum_j a_j b0_j and out1 = sum_j a_j b1_j: the two halves of a key switch, reading a
     /// once.
     ///
-    /// As [`inner_product`], with 3 pairs + 2 streams.
+    /// As [`Kernels::inner_product`], with 3 pairs + 2 streams.
     fn inner_product2(
         q: Modulus,
         out0: &mut [u64],

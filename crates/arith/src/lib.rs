@@ -11,16 +11,18 @@
 //!   ([`TensorTable`]), in the orders described in [`axes`];
 //! * run the element-wise loops of homomorphic encryption ([`kernels`]).
 //!
-//! Transforms and kernels exist in a portable body and in bodies for AVX2 and AVX-512; the best one
-//! the processor has is chosen once, at run time ([`Backend`]). All bodies return the same bits.
+//! Transforms and kernels exist in a portable body and in bodies for AVX2 and AVX-512. Which one
+//! runs is a value, [`Backend`], that tables are made for and that kernels are taken from; nothing
+//! is global to the process. All bodies return the same bits.
 //! This is the only crate of everlevel that contains `unsafe` code: vector loads, vector stores and
 //! calls into code compiled for an instruction set.
 //!
 //! ```
-//! use everlevel_arith::{NttTable, kernels};
+//! use everlevel_arith::{Backend, NttTable, kernels};
 //!
 //! // (1 + X) * X^3 = X^3 + X^4 modulo X^16 + 1 and 97.
-//! let table = NttTable::for_prime(97, 4)?;
+//! let backend = Backend::detect();
+//! let table = NttTable::for_prime(97, 4, backend)?;
 //! let mut a = vec![0; 16];
 //! let mut b = vec![0; 16];
 //! a[table.coefficient_position(0)] = 1;
@@ -28,7 +30,7 @@
 //! b[table.coefficient_position(3)] = 1;
 //! table.forward(&mut a);
 //! table.forward(&mut b);
-//! kernels::mul_assign(table.modulus(), &mut a, &b);
+//! kernels::on(backend)?.mul_assign(table.modulus(), &mut a, &b);
 //! table.inverse(&mut a);
 //! let product = everlevel_arith::order::gather_natural(4, &a);
 //! assert_eq!(product[..6], [0, 0, 0, 1, 1, 0]);

@@ -2,32 +2,26 @@
 
 use std::fmt;
 
-use everlevel_ring::{Basis, Eval, Poly, sample};
+use everlevel_ring::{Basis, Cpu, Engine, Eval, Poly, cpu, sample};
 
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::Level;
 
-/// An encrypted vector.
-#[derive(Clone)]
-pub struct Ciphertext {
+/// An encrypted vector, in the memory of an [`Engine`]; without one named, the processor's.
+pub struct Ciphertext<E: Engine = Cpu> {
     pub(crate) meta: Meta,
     /// (c0, c1), or c.
-    pub(crate) components: Vec<Poly<Eval>>,
+    pub(crate) components: Vec<Poly<Eval, E>>,
     /// What c1 is the expansion of, as component 0. Every way to another ciphertext goes through
     /// [`Ciphertext::new`] or [`Ciphertext::with_meta`], which drop it.
     seed: Option<sample::Seed>,
 }
 
-impl Ciphertext {
-    pub(crate) fn new(meta: Meta, components: Vec<Poly<Eval>>) -> Self {
+impl<E: Engine> Ciphertext<E> {
+    pub(crate) fn new(meta: Meta, components: Vec<Poly<Eval, E>>) -> Self {
         Ciphertext { meta, components, seed: None }
-    }
-
-    /// (c0, c1), c1 being the expansion of `seed`.
-    pub(crate) fn seeded(meta: Meta, components: Vec<Poly<Eval>>, seed: sample::Seed) -> Self {
-        Ciphertext { meta, components, seed: Some(seed) }
     }
 
     /// The same polynomials, about to be changed, with other public data.
@@ -46,7 +40,7 @@ impl Ciphertext {
     pub fn from_parts(
         params: &Params,
         meta: Meta,
-        components: Vec<Poly<Eval>>,
+        components: Vec<Poly<Eval, E>>,
     ) -> Result<Self, SchemeError> {
         params.noise().check_meta(&meta)?;
         let out = Ciphertext::new(meta, components);
@@ -70,9 +64,7 @@ impl Ciphertext {
     /// primes of the level, which must be one of theirs.
     fn fits(&self, params: &Params) -> bool {
         let basis = params.chain().basis(self.meta.level);
-        let fits = |c: &Poly<Eval>| {
-            c.basis() == basis && c.limbs().iter().all(|limb| limb.len() == params.degree())
-        };
+        let fits = |c: &Poly<Eval, E>| c.basis() == basis && c.degree() == params.degree();
         self.components.len() == params.components() && self.components.iter().all(fits)
     }
 
@@ -85,24 +77,8 @@ impl Ciphertext {
         self.fits(params).then_some(()).ok_or_else(wrong)
     }
 
-    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what
-    /// [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
-    ///
-    /// # Errors
-    /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniform half.
-    pub fn from_seeded(
-        params: &Params,
-        meta: Meta,
-        c0: Poly<Eval>,
-        seed: sample::Seed,
-    ) -> Result<Self, SchemeError> {
-        params.noise().check_meta(&meta)?;
-        let c1 = sample::expand(params.ring(), &seed, 0, params.chain().basis(meta.level));
-        Ok(Ciphertext { seed: Some(seed), ..Self::from_parts(params, meta, vec![c0, c1])? })
-    }
-
     /// (c0, c1), or c of NTRU.
-    pub fn components(&self) -> &[Poly<Eval>] {
+    pub fn components(&self) -> &[Poly<Eval, E>] {
         &self.components
     }
 
@@ -118,17 +94,17 @@ impl Ciphertext {
     }
 
     /// What the secret multiplies: c1, or c.
-    pub(crate) fn last(&self) -> &Poly<Eval> {
+    pub(crate) fn last(&self) -> &Poly<Eval, E> {
         self.components.last().expect("a ciphertext has a component")
     }
 
     /// What it does not multiply: c0, if the family has one.
-    pub(crate) fn constant(&self) -> Option<&Poly<Eval>> {
+    pub(crate) fn constant(&self) -> Option<&Poly<Eval, E>> {
         self.components.split_last().and_then(|(_, rest)| rest.first())
     }
 
     /// The same change to every component.
-    pub(crate) fn each(&mut self, change: impl Fn(&mut Poly<Eval>)) {
+    pub(crate) fn each(&mut self, change: impl Fn(&mut Poly<Eval, E>)) {
         self.components.iter_mut().for_each(change);
     }
 
@@ -146,19 +122,44 @@ impl Ciphertext {
     pub fn noise_bound_bits(&self) -> f64 {
         self.meta.noise
     }
+}
 
-    /// FNV-1a over all residues: equal ciphertexts have equal fingerprints on every machine,
-    /// backend and thread count. For comparing runs; not collision-resistant against anybody who
-    /// tries.
+impl Ciphertext {
+    /// (c0, c1), c1 being the expansion of `seed`.
+    pub(crate) fn seeded(meta: Meta, components: Vec<Poly<Eval>>, seed: sample::Seed) -> Self {
+        Ciphertext { meta, components, seed: Some(seed) }
+    }
+
+    /// [`Ciphertext::from_parts`] with c1 expanded from a seed: what
+    /// [`SecretKey::encrypt`](crate::SecretKey::encrypt) makes over ring-LWE.
+    ///
+    /// # Errors
+    /// As [`Ciphertext::from_parts`]; a set over NTRU, whose ciphertexts have no uniform half.
+    pub fn from_seeded(
+        params: &Params,
+        meta: Meta,
+        c0: Poly<Eval>,
+        seed: sample::Seed,
+    ) -> Result<Self, SchemeError> {
+        params.noise().check_meta(&meta)?;
+        let c1 = sample::expand(params.cpu(), &seed, 0, params.chain().basis(meta.level));
+        Ok(Ciphertext { seed: Some(seed), ..Self::from_parts(params, meta, vec![c0, c1])? })
+    }
+
+    /// A fingerprint of all residues: equal ciphertexts have equal ones on every machine, backend
+    /// and thread count. For comparing runs; not collision-resistant against anybody who tries.
     pub fn fingerprint(&self) -> u64 {
-        let words = self.components.iter().flat_map(|c| c.limbs()).flat_map(|limb| limb.iter());
-        words
-            .flat_map(|w| w.to_le_bytes())
-            .fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ byte as u64).wrapping_mul(0x100_0000_01b3))
+        cpu::fingerprint(&self.components)
     }
 }
 
-impl fmt::Debug for Ciphertext {
+impl<E: Engine> Clone for Ciphertext<E> {
+    fn clone(&self) -> Self {
+        Ciphertext { meta: self.meta, components: self.components.clone(), seed: self.seed }
+    }
+}
+
+impl<E: Engine> fmt::Debug for Ciphertext<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Ciphertext(level {}, noise bound 2^{:.1})", self.meta.level, self.meta.noise)
     }

@@ -7,11 +7,7 @@
 //! which the bounds hold: the carried one for w, the law of the coefficients for the rounding of c1
 //! (see [`everlevel_scheme::noise`]), the worst case for that of c0.
 
-use everlevel_ring::{
-    Basis, Coeff, Eval, Poly, PrimePower,
-    convert::{CenteredLift, Constant},
-};
-use rayon::prelude::*;
+use everlevel_ring::{Basis, Coeff, Constant, Poly, PrimePower};
 use zeroize::Zeroize;
 
 use crate::ciphertext::Ciphertext;
@@ -145,14 +141,15 @@ impl Ciphertext {
         let q = params.ring().product_mod(basis, t);
         let unit = t.neg(t.mul(q, t.inv(meta.factor).expect("factors are units")));
         let scale = match meta.form {
-            Form::Bgv => Constant::Inverse(t.value()),
-            Form::Bfv => Constant::Integer(1),
+            Form::Bgv => Constant::inverse(t.value()),
+            Form::Bfv => Constant::ONE,
         };
+        let cpu = params.cpu();
         let components = self
             .components
             .iter()
             .zip(&widths)
-            .map(|(c, &width)| rounded(params, c, scale, width))
+            .map(|(c, &width)| cpu.fractions(&c.clone().into_coeff(cpu), scale, width))
             .collect();
         Ok(CompactCiphertext { exponent: meta.exponent, unit, widths, components })
     }
@@ -177,37 +174,6 @@ fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<Vec<u32
     Some(if params.components() > 1 { vec![first, last] } else { vec![last] })
 }
 
-/// The coefficients of 2^width scale x / q, rounded, modulo 2^width, in natural order.
-fn rounded(params: &Params, x: &Poly<Eval>, scale: Constant, width: u32) -> Vec<u64> {
-    let ring = params.ring();
-    let basis = x.basis();
-    let x = x.clone().into_coeff(ring);
-    let places: Vec<usize> = basis.iter().collect();
-    let factors: Vec<u64> = places
-        .iter()
-        .map(|&i| {
-            let scale = match scale {
-                Constant::Integer(c) => c,
-                Constant::Inverse(c) => ring.inverse_of(c, i),
-            };
-            CenteredLift::term_factor(ring, basis, i, scale)
-        })
-        .collect();
-    // x / q modulo 1 is the sum of the y_i / q_i, in units of 2^-64.
-    let fraction = |k: usize| {
-        let terms = places.iter().zip(&factors).zip(x.limbs());
-        terms.fold(0u64, |sum, ((&i, &factor), limb)| {
-            let q = ring.modulus(i);
-            sum.wrapping_add(
-                ((u128::from(q.mul(limb[k], factor)) << 64) / u128::from(q.value())) as u64,
-            )
-        })
-    };
-    let round = |fraction: u64| fraction.wrapping_add(1 << (63 - width)) >> (64 - width);
-    let stored: Vec<u64> = (0..ring.degree()).into_par_iter().map(|k| round(fraction(k))).collect();
-    ring.natural_order(&stored)
-}
-
 impl SecretKey {
     /// Decrypts a ciphertext that [`Ciphertext::compact_for_decryption`] made. Its bound was
     /// checked there; there is nothing to check it by here.
@@ -219,7 +185,7 @@ impl SecretKey {
         ciphertext: &CompactCiphertext,
     ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
-        let ring = params.ring();
+        let (ring, cpu) = (params.ring(), params.cpu());
         let wrong = || SchemeError::WrongParams {
             object: "the compact ciphertext",
             name: params.name().into(),
@@ -245,19 +211,11 @@ impl SecretKey {
         let modulus = PrimePower::new(2, last)?;
         let centered: Vec<i64> =
             ciphertext.components[count - 1].iter().map(|&x| modulus.centered(x)).collect();
-        let mut product = Poly::<Coeff>::from_signed(ring, basis, &centered).into_eval(ring);
+        let mut product = Poly::<Coeff>::from_signed(cpu, basis, &centered).into_eval(cpu);
         product.wipe_on_drop();
-        product.mul_assign(ring, &self.main().poly().restricted(basis));
-        let product = product.into_coeff(ring);
-        let mut stored = vec![0; n];
-        CenteredLift::from_coeff(ring, basis, product.into_limbs(), |_| 1).reduce(
-            ring,
-            modulus,
-            1,
-            &mut stored,
-        );
-        let mut phase = ring.natural_order(&stored);
-        stored.zeroize();
+        product.mul_assign(cpu, &self.main().poly().restricted(basis));
+        let product = product.into_coeff(cpu);
+        let mut phase = cpu.reduce(product, modulus, 1);
         if let [c0, _] = &ciphertext.components[..] {
             let shift = last - ciphertext.widths[0];
             phase.iter_mut().zip(c0).for_each(|(x, c)| *x = modulus.add(*x, c << shift));

@@ -1,13 +1,13 @@
 //! Encryption under the secret key, decryption, and the measurement of noise.
 
-use everlevel_ring::{Basis, Coeff, Poly, convert::CenteredLift, sample};
+use everlevel_ring::{Basis, Coeff, Constant, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::product::Product;
 use crate::keys::{MainSecret, SecretKey, encrypt_under};
-use crate::message::{carried_coefficients, divide, noisy_message};
+use crate::message::{carried_coefficients, noisy_message};
 use everlevel_scheme::Params;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
@@ -43,7 +43,7 @@ impl SecretKey {
         rng: &mut impl CryptoRng,
     ) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
-        let ring = params.ring();
+        let (ring, cpu) = (params.ring(), params.cpu());
         if level > params.chain().top() {
             return Err(SchemeError::BadLevel { found: level, highest: params.chain().top() });
         }
@@ -65,14 +65,14 @@ impl SecretKey {
             params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_secret(t));
         let message = carried_coefficients(params, plaintext, &meta)?;
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
-        let mut c0 = noisy_message(ring, basis, Some(&message), &errors, t);
-        divide(ring, &mut c0, meta.form.scale(t));
+        let mut c0 = noisy_message(cpu, basis, Some(&message), &errors, t);
+        c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
         let seed = sample::seed(rng);
-        let c1 = sample::expand(ring, &seed, 0, basis);
+        let c1 = sample::expand(cpu, &seed, 0, basis);
         // Whoever has a s has s, as a is published.
-        let mut product = c1.mul(ring, &s.restricted(basis));
+        let mut product = c1.mul(cpu, &s.restricted(basis));
         product.wipe_on_drop();
-        c0.sub_assign(ring, &product);
+        c0.sub_assign(cpu, &product);
         Ok(Ciphertext::seeded(params.noise().checked(meta, "encryption")?, vec![c0, c1], seed))
     }
 
@@ -104,7 +104,7 @@ impl SecretKey {
         product: &Product,
     ) -> Result<Plaintext, SchemeError> {
         let params = self.params();
-        let ring = params.ring();
+        let cpu = params.cpu();
         let meta = params.noise().checked(product.meta, "decryption")?;
         let full = params.chain().basis(meta.level);
         let two = matches!(
@@ -123,15 +123,15 @@ impl SecretKey {
         }
         let basis = sufficient(params, meta.level, meta.noise);
         let mut joint =
-            self.main().poly().restricted(basis).mul(ring, &other.main().poly().restricted(basis));
+            self.main().poly().restricted(basis).mul(cpu, &other.main().poly().restricted(basis));
         joint.wipe_on_drop();
-        let mut phase = product.tensor.last_evaluations(ring, basis).mul(ring, &joint);
+        let mut phase = product.tensor.last_evaluations(cpu, basis).mul(cpu, &joint);
         phase.wipe_on_drop();
         phase.scale_assign(
-            ring,
-            meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value()) as i128,
+            cpu,
+            meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value()),
         );
-        Ok(plaintext_of(params, &meta, phase.into_coeff(ring)))
+        Ok(plaintext_of(params, &meta, phase.into_coeff(cpu)))
     }
 
     /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for
@@ -142,31 +142,9 @@ impl SecretKey {
     #[cfg(feature = "diagnostics")]
     pub fn measure_noise(&self, ciphertext: &Ciphertext) -> Result<f64, SchemeError> {
         let params = self.params();
-        let ring = params.ring();
         params.noise().checked(ciphertext.meta, "decryption")?;
         let phase = self.phase(ciphertext, ciphertext.meta.noise)?;
-        let positions: Vec<usize> = phase.basis().iter().collect();
-        let stored: Vec<f64> = (0..ring.degree())
-            .map(|k| {
-                // Balanced mixed-radix digits: the leading one dominates, so floating point loses
-                // nothing that matters.
-                let mut digits: Vec<i64> = Vec::with_capacity(positions.len());
-                let (mut value, mut weight) = (0.0, 1.0);
-                for (&i, limb) in positions.iter().zip(phase.limbs()) {
-                    let q = ring.modulus(i);
-                    let mut x = limb[k];
-                    for (&d, &j) in digits.iter().zip(&positions) {
-                        x = q.mul(q.sub(x, q.reduce_i64(d)), ring.inverse(j, i));
-                    }
-                    let digit = q.centered(x);
-                    value += digit as f64 * weight;
-                    weight *= q.value() as f64;
-                    digits.push(digit);
-                }
-                value
-            })
-            .collect();
-        Ok(ring.norm().max(&ring.natural_order(&stored)).max(1.0).log2())
+        Ok(params.ring().norm().max(&params.cpu().to_real(&phase)).max(1.0).log2())
     }
 
     /// The phase w = κ m + t ε in coefficients, modulo enough primes to hold what is below
@@ -177,18 +155,18 @@ impl SecretKey {
         bits: f64,
     ) -> Result<Poly<Coeff>, SchemeError> {
         let params = self.params();
-        let ring = params.ring();
+        let cpu = params.cpu();
         ciphertext.check(params)?;
         let basis = sufficient(params, ciphertext.meta.level, bits);
         let mut phase =
-            ciphertext.last().restricted(basis).mul(ring, &self.main().poly().restricted(basis));
+            ciphertext.last().restricted(basis).mul(cpu, &self.main().poly().restricted(basis));
         phase.wipe_on_drop();
         if let Some(c0) = ciphertext.constant() {
-            phase.add_assign(ring, &c0.restricted(basis));
+            phase.add_assign(cpu, &c0.restricted(basis));
         }
         let t = params.plaintext_ring().modulus(ciphertext.meta.exponent).value();
-        phase.scale_assign(ring, ciphertext.meta.form.scale(t) as i128);
-        Ok(phase.into_coeff(ring))
+        phase.scale_assign(cpu, ciphertext.meta.form.scale(t));
+        Ok(phase.into_coeff(cpu))
     }
 }
 
@@ -203,13 +181,8 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
 
 /// The plaintext of a phase over sufficiently many primes.
 pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
-    let ring = params.ring();
-    let lift = CenteredLift::from_coeff(ring, phase.basis(), phase.into_limbs(), |_| 1);
     let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
-    let mut stored = vec![0u64; ring.degree()];
-    lift.reduce(ring, t, unit, &mut stored);
-    let coefficients = ring.natural_order(&stored).into();
-    zeroize::Zeroize::zeroize(&mut stored);
+    let coefficients = params.cpu().reduce(phase, t, unit).into();
     Plaintext::from_reduced(coefficients, meta.exponent)
 }

@@ -18,9 +18,8 @@
 //!
 //! The price is room: about s + log2(τ n) bits of capacity.
 
-use everlevel_ring::{Coeff, Poly};
+use everlevel_ring::sample;
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
 use crate::encryption::plaintext_of;
@@ -49,8 +48,6 @@ impl Default for FloodingPolicy {
 
 /// The most bits of a flood.
 const LARGEST_FLOOD: u32 = 1 << 12;
-/// Random bits that are taken at a time.
-const WORD: u32 = 32;
 
 impl FloodingPolicy {
     /// f: the flood is uniform on -2^f .. 2^f - 1 in units of t; and log2 of the bound on a
@@ -125,85 +122,8 @@ impl SecretKey {
             });
         }
         let mut phase = self.phase(ciphertext, flooded)?;
-        add_flood(
-            params,
-            &mut phase,
-            params.plaintext_ring().modulus(meta.exponent).value(),
-            f,
-            rng,
-        );
+        let t = params.plaintext_ring().modulus(meta.exponent).value();
+        sample::add_flood(params.cpu(), &mut phase, t, f, rng);
         Ok(plaintext_of(params, &meta, phase))
-    }
-}
-
-/// Adds t times a polynomial whose coefficients are uniform on -2^f .. 2^f - 1, to the coefficients
-/// in any order.
-fn add_flood(params: &Params, phase: &mut Poly<Coeff>, t: u64, f: u32, rng: &mut impl CryptoRng) {
-    let ring = params.ring();
-    let moduli: Vec<_> = phase.basis().iter().map(|i| ring.modulus(i)).collect();
-    // (2^f, t, 2^WORD) modulo each prime.
-    let constants: Vec<_> = moduli
-        .iter()
-        .map(|q| (q.pow(2, u64::from(f)), q.reduce_u64(t), q.reduce_u64(1 << WORD)))
-        .collect();
-    let bits = f + 1;
-    let words = bits.div_ceil(WORD);
-    let top = bits - (words - 1) * WORD;
-    let mut flood = Zeroizing::new(vec![0u64; words as usize]);
-    let mut limbs = phase.limbs_mut();
-    for k in 0..ring.degree() {
-        flood.iter_mut().for_each(|word| *word = u64::from(rng.next_u32()));
-        flood[0] >>= WORD - top;
-        for ((limb, &q), &(half, t, base)) in limbs.iter_mut().zip(&moduli).zip(&constants) {
-            // The number whose digits the words are, the first one leading, less 2^f.
-            let value =
-                flood.iter().fold(0, |value, &word| q.add(q.mul(value, base), q.reduce_u64(word)));
-            limb[k] = q.add(limb[k], q.mul(t, q.sub(value, half)));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rand_chacha::ChaCha20Rng;
-    use rand_core::SeedableRng;
-
-    use super::*;
-    use everlevel_scheme::OptIn;
-
-    /// The flood is one integer polynomial modulo all primes, uniform on its range.
-    #[test]
-    fn floods_are_uniform_integers() {
-        let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
-        let ring = params.ring();
-        let basis = params.chain().basis(params.chain().top());
-        let mut rng = ChaCha20Rng::seed_from_u64(1);
-        for f in [0, 5, 30, 31, 32, 40] {
-            let mut flood = Poly::<Coeff>::from_signed(ring, basis, &vec![0; ring.degree()]);
-            add_flood(&params, &mut flood, 257, f, &mut rng);
-            let centered = |(i, limb): (usize, &std::sync::Arc<everlevel_ring::Limb>)| -> Vec<i64> {
-                let q = ring.modulus(i);
-                limb.iter()
-                    .map(|&x| q.centered(q.mul(x, q.inv(q.reduce_u64(257)).unwrap())))
-                    .collect()
-            };
-            // Primes that hold all of the range.
-            let wide =
-                basis.iter().zip(flood.limbs()).filter(|(i, _)| ring.modulus(*i).value() > 2 << f);
-            let all: Vec<Vec<i64>> = wide.map(centered).collect();
-            assert!(all.len() > 1 && all.iter().all(|values| *values == all[0]), "f = {f}");
-            let values = &all[0];
-            let half = 1i64 << f;
-            assert!(values.iter().all(|x| (-half..half).contains(x)), "f = {f}");
-            if f > 5 {
-                // 256 values: each quarter of the range has some, and the mean is near -1/2.
-                assert!(
-                    (0..4).all(|i| values.iter().any(|x| (x + half) * 2 / half == i)),
-                    "f = {f}"
-                );
-                let mean = values.iter().map(|&x| x as f64).sum::<f64>() / 256.0 / half as f64;
-                assert!(mean.abs() < 0.2, "f = {f}: {mean}");
-            }
-        }
     }
 }

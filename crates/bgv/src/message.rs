@@ -1,7 +1,6 @@
 //! Messages as polynomials.
 
-use everlevel_arith::kernels;
-use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, sample};
+use everlevel_ring::{Basis, Cpu, Engine, Eval, Poly, sample};
 use zeroize::Zeroizing;
 
 use everlevel_scheme::Params;
@@ -24,29 +23,30 @@ pub(crate) fn carried_coefficients(
 }
 
 /// The centered message as evaluations over `basis`.
-pub(crate) fn message_poly(
+pub(crate) fn message_poly<E: Engine>(
     params: &Params,
+    engine: &E,
     plaintext: &Plaintext,
     basis: Basis,
-) -> Result<Poly<Eval>, SchemeError> {
+) -> Result<Poly<Eval, E>, SchemeError> {
     let centered = message_coefficients(params, plaintext)?;
-    Ok(Poly::<Coeff>::from_signed(params.ring(), basis, &centered).into_eval(params.ring()))
+    Ok(engine.from_signed(basis, &centered).into_eval(engine))
 }
 
 /// m + t e (or t e), in evaluations.
 pub(crate) fn noisy_message(
-    ring: &Ring,
+    cpu: &Cpu,
     basis: Basis,
     message: Option<&[i64]>,
     errors: &[i64],
     t: u64,
 ) -> Poly<Eval> {
-    let term = |x: Vec<i64>| sample::secret_poly(ring, basis, &Zeroizing::new(x));
+    let term = |x: Vec<i64>| sample::secret_poly(cpu, basis, &Zeroizing::new(x));
     if t >> 56 != 0 {
         let mut out = term(errors.to_vec());
-        out.scale_assign(ring, t as i128);
+        out.scale_assign(cpu, t);
         if let Some(m) = message {
-            out.add_assign(ring, &term(m.to_vec()));
+            out.add_assign(cpu, &term(m.to_vec()));
         }
         return out;
     }
@@ -54,14 +54,5 @@ pub(crate) fn noisy_message(
     match message {
         Some(m) => term(m.iter().zip(errors).map(|(m, e)| m + t as i64 * e).collect()),
         None => term(errors.iter().map(|e| t as i64 * e).collect()),
-    }
-}
-
-/// Divides by an integer modulo every prime.
-pub(crate) fn divide(ring: &Ring, x: &mut Poly<Eval>, divisor: u64) {
-    if divisor != 1 {
-        x.for_each(|i, limb| {
-            kernels::scalar_mul_assign(ring.modulus(i), limb, ring.inverse_of(divisor, i))
-        });
     }
 }

@@ -29,7 +29,7 @@ impl LtvEvaluator {
     pub fn new(keys: LtvEvalKeys) -> Result<Self, SchemeError> {
         let params = keys.params().clone();
         params.plain()?;
-        let transforms_before = params.ring().ring().transform_count();
+        let transforms_before = params.ring().cpu().transform_count();
         Ok(LtvEvaluator { params, keys, counters: Counters::default(), transforms_before })
     }
 
@@ -50,7 +50,7 @@ impl LtvEvaluator {
     /// What was computed so far: transforms, those of the whole ring since this evaluator was made,
     /// key switches and products.
     pub fn cost(&self) -> Cost {
-        let transforms = self.params.ring().ring().transform_count() - self.transforms_before;
+        let transforms = self.params.ring().cpu().transform_count() - self.transforms_before;
         Cost { transforms, ..self.counters.snapshot() }
     }
 
@@ -94,8 +94,7 @@ impl LtvEvaluator {
     ) -> Result<(), SchemeError> {
         let ring = self.params.ring();
         let same = |x: &Poly<Eval>| {
-            x.basis() == ring.transform_primes()
-                && x.limbs().iter().all(|l| l.len() == self.params.degree())
+            x.basis() == ring.transform_primes() && x.degree() == self.params.degree()
         };
         let wrong = || SchemeError::WrongParams { object, name: self.params.name().into() };
         blocks.iter().all(same).then_some(()).ok_or_else(wrong)
@@ -230,7 +229,7 @@ impl LtvEvaluator {
             }
         }
         sum.blocks.truncate(ring.blocks(rows(level)));
-        sum.blocks.iter_mut().zip(&other.blocks).for_each(|(x, y)| x.add_assign(ring.ring(), y));
+        sum.blocks.iter_mut().zip(&other.blocks).for_each(|(x, y)| x.add_assign(ring.cpu(), y));
         Ok(LtvProduct { meta, blocks: sum.blocks, terms: sum.terms + other.terms })
     }
 

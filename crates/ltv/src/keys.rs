@@ -211,7 +211,7 @@ impl LtvSecretKey {
     /// g(f)/f modulo p^`rows`.
     pub(crate) fn image(&self, g: GaloisElement, rows: usize) -> AdicPoly {
         let ring = self.params().ring();
-        let image = ring.evaluate_signed(&self.f).galois(ring.ring(), g);
+        let image = ring.evaluate_signed(&self.f).galois(ring.cpu(), g);
         ring.digits(
             ring.multiply(&ring.evaluate_secret(&self.inverse), &[image], ring.blocks(rows)),
             rows,

@@ -155,7 +155,7 @@ impl Arithmetic for LtvEvaluator {
     fn mul_monomial(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
         self.check(a)?;
         let ring = self.params().ring();
-        let monomial = Poly::<Eval>::monomial(ring.ring(), ring.transform_primes(), k);
+        let monomial = Poly::<Eval>::monomial(ring.cpu(), ring.transform_primes(), k);
         let blocks = a.evaluations(ring);
         let moved = ring.inner_products(blocks.len(), |o| vec![(&blocks[o], &monomial)]);
         Ok(LtvCiphertext::new(a.meta, ring.digits(moved, rows(a.level()))))

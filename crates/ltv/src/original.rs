@@ -5,8 +5,11 @@
 //! Moduli are single primes below 2^50, enough for two or three levels of a small ring. In the
 //! paper h^(i) is a residue modulo q_i; here it is one modulo q_(i-1) too, which ζ^(i) needs.
 
+use std::sync::Arc;
+
 use everlevel_arith::primes;
-use everlevel_ring::{Basis, Coeff, Eval, Poly, Ring, RingError, sample};
+use everlevel_ring::cpu::{from_limbs, limb};
+use everlevel_ring::{Backend, Basis, Coeff, Cpu, Eval, Poly, Ring, RingError, sample};
 use everlevel_scheme::SchemeError;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -24,7 +27,7 @@ struct LevelKeys {
 /// Keys of every level, secret ones included: this is a model to run and to measure, not an
 /// interface to deploy.
 pub struct OriginalLtv {
-    ring: Ring,
+    cpu: Cpu,
     levels: Vec<LevelKeys>,
 }
 
@@ -62,8 +65,8 @@ impl OriginalLtv {
                 RingError::BadPrime { value: moduli.last().copied().unwrap_or(0), index }.into()
             );
         }
-        let ring = Ring::new(index, &moduli)?;
-        let mut keys = OriginalLtv { ring, levels: Vec::new() };
+        let cpu = Cpu::new(Arc::new(Ring::new(index, &moduli)?), Backend::detect())?;
+        let mut keys = OriginalLtv { cpu, levels: Vec::new() };
         for level in 0..moduli.len() {
             let own = keys.level_keys(level, rng);
             keys.levels.push(own);
@@ -72,42 +75,37 @@ impl OriginalLtv {
     }
 
     fn all(&self) -> Basis {
-        Basis::of(0..self.ring.prime_count())
+        Basis::of(0..self.cpu.ring().prime_count())
     }
 
     /// 2 x from χ, over `basis`.
     fn doubled(&self, basis: Basis, rng: &mut impl CryptoRng) -> Poly<Eval> {
-        let drawn = Zeroizing::new(sample::truncated_gaussian(self.ring.degree(), rng));
-        let mut x = sample::secret_poly(&self.ring, basis, &drawn);
-        x.scale_assign(&self.ring, 2);
+        let drawn = Zeroizing::new(sample::truncated_gaussian(self.cpu.ring().degree(), rng));
+        let mut x = sample::secret_poly(&self.cpu, basis, &drawn);
+        x.scale_assign(&self.cpu, 2);
         x
     }
 
     fn level_keys(&self, level: usize, rng: &mut impl CryptoRng) -> LevelKeys {
-        let ring = &self.ring;
+        let (cpu, ring) = (&self.cpu, self.cpu.ring());
         let (secret, inverse) = loop {
             let mut f = self.doubled(self.all(), rng);
-            f.add_constant(ring, 1);
-            if f.iter().all(|(_, limb)| !limb.contains(&0)) {
-                let mut inverse = f.clone();
-                inverse.for_each(|i, limb| {
-                    let q = ring.modulus(i);
-                    limb.iter_mut().for_each(|x| *x = q.pow(*x, q.value() - 2));
-                });
+            f.add_constant(cpu, 1);
+            if let Some(inverse) = f.inverse(cpu) {
                 break (f, inverse);
             }
         };
-        let public = self.doubled(self.all(), rng).mul(ring, &inverse);
+        let public = self.doubled(self.all(), rng).mul(cpu, &inverse);
         let mut evaluation = Vec::new();
         if let Some(before) = level.checked_sub(1) {
             let basis = Basis::of([before]);
             let mut source = self.levels[before].secret.restricted(basis);
-            source.mul_assign(ring, &source.clone());
+            source.mul_assign(cpu, &source.clone());
             for _ in 0..ring.modulus(before).bits() {
                 let mut digit = self.mask(&public, basis, rng);
-                digit.add_assign(ring, &source);
+                digit.add_assign(cpu, &source);
                 evaluation.push(digit);
-                source.scale_assign(ring, 2);
+                source.scale_assign(cpu, 2);
             }
         }
         LevelKeys { secret, public, evaluation }
@@ -115,10 +113,10 @@ impl OriginalLtv {
 
     /// h s + 2 e over `basis`.
     fn mask(&self, public: &Poly<Eval>, basis: Basis, rng: &mut impl CryptoRng) -> Poly<Eval> {
-        let s = Zeroizing::new(sample::truncated_gaussian(self.ring.degree(), rng));
+        let s = Zeroizing::new(sample::truncated_gaussian(self.cpu.ring().degree(), rng));
         let mut mask =
-            sample::secret_poly(&self.ring, basis, &s).mul(&self.ring, &public.restricted(basis));
-        mask.add_assign(&self.ring, &self.doubled(basis, rng));
+            sample::secret_poly(&self.cpu, basis, &s).mul(&self.cpu, &public.restricted(basis));
+        mask.add_assign(&self.cpu, &self.doubled(basis, rng));
         mask
     }
 
@@ -130,8 +128,9 @@ impl OriginalLtv {
     /// The bits of all public and evaluation keys, residues packed: what Σ n (log q_i)² counts, and
     /// the h^(i).
     pub fn key_bits(&self) -> u64 {
-        let polynomial =
-            |i: usize| self.ring.degree() as u64 * u64::from(self.ring.modulus(i).bits());
+        let polynomial = |i: usize| {
+            self.cpu.ring().degree() as u64 * u64::from(self.cpu.ring().modulus(i).bits())
+        };
         let level = |(i, keys): (usize, &LevelKeys)| {
             polynomial(i) + keys.evaluation.len() as u64 * i.checked_sub(1).map_or(0, polynomial)
         };
@@ -147,8 +146,8 @@ impl OriginalLtv {
         let message: Vec<i64> = bits.iter().map(|&b| (b & 1) as i64).collect();
         let mut poly = self.mask(&self.levels[0].public, basis, rng);
         poly.add_assign(
-            &self.ring,
-            &Poly::<Coeff>::from_signed(&self.ring, basis, &message).into_eval(&self.ring),
+            &self.cpu,
+            &Poly::<Coeff>::from_signed(&self.cpu, basis, &message).into_eval(&self.cpu),
         );
         OriginalCiphertext { level: 0, poly }
     }
@@ -163,7 +162,8 @@ impl OriginalLtv {
         a: &OriginalCiphertext,
         b: &OriginalCiphertext,
     ) -> Result<OriginalCiphertext, SchemeError> {
-        let (level, next, ring) = (a.level, a.level + 1, &self.ring);
+        let (level, next, cpu) = (a.level, a.level + 1, &self.cpu);
+        let ring = cpu.ring();
         if b.level != level || next == self.levels.len() {
             return Err(SchemeError::BadArgument {
                 what: "product",
@@ -172,39 +172,39 @@ impl OriginalLtv {
             });
         }
         let (q, to) = (ring.modulus(level), ring.modulus(next));
-        let product = a.poly.mul(ring, &b.poly).into_coeff(ring);
-        let mut sum: Poly<Eval> = Poly::zero(ring, product.basis());
+        let product = a.poly.mul(cpu, &b.poly).into_coeff(cpu);
+        let mut sum: Poly<Eval> = Poly::zero(cpu, product.basis());
         for (bit, key) in self.levels[next].evaluation.iter().enumerate() {
-            let mut digit = ring.limb();
-            digit.iter_mut().zip(product.limb(level).iter()).for_each(|(d, x)| *d = x >> bit & 1);
-            ring.forward_limb(level, &mut digit);
-            sum.mul_add_assign(ring, &Poly::from_limbs(product.basis(), vec![digit]), key);
+            let mut digit = cpu.limb();
+            digit.iter_mut().zip(limb(&product, level).iter()).for_each(|(d, x)| *d = x >> bit & 1);
+            cpu.forward_limb(level, &mut digit);
+            sum.mul_add_assign(cpu, &from_limbs(cpu, product.basis(), vec![digit]), key);
         }
         // round(q_i / q_(i-1) x), to the nearest integer of x's parity.
-        let sum = sum.into_coeff(ring);
-        let mut limb = ring.limb();
-        limb.iter_mut().zip(sum.limb(level).iter()).for_each(|(r, &x)| {
+        let sum = sum.into_coeff(cpu);
+        let mut switched = cpu.limb();
+        switched.iter_mut().zip(limb(&sum, level).iter()).for_each(|(r, &x)| {
             let x = q.centered(x);
             let real = x as f64 * (to.value() as f64 / q.value() as f64);
             let nearest = 2 * ((real - (x & 1) as f64) / 2.0).round() as i64 + (x & 1);
             *r = to.reduce_i64(nearest);
         });
-        ring.forward_limb(next, &mut limb);
+        cpu.forward_limb(next, &mut switched);
         Ok(OriginalCiphertext {
             level: next,
-            poly: Poly::from_limbs(Basis::of([next]), vec![limb]),
+            poly: from_limbs(cpu, Basis::of([next]), vec![switched]),
         })
     }
 
     /// The n bits, in natural order.
     pub fn decrypt(&self, a: &OriginalCiphertext) -> Vec<u64> {
-        let q = self.ring.modulus(a.level);
+        let q = self.cpu.ring().modulus(a.level);
         let phase = a
             .poly
-            .mul(&self.ring, &self.levels[a.level].secret.restricted(a.poly.basis()))
-            .into_coeff(&self.ring);
+            .mul(&self.cpu, &self.levels[a.level].secret.restricted(a.poly.basis()))
+            .into_coeff(&self.cpu);
         let bits: Vec<u64> =
-            phase.limb(a.level).iter().map(|&x| (q.centered(x) & 1) as u64).collect();
-        self.ring.natural_order(&bits)
+            limb(&phase, a.level).iter().map(|&x| (q.centered(x) & 1) as u64).collect();
+        self.cpu.ring().natural_order(&bits)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use everlevel_arith::primes;
-use everlevel_ring::{PlaintextRing, Ring, SlotShape, sample};
+use everlevel_ring::{Backend, PlaintextRing, Ring, SlotShape, sample};
 use everlevel_scheme::params::KeySecurity;
 use everlevel_scheme::{Level, OptIn, Plaintext, SchemeError};
 use serde::{Deserialize, Serialize};
@@ -142,10 +142,11 @@ impl LtvParams {
         };
         // A key switch sums as many products as there are digits of a block; windows are too small
         // to count.
-        let ring = AdicRing::new(spec.index, prime, block, 4 * spec.levels.div_ceil(block))?;
+        let (terms, backend) = (4 * spec.levels.div_ceil(block), Backend::detect());
+        let ring = AdicRing::new(spec.index, prime, block, terms, backend)?;
         let plain = match spec.index.is_power_of_two() {
             true => None,
-            false => Some(PlaintextRing::new(SlotShape::new(spec.index, 2, 1)?)?),
+            false => Some(PlaintextRing::new(SlotShape::new(spec.index, 2, 1)?, backend)?),
         };
         let noise = AverageCase::new(&ring, spec.gadget);
         Ok(LtvParams(Arc::new(Inner { spec, security, ring, plain, noise })))

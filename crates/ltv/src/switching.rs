@@ -40,7 +40,7 @@ impl KeyDigit {
             KeyDigit::Evaluations(blocks) => {
                 let rows = rows.min(blocks.len() * ring.block());
                 ring.digits(
-                    blocks.iter().map(|block| block.galois(ring.ring(), automorphism)).collect(),
+                    blocks.iter().map(|block| block.galois(ring.cpu(), automorphism)).collect(),
                     rows,
                 )
             }
@@ -169,14 +169,14 @@ impl SwitchingKey {
             sum = Some(match sum {
                 None => part,
                 Some(mut sum) => {
-                    sum.iter_mut().zip(&part).for_each(|(s, p)| s.add_assign(ring.ring(), p));
+                    sum.iter_mut().zip(&part).for_each(|(s, p)| s.add_assign(ring.cpu(), p));
                     sum
                 }
             });
         }
         let mut sum = sum.unwrap_or_default();
         if !self.automorphism.is_identity() {
-            sum = sum.iter().map(|block| block.galois(ring.ring(), self.automorphism)).collect();
+            sum = sum.iter().map(|block| block.galois(ring.cpu(), self.automorphism)).collect();
         }
         ring.digits(sum, rows)
     }
@@ -184,9 +184,7 @@ impl SwitchingKey {
     fn bytes(&self, params: &LtvParams) -> u64 {
         let n = params.degree() as u64;
         let digit = |digit: &KeyDigit| match digit {
-            KeyDigit::Evaluations(blocks) => {
-                blocks.iter().map(|b| b.limbs().len() as u64 * n * 8).sum::<u64>()
-            }
+            KeyDigit::Evaluations(blocks) => blocks.iter().map(Poly::memory_bytes).sum::<u64>(),
             KeyDigit::Polynomial(poly) => poly.rows() as u64 * n * 4,
         };
         self.digits.iter().map(digit).sum()
@@ -222,7 +220,7 @@ fn evaluated(ring: &AdicRing, digit: &AdicPoly, automorphism: GaloisElement) -> 
         return blocks;
     }
     let inverse = automorphism.inverse(ring.ring());
-    blocks.iter().map(|block| block.galois(ring.ring(), inverse)).collect()
+    blocks.iter().map(|block| block.galois(ring.cpu(), inverse)).collect()
 }
 
 /// What a server needs: the evaluation key, and keys for automorphisms. It holds no secret.

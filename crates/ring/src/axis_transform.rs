@@ -1,6 +1,7 @@
 //! The transform between coefficients and slots of rings with axes, axis by axis.
 
-use everlevel_arith::{Modulus, kernels};
+use everlevel_arith::Modulus;
+use everlevel_arith::kernels::{Kernels, MAX_TERMS};
 use zeroize::Zeroizing;
 
 use crate::error::RingError;
@@ -27,6 +28,7 @@ impl SlotTransform {
         odd: &OddSlots,
         ring: GaloisRing,
         representatives: Vec<usize>,
+        kernels: &'static Kernels,
     ) -> Result<Self, RingError> {
         let axes = odd.axes.all();
         let mut inner = representatives.len();
@@ -35,7 +37,8 @@ impl SlotTransform {
             others.push((OtherAxis::new(odd, place, ring.modulus())?, inner));
             inner *= axes[place].degree;
         }
-        Ok(SlotTransform { last: LastAxis::new(odd, &ring, representatives)?, others, ring })
+        let last = LastAxis::new(odd, &ring, representatives, kernels)?;
+        Ok(SlotTransform { last, others, ring })
     }
 
     /// n coefficients to elements, slot by slot; or as many as a polynomial in the X_a of the last
@@ -97,6 +100,7 @@ struct LastAxis {
     dual: Vec<u64>,
     /// 1/N.
     scale: u64,
+    kernels: &'static Kernels,
 }
 
 impl LastAxis {
@@ -104,6 +108,7 @@ impl LastAxis {
         odd: &OddSlots,
         ring: &GaloisRing,
         representatives: Vec<usize>,
+        kernels: &'static Kernels,
     ) -> Result<Self, RingError> {
         let (axis, t, d) = (odd.axes.last(), ring.modulus(), ring.degree());
         let index = axis.index as usize;
@@ -127,6 +132,7 @@ impl LastAxis {
             reduced: exponents.iter().map(|k| k % (index / axis.prime as usize)).collect(),
             exponents,
             representatives,
+            kernels,
             reversed: traces.iter().rev().copied().collect(),
             traces,
             dual,
@@ -141,7 +147,7 @@ impl LastAxis {
             let multiples = self.multiples(u);
             powers.fill(0);
             coefficients.iter().zip(&self.exponents).for_each(|(&c, &k)| powers[multiples[k]] = c);
-            let traces = correlation(t, &powers, &self.traces, d);
+            let traces = correlation(self.kernels, t, &powers, &self.traces, d);
             element
                 .iter_mut()
                 .zip(self.dual.chunks_exact(d))
@@ -156,7 +162,7 @@ impl LastAxis {
             let multiples = self.multiples(u);
             let backwards = Zeroizing::new(element.iter().rev().copied().collect::<Vec<u64>>());
             // Tr(element x^-k).
-            let traces = correlation(t, &backwards, &self.reversed, self.index);
+            let traces = correlation(self.kernels, t, &backwards, &self.reversed, self.index);
             for ((sum, &k), &f) in sums.iter_mut().zip(&self.exponents).zip(&self.reduced) {
                 *sum += i128::from(traces[multiples[k]]) - i128::from(traces[multiples[f]]);
             }
@@ -176,6 +182,7 @@ impl LastAxis {
 /// Σ_j weights_j sequence_(i + j) modulo p^e for i < `count`: in vector code where an odd modulus
 /// below 2^50 gives the same sums.
 fn correlation(
+    kernels: &Kernels,
     t: PrimePower,
     weights: &[u64],
     sequence: &[u64],
@@ -189,12 +196,12 @@ fn correlation(
         return Zeroizing::new((0..count).map(|i| dot(t, weights, &sequence[i..])).collect());
     };
     let (mut out, mut sum) = (Zeroizing::new(vec![0; count]), Zeroizing::new(vec![0; count]));
-    for (chunk, weights) in weights.chunks(kernels::MAX_TERMS).enumerate() {
-        let start = chunk * kernels::MAX_TERMS;
+    for (chunk, weights) in weights.chunks(MAX_TERMS).enumerate() {
+        let start = chunk * MAX_TERMS;
         let windows: Vec<&[u64]> =
             (start..start + weights.len()).map(|j| &sequence[j..j + count]).collect();
-        kernels::weighted_sum(q, &mut sum, &windows, weights);
-        kernels::add_assign(q, &mut out, &sum);
+        kernels.weighted_sum(q, &mut sum, &windows, weights);
+        kernels.add_assign(q, &mut out, &sum);
     }
     if q.value() != t.value() {
         out.iter_mut().for_each(|x| *x = t.reduce_u64(*x));
@@ -280,15 +287,18 @@ fn matrix(
 
 #[cfg(test)]
 mod tests {
+    use everlevel_arith::{Backend, kernels};
+
     use super::*;
 
     #[test]
     fn correlations_are_their_sums_with_and_without_vectors() {
+        let kernels = kernels::on(Backend::detect()).unwrap();
         // A word, an even modulus with short sums, one with long sums, and one above a word.
         for (p, e) in [(127, 3), (2, 10), (2, 20), (2, 24), (3, 31), (3, 39), (2, 61)] {
             let t = PrimePower::new(p, e).unwrap();
             let entry = |i: u64| t.reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 3);
-            for (length, count) in [(1, 40), (45, 300), (2 * kernels::MAX_TERMS + 5, 3)] {
+            for (length, count) in [(1, 40), (45, 300), (2 * MAX_TERMS + 5, 3)] {
                 // The second time with the largest sums there are.
                 for top in [0, t.value() - 1] {
                     let weights: Vec<u64> = (0..length as u64).map(|i| entry(i).max(top)).collect();
@@ -298,7 +308,7 @@ mod tests {
                         (0..length).fold(0, |s, j| t.add(s, t.mul(weights[j], sequence[i + j])))
                     };
                     assert_eq!(
-                        *correlation(t, &weights, &sequence, count),
+                        *correlation(kernels, t, &weights, &sequence, count),
                         (0..count).map(sum).collect::<Vec<_>>(),
                         "{p}^{e}"
                     );

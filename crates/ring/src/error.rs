@@ -194,6 +194,14 @@ pub enum RingError {
     /// The arithmetic layer refused a modulus.
     #[error(transparent)]
     Arith(#[from] everlevel_arith::ArithError),
+    /// An engine failed; results of it are lost.
+    #[error("the engine {engine} failed: {problem}")]
+    Engine {
+        /// The name of the engine.
+        engine: String,
+        /// What happened.
+        problem: String,
+    },
     /// The system's random source failed.
     #[error("the system's random source failed: {0}")]
     Random(String),
@@ -219,5 +227,6 @@ everlevel_arith::error_codes!(RingError {
     UnknownExponent => "ring.unknown-exponent",
     NotThin => "ring.not-thin",
     NotAnAutomorphism => "ring.not-an-automorphism",
+    Engine => "ring.engine",
     Random => "ring.random",
 } inner { Arith });

@@ -5,11 +5,11 @@
 //! with transforms, automorphisms and a canonical norm, and a [`SlotShape`]. Nothing in this crate
 //! knows what a key is.
 //!
-//! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`] with
-//!   one [`Limb`] a prime.
+//! * [`Basis`]: a set of the ring's primes; a polynomial modulo their product is a [`Poly`].
 //! * [`Poly<Coeff>`] and [`Poly<Eval>`]: the representation is in the type; only [`Eval`]
 //!   multiplies.
-//! * [`convert`]: exact centered lifts between bases, and division with rounding.
+//! * [`Engine`]: what computes on polynomials, in batches and fused operations; [`Cpu`] is the
+//!   engine of the processor.
 //! * [`PrimePower`], [`GaussianRing`]: arithmetic modulo a plaintext modulus p^e, and with i
 //!   adjoined.
 //! * [`GaloisRing`]: GR(p^e, d), what a whole slot holds.
@@ -20,17 +20,20 @@
 mod axis_transform;
 mod basis;
 mod columns;
-pub mod convert;
+pub mod cpu;
 mod elements;
+mod engine;
 mod error;
 mod exponents;
 mod factor;
+mod gadget;
 mod galois;
 mod galois_ring;
 mod gaussian;
-mod limb;
+mod memory;
 mod norm;
 mod odd_slots;
+mod operations;
 mod plaintext_ring;
 mod poly;
 mod prime_power;
@@ -41,13 +44,17 @@ mod slot_dimension;
 mod slot_shape;
 
 pub use basis::{Basis, MAX_PRIMES};
+pub use cpu::{Cpu, Limb};
+pub use engine::{Constant, Engine, Hoist, Rest, RoundingScale, Source, Sum, Use};
 pub use error::RingError;
 #[doc(hidden)]
 pub use everlevel_arith::error_codes;
+pub use everlevel_arith::{Axes, Axis, Backend, Modulus, Selection, primes};
+pub use gadget::{Gadget, KeyDigit};
 pub use galois::{EvaluationShift, GaloisElement};
 pub use galois_ring::GaloisRing;
 pub use gaussian::GaussianRing;
-pub use limb::Limb;
+pub use memory::Memory;
 pub use norm::CanonicalNorm;
 pub use plaintext_ring::PlaintextRing;
 pub use poly::{Coeff, Eval, Poly, Representation};

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use everlevel_arith::{NttTable, gather_natural, scatter_natural};
+use everlevel_arith::kernels::{self, Kernels};
+use everlevel_arith::{Backend, NttTable, gather_natural, scatter_natural};
 use zeroize::Zeroizing;
 
 use crate::axis_transform::SlotTransform;
@@ -44,6 +45,7 @@ pub struct PlaintextRing {
     shape: SlotShape,
     powers: Vec<Power>,
     product: ExactProduct,
+    kernels: &'static Kernels,
 }
 
 /// What belongs to one exponent; tables are computed at their first use.
@@ -59,8 +61,12 @@ struct Power {
 }
 
 impl PlaintextRing {
-    /// For all exponents of the shape.
-    pub fn new(shape: SlotShape) -> Result<Self, RingError> {
+    /// For all exponents of the shape, with the kernels and transforms of a backend.
+    ///
+    /// # Errors
+    /// A backend that this processor lacks.
+    pub fn new(shape: SlotShape, backend: Backend) -> Result<Self, RingError> {
+        let kernels = kernels::on(backend)?;
         let powers = (1..=shape.max_exponent())
             .map(|e| {
                 let modulus = PrimePower::new(shape.plain_prime(), e)?;
@@ -69,8 +75,8 @@ impl PlaintextRing {
                 Ok(Power { modulus, elements, columns, fast, axes })
             })
             .collect::<Result<_, RingError>>()?;
-        let product = ExactProduct::new(&shape);
-        Ok(PlaintextRing { shape, powers, product })
+        let product = ExactProduct::new(&shape, kernels);
+        Ok(PlaintextRing { shape, powers, product, kernels })
     }
 
     /// The shape of the slots.
@@ -398,6 +404,7 @@ impl PlaintextRing {
                 ring.modulus().word()?,
                 (2 * self.shape.columns()).trailing_zeros(),
                 self.shape.root(e)[0],
+                self.kernels.backend(),
             )
             .ok()
         };
@@ -414,7 +421,7 @@ impl PlaintextRing {
             let (n, units) = (odd.axes.last().index, self.shape.representatives());
             let columns =
                 units.into_iter().take(self.shape.columns()).map(|u| (u % n) as usize).collect();
-            SlotTransform::new(odd, self.galois_ring(e)?.clone(), columns)
+            SlotTransform::new(odd, self.galois_ring(e)?.clone(), columns, self.kernels)
         };
         self.power(e)?.axes.get_or_init(table).as_ref().map_err(RingError::clone)
     }

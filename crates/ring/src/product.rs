@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use everlevel_arith::kernels::Kernels;
 use everlevel_arith::{
-    Axes, Modulus, NttTable, TensorTable, gather_natural, kernels, primes, scatter_natural,
+    Axes, Backend, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural,
 };
 
 use crate::prime_power::PrimePower;
@@ -14,6 +15,7 @@ use crate::slot_shape::SlotShape;
 #[derive(Debug)]
 pub(crate) struct ExactProduct {
     family: IndexKind,
+    kernels: &'static Kernels,
     /// log2 of how many products of coefficients make up a coefficient of a product at most.
     log_terms: f64,
     tables: OnceLock<Vec<Table>>,
@@ -31,7 +33,7 @@ impl ExactProduct {
     ///
     /// An axis adds up less than 2 φ(N_a) products: on coefficients of X^k and X^j, j + k must be
     /// the exponent, or that of the one power for which it is subtracted.
-    pub(crate) fn new(shape: &SlotShape) -> Self {
+    pub(crate) fn new(shape: &SlotShape, kernels: &'static Kernels) -> Self {
         let (family, terms) = match shape.axes() {
             None => (
                 IndexKind::PowerOfTwo((shape.ring_index() / 2).trailing_zeros()),
@@ -42,13 +44,13 @@ impl ExactProduct {
                 axes.all().iter().map(|axis| 2.0 * axis.degree as f64).product(),
             ),
         };
-        ExactProduct { family, log_terms: terms.log2(), tables: OnceLock::new() }
+        ExactProduct { family, kernels, log_terms: terms.log2(), tables: OnceLock::new() }
     }
 
     /// a b modulo p^e, coefficients in the order of plaintexts: 3 transforms for each prime that
     /// the integers need.
     pub(crate) fn mul(&self, a: &[u64], b: &[u64], t: PrimePower) -> Vec<u64> {
-        let tables = self.tables.get_or_init(|| self.family.tables());
+        let tables = self.tables.get_or_init(|| self.family.tables(self.kernels.backend()));
         // Centered residues, with room for the sign and a bit more.
         let need = self.log_terms + 2.0 * (t.value() as f64).log2() - 2.0 + 1.0 + 0.5;
         let mut bits = 0.0;
@@ -67,7 +69,7 @@ impl ExactProduct {
                 let [mut x, y] = [a, b].map(|input| {
                     table.forward(input.iter().map(|&x| q.reduce_i64(t.centered(x))).collect())
                 });
-                kernels::mul_assign(q, &mut x, &y);
+                self.kernels.mul_assign(q, &mut x, &y);
                 table.inverse(x)
             })
             .collect();
@@ -76,11 +78,11 @@ impl ExactProduct {
 }
 
 impl IndexKind {
-    fn tables(&self) -> Vec<Table> {
+    fn tables(&self, backend: Backend) -> Vec<Table> {
         match self {
             IndexKind::PowerOfTwo(log_degree) => {
                 primes::primes_congruent_one(2 << log_degree, 1 << Modulus::MAX_BITS)
-                    .filter_map(|q| NttTable::for_prime(q, *log_degree).ok())
+                    .filter_map(|q| NttTable::for_prime(q, *log_degree, backend).ok())
                     .map(|table| Table::PowerOfTwo(Box::new(table)))
                     .take(3)
                     .collect()
@@ -89,7 +91,7 @@ impl IndexKind {
                 primes::primes_congruent_one(axes.transform_order(), 1 << Modulus::MAX_BITS)
                     .filter_map(|q| {
                         let root = primes::primitive_root_of_unity(q, axes.index())?;
-                        TensorTable::new(Modulus::new(q).ok()?, axes, root).ok()
+                        TensorTable::new(Modulus::new(q).ok()?, axes, root, backend).ok()
                     })
                     .map(|table| Table::Odd(Box::new(table)))
                     .take(3)

@@ -1,15 +1,9 @@
-//! The ring Z\[X\]/Φ_m(X) with its primes and transforms.
+//! The ring Z\[X\]/Φ_m(X) with its primes.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use everlevel_arith::{
-    Axes, Axis, Modulus, NttTable, TensorTable, gather_natural, primes, scatter_natural,
-};
+use everlevel_arith::{Axes, Axis, Modulus, gather_natural, primes, scatter_natural};
 
 use crate::basis::{Basis, MAX_PRIMES};
 use crate::error::RingError;
-use crate::limb::{Limb, Pool};
 use crate::norm::CanonicalNorm;
 use crate::prime_power::PrimePower;
 
@@ -54,17 +48,10 @@ impl Residues for PrimePower {
     }
 }
 
-/// One prime of the ring with its transform.
-pub(crate) struct Prime {
-    pub(crate) modulus: Modulus,
-    pub(crate) root: u64,
-    table: Table,
-}
-
-/// The transform modulo one prime, by the family of the index.
-enum Table {
-    PowerOfTwo(Box<NttTable>),
-    Odd(Box<TensorTable>),
+/// One prime of the ring, with a primitive m-th root of unity.
+struct Prime {
+    modulus: Modulus,
+    root: u64,
 }
 
 /// The two families of rings: they differ in the order in which buffers hold coefficients and
@@ -102,7 +89,8 @@ impl IndexKind {
     }
 }
 
-/// Z\[X\]/Φ_m(X) together with every prime that is used over it. Cheap to share (`Arc`), immutable.
+/// Z\[X\]/Φ_m(X) together with every prime that is used over it: a description, which an engine
+/// ([`crate::Cpu`]) computes by. Immutable.
 ///
 /// The index m is a power of two, or one with [`Axes`]: odd, or 2^k times an odd number.
 /// Coefficients are those of the basis 1, X, .., X^(n-1) for a power of two, and else of the basis
@@ -114,9 +102,7 @@ pub struct Ring {
     primes: Vec<Prime>,
     /// `inverses[i][j]`: the inverse of prime i modulo prime j (0 where i = j).
     inverses: Vec<Vec<u64>>,
-    pool: Arc<Pool>,
     norm: CanonicalNorm,
-    transforms: AtomicU64,
 }
 
 impl Ring {
@@ -149,16 +135,7 @@ impl Ring {
                 return Err(RingError::RepeatedPrime { value });
             }
             let root = primes::primitive_root_of_unity(value, index).ok_or(bad)?;
-            let modulus = Modulus::new(value)?;
-            let table = match &family {
-                IndexKind::PowerOfTwo { log_degree } => {
-                    Table::PowerOfTwo(Box::new(NttTable::new(modulus, *log_degree, root)?))
-                }
-                IndexKind::Odd(axes) => {
-                    Table::Odd(Box::new(TensorTable::new(modulus, axes, root)?))
-                }
-            };
-            list.push(Prime { modulus, root, table });
+            list.push(Prime { modulus: Modulus::new(value)?, root });
         }
         let inverses = list
             .iter()
@@ -168,16 +145,7 @@ impl Ring {
                     .collect()
             })
             .collect();
-        Ok(Ring {
-            index,
-            degree,
-            family,
-            primes: list,
-            inverses,
-            pool: Arc::new(Pool::default()),
-            norm,
-            transforms: AtomicU64::new(0),
-        })
+        Ok(Ring { index, degree, family, primes: list, inverses, norm })
     }
 
     /// The index m of the cyclotomic ring.
@@ -278,7 +246,7 @@ impl Ring {
         self.primes[position].modulus
     }
 
-    /// The primitive m-th root of unity modulo the prime at `position` that the transform uses.
+    /// The primitive m-th root of unity modulo the prime at `position` that transforms use.
     pub fn root(&self, position: usize) -> u64 {
         self.primes[position].root
     }
@@ -317,43 +285,16 @@ impl Ring {
         q.inv(q.reduce_u64(x)).expect("coprime to the primes of the ring")
     }
 
+    /// Whether both are the same ring with the same primes at the same positions.
+    pub fn same(&self, other: &Ring) -> bool {
+        let moduli =
+            |ring: &Ring| ring.primes.iter().map(|p| p.modulus.value()).collect::<Vec<_>>();
+        std::ptr::eq(self, other) || self.index == other.index && moduli(self) == moduli(other)
+    }
+
     /// The canonical norm of polynomials of this ring.
     pub fn norm(&self) -> &CanonicalNorm {
         &self.norm
-    }
-
-    /// Coefficients to evaluations modulo the prime at `position`; inputs below four times the
-    /// prime.
-    pub fn forward_limb(&self, position: usize, limb: &mut [u64]) {
-        self.transforms.fetch_add(1, Ordering::Relaxed);
-        match &self.primes[position].table {
-            Table::PowerOfTwo(table) => table.forward(limb),
-            Table::Odd(table) => table.forward(limb),
-        }
-    }
-
-    /// Evaluations to coefficients modulo the prime at `position`.
-    pub fn inverse_limb(&self, position: usize, limb: &mut [u64]) {
-        self.transforms.fetch_add(1, Ordering::Relaxed);
-        match &self.primes[position].table {
-            Table::PowerOfTwo(table) => table.inverse(limb),
-            Table::Odd(table) => table.inverse(limb),
-        }
-    }
-
-    /// How many transforms of one limb the ring has done since it was built.
-    pub fn transform_count(&self) -> u64 {
-        self.transforms.load(Ordering::Relaxed)
-    }
-
-    /// A limb of unspecified content.
-    pub fn limb(&self) -> Limb {
-        Limb::uninit(&self.pool, self.degree)
-    }
-
-    /// A limb of zeros.
-    pub fn zero_limb(&self) -> Limb {
-        Limb::zero(&self.pool, self.degree)
     }
 }
 

@@ -9,8 +9,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{CryptoRng, Rng, SeedableRng};
 
 use crate::basis::Basis;
+use crate::cpu::{Cpu, Limb, limbs_mut};
 use crate::error::RingError;
-use crate::limb::Limb;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
 
@@ -51,22 +51,49 @@ fn fill_uniform(q: Modulus, rng: &mut impl Rng, out: &mut [u64]) {
 ///
 /// Each limb has a stream of its own, so a polynomial can be expanded for any subset of the primes
 /// and in any order. `component` < 2^32 tells polynomials of one seed apart.
-pub fn expand_limb(ring: &Ring, seed: &Seed, component: u32, position: usize) -> Limb {
+pub fn expand_limb(cpu: &Cpu, seed: &Seed, component: u32, position: usize) -> Limb {
     let mut rng = ChaCha20Rng::from_seed(*seed);
     rng.set_stream((component as u64) << 32 | position as u64);
-    let mut limb = ring.limb();
-    fill_uniform(ring.modulus(position), &mut rng, &mut limb);
+    let mut limb = cpu.limb();
+    fill_uniform(cpu.ring().modulus(position), &mut rng, &mut limb);
     limb
 }
 
 /// The uniform polynomial (`seed`, `component`) over `basis`.
-pub fn expand(ring: &Ring, seed: &Seed, component: u32, basis: Basis) -> Poly<Eval> {
+pub fn expand(cpu: &Cpu, seed: &Seed, component: u32, basis: Basis) -> Poly<Eval> {
     use rayon::prelude::*;
     let positions: Vec<usize> = basis.iter().collect();
-    Poly::from_limbs(
-        basis,
-        positions.into_par_iter().map(|i| expand_limb(ring, seed, component, i)).collect(),
-    )
+    let limbs = positions.into_par_iter().map(|i| expand_limb(cpu, seed, component, i)).collect();
+    cpu.poly(basis, limbs)
+}
+
+/// Random bits that [`add_flood`] takes at a time.
+const WORD: u32 = 32;
+
+/// Adds t times a polynomial whose coefficients are uniform on -2^f .. 2^f - 1, to the coefficients
+/// in any order. Constant time.
+pub fn add_flood(cpu: &Cpu, x: &mut Poly<Coeff>, t: u64, f: u32, rng: &mut impl CryptoRng) {
+    let moduli: Vec<Modulus> = x.basis().iter().map(|i| cpu.ring().modulus(i)).collect();
+    // (2^f, t, 2^WORD) modulo each prime.
+    let constants: Vec<_> = moduli
+        .iter()
+        .map(|q| (q.pow(2, u64::from(f)), q.reduce_u64(t), q.reduce_u64(1 << WORD)))
+        .collect();
+    let bits = f + 1;
+    let words = bits.div_ceil(WORD);
+    let top = bits - (words - 1) * WORD;
+    let mut flood = zeroize::Zeroizing::new(vec![0u64; words as usize]);
+    let mut limbs = limbs_mut(x);
+    for k in 0..cpu.ring().degree() {
+        flood.iter_mut().for_each(|word| *word = u64::from(rng.next_u32()));
+        flood[0] >>= WORD - top;
+        for ((limb, &q), &(half, t, base)) in limbs.iter_mut().zip(&moduli).zip(&constants) {
+            // The number whose digits the words are, the first one leading, less 2^f.
+            let value =
+                flood.iter().fold(0, |value, &word| q.add(q.mul(value, base), q.reduce_u64(word)));
+            limb[k] = q.add(limb[k], q.mul(t, q.sub(value, half)));
+        }
+    }
 }
 
 /// n independent uniform values of {-1, 0, 1}. Constant time; the bias is below 2^-62 a
@@ -173,15 +200,21 @@ pub fn bounded(ring: &Ring, limit: f64, mut draw: impl FnMut() -> Vec<i64>) -> V
 }
 
 /// Signed coefficients in natural order as evaluations over `basis`, wiped when dropped.
-pub fn secret_poly(ring: &Ring, basis: Basis, coefficients: &[i64]) -> Poly<Eval> {
-    let mut poly: Poly<Coeff> = Poly::from_signed(ring, basis, coefficients);
+pub fn secret_poly(cpu: &Cpu, basis: Basis, coefficients: &[i64]) -> Poly<Eval> {
+    let mut poly: Poly<Coeff> = Poly::from_signed(cpu, basis, coefficients);
     poly.wipe_on_drop();
-    poly.into_eval(ring)
+    poly.into_eval(cpu)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use everlevel_arith::{Backend, primes};
+
     use super::*;
+    use crate::cpu::limbs;
+    use crate::engine::Constant;
 
     fn rng() -> ChaCha20Rng {
         ChaCha20Rng::from_seed([7; 32])
@@ -196,6 +229,39 @@ mod tests {
             want.sort_unstable();
             odd_even_merge_sort(&mut a);
             assert_eq!(a, want);
+        }
+    }
+
+    /// The flood is one integer polynomial modulo all primes, uniform on its range.
+    #[test]
+    fn floods_are_uniform_integers() {
+        let mut primes: Vec<u64> = primes::primes_congruent_one(512, 1 << 50).take(3).collect();
+        primes.extend(primes::primes_congruent_one(512, 1 << 20).take(1));
+        let ring = Ring::new(512, &primes).unwrap();
+        let cpu = Cpu::new(Arc::new(ring), Backend::detect()).unwrap();
+        let basis = Basis::of(0..primes.len());
+        let mut rng = rng();
+        for f in [0, 5, 30, 31, 32, 40] {
+            let mut flood: Poly<Coeff> = Poly::from_signed(&cpu, basis, &[0; 256]);
+            add_flood(&cpu, &mut flood, 257, f, &mut rng);
+            let mut one = flood.clone();
+            one.scale_assign(&cpu, Constant::inverse(257));
+            let values = cpu.centered(&one.restricted(Basis::of([0])));
+            // Modulo every prime, among them one that does not hold the range.
+            let mut again: Poly<Coeff> = Poly::from_signed(&cpu, basis, &values);
+            again.scale_assign(&cpu, 257);
+            assert!(limbs(&again).iter().zip(limbs(&flood)).all(|(x, y)| x[..] == y[..]));
+            let half = 1i64 << f;
+            assert!(values.iter().all(|x| (-half..half).contains(x)), "f = {f}");
+            if f > 5 {
+                // 256 values: each quarter of the range has some, and the mean is near -1/2.
+                assert!(
+                    (0..4).all(|i| values.iter().any(|x| (x + half) * 2 / half == i)),
+                    "f = {f}"
+                );
+                let mean = values.iter().map(|&x| x as f64).sum::<f64>() / 256.0 / half as f64;
+                assert!(mean.abs() < 0.2, "f = {f}: {mean}");
+            }
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_ring::{Basis, GaloisElement};
+use everlevel_ring::{Basis, Gadget, GaloisElement};
 
 use crate::params::Params;
-use crate::spec::{Gadget, GadgetId, Level};
+use crate::spec::{GadgetId, Level};
 
 /// The server keys that a circuit needs, each over no more primes than it uses. Plans come from
 /// running the circuit on the no-op scheme ([`crate::NoOp::key_plan`]) and can be merged.

@@ -169,7 +169,7 @@ pub(crate) fn read_one(
         SEEDED if params.components() > 1 => {
             let mut body = Reader::new(record);
             let seed = body.array()?;
-            let first = read_poly(params.ring(), basis, body.rest(), options)?;
+            let first = read_poly(params.cpu(), basis, body.rest(), options)?;
             Ok(Ciphertext::from_seeded(params, meta, first, seed)?)
         }
         other => {
@@ -190,5 +190,5 @@ pub(crate) fn read_polys(
     if bytes.len() != count * each {
         return Err(WireError::malformed("bytes of the polynomials", count * each, bytes.len()));
     }
-    bytes.chunks(each).map(|chunk| read_poly(params.ring(), basis, chunk, options)).collect()
+    bytes.chunks(each).map(|chunk| read_poly(params.cpu(), basis, chunk, options)).collect()
 }

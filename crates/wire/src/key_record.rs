@@ -1,8 +1,8 @@
 //! The records of server keys: what each is for, and how it is laid out.
 
 use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
-use everlevel_ring::{Basis, Eval, GaloisElement, Poly};
-use everlevel_scheme::spec::{Gadget, GadgetId};
+use everlevel_ring::{Basis, Eval, Gadget, GaloisElement, Poly};
+use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyPlan, Level, Params};
 
 use crate::ciphertexts::SEED_BYTES;
@@ -228,7 +228,7 @@ impl KeyRecord {
         let mut body = Reader::new(bytes);
         let seed = if seed_bytes(params) > 0 { Some(body.array()?) } else { None };
         let each = poly_len(params.ring(), basis);
-        let mut next = || read_poly(params.ring(), basis, body.take(each)?, options);
+        let mut next = || read_poly(params.cpu(), basis, body.take(each)?, options);
         let firsts = (0..count).map(|_| next()).collect::<Result<_, _>>()?;
         Ok((seed, firsts))
     }

@@ -1,7 +1,8 @@
 //! Polynomials: limb by limb in the order of the basis, evaluations in slot order, each packed to
 //! the width of its prime.
 
-use everlevel_ring::{Basis, Eval, Poly, Ring};
+use everlevel_ring::cpu::{from_limbs, limbs};
+use everlevel_ring::{Basis, Cpu, Eval, Poly, Ring};
 use rayon::prelude::*;
 
 use crate::error::WireError;
@@ -21,7 +22,7 @@ pub(crate) fn poly_len(ring: &Ring, basis: Basis) -> usize {
 /// Writes a polynomial into exactly [`poly_len`] bytes.
 pub(crate) fn write_poly(ring: &Ring, poly: &Poly<Eval>, mut out: &mut [u8]) {
     let mut jobs = Vec::with_capacity(poly.basis().len());
-    for (i, limb) in poly.iter() {
+    for (i, limb) in poly.basis().iter().zip(limbs(poly)) {
         let (slice, rest) = out.split_at_mut(limb_len(ring, i));
         jobs.push((i, limb, slice));
         out = rest;
@@ -33,11 +34,12 @@ pub(crate) fn write_poly(ring: &Ring, poly: &Poly<Eval>, mut out: &mut [u8]) {
 /// Reads a polynomial over `basis` from exactly [`poly_len`] bytes, which are there before anything
 /// is allocated.
 pub(crate) fn read_poly(
-    ring: &Ring,
+    cpu: &Cpu,
     basis: Basis,
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<Poly<Eval>, WireError> {
+    let ring = cpu.ring();
     let needed = poly_len(ring, basis);
     if bytes.len() != needed {
         return Err(WireError::malformed("bytes of a polynomial", needed, bytes.len()));
@@ -51,7 +53,7 @@ pub(crate) fn read_poly(
     }
     let limb = |(i, slice): (usize, &[u8])| {
         let q = ring.modulus(i).value();
-        let mut limb = ring.limb();
+        let mut limb = cpu.limb();
         let largest = unpack(slice, width_below(q), &mut limb);
         let found = largest
             .ok_or_else(|| WireError::malformed("last bits of a limb", 0, "something else"))?;
@@ -65,5 +67,5 @@ pub(crate) fn read_poly(
         Ok(limb)
     };
     let limbs = jobs.into_par_iter().map(limb).collect::<Result<_, WireError>>()?;
-    Ok(Poly::from_limbs(basis, limbs))
+    Ok(from_limbs(cpu, basis, limbs))
 }

@@ -49,6 +49,6 @@ pub fn from_bytes(
     let mut body = Reader::new(layout.record(bytes, 0, options)?);
     let seed = if params.components() > 1 { Some(body.array::<SEED_BYTES>()?) } else { None };
     let first =
-        read_poly(params.ring(), params.chain().basis(params.chain().top()), body.rest(), options)?;
+        read_poly(params.cpu(), params.chain().basis(params.chain().top()), body.rest(), options)?;
     Ok((PublicKey::from_parts(params, first, seed)?, layout.metadata))
 }

@@ -6,7 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 
 use everlevel::bootstrap_plan;
 use everlevel::circuit::bootstrap::{Bootstrapper, StageReport};
@@ -15,8 +14,8 @@ use everlevel::scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKi
 use everlevel::scheme::{DiagonalValues, PeriodicSlots};
 use everlevel::wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
 use everlevel::{
-    Arithmetic, Ciphertext, Evaluator, Form, GaloisElement, KeyPlan, NextUse, NoOp, OptIn, Params,
-    ParamsSpec, PlainModulus, Plaintext, PublicKey, SecretKey, ServerKeys,
+    Arithmetic, Backend, Ciphertext, Evaluator, Form, GaloisElement, KeyPlan, NextUse, NoOp, OptIn,
+    Params, ParamsSpec, PlainModulus, Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_testing::fingerprints::{Operations, digest};
 use rand_chacha::ChaCha20Rng;
@@ -44,7 +43,7 @@ const ODD: [(u64, u64, u32, u32, u64, BootstrapMode, Form); 3] = [
 
 type Lines = BTreeMap<String, String>;
 
-fn sets() -> Vec<Params> {
+fn sets(backend: Backend) -> Vec<Params> {
     let odd =
         ODD.map(|(index, plain_prime, plain_exponent, digits, bound, mode, form)| ParamsSpec {
             name: format!("insecure_{plain_prime}-m{index}"),
@@ -69,7 +68,7 @@ fn sets() -> Vec<Params> {
         });
     let named = NAMED.map(|name| spec(name).unwrap());
     let all = named.into_iter().chain(odd);
-    all.map(|spec| Params::new(spec, OptIn::InsecureResearch).unwrap()).collect()
+    all.map(|spec| Params::with_backend(spec, OptIn::InsecureResearch, backend).unwrap()).collect()
 }
 
 fn bytes_digest(bytes: Result<impl AsRef<[u8]>, impl std::fmt::Debug>) -> String {
@@ -189,23 +188,19 @@ fn fingerprints(params: &Params) -> Lines {
     lines
 }
 
-#[test]
-fn nothing_has_changed() {
-    let path: PathBuf =
-        [env!("CARGO_MANIFEST_DIR"), "tests/data/fingerprints.json"].iter().collect();
-    let found: BTreeMap<String, Lines> =
-        sets().iter().map(|params| (params.name().to_string(), fingerprints(params))).collect();
-    if std::env::var_os("EVERLEVEL_WRITE_FINGERPRINTS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut text = serde_json::to_string_pretty(&found).unwrap();
-        text.push('\n');
-        std::fs::write(&path, text).unwrap();
-        return;
-    }
-    let stored = std::fs::read(&path).unwrap();
+fn all_fingerprints(backend: Backend) -> BTreeMap<String, Lines> {
+    sets(backend).iter().map(|params| (params.name().into(), fingerprints(params))).collect()
+}
+
+fn path() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/data/fingerprints.json"].iter().collect()
+}
+
+fn assert_stored(found: &BTreeMap<String, Lines>) {
+    let stored = std::fs::read(path()).unwrap();
     let stored: BTreeMap<String, Lines> = serde_json::from_slice(&stored).unwrap();
     assert!(found.keys().eq(stored.keys()), "sets: {:?}", found.keys());
-    for (set, lines) in &found {
+    for (set, lines) in found {
         assert!(lines.keys().eq(stored[set].keys()), "{set}: {:?}", lines.keys());
         for (name, line) in lines {
             assert_eq!(*line, stored[set][name], "{set}: {name}");
@@ -213,17 +208,24 @@ fn nothing_has_changed() {
     }
 }
 
-/// The choice of instructions and the number of threads are made once in a process.
+#[test]
+fn nothing_has_changed() {
+    let found = all_fingerprints(Backend::detect());
+    if std::env::var_os("EVERLEVEL_WRITE_FINGERPRINTS").is_some() {
+        std::fs::create_dir_all(path().parent().unwrap()).unwrap();
+        let mut text = serde_json::to_string_pretty(&found).unwrap();
+        text.push('\n');
+        std::fs::write(path(), text).unwrap();
+        return;
+    }
+    assert_stored(&found);
+}
+
+/// One after the other in this process, each with a number of threads of its own.
 #[test]
 fn on_every_backend_and_number_of_threads() {
-    for (backend, threads) in [("portable", "1"), ("avx2", "2"), ("avx512", "3")] {
-        let out = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "fingerprints::nothing_has_changed"])
-            .env("EVERLEVEL_BACKEND", backend)
-            .env("RAYON_NUM_THREADS", threads)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&out.stdout);
-        assert!(out.status.success() && said.contains("1 passed"), "{backend}: {said}");
+    for (i, backend) in Backend::available().into_iter().enumerate() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(i + 1).build().unwrap();
+        assert_stored(&pool.install(|| all_fingerprints(backend)));
     }
 }

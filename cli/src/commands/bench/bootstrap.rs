@@ -83,7 +83,7 @@ pub fn run(args: &BootstrapArgs, common: &Common) -> Result<(), CliError> {
         params: params.name().into(),
         slots: params.slots(),
         threads: threads(),
-        backend: everlevel::Backend::active().name(),
+        backend: everlevel::Backend::detect().name(),
         security_bits: params.security().bits(),
         security_model: params.security().model(),
         failure_log2: failure_log2(&params, &cost),

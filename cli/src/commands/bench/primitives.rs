@@ -97,7 +97,7 @@ pub fn run(args: &PrimitivesArgs, common: &Common) -> Result<(), CliError> {
     bar.finish_and_clear();
     let report = Report {
         threads: threads(),
-        backend: Backend::active().name(),
+        backend: Backend::detect().name(),
         cpu_flags: Backend::cpu_flags(),
         runs: args.runs,
         results,
@@ -145,7 +145,7 @@ fn transforms(runs: u32) -> Result<Vec<Entry>, CliError> {
         let q = primes::primes_congruent_one(2 << log_n, 1 << 50)
             .next()
             .ok_or_else(|| CliError::failure("no prime below 2^50"))?;
-        let ntt = NttTable::for_prime(q, log_n).map_err(CliError::failure)?;
+        let ntt = NttTable::for_prime(q, log_n, Backend::detect()).map_err(CliError::failure)?;
         let mut limb: Vec<u64> = (0..1u64 << log_n)
             .map(|i| ntt.modulus().reduce_u64(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
             .collect();
@@ -158,7 +158,7 @@ fn transforms(runs: u32) -> Result<Vec<Entry>, CliError> {
                 Ok(())
             })?;
             let set = format!("2^{log_n}, 50-bit prime");
-            let (threads, backend) = (1, Backend::active().name());
+            let (threads, backend) = (1, Backend::detect().name());
             out.push(Entry {
                 name,
                 set,
@@ -233,7 +233,7 @@ fn operations(params: &Params, runs: u32) -> Result<Vec<Entry>, CliError> {
         digits: chain.gadget(chain.top()).digits(chain.basis(chain.top())).count(),
         ms,
         threads: threads(),
-        backend: Backend::active().name(),
+        backend: Backend::detect().name(),
     };
     Ok(timings.into_iter().map(entry).collect())
 }

@@ -2,7 +2,7 @@
 
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::sums::PowerSum;
-use everlevel_ring::{GaloisElement, GaloisRing, PlaintextRing, SlotShape};
+use everlevel_ring::{Backend, GaloisElement, GaloisRing, PlaintextRing, SlotShape};
 use everlevel_scheme::{DiagonalValues, ExactScheme, Level, NextUse};
 
 use crate::embedding::ByteEmbedding;
@@ -51,11 +51,9 @@ impl<S: ExactScheme> ByteBits<S> {
         if !squarefree {
             return Err(CircuitError::UnsupportedIndex { index: shape.ring_index() }.into());
         }
-        let (plain, field, ring) = (
-            PlaintextRing::new(shape.clone())?,
-            shape.galois_ring(1)?,
-            shape.galois_ring(exponent)?,
-        );
+        // Of the eight plaintexts only the last dimensions are encoded: no work for vectors.
+        let plain = PlaintextRing::new(shape.clone(), Backend::Portable)?;
+        let (field, ring) = (shape.galois_ring(1)?, shape.galois_ring(exponent)?);
         let images = Self::images(shape);
         let twist = if Self::folds(shape) { field.one() } else { with_unit_trace(&field)? };
         let row = |beta: &Vec<u64>| {

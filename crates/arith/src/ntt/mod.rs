@@ -41,7 +41,6 @@ use crate::modulus::Modulus;
 use crate::{order, primes};
 use portable::PortableTwiddles;
 use powers::Powers;
-use std::sync::OnceLock;
 pub use tensor::TensorTable;
 #[cfg(target_arch = "x86_64")]
 use twiddles::{TwiddlesOf, VectorTwiddles};
@@ -49,16 +48,22 @@ use twiddles::{TwiddlesOf, VectorTwiddles};
 /// Shorter transforms run in portable code on every backend.
 const MIN_VECTOR_LOG_N: u32 = 7;
 
-/// The powers of one root of unity that transform polynomials of one length modulo one number.
+/// The powers of one root of unity that transform polynomials of one length modulo one number, in
+/// the form that one backend needs.
 pub struct NttTable {
     modulus: Modulus,
     log_n: u32,
     root: u64,
-    portable: OnceLock<PortableTwiddles>,
+    twiddles: Twiddles,
+}
+
+/// The powers for the backend that does the work, which the processor was found to have.
+enum Twiddles {
+    Portable(PortableTwiddles),
     #[cfg(target_arch = "x86_64")]
-    avx2: OnceLock<TwiddlesOf<Avx2>>,
+    Avx2(TwiddlesOf<Avx2>),
     #[cfg(target_arch = "x86_64")]
-    avx512: OnceLock<TwiddlesOf<Avx512>>,
+    Avx512(TwiddlesOf<Avx512>),
 }
 
 impl NttTable {
@@ -72,38 +77,46 @@ impl NttTable {
     /// bytes, 8n with AVX2.
     ///
     /// # Errors
-    /// [`ArithError::InvalidLength`] or [`ArithError::InvalidRoot`].
-    pub fn new(modulus: Modulus, log_n: u32, root: u64) -> Result<Self, ArithError> {
+    /// [`ArithError::InvalidLength`], [`ArithError::InvalidRoot`] or
+    /// [`ArithError::MissingBackend`].
+    pub fn new(
+        modulus: Modulus,
+        log_n: u32,
+        root: u64,
+        backend: Backend,
+    ) -> Result<Self, ArithError> {
         check_length(log_n)?;
+        backend.check()?;
         let q = modulus.value();
         if root >= q || modulus.pow(root, 1 << log_n) != q - 1 {
             return Err(ArithError::InvalidRoot { modulus: q, log_order: log_n + 1, root });
         }
-        let table = Self {
-            modulus,
-            log_n,
-            root,
-            portable: OnceLock::new(),
+        let powers = Powers::new(modulus, log_n, root);
+        // Rows of less than a group of 64 words are left to the portable code.
+        let twiddles = match if log_n < MIN_VECTOR_LOG_N { Backend::Portable } else { backend } {
+            Backend::Portable => Twiddles::Portable(PortableTwiddles::new(&powers)),
             #[cfg(target_arch = "x86_64")]
-            avx2: OnceLock::new(),
+            Backend::Avx2 => Twiddles::Avx2(VectorTwiddles::new(&powers)),
             #[cfg(target_arch = "x86_64")]
-            avx512: OnceLock::new(),
+            Backend::Avx512 => Twiddles::Avx512(VectorTwiddles::new(&powers)),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("just checked"),
         };
-        table.prepare(Backend::active());
-        Ok(table)
+        Ok(Self { modulus, log_n, root, twiddles })
     }
 
     /// Prepares transforms of length 2^log_n modulo the prime q with its least root of order
     /// 2^(log_n + 1).
     ///
     /// # Errors
-    /// [`ArithError::InvalidModulus`], [`ArithError::InvalidLength`] or [`ArithError::NoRoot`].
-    pub fn for_prime(q: u64, log_n: u32) -> Result<Self, ArithError> {
+    /// [`ArithError::InvalidModulus`], [`ArithError::InvalidLength`], [`ArithError::NoRoot`] or
+    /// [`ArithError::MissingBackend`].
+    pub fn for_prime(q: u64, log_n: u32, backend: Backend) -> Result<Self, ArithError> {
         let modulus = Modulus::new(q)?;
         check_length(log_n)?;
         let root = primes::primitive_root_of_unity(q, 2 << log_n)
             .ok_or(ArithError::NoRoot { modulus: q, log_order: log_n + 1 })?;
-        Self::new(modulus, log_n, root)
+        Self::new(modulus, log_n, root, backend)
     }
 
     /// The modulus q.
@@ -131,7 +144,7 @@ impl NttTable {
         order::coefficient_position(self.log_n, c)
     }
 
-    /// From coefficients to values, in place, with the active backend.
+    /// From coefficients to values, in place.
     ///
     /// Input in coefficient order, any words below 4q; output in evaluation order, below q. (n/2)
     /// log2 n butterflies.
@@ -139,53 +152,32 @@ impl NttTable {
     /// # Panics
     /// If the slice does not have n words.
     pub fn forward(&self, a: &mut [u64]) {
-        self.forward_with(Backend::active(), a);
+        self.check(a);
+        debug_assert!(a.iter().all(|&x| x < 4 * self.modulus.value()));
+        match &self.twiddles {
+            Twiddles::Portable(twiddles) => twiddles.forward(a),
+            #[cfg(target_arch = "x86_64")]
+            Twiddles::Avx2(twiddles) => compiled::avx2::forward(twiddles, a),
+            #[cfg(target_arch = "x86_64")]
+            Twiddles::Avx512(twiddles) => compiled::avx512::forward(twiddles, a),
+        }
     }
 
-    /// From values to coefficients, in place, with the active backend: the inverse of
-    /// [`forward`](Self::forward).
+    /// From values to coefficients, in place: the inverse of [`forward`](Self::forward).
     ///
     /// Input in evaluation order, below q; output in coefficient order, below q.
     ///
     /// # Panics
     /// If the slice does not have n words.
     pub fn inverse(&self, a: &mut [u64]) {
-        self.inverse_with(Backend::active(), a);
-    }
-
-    /// [`forward`](Self::forward) on a given backend.
-    ///
-    /// # Panics
-    /// If the slice does not have n words, or the processor lacks the backend.
-    pub fn forward_with(&self, backend: Backend, a: &mut [u64]) {
-        self.check(a);
-        debug_assert!(a.iter().all(|&x| x < 4 * self.modulus.value()));
-        match self.runner(backend) {
-            Backend::Portable => self.portable_twiddles().forward(a),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => compiled::avx2::forward(self.avx2_twiddles(), a),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => compiled::avx512::forward(self.avx512_twiddles(), a),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("checked by runner"),
-        }
-    }
-
-    /// [`inverse`](Self::inverse) on a given backend.
-    ///
-    /// # Panics
-    /// If the slice does not have n words, or the processor lacks the backend.
-    pub fn inverse_with(&self, backend: Backend, a: &mut [u64]) {
         self.check(a);
         debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
-        match self.runner(backend) {
-            Backend::Portable => self.portable_twiddles().inverse(a),
+        match &self.twiddles {
+            Twiddles::Portable(twiddles) => twiddles.inverse(a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => compiled::avx2::inverse(self.avx2_twiddles(), a),
+            Twiddles::Avx2(twiddles) => compiled::avx2::inverse(twiddles, a),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => compiled::avx512::inverse(self.avx512_twiddles(), a),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("checked by runner"),
+            Twiddles::Avx512(twiddles) => compiled::avx512::inverse(twiddles, a),
         }
     }
 
@@ -196,44 +188,6 @@ impl NttTable {
             "a transform of length 2^{} got a slice of another length",
             self.log_n
         );
-    }
-
-    /// The backend that does the work: rows of less than a group of 64 words are left to the
-    /// portable code.
-    fn runner(&self, backend: Backend) -> Backend {
-        assert!(backend.is_available(), "this processor does not have the backend {backend}");
-        if self.log_n < MIN_VECTOR_LOG_N { Backend::Portable } else { backend }
-    }
-
-    /// Computes the tables of a backend now rather than at its first use.
-    fn prepare(&self, backend: Backend) {
-        match self.runner(backend) {
-            Backend::Portable => _ = self.portable_twiddles(),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => _ = self.avx2_twiddles(),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => _ = self.avx512_twiddles(),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("checked by runner"),
-        }
-    }
-
-    fn portable_twiddles(&self) -> &PortableTwiddles {
-        self.portable.get_or_init(|| PortableTwiddles::new(&self.powers()))
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn avx2_twiddles(&self) -> &TwiddlesOf<Avx2> {
-        self.avx2.get_or_init(|| VectorTwiddles::new(&self.powers()))
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    fn avx512_twiddles(&self) -> &TwiddlesOf<Avx512> {
-        self.avx512.get_or_init(|| VectorTwiddles::new(&self.powers()))
-    }
-
-    fn powers(&self) -> Powers {
-        Powers::new(self.modulus, self.log_n, self.root)
     }
 }
 

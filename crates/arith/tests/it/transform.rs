@@ -25,17 +25,18 @@ impl Words {
 
 /// Tables of length 2^log_n: largest primes of 50, 49 and 30 bits, the small plaintext primes, and
 /// squares of primes.
-fn tables(log_n: u32) -> Vec<NttTable> {
+fn tables(log_n: u32, backend: Backend) -> Vec<NttTable> {
     let order = 2u64 << log_n;
     let mut tables = Vec::new();
     for bits in [50, 49, 30] {
         let q = primes::primes_congruent_one(order, 1 << bits).next().unwrap();
-        tables.push(NttTable::for_prime(q, log_n).unwrap());
+        tables.push(NttTable::for_prime(q, log_n, backend).unwrap());
     }
     for p in [97u64, 65537, 786_433] {
         for e in 1..=2 {
             if let Some(root) = primes::root_mod_prime_power(p, e, order) {
-                tables.push(NttTable::new(Modulus::new(p.pow(e)).unwrap(), log_n, root).unwrap());
+                let q = Modulus::new(p.pow(e)).unwrap();
+                tables.push(NttTable::new(q, log_n, root, backend).unwrap());
             }
         }
     }
@@ -51,19 +52,18 @@ fn evaluate(q: Modulus, natural: &[u64], x: u64) -> u64 {
 fn transform_evaluates_at_the_documented_roots() {
     let mut words = Words(1);
     for log_n in 4..=8 {
-        for table in tables(log_n) {
-            let q = table.modulus();
-            let natural = words.below(q.value(), table.degree());
-            let mut stored = vec![0; table.degree()];
-            scatter_natural(log_n, &natural, &mut stored);
-            for backend in Backend::available() {
-                let mut values = stored.clone();
-                table.forward_with(backend, &mut values);
+        for backend in Backend::available() {
+            for table in tables(log_n, backend) {
+                let q = table.modulus();
+                let natural = words.below(q.value(), table.degree());
+                let mut values = vec![0; table.degree()];
+                scatter_natural(log_n, &natural, &mut values);
+                table.forward(&mut values);
                 for (index, &value) in values.iter().enumerate() {
                     let point = q.pow(table.root(), evaluation_exponent(log_n, index));
                     assert_eq!(value, evaluate(q, &natural, point), "{backend} {table:?} {index}");
                 }
-                table.inverse_with(backend, &mut values);
+                table.inverse(&mut values);
                 assert_eq!(gather_natural(log_n, &values), natural, "{backend} {table:?}");
             }
         }
@@ -74,8 +74,10 @@ fn transform_evaluates_at_the_documented_roots() {
 fn backends_agree_and_round_trips_return() {
     let mut words = Words(2);
     for log_n in NttTable::MIN_LOG_N..=NttTable::MAX_LOG_N {
-        for table in tables(log_n) {
-            let (q, n) = (table.modulus().value(), table.degree());
+        let others: Vec<(Backend, Vec<NttTable>)> =
+            Backend::available().into_iter().map(|b| (b, tables(log_n, b))).collect();
+        for (i, portable) in tables(log_n, Backend::Portable).iter().enumerate() {
+            let (q, n) = (portable.modulus().value(), portable.degree());
             let mixed = (0..n)
                 .map(|_| [0, 1, q - 1, q, 2 * q, 4 * q - 1][words.next() as usize % 6])
                 .collect();
@@ -88,18 +90,19 @@ fn backends_agree_and_round_trips_return() {
             ];
             for input in inputs {
                 let mut expected = input.clone();
-                table.forward_with(Backend::Portable, &mut expected);
+                portable.forward(&mut expected);
                 assert!(expected.iter().all(|&x| x < q));
                 let canonical: Vec<u64> = input.iter().map(|x| x % q).collect();
                 let mut backwards = canonical.clone();
-                table.inverse_with(Backend::Portable, &mut backwards);
-                for backend in Backend::available() {
+                portable.inverse(&mut backwards);
+                for (backend, tables) in &others {
+                    let table = &tables[i];
                     let mut a = input.clone();
-                    table.forward_with(backend, &mut a);
+                    table.forward(&mut a);
                     assert!(a == expected, "forward, {backend}, {table:?}");
-                    table.inverse_with(backend, &mut a);
+                    table.inverse(&mut a);
                     assert!(a == canonical, "round trip, {backend}, {table:?}");
-                    table.inverse_with(backend, &mut a);
+                    table.inverse(&mut a);
                     assert!(a == backwards, "inverse, {backend}, {table:?}");
                 }
             }
@@ -111,7 +114,7 @@ fn backends_agree_and_round_trips_return() {
 fn pointwise_products_are_negacyclic_products() {
     let mut words = Words(3);
     for log_n in [4, 6, 7, 8] {
-        for table in tables(log_n) {
+        for table in tables(log_n, Backend::detect()) {
             let (q, n) = (table.modulus(), table.degree());
             let (a, b) = (words.below(q.value(), n), words.below(q.value(), n));
             let mut expected = vec![0; n];
@@ -127,7 +130,7 @@ fn pointwise_products_are_negacyclic_products() {
             scatter_natural(log_n, &b, &mut right);
             table.forward(&mut left);
             table.forward(&mut right);
-            kernels::mul_assign(q, &mut left, &right);
+            kernels::on(Backend::detect()).unwrap().mul_assign(q, &mut left, &right);
             table.inverse(&mut left);
             assert_eq!(gather_natural(log_n, &left), expected, "{table:?}");
         }
@@ -136,7 +139,7 @@ fn pointwise_products_are_negacyclic_products() {
 
 #[test]
 fn a_constant_has_constant_values_and_x_has_the_roots() {
-    let table = NttTable::for_prime(786_433, 10).unwrap();
+    let table = NttTable::for_prime(786_433, 10, Backend::detect()).unwrap();
     let mut a = vec![0; 1024];
     a[coefficient_position(10, 0)] = 7;
     table.forward(&mut a);
@@ -152,14 +155,18 @@ fn a_constant_has_constant_values_and_x_has_the_roots() {
 #[test]
 fn wrong_parameters_are_refused() {
     let q = Modulus::new(65537).unwrap();
-    assert!(matches!(NttTable::new(q, 3, 4), Err(ArithError::InvalidLength { found: 3, .. })));
-    assert!(matches!(NttTable::new(q, 18, 4), Err(ArithError::InvalidLength { found: 18, .. })));
-    assert!(matches!(NttTable::new(q, 4, 4), Err(ArithError::InvalidRoot { root: 4, .. })));
-    assert!(matches!(NttTable::new(q, 4, 65537 + 3), Err(ArithError::InvalidRoot { .. })));
-    assert!(matches!(
-        NttTable::for_prime(65537, 16),
-        Err(ArithError::NoRoot { log_order: 17, .. })
-    ));
-    assert!(matches!(NttTable::for_prime(33, 4), Err(ArithError::NoRoot { .. })));
-    assert!(matches!(NttTable::for_prime(32, 4), Err(ArithError::InvalidModulus { found: 32 })));
+    let new = |log_n, root| NttTable::new(q, log_n, root, Backend::Portable);
+    let for_prime = |q, log_n| NttTable::for_prime(q, log_n, Backend::Portable);
+    assert!(matches!(new(3, 4), Err(ArithError::InvalidLength { found: 3, .. })));
+    assert!(matches!(new(18, 4), Err(ArithError::InvalidLength { found: 18, .. })));
+    assert!(matches!(new(4, 4), Err(ArithError::InvalidRoot { root: 4, .. })));
+    assert!(matches!(new(4, 65537 + 3), Err(ArithError::InvalidRoot { .. })));
+    assert!(matches!(for_prime(65537, 16), Err(ArithError::NoRoot { log_order: 17, .. })));
+    assert!(matches!(for_prime(33, 4), Err(ArithError::NoRoot { .. })));
+    assert!(matches!(for_prime(32, 4), Err(ArithError::InvalidModulus { found: 32 })));
+    for missing in Backend::ALL.into_iter().filter(|b| !b.is_available()) {
+        let refused = ArithError::MissingBackend { backend: missing.name() };
+        assert_eq!(NttTable::for_prime(97, 4, missing).unwrap_err(), refused);
+        assert_eq!(kernels::on(missing).unwrap_err(), refused);
+    }
 }

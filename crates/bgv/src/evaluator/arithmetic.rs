@@ -1,22 +1,18 @@
-//! The verb set of BGV and BFV.
+//! The operations of BGV and BFV.
 
 use std::borrow::Borrow;
-use std::ops::Range;
 
-use everlevel_arith::{Modulus, kernels};
 use everlevel_ring::{
-    Coeff, Eval, GaloisElement, Limb, Poly, SlotShape,
-    convert::{RoundingScale, divide_round},
+    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, SlotShape, Source,
 };
 
 use super::diagonal::Diagonal;
 use super::product::{Product, Tensor};
-use super::relinearize::Square;
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::evaluator::linear_maps::Extended;
 use crate::keys::EvalKeys;
-use crate::message::{carried_coefficients, divide};
+use crate::message::carried_coefficients;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
@@ -26,8 +22,8 @@ use everlevel_scheme::{
 };
 use everlevel_scheme::{same_kind, same_modulus};
 
-impl<K: EvalKeys> Scheme for Evaluator<K> {
-    type Ciphertext = Ciphertext;
+impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
+    type Ciphertext = Ciphertext<E>;
 
     fn slot_shape(&self) -> &SlotShape {
         self.params.slot_shape()
@@ -37,31 +33,31 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         self.params.spec().plain_prime
     }
 
-    fn plain_exponent(&self, x: &Ciphertext) -> u32 {
+    fn plain_exponent(&self, x: &Ciphertext<E>) -> u32 {
         x.meta.exponent
     }
 
-    fn level(&self, x: &Ciphertext) -> Level {
+    fn level(&self, x: &Ciphertext<E>) -> Level {
         x.meta.level
     }
 
-    fn noise_bound_bits(&self, x: &Ciphertext) -> f64 {
+    fn noise_bound_bits(&self, x: &Ciphertext<E>) -> f64 {
         x.meta.noise
     }
 
-    fn noise_estimate_bits(&self, x: &Ciphertext) -> Option<f64> {
+    fn noise_estimate_bits(&self, x: &Ciphertext<E>) -> Option<f64> {
         Some(self.params.noise().expected_norm(&x.meta))
     }
 
-    fn capacity_bits(&self, x: &Ciphertext) -> f64 {
+    fn capacity_bits(&self, x: &Ciphertext<E>) -> f64 {
         self.params.noise().capacity(&x.meta)
     }
 
-    fn check_params(&self, x: &Ciphertext) -> Result<(), SchemeError> {
+    fn check_params(&self, x: &Ciphertext<E>) -> Result<(), SchemeError> {
         x.check(self.params())
     }
 
-    fn form(&self, x: &Ciphertext) -> Form {
+    fn form(&self, x: &Ciphertext<E>) -> Form {
         x.meta.form
     }
 
@@ -70,45 +66,44 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 }
 
-impl<K: EvalKeys> Arithmetic for Evaluator<K> {
-    type Product = Product;
+impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
+    type Product = Product<E>;
 
-    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    fn add(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         self.sum(a, b, false)
     }
 
-    fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    fn sub(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         self.sum(a, b, true)
     }
 
-    fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    fn neg(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         let mut out = a.clone().with_meta(a.meta);
-        out.each(|c| c.neg_assign(self.params.ring()));
+        out.each(|c| c.neg_assign(self.engine()));
         Ok(out)
     }
 
-    fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+    fn add_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent(), "addition of a plaintext")?;
-        let params = self.params();
+        let (params, engine) = (self.params(), self.engine());
         let t = params.plaintext_ring().modulus(a.meta.exponent);
         let carried = carried_coefficients(params, b, &a.meta)?;
-        let mut poly =
-            Poly::<Coeff>::from_signed(params.ring(), a.basis(), &carried).into_eval(params.ring());
-        divide(params.ring(), &mut poly, a.meta.form.scale(t.value()));
+        let mut poly = engine.from_signed(a.basis(), &carried).into_eval(engine);
+        poly.scale_assign(engine, Constant::inverse(a.meta.form.scale(t.value())));
         let meta = params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
         let mut out = a.clone().with_meta(meta);
-        out.components[0].add_assign(params.ring(), &poly);
+        out.components[0].add_assign(engine, &poly);
         Ok(out)
     }
 
     /// For a plaintext that comes again, [`Evaluator::prepare_plaintext`] and
     /// [`Evaluator::mul_prepared_plain`].
-    fn mul_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+    fn mul_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
         self.mul_prepared_plain(a, &self.prepare_plaintext(b, a.meta.level)?)
     }
 
-    fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+    fn add_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
@@ -116,28 +111,24 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
             .noise()
             .add_plain(&a.meta, |_| (constant.unsigned_abs().max(1) as f64).log2())?;
         let mut out = a.clone().with_meta(meta);
-        let (ring, scale) = (self.params.ring(), a.meta.form.scale(t.value()));
-        out.components[0].for_each(|i, limb| {
-            let q = ring.modulus(i);
-            let c = q.mul(q.reduce_i64(constant), ring.inverse_of(scale, i));
-            limb.iter_mut().for_each(|x| *x = q.add(*x, c));
-        });
+        let (numerator, denominator) = (constant.into(), a.meta.form.scale(t.value()));
+        out.components[0].add_constant(self.engine(), Constant { numerator, denominator });
         Ok(out)
     }
 
-    fn mul_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+    fn mul_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         self.scaled(a, t.centered(t.reduce_i64(k)))
     }
 
     fn linear_combination(
         &self,
-        terms: &[(&Ciphertext, i64)],
+        terms: &[(&Ciphertext<E>, i64)],
         constant: i64,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
         let params = &self.params;
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
-        let mut sum: Option<Ciphertext> = None;
+        let mut sum: Option<Ciphertext<E>> = None;
         for (i, k, factor) in params.noise().combination(&metas)? {
             let x = terms[i].0;
             let meta = Meta { factor, ..params.noise().scale(&x.meta, k.unsigned_abs())? };
@@ -147,7 +138,7 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
                     let mut s = self.mod_switch_to(&above, x.meta.level)?;
                     s.meta = params.noise().add(&s.meta, &meta)?;
                     for (c, x) in s.components.iter_mut().zip(&x.components) {
-                        c.scale_add_assign(params.ring(), x, k as i128);
+                        c.scale_add_assign(self.engine(), x, k);
                     }
                     s
                 }
@@ -156,26 +147,29 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
         self.add_scalar(&sum.expect("a combination has a term"), constant)
     }
 
-    fn mul_lazy(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+    fn mul_lazy(&self, a: &Ciphertext<E>, b: &Ciphertext<E>) -> Result<Product<E>, SchemeError> {
         self.product(a, b, self.params.noise().product_level(&a.meta, &b.meta))
     }
 
-    fn mul_lazy_aligned(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Product, SchemeError> {
+    fn mul_lazy_aligned(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
+    ) -> Result<Product<E>, SchemeError> {
         self.product(a, b, a.meta.level.min(b.meta.level))
     }
 
-    fn add_products(&self, a: &Product, b: &Product) -> Result<Product, SchemeError> {
+    fn add_products(&self, a: &Product<E>, b: &Product<E>) -> Result<Product<E>, SchemeError> {
         same_kind(&a.meta, &b.meta, "addition of products")?;
-        let params = &self.params;
-        let ring = params.ring();
+        let (params, engine) = (&self.params, self.engine());
         let low = a.meta.level.min(b.meta.level);
-        let align = |x: &Product, k: Option<i64>| -> Result<Product, SchemeError> {
+        let align = |x: &Product<E>, k: Option<i64>| -> Result<Product<E>, SchemeError> {
             let mut x = x.clone();
             let t = params.plaintext_ring().modulus(x.meta.exponent);
             if let Some(k) = k {
                 x.meta = params.noise().scale(&x.meta, k.unsigned_abs())?;
                 x.meta.factor = t.mul(x.meta.factor, t.reduce_i64(k));
-                x.tensor.scale_assign(ring, k as i128);
+                x.tensor.scale_assign(engine, k.into());
             }
             if x.meta.level > low {
                 let switched = params.noise().mod_switch(&x.meta, low);
@@ -184,11 +178,8 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
                     .checked(params.noise().round_square(&switched), "addition of products")?;
                 let to = params.chain().basis(low);
                 self.counters.rounding(x.tensor.len(), x.tensor.basis(), to, params.degree());
-                x.tensor = x.tensor.divided(
-                    ring,
-                    to,
-                    RoundingScale::plain_multiple(params.noise().divisor(&x.meta)),
-                );
+                let scale = RoundingScale::plain_multiple(params.noise().divisor(&x.meta));
+                x.tensor = x.tensor.divided(engine, to, scale);
             }
             Ok(x)
         };
@@ -196,91 +187,74 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
         let mut x = align(a, constant.filter(|c| c.0).map(|c| c.1))?;
         let y = align(b, constant.filter(|c| !c.0).map(|c| c.1))?;
         x.meta = params.noise().add(&x.meta, &y.meta)?;
-        x.tensor.add_assign(ring, &y.tensor)?;
+        x.tensor.add_assign(engine, &y.tensor)?;
         Ok(x)
     }
 
-    fn relinearize(&self, a: &Product, next: NextUse) -> Result<Ciphertext, SchemeError> {
-        match &a.tensor {
+    fn relinearize(&self, a: &Product<E>, next: NextUse) -> Result<Ciphertext<E>, SchemeError> {
+        let t = self.params.noise().divisor(&a.meta);
+        let (square, rest) = match &a.tensor {
             Tensor::Eval(d) => {
                 let (square, rest) = d.split_last().expect("a product has a component");
-                let add =
-                    |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
-                        for (out, d) in outs.iter_mut().zip(rest) {
-                            kernels::scalar_mul_add_assign(
-                                q,
-                                &mut out[places.clone()],
-                                &d.limb(i)[places.clone()],
-                                factor,
-                            );
-                        }
-                    };
-                self.relinearized(&a.meta, Square::Eval(square), next, add, |_, _, _, _| {})
+                (Source::Eval(square, t), rest.iter().map(Rest::Poly).collect())
             }
             Tensor::Coeff(d) => {
                 let (square, rest) = d.split_last().expect("a product has a component");
-                let add = |i: usize, q: Modulus, factor: u64, outs: &mut [Limb]| {
-                    for (out, d) in outs.iter_mut().zip(rest) {
-                        kernels::scalar_mul_add_assign(q, out, d.limb(i), factor);
-                    }
-                };
-                self.relinearized(&a.meta, Square::Coeff(square), next, |_, _, _, _, _| {}, add)
+                (Source::Coeff(square, t), rest.iter().map(Rest::Coefficients).collect())
             }
-        }
+        };
+        self.relinearized(&a.meta, square, rest, 1, next)
     }
 
     fn mul(
         &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
         next: NextUse,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
         if self.params.noise().product_form(a.meta.form) == Form::Bfv {
             return self.relinearize(&self.mul_lazy(a, b)?, next);
         }
-        let ring = self.params.ring();
-        let (meta, a, b) =
-            self.factors(a, b, self.params.noise().product_level(&a.meta, &b.meta))?;
-        self.counters.limbs(self.params.tensor_streams() * a.basis().len(), ring.degree());
+        let (params, engine) = (&self.params, self.engine());
+        let (meta, (a, b)) = self.factors(a, b, params.noise().product_level(&a.meta, &b.meta))?;
+        self.counters.limbs(params.tensor_streams() * a.basis().len(), params.degree());
         // A product of BFV ciphertexts in BGV, see `mul_lazy`.
-        let scale = meta.form.scale(self.params.plaintext_ring().modulus(meta.exponent).value());
-        let mut square = a.last().mul(ring, b.last());
-        square.scale_assign(ring, scale as i128);
+        let scale = meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value());
+        let mut square = a.last().mul(engine, b.last());
+        square.scale_assign(engine, scale);
         // d0 and d1 are made where they are needed, a few words at a time, and never travel through
         // memory.
-        let add = |i: usize, q: Modulus, factor: u64, places: Range<usize>, outs: &mut [Limb]| {
-            let ([a0, a1], [b0, b1], [o0, o1]) = (&a.components[..], &b.components[..], outs)
-            else {
-                return;
-            };
-            let factor = q.mul(factor, q.reduce_u64(scale));
-            let [a0, a1, b0, b1] = [a0, a1, b0, b1].map(|c| &c.limb(i)[places.clone()]);
-            kernels::inner_product_scale_add(q, &mut o0[places.clone()], &[a0], &[b0], factor);
-            kernels::inner_product_scale_add(q, &mut o1[places], &[a0, a1], &[b1, b0], factor);
+        let rest = match (&a.components[..], &b.components[..]) {
+            ([a0, a1], [b0, b1]) => {
+                vec![Rest::Products(vec![(a0, b0)]), Rest::Products(vec![(a0, b1), (a1, b0)])]
+            }
+            _ => Vec::new(),
         };
-        self.relinearized(&meta, Square::Eval(&square), next, add, |_, _, _, _| {})
+        let square = Source::Eval(&square, params.noise().divisor(&meta));
+        self.relinearized(&meta, square, rest, scale, next)
     }
 
-    fn prepare(&self, a: &Ciphertext, next: NextUse) -> Result<Ciphertext, SchemeError> {
+    fn prepare(&self, a: &Ciphertext<E>, next: NextUse) -> Result<Ciphertext<E>, SchemeError> {
         self.mod_switch_to(a, self.params.noise().target(&a.meta, next))
     }
 
     fn prepare_together(
         &self,
-        xs: &[&Ciphertext],
+        xs: &[&Ciphertext<E>],
         next: NextUse,
-    ) -> Result<Vec<Ciphertext>, SchemeError> {
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
         let level = self.params.noise().common_target(xs.iter().map(|x| &x.meta), next);
         xs.iter().map(|x| self.mod_switch_to(x, level)).collect()
     }
 
-    fn mod_switch_to(&self, a: &Ciphertext, level: Level) -> Result<Ciphertext, SchemeError> {
+    fn mod_switch_to(&self, a: &Ciphertext<E>, level: Level) -> Result<Ciphertext<E>, SchemeError> {
         if level > a.meta.level {
             return Err(SchemeError::BadLevel { found: level, highest: a.meta.level });
         }
         if level == a.meta.level {
             return Ok(a.clone());
         }
+        self.engine.status()?;
         let params = self.params();
         let out = params
             .noise()
@@ -288,77 +262,83 @@ impl<K: EvalKeys> Arithmetic for Evaluator<K> {
         let t = params.noise().divisor(&a.meta);
         let to = params.chain().basis(level);
         self.counters.rounding(a.components.len(), a.basis(), to, params.degree());
-        let switch =
-            |c: &Poly<Eval>| divide_round(params.ring(), c, to, RoundingScale::plain_multiple(t));
+        let scale = RoundingScale::plain_multiple(t);
+        let switch = |c: &Poly<Eval, E>| c.divided(self.engine(), to, scale);
         Ok(Ciphertext::new(out, a.components.iter().map(switch).collect()))
     }
 
-    fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
-        let ring = self.params.ring();
-        let monomial = Poly::monomial(ring, a.basis(), k);
-        self.counters.limbs(2 * a.components.len() * a.basis().len(), ring.degree());
-        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(ring, &monomial)).collect()))
+    fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        let engine = self.engine();
+        let monomial = Poly::monomial(engine, a.basis(), k);
+        self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());
+        Ok(Ciphertext::new(a.meta, a.components.iter().map(|c| c.mul(engine, &monomial)).collect()))
     }
 }
 
-impl<K: EvalKeys> PlainModulus for Evaluator<K> {
-    fn convert(&self, a: &Ciphertext, form: Form) -> Ciphertext {
+impl<E: Engine, K: EvalKeys> PlainModulus for Evaluator<E, K> {
+    fn convert(&self, a: &Ciphertext<E>, form: Form) -> Ciphertext<E> {
         // One multiplication by t or 1/t modulo q.
-        let ring = self.params.ring();
         let t = self.params.plaintext_ring().modulus(a.meta.exponent).value();
+        let factor = match (a.meta.form, form) {
+            (Form::Bgv, Form::Bfv) => Constant::inverse(t),
+            (Form::Bfv, Form::Bgv) => t.into(),
+            _ => Constant::ONE,
+        };
         let mut out = a.clone().with_meta(Meta { form, ..a.meta });
-        out.each(|c| match (a.meta.form, form) {
-            (Form::Bgv, Form::Bfv) => divide(ring, c, t),
-            (Form::Bfv, Form::Bgv) => c.scale_assign(ring, t as i128),
-            _ => {}
-        });
+        out.each(|c| c.scale_assign(self.engine(), factor));
         out
     }
 
-    fn reduce_plain_modulus(&self, a: &Ciphertext, k: u32) -> Result<Ciphertext, SchemeError> {
+    fn reduce_plain_modulus(
+        &self,
+        a: &Ciphertext<E>,
+        k: u32,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params.noise().reduce_plain_modulus(&a.meta, k)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && k < a.meta.exponent {
-            let lost = self.plain_prime().pow(a.meta.exponent - k) as i128;
-            out.each(|c| c.scale_assign(self.params.ring(), lost));
+            let lost = self.plain_prime().pow(a.meta.exponent - k);
+            out.each(|c| c.scale_assign(self.engine(), lost));
         }
         Ok(out)
     }
 
-    fn extend_plain_modulus(&self, a: &Ciphertext, e: u32) -> Result<Ciphertext, SchemeError> {
+    fn extend_plain_modulus(
+        &self,
+        a: &Ciphertext<E>,
+        e: u32,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params.noise().extend_plain_modulus(&a.meta, e)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bfv && e > a.meta.exponent {
             // p^e times the phase is to be what p^k times it was.
             let gained = self.plain_prime().pow(e - a.meta.exponent);
-            out.each(|c| divide(self.params.ring(), c, gained));
+            out.each(|c| c.scale_assign(self.engine(), Constant::inverse(gained)));
         }
         Ok(out)
     }
 
-    fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let params = &self.params;
-        let ring = params.ring();
-        let meta = params.noise().divide_by_p(&a.meta)?;
+    fn divide_by_p(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        let meta = self.params.noise().divide_by_p(&a.meta)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
-            out.each(|c| divide(ring, c, self.plain_prime()));
+            let inverse = Constant::inverse(self.plain_prime());
+            out.each(|c| c.scale_assign(self.engine(), inverse));
         }
         Ok(out)
     }
 
-    fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    fn multiply_by_p(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params.noise().multiply_by_p(&a.meta)?;
         let mut out = a.clone().with_meta(meta);
         if meta.form == Form::Bgv {
-            let p = self.plain_prime() as i128;
-            out.each(|c| c.scale_assign(self.params.ring(), p));
+            out.each(|c| c.scale_assign(self.engine(), self.plain_prime()));
         }
         Ok(out)
     }
 }
 
-impl<K: EvalKeys> Automorphisms for Evaluator<K> {
+impl<E: Engine, K: EvalKeys> Automorphisms for Evaluator<E, K> {
     fn galois_level(&self, g: GaloisElement, from: Level) -> Option<Level> {
         let chain = self.params.chain();
         let held = |l: &Level| {
@@ -368,57 +348,65 @@ impl<K: EvalKeys> Automorphisms for Evaluator<K> {
         (0..=from.0).rev().map(Level).find(held)
     }
 
-    fn apply_galois(&self, a: &Ciphertext, g: GaloisElement) -> Result<Ciphertext, SchemeError> {
+    fn apply_galois(
+        &self,
+        a: &Ciphertext<E>,
+        g: GaloisElement,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         Ok(self.rotated(a, &[g])?.pop().expect("one automorphism, one result"))
     }
 
     fn apply_galois_many(
         &self,
-        a: &Ciphertext,
+        a: &Ciphertext<E>,
         gs: &[GaloisElement],
-    ) -> Result<Vec<Ciphertext>, SchemeError> {
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
         self.rotated(a, gs)
     }
 }
 
-impl<K: EvalKeys> LinearMaps for Evaluator<K> {
-    type Extended = Extended;
-    type Diagonal = Diagonal;
+impl<E: Engine, K: EvalKeys> LinearMaps for Evaluator<E, K> {
+    type Extended = Extended<E>;
+    type Diagonal = Diagonal<E>;
 
     fn diagonal(
         &self,
         values: &DiagonalValues,
         e: u32,
         level: Level,
-    ) -> Result<Diagonal, SchemeError> {
+    ) -> Result<Diagonal<E>, SchemeError> {
         self.make_diagonal(values, e, level)
     }
 
-    fn hoist(&self, x: &Ciphertext, gs: &[GaloisElement]) -> Result<Vec<Extended>, SchemeError> {
+    fn hoist(
+        &self,
+        x: &Ciphertext<E>,
+        gs: &[GaloisElement],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
         self.hoisted(x, gs)
     }
 
     fn combine(
         &self,
-        inputs: &[impl Borrow<Extended> + Sync],
-        rows: &[Vec<Option<&Diagonal>>],
-    ) -> Result<Vec<Extended>, SchemeError> {
+        inputs: &[impl Borrow<Extended<E>> + Sync],
+        rows: &[Vec<Option<&Diagonal<E>>>],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
         self.combined(&inputs.iter().map(Borrow::borrow).collect::<Vec<_>>(), rows)
     }
 
     fn galois_sum(
         &self,
-        parts: Vec<(GaloisElement, Extended)>,
+        parts: Vec<(GaloisElement, Extended<E>)>,
         next: NextUse,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
         self.summed(parts, next)
     }
 
     fn galois_chain(
         &self,
-        parts: impl Iterator<Item = Result<(GaloisElement, Extended), SchemeError>>,
+        parts: impl Iterator<Item = Result<(GaloisElement, Extended<E>), SchemeError>>,
         next: NextUse,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
         self.chained(parts, next)
     }
 }

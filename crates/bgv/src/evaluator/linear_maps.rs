@@ -3,166 +3,85 @@
 //! An [`Extended`] ciphertext lives modulo Q P, multiplied by P and divided by t, so that sums of
 //! plaintext products and of automorphisms need one division by P in all.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use everlevel_arith::kernels;
 use everlevel_ring::{
-    Basis, Eval, GaloisElement, Limb, Poly,
-    convert::{RoundingScale, divide_round, divide_round_produced},
+    Basis, Constant, Cpu, Engine, Eval, GaloisElement, Hoist, Poly, Rest, RoundingScale, Source,
+    Sum, Use,
 };
-use rayon::prelude::*;
 
 use super::diagonal::Diagonal;
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
-use crate::evaluator::key_switch::{
-    CHUNK, Decomposition, chunks, usable, within, write_inner_products,
-};
-use crate::keys::{EvalKeys, SwitchingKey};
+use crate::keys::EvalKeys;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::no_parts;
 use everlevel_scheme::noise::{ExtendedMeta, Meta};
 use everlevel_scheme::spec::{Level, NextUse};
 
 /// A ciphertext before the division by P.
-pub struct Extended {
+pub struct Extended<E: Engine = Cpu> {
     pub(crate) meta: ExtendedMeta,
-    pub(crate) components: Vec<Poly<Eval>>,
+    pub(crate) components: Vec<Poly<Eval, E>>,
 }
 
-impl Extended {
+impl<E: Engine> Extended<E> {
     fn basis(&self) -> Basis {
         self.components[0].basis()
     }
 }
 
-/// Extended ciphertexts from their components' limbs, which come prime by prime.
-fn assembled(
-    basis: Basis,
-    columns: Vec<Vec<Vec<Limb>>>,
-    metas: impl Iterator<Item = ExtendedMeta>,
-) -> Vec<Extended> {
-    let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
-    metas
-        .map(|meta| {
-            let next = |column: &mut std::vec::IntoIter<Vec<Limb>>| {
-                column.next().expect("limbs for each ciphertext")
-            };
-            let mut limbs: Vec<_> =
-                columns.iter_mut().map(|column| next(column).into_iter()).collect();
-            let count = limbs.first().map_or(0, |limbs| limbs.len());
-            let component =
-                |_| Poly::from_limbs(basis, limbs.iter_mut().filter_map(Iterator::next).collect());
-            Extended { meta, components: (0..count).map(component).collect() }
-        })
-        .collect()
+fn name(g: GaloisElement) -> String {
+    format!("Galois key for X^{}", g.exponent())
 }
 
-impl<K: EvalKeys> Evaluator<K> {
-    /// P / t modulo the prime at `position`, which is not a special one.
-    pub(super) fn raise_factor(&self, special: Basis, position: usize, t: u64) -> u64 {
-        let ring = self.params().ring();
-        let q = ring.modulus(position);
-        let p = ring.product_mod(special, q);
-        q.mul(p, ring.inverse_of(t, position))
-    }
-
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     pub(super) fn hoisted(
         &self,
-        x: &Ciphertext,
+        x: &Ciphertext<E>,
         gs: &[GaloisElement],
-    ) -> Result<Vec<Extended>, SchemeError> {
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
+        self.engine.status()?;
         let params = self.params();
-        let ring = params.ring();
-        let (basis, count) = (x.basis(), x.components.len());
+        let basis = x.basis();
         let gadget = params.chain().gadget(x.meta.level);
         let special = gadget.special();
-        let extended = basis.union(special);
         let t = params.noise().divisor(&x.meta);
         let keys = self.galois_keys(x, gs)?;
         let switched = keys.iter().flatten().count();
-        let cut = (switched > 0).then(|| Decomposition::new(params, gadget, x.last(), t));
-        if let Some(cut) = &cut {
-            self.counters.key_switch(
-                count,
-                switched,
-                basis.len(),
-                cut.len(),
-                special.len(),
-                ring.degree(),
-            );
-        }
-        let positions: Vec<usize> = extended.iter().collect();
-        // For each prime, for each automorphism, the limbs of its components.
-        let columns: Vec<Vec<Vec<Limb>>> = positions
-            .par_iter()
-            .map(|&i| {
-                let q = ring.modulus(i);
-                let ordinary = basis.contains(i);
-                let factor = if ordinary { self.raise_factor(special, i, t) } else { 0 };
-                let digits =
-                    cut.as_ref().map(|cut| (cut, cut.evaluate(ring, i, self.known_digit(x, i, t))));
-                let mut all: Vec<Vec<Limb>> =
-                    gs.iter().map(|_| (0..count).map(|_| ring.limb()).collect()).collect();
-                for (outs, _) in all.iter_mut().zip(&keys).filter(|(_, key)| key.is_none()) {
-                    for (out, c) in outs.iter_mut().zip(&x.components) {
-                        if ordinary {
-                            kernels::scalar_mul(q, out, c.limb(i), factor)
-                        } else {
-                            out.fill(0)
-                        }
-                    }
-                }
-                let Some((cut, digits)) = &digits else { return all };
-                let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                let keys: Vec<_> = keys
-                    .iter()
-                    .map(|key| key.as_deref().map(|key| cut.key_limbs(key, i)))
-                    .collect();
-                let constant = x.constant().filter(|_| ordinary).map(|c0| c0.limb(i));
-                // Chunk by chunk, so that the digits stay in the second-level cache while the keys
-                // stream by.
-                for chunk in chunks(ring) {
-                    for ((&g, key), outs) in gs.iter().zip(&keys).zip(&mut all) {
-                        let Some(key) = key else { continue };
-                        // Each contiguous piece goes straight to where the automorphism puts it.
-                        for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
-                            let key: Vec<_> =
-                                key.iter().map(|limbs| within(limbs, &from)).collect();
-                            write_inner_products(
-                                q,
-                                outs,
-                                to.clone(),
-                                &within(&digits, &from),
-                                &key,
-                            );
-                            if let Some(c0) = constant {
-                                kernels::scalar_mul_add_assign(
-                                    q,
-                                    &mut outs[0][to],
-                                    &c0[from],
-                                    factor,
-                                );
-                            }
-                        }
-                    }
-                }
-                all
-            })
-            .collect();
+        let digits = (switched > 0).then(|| {
+            let digits = self.engine.decompose(gadget, Source::Eval(x.last(), t));
+            self.count_key_switches(x.components.len(), switched, basis, x.meta.level);
+            digits
+        });
+        let hoist = Hoist {
+            basis: basis.union(special),
+            digits,
+            images: gs.iter().copied().zip(keys.iter().map(Option::as_ref)).collect(),
+            components: &x.components,
+            raise: special,
+            factor: Constant::inverse(t),
+        };
         let meta = |key: &Option<_>| {
             if key.is_some() { params.noise().key_switch(&x.meta) } else { x.meta }
         };
-        Ok(assembled(extended, columns, keys.iter().map(|key| ExtendedMeta::flat(meta(key)))))
+        let metas = keys.iter().map(|key| ExtendedMeta::flat(meta(key)));
+        let all = self.engine.hoist(hoist).into_iter().zip(metas);
+        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
+    }
+
+    /// So many key switches from one decomposition of a component over `basis`.
+    fn count_key_switches(&self, components: usize, count: usize, basis: Basis, level: Level) {
+        let gadget = self.params.chain().gadget(level);
+        let (digits, special) = (gadget.digits(basis).count(), gadget.special().len());
+        let degree = self.params.degree();
+        self.counters.key_switch(components, count, basis.len(), digits, special, degree);
     }
 
     /// Ciphertexts, not extended ones: each division by P takes its limbs while they are in cache.
     pub(super) fn rotated(
         &self,
-        x: &Ciphertext,
+        x: &Ciphertext<E>,
         gs: &[GaloisElement],
-    ) -> Result<Vec<Ciphertext>, SchemeError> {
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
         self.switched(x, gs, &self.galois_keys(x, gs)?)
     }
 
@@ -170,12 +89,12 @@ impl<K: EvalKeys> Evaluator<K> {
     /// key.
     pub(crate) fn switched(
         &self,
-        x: &Ciphertext,
+        x: &Ciphertext<E>,
         gs: &[GaloisElement],
-        keys: &[Option<Arc<SwitchingKey>>],
-    ) -> Result<Vec<Ciphertext>, SchemeError> {
+        keys: &[Option<E::Key>],
+    ) -> Result<Vec<Ciphertext<E>>, SchemeError> {
+        self.engine.status()?;
         let params = self.params();
-        let ring = params.ring();
         let gadget = params.chain().gadget(x.meta.level);
         let (basis, special, count) = (x.basis(), gadget.special(), x.components.len());
         let extended = basis.union(special);
@@ -186,58 +105,22 @@ impl<K: EvalKeys> Evaluator<K> {
         }
         let meta = params.noise().reduce(&params.noise().key_switch(&x.meta), NextUse::Keep);
         let out = params.noise().checked(meta, "automorphism")?;
-        let cut = Decomposition::new(params, gadget, x.last(), t);
-        self.counters.key_switch(
-            count,
-            switched,
-            basis.len(),
-            cut.len(),
-            special.len(),
-            ring.degree(),
-        );
-        let positions: Vec<usize> = extended.iter().collect();
-        let digits: Vec<Vec<Limb>> = positions
-            .par_iter()
-            .map(|&i| cut.evaluate(ring, i, self.known_digit(x, i, t)))
-            .collect();
-        let rotate = |(&g, key): (&GaloisElement, &Option<Arc<SwitchingKey>>)| {
+        let digits = self.engine.decompose(gadget, Source::Eval(x.last(), t));
+        self.count_key_switches(count, switched, basis, x.meta.level);
+        let rotate = |(&g, key): (&GaloisElement, &Option<E::Key>)| {
             let Some(key) = key else { return x.clone() };
-            self.counters.rounding(count, extended, basis, ring.degree());
+            self.counters.rounding(count, extended, basis, params.degree());
+            let constant = x.constant().map(Rest::Poly);
+            let sum = Sum {
+                basis: extended,
+                switched: Some((Use::Shared(&digits), key)),
+                rest: constant.into_iter().chain([Rest::None]).collect(),
+                raise: special,
+                factor: Constant::inverse(t),
+                automorphism: g,
+            };
             let scale = RoundingScale::times_plain(t);
-            let components =
-                divide_round_produced(ring, count, extended, basis, scale, |i, factor, outs| {
-                    let q = ring.modulus(i);
-                    let digits: Vec<&[u64]> = digits
-                        [extended.limb_of(i).expect("a prime of the extended basis")]
-                    .iter()
-                    .map(|d| &d[..])
-                    .collect();
-                    let key = cut.key_limbs(key, i);
-                    // c0 P / t is one more product.
-                    let raised = x.constant().filter(|_| basis.contains(i));
-                    let raised = raised
-                        .map(|c0| (c0.limb(i), vec![self.raise_factor(special, i, t); CHUNK]));
-                    for chunk in chunks(ring) {
-                        for (to, from) in g.evaluation_shift(ring).pieces_of(chunk) {
-                            let mut digits = within(&digits, &from);
-                            for (k, (out, key)) in outs.iter_mut().zip(&key).enumerate().rev() {
-                                let mut key = within(key, &from);
-                                if let (0, Some((c0, raise))) = (k, &raised) {
-                                    key.push(&raise[..from.len()]);
-                                    digits.push(&c0[from.clone()]);
-                                }
-                                kernels::inner_product_scale_add(
-                                    q,
-                                    &mut out[to.clone()],
-                                    &digits,
-                                    &key,
-                                    factor,
-                                );
-                            }
-                        }
-                    }
-                });
-            Ciphertext::new(out, components)
+            Ciphertext::new(out, self.engine.divide(sum, basis, scale))
         };
         Ok(gs.iter().zip(keys).map(rotate).collect())
     }
@@ -245,36 +128,25 @@ impl<K: EvalKeys> Evaluator<K> {
     /// The keys of `gs` at the level of `x`, none for the identity.
     fn galois_keys(
         &self,
-        x: &Ciphertext,
+        x: &Ciphertext<E>,
         gs: &[GaloisElement],
-    ) -> Result<Vec<Option<Arc<SwitchingKey>>>, SchemeError> {
-        let id = self.params().chain().gadget_id(x.meta.level);
-        gs.iter()
-            .map(|&g| {
-                if g.is_identity() {
-                    return Ok(None);
-                }
-                let name = || format!("Galois key for X^{}", g.exponent());
-                usable(self.keys.galois(g, id), x.basis(), x.meta.level, "automorphism", name)
-                    .map(Some)
-            })
-            .collect()
-    }
-
-    /// What the digit of prime `i` is modulo that prime: the last component, divided by t.
-    fn known_digit<'c>(&self, x: &'c Ciphertext, i: usize, t: u64) -> Option<(&'c [u64], u64)> {
-        x.basis()
-            .contains(i)
-            .then(|| (&x.last().limb(i)[..], self.params().ring().inverse_of(t, i)))
+    ) -> Result<Vec<Option<E::Key>>, SchemeError> {
+        let key = |&g: &GaloisElement| {
+            if g.is_identity() {
+                return Ok(None);
+            }
+            self.galois_key(g, x.basis(), x.meta.level, "automorphism", || name(g)).map(Some)
+        };
+        gs.iter().map(key).collect()
     }
 
     pub(super) fn combined(
         &self,
-        inputs: &[&Extended],
-        rows: &[Vec<Option<&Diagonal>>],
-    ) -> Result<Vec<Extended>, SchemeError> {
+        inputs: &[&Extended<E>],
+        rows: &[Vec<Option<&Diagonal<E>>>],
+    ) -> Result<Vec<Extended<E>>, SchemeError> {
+        self.engine.status()?;
         let params = self.params();
-        let ring = params.ring();
         let shape_error = |found: String| SchemeError::BadArgument {
             what: "linear map",
             expected: "non-empty rows of one diagonal an input, at the inputs' plaintext modulus \
@@ -286,7 +158,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let (basis, count) = (first.basis(), first.components.len());
         let mut metas = Vec::with_capacity(rows.len());
         for row in rows {
-            let fits = |d: &Diagonal| d.fits(first.meta.meta.exponent, basis);
+            let fits = |d: &Diagonal<E>| d.fits(first.meta.meta.exponent, basis);
             if row.len() != inputs.len() || row.iter().flatten().any(|d| !fits(d)) {
                 return Err(shape_error(format!(
                     "a row of {} entries for {} inputs, or of other diagonals",
@@ -300,52 +172,24 @@ impl<K: EvalKeys> Evaluator<K> {
                 ExtendedMeta::combine(pairs).ok_or_else(|| shape_error("an empty row".into()))?,
             );
         }
-        self.counters.limbs(basis.len() * count * (inputs.len() + rows.len()), ring.degree());
-        let positions: Vec<usize> = basis.iter().collect();
-        let columns: Vec<Vec<Vec<Limb>>> = positions
-            .par_iter()
-            .map(|&i| {
-                let q = ring.modulus(i);
-                let mut all: Vec<Vec<Limb>> =
-                    rows.iter().map(|_| (0..count).map(|_| ring.limb()).collect()).collect();
-                let periods: BTreeSet<usize> =
-                    rows.iter().flatten().flatten().map(|d| d.period()).collect();
-                let mut diagonals = Vec::new();
-                let mut pieces: Vec<Vec<&[u64]>> = vec![Vec::new(); count];
-                let mut end = 0;
-                while end < ring.degree() {
-                    let start = end;
-                    let next = periods.iter().map(|period| start + period - start % period).min();
-                    end = next.unwrap_or(ring.degree()).min(start + CHUNK);
-                    let range = start..end;
-                    for (row, outs) in rows.iter().zip(&mut all) {
-                        diagonals.clear();
-                        pieces.iter_mut().for_each(Vec::clear);
-                        for (x, d) in inputs.iter().zip(row) {
-                            if let Some(d) = d {
-                                diagonals.push(d.piece(i, range.clone()));
-                                pieces
-                                    .iter_mut()
-                                    .zip(&x.components)
-                                    .for_each(|(piece, c)| piece.push(&c.limb(i)[range.clone()]));
-                            }
-                        }
-                        write_inner_products(q, outs, range.clone(), &diagonals, &pieces);
-                    }
-                }
-                all
-            })
+        let streams = basis.len() * count * (inputs.len() + rows.len());
+        self.counters.limbs(streams, params.degree());
+        let inputs: Vec<&[Poly<Eval, E>]> = inputs.iter().map(|x| &x.components[..]).collect();
+        let rows: Vec<Vec<Option<&E::Diagonal>>> = rows
+            .iter()
+            .map(|row| row.iter().map(|d| d.map(|d| &d.evaluations)).collect())
             .collect();
-        Ok(assembled(basis, columns, metas.into_iter()))
+        let all = self.engine.combine(&inputs, &rows).into_iter().zip(metas);
+        Ok(all.map(|(components, meta)| Extended { meta, components }).collect())
     }
 
     pub(super) fn summed(
         &self,
-        parts: Vec<(GaloisElement, Extended)>,
+        parts: Vec<(GaloisElement, Extended<E>)>,
         next: NextUse,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.engine.status()?;
         let params = self.params();
-        let ring = params.ring();
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
@@ -355,7 +199,7 @@ impl<K: EvalKeys> Evaluator<K> {
             parts.into_iter().partition(|(g, _)| g.is_identity());
         let mut identity = identity.into_iter().map(|(_, x)| x.components);
         let mut acc = identity.next().unwrap_or_else(|| self.zeros(extended));
-        identity.for_each(|x| acc.iter_mut().zip(&x).for_each(|(a, x)| a.add_assign(ring, x)));
+        identity.for_each(|x| self.add_components(&mut acc, &x));
         for (g, x) in moved {
             self.add_moved(&mut acc, g, x.components, sum.meta.level)?;
         }
@@ -364,21 +208,18 @@ impl<K: EvalKeys> Evaluator<K> {
 
     pub(super) fn chained(
         &self,
-        parts: impl Iterator<Item = Result<(GaloisElement, Extended), SchemeError>>,
+        parts: impl Iterator<Item = Result<(GaloisElement, Extended<E>), SchemeError>>,
         next: NextUse,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.engine.status()?;
         let params = self.params();
-        let ring = params.ring();
-        let mut sum: Option<Extended> = None;
+        let mut sum: Option<Extended<E>> = None;
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
             if let Some(inner) = sum.take() {
                 x.meta = x.meta.plus(&inner.meta);
-                x.components
-                    .iter_mut()
-                    .zip(&inner.components)
-                    .for_each(|(x, inner)| x.add_assign(ring, inner));
+                self.add_components(&mut x.components, &inner.components);
             }
             if !g.is_identity() {
                 switched += 1;
@@ -394,78 +235,45 @@ impl<K: EvalKeys> Evaluator<K> {
         Ok(self.reduced(&sum.components, out, params.noise().divisor(&sum.meta.meta)))
     }
 
-    fn zeros(&self, basis: Basis) -> Vec<Poly<Eval>> {
-        (0..self.params().components()).map(|_| Poly::zero(self.params().ring(), basis)).collect()
+    fn zeros(&self, basis: Basis) -> Vec<Poly<Eval, E>> {
+        (0..self.params().components()).map(|_| self.engine.zero(basis)).collect()
+    }
+
+    fn add_components(&self, acc: &mut [Poly<Eval, E>], x: &[Poly<Eval, E>]) {
+        acc.iter_mut().zip(x).for_each(|(acc, x)| acc.add_assign(self.engine(), x));
     }
 
     /// Adds g(x), x over the extended modulus of `level`, after its key switch.
     fn add_moved(
         &self,
-        acc: &mut [Poly<Eval>],
+        acc: &mut [Poly<Eval, E>],
         g: GaloisElement,
-        mut x: Vec<Poly<Eval>>,
+        mut x: Vec<Poly<Eval, E>>,
         level: Level,
     ) -> Result<(), SchemeError> {
-        let params = self.params();
-        let ring = params.ring();
-        let (basis, gadget) = (params.chain().basis(level), params.chain().gadget(level));
-        let name = || format!("Galois key for X^{}", g.exponent());
-        let key = usable(
-            self.keys.galois(g, params.chain().gadget_id(level)),
-            basis,
-            level,
-            "linear map",
-            name,
-        )?;
+        let chain = self.params().chain();
+        let basis = chain.basis(level);
+        let key = self.galois_key(g, basis, level, "linear map", || name(g))?;
         let last = x.pop().expect("a ciphertext has a component");
-        let positions: Vec<usize> = last.basis().iter().collect();
-        let cut = Decomposition::of_quotient(params, gadget, last, basis);
-        self.counters.key_switch(
-            acc.len(),
-            1,
-            basis.len(),
-            cut.len(),
-            gadget.special().len(),
-            ring.degree(),
-        );
-        let shift = g.evaluation_shift(ring);
-        // Prime by prime, the limbs of all components.
-        let mut columns: Vec<Vec<&mut Limb>> =
-            positions.iter().map(|_| Vec::with_capacity(acc.len())).collect();
-        acc.iter_mut().for_each(|a| {
-            columns.iter_mut().zip(a.limbs_mut()).for_each(|(column, limb)| column.push(limb))
-        });
-        columns.into_par_iter().zip(positions).for_each(|(column, i)| {
-            let q = ring.modulus(i);
-            let digits = cut.evaluate(ring, i, None);
-            let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-            let mut sums: Vec<Limb> = column.iter().map(|_| ring.limb()).collect();
-            write_inner_products(q, &mut sums, 0..ring.degree(), &views, &cut.key_limbs(&key, i));
-            sums.iter_mut()
-                .zip(&x)
-                .for_each(|(sum, constant)| kernels::add_assign(q, sum, constant.limb(i)));
-            for (a, sum) in column.into_iter().zip(&sums) {
-                for (target, source, len) in shift.pieces() {
-                    kernels::add_assign(
-                        q,
-                        &mut a[target..target + len],
-                        &sum[source..source + len],
-                    );
-                }
-            }
-        });
+        let extended = last.basis();
+        let digits = self.engine.decompose(chain.gadget(level), Source::Quotient(last, basis));
+        self.count_key_switches(acc.len(), 1, basis, level);
+        let sum = Sum {
+            switched: Some((Use::Once(digits), &key)),
+            automorphism: g,
+            ..Sum::of_rests(extended, x.iter().map(Rest::Poly).chain([Rest::None]).collect())
+        };
+        self.engine.accumulate(acc, sum);
         Ok(())
     }
 
     /// Division by P and by the primes that `out` does not have, and multiplication by t.
-    fn reduced(&self, components: &[Poly<Eval>], out: Meta, t: u64) -> Ciphertext {
+    fn reduced(&self, components: &[Poly<Eval, E>], out: Meta, t: u64) -> Ciphertext<E> {
         let params = self.params();
         let target = params.chain().basis(out.level);
         self.counters.rounding(components.len(), components[0].basis(), target, params.degree());
         let scale = RoundingScale::times_plain(t);
-        Ciphertext::new(
-            out,
-            components.iter().map(|c| divide_round(params.ring(), c, target, scale)).collect(),
-        )
+        let divided = components.iter().map(|c| c.divided(self.engine(), target, scale)).collect();
+        Ciphertext::new(out, divided)
     }
 }

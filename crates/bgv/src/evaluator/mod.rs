@@ -1,46 +1,67 @@
-//! The evaluator: parameters, server keys and counters.
+//! The evaluator: parameters, server keys, the engine that computes, and counters.
 
 mod arithmetic;
 pub(crate) mod diagonal;
-pub(crate) mod key_switch;
+mod engine_keys;
 pub(crate) mod linear_maps;
 pub(crate) mod mod_raise;
 mod operands;
 pub(crate) mod prepared;
 pub(crate) mod product;
 mod relinearize;
+mod resident_keys;
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use everlevel_arith::{ArithError, TensorTable};
+use everlevel_ring::{Cpu, Engine};
 
+use self::resident_keys::ResidentKeys;
+use crate::ciphertext::Ciphertext;
 use crate::keys::{EvalKeys, ServerKeys};
 use everlevel_scheme::Params;
+use everlevel_scheme::SchemeError;
 use everlevel_scheme::{Cost, Counters};
 
-/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys. It holds no
-/// secret. Operands of one operation have one form; results have it too
-/// ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
-pub struct Evaluator<K: EvalKeys = ServerKeys> {
-    pub(super) params: Params,
-    pub(super) keys: K,
-    pub(super) counters: Counters,
+/// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
+/// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
+/// results have it too ([`PlainModulus::convert`](everlevel_scheme::PlainModulus::convert)).
+pub struct Evaluator<E: Engine = Cpu, K: EvalKeys = ServerKeys> {
+    params: Params,
+    keys: K,
+    engine: Arc<E>,
+    resident: ResidentKeys<E>,
+    counters: Counters,
     transforms_before: u64,
-    /// The transforms along the last axis, the last two, .., prime by prime: diagonals have values
-    /// there only. Computed at their first use.
-    pub(super) last_axes: Vec<Vec<OnceLock<Result<TensorTable, ArithError>>>>,
 }
 
-impl<K: EvalKeys> Evaluator<K> {
-    /// An evaluator with these keys.
+impl<K: EvalKeys> Evaluator<Cpu, K> {
+    /// An evaluator with these keys, on the processor.
     pub fn new(keys: K) -> Self {
+        let engine = keys.params().shared_cpu();
+        Self::with_engine(keys, engine, 0)
+    }
+}
+
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
+    /// An evaluator with these keys on an engine of the same ring. An engine with memory of its own
+    /// keeps copies of keys there, of at most so many bytes together; if that is less than one key,
+    /// the one that was used last.
+    ///
+    /// # Panics
+    /// If the engine computes in another ring than that of the keys' parameters.
+    pub fn with_engine(keys: K, engine: Arc<E>, key_bytes: u64) -> Self {
         let params = keys.params().clone();
-        let transforms_before = params.ring().transform_count();
-        let axes = params.slot_shape().axes().map_or(0, |axes| axes.all().len());
-        let last_axes = (0..axes)
-            .map(|_| (0..params.ring().prime_count()).map(|_| OnceLock::new()).collect())
-            .collect();
-        Evaluator { params, keys, counters: Counters::default(), transforms_before, last_axes }
+        assert!(engine.ring().same(params.ring()), "an engine of the parameters' ring");
+        let transforms_before = engine.transform_count();
+        let resident = ResidentKeys::new(key_bytes);
+        Evaluator {
+            params,
+            keys,
+            engine,
+            resident,
+            counters: Counters::default(),
+            transforms_before,
+        }
     }
 
     /// The parameter set.
@@ -53,10 +74,37 @@ impl<K: EvalKeys> Evaluator<K> {
         &self.keys
     }
 
-    /// What was computed so far. Transforms are those of the whole ring since this evaluator was
+    /// What computes.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// A ciphertext in the memory of the engine. On the processor it shares its polynomials with
+    /// the original.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters, or a fault of the engine.
+    pub fn upload(&self, x: &Ciphertext) -> Result<Ciphertext<E>, SchemeError> {
+        x.check(self.params())?;
+        self.engine.status()?;
+        let components = x.components.iter().map(|c| self.engine.upload(c)).collect();
+        Ok(Ciphertext::new(x.meta, components))
+    }
+
+    /// A ciphertext in the memory of the processor.
+    ///
+    /// # Errors
+    /// A fault of the engine, now or before.
+    pub fn download(&self, x: &Ciphertext<E>) -> Result<Ciphertext, SchemeError> {
+        let components: Result<_, _> =
+            x.components.iter().map(|c| self.engine.download(c)).collect();
+        Ok(Ciphertext::new(x.meta, components?))
+    }
+
+    /// What was computed so far. Transforms are those of the whole engine since this evaluator was
     /// made.
     pub fn cost(&self) -> Cost {
-        let transforms = self.params.ring().transform_count() - self.transforms_before;
+        let transforms = self.engine.transform_count() - self.transforms_before;
         Cost { transforms, ..self.counters.snapshot() }
     }
 }

@@ -10,19 +10,13 @@
 //! u = -(O_b + O_a s0) = I' - Δ I; the coefficients of O are below Δ/2 (Ma–Huang–Wang–Wang 2024, as
 //! rebuilt in docs/adr/0003).
 
-use std::sync::Arc;
-
-use everlevel_arith::kernels;
 use everlevel_ring::{
-    Coeff, Eval, Poly,
-    convert::{RoundingScale, divide_round, divide_round_produced},
+    Constant, Engine, Eval, GaloisElement, Poly, Rest, RoundingScale, Source, Sum, Use,
 };
 
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
-use crate::evaluator::key_switch::Decomposition;
-use crate::keys::{BootstrapKey, EvalKeys, SwitchingKey};
-use crate::message::divide;
+use crate::keys::EvalKeys;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{Form, Level};
@@ -35,24 +29,20 @@ pub struct Base {
     factor: u64,
 }
 
-impl<K: EvalKeys> Evaluator<K> {
-    fn bootstrap_key(&self) -> Result<Arc<BootstrapKey>, SchemeError> {
-        self.keys.bootstrap()?.ok_or_else(|| SchemeError::MissingKey {
-            operation: "bootstrapping",
-            key: "bootstrapping key".into(),
-        })
-    }
-
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// o0 + o1 s0 modulo the largest power of p, at the level of `meta`, with the factor of the
     /// keys.
-    fn times_sparse(&self, [o0, o1]: [Vec<i64>; 2], meta: Meta) -> Result<Ciphertext, SchemeError> {
-        let params = self.params();
-        let ring = params.ring();
-        let key = self.bootstrap_key()?;
-        let keys = &key.sparse;
+    fn times_sparse(
+        &self,
+        [o0, o1]: [Vec<i64>; 2],
+        meta: Meta,
+    ) -> Result<Ciphertext<E>, SchemeError> {
+        self.engine.status()?;
+        let (params, engine) = (self.params(), self.engine());
+        let keys = self.sparse_keys()?;
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
-        let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
+        let poly = |x: &[i64]| engine.from_signed(basis, x).into_eval(engine);
         let t = params.plaintext_ring().modulus(meta.exponent);
         let carried: Vec<i64> = if meta.factor == 1 {
             o0
@@ -60,8 +50,8 @@ impl<K: EvalKeys> Evaluator<K> {
             o0.iter().map(|&x| t.centered(t.mul(t.reduce_i64(x), meta.factor))).collect()
         };
         let mut c0 = poly(&carried);
-        divide(ring, &mut c0, meta.form.scale(t.value()));
-        let mut c1 = Poly::zero(ring, basis);
+        c0.scale_assign(engine, Constant::inverse(meta.form.scale(t.value())));
+        let mut c1 = Poly::zero(engine, basis);
         let w = raise_digit(self.plain_prime()) as i64;
         let mut rest = o1;
         for (i, key) in keys.iter().enumerate() {
@@ -78,83 +68,44 @@ impl<K: EvalKeys> Evaluator<K> {
             };
             let digit =
                 poly(&rest.iter().zip(&next).map(|(&x, &n)| x - w * n).collect::<Vec<i64>>());
-            for (c, key) in [&mut c0, &mut c1].into_iter().zip(&key.components) {
-                c.mul_add_assign(ring, &key.restricted(basis), &digit);
+            for (c, key) in [&mut c0, &mut c1].into_iter().zip(key) {
+                c.mul_add_assign(engine, &key.restricted(basis), &digit);
             }
             rest = next;
         }
         Ok(Ciphertext::new(meta, vec![c0, c1]))
     }
 
-    /// The coefficients modulo q0, centered, in natural order.
-    fn centered_base(&self, c: Poly<Eval>) -> Vec<i64> {
-        let (ring, q0) = (self.params().ring(), self.params().base_modulus());
-        let basis = c.basis();
-        let c = c.into_coeff(ring);
-        let stored: Vec<i64> = (0..ring.degree())
-            .map(|k| {
-                // Mixed radix over the one or two primes of q0.
-                let (mut value, mut weight) = (0i128, 1i128);
-                for (i, limb) in basis.iter().zip(c.limbs()) {
-                    let q = ring.modulus(i);
-                    let digit = q.mul(
-                        q.sub(limb[k], q.reduce_i128(value)),
-                        q.inv(q.reduce_i128(weight)).unwrap_or(0),
-                    );
-                    value += weight * digit as i128;
-                    weight *= q.value() as i128;
-                }
-                (if 2 * value > q0 { value - q0 } else { value }) as i64
-            })
-            .collect();
-        ring.natural_order(&stored)
-    }
-
     /// The key switch from s to s0 modulo q0, of a ciphertext in BGV form.
     fn to_sparse_key(
         &self,
-        [c0, c1]: &[Poly<Eval>; 2],
+        [c0, c1]: &[Poly<Eval, E>; 2],
         t: u64,
-        key: &SwitchingKey,
-    ) -> [Poly<Eval>; 2] {
-        let params = self.params();
-        let ring = params.ring();
+        key: &E::Key,
+    ) -> [Poly<Eval, E>; 2] {
+        let (params, engine) = (self.params(), self.engine());
         let low = c0.basis();
         let gadget = params.chain().encapsulation();
         let special = gadget.special();
-        let cut = Decomposition::new(params, gadget, c1, t);
+        let digits = engine.decompose(gadget, Source::Eval(c1, t));
         let full = low.union(special);
-        self.counters.key_switch(2, 1, low.len(), cut.len(), 1, ring.degree());
-        self.counters.rounding(2, full, low, ring.degree());
-        let out = divide_round_produced(
-            ring,
-            2,
-            full,
-            low,
-            RoundingScale::times_plain(t),
-            |i, factor, outs| {
-                let q = ring.modulus(i);
-                let known = low.contains(i).then(|| (&c1.limb(i)[..], ring.inverse_of(t, i)));
-                let digits = cut.evaluate(ring, i, known);
-                let views: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
-                for (out, key) in outs.iter_mut().zip(cut.key_limbs(key, i)) {
-                    kernels::inner_product_scale_add(q, out, &views, &key, factor);
-                }
-                if low.contains(i) {
-                    kernels::scalar_mul_add_assign(
-                        q,
-                        &mut outs[0],
-                        c0.limb(i),
-                        q.mul(factor, self.raise_factor(special, i, t)),
-                    );
-                }
-            },
-        );
-        <[_; 2]>::try_from(out).expect("two polynomials were asked for")
+        let cut = gadget.digits(low).count();
+        self.counters.key_switch(2, 1, low.len(), cut, 1, params.degree());
+        self.counters.rounding(2, full, low, params.degree());
+        let sum = Sum {
+            basis: full,
+            switched: Some((Use::Once(digits), key)),
+            rest: vec![Rest::Poly(c0), Rest::None],
+            raise: special,
+            factor: Constant::inverse(t),
+            automorphism: GaloisElement::IDENTITY,
+        };
+        let out = engine.divide(sum, low, RoundingScale::times_plain(t));
+        <[_; 2]>::try_from(out).ok().expect("two rests, two quotients")
     }
 }
 
-impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
+impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     type Base = Base;
 
     fn message_exponent(&self) -> u32 {
@@ -173,18 +124,18 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
         self.params.noise().bound().minimum_capacity(self.params.plain_modulus())
     }
 
-    fn to_base_modulus(&self, x: &Ciphertext) -> Result<Base, SchemeError> {
+    fn to_base_modulus(&self, x: &Ciphertext<E>) -> Result<Base, SchemeError> {
         let params = self.params();
-        let ring = params.ring();
+        self.engine.status()?;
         params.noise().check_raise(&x.meta)?;
-        let key = self.bootstrap_key()?;
+        let key = self.encapsulation_key()?;
         let t = params.plaintext_ring().modulus(x.meta.exponent).value();
         let low = params.chain().basis(Level(0));
         // The switch to q0 is judged by the law of its coefficients (check_raise), not by the
         // canonical bound.
         let scale = RoundingScale::plain_multiple(x.meta.form.divisor(t));
         if x.meta.level > Level(0) {
-            self.counters.rounding(2, x.basis(), low, ring.degree());
+            self.counters.rounding(2, x.basis(), low, params.degree());
         }
         let [c0, c1] = &x.components[..] else {
             return Err(SchemeError::WrongParams {
@@ -193,22 +144,24 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
             });
         };
         let base = [c0, c1].map(|c| {
-            let mut c =
-                if x.meta.level > Level(0) { divide_round(ring, c, low, scale) } else { c.clone() };
+            let above = x.meta.level > Level(0);
+            let mut c = if above { c.divided(self.engine(), low, scale) } else { c.clone() };
             if x.meta.form == Form::Bfv {
-                c.scale_assign(ring, t as i128);
+                c.scale_assign(self.engine(), t);
             }
             c
         });
-        let base = match &key.encapsulation {
+        let base = match &key {
             Some(key) => self.to_sparse_key(&base, t, key),
             None => base,
         };
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
-        Ok(Base { components: base.map(|c| self.centered_base(c)), factor })
+        // Centered modulo q0.
+        let [b, a] = base.map(|c| self.engine.to_signed(&c.into_coeff(self.engine())));
+        Ok(Base { components: [b?, a?], factor })
     }
 
-    fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Ciphertext, SchemeError> {
+    fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params().noise().raised_overflow(delta)?;
         let (delta, q0) = (delta as i128, self.params().base_modulus());
         // -round(Δ c / q0): ties cannot occur, q0 is odd.
@@ -222,7 +175,11 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
         self.reduce_plain_modulus(&u, meta.exponent)
     }
 
-    fn mod_raise_message(&self, r: &Base, like: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    fn mod_raise_message(
+        &self,
+        r: &Base,
+        like: &Ciphertext<E>,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         let params = self.params();
         let t = params.plaintext_ring().modulus(params.plain_exponent());
         let unit = t.inv(r.factor).expect("factors are units");
@@ -243,7 +200,7 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
         t.centered(t.mul(t.reduce_i128(self.params.base_modulus()), unit))
     }
 
-    fn mod_raise_scaled(&self, r: &Base) -> Result<Ciphertext, SchemeError> {
+    fn mod_raise_scaled(&self, r: &Base) -> Result<Ciphertext<E>, SchemeError> {
         let params = self.params();
         let meta = params.noise().raised_scaled();
         let (q0, t) = (params.base_modulus(), params.plaintext_ring().modulus(meta.exponent));
@@ -268,19 +225,23 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
         self.times_sparse(r.components.each_ref().map(scaled), meta)
     }
 
-    fn encrypt_zero_at(&self, capacity: f64) -> Result<Ciphertext, SchemeError> {
+    fn encrypt_zero_at(&self, capacity: f64) -> Result<Ciphertext<E>, SchemeError> {
         let meta =
             self.params.noise().checked(self.params.noise().entrance(capacity), "bootstrapping")?;
-        let zero = Poly::zero(self.params.ring(), self.params.chain().basis(meta.level));
+        let zero = Poly::zero(self.engine(), self.params.chain().basis(meta.level));
         Ok(Ciphertext::new(meta, vec![zero.clone(), zero]))
     }
 
-    fn prepare_thin_input(&self, x: &Ciphertext, capacity: f64) -> Result<Ciphertext, SchemeError> {
+    fn prepare_thin_input(
+        &self,
+        x: &Ciphertext<E>,
+        capacity: f64,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params.noise().entered(&x.meta, capacity)?;
         Ok(self.mod_switch_to(x, meta.level)?.with_meta(meta))
     }
 
-    fn set_correction_factor(&self, r: &Base, mut x: Ciphertext) -> Ciphertext {
+    fn set_correction_factor(&self, r: &Base, mut x: Ciphertext<E>) -> Ciphertext<E> {
         x.meta.factor = self.params.noise().raised_unit(r.factor, &x.meta);
         x
     }

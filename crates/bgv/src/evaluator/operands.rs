@@ -6,29 +6,30 @@ use super::product::{Product, Tensor};
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
+use everlevel_ring::Engine;
 use everlevel_scheme::Arithmetic;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Form, Level};
 
-impl<K: EvalKeys> Evaluator<K> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// [`Arithmetic::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(
         &self,
-        a: Cow<'c, Ciphertext>,
+        a: Cow<'c, Ciphertext<E>>,
         level: Level,
-    ) -> Result<Cow<'c, Ciphertext>, SchemeError> {
+    ) -> Result<Cow<'c, Ciphertext<E>>, SchemeError> {
         if level == a.meta.level { Ok(a) } else { self.mod_switch_to(&a, level).map(Cow::Owned) }
     }
 
     /// Both operands at one level, with one factor and one plaintext modulus.
     pub(super) fn aligned<'c>(
         &self,
-        a: &'c Ciphertext,
-        b: &'c Ciphertext,
+        a: &'c Ciphertext<E>,
+        b: &'c Ciphertext<E>,
         operation: &'static str,
-    ) -> Result<(Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
+    ) -> Result<(Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>), SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
         if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {
@@ -45,16 +46,16 @@ impl<K: EvalKeys> Evaluator<K> {
     /// a + b, or a - b.
     pub(super) fn sum(
         &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
         subtract: bool,
-    ) -> Result<Ciphertext, SchemeError> {
+    ) -> Result<Ciphertext<E>, SchemeError> {
         let (a, b) = self.aligned(a, b, if subtract { "subtraction" } else { "addition" })?;
-        let ring = self.params.ring();
+        let engine = self.engine();
         let meta = self.params.noise().add(&a.meta, &b.meta)?;
         let mut out = a.into_owned().with_meta(meta);
         for (x, y) in out.components.iter_mut().zip(&b.components) {
-            if subtract { x.sub_assign(ring, y) } else { x.add_assign(ring, y) }
+            if subtract { x.sub_assign(engine, y) } else { x.add_assign(engine, y) }
         }
         Ok(out)
     }
@@ -62,19 +63,19 @@ impl<K: EvalKeys> Evaluator<K> {
     /// The product at a level.
     pub(super) fn product(
         &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
+        a: &Ciphertext<E>,
+        b: &Ciphertext<E>,
         level: Level,
-    ) -> Result<Product, SchemeError> {
+    ) -> Result<Product<E>, SchemeError> {
         let square = std::ptr::eq(a, b);
-        let (meta, a, b) = self.factors(a, b, level)?;
+        let (meta, (a, b)) = self.factors(a, b, level)?;
         let (x, y) = (&a.components[..], (!square).then_some(&b.components[..]));
         let t = self.params.plaintext_ring().modulus(meta.exponent).value();
         let tensor = match self.params.noise().product_form(meta.form) {
             Form::Bgv => {
                 let mut tensor = Tensor::Eval(self.tensor(x, y));
                 // t x * t y is t times the product in BFV form.
-                tensor.scale_assign(self.params.ring(), meta.form.scale(t) as i128);
+                tensor.scale_assign(self.engine(), meta.form.scale(t) as i128);
                 tensor
             }
             Form::Bfv => Tensor::Coeff(self.scaled_tensor(x, y, t, meta.level)),
@@ -83,10 +84,10 @@ impl<K: EvalKeys> Evaluator<K> {
     }
 
     /// The polynomial times k; the factor stays.
-    pub(super) fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+    pub(super) fn scaled(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
         let meta = self.params().noise().scale(&a.meta, k.unsigned_abs())?;
         let mut out = a.clone().with_meta(meta);
-        out.each(|c| c.scale_assign(self.params().ring(), k as i128));
+        out.each(|c| c.scale_assign(self.engine(), k));
         Ok(out)
     }
 
@@ -94,7 +95,11 @@ impl<K: EvalKeys> Evaluator<K> {
     ///
     /// # Errors
     /// As [`Arithmetic::add_plain`].
-    pub fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+    pub fn sub_plain(
+        &self,
+        a: &Ciphertext<E>,
+        b: &Plaintext,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         self.add_plain(a, &b.scaled(-1, self.params())?)
     }
 }

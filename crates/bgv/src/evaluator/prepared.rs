@@ -1,6 +1,6 @@
 //! Plaintexts that are multiplied with more than once.
 
-use everlevel_ring::{Eval, Poly};
+use everlevel_ring::{Cpu, Engine, Eval, Poly};
 
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
@@ -12,10 +12,9 @@ use everlevel_scheme::same_modulus;
 use everlevel_scheme::spec::Level;
 
 /// A plaintext lifted to the primes of a level and transformed, with its norms: what
-/// [`Arithmetic::mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each prime of the level.
-#[derive(Clone)]
-pub struct PreparedPlaintext {
-    poly: Poly<Eval>,
+/// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each prime of the level.
+pub struct PreparedPlaintext<E: Engine = Cpu> {
+    poly: Poly<Eval, E>,
     level: Level,
     exponent: u32,
     /// log2 of the canonical norm, and of the root mean square of the embeddings.
@@ -23,14 +22,20 @@ pub struct PreparedPlaintext {
     average: f64,
 }
 
-impl PreparedPlaintext {
+impl<E: Engine> PreparedPlaintext<E> {
     /// The level that it was made for.
     pub fn level(&self) -> Level {
         self.level
     }
 }
 
-impl<K: EvalKeys> Evaluator<K> {
+impl<E: Engine> Clone for PreparedPlaintext<E> {
+    fn clone(&self) -> Self {
+        PreparedPlaintext { poly: self.poly.clone(), ..*self }
+    }
+}
+
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// Makes a plaintext ready to multiply ciphertexts of a level with, or of lower levels that
     /// have no other primes: a transform for each prime.
     ///
@@ -40,13 +45,13 @@ impl<K: EvalKeys> Evaluator<K> {
         &self,
         plaintext: &Plaintext,
         level: Level,
-    ) -> Result<PreparedPlaintext, SchemeError> {
+    ) -> Result<PreparedPlaintext<E>, SchemeError> {
         let params = self.params();
         let highest = params.chain().top();
         if level > highest {
             return Err(SchemeError::BadLevel { found: level, highest });
         }
-        let poly = message_poly(params, plaintext, params.chain().basis(level))?;
+        let poly = message_poly(params, self.engine(), plaintext, params.chain().basis(level))?;
         let (norm, average) =
             (plaintext.norm_bits(params), plaintext.root_mean_square_bits(params));
         Ok(PreparedPlaintext { poly, level, exponent: plaintext.exponent(), norm, average })
@@ -60,12 +65,12 @@ impl<K: EvalKeys> Evaluator<K> {
     /// another set or modulus; too much noise.
     pub fn mul_prepared_plain(
         &self,
-        a: &Ciphertext,
-        b: &PreparedPlaintext,
-    ) -> Result<Ciphertext, SchemeError> {
+        a: &Ciphertext<E>,
+        b: &PreparedPlaintext<E>,
+    ) -> Result<Ciphertext<E>, SchemeError> {
         same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let (params, basis) = (self.params(), a.basis());
-        if b.poly.limbs().iter().any(|limb| limb.len() != params.degree()) {
+        if b.poly.degree() != params.degree() {
             return Err(SchemeError::WrongParams {
                 object: "the factor",
                 name: params.name().into(),
@@ -82,7 +87,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let poly = b.poly.restricted(basis);
         Ok(Ciphertext::new(
             meta,
-            a.components.iter().map(|c| c.mul(params.ring(), &poly)).collect(),
+            a.components.iter().map(|c| c.mul(self.engine(), &poly)).collect(),
         ))
     }
 }

@@ -1,40 +1,45 @@
 //! The products of BGV and BFV, before relinearization.
 
-use everlevel_arith::kernels;
-use everlevel_ring::{
-    Basis, Coeff, Eval, Poly, Ring,
-    convert::{
-        CenteredLift, Constant, RoundingScale, divide_round, divide_round_coeff,
-        divide_round_to_coeff,
-    },
-};
+use everlevel_ring::{Basis, Coeff, Cpu, Engine, Eval, Poly, Rest, RoundingScale, Sum};
 
 use crate::evaluator::Evaluator;
-use crate::evaluator::key_switch::{chunks, within};
 use crate::keys::EvalKeys;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::Level;
 
 /// A product before relinearization: phase d0 + d1 s + d2 s², or d f².
-#[derive(Clone)]
-pub struct Product {
+pub struct Product<E: Engine = Cpu> {
     pub(crate) meta: Meta,
-    pub(crate) tensor: Tensor,
+    pub(crate) tensor: Tensor<E>,
+}
+
+impl<E: Engine> Clone for Product<E> {
+    fn clone(&self) -> Self {
+        Product { meta: self.meta, tensor: self.tensor.clone() }
+    }
 }
 
 /// d0, d1, d2 of a product, or d: evaluations from BGV's product, coefficients from BFV's, whose
 /// relinearization starts from those and transforms all but the last together with its own
 /// remainder.
-#[derive(Clone)]
-pub(crate) enum Tensor {
+pub(crate) enum Tensor<E: Engine = Cpu> {
     /// From BGV's product.
-    Eval(Vec<Poly<Eval>>),
+    Eval(Vec<Poly<Eval, E>>),
     /// From BFV's.
-    Coeff(Vec<Poly<Coeff>>),
+    Coeff(Vec<Poly<Coeff, E>>),
 }
 
-impl Tensor {
+impl<E: Engine> Clone for Tensor<E> {
+    fn clone(&self) -> Self {
+        match self {
+            Tensor::Eval(d) => Tensor::Eval(d.clone()),
+            Tensor::Coeff(d) => Tensor::Coeff(d.clone()),
+        }
+    }
+}
+
+impl<E: Engine> Tensor<E> {
     /// The primes.
     pub(crate) fn basis(&self) -> Basis {
         match self {
@@ -52,29 +57,29 @@ impl Tensor {
     }
 
     /// The last polynomial over some of the primes.
-    pub(crate) fn last_evaluations(&self, ring: &Ring, basis: Basis) -> Poly<Eval> {
+    pub(crate) fn last_evaluations(&self, engine: &E, basis: Basis) -> Poly<Eval, E> {
         match self {
             Tensor::Eval(d) => d[d.len() - 1].restricted(basis),
-            Tensor::Coeff(d) => d[d.len() - 1].restricted(basis).into_eval(ring),
+            Tensor::Coeff(d) => d[d.len() - 1].restricted(basis).into_eval(engine),
         }
     }
 
     /// Multiplies by a constant.
-    pub(super) fn scale_assign(&mut self, ring: &Ring, k: i128) {
+    pub(super) fn scale_assign(&mut self, engine: &E, k: i128) {
         match self {
-            Tensor::Eval(d) => d.iter_mut().for_each(|d| d.scale_assign(ring, k)),
-            Tensor::Coeff(d) => d.iter_mut().for_each(|d| d.scale_assign(ring, k)),
+            Tensor::Eval(d) => d.iter_mut().for_each(|d| d.scale_assign(engine, k)),
+            Tensor::Coeff(d) => d.iter_mut().for_each(|d| d.scale_assign(engine, k)),
         }
     }
 
     /// Adds a product over the same primes that was made by the same scheme.
-    pub(super) fn add_assign(&mut self, ring: &Ring, other: &Self) -> Result<(), SchemeError> {
+    pub(super) fn add_assign(&mut self, engine: &E, other: &Self) -> Result<(), SchemeError> {
         match (self, other) {
             (Tensor::Eval(x), Tensor::Eval(y)) => {
-                x.iter_mut().zip(y).for_each(|(x, y)| x.add_assign(ring, y))
+                x.iter_mut().zip(y).for_each(|(x, y)| x.add_assign(engine, y))
             }
             (Tensor::Coeff(x), Tensor::Coeff(y)) => {
-                x.iter_mut().zip(y).for_each(|(x, y)| x.add_assign(ring, y))
+                x.iter_mut().zip(y).for_each(|(x, y)| x.add_assign(engine, y))
             }
             _ => {
                 return Err(SchemeError::FormMismatch {
@@ -88,35 +93,39 @@ impl Tensor {
     }
 
     /// Divides with rounding to the primes of `to`.
-    pub(super) fn divided(&self, ring: &Ring, to: Basis, scale: RoundingScale) -> Self {
+    pub(super) fn divided(&self, engine: &E, to: Basis, scale: RoundingScale) -> Self {
         match self {
             Tensor::Eval(d) => {
-                Tensor::Eval(d.iter().map(|d| divide_round(ring, d, to, scale)).collect())
+                Tensor::Eval(d.iter().map(|d| d.divided(engine, to, scale)).collect())
             }
             Tensor::Coeff(d) => {
-                Tensor::Coeff(d.iter().map(|d| divide_round_coeff(ring, d, to, scale)).collect())
+                Tensor::Coeff(d.iter().map(|d| d.divided(engine, to, scale)).collect())
             }
         }
     }
 }
 
-impl<K: EvalKeys> Evaluator<K> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// (x0 y0, x0 y1 + x1 y0, x1 y1): the coefficients of (x0 + x1 s)(y0 + y1 s), or x y alone; y =
     /// x if absent.
-    pub(super) fn tensor(&self, x: &[Poly<Eval>], y: Option<&[Poly<Eval>]>) -> Vec<Poly<Eval>> {
-        let ring = self.params().ring();
-        self.counters.limbs(self.params().tensor_streams() * x[0].basis().len(), ring.degree());
+    pub(super) fn tensor(
+        &self,
+        x: &[Poly<Eval, E>],
+        y: Option<&[Poly<Eval, E>]>,
+    ) -> Vec<Poly<Eval, E>> {
+        let (params, engine) = (self.params(), self.engine());
+        self.counters.limbs(params.tensor_streams() * x[0].basis().len(), params.degree());
         let ([x0, x1], [y0, y1]) = (x, y.unwrap_or(x)) else {
-            return vec![x[0].mul(ring, &y.unwrap_or(x)[0])];
+            return vec![x[0].mul(engine, &y.unwrap_or(x)[0])];
         };
-        let mut cross = x0.mul(ring, y1);
+        let mut cross = x0.mul(engine, y1);
         if y.is_some() {
-            cross.mul_add_assign(ring, x1, y0);
+            cross.mul_add_assign(engine, x1, y0);
         } else {
             let twice = cross.clone();
-            cross.add_assign(ring, &twice);
+            cross.add_assign(engine, &twice);
         }
-        vec![x0.mul(ring, y0), cross, x1.mul(ring, y1)]
+        vec![x0.mul(engine, y0), cross, x1.mul(engine, y1)]
     }
 
     /// round(t/q (x0 + x1 s)(y0 + y1 s)) modulo q, or round(t/q x y), the product being taken over
@@ -129,55 +138,27 @@ impl<K: EvalKeys> Evaluator<K> {
     /// ones: 14 k transforms, 10 k for a square; 6 k and 4 k for single components.
     pub(super) fn scaled_tensor(
         &self,
-        x: &[Poly<Eval>],
-        y: Option<&[Poly<Eval>]>,
+        x: &[Poly<Eval, E>],
+        y: Option<&[Poly<Eval, E>]>,
         t: u64,
         level: Level,
-    ) -> Vec<Poly<Coeff>> {
-        let (params, ring) = (self.params(), self.params().ring());
+    ) -> Vec<Poly<Coeff, E>> {
+        let (params, engine) = (self.params(), self.engine());
         let basis = params.chain().basis(level);
         let auxiliary = params.chain().auxiliary(level);
-        let wide = |components: &[Poly<Eval>]| -> Vec<Poly<Eval>> {
-            let lifts: Vec<_> =
-                components.iter().map(|c| CenteredLift::from_eval(ring, basis, c, |_| 1)).collect();
-            let lifted = CenteredLift::spread_coeff(&lifts, ring, auxiliary);
-            lifted
-                .into_iter()
-                .zip(components)
-                .map(|(wide, c)| wide.into_eval(ring).joined(c))
-                .collect()
-        };
-        let (x, y) = (wide(x), y.map(wide));
+        let (x, y) = (engine.extend(x, auxiliary), y.map(|y| engine.extend(y, auxiliary)));
         let y = y.as_ref().unwrap_or(&x);
         let both = basis.union(auxiliary);
         let (last, count) = (x.len() - 1, 2 * x.len() - 1);
-        self.counters.limbs(params.tensor_streams() * both.len(), ring.degree());
-        self.counters.rounding(count, both, auxiliary, ring.degree());
-        let scale = RoundingScale { alpha: Constant::Integer(t), beta: 1, gamma: t };
-        let quotients =
-            divide_round_to_coeff(ring, count, both, auxiliary, scale, |i, factor, outs| {
-                let q = ring.modulus(i);
-                let x: Vec<&[u64]> = x.iter().map(|c| &c.limb(i)[..]).collect();
-                let reversed: Vec<&[u64]> = y.iter().rev().map(|c| &c.limb(i)[..]).collect();
-                for places in chunks(ring) {
-                    let (x, reversed) = (within(&x, &places), within(&reversed, &places));
-                    for (k, out) in outs.iter_mut().enumerate() {
-                        // Σ x_j y_(k-j), and y_(k-j) is the reversed one at last - k + j.
-                        let (low, high) = (k.saturating_sub(last), k.min(last));
-                        let y = &reversed[last + low - k..=last + high - k];
-                        kernels::inner_product_scale_add(
-                            q,
-                            &mut out[places.clone()],
-                            &x[low..=high],
-                            y,
-                            factor,
-                        );
-                    }
-                }
-            });
-        let lift =
-            |d: Poly<Coeff>| CenteredLift::from_coeff(ring, auxiliary, d.into_limbs(), |_| 1);
-        let lifts: Vec<_> = quotients.into_iter().map(lift).collect();
-        CenteredLift::spread_coeff(&lifts, ring, basis)
+        self.counters.limbs(params.tensor_streams() * both.len(), params.degree());
+        self.counters.rounding(count, both, auxiliary, params.degree());
+        // Σ x_j y_(k-j).
+        let pairs = |k: usize| {
+            let both_there = k.saturating_sub(last)..=k.min(last);
+            Rest::Products(both_there.map(|j| (&x[j], &y[k - j])).collect())
+        };
+        let tensor = Sum::of_rests(both, (0..count).map(pairs).collect());
+        let quotients = engine.divide_to_coeff(tensor, auxiliary, RoundingScale::scaled(t));
+        engine.convert(quotients, basis)
     }
 }

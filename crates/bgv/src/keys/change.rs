@@ -1,11 +1,10 @@
 //! Ciphertexts under a new key.
 
-use everlevel_ring::GaloisElement;
+use everlevel_ring::{Engine, GaloisElement};
 use rand_core::CryptoRng;
 
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
-use crate::evaluator::key_switch::usable;
 use crate::keys::{EvalKeys, SecretKey, ServerKey, ServerKeys, SwitchingKey};
 use everlevel_scheme::KeyPlan;
 use everlevel_scheme::SchemeError;
@@ -54,24 +53,18 @@ impl ServerKeys {
     }
 }
 
-impl<K: EvalKeys> Evaluator<K> {
+impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// The same message under the new secret key of [`ServerKeys::key_change`], which this
     /// evaluator has to have been made with: one key switch. To what was encrypted under any other
     /// key than the old one it does damage that nobody sees before decryption.
     ///
     /// # Errors
     /// Keys that are not for this, or not for so high a level; too much noise.
-    pub fn change_key(&self, x: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let id = self.params().chain().gadget_id(x.meta.level);
+    pub fn change_key(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         let (operation, name) =
             ("a change of keys", || "key from the old secret to the new one".to_string());
-        let key = usable(
-            self.keys().galois(GaloisElement::IDENTITY, id),
-            x.basis(),
-            x.meta.level,
-            operation,
-            name,
-        )?;
+        let key =
+            self.galois_key(GaloisElement::IDENTITY, x.basis(), x.meta.level, operation, name)?;
         let mut out = self.switched(x, &[GaloisElement::IDENTITY], &[Some(key)])?;
         Ok(out.swap_remove(0))
     }

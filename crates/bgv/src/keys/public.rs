@@ -1,12 +1,12 @@
 //! The public encryption key.
 
-use everlevel_ring::{Eval, Poly, sample};
+use everlevel_ring::{Constant, Eval, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::secret::{MainSecret, SecretKey, error};
 use crate::ciphertext::Ciphertext;
-use crate::message::{carried_coefficients, divide, noisy_message};
+use crate::message::{carried_coefficients, noisy_message};
 use everlevel_scheme::Params;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
@@ -49,15 +49,14 @@ impl PublicKey {
         seed: Option<sample::Seed>,
     ) -> Result<Self, SchemeError> {
         let basis = params.chain().basis(params.chain().top());
-        let fits = first.basis() == basis
-            && first.limbs().iter().all(|limb| limb.len() == params.degree());
+        let fits = first.basis() == basis && first.degree() == params.degree();
         if !fits || seed.is_some() != (params.components() > 1) {
             return Err(SchemeError::WrongParams {
                 object: "the public key",
                 name: params.name().into(),
             });
         }
-        let expanded = seed.iter().map(|seed| sample::expand(params.ring(), seed, 0, basis));
+        let expanded = seed.iter().map(|seed| sample::expand(params.cpu(), seed, 0, basis));
         let components = std::iter::once(first).chain(expanded).collect();
         Ok(PublicKey { params: params.clone(), components, seed })
     }
@@ -116,14 +115,14 @@ pub(crate) fn encrypt_under(
     level: Level,
     rng: &mut impl CryptoRng,
 ) -> Result<Ciphertext, SchemeError> {
-    let ring = params.ring();
+    let (ring, cpu) = (params.ring(), params.cpu());
     let basis = params.chain().basis(level);
     let t = params.slot_shape().plain_modulus(plaintext.exponent());
     let meta = params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_public(t));
     let message = carried_coefficients(params, plaintext, &meta)?;
     let small = |message: Option<&[i64]>, x: Vec<i64>| {
-        let mut c = noisy_message(ring, basis, message, &Zeroizing::new(x), t);
-        divide(ring, &mut c, meta.form.scale(t));
+        let mut c = noisy_message(cpu, basis, message, &Zeroizing::new(x), t);
+        c.scale_assign(cpu, Constant::inverse(meta.form.scale(t)));
         c
     };
     let v = match params.spec().family {
@@ -133,7 +132,7 @@ pub(crate) fn encrypt_under(
     let v = small(None, v);
     let component = |(i, k): (usize, &Poly<Eval>)| {
         let mut c = small((i == 0).then_some(&message), error(params, rng));
-        c.mul_add_assign(ring, &k.restricted(basis), &v);
+        c.mul_add_assign(cpu, &k.restricted(basis), &v);
         c
     };
     let components = key.iter().enumerate().map(component).collect();

@@ -1,11 +1,10 @@
 //! The secret key.
 
-use everlevel_ring::{Basis, Eval, GaloisElement, Poly, Ring, sample};
+use everlevel_ring::{Basis, Constant, Cpu, Eval, GaloisElement, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::sparse_overlap;
-use crate::message::divide;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::spec::{Assumption, SecretKind};
@@ -66,9 +65,9 @@ impl MainSecret {
     }
 
     /// Its image under an automorphism.
-    pub(crate) fn galois(&self, ring: &Ring, g: GaloisElement) -> Self {
+    pub(crate) fn galois(&self, cpu: &Cpu, g: GaloisElement) -> Self {
         let moved = |x: &Poly<Eval>| {
-            let mut out = x.galois(ring, g);
+            let mut out = x.galois(cpu, g);
             out.wipe_on_drop();
             out
         };
@@ -89,30 +88,30 @@ impl MainSecret {
         uniform: (&sample::Seed, u32),
         rng: &mut impl CryptoRng,
     ) -> Vec<Poly<Eval>> {
-        let ring = params.ring();
-        let mut first = sample::secret_poly(ring, basis, &key_error(params, rng));
+        let cpu = params.cpu();
+        let mut first = sample::secret_poly(cpu, basis, &key_error(params, rng));
         match self {
             MainSecret::Rlwe(s) => {
-                let a = sample::expand(ring, uniform.0, uniform.1, basis);
-                let mut product = a.mul(ring, &s.restricted(basis));
+                let a = sample::expand(cpu, uniform.0, uniform.1, basis);
+                let mut product = a.mul(cpu, &s.restricted(basis));
                 product.wipe_on_drop();
-                first.sub_assign(ring, &product);
+                first.sub_assign(cpu, &product);
                 vec![first, a]
             }
             MainSecret::Ntru { quotient, .. } => {
-                let s = sample::secret_poly(ring, basis, &key_error(params, rng));
-                first.mul_add_assign(ring, &quotient.restricted(basis), &s);
+                let s = sample::secret_poly(cpu, basis, &key_error(params, rng));
+                first.mul_add_assign(cpu, &quotient.restricted(basis), &s);
                 vec![first]
             }
         }
     }
 
     /// What the first component of a ciphertext holds so that its phase is `x`: x itself, or x / f.
-    pub(crate) fn quotient_of(&self, ring: &Ring, x: &Poly<Eval>) -> Poly<Eval> {
+    pub(crate) fn quotient_of(&self, cpu: &Cpu, x: &Poly<Eval>) -> Poly<Eval> {
         match self {
             MainSecret::Rlwe(_) => x.clone(),
             MainSecret::Ntru { inverse, .. } => {
-                let mut out = x.mul(ring, inverse);
+                let mut out = x.mul(cpu, inverse);
                 out.wipe_on_drop();
                 out
             }
@@ -121,15 +120,15 @@ impl MainSecret {
 
     /// NTRU's secret from u and g; none if f is not invertible modulo one of the primes.
     fn ntru(params: &Params, u: &[i64], g: &[i64]) -> Option<Self> {
-        let (ring, all) = (params.ring(), params.chain().keyed());
-        let mut f = sample::secret_poly(ring, all, u);
+        let (cpu, all) = (params.cpu(), params.chain().keyed());
+        let mut f = sample::secret_poly(cpu, all, u);
         f.scale_assign(
-            ring,
+            cpu,
             i128::from(params.slot_shape().plain_modulus(params.slot_shape().max_exponent())),
         );
-        f.add_constant(ring, 1);
-        let inverse = f.inverse(ring)?;
-        let quotient = inverse.mul(ring, &sample::secret_poly(ring, all, g));
+        f.add_constant(cpu, 1);
+        let inverse = f.inverse(cpu)?;
+        let quotient = inverse.mul(cpu, &sample::secret_poly(cpu, all, g));
         Some(MainSecret::Ntru { f, inverse, quotient })
     }
 }
@@ -137,7 +136,7 @@ impl MainSecret {
 impl SecretKey {
     /// Draws a secret key.
     pub fn generate(params: &Params, rng: &mut impl CryptoRng) -> Self {
-        let ring = params.ring();
+        let (ring, cpu) = (params.ring(), params.cpu());
         let noise = params.noise().bound();
         let mut draw = || loop {
             let one = || match params.spec().secret {
@@ -154,7 +153,7 @@ impl SecretKey {
         let (main, coefficients) = match params.spec().family {
             Assumption::Rlwe => {
                 let s = draw();
-                (MainSecret::Rlwe(sample::secret_poly(ring, params.chain().keyed(), &s)), s)
+                (MainSecret::Rlwe(sample::secret_poly(cpu, params.chain().keyed(), &s)), s)
             }
             Assumption::Ntru => loop {
                 let (u, g) = (draw(), draw());
@@ -181,19 +180,16 @@ impl SecretKey {
     ///
     /// Time does not depend on the values.
     pub fn expose_secret_coefficients(&self) -> ExposedSecret {
-        let ring = self.params.ring();
+        let cpu = self.params.cpu();
         // Small integers: one prime tells them.
         let position = self.params.chain().keyed().iter().next().expect("keys have primes");
-        let (basis, q) = (Basis::of([position]), ring.modulus(position));
+        let basis = Basis::of([position]);
         let integers = |x: &Poly<Eval>| {
             let mut x = x.restricted(basis);
             x.wipe_on_drop();
-            let mut x = x.into_coeff(ring);
+            let mut x = x.into_coeff(cpu);
             x.wipe_on_drop();
-            let stored = Zeroizing::new(
-                x.limb(position).iter().map(|&x| q.centered(x)).collect::<Vec<i64>>(),
-            );
-            Zeroizing::new(ring.natural_order(&stored))
+            Zeroizing::new(cpu.centered(&x))
         };
         let (main, ratio) = match &self.main {
             MainSecret::Rlwe(s) => (integers(s), None),
@@ -203,9 +199,9 @@ impl SecretKey {
                     self.params.slot_shape().plain_modulus(self.params.slot_shape().max_exponent());
                 let mut u = f.restricted(basis);
                 u.wipe_on_drop();
-                u.add_constant(ring, -1);
-                divide(ring, &mut u, t);
-                let mut g = quotient.restricted(basis).mul(ring, &f.restricted(basis));
+                u.add_constant(cpu, -1);
+                u.scale_assign(cpu, Constant::inverse(t));
+                let mut g = quotient.restricted(basis).mul(cpu, &f.restricted(basis));
                 g.wipe_on_drop();
                 (integers(&u), Some(integers(&g)))
             }
@@ -257,7 +253,7 @@ impl SecretKey {
         }
         let main = match (params.spec().family, &exposed.ratio) {
             (Assumption::Rlwe, None) => MainSecret::Rlwe(sample::secret_poly(
-                params.ring(),
+                params.cpu(),
                 params.chain().keyed(),
                 &exposed.main,
             )),

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use everlevel_ring::{Basis, Eval, GaloisElement, Poly, sample};
+use everlevel_ring::{Basis, Constant, Eval, GaloisElement, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::secret::{MainSecret, SecretKey, key_error};
 use super::switching::SwitchingKey;
 use crate::ciphertext::Ciphertext;
-use crate::message::{divide, noisy_message};
+use crate::message::noisy_message;
 use everlevel_scheme::KeyPlan;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
@@ -67,12 +67,7 @@ impl BootstrapKey {
 
     /// Bytes in memory, all halves expanded.
     pub fn memory_bytes(&self) -> u64 {
-        let sparse = self
-            .sparse
-            .iter()
-            .flat_map(|c| &c.components)
-            .flat_map(|c| c.limbs())
-            .map(|l| l.len() as u64 * 8);
+        let sparse = self.sparse.iter().flat_map(|c| &c.components).map(Poly::memory_bytes);
         sparse.sum::<u64>() + self.encapsulation.as_ref().map_or(0, SwitchingKey::memory_bytes)
     }
 }
@@ -192,11 +187,11 @@ impl ServerKeys {
         mut take: impl FnMut(ServerKey) -> Result<(), E>,
     ) -> Result<(), E> {
         let params = secret.params();
-        let ring = params.ring();
+        let (ring, cpu) = (params.ring(), params.cpu());
         let gadget = |id: GadgetId| &params.chain().gadgets()[id.0];
         let main = secret.main();
         if !plan.relin.is_empty() {
-            let mut square = main.poly().mul(ring, main.poly());
+            let mut square = main.poly().mul(cpu, main.poly());
             square.wipe_on_drop();
             for (&id, &basis) in &plan.relin {
                 take(ServerKey::Relin(
@@ -208,7 +203,7 @@ impl ServerKeys {
         for (&(g, id), &basis) in &plan.galois {
             // Stored so that the inner product comes first and the automorphism last: from s to
             // g^-1(s).
-            let rotated = main.galois(ring, g.inverse(ring));
+            let rotated = main.galois(cpu, g.inverse(ring));
             take(ServerKey::Galois(
                 g,
                 id,
@@ -226,11 +221,11 @@ impl ServerKeys {
         rng: &mut impl CryptoRng,
     ) -> Result<BootstrapKey, SchemeError> {
         let params = secret.params();
-        let ring = params.ring();
+        let cpu = params.cpu();
         let coefficients = secret.sparse()?;
         let (low, cut) = (params.chain().basis(Level(0)), params.chain().encapsulation());
         let encapsulation = (!params.raises_under_main_key()).then(|| {
-            let mut sparse = sample::secret_poly(ring, low.union(cut.special()), coefficients);
+            let mut sparse = sample::secret_poly(cpu, low.union(cut.special()), coefficients);
             sparse.wipe_on_drop();
             SwitchingKey::generate(
                 params,
@@ -251,14 +246,14 @@ impl ServerKeys {
         for _ in 0..params.raise_digits() {
             // (t e + κ w^i s0) / scale - a s
             let seed = sample::seed(rng);
-            let c1 = sample::expand(ring, &seed, 0, basis);
-            let mut c0 = noisy_message(ring, basis, None, &key_error(params, rng), t.value());
-            let mut message = sample::secret_poly(ring, basis, coefficients);
+            let c1 = sample::expand(cpu, &seed, 0, basis);
+            let mut c0 = noisy_message(cpu, basis, None, &key_error(params, rng), t.value());
+            let mut message = sample::secret_poly(cpu, basis, coefficients);
             message.wipe_on_drop();
-            message.scale_assign(ring, t.centered(multiplier) as i128);
-            c0.add_assign(ring, &message);
-            divide(ring, &mut c0, meta.form.scale(t.value()));
-            c0.sub_assign(ring, &c1.mul(ring, &secret.main().poly().restricted(basis)));
+            message.scale_assign(cpu, t.centered(multiplier) as i128);
+            c0.add_assign(cpu, &message);
+            c0.scale_assign(cpu, Constant::inverse(meta.form.scale(t.value())));
+            c0.sub_assign(cpu, &c1.mul(cpu, &secret.main().poly().restricted(basis)));
             sparse.push(Ciphertext::seeded(
                 params.noise().checked(meta, "key generation")?,
                 vec![c0, c1],

@@ -7,7 +7,7 @@
 //! the e with k = k' outside of D = S Δ S' and e = ±(k' - k) on the axes of D; their weights then
 //! add up, which adds twice the product of their signs to the sum of squared weights.
 
-use everlevel_arith::Axes;
+use everlevel_ring::Axes;
 
 /// The most, over all coefficients, that coinciding terms of equal sign add to the sum of squared
 /// weights: at least the excess of that sum over the number of terms. O(h² c² + n c); its memory

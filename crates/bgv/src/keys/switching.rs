@@ -1,24 +1,20 @@
 //! Switching keys: hybrid key switching (Gentry–Halevi–Smart 2012) with RNS digits and a special
 //! modulus P.
 
-use everlevel_arith::kernels;
-use everlevel_ring::{Basis, Eval, Poly, sample};
+use std::sync::Arc;
+
+use everlevel_ring::{Basis, Eval, Gadget, KeyDigit, Poly, sample};
 use rand_core::CryptoRng;
 
 use super::secret::MainSecret;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
-use everlevel_scheme::spec::Gadget;
-
-/// One digit of a switching key, over the primes of the key and P: (b, a) with b + a s' = e + P δ
-/// s, where δ is 1 modulo the digit's primes and 0 modulo the others. Over NTRU: ζ with ζ s' = g
-/// s_i + s' e_i + P δ s for small s_i and e_i.
-pub(crate) struct SwitchDigit {
-    pub(crate) group: usize,
-    pub(crate) components: Vec<Poly<Eval>>,
-}
 
 /// A key from a secret s to a secret s', for one gadget and over some of the primes.
+///
+/// A digit, over the primes of the key and P, is (b, a) with b + a s' = e + P δ s, where δ is 1
+/// modulo the digit's primes and 0 modulo the others. Over NTRU: ζ with ζ s' = g s_i + s' e_i + P δ
+/// s for small s_i and e_i.
 ///
 /// Its errors are not multiplied by the plaintext modulus (ciphertexts are divided by t before the
 /// decomposition and multiplied after), so one key serves every plaintext modulus, and BGV and BFV
@@ -26,7 +22,7 @@ pub(crate) struct SwitchDigit {
 pub struct SwitchingKey {
     basis: Basis,
     seed: Option<sample::Seed>,
-    pub(crate) digits: Vec<SwitchDigit>,
+    digits: Arc<[KeyDigit]>,
 }
 
 impl SwitchingKey {
@@ -40,27 +36,17 @@ impl SwitchingKey {
         destination: &MainSecret,
         rng: &mut impl CryptoRng,
     ) -> Self {
-        let ring = params.ring();
+        let cpu = params.cpu();
         let special = gadget.special();
         let full = basis.union(special);
         let seed = sample::seed(rng);
-        let hidden = destination.quotient_of(ring, source);
+        let hidden = destination.quotient_of(cpu, source);
         let digits = gadget
             .digits(basis)
             .map(|(group, primes)| {
                 let mut components = destination.zero(params, full, (&seed, group as u32), rng);
-                components[0].for_each(|i, limb| {
-                    let q = ring.modulus(i);
-                    if primes.contains(i) {
-                        kernels::scalar_mul_add_assign(
-                            q,
-                            limb,
-                            hidden.limb(i),
-                            ring.product_mod(special, q),
-                        );
-                    }
-                });
-                SwitchDigit { group, components }
+                components[0].add_raised(cpu, &hidden, special, primes);
+                KeyDigit { group, components }
             })
             .collect();
         let seed = (params.components() > 1).then_some(seed);
@@ -93,9 +79,7 @@ impl SwitchingKey {
     ) -> Result<Self, SchemeError> {
         let full = basis.union(gadget.special());
         let groups: Vec<usize> = gadget.digits(basis).map(|(group, _)| group).collect();
-        let fits = |c: &Poly<Eval>| {
-            c.basis() == full && c.limbs().iter().all(|limb| limb.len() == params.degree())
-        };
+        let fits = |c: &Poly<Eval>| c.basis() == full && c.degree() == params.degree();
         let sound = basis.intersection(gadget.special()).is_empty()
             && full.is_subset(params.chain().keyed())
             && seed.is_some() == (params.components() > 1);
@@ -107,8 +91,8 @@ impl SwitchingKey {
         }
         let digit = |(group, first): (usize, Poly<Eval>)| {
             let expanded =
-                seed.iter().map(|seed| sample::expand(params.ring(), seed, group as u32, full));
-            SwitchDigit { group, components: std::iter::once(first).chain(expanded).collect() }
+                seed.iter().map(|seed| sample::expand(params.cpu(), seed, group as u32, full));
+            KeyDigit { group, components: std::iter::once(first).chain(expanded).collect() }
         };
         Ok(SwitchingKey {
             basis,
@@ -122,19 +106,14 @@ impl SwitchingKey {
         self.digits.iter().map(|digit| (digit.group, &digit.components[0]))
     }
 
-    /// The digit for a group of primes.
-    pub(crate) fn digit(&self, group: usize) -> Option<&SwitchDigit> {
-        self.digits.iter().find(|d| d.group == group)
+    /// The digits.
+    pub(crate) fn digits(&self) -> &Arc<[KeyDigit]> {
+        &self.digits
     }
 
     /// Bytes in memory, both halves expanded.
     pub fn memory_bytes(&self) -> u64 {
-        self.digits
-            .iter()
-            .flat_map(|d| &d.components)
-            .flat_map(|c| c.limbs())
-            .map(|l| l.len() as u64 * 8)
-            .sum()
+        self.digits.iter().flat_map(|d| &d.components).map(Poly::memory_bytes).sum()
     }
 }
 
@@ -154,11 +133,12 @@ mod tests {
     fn an_ntru_key_of_a_lower_level_is_the_top_one_reduced() {
         for name in ["insecure_ltv-257-n8", "insecure_ltv-2-m255"] {
             let params = Params::named(name, OptIn::InsecureResearch).unwrap();
-            let (ring, chain) = (params.ring(), params.chain());
+            let (cpu, chain) = (params.cpu(), params.chain());
+            let ring = cpu.ring();
             let mut rng = ChaCha20Rng::seed_from_u64(1);
             let secret = SecretKey::generate(&params, &mut rng);
             let f = secret.main().poly();
-            let square = f.mul(ring, f);
+            let square = f.mul(cpu, f);
             let gadget = &chain.gadgets()[0];
             let top = chain.basis(chain.top());
             let key =
@@ -175,27 +155,13 @@ mod tests {
                 let basis = chain.basis(level);
                 let full = basis.union(gadget.special());
                 for (group, primes) in gadget.digits(basis) {
-                    let digit = key.digit(group).unwrap();
+                    let digit = key.digits.iter().find(|digit| digit.group == group).unwrap();
                     let mut error =
-                        digit.components[0].restricted(full).mul(ring, &f.restricted(full));
-                    error.for_each(|i, limb| {
-                        let q = ring.modulus(i);
-                        if primes.contains(i) {
-                            kernels::scalar_mul_add_assign(
-                                q,
-                                limb,
-                                square.limb(i),
-                                q.neg(ring.product_mod(gadget.special(), q)),
-                            );
-                        }
-                    });
-                    let error = error.into_coeff(ring);
-                    let centered = |i: usize| -> Vec<i64> {
-                        ring.natural_order(error.limb(i))
-                            .into_iter()
-                            .map(|x| ring.modulus(i).centered(x))
-                            .collect()
-                    };
+                        digit.components[0].restricted(full).mul(cpu, &f.restricted(full));
+                    error.neg_assign(cpu);
+                    error.add_raised(cpu, &square, gadget.special(), primes);
+                    let error = error.into_coeff(cpu);
+                    let centered = |i: usize| cpu.centered(&error.restricted(Basis::of([i])));
                     let first = centered(full.iter().next().unwrap());
                     assert!(
                         full.iter().all(|i| centered(i) == first),

@@ -2,8 +2,8 @@
 //! measured noise against its bounds, and whole slots.
 
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
-use everlevel_ring::convert::{RoundingScale, divide_round};
-use everlevel_ring::{Basis, Coeff, Poly, Ring, sample};
+use everlevel_ring::cpu::limb;
+use everlevel_ring::{Basis, Coeff, Cpu, Poly, RoundingScale, sample};
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
     Arithmetic, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec, PlainModulus,
@@ -51,20 +51,21 @@ fn random(params: &Params, count: usize, rng: &mut ChaCha20Rng) -> Vec<u64> {
 
 /// The textbook's decryption modulo the one prime of `basis`: round(t/q [c0 + c1 s]_q) modulo t.
 fn decrypt_fv(
-    ring: &Ring,
+    cpu: &Cpu,
     basis: Basis,
     [c0, c1]: [&Poly<everlevel_ring::Eval>; 2],
     s: &[i64],
     t: u64,
 ) -> Vec<u64> {
     let mut phase = c0.clone();
-    phase.mul_add_assign(ring, c1, &Poly::<Coeff>::from_signed(ring, basis, s).into_eval(ring));
+    phase.mul_add_assign(cpu, c1, &Poly::<Coeff>::from_signed(cpu, basis, s).into_eval(cpu));
+    let ring = cpu.ring();
     let position = basis.iter().next().unwrap();
     let q = u128::from(ring.modulus(position).value());
-    let stored = phase.into_coeff(ring);
+    let stored = phase.into_coeff(cpu);
     let rounded =
         |x: u64| ((2 * u128::from(t) * u128::from(x) + q) / (2 * q) % u128::from(t)) as u64;
-    ring.natural_order(stored.limb(position)).into_iter().map(rounded).collect()
+    ring.natural_order(limb(&stored, position)).into_iter().map(rounded).collect()
 }
 
 /// (p, r, w, bits of q0): the largest primes of so many bits exceed 4 t (1 + w) by less than a
@@ -91,7 +92,8 @@ fn sparse_set(p: u64, r: u32, weight: usize, base_bits: u32) -> Params {
 fn modulus_switching_decrypts_as_lemma_1_of_chen_han_says() {
     for (p, r, weight, base_bits) in LEMMA_SETS {
         let params = sparse_set(p, r, weight, base_bits);
-        let (ring, chain, t) = (params.ring(), params.chain(), params.plain_modulus());
+        let (cpu, chain, t) = (params.cpu(), params.chain(), params.plain_modulus());
+        let ring = cpu.ring();
         let (high, low) = (chain.basis(Level(1)), chain.basis(Level(0)));
         let limit = 4 * t * (1 + weight as u64);
         let excess = chain.bits(Level(0)) - (limit as f64).log2();
@@ -106,18 +108,17 @@ fn modulus_switching_decrypts_as_lemma_1_of_chen_han_says() {
             let noise: Vec<i64> = (0..ring.degree())
                 .map(|_| ((delta - 1) / 4) as i64 * (1 - 2 * (rng.next_u64() & 1) as i64))
                 .collect();
-            let mut c0 = Poly::<Coeff>::from_signed(ring, high, &signed).into_eval(ring);
-            c0.scale_assign(ring, i128::from(delta));
-            c0.add_assign(ring, &Poly::<Coeff>::from_signed(ring, high, &noise).into_eval(ring));
-            let c1 = sample::expand(ring, &sample::seed(&mut rng), 0, high);
+            let mut c0 = Poly::<Coeff>::from_signed(cpu, high, &signed).into_eval(cpu);
+            c0.scale_assign(cpu, i128::from(delta));
+            c0.add_assign(cpu, &Poly::<Coeff>::from_signed(cpu, high, &noise).into_eval(cpu));
+            let c1 = sample::expand(cpu, &sample::seed(&mut rng), 0, high);
             c0.sub_assign(
-                ring,
-                &c1.mul(ring, &Poly::<Coeff>::from_signed(ring, high, &s).into_eval(ring)),
+                cpu,
+                &c1.mul(cpu, &Poly::<Coeff>::from_signed(cpu, high, &s).into_eval(cpu)),
             );
 
-            let [c0, c1] =
-                [c0, c1].map(|c| divide_round(ring, &c, low, RoundingScale::plain_multiple(1)));
-            assert_eq!(decrypt_fv(ring, low, [&c0, &c1], &s, t), message, "p = {p}, seed {seed}");
+            let [c0, c1] = [c0, c1].map(|c| c.divided(cpu, low, RoundingScale::plain_multiple(1)));
+            assert_eq!(decrypt_fv(cpu, low, [&c0, &c1], &s, t), message, "p = {p}, seed {seed}");
         }
     }
 }

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
     use crate::clear::Rng;
     use crate::linear::{LinearMapPlan, StepCosts};
-    use everlevel_ring::PlaintextRing;
+    use everlevel_ring::{Backend, PlaintextRing};
 
     fn run(groups: &[LinearMap], v: &[u64]) -> Vec<u64> {
         groups.iter().fold(v.to_vec(), |v, g| g.apply_plain(&v).unwrap())
@@ -273,7 +273,7 @@ mod tests {
         ];
         for (index, p, exponent) in shapes.into_iter().chain(one_row) {
             let shape = SlotShape::new(index, p, exponent).unwrap();
-            let plain = PlaintextRing::new(shape.clone()).unwrap();
+            let plain = PlaintextRing::new(shape.clone(), Backend::detect()).unwrap();
             for e in [1, exponent] {
                 let transform = SlotTransform::new(&shape, e).unwrap();
                 let (t, stages, k) = (transform.modulus(), transform.stages(), shape.slots());

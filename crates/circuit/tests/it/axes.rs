@@ -3,7 +3,7 @@
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::linear::{AxisMap, LinearMapPlan, StepCosts};
 use everlevel_circuit::transform::{AxisTransform, Packing};
-use everlevel_ring::{GaloisElement, PlaintextRing, SlotShape};
+use everlevel_ring::{Backend, GaloisElement, PlaintextRing, SlotShape};
 use everlevel_scheme::DiagonalValues;
 
 /// (m, p, e) with, in turn: good and bad last dimensions of one, two and three axes; d = 1; D = 1.
@@ -42,7 +42,11 @@ struct Plain {
 
 impl Plain {
     fn new(index: u64, p: u64, e: u32) -> Self {
-        Plain { ring: PlaintextRing::new(SlotShape::new(index, p, e).unwrap()).unwrap(), e }
+        Plain {
+            ring: PlaintextRing::new(SlotShape::new(index, p, e).unwrap(), Backend::detect())
+                .unwrap(),
+            e,
+        }
     }
 
     fn shape(&self) -> &SlotShape {

@@ -1,6 +1,6 @@
 //! Exact products of blocks, and the way back to digits.
 
-use everlevel_arith::kernels;
+use everlevel_ring::cpu::{from_limbs, into_limbs, limb};
 use everlevel_ring::{Coeff, Eval, Limb, Poly, sample};
 use rayon::prelude::*;
 
@@ -21,15 +21,15 @@ impl AdicRing {
             (0..blocks.len()).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
         let limb = |(b, i): (usize, usize)| {
             let (digits, (powers, offsets)) = (&blocks[b], &self.powers[i]);
-            let mut limb = self.ring.limb();
-            kernels::digit_residues(
-                self.ring.modulus(i),
+            let mut limb = self.cpu.limb();
+            self.cpu.kernels().digit_residues(
+                self.ring().modulus(i),
                 &mut limb,
                 digits,
                 &powers[..digits.len()],
                 offsets[digits.len()],
             );
-            self.ring.forward_limb(i, &mut limb);
+            self.cpu.forward_limb(i, &mut limb);
             limb
         };
         let limbs: Vec<Limb> = jobs.into_par_iter().map(limb).collect();
@@ -38,22 +38,22 @@ impl AdicRing {
 
     /// The evaluations of a polynomial of small signed coefficients in natural order.
     pub fn evaluate_signed(&self, natural: &[i64]) -> Poly<Eval> {
-        sample::secret_poly(&self.ring, self.transform_primes(), natural)
+        sample::secret_poly(&self.cpu, self.transform_primes(), natural)
     }
 
     /// The evaluations of a polynomial with coefficients below 2^31, in storage order.
     pub fn evaluate_words(&self, stored: &[u64]) -> Poly<Eval> {
-        let limb = |_: usize| {
-            let mut limb = self.ring.limb();
+        let limb = |i: usize| {
+            let mut limb = self.cpu.limb();
             limb.copy_from_slice(stored);
+            self.cpu.kernels().reduce_assign(self.ring().modulus(i), &mut limb);
             limb
         };
-        let mut out: Poly<Coeff> = Poly::from_limbs(
-            self.transform_primes(),
-            self.transform_primes().iter().map(limb).collect(),
-        );
-        out.for_each(|i, limb| kernels::reduce_assign(self.ring.modulus(i), limb));
-        out.into_eval(&self.ring)
+        let basis = self.transform_primes();
+        let positions: Vec<usize> = basis.iter().collect();
+        let limbs = positions.into_par_iter().map(limb).collect();
+        let out: Poly<Coeff> = from_limbs(&self.cpu, basis, limbs);
+        out.into_eval(&self.cpu)
     }
 
     /// Limbs, polynomial by polynomial and prime by prime.
@@ -62,7 +62,7 @@ impl AdicRing {
         let mut limbs = limbs.into_iter();
         std::iter::from_fn(|| {
             let own: Vec<Limb> = limbs.by_ref().take(basis.len()).collect();
-            (!own.is_empty()).then(|| Poly::from_limbs(basis, own))
+            (!own.is_empty()).then(|| from_limbs(&self.cpu, basis, own))
         })
         .collect()
     }
@@ -77,14 +77,14 @@ impl AdicRing {
         let basis = self.transform_primes();
         let jobs: Vec<(usize, usize)> =
             (0..count).flat_map(|b| basis.iter().map(move |i| (b, i))).collect();
-        let limb = |(b, i): (usize, usize)| {
+        let sum = |(b, i): (usize, usize)| {
             let (left, right): (Vec<&[u64]>, Vec<&[u64]>) =
-                pairs[b].iter().map(|(x, y)| (&x.limb(i)[..], &y.limb(i)[..])).unzip();
-            let mut limb = self.ring.limb();
-            kernels::inner_product(self.ring.modulus(i), &mut limb, &left, &right);
-            limb
+                pairs[b].iter().map(|(x, y)| (&limb(x, i)[..], &limb(y, i)[..])).unzip();
+            let mut out = self.cpu.limb();
+            self.cpu.kernels().inner_product(self.ring().modulus(i), &mut out, &left, &right);
+            out
         };
-        let limbs: Vec<Limb> = jobs.into_par_iter().map(limb).collect();
+        let limbs: Vec<Limb> = jobs.into_par_iter().map(sum).collect();
         self.polynomials(limbs)
     }
 
@@ -102,11 +102,11 @@ impl AdicRing {
     pub fn digits(&self, blocks: Vec<Poly<Eval>>, rows: usize) -> AdicPoly {
         let made = &self.reconstruction;
         let (count, primes) = (blocks.len(), made.basis().len());
-        let mut limbs: Vec<Limb> = blocks.into_iter().flat_map(Poly::into_limbs).collect();
+        let mut limbs: Vec<Limb> = blocks.into_iter().flat_map(into_limbs).collect();
         limbs.par_iter_mut().enumerate().for_each(|(k, limb)| {
             let i = k % primes;
-            self.ring.inverse_limb(i, limb);
-            kernels::scalar_mul_assign(self.ring.modulus(i), limb, made.factors[i]);
+            self.cpu.inverse_limb(i, limb);
+            self.cpu.kernels().scalar_mul_assign(self.ring().modulus(i), limb, made.factors[i]);
         });
         let mut limbs = limbs.into_iter();
         let terms: Vec<Vec<Limb>> =
@@ -121,12 +121,16 @@ impl AdicRing {
         let constants = integer::carried(self.prime(), (0..rows).map(offset));
         self.carried(
             &constants,
-            |tile, _| made.terms(&terms, tile),
+            |tile, _| made.terms(self.cpu.kernels(), &terms, tile),
             |terms, row, _, sum| {
                 let first = (row + 1).saturating_sub(made.weights.len()).div_ceil(self.block);
                 for (o, xs) in terms.iter().enumerate().take(row / self.block + 1).skip(first) {
                     let xs: Vec<&[u64]> = xs.iter().map(|x| &x[..]).collect();
-                    kernels::multiply_add_halves(sum, &xs, &made.weights[row - self.block * o]);
+                    self.cpu.kernels().multiply_add_halves(
+                        sum,
+                        &xs,
+                        &made.weights[row - self.block * o],
+                    );
                 }
             },
         )

@@ -22,16 +22,16 @@ impl AdicRing {
         let (p, position) = (self.prime, self.transform_primes().len());
         let mut a = self.from_signed(natural, rows);
         let half = u64::from(self.half());
-        let mut limb = self.ring.limb();
+        let mut limb = self.cpu.limb();
         limb.wipe_on_drop();
         limb.iter_mut().zip(&a.rows[0][..]).for_each(|(x, &d)| *x = p.sub(u64::from(d), half));
-        self.ring.forward_limb(position, &mut limb);
+        self.cpu.forward_limb(position, &mut limb);
         if limb.contains(&0) {
             return None;
         }
         // Fermat's way, which takes the same time for every residue.
         limb.iter_mut().for_each(|x| *x = p.pow(*x, p.value() - 2));
-        self.ring.inverse_limb(position, &mut limb);
+        self.cpu.inverse_limb(position, &mut limb);
         let mut x = AdicPoly {
             rows: vec![std::sync::Arc::new(limb.iter().map(|&d| p.add(d, half) as u32).collect())],
         };
@@ -51,12 +51,12 @@ impl AdicRing {
 
     /// The coefficients of an integer, small in magnitude, in natural order.
     pub fn constant(&self, c: i64) -> Vec<i64> {
-        let q = self.ring.modulus(0);
-        let mut limb = self.ring.limb();
+        let q = self.ring().modulus(0);
+        let mut limb = self.cpu.limb();
         limb.fill(q.reduce_i64(c));
-        self.ring.inverse_limb(0, &mut limb);
+        self.cpu.inverse_limb(0, &mut limb);
         let stored: Vec<i64> = limb.iter().map(|&x| q.centered(x)).collect();
-        self.ring.natural_order(&stored)
+        self.ring().natural_order(&stored)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use everlevel_arith::kernels;
+use everlevel_arith::kernels::Kernels;
 use everlevel_ring::{Basis, Limb, Ring, RingError};
 
 use super::integer;
@@ -69,12 +69,17 @@ impl Reconstruction {
     }
 
     /// The halves and quotients of a tile.
-    pub(super) fn terms(&self, blocks: &[Vec<Limb>], tile: Range<usize>) -> TileTerms {
+    pub(super) fn terms(
+        &self,
+        kernels: &Kernels,
+        blocks: &[Vec<Limb>],
+        tile: Range<usize>,
+    ) -> TileTerms {
         let mask = (1 << HALF_BITS) - 1;
         let terms = |limbs: &Vec<Limb>| {
             let ys: Vec<&[u64]> = limbs.iter().map(|limb| &limb[tile.clone()]).collect();
             let mut quotients = vec![0; tile.len()];
-            kernels::rounded_quotient(&mut quotients, &ys, &self.inverses);
+            kernels.rounded_quotient(&mut quotients, &ys, &self.inverses);
             quotients.iter_mut().for_each(|k| *k = ys.len() as u64 - *k);
             let low = ys.iter().map(|y| y.iter().map(|x| x & mask).collect());
             let high = ys.iter().map(|y| y.iter().map(|x| x >> HALF_BITS).collect());

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use everlevel_arith::{Modulus, primes};
-use everlevel_ring::{Basis, Ring, RingError};
+use everlevel_arith::{Backend, Modulus, primes};
+use everlevel_ring::{Basis, Cpu, Ring, RingError};
 
 use super::reconstruction::{MAX_PRIMES, Reconstruction};
 
@@ -43,7 +43,7 @@ impl AdicPoly {
 
 /// Z\[X\]/Φ_m modulo the powers of a prime p; see the [module](super).
 pub struct AdicRing {
-    pub(super) ring: Ring,
+    pub(super) cpu: Cpu,
     pub(super) prime: Modulus,
     pub(super) block: usize,
     pub(super) max_terms: usize,
@@ -59,8 +59,15 @@ impl AdicRing {
     ///
     /// # Errors
     /// An index that [`Ring::new`] refuses; a prime that is not 1 modulo [`Ring::prime_step`], not
-    /// below 2^31 or below 17; no digits or more than 16 in a block; too few transform primes.
-    pub fn new(index: u64, prime: u32, block: usize, terms: usize) -> Result<Self, RingError> {
+    /// below 2^31 or below 17; no digits or more than 16 in a block; too few transform primes; a
+    /// backend that this processor lacks.
+    pub fn new(
+        index: u64,
+        prime: u32,
+        block: usize,
+        terms: usize,
+        backend: Backend,
+    ) -> Result<Self, RingError> {
         if !(17..1 << 31).contains(&prime) || !(1..=16).contains(&block) || terms == 0 {
             return Err(RingError::BadDigits { prime, block });
         }
@@ -86,7 +93,7 @@ impl AdicRing {
             return Err(RingError::BadDigits { prime, block });
         }
         moduli.push(prime.into());
-        let ring = Ring::new(index, &moduli)?;
+        let ring = Arc::new(Ring::new(index, &moduli)?);
         let transform_primes = Basis::of(0..moduli.len() - 1);
         let prime = ring.modulus(moduli.len() - 1);
         let powers = transform_primes
@@ -95,7 +102,14 @@ impl AdicRing {
             .collect();
         let reconstruction = Reconstruction::new(&ring, transform_primes, prime.value(), block)?;
         let max_terms = room.exp2().min(f64::from(1 << 20)) as usize;
-        Ok(AdicRing { ring, prime, block, max_terms, powers, reconstruction })
+        Ok(AdicRing {
+            cpu: Cpu::new(ring, backend)?,
+            prime,
+            block,
+            max_terms,
+            powers,
+            reconstruction,
+        })
     }
 
     fn powers_modulo(q: Modulus, p: u64, block: usize) -> (Vec<u64>, Vec<u64>) {
@@ -113,7 +127,12 @@ impl AdicRing {
 
     /// The ring with its transform primes, and p after them.
     pub fn ring(&self) -> &Ring {
-        &self.ring
+        self.cpu.ring()
+    }
+
+    /// What computes modulo those primes.
+    pub fn cpu(&self) -> &Cpu {
+        &self.cpu
     }
 
     /// The primes that products are exact modulo.
@@ -149,6 +168,6 @@ impl AdicRing {
 
 impl std::fmt::Debug for AdicRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "AdicRing({:?} modulo powers of {})", self.ring, self.prime())
+        write!(f, "AdicRing({:?} modulo powers of {})", self.ring(), self.prime())
     }
 }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use everlevel_arith::kernels;
 use everlevel_ring::RingError;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -25,7 +24,7 @@ impl AdicRing {
         prepare: impl Fn(Range<usize>, &mut [u64]) -> T + Sync,
         add: impl Fn(&T, usize, Range<usize>, &mut [u64]) + Sync,
     ) -> AdicPoly {
-        let degree = self.ring.degree();
+        let degree = self.ring().degree();
         let mut rows: Vec<Vec<u32>> = constants.iter().map(|_| vec![0; degree]).collect();
         let mut pieces: Vec<_> = rows.iter_mut().map(|row| row.chunks_mut(TILE)).collect();
         let tiles: Vec<Vec<&mut [u32]>> = (0..degree.div_ceil(TILE))
@@ -39,7 +38,7 @@ impl AdicRing {
             for (row, (out, &constant)) in out.into_iter().zip(constants).enumerate() {
                 sum.fill(0);
                 add(&state, row, tile.clone(), sum);
-                kernels::carry_digits(self.prime() as u32, out, sum, carry, constant);
+                self.cpu.kernels().carry_digits(self.prime() as u32, out, sum, carry, constant);
             }
         });
         AdicPoly { rows: rows.into_iter().map(Arc::new).collect() }
@@ -51,7 +50,7 @@ impl AdicRing {
     /// # Errors
     /// No row, one of another length than n, or a digit that is not below p.
     pub fn from_digits(&self, rows: &[Vec<u32>]) -> Result<AdicPoly, RingError> {
-        let expected = self.ring.degree();
+        let expected = self.ring().degree();
         if let Some(found) =
             rows.iter().map(Vec::len).find(|n| *n != expected).or(rows.is_empty().then_some(0))
         {
@@ -66,7 +65,7 @@ impl AdicRing {
                 });
             }
             let mut stored = vec![0; expected];
-            self.ring.storage_order(row, &mut stored);
+            self.ring().storage_order(row, &mut stored);
             Ok(Arc::new(stored))
         };
         Ok(AdicPoly { rows: rows.iter().map(stored).collect::<Result<_, _>>()? })
@@ -74,7 +73,7 @@ impl AdicRing {
 
     /// The zero polynomial modulo p^`rows`.
     pub fn zero(&self, rows: usize) -> AdicPoly {
-        let row = Arc::new(vec![self.half(); self.ring.degree()]);
+        let row = Arc::new(vec![self.half(); self.ring().degree()]);
         AdicPoly { rows: std::iter::repeat_n(row, rows).collect() }
     }
 
@@ -88,8 +87,8 @@ impl AdicRing {
         let mut out = self.zero(rows);
         let digits: Zeroizing<Vec<u32>> =
             Zeroizing::new(natural.iter().map(|x| (x + half) as u32).collect());
-        let mut stored = vec![0u32; self.ring.degree()];
-        self.ring.storage_order(&digits, &mut stored);
+        let mut stored = vec![0u32; self.ring().degree()];
+        self.ring().storage_order(&digits, &mut stored);
         out.rows[0] = Arc::new(stored);
         out
     }
@@ -194,14 +193,14 @@ impl AdicRing {
 
     /// The centered coefficients modulo 2, in natural order.
     pub fn parities(&self, x: &AdicPoly) -> Vec<u64> {
-        let mut stored = Zeroizing::new(vec![0u64; self.ring.degree()]);
+        let mut stored = Zeroizing::new(vec![0u64; self.ring().degree()]);
         for row in &x.rows {
             stored
                 .iter_mut()
                 .zip(&row[..])
                 .for_each(|(s, &d)| *s ^= u64::from((d ^ self.half()) & 1));
         }
-        self.ring.natural_order(&stored)
+        self.ring().natural_order(&stored)
     }
 
     /// The centered coefficients in natural order, rounded to doubles, divided by a power of 2 of
@@ -211,13 +210,13 @@ impl AdicRing {
         let top = x.rows.iter().rposition(|row| row.iter().any(|&d| d != half)).unwrap_or(0);
         let lowest = top.saturating_sub(3);
         let p = self.prime() as f64;
-        let mut stored = vec![0f64; self.ring.degree()];
+        let mut stored = vec![0f64; self.ring().degree()];
         for row in x.rows[lowest..=top].iter().rev() {
             stored
                 .iter_mut()
                 .zip(&row[..])
                 .for_each(|(s, &d)| *s = *s * p + (f64::from(d) - f64::from(half)));
         }
-        (self.ring.natural_order(&stored), lowest as f64 * p.log2())
+        (self.ring().natural_order(&stored), lowest as f64 * p.log2())
     }
 }

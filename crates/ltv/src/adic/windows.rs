@@ -72,7 +72,8 @@ impl AdicRing {
             };
             (0..count).map(digit).collect()
         };
-        let columns: Vec<Vec<u64>> = (0..self.ring.degree()).into_par_iter().map(digits).collect();
+        let columns: Vec<Vec<u64>> =
+            (0..self.ring().degree()).into_par_iter().map(digits).collect();
         (0..count).map(|t| columns.iter().map(|c| c[t]).collect()).collect()
     }
 }

@@ -1,10 +1,13 @@
 //! Polynomials modulo p^k in digits, against integers and against residues modulo a prime that the
 //! digits know nothing of.
 
-use everlevel_arith::primes;
+use std::sync::Arc;
+
+use everlevel_arith::{Backend, primes};
 use everlevel_ltv::adic::share_of_units;
 use everlevel_ltv::{AdicPoly, AdicRing};
-use everlevel_ring::{Basis, Coeff, Poly, Ring};
+use everlevel_ring::cpu::{from_limbs, limb};
+use everlevel_ring::{Basis, Coeff, Cpu, Poly, Ring};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -12,7 +15,7 @@ const INDICES: [u64; 5] = [32, 256, 3 * 5 * 7, 45, 8 * 15];
 
 fn ring(index: u64, block: usize) -> AdicRing {
     let p = primes::primes_congruent_one(Ring::prime_step(index).unwrap(), 1 << 31).next().unwrap();
-    AdicRing::new(index, p as u32, block, 8).unwrap()
+    AdicRing::new(index, p as u32, block, 8, Backend::detect()).unwrap()
 }
 
 /// Random digits, with runs of the extreme ones.
@@ -34,8 +37,8 @@ fn random(ring: &AdicRing, rows: usize, rng: &mut ChaCha20Rng) -> AdicPoly {
 }
 
 /// The coefficients, in natural order, as residues modulo `other`.
-fn residues(ring: &AdicRing, x: &AdicPoly, other: &Ring) -> Poly<Coeff> {
-    let (q, h) = (other.modulus(0), ring.prime() / 2);
+fn residues(ring: &AdicRing, x: &AdicPoly, other: &Cpu) -> Poly<Coeff> {
+    let (q, h) = (other.ring().modulus(0), ring.prime() / 2);
     let mut limb = other.zero_limb();
     for row in x.digits().collect::<Vec<_>>().into_iter().rev() {
         limb.iter_mut().zip(row).for_each(|(r, &d)| {
@@ -43,12 +46,12 @@ fn residues(ring: &AdicRing, x: &AdicPoly, other: &Ring) -> Poly<Coeff> {
                 q.add(q.mul(*r, q.reduce_u64(ring.prime())), q.reduce_i64(i64::from(d) - h as i64));
         });
     }
-    Poly::from_limbs(Basis::of([0]), vec![limb])
+    from_limbs(other, Basis::of([0]), vec![limb])
 }
 
-fn other(index: u64) -> Ring {
+fn other(index: u64) -> Cpu {
     let q = primes::primes_congruent_one(Ring::prime_step(index).unwrap(), 1 << 45).next().unwrap();
-    Ring::new(index, &[q]).unwrap()
+    Cpu::new(Arc::new(Ring::new(index, &[q]).unwrap()), Backend::detect()).unwrap()
 }
 
 #[test]
@@ -64,8 +67,8 @@ fn products_are_exact() {
             expected.mul_assign(&q, &residues(&adic, &b, &q).into_eval(&q));
             let found = residues(&adic, &product, &q).into_eval(&q);
             assert_eq!(
-                found.limb(0)[..],
-                expected.limb(0)[..],
+                limb(&found, 0)[..],
+                limb(&expected, 0)[..],
                 "index {index}, blocks of {block}, {left} by {right} rows"
             );
             // Modulo less.
@@ -159,9 +162,9 @@ fn inverses_are_found_where_there_are_any() {
 #[test]
 fn bad_parameters_are_refused() {
     for (prime, block) in [(97, 0), (97, 17), (13, 2)] {
-        assert!(AdicRing::new(32, prime, block, 1).is_err());
+        assert!(AdicRing::new(32, prime, block, 1, Backend::Portable).is_err());
     }
-    assert!(AdicRing::new(32, 101, 2, 1).is_err());
+    assert!(AdicRing::new(32, 101, 2, 1, Backend::Portable).is_err());
 }
 
 #[test]
@@ -169,7 +172,7 @@ fn invertible_polynomials_are_as_many_as_the_formula_says() {
     // p = 1 modulo m: 64 evaluations modulo a prime so small that about half of all polynomials
     // have a zero among them.
     let (index, p) = (128, 257);
-    let ring = AdicRing::new(index, p, 1, 1).unwrap();
+    let ring = AdicRing::new(index, p, 1, 1, Backend::detect()).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(11);
     let draws = 4000;
     let units = (0..draws)

@@ -6,7 +6,7 @@ use everlevel_ltv::original::OriginalLtv;
 use everlevel_ltv::{
     Gadget, KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
-use everlevel_ring::{GaloisElement, PlaintextRing, SlotShape};
+use everlevel_ring::{Backend, GaloisElement, PlaintextRing, SlotShape};
 use everlevel_scheme::{
     Arithmetic, Automorphisms, DiagonalValues, Level, LinearMaps, NextUse, OptIn, PlainModulus,
     Scheme, SchemeError,
@@ -328,7 +328,7 @@ fn the_original_scheme_multiplies_with_a_key_for_each_level() {
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let keys = OriginalLtv::generate(255, &[49, 36, 23], &mut rng).unwrap();
     let shape = SlotShape::new(255, 2, 1).unwrap();
-    let plain = PlaintextRing::new(shape).unwrap();
+    let plain = PlaintextRing::new(shape, Backend::detect()).unwrap();
     for _ in 0..10 {
         let m: Vec<Vec<u64>> =
             (0..4).map(|_| (0..128).map(|_| rng.next_u64() & 1).collect()).collect();

@@ -1,7 +1,7 @@
 //! Slots of rings with axes, of odd index or 2^k times an odd number, against evaluation at roots
 //! of unity by the definition.
 
-use everlevel_ring::{GaloisElement, GaloisRing, PlaintextRing, RingError, SlotShape};
+use everlevel_ring::{Backend, GaloisElement, GaloisRing, PlaintextRing, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -51,7 +51,7 @@ fn rings() -> impl Iterator<Item = (PlaintextRing, u32, Facts)> {
         let (index, p, exponents, ..) = facts;
         exponents.iter().map(move |&e| {
             let shape = SlotShape::new(index, p, exponents[exponents.len() - 1]).unwrap();
-            (PlaintextRing::new(shape).unwrap(), e, facts)
+            (PlaintextRing::new(shape, Backend::detect()).unwrap(), e, facts)
         })
     })
 }
@@ -333,7 +333,7 @@ fn rings_for_bootstrapping_have_their_slots() {
                 .enumerate()
                 .all(|(i, dimension)| dimension.good == (good || i + 1 < sizes.len()))
         );
-        let plain = PlaintextRing::new(shape).unwrap();
+        let plain = PlaintextRing::new(shape, Backend::detect()).unwrap();
         let thin = random(&mut rng, plain.shape().slots(), plain.modulus(2).value());
         let coefficients = plain.encode(&thin, 2).unwrap();
         assert_eq!(plain.decode(&coefficients, 2).unwrap(), thin);
@@ -361,7 +361,7 @@ fn what_does_not_fit_is_refused() {
     for index in [0, 1, 2, 16, 30, 3 << 13, (1 << 18) + 1] {
         assert_eq!(SlotShape::new(index, 7, 1), Err(RingError::UnsupportedIndex { index }));
     }
-    let odd = PlaintextRing::new(SlotShape::new(85, 2, 3).unwrap()).unwrap();
+    let odd = PlaintextRing::new(SlotShape::new(85, 2, 3).unwrap(), Backend::detect()).unwrap();
     assert!(matches!(odd.encode_base(&[0; 4], 1), Err(RingError::WrongFamily { .. })));
     assert!(matches!(odd.decode_base(&[0; 64], 1), Err(RingError::WrongFamily { .. })));
     assert!(matches!(odd.encode_periodic(&[0; 2], 1, 1), Err(RingError::WrongFamily { .. })));
@@ -379,7 +379,8 @@ fn what_does_not_fit_is_refused() {
         odd.decode_last(&[0; 16], 4),
         Err(RingError::UnknownExponent { exponent: 4, highest: 3 })
     );
-    let power_of_two = PlaintextRing::new(SlotShape::new(512, 257, 2).unwrap()).unwrap();
+    let power_of_two =
+        PlaintextRing::new(SlotShape::new(512, 257, 2).unwrap(), Backend::detect()).unwrap();
     assert!(matches!(power_of_two.encode_last(&[0], 1), Err(RingError::WrongFamily { .. })));
     assert!(matches!(power_of_two.embed_last(&[0], 1), Err(RingError::WrongFamily { .. })));
     assert!(power_of_two.shape().axes().is_none());

@@ -1,18 +1,26 @@
 //! Conversions, automorphisms and slots against plain integer arithmetic.
 
-use everlevel_ring::convert::{CenteredLift, RoundingScale, divide_round};
+use std::sync::Arc;
+
+use everlevel_arith::Backend;
+use everlevel_ring::cpu::{limb, limbs};
 use everlevel_ring::{
-    Basis, Coeff, GaloisElement, Poly, PrimePower, Ring, RingError, SlotShape, sample,
+    Basis, Coeff, Cpu, Eval, GaloisElement, Poly, PrimePower, Ring, RingError, RoundingScale,
+    SlotShape, sample,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
 const INDEX: u64 = 64;
 
-fn ring() -> Ring {
+fn over(index: u64, primes: &[u64]) -> Cpu {
+    Cpu::new(Arc::new(Ring::new(index, primes).unwrap()), Backend::detect()).unwrap()
+}
+
+fn five_primes() -> Cpu {
     let primes: Vec<u64> =
         everlevel_arith::primes::primes_congruent_one(INDEX, 1 << 30).take(5).collect();
-    Ring::new(INDEX, &primes).unwrap()
+    over(INDEX, &primes)
 }
 
 fn rng(seed: u8) -> ChaCha20Rng {
@@ -30,7 +38,7 @@ fn integers(ring: &Ring, poly: Poly<Coeff>) -> Vec<i128> {
     let stored: Vec<i128> = (0..ring.degree())
         .map(|k| {
             let (mut value, mut weight) = (0i128, 1i128);
-            for (i, limb) in poly.iter() {
+            for (i, limb) in basis.iter().zip(limbs(&poly)) {
                 let q = ring.modulus(i);
                 let digit = q.mul(
                     q.sub(limb[k], q.reduce_i128(value)),
@@ -47,13 +55,14 @@ fn integers(ring: &Ring, poly: Poly<Coeff>) -> Vec<i128> {
 
 #[test]
 fn products_are_negacyclic() {
-    let ring = ring();
+    let cpu = five_primes();
+    let ring = cpu.ring();
     let n = ring.degree();
     let mut rng = rng(1);
     let (a, b) = (random(&mut rng, n, 1000), random(&mut rng, n, 1000));
     let basis = Basis::of([0, 2]);
-    let poly = |x: &[i64]| Poly::<Coeff>::from_signed(&ring, basis, x).into_eval(&ring);
-    let product = integers(&ring, poly(&a).mul(&ring, &poly(&b)).into_coeff(&ring));
+    let poly = |x: &[i64]| Poly::<Coeff>::from_signed(&cpu, basis, x).into_eval(&cpu);
+    let product = integers(ring, poly(&a).mul(&cpu, &poly(&b)).into_coeff(&cpu));
     let mut want = vec![0i128; n];
     for i in 0..n {
         for j in 0..n {
@@ -69,17 +78,18 @@ fn products_with_monomials_move_coefficients() {
     let primes: Vec<u64> =
         everlevel_arith::primes::primes_congruent_one(1024, 1 << 50).take(2).collect();
     for index in [INDEX, 1024] {
-        let ring = Ring::new(index, &primes).unwrap();
+        let cpu = over(index, &primes);
+        let ring = cpu.ring();
         let n = ring.degree();
         let a = random(&mut rng(6), n, 1 << 40);
         let basis = Basis::of([0, 1]);
         for k in
             [0, 1, -1, 2, 24, -48, n as i64 / 2, n as i64, -(n as i64), 3 * n as i64 + 5, i64::MIN]
         {
-            let product = Poly::<Coeff>::from_signed(&ring, basis, &a)
-                .into_eval(&ring)
-                .mul(&ring, &Poly::monomial(&ring, basis, k));
-            let got = integers(&ring, product.into_coeff(&ring));
+            let product = Poly::<Coeff>::from_signed(&cpu, basis, &a)
+                .into_eval(&cpu)
+                .mul(&cpu, &Poly::monomial(&cpu, basis, k));
+            let got = integers(ring, product.into_coeff(&cpu));
             for (c, &x) in a.iter().enumerate() {
                 let target = (c as i64 + k.rem_euclid(2 * n as i64)) as usize % (2 * n);
                 assert_eq!(
@@ -93,8 +103,9 @@ fn products_with_monomials_move_coefficients() {
 }
 
 /// The exponents of the basis, by where the powers of X have their one coefficient 1.
-fn exponents(ring: &Ring) -> Vec<i64> {
-    let power = |k| integers(ring, Poly::monomial(ring, Basis::of([0, 1]), k).into_coeff(ring));
+fn exponents(cpu: &Cpu) -> Vec<i64> {
+    let ring = cpu.ring();
+    let power = |k| integers(ring, Poly::monomial(cpu, Basis::of([0, 1]), k).into_coeff(cpu));
     let powers: Vec<Vec<i128>> = (0..ring.index() as i64).map(power).collect();
     let unit = |c: usize| (0..ring.degree()).map(move |i| i128::from(i == c));
     let exponent = |c| powers.iter().position(|power| power.iter().copied().eq(unit(c)));
@@ -112,13 +123,13 @@ fn products_with_monomials_add_up_as_many_coefficients_as_the_ring_says() {
         )
         .take(2)
         .collect();
-        let ring = Ring::new(index, &primes).unwrap();
+        let cpu = over(index, &primes);
+        let ring = cpu.ring();
         assert_eq!(ring.overlap(), overlap);
-        let power =
-            |k| integers(&ring, Poly::monomial(&ring, Basis::of([0, 1]), k).into_coeff(&ring));
+        let power = |k| integers(ring, Poly::monomial(&cpu, Basis::of([0, 1]), k).into_coeff(&cpu));
         let powers: Vec<Vec<i128>> = (0..index as i64).map(power).collect();
         assert!(powers.iter().flatten().all(|x| x.abs() <= 1));
-        let exponents = exponents(&ring);
+        let exponents = exponents(&cpu);
         let terms = |k: usize, i: usize| {
             exponents.iter().filter(|e| powers[(k + **e as usize) % index as usize][i] != 0).count()
         };
@@ -140,39 +151,41 @@ fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
         )
         .take(2)
         .collect();
-        let ring = Ring::new(index, &primes).unwrap();
+        let cpu = over(index, &primes);
+        let ring = cpu.ring();
         let (n, basis) = (ring.degree(), Basis::of([0, 1]));
         assert_eq!(Ring::degree_of(index).unwrap(), n);
         let a = random(&mut rng(2), n, 1 << 20);
-        let poly = Poly::<Coeff>::from_signed(&ring, basis, &a).into_eval(&ring);
-        let exponents = exponents(&ring);
+        let poly = Poly::<Coeff>::from_signed(&cpu, basis, &a).into_eval(&cpu);
+        let exponents = exponents(&cpu);
         for g in (1..index).filter_map(|g| GaloisElement::new(index, g).ok()) {
-            let mut want = Poly::zero(&ring, basis);
+            let mut want: Poly<Eval> = Poly::zero(&cpu, basis);
             for (&x, &e) in a.iter().zip(&exponents) {
                 want.scale_add_assign(
-                    &ring,
-                    &Poly::monomial(&ring, basis, e * g.exponent() as i64),
-                    x.into(),
+                    &cpu,
+                    &Poly::monomial(&cpu, basis, e * g.exponent() as i64),
+                    x,
                 );
             }
-            let image = poly.galois(&ring, g);
+            let image = poly.galois(&cpu, g);
             assert_eq!(
-                image.limbs()[1][..],
-                want.limbs()[1][..],
+                limbs(&image)[1][..],
+                limbs(&want)[1][..],
                 "index {index}, X^{}",
                 g.exponent()
             );
-            assert_eq!(image.galois(&ring, g.inverse(&ring)).limbs()[0][..], poly.limbs()[0][..]);
+            let back = image.galois(&cpu, g.inverse(ring));
+            assert_eq!(limbs(&back)[0][..], limbs(&poly)[0][..]);
             // Piece by piece as well as at once.
-            let (from, mut to) = (&poly.limbs()[1], vec![u64::MAX; n]);
+            let (from, mut to) = (&limbs(&poly)[1], vec![u64::MAX; n]);
             for start in (0..n).step_by(5) {
                 for (target, source) in
-                    g.evaluation_shift(&ring).pieces_of(start..(start + 5).min(n))
+                    g.evaluation_shift(ring).pieces_of(start..(start + 5).min(n))
                 {
                     to[target].copy_from_slice(&from[source]);
                 }
             }
-            assert_eq!(to[..], want.limbs()[1][..]);
+            assert_eq!(to[..], limbs(&want)[1][..]);
             // Values that are the same along the first axes, or that repeat along a row.
             let counts = match ring.axes() {
                 None => vec![1, 4, n / 2],
@@ -180,7 +193,7 @@ fn automorphisms_agree_with_what_they_do_to_powers_of_x() {
                     .map(|i| axes.all()[i..].iter().map(|axis| axis.degree).product())
                     .collect(),
             };
-            let shift = g.evaluation_shift(&ring);
+            let shift = g.evaluation_shift(ring);
             for count in counts {
                 let some: Vec<u64> = (0..count as u64).collect();
                 shift.apply(&mut to, &some.repeat(n / count));
@@ -214,7 +227,8 @@ fn coefficients_are_not_much_larger_than_the_norm() {
 
 #[test]
 fn lifts_are_exact_and_centered() {
-    let ring = ring();
+    let cpu = five_primes();
+    let ring = cpu.ring();
     let mut rng = rng(3);
     let small = Basis::of([0, 1]);
     // up to half the modulus of about 2^60, both ends included
@@ -222,12 +236,9 @@ fn lifts_are_exact_and_centered() {
     let mut a = random(&mut rng, ring.degree(), half);
     a[0] = half;
     a[1] = -half;
-    let poly = Poly::<Coeff>::from_signed(&ring, small, &a);
-    let lift = CenteredLift::from_coeff(&ring, small, poly.into_limbs(), |_| 1);
+    let poly = Poly::<Coeff>::from_signed(&cpu, small, &a);
     let q = ring.modulus(4);
-    let mut out = vec![0; ring.degree()];
-    lift.reduce(&ring, PrimePower::new(q.value(), 1).unwrap(), 7, &mut out);
-    let natural = ring.natural_order(&out);
+    let natural = cpu.reduce(poly.clone(), PrimePower::new(q.value(), 1).unwrap(), 7);
     for (k, (&x, &got)) in a.iter().zip(&natural).enumerate() {
         let exact = q.mul(7, q.reduce_i64(x));
         // within rounding of half the modulus the lift may choose the other representative
@@ -237,26 +248,25 @@ fn lifts_are_exact_and_centered() {
     }
     // a modulus that the kernels are too narrow for
     let t = PrimePower::new(3, 39).unwrap();
-    lift.reduce(&ring, t, 7, &mut out);
-    for (&x, &got) in a.iter().zip(&ring.natural_order(&out)).skip(2) {
+    for (&x, &got) in a.iter().zip(&cpu.reduce(poly, t, 7)).skip(2) {
         assert_eq!(got, t.mul(7, t.reduce_i64(x)));
     }
 }
 
 #[test]
 fn division_rounds_as_integers_do() {
-    let ring = ring();
+    let cpu = five_primes();
+    let ring = cpu.ring();
     let mut rng = rng(4);
     let source = Basis::of([0, 1, 3]);
     let target = Basis::of([0, 2]);
     let dropped: i128 = [1, 3].iter().map(|&i| ring.modulus(i).value() as i128).product();
     let added = ring.modulus(2).value() as i128;
     let a = random(&mut rng, ring.degree(), 1 << 62);
-    let x = Poly::<Coeff>::from_signed(&ring, source, &a).into_eval(&ring);
+    let x = Poly::<Coeff>::from_signed(&cpu, source, &a).into_eval(&cpu);
 
     // plain: round(A x / D)
-    let plain =
-        integers(&ring, divide_round(&ring, &x, target, RoundingScale::PLAIN).into_coeff(&ring));
+    let plain = integers(ring, x.divided(&cpu, target, RoundingScale::PLAIN).into_coeff(&cpu));
     for (&x, &got) in a.iter().zip(&plain) {
         let scaled = x as i128 * added;
         assert!((scaled - got * dropped).abs() <= dropped / 2 + 1);
@@ -264,8 +274,8 @@ fn division_rounds_as_integers_do() {
     // BGV: the error is a multiple of t, and at most t/2
     let t = 257i128;
     let bgv = integers(
-        &ring,
-        divide_round(&ring, &x, target, RoundingScale::plain_multiple(t as u64)).into_coeff(&ring),
+        ring,
+        x.divided(&cpu, target, RoundingScale::plain_multiple(t as u64)).into_coeff(&cpu),
     );
     for (&x, &got) in a.iter().zip(&bgv) {
         let error = x as i128 * added - got * dropped;
@@ -274,8 +284,8 @@ fn division_rounds_as_integers_do() {
     }
     // of an input that was divided by t: t round(x / D)
     let times = integers(
-        &ring,
-        divide_round(&ring, &x, target, RoundingScale::times_plain(t as u64)).into_coeff(&ring),
+        ring,
+        x.divided(&cpu, target, RoundingScale::times_plain(t as u64)).into_coeff(&cpu),
     );
     for (&p, &got) in plain.iter().zip(&times) {
         assert_eq!(p * t, got);
@@ -295,11 +305,13 @@ fn bad_rings_are_refused() {
 
 #[test]
 fn seeds_expand_limb_by_limb() {
-    let ring = ring();
+    let cpu = five_primes();
+    let ring = cpu.ring();
     let seed = [9; 32];
-    let whole = sample::expand(&ring, &seed, 3, Basis::of([0, 1, 4]));
-    let part = sample::expand(&ring, &seed, 3, Basis::of([4]));
-    assert_eq!(whole.limb(4)[..], part.limb(4)[..]);
-    assert_ne!(sample::expand_limb(&ring, &seed, 2, 4)[..], part.limb(4)[..]);
-    assert!(whole.iter().all(|(i, limb)| limb.iter().all(|&x| x < ring.modulus(i).value())));
+    let whole = sample::expand(&cpu, &seed, 3, Basis::of([0, 1, 4]));
+    let part = sample::expand(&cpu, &seed, 3, Basis::of([4]));
+    assert_eq!(limb(&whole, 4)[..], limb(&part, 4)[..]);
+    assert_ne!(sample::expand_limb(&cpu, &seed, 2, 4)[..], limb(&part, 4)[..]);
+    let below = |i: usize| limb(&whole, i).iter().all(|&x| x < ring.modulus(i).value());
+    assert!(whole.basis().iter().all(below));
 }

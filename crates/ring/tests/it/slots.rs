@@ -1,7 +1,7 @@
 //! Slots of plaintexts modulo p^e for odd primes of all kinds, against evaluation at roots of unity
 //! by the definition.
 
-use everlevel_ring::{GaloisElement, PlaintextRing, RingError, SlotShape};
+use everlevel_ring::{Backend, GaloisElement, PlaintextRing, RingError, SlotShape};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -27,7 +27,7 @@ fn rings() -> impl Iterator<Item = (PlaintextRing, u32, [usize; 3])> {
     RINGS.iter().flat_map(|&(index, p, exponents, facts)| {
         exponents.iter().map(move |&e| {
             let shape = SlotShape::new(index, p, exponents[exponents.len() - 1]).unwrap();
-            (PlaintextRing::new(shape).unwrap(), e, facts)
+            (PlaintextRing::new(shape, Backend::detect()).unwrap(), e, facts)
         })
     })
 }
@@ -311,7 +311,8 @@ fn base_slots_rotate_cyclically_and_thin_ones_are_fixed_by_frobenius() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let plain = PlaintextRing::new(SlotShape::new(512, 257, 2).unwrap()).unwrap();
+    let plain =
+        PlaintextRing::new(SlotShape::new(512, 257, 2).unwrap(), Backend::detect()).unwrap();
     let n = plain.degree();
     let monomial = |k: usize| -> Vec<u64> { (0..n).map(|i| (i == k) as u64).collect() };
     assert_eq!(plain.mul(&monomial(1), &monomial(1), 1), monomial(2));

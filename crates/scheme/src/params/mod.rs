@@ -6,7 +6,7 @@ mod security;
 use std::fmt;
 use std::sync::Arc;
 
-use everlevel_ring::{PlaintextRing, Ring, SlotShape};
+use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
 use crate::noise::{NoiseTracker, raise_digit_count};
@@ -31,7 +31,7 @@ pub struct Params(Arc<Inner>);
 
 struct Inner {
     spec: Arc<ParamsSpec>,
-    ring: Arc<Ring>,
+    cpu: Arc<Cpu>,
     plain: Arc<PlaintextRing>,
     chain: Arc<ModulusChain>,
     noise: NoiseTracker,
@@ -46,11 +46,24 @@ impl Params {
     /// dividing the index, a weight above the degree, too few primes of the wanted sizes, a modulus
     /// above the security bound (unless the set is an `insecure_` one and `opt_in` allows it).
     pub fn new(spec: ParamsSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
+        Self::with_backend(spec, opt_in, Backend::detect())
+    }
+
+    /// [`Params::new`] for a given instruction set instead of the one that [`Backend::detect`]
+    /// finds. Results do not depend on it.
+    ///
+    /// # Errors
+    /// As [`Params::new`]; a backend that this processor lacks.
+    pub fn with_backend(
+        spec: ParamsSpec,
+        opt_in: OptIn,
+        backend: Backend,
+    ) -> Result<Self, SchemeError> {
         spec.check()?;
         let bad = |problem: String| SchemeError::BadParams { name: spec.name.clone(), problem };
         let shape = SlotShape::new(spec.index, spec.plain_prime, spec.largest_exponent())
             .map_err(|e| bad(e.to_string()))?;
-        let plain = PlaintextRing::new(shape)?;
+        let plain = PlaintextRing::new(shape, backend)?;
         let (chain, moduli) = ModulusChain::build(&spec)?;
         let ring = Ring::new(spec.index, &moduli)?;
         let security = SecurityReport::of(&spec, &ring, &chain);
@@ -75,7 +88,8 @@ impl Params {
         let (plain, chain) = (Arc::new(plain), Arc::new(chain));
         let noise = NoiseTracker::new(spec.clone(), ring.clone(), plain.clone(), chain.clone());
         noise.check_set()?;
-        let params = Params(Arc::new(Inner { spec, ring, plain, chain, noise, security }));
+        let cpu = Arc::new(Cpu::new(ring, backend)?);
+        let params = Params(Arc::new(Inner { spec, cpu, plain, chain, noise, security }));
         if params.bootstrap_mode() == BootstrapMode::Bypass && !params.bypass_applies() {
             return Err(SchemeError::BadParams {
                 name: params.name().into(),
@@ -103,8 +117,18 @@ impl Params {
     }
 
     /// The ciphertext ring.
-    pub fn ring(&self) -> &Ring {
-        &self.0.ring
+    pub fn ring(&self) -> &Arc<Ring> {
+        self.0.cpu.ring()
+    }
+
+    /// The engine of the processor for that ring.
+    pub fn cpu(&self) -> &Cpu {
+        &self.0.cpu
+    }
+
+    /// The same, to be shared.
+    pub fn shared_cpu(&self) -> Arc<Cpu> {
+        self.0.cpu.clone()
     }
 
     /// The plaintext ring.
@@ -134,7 +158,7 @@ impl Params {
 
     /// The degree n of the ring.
     pub fn degree(&self) -> usize {
-        self.0.ring.degree()
+        self.ring().degree()
     }
 
     /// The number of slots.
@@ -204,7 +228,7 @@ impl Params {
             .chain
             .basis(Level(0))
             .iter()
-            .map(|i| self.0.ring.modulus(i).value() as i128)
+            .map(|i| self.ring().modulus(i).value() as i128)
             .product()
     }
 

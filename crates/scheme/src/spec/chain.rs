@@ -6,8 +6,7 @@
 //! size without more limbs than words alone would need. Why this and not one prime a level:
 //! docs/adr/0002.
 
-use everlevel_arith::primes;
-use everlevel_ring::{Basis, Ring};
+use everlevel_ring::{Basis, Gadget, Modulus, Ring, primes};
 
 use super::form::Form;
 use super::level::Level;
@@ -17,46 +16,20 @@ use crate::error::SchemeError;
 /// Levels closer than this are merged into the one with fewer limbs, then cheaper key switches.
 const MERGE_BITS: f64 = 1.0;
 
-/// How polynomials are decomposed for key switching: digits of as many primes as there are special
-/// ones.
-///
-/// A level that has lost its upper words leaves their primes free, and the modulus that security
-/// was counted for has room for them: they become special primes there. With a larger P digits are
-/// larger and fewer, so a key switch in the middle of the chain costs a third of what it would
-/// with the top level's two special primes (docs/adr/0008).
-#[derive(Clone, Debug)]
-pub struct Gadget {
-    special: Basis,
-    groups: Vec<Basis>,
-    /// Of a ciphertext: how many polynomials a key switch divides by P.
-    components: usize,
-}
-
-impl Gadget {
-    /// The special primes, whose product is P.
-    pub fn special(&self) -> Basis {
-        self.special
-    }
-
-    /// The digits that `basis` touches, as (position among the groups, primes of the group that are
-    /// in the basis).
-    pub fn digits(&self, basis: Basis) -> impl Iterator<Item = (usize, Basis)> + '_ {
-        self.groups
-            .iter()
-            .enumerate()
-            .map(move |(i, g)| (i, g.intersection(basis)))
-            .filter(|(_, g)| !g.is_empty())
-    }
-
-    /// Transforms of one key switch at `basis`, roughly: digits over all primes, and the division
-    /// by P.
-    fn cost(&self, basis: Basis) -> usize {
-        let (k, special) = (basis.len(), self.special.len());
-        (self.digits(basis).count() + self.components) * (k + special)
-    }
+/// Transforms of one key switch of polynomials over `basis`, roughly: digits over all primes, and
+/// the division of so many components by P.
+fn switch_cost(gadget: &Gadget, basis: Basis, components: usize) -> usize {
+    let (k, special) = (basis.len(), gadget.special().len());
+    (gadget.digits(basis).count() + components) * (k + special)
 }
 
 /// A gadget of a parameter set, by its position among [`ModulusChain::gadgets`].
+///
+/// Digits have as many primes as there are special ones. A level that has lost its upper words
+/// leaves their primes free, and the modulus that security was counted for has room for them: they
+/// become special primes there. With a larger P digits are larger and fewer, so a key switch in the
+/// middle of the chain costs a third of what it would with the top level's two special primes
+/// (docs/adr/0008).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GadgetId(pub usize);
 
@@ -65,6 +38,8 @@ pub struct GadgetId(pub usize);
 pub struct ModulusChain {
     entries: Vec<(f64, Basis, GadgetId)>,
     gadgets: Vec<Gadget>,
+    /// Of a ciphertext: how many polynomials a key switch divides by P.
+    components: usize,
     encapsulation: Gadget,
     /// All primes that keys are made for, and of each level those that hold its products over q
     /// (none unless the set has BFV products).
@@ -116,13 +91,17 @@ impl ModulusChain {
         let fine_at = b + w;
         let special_at = fine_at + f;
         let gadgets = gadgets(spec, b, w, f);
+        let components = spec.family.components();
         // The cheapest gadget whose special primes are free; every one would be correct.
         let choose = |basis: Basis| -> GadgetId {
             let free = gadgets
                 .iter()
                 .enumerate()
-                .filter(|(_, g)| g.special.intersection(basis).is_empty());
-            GadgetId(free.min_by_key(|(i, g)| (g.cost(basis), *i)).map_or(0, |(i, _)| i))
+                .filter(|(_, g)| g.special().intersection(basis).is_empty());
+            GadgetId(
+                free.min_by_key(|(i, g)| (switch_cost(g, basis, components), *i))
+                    .map_or(0, |(i, _)| i),
+            )
         };
 
         let log = |q: u64| (q as f64).log2();
@@ -137,7 +116,9 @@ impl ModulusChain {
                     .push((bits, Basis::of((0..b + used).chain(chosen.map(|i| fine_at + i)))));
             }
         }
-        let cost = |basis: Basis| (basis.len(), gadgets[choose(basis).0].cost(basis), basis);
+        let cost = |basis: Basis| {
+            (basis.len(), switch_cost(&gadgets[choose(basis).0], basis, components), basis)
+        };
         candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
         let all = Basis::of(0..special_at);
         let mut entries: Vec<(f64, Basis)> = Vec::new();
@@ -163,12 +144,9 @@ impl ModulusChain {
             entries.into_iter().map(|(bits, basis)| (bits, basis, choose(basis))).collect();
         // The primes of q0, each by itself, over the first special prime.
         let groups = (0..b).map(|i| Basis::of([i])).collect();
-        let encapsulation = Gadget {
-            special: Basis::of([special_at]),
-            groups,
-            components: spec.family.components(),
-        };
-        Ok((ModulusChain { entries, gadgets, encapsulation, keyed, auxiliary }, moduli))
+        let encapsulation = Gadget::new(Basis::of([special_at]), groups);
+        let chain = ModulusChain { entries, gadgets, components, encapsulation, keyed, auxiliary };
+        Ok((chain, moduli))
     }
 
     /// The highest level.
@@ -193,7 +171,7 @@ impl ModulusChain {
 
     /// The special primes of the top level.
     pub fn special(&self) -> Basis {
-        self.gadgets[0].special
+        self.gadgets[0].special()
     }
 
     /// All gadgets, that of the top level first.
@@ -213,7 +191,7 @@ impl ModulusChain {
 
     /// Roughly the transforms of one key switch at a level.
     pub fn switch_cost(&self, level: Level) -> usize {
-        self.gadget(level).cost(self.basis(level))
+        switch_cost(self.gadget(level), self.basis(level), self.components)
     }
 
     /// The gadget of the encapsulation key.
@@ -234,7 +212,7 @@ impl ModulusChain {
 
     /// The primes of `level` and the special primes of its gadget.
     pub fn extended(&self, level: Level) -> Basis {
-        self.basis(level).union(self.gadget(level).special)
+        self.basis(level).union(self.gadget(level).special())
     }
 }
 
@@ -257,7 +235,7 @@ fn gadgets(spec: &ParamsSpec, b: usize, w: usize, f: usize) -> Vec<Gadget> {
             // fine prime.
             let row: Vec<usize> = (0..b + w - borrowed).chain(b + w..special_at).collect();
             let groups = row.chunks(size).map(|group| Basis::of(group.iter().copied())).collect();
-            Gadget { special, groups, components: spec.family.components() }
+            Gadget::new(special, groups)
         })
         .collect()
 }
@@ -312,7 +290,7 @@ fn base_pair(spec: &ParamsSpec, transform_step: u64) -> Result<Vec<u64>, SchemeE
     };
     let (m, p) = (transform_step as u128, spec.plain_prime as u128);
     let step = transform_step.checked_mul(spec.plain_prime).ok_or_else(none)? as u128;
-    let modulus = everlevel_arith::Modulus::new(spec.plain_prime).map_err(|_| none())?;
+    let modulus = Modulus::new(spec.plain_prime).map_err(|_| none())?;
     let m_inverse = modulus.inv(modulus.reduce_u64(transform_step)).ok_or_else(none)? as u128;
     let limit = 1u128 << spec.base_bits;
     let half = spec.base_bits / 2;

@@ -9,7 +9,7 @@ pub(crate) mod ntru_sets;
 pub(crate) mod params;
 pub(crate) mod sets;
 
-pub use chain::{Gadget, GadgetId, ModulusChain};
+pub use chain::{GadgetId, ModulusChain};
 pub use form::Form;
 pub use level::Level;
 pub use next_use::NextUse;

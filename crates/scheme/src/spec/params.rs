@@ -1,6 +1,6 @@
 //! Parameters as plain data: what a JSON file holds.
 
-use everlevel_arith::Axes;
+use everlevel_ring::{Axes, primes};
 use serde::{Deserialize, Serialize};
 
 use super::form::Form;
@@ -224,7 +224,7 @@ impl ParamsSpec {
             ));
         };
         if self.plain_prime >> 50 != 0
-            || !everlevel_arith::primes::is_prime(self.plain_prime)
+            || !primes::is_prime(self.plain_prime)
             || self.index.is_multiple_of(self.plain_prime)
         {
             return bad(format!(

@@ -10,7 +10,6 @@ mod small;
 pub(crate) mod sweep;
 
 use super::scalar::Scalar;
-use crate::arch::residues::Residues;
 #[cfg(target_arch = "x86_64")]
 use crate::arch::{avx2::Avx2, avx512::Avx512, lanes::Lanes};
 use crate::axes::Axes;
@@ -22,7 +21,6 @@ use crate::memory::CacheLine;
 use crate::modulus::Modulus;
 use crate::primes;
 use std::cell::RefCell;
-use std::sync::OnceLock;
 use sweep::Plan;
 
 /// The transform of Z\[X\]/Φ_m(X), m no power of two, modulo one prime, in the orders of
@@ -36,11 +34,16 @@ pub struct TensorTable {
     modulus: Modulus,
     axes: Axes,
     root: u64,
-    portable: OnceLock<Plan<Scalar>>,
+    plan: Plans,
+}
+
+/// The tables for the backend that does the work, which the processor was found to have.
+enum Plans {
+    Portable(Plan<Scalar>),
     #[cfg(target_arch = "x86_64")]
-    avx2: OnceLock<Plan<<Avx2 as Lanes>::Transform>>,
+    Avx2(Plan<<Avx2 as Lanes>::Transform>),
     #[cfg(target_arch = "x86_64")]
-    avx512: OnceLock<Plan<<Avx512 as Lanes>::Transform>>,
+    Avx512(Plan<<Avx512 as Lanes>::Transform>),
 }
 
 thread_local! {
@@ -53,26 +56,30 @@ impl TensorTable {
     ///
     /// # Errors
     /// [`ArithError::NoGroupRoot`] unless q is a prime that is 1 modulo [`Axes::transform_order`]
-    /// and `root` is a primitive m-th root of unity.
-    pub fn new(modulus: Modulus, axes: &Axes, root: u64) -> Result<Self, ArithError> {
+    /// and `root` is a primitive m-th root of unity; [`ArithError::MissingBackend`].
+    pub fn new(
+        modulus: Modulus,
+        axes: &Axes,
+        root: u64,
+        backend: Backend,
+    ) -> Result<Self, ArithError> {
+        backend.check()?;
         let (q, order) = (modulus.value(), axes.transform_order());
         let primitive = modulus.pow(root, axes.index()) == 1
             && axes.all().iter().all(|a| modulus.pow(root, axes.index() / a.prime) != 1);
         if q % order != 1 || !primes::is_prime(q) || root >= q || !primitive {
             return Err(ArithError::NoGroupRoot { modulus: q, order });
         }
-        let table = TensorTable {
-            modulus,
-            axes: axes.clone(),
-            root,
-            portable: OnceLock::new(),
+        let plan = match backend {
+            Backend::Portable => Plans::Portable(Plan::new(modulus, root, axes)),
             #[cfg(target_arch = "x86_64")]
-            avx2: OnceLock::new(),
+            Backend::Avx2 => Plans::Avx2(Plan::new(modulus, root, axes)),
             #[cfg(target_arch = "x86_64")]
-            avx512: OnceLock::new(),
+            Backend::Avx512 => Plans::Avx512(Plan::new(modulus, root, axes)),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => unreachable!("just checked"),
         };
-        table.prepare(Backend::active());
-        Ok(table)
+        Ok(TensorTable { modulus, axes: axes.clone(), root, plan })
     }
 
     /// The modulus q.
@@ -90,84 +97,38 @@ impl TensorTable {
         self.root
     }
 
-    /// From coefficients (any words below 4q) to values (below q), in place, with the active
-    /// backend.
+    /// From coefficients (any words below 4q) to values (below q), in place.
     ///
     /// # Panics
     /// If the slice does not have φ(m) words.
     pub fn forward(&self, a: &mut [u64]) {
-        self.forward_with(Backend::active(), a);
+        debug_assert!(a.iter().all(|&x| x < 4 * self.modulus.value()));
+        self.apply(a, 0);
     }
 
-    /// From values (below q) to coefficients (below q), in place, with the active backend.
+    /// From values (below q) to coefficients (below q), in place.
     ///
     /// # Panics
     /// If the slice does not have φ(m) words.
     pub fn inverse(&self, a: &mut [u64]) {
-        self.inverse_with(Backend::active(), a);
-    }
-
-    /// [`forward`](Self::forward) on a given backend.
-    ///
-    /// # Panics
-    /// If the slice does not have φ(m) words, or the processor lacks the backend.
-    pub fn forward_with(&self, backend: Backend, a: &mut [u64]) {
-        debug_assert!(a.iter().all(|&x| x < 4 * self.modulus.value()));
-        self.apply(backend, a, 0);
-    }
-
-    /// [`inverse`](Self::inverse) on a given backend.
-    ///
-    /// # Panics
-    /// If the slice does not have φ(m) words, or the processor lacks the backend.
-    pub fn inverse_with(&self, backend: Backend, a: &mut [u64]) {
         debug_assert!(a.iter().all(|&x| x < self.modulus.value()));
-        self.apply(backend, a, 1);
+        self.apply(a, 1);
     }
 
-    /// Computes the tables of a backend now rather than at its first use.
-    fn prepare(&self, backend: Backend) {
-        match backend {
-            Backend::Portable => _ = self.plan(&self.portable),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => _ = self.plan(&self.avx2),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => _ = self.plan(&self.avx512),
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("no other backend is available"),
-        }
-    }
-
-    fn plan<'a, A: Residues>(&self, cell: &'a OnceLock<Plan<A>>) -> &'a Plan<A> {
-        cell.get_or_init(|| Plan::new(self.modulus, self.root, &self.axes))
-    }
-
-    fn apply(&self, backend: Backend, a: &mut [u64], direction: usize) {
+    fn apply(&self, a: &mut [u64], direction: usize) {
         assert_eq!(a.len(), self.axes.degree(), "one word for each unit");
-        assert!(backend.is_available(), "this processor does not have the backend {backend}");
-        match backend {
-            Backend::Portable => {
-                let plan = self.plan(&self.portable);
-                with_scratch(plan.scratch(), |scratch| {
-                    sweep::transform(Scalar(plan.modulus()), plan, direction, scratch, a)
-                });
-            }
+        match &self.plan {
+            Plans::Portable(plan) => with_scratch(plan.scratch(), |scratch| {
+                sweep::transform(Scalar(plan.modulus()), plan, direction, scratch, a)
+            }),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx2 => {
-                let plan = self.plan(&self.avx2);
-                with_scratch(plan.scratch(), |scratch| {
-                    compiled::avx2::tensor(plan, direction, scratch, a)
-                });
-            }
+            Plans::Avx2(plan) => with_scratch(plan.scratch(), |scratch| {
+                compiled::avx2::tensor(plan, direction, scratch, a)
+            }),
             #[cfg(target_arch = "x86_64")]
-            Backend::Avx512 => {
-                let plan = self.plan(&self.avx512);
-                with_scratch(plan.scratch(), |scratch| {
-                    compiled::avx512::tensor(plan, direction, scratch, a)
-                });
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            _ => unreachable!("no other backend is available"),
+            Plans::Avx512(plan) => with_scratch(plan.scratch(), |scratch| {
+                compiled::avx512::tensor(plan, direction, scratch, a)
+            }),
         }
     }
 }

@@ -103,6 +103,11 @@ impl fmt::Debug for Limb {
     }
 }
 
+/// The residues of a polynomial, one limb a prime in the order of its basis. Limbs are shared
+/// between copies and copied when one of them is written.
+#[derive(Clone)]
+pub struct Limbs(pub(crate) Vec<Arc<Limb>>);
+
 #[cfg(test)]
 mod tests {
     use super::*;

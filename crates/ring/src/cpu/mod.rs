@@ -1,0 +1,24 @@
+//! The engine that computes on the processor.
+//!
+//! Everything is parallel over primes, which share nothing. Where several passes go over the same
+//! words, they do so a few words at a time, so that what one pass leaves is still in a near cache
+//! for the next; whatever is consumed once is made where it is consumed and never stored.
+
+mod access;
+mod combine;
+mod convert;
+mod decompose;
+mod divide;
+mod elementwise;
+mod engine;
+pub(crate) mod limb;
+pub(crate) mod processor;
+mod read;
+mod sum;
+
+pub use access::{from_limbs, into_limbs, limb, limbs, limbs_mut};
+pub use combine::Diagonal;
+pub use decompose::Digits;
+pub use limb::{Limb, Limbs};
+pub use processor::Cpu;
+pub use read::fingerprint;

@@ -1,0 +1,116 @@
+//! How polynomials become numbers.
+
+use rayon::prelude::*;
+use zeroize::Zeroize;
+
+use super::access::{into_limbs, limbs};
+use super::convert::CenteredLift;
+use super::processor::Cpu;
+use crate::engine::Constant;
+use crate::poly::{Coeff, Poly, Representation};
+use crate::prime_power::PrimePower;
+
+/// FNV-1a over all residues: equal for equal polynomials on every machine, backend and number of
+/// threads. For comparing runs; not collision-resistant against anybody who tries.
+pub fn fingerprint<R: Representation>(polynomials: &[Poly<R>]) -> u64 {
+    let words = polynomials.iter().flat_map(limbs).flat_map(|limb| limb.iter());
+    words
+        .flat_map(|w| w.to_le_bytes())
+        .fold(0xcbf2_9ce4_8422_2325, |h, byte| (h ^ byte as u64).wrapping_mul(0x100_0000_01b3))
+}
+
+impl Cpu {
+    /// The centered coefficients in natural order, of a polynomial whose modulus is below 2^62;
+    /// modulo one prime without a branch. What it computes with is wiped.
+    pub fn centered(&self, x: &Poly<Coeff>) -> Vec<i64> {
+        let ring = &self.ring;
+        let moduli: Vec<_> = x.basis().iter().map(|i| ring.modulus(i)).collect();
+        let limbs = limbs(x);
+        let product: i128 = moduli.iter().map(|q| i128::from(q.value())).product();
+        let mixed_radix = |k: usize| {
+            let (mut value, mut weight) = (0i128, 1i128);
+            for (q, limb) in moduli.iter().zip(limbs) {
+                let digit = q.mul(
+                    q.sub(limb[k], q.reduce_i128(value)),
+                    q.inv(q.reduce_i128(weight)).unwrap_or(0),
+                );
+                value += weight * digit as i128;
+                weight *= q.value() as i128;
+            }
+            (if 2 * value > product { value - product } else { value }) as i64
+        };
+        let mut stored: Vec<i64> = match (&moduli[..], limbs) {
+            ([q], [limb]) => limb.iter().map(|&x| q.centered(x)).collect(),
+            _ => (0..ring.degree()).map(mixed_radix).collect(),
+        };
+        let natural = ring.natural_order(&stored);
+        stored.zeroize();
+        natural
+    }
+
+    /// `factor` times the centered coefficients (see [`Engine::convert`](crate::Engine::convert))
+    /// modulo p^e, canonical, in natural order. Moduli of up to 50 bits are several times faster.
+    /// What it computes with is wiped, if the polynomial is.
+    pub fn reduce(&self, x: Poly<Coeff>, t: PrimePower, factor: u64) -> Vec<u64> {
+        let mut stored = vec![0u64; self.ring.degree()];
+        let basis = x.basis();
+        CenteredLift::from_coeff(self, basis, into_limbs(x), |_| 1).reduce(
+            self,
+            t,
+            factor,
+            &mut stored,
+        );
+        let natural = self.ring.natural_order(&stored);
+        stored.zeroize();
+        natural
+    }
+
+    /// 2^width c x / Q, rounded, modulo 2^width, in natural order; Q is the modulus, and the width
+    /// is from 1 to 56. Quotients are computed to 64 bits: they are too small by less than a unit
+    /// of the last one for each prime.
+    pub fn fractions(&self, x: &Poly<Coeff>, c: Constant, width: u32) -> Vec<u64> {
+        let (ring, basis) = (&self.ring, x.basis());
+        let places: Vec<usize> = basis.iter().collect();
+        let factor = |&i: &usize| CenteredLift::term_factor(ring, basis, i, c.modulo(ring, i));
+        let factors: Vec<u64> = places.iter().map(factor).collect();
+        // x / Q modulo 1 is the sum of the y_i / q_i, in units of 2^-64.
+        let fraction = |k: usize| {
+            let terms = places.iter().zip(&factors).zip(limbs(x));
+            terms.fold(0u64, |sum, ((&i, &factor), limb)| {
+                let q = ring.modulus(i);
+                sum.wrapping_add(
+                    ((u128::from(q.mul(limb[k], factor)) << 64) / u128::from(q.value())) as u64,
+                )
+            })
+        };
+        let round = |fraction: u64| fraction.wrapping_add(1 << (63 - width)) >> (64 - width);
+        let stored: Vec<u64> =
+            (0..ring.degree()).into_par_iter().map(|k| round(fraction(k))).collect();
+        ring.natural_order(&stored)
+    }
+
+    /// The centered coefficients, rounded to doubles, in natural order.
+    pub fn to_real(&self, x: &Poly<Coeff>) -> Vec<f64> {
+        let ring = &self.ring;
+        let positions: Vec<usize> = x.basis().iter().collect();
+        let real = |k: usize| {
+            // Balanced mixed-radix digits: the leading one dominates, so floating point loses
+            // nothing that matters.
+            let mut digits: Vec<i64> = Vec::with_capacity(positions.len());
+            let (mut value, mut weight) = (0.0, 1.0);
+            for (&i, limb) in positions.iter().zip(limbs(x)) {
+                let q = ring.modulus(i);
+                let mut x = limb[k];
+                for (&d, &j) in digits.iter().zip(&positions) {
+                    x = q.mul(q.sub(x, q.reduce_i64(d)), ring.inverse(j, i));
+                }
+                let digit = q.centered(x);
+                value += digit as f64 * weight;
+                weight *= q.value() as f64;
+                digits.push(digit);
+            }
+            value
+        };
+        ring.natural_order(&(0..ring.degree()).map(real).collect::<Vec<f64>>())
+    }
+}

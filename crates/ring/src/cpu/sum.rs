@@ -1,0 +1,279 @@
+//! Sums that are made where they are consumed: prime by prime in parallel, a few words at a time.
+
+use std::ops::Range;
+
+use everlevel_arith::Modulus;
+use rayon::prelude::*;
+
+use super::access::{limb, limbs_mut};
+use super::limb::Limb;
+use super::processor::{CHUNK, Cpu, chunks};
+use crate::basis::Basis;
+use crate::engine::{Hoist, Rest, Sum};
+use crate::galois::{EvaluationShift, GaloisElement};
+use crate::poly::{Eval, Poly};
+use crate::ring::Ring;
+
+/// The same places of every limb.
+pub(super) fn within<'a>(limbs: &[&'a [u64]], places: &Range<usize>) -> Vec<&'a [u64]> {
+    limbs.iter().map(|limb| &limb[places.clone()]).collect()
+}
+
+/// Where an automorphism puts the places of a chunk, as contiguous pieces (target, source).
+fn moves(
+    shift: Option<EvaluationShift>,
+    chunk: Range<usize>,
+) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    let whole = shift.is_none().then(|| (chunk.clone(), chunk.clone()));
+    let pieces = shift.into_iter().flat_map(move |shift| shift.pieces_of(chunk.clone()));
+    whole.into_iter().chain(pieces)
+}
+
+/// What an automorphism does to a limb; none if that is nothing.
+fn shift(ring: &Ring, g: GaloisElement) -> Option<EvaluationShift> {
+    (!g.is_identity()).then(|| g.evaluation_shift(ring))
+}
+
+impl Sum<'_, Cpu> {
+    /// What the rests are multiplied by modulo the prime at `position`; none where they vanish.
+    fn rest_factor(&self, ring: &Ring, position: usize) -> Option<u64> {
+        let q = ring.modulus(position);
+        let factor = || q.mul(ring.product_mod(self.raise, q), self.factor.modulo(ring, position));
+        (!self.raise.contains(position)).then(factor)
+    }
+}
+
+impl Cpu {
+    /// Adds `factor` times the evaluations of a sum modulo prime i to `outs`, all but the
+    /// coefficients among its rests.
+    pub(super) fn add_evaluations(
+        &self,
+        sum: &Sum<'_, Cpu>,
+        i: usize,
+        factor: u64,
+        outs: &mut [Limb],
+    ) {
+        let q = self.ring.modulus(i);
+        let raise = sum.rest_factor(&self.ring, i);
+        let shift = shift(&self.ring, sum.automorphism);
+        let Some((digits, key)) = &sum.switched else {
+            let Some(raise) = raise else { return };
+            for chunk in chunks(&self.ring) {
+                for (to, from) in moves(shift, chunk) {
+                    for (out, rest) in outs.iter_mut().zip(&sum.rest) {
+                        self.add_rest(
+                            q,
+                            i,
+                            rest,
+                            q.mul(factor, raise),
+                            &mut out[to.clone()],
+                            &from,
+                        );
+                    }
+                }
+            }
+            return;
+        };
+        let key = digits.get().key_limbs(key, i);
+        let digits = digits.modulo(self, i);
+        let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+        // A polynomial times P c is one more product.
+        let wanted = sum.rest.iter().any(|rest| matches!(rest, Rest::Poly(_)));
+        let constant = raise.filter(|_| wanted).map(|c| vec![c; CHUNK.min(self.ring.degree())]);
+        for chunk in chunks(&self.ring) {
+            for (to, from) in moves(shift, chunk) {
+                let mut left = within(&digits, &from);
+                for ((out, key), rest) in outs.iter_mut().zip(&key).zip(&sum.rest) {
+                    let out = &mut out[to.clone()];
+                    let mut right = within(key, &from);
+                    if let (Rest::Poly(x), Some(constant)) = (rest, &constant) {
+                        left.push(&limb(x, i)[from.clone()]);
+                        right.push(&constant[..from.len()]);
+                    }
+                    self.kernels.inner_product_scale_add(q, out, &left, &right, factor);
+                    left.truncate(digits.len());
+                    if let (Rest::Products(_), Some(raise)) = (rest, raise) {
+                        self.add_rest(q, i, rest, q.mul(factor, raise), out, &from);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds `factor` times the places `from` of a rest modulo prime i to `out`.
+    fn add_rest(
+        &self,
+        q: Modulus,
+        i: usize,
+        rest: &Rest<'_, Cpu>,
+        factor: u64,
+        out: &mut [u64],
+        from: &Range<usize>,
+    ) {
+        match rest {
+            Rest::None | Rest::Coefficients(_) => {}
+            Rest::Poly(x) => {
+                self.kernels.scalar_mul_add_assign(q, out, &limb(x, i)[from.clone()], factor);
+            }
+            Rest::Products(pairs) => {
+                let (left, right): (Vec<&[u64]>, Vec<&[u64]>) = pairs
+                    .iter()
+                    .map(|(x, y)| (&limb(x, i)[from.clone()], &limb(y, i)[from.clone()]))
+                    .unzip();
+                self.kernels.inner_product_scale_add(q, out, &left, &right, factor);
+            }
+        }
+    }
+
+    /// Adds `factor` times the coefficients among the rests of a sum modulo prime i.
+    pub(super) fn add_coefficients(
+        &self,
+        sum: &Sum<'_, Cpu>,
+        i: usize,
+        factor: u64,
+        outs: &mut [Limb],
+    ) {
+        let q = self.ring.modulus(i);
+        let Some(raise) = sum.rest_factor(&self.ring, i) else { return };
+        for (out, rest) in outs.iter_mut().zip(&sum.rest) {
+            if let Rest::Coefficients(x) = rest {
+                self.kernels.scalar_mul_add_assign(q, out, limb(x, i), q.mul(factor, raise));
+            }
+        }
+    }
+
+    /// Writes Σ digits_j key_kj to the places `to` of every component k; `key` holds those of the
+    /// same length.
+    pub(super) fn write_inner_products(
+        &self,
+        q: Modulus,
+        outs: &mut [Limb],
+        to: Range<usize>,
+        digits: &[&[u64]],
+        key: &[Vec<&[u64]>],
+    ) {
+        match (outs, key) {
+            ([o0, o1], [b, a]) => {
+                let (o0, o1) = (&mut o0[to.clone()], &mut o1[to]);
+                self.kernels.inner_product2(q, o0, o1, digits, b, a);
+            }
+            (outs, key) => outs.iter_mut().zip(key).for_each(|(out, key)| {
+                self.kernels.inner_product(q, &mut out[to.clone()], digits, key);
+            }),
+        }
+    }
+
+    pub(super) fn hoisted(&self, hoist: &Hoist<'_, Cpu>) -> Vec<Vec<Poly<Eval>>> {
+        let count = hoist.components.len();
+        let positions: Vec<usize> = hoist.basis.iter().collect();
+        // For each prime, for each automorphism, the limbs of its components.
+        let columns = positions.par_iter().map(|&i| self.hoisted_limbs(hoist, i)).collect();
+        self.assembled(hoist.basis, hoist.images.len(), count, columns)
+    }
+
+    /// For each automorphism, the limbs of its components modulo prime i.
+    fn hoisted_limbs(&self, hoist: &Hoist<'_, Cpu>, i: usize) -> Vec<Vec<Limb>> {
+        let (ring, count) = (&self.ring, hoist.components.len());
+        let q = ring.modulus(i);
+        let ordinary = !hoist.raise.contains(i);
+        let factor = || q.mul(ring.product_mod(hoist.raise, q), hoist.factor.modulo(ring, i));
+        let factor = if ordinary { factor() } else { 0 };
+        let mut all: Vec<Vec<Limb>> =
+            hoist.images.iter().map(|_| (0..count).map(|_| self.limb()).collect()).collect();
+        for (outs, _) in all.iter_mut().zip(&hoist.images).filter(|(_, (_, key))| key.is_none()) {
+            for (out, c) in outs.iter_mut().zip(hoist.components) {
+                if ordinary {
+                    self.kernels.scalar_mul(q, out, limb(c, i), factor);
+                } else {
+                    out.fill(0);
+                }
+            }
+        }
+        let Some(cut) = &hoist.digits else { return all };
+        let digits = cut.modulo(self, i, false);
+        let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+        let keys: Vec<_> =
+            hoist.images.iter().map(|(_, key)| key.map(|key| cut.key_limbs(key, i))).collect();
+        let constants: Vec<&Limb> = match hoist.components.split_last() {
+            Some((_, rest)) if ordinary => rest.iter().map(|c| limb(c, i)).collect(),
+            _ => Vec::new(),
+        };
+        // Chunk by chunk, so that the digits stay in the second-level cache while the keys stream
+        // by.
+        for chunk in chunks(ring) {
+            for ((&(g, _), key), outs) in hoist.images.iter().zip(&keys).zip(&mut all) {
+                let Some(key) = key else { continue };
+                // Each contiguous piece goes straight to where the automorphism puts it.
+                for (to, from) in g.evaluation_shift(ring).pieces_of(chunk.clone()) {
+                    let key: Vec<_> = key.iter().map(|limbs| within(limbs, &from)).collect();
+                    let digits = within(&digits, &from);
+                    self.write_inner_products(q, outs, to.clone(), &digits, &key);
+                    for (out, c) in outs.iter_mut().zip(&constants) {
+                        let (out, c) = (&mut out[to.clone()], &c[from.clone()]);
+                        self.kernels.scalar_mul_add_assign(q, out, c, factor);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Polynomials from their limbs, which come prime by prime, then by result, then by component.
+    pub(super) fn assembled(
+        &self,
+        basis: Basis,
+        results: usize,
+        components: usize,
+        columns: Vec<Vec<Vec<Limb>>>,
+    ) -> Vec<Vec<Poly<Eval>>> {
+        let mut columns: Vec<_> =
+            columns.into_iter().map(|column| column.into_iter().flatten()).collect();
+        let next = |column: &mut _| Iterator::next(column).expect("a limb for each component");
+        let mut component = || self.poly(basis, columns.iter_mut().map(next).collect());
+        (0..results).map(|_| (0..components).map(|_| component()).collect()).collect()
+    }
+
+    pub(super) fn accumulated(&self, acc: &mut [Poly<Eval>], sum: &Sum<'_, Cpu>) {
+        let ring = &self.ring;
+        let shift = sum.automorphism.evaluation_shift(ring);
+        let positions: Vec<usize> = sum.basis.iter().collect();
+        // Prime by prime, the limbs of all components.
+        let mut columns: Vec<Vec<&mut Limb>> =
+            positions.iter().map(|_| Vec::with_capacity(acc.len())).collect();
+        acc.iter_mut().for_each(|a| {
+            columns.iter_mut().zip(limbs_mut(a)).for_each(|(column, limb)| column.push(limb))
+        });
+        columns.into_par_iter().zip(positions).for_each(|(column, i)| {
+            let q = ring.modulus(i);
+            let mut sums: Vec<Limb> = column.iter().map(|_| self.limb()).collect();
+            match &sum.switched {
+                Some((digits, key)) => {
+                    let key = digits.get().key_limbs(key, i);
+                    let digits = digits.modulo(self, i);
+                    let digits: Vec<&[u64]> = digits.iter().map(|d| &d[..]).collect();
+                    self.write_inner_products(q, &mut sums, 0..ring.degree(), &digits, &key);
+                }
+                None => sums.iter_mut().for_each(|sum| sum.fill(0)),
+            }
+            if let Some(factor) = sum.rest_factor(ring, i) {
+                for (out, rest) in sums.iter_mut().zip(&sum.rest) {
+                    match rest {
+                        Rest::Poly(x) if factor == 1 => {
+                            self.kernels.add_assign(q, out, limb(x, i));
+                        }
+                        rest => self.add_rest(q, i, rest, factor, out, &(0..ring.degree())),
+                    }
+                }
+            }
+            for (a, sum) in column.into_iter().zip(&sums) {
+                for (target, source, len) in shift.pieces() {
+                    self.kernels.add_assign(
+                        q,
+                        &mut a[target..target + len],
+                        &sum[source..source + len],
+                    );
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,416 @@
+//! Digits, sums, their division with rounding, and combinations with plaintexts.
+
+use std::sync::Arc;
+
+use everlevel_ring::cpu::limb;
+use everlevel_ring::{
+    Basis, Coeff, Constant, Engine, Eval, Gadget, GaloisElement, Hoist, KeyDigit, Poly, Rest,
+    RoundingScale, Source, Sum, Use,
+};
+
+use super::{Known, Laws, Words};
+
+/// Two groups of two primes, and two special primes.
+fn gadget() -> Gadget {
+    Gadget::new(special(), vec![Basis::of([0, 1]), Basis::of([2, 3])])
+}
+
+fn special() -> Basis {
+    Basis::of([4, 5])
+}
+
+/// What digits are cut from: all of the first group, and one prime of the second.
+fn level() -> Basis {
+    Basis::of([0, 1, 2])
+}
+
+/// The digits of a polynomial as values modulo the primes of the level and the special ones.
+type Digits = Vec<(usize, Words)>;
+
+/// What a rest holds, in values; nothing modulo special primes.
+type Plain = Option<Vec<(usize, Vec<u64>)>>;
+
+impl<E: Engine> Laws<'_, E> {
+    fn extended(&self) -> Basis {
+        level().union(special())
+    }
+
+    /// An automorphism that is not the identity.
+    fn automorphism(&self) -> GaloisElement {
+        let m = self.definitions.ring.index();
+        let unit = |g| GaloisElement::new(m, g).ok();
+        (m / 3..m).find_map(unit).expect("-1 is a unit")
+    }
+
+    /// A key of two components with digits for all groups, over all primes.
+    fn random_key(&self) -> Arc<[KeyDigit]> {
+        let all = Basis::of(0..6);
+        let digit = |group| KeyDigit { group, components: vec![self.drawn(all), self.drawn(all)] };
+        [0, 1].map(digit).into()
+    }
+
+    /// The digits of a polynomial that is given by coefficients over the level.
+    fn digits(&self, coefficients: &Words, divisor: u64) -> Digits {
+        let (ring, wide) = (&self.definitions.ring, self.extended());
+        let digit = |(group, primes): (usize, Basis)| {
+            let quotient = self.words(primes, |i, k| {
+                let c = self.constant(Constant::inverse(divisor), i);
+                ring.modulus(i).mul(c, coefficients[level().limb_of(i).expect("a prime")][k])
+            });
+            (group, self.evaluated(wide, &self.lifted(primes, &quotient, wide)))
+        };
+        gadget().digits(level()).map(digit).collect()
+    }
+
+    /// Component k of a sum, in values.
+    fn component(
+        &self,
+        switched: Option<(&Digits, &[KeyDigit], usize)>,
+        rest: &Plain,
+        raise: Basis,
+        factor: Constant,
+        g: GaloisElement,
+    ) -> Words {
+        let (ring, wide) = (&self.definitions.ring, self.extended());
+        let limb = |i: usize| {
+            let q = ring.modulus(i);
+            let mut sum = vec![0; ring.degree()];
+            if let Some((digits, key, k)) = switched {
+                for (group, values) in digits {
+                    let digit = &values[wide.limb_of(i).expect("a prime")];
+                    let own = key.iter().find(|own| own.group == *group).expect("every group");
+                    let products = digit.iter().zip(&limb(&own.components[k], i)[..]);
+                    sum.iter_mut().zip(products).for_each(|(s, (&x, &y))| *s = q.mul_add(x, y, *s));
+                }
+            }
+            let found = rest.iter().flatten().find(|(position, _)| *position == i);
+            if let Some((_, values)) = found.filter(|_| !raise.contains(i)) {
+                let product = raise.iter().fold(self.constant(factor, i), |c, j| {
+                    q.mul(c, q.reduce_u64(ring.modulus(j).value()))
+                });
+                sum.iter_mut().zip(values).for_each(|(s, &x)| *s = q.mul_add(x, product, *s));
+            }
+            self.definitions.moved(&sum, g.exponent())
+        };
+        wide.iter().map(limb).collect()
+    }
+
+    fn plain(&self, x: &Known) -> Plain {
+        Some(x.basis.iter().map(|i| (i, x.values(i).to_vec())).collect())
+    }
+
+    /// Digits from every source, with the digits that they are.
+    fn every_source(&self) -> Vec<(E::Digits, Digits)> {
+        let (engine, gadget) = (self.engine, gadget());
+        let x = self.random(level());
+        let wide = self.random(self.extended());
+        let quotient =
+            self.quotient(self.extended(), &wide.coefficients, level(), RoundingScale::PLAIN);
+        let (eval, coeff) = (self.eval(&x), self.coeff(&x));
+        vec![
+            (engine.decompose(&gadget, Source::Eval(&eval, 1)), self.digits(&x.coefficients, 1)),
+            (engine.decompose(&gadget, Source::Eval(&eval, 9)), self.digits(&x.coefficients, 9)),
+            (engine.decompose(&gadget, Source::Coeff(&coeff, 9)), self.digits(&x.coefficients, 9)),
+            (
+                engine.decompose(&gadget, Source::Quotient(self.eval(&wide), level())),
+                self.digits(&quotient, 1),
+            ),
+        ]
+    }
+
+    pub(super) fn hoisted_sums(&self) {
+        let (engine, wide, g) = (self.engine, self.extended(), self.automorphism());
+        let factor = Constant { numerator: -5, denominator: 9 };
+        for (digits, expected) in self.every_source() {
+            let known = [0; 2].map(|_| self.random(level()));
+            let components = known.each_ref().map(|x| self.eval(x));
+            let host = [0; 2].map(|_| self.random_key());
+            let keys = host.each_ref().map(|key| engine.key(key));
+            let one = GaloisElement::IDENTITY;
+            let images = vec![(g, Some(&keys[0])), (one, None), (one, Some(&keys[1]))];
+            let hoist = Hoist {
+                basis: wide,
+                digits: Some(digits),
+                images,
+                components: &components,
+                raise: special(),
+                factor,
+            };
+            let results = engine.hoist(hoist);
+            let rests = known.each_ref().map(|x| self.plain(x));
+            for (image, (g, key)) in
+                results.iter().zip([(g, Some(&host[0])), (one, None), (one, Some(&host[1]))])
+            {
+                for (k, component) in image.iter().enumerate() {
+                    let switched = key.map(|key| (&expected, &key[..], k));
+                    let rest = if k == 1 && key.is_some() { &None } else { &rests[k] };
+                    let values = self.component(switched, rest, special(), factor, g);
+                    self.assert_is(component, wide, &values, "hoist");
+                }
+                assert_eq!(image.len(), 2, "hoist: as many components as the ciphertext");
+            }
+            assert_eq!(results.len(), 3, "hoist: an image for each automorphism");
+        }
+        let known = self.random(level());
+        let hoist = Hoist {
+            basis: wide,
+            digits: None,
+            images: vec![(GaloisElement::IDENTITY, None)],
+            components: &[self.eval(&known)],
+            raise: special(),
+            factor,
+        };
+        let values =
+            self.component(None, &self.plain(&known), special(), factor, GaloisElement::IDENTITY);
+        self.assert_is(&engine.hoist(hoist)[0][0], wide, &values, "hoist without digits");
+    }
+
+    pub(super) fn accumulated_sums(&self) {
+        let (engine, wide) = (self.engine, self.extended());
+        for (digits, expected) in self.every_source() {
+            let host = self.random_key();
+            let key = engine.key(&host);
+            let (x, y, z) = (self.random(wide), self.random(wide), self.random(wide));
+            let (a, b, c) = (self.eval(&x), self.eval(&y), self.eval(&z));
+            // First as digits that are still needed, then as those that are not.
+            let first = Use::Shared(&digits);
+            self.accumulated(first, &key, [Rest::Poly(&a), Rest::None], |k| {
+                let rest = if k == 0 { self.plain(&x) } else { None };
+                (Some((&expected, &host[..], k)), rest)
+            });
+            let products = || Rest::Products(vec![(&a, &b), (&b, &c)]);
+            self.accumulated(Use::Once(digits), &key, [Rest::None, products()], |k| {
+                let rest = if k == 1 { self.sum_of_products(&[(&x, &y), (&y, &z)]) } else { None };
+                (Some((&expected, &host[..], k)), rest)
+            });
+        }
+        let x = self.random(wide);
+        let a = self.eval(&x);
+        let mut acc = [self.engine.zero(wide)];
+        engine.accumulate(&mut acc, Sum { automorphism: self.automorphism(), ..Sum::of(&a) });
+        let none = Basis::EMPTY;
+        let values =
+            self.component(None, &self.plain(&x), none, Constant::ONE, self.automorphism());
+        self.assert_is(&acc[0], wide, &values, "accumulate without digits");
+    }
+
+    /// Two components of a sum without a raise, added to others; `expected` has what component k is
+    /// made of.
+    fn accumulated<'k>(
+        &self,
+        digits: Use<'_, E::Digits>,
+        key: &E::Key,
+        rest: [Rest<'_, E>; 2],
+        expected: impl Fn(usize) -> (Option<(&'k Digits, &'k [KeyDigit], usize)>, Plain),
+    ) {
+        let (wide, g, ring) = (self.extended(), self.automorphism(), &self.definitions.ring);
+        let before = [0; 2].map(|_| self.random(wide));
+        let mut acc = before.each_ref().map(|x| self.eval(x));
+        let sum = Sum {
+            switched: Some((digits, key)),
+            automorphism: g,
+            ..Sum::of_rests(wide, rest.into())
+        };
+        self.engine.accumulate(&mut acc, sum);
+        for (k, (before, after)) in before.iter().zip(&acc).enumerate() {
+            let (switched, rest) = expected(k);
+            let added = self.component(switched, &rest, Basis::EMPTY, Constant::ONE, g);
+            let values = self.words(wide, |i, j| {
+                let added = added[wide.limb_of(i).expect("a prime")][j];
+                ring.modulus(i).add(before.values(i)[j], added)
+            });
+            self.assert_is(after, wide, &values, "accumulate");
+        }
+    }
+
+    fn sum_of_products(&self, pairs: &[(&Known, &Known)]) -> Plain {
+        let limb = |i: usize| {
+            let q = self.definitions.ring.modulus(i);
+            let word =
+                |k| pairs.iter().fold(0, |s, (x, y)| q.mul_add(x.values(i)[k], y.values(i)[k], s));
+            (i, (0..self.definitions.ring.degree()).map(word).collect())
+        };
+        Some(pairs[0].0.basis.iter().map(limb).collect())
+    }
+
+    /// (gamma A x - beta v) / D of coefficients over `from`, over `to`.
+    fn quotient(&self, from: Basis, x: &Words, to: Basis, scale: RoundingScale) -> Words {
+        let ring = &self.definitions.ring;
+        let (added, dropped) = (to.minus(from), from.minus(to));
+        let product = |basis: Basis, i: usize| {
+            let q = ring.modulus(i);
+            basis.iter().fold(1, |c, j| q.mul(c, q.reduce_u64(ring.modulus(j).value())))
+        };
+        let at = |i| &x[from.limb_of(i).expect("a prime")];
+        let entering = self.words(dropped, |i, k| {
+            let (q, alpha) = (ring.modulus(i), self.constant(scale.alpha, i));
+            q.mul(q.mul(alpha, product(added, i)), at(i)[k])
+        });
+        let v = self.lifted(dropped, &entering, to);
+        self.words(to, |i, k| {
+            let q = ring.modulus(i);
+            let whole = if from.contains(i) { q.mul(product(added, i), at(i)[k]) } else { 0 };
+            let v = v[to.limb_of(i).expect("a prime")][k];
+            let difference =
+                q.sub(q.mul(q.reduce_u64(scale.gamma), whole), q.mul(q.reduce_u64(scale.beta), v));
+            q.mul(difference, q.pow(product(dropped, i), q.value() - 2))
+        })
+    }
+
+    fn scales(&self) -> [RoundingScale; 4] {
+        [
+            RoundingScale::PLAIN,
+            RoundingScale::plain_multiple(257),
+            RoundingScale::times_plain(257),
+            RoundingScale::scaled(257),
+        ]
+    }
+
+    /// Where sums over the level and the special primes are divided to: fewer primes, and others.
+    fn targets(&self) -> [Basis; 3] {
+        [level(), Basis::of([0, 1, 2, 5]), Basis::of([0, 1, 3, 5])]
+    }
+
+    /// Asserts what the quotients of a sum of these values are.
+    fn assert_divided(&self, made: &[Poly<Eval, E>], to: Basis, s: RoundingScale, sums: &[Words]) {
+        for (made, sum) in made.iter().zip(sums) {
+            let expected = self.evaluated(to, &self.quotient_of_values(sum, to, s));
+            self.assert_is(made, to, &expected, "divide");
+        }
+        assert_eq!(made.len(), sums.len(), "divide: a quotient for each rest");
+    }
+
+    fn quotient_of_values(&self, values: &Words, to: Basis, s: RoundingScale) -> Words {
+        // That the transforms are right was checked before.
+        let coefficients = self.engine.intt(self.upload(self.extended(), values));
+        let host = self.engine.download(&coefficients).expect("no fault");
+        let words = self.extended().iter().map(|i| limb(&host, i).to_vec()).collect();
+        self.quotient(self.extended(), &words, to, s)
+    }
+
+    pub(super) fn divided_sums(&self) {
+        let (engine, wide, g) = (self.engine, self.extended(), self.automorphism());
+        let factor = Constant { numerator: 7, denominator: 257 };
+        for (((digits, expected), to), scale) in self
+            .every_source()
+            .into_iter()
+            .zip(self.targets().into_iter().cycle())
+            .zip(self.scales())
+        {
+            let host = self.random_key();
+            let (key, x) = (engine.key(&host), self.random(level()));
+            let (a, coefficients) = (self.eval(&x), self.coeff(&x));
+            let sum = |rest, automorphism| Sum {
+                basis: wide,
+                switched: Some((Use::Shared(&digits), &key)),
+                rest,
+                raise: special(),
+                factor,
+                automorphism,
+            };
+            let component = |k, rest: &Plain, g| {
+                self.component(Some((&expected, &host[..], k)), rest, special(), factor, g)
+            };
+            let sums = [component(0, &self.plain(&x), g), component(1, &None, g)];
+            let made = engine.divide(sum(vec![Rest::Poly(&a), Rest::None], g), to, scale);
+            self.assert_divided(&made, to, scale, &sums);
+            let made = engine.divide_to_coeff(sum(vec![Rest::None, Rest::Poly(&a)], g), to, scale);
+            let sums = [component(0, &None, g), component(1, &self.plain(&x), g)];
+            for (made, sum) in made.iter().zip(&sums) {
+                let expected = self.quotient_of_values(sum, to, scale);
+                self.assert_is(made, to, &expected, "divide_to_coeff");
+            }
+            let one = GaloisElement::IDENTITY;
+            let rest = vec![Rest::Coefficients(&coefficients), Rest::None];
+            let sums = [component(0, &self.plain(&x), one), component(1, &None, one)];
+            let made = engine.divide(sum(rest, one), to, scale);
+            self.assert_divided(&made, to, scale, &sums);
+        }
+        // Tensors, as they are and moved.
+        let known = [0; 3].map(|_| self.random(wide));
+        let [a, b, c] = known.each_ref().map(|x| self.eval(x));
+        let [x, y, z] = &known;
+        for (to, automorphism) in self.targets().into_iter().zip([GaloisElement::IDENTITY, g, g]) {
+            let rest =
+                vec![Rest::Products(vec![(&a, &b), (&c, &c)]), Rest::Products(vec![(&a, &a)])];
+            let plain = [self.sum_of_products(&[(x, y), (z, z)]), self.sum_of_products(&[(x, x)])];
+            let sums = plain
+                .each_ref()
+                .map(|rest| self.component(None, rest, Basis::EMPTY, Constant::ONE, automorphism));
+            let sum = Sum { automorphism, ..Sum::of_rests(wide, rest) };
+            let made = engine.divide(sum, to, RoundingScale::scaled(257));
+            self.assert_divided(&made, to, RoundingScale::scaled(257), &sums);
+        }
+    }
+
+    pub(super) fn divided_coefficients(&self) {
+        let x = self.random(self.extended());
+        let a: Poly<Coeff, E> = self.coeff(&x);
+        for (to, scale) in self.targets().into_iter().flat_map(|to| self.scales().map(|s| (to, s)))
+        {
+            let expected = self.quotient(x.basis, &x.coefficients, to, scale);
+            let made = self.engine.divide_coeff(&a, to, scale);
+            self.assert_is(&made, to, &expected, "divide_coeff");
+        }
+    }
+
+    pub(super) fn combinations(&self) {
+        let (engine, ring, basis) = (self.engine, &self.definitions.ring, level());
+        let counts: Vec<usize> =
+            (1..=ring.degree()).filter(|n| self.definitions.repeating(*n).is_some()).collect();
+        assert!(!counts.is_empty(), "plaintexts that repeat");
+        for &count in &counts {
+            let signed: Vec<Vec<i64>> = (0..3).map(|_| self.small(count)).collect();
+            let powers = self.definitions.repeating(count).expect("counted");
+            // Over more primes than are multiplied.
+            let diagonal = |x: &Vec<i64>| engine.diagonal(x, self.extended()).expect("fits");
+            let diagonals: Vec<E::Diagonal> = signed.iter().map(diagonal).collect();
+            assert!(diagonals.iter().all(|d| E::diagonal_bytes(d) > 0), "bytes of a diagonal");
+            let values = |d: usize, i: usize| {
+                let reduced = signed[d].iter().map(|&x| ring.modulus(i).reduce_i64(x));
+                let terms: Vec<(u64, u64)> = powers.iter().copied().zip(reduced).collect();
+                self.definitions.values(i, &terms)
+            };
+            let known = [0; 4].map(|_| self.random(basis));
+            let polys = known.each_ref().map(|x| self.eval(x));
+            let rows = [[Some(0), Some(1)], [None, Some(2)]];
+            let entries = |row: &[Option<usize>; 2]| {
+                row.iter().map(|d| d.map(|d| &diagonals[d])).collect::<Vec<_>>()
+            };
+            let made = engine.combine(
+                &[&polys[..2], &polys[2..]],
+                &rows.iter().map(entries).collect::<Vec<_>>(),
+            );
+            for (row, made) in rows.iter().zip(&made) {
+                for (k, made) in made.iter().enumerate() {
+                    let limb = |i: usize| {
+                        let q = ring.modulus(i);
+                        let mut sum = vec![0; ring.degree()];
+                        for (input, d) in row.iter().enumerate() {
+                            let Some(d) = d else { continue };
+                            let products = values(*d, i).into_iter();
+                            let products = products.zip(known[2 * input + k].values(i));
+                            sum.iter_mut()
+                                .zip(products)
+                                .for_each(|(s, (d, &x))| *s = q.mul_add(d, x, *s));
+                        }
+                        sum
+                    };
+                    let expected = basis.iter().map(limb).collect();
+                    self.assert_is(made, basis, &expected, "combine");
+                }
+                assert_eq!(made.len(), 2, "combine: as many components as the inputs");
+            }
+            assert_eq!(made.len(), 2, "combine: a result for each row");
+        }
+        for count in (1..=ring.degree() + 1).filter(|n| !counts.contains(n)) {
+            assert!(engine.diagonal(&vec![1; count], basis).is_err(), "{count} coefficients");
+        }
+    }
+
+    /// Small signed integers.
+    fn small(&self, count: usize) -> Vec<i64> {
+        let x = self.random(Basis::of([0]));
+        x.coefficients[0].iter().cycle().take(count).map(|x| (x % 1000) as i64 - 500).collect()
+    }
+}
