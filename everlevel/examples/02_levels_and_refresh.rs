@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release -p everlevel --example 02_levels_and_refresh`; with `-- --secure` at 128
 //! bits, in 1.8 GiB.
-use everlevel::{Arithmetic, Client, Error, NextUse, OptIn, Params, Scheme};
+use everlevel::lab::{Arithmetic, Scheme};
+use everlevel::{Client, Error, NextUse, OptIn, Params};
 
 pub(crate) fn main() -> Result<(), Error> {
     let params = match std::env::args().any(|a| a == "--secure") {

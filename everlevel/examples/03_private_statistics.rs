@@ -16,9 +16,8 @@ const PROGRAM: &str = "sx = sum(x); sy = sum(y); sxx = sum(x^2); syy = sum(y^2);
 mod owner {
     use std::error::Error;
 
-    use everlevel::circuit::expression::Program;
-    use everlevel::wire::{Metadata, ReadOptions, ciphertexts, params, results, server_keys};
-    use everlevel::{Client, Params, ServerKeys, program_keys, system_rng};
+    use everlevel::files::{Bytes, Metadata, params_to_bytes};
+    use everlevel::{Client, Params, Program, program_keys, system_rng};
 
     /// Has the secret key.
     pub struct Owner(Client);
@@ -30,25 +29,21 @@ mod owner {
 
         /// Once: parameters and server keys.
         pub fn introduce(&self) -> Result<[Vec<u8>; 2], Box<dyn Error>> {
-            let plan = program_keys(self.0.params(), &Program::parse(super::PROGRAM)?)?;
-            let keys = ServerKeys::generate(self.0.secret(), &plan, &mut system_rng()?, |_, _| ())?;
-            Ok([
-                params::to_bytes(self.0.params(), &Metadata::new())?,
-                server_keys::to_bytes(&keys, &Metadata::new())?,
-            ])
+            let params = self.0.params();
+            let plan = program_keys(params, &Program::parse(super::PROGRAM)?)?;
+            let keys = self.0.server_keys(&plan, &mut system_rng()?)?;
+            Ok([params_to_bytes(params)?, keys.to_bytes(params, &Metadata::new())?])
         }
 
         pub fn upload(&self, x: &[u64], y: &[u64]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut rng = system_rng()?;
-            let columns = [self.0.encrypt(x, &mut rng)?, self.0.encrypt(y, &mut rng)?];
-            Ok(ciphertexts::to_bytes(self.0.params(), &columns, &Metadata::new())?)
+            Ok(self.0.upload(&[self.0.encrypt(x, &mut rng)?, self.0.encrypt(y, &mut rng)?])?)
         }
 
         /// The first slot of every result.
         pub fn read(&self, answer: &[u8]) -> Result<Vec<u64>, Box<dyn Error>> {
-            let (found, _) = results::from_bytes(self.0.params(), answer, &ReadOptions::default())?;
-            let first = |x| Ok(self.0.secret().decrypt_compact(x)?.decode(self.0.params())?[0]);
-            found.iter().map(first).collect()
+            let results = self.0.read_answer(answer)?;
+            results.iter().map(|x| Ok(x.decode(self.0.params())?[0])).collect()
         }
     }
 }
@@ -56,31 +51,21 @@ mod owner {
 mod server {
     use std::error::Error;
 
-    use everlevel::circuit::expression::Program;
-    use everlevel::wire::{
-        BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, params, results, server_keys,
-    };
-    use everlevel::{OptIn, Server};
+    use everlevel::files::{Bounds, params_from_bytes};
+    use everlevel::{Keys, OptIn, Program, Server};
 
     /// Bytes in, bytes out. A set below 128 bits is refused here, whatever the sender says.
     pub fn answer(params: &[u8], keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-        let (params, _) = params::from_bytes(params, OptIn::SecureOnly, &ReadOptions::default())?;
-        let (keys, _) = server_keys::from_bytes(&params, keys, &ReadOptions::default())?;
+        let params = params_from_bytes(params, OptIn::SecureOnly)?;
+        let server = Server::leveled(Keys::from_bytes(&params, keys)?);
         // Noise bounds are not taken from the sender: these are fresh encryptions, or they are
         // refused.
-        let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-        let (columns, _) = ciphertexts::from_bytes(&params, upload, &fresh)?;
+        let columns = server.receive(upload, &Bounds::Fresh)?;
 
-        let (server, program) = (Server::leveled(keys), Program::parse(super::PROGRAM)?);
-        let inputs = program
-            .inputs()
-            .map(String::from)
-            .zip(columns.into_iter().map(|x| server.load(x)))
-            .collect();
+        let program = Program::parse(super::PROGRAM)?;
+        let inputs = program.inputs().map(String::from).zip(columns).collect();
         let found = server.run(&program, &inputs, &mut |_| ())?;
-        let compact =
-            program.outputs().map(|name| found[name].get().compact_for_decryption(&params));
-        Ok(results::to_bytes(&params, &compact.collect::<Result<Vec<_>, _>>()?, &Metadata::new())?)
+        Ok(server.answer(program.outputs().map(|name| &found[name]))?)
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Table {
 mod client {
     use std::error::Error;
 
-    use everlevel::wire::{Metadata, ReadOptions, ciphertexts, results, server_keys};
-    use everlevel::{Client, KeyPlan, Params, ServerKeys, general_rotations, system_rng};
+    use everlevel::files::{Bytes, Metadata};
+    use everlevel::{Client, KeyPlan, Params, general_rotations, system_rng};
 
     /// Has the secret key.
     pub struct Asker(Client);
@@ -33,20 +33,20 @@ mod client {
             let params = self.0.params();
             let plan = KeyPlan::relinearization(params)
                 .merge(&general_rotations(params, params.chain().top())?);
-            let keys = ServerKeys::generate(self.0.secret(), &plan, &mut system_rng()?, |_, _| ())?;
-            Ok(server_keys::to_bytes(&keys, &Metadata::new())?)
+            let keys = self.0.server_keys(&plan, &mut system_rng()?)?;
+            Ok(keys.to_bytes(params, &Metadata::new())?)
         }
 
         /// The key in every slot.
         pub fn query(&self, key: u64) -> Result<Vec<u8>, Box<dyn Error>> {
             let x = self.0.encrypt(&vec![key; self.0.params().slots()], &mut system_rng()?)?;
-            Ok(ciphertexts::to_bytes(self.0.params(), &[x], &Metadata::new())?)
+            Ok(self.0.upload(&[x])?)
         }
 
         pub fn read(&self, answer: &[u8]) -> Result<u64, Box<dyn Error>> {
-            let (found, _) = results::from_bytes(self.0.params(), answer, &ReadOptions::default())?;
+            let found = self.0.read_answer(answer)?;
             let value = found.first().ok_or("an answer without a value")?;
-            Ok(self.0.secret().decrypt_compact(value)?.decode(self.0.params())?[0])
+            Ok(value.decode(self.0.params())?[0])
         }
     }
 }
@@ -55,12 +55,9 @@ mod server {
     use std::error::Error;
     use std::num::NonZeroU64;
 
-    use everlevel::wire::{
-        BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
-    };
-    use everlevel::{
-        DigitKind, DigitMethod, NextUse, Params, PlainModulus, Plaintext, Server, Truncation, Value,
-    };
+    use everlevel::files::Bounds;
+    use everlevel::lab::{DigitKind, DigitMethod, PlainModulus};
+    use everlevel::{Keys, NextUse, Params, Plaintext, Server, Truncation, Value};
 
     use super::Table;
 
@@ -71,8 +68,8 @@ mod server {
 
     impl Lookup {
         pub fn new(params: &Params, keys: &[u8]) -> Result<Self, Box<dyn Error>> {
-            let (keys, _) = server_keys::from_bytes(params, keys, &ReadOptions::default())?;
-            Ok(Lookup { params: params.clone(), server: Server::leveled(keys) })
+            let server = Server::leveled(Keys::from_bytes(params, keys)?);
+            Ok(Lookup { params: params.clone(), server })
         }
 
         /// Keys below p, of which the query is taken modulo p: depth log2(p), rounded up.
@@ -103,9 +100,8 @@ mod server {
         }
 
         fn load(&self, query: &[u8]) -> Result<Value, Box<dyn Error>> {
-            let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-            let (mut found, _) = ciphertexts::from_bytes(&self.params, query, &fresh)?;
-            Ok(self.server.load(found.pop().ok_or("a query without a key")?))
+            let mut found = self.server.receive(query, &Bounds::Fresh)?;
+            Ok(found.pop().ok_or("a query without a key")?)
         }
 
         /// 1 where x is 0 modulo p, else 0.
@@ -119,8 +115,7 @@ mod server {
             let values = Plaintext::encode_modulo(&self.params, &table.values, 1)?;
             let found = self.server.sum(&self.server.mul_plain(equal, &values)?)?;
             println!("  {:.0} bits left", self.server.capacity_bits(&found));
-            let compact = found.get().compact_for_decryption(&self.params)?;
-            Ok(results::to_bytes(&self.params, &[compact], &Metadata::new())?)
+            Ok(self.server.answer([&found])?)
         }
     }
 }

@@ -19,8 +19,8 @@ const LIMIT: i64 = 65 * ONE / 2;
 mod client {
     use std::error::Error;
 
-    use everlevel::wire::{Metadata, ReadOptions, ciphertexts, results, server_keys};
-    use everlevel::{Client, KeyPlan, Params, ServerKeys, system_rng};
+    use everlevel::files::{Bytes, Metadata};
+    use everlevel::{Client, KeyPlan, Params, system_rng};
 
     /// Has the secret key.
     pub struct Surveyor(Client);
@@ -31,30 +31,24 @@ mod client {
         }
 
         pub fn server_keys(&self) -> Result<Vec<u8>, Box<dyn Error>> {
-            let plan = KeyPlan::relinearization(self.0.params());
-            let keys = ServerKeys::generate(self.0.secret(), &plan, &mut system_rng()?, |_, _| ())?;
-            Ok(server_keys::to_bytes(&keys, &Metadata::new())?)
+            let params = self.0.params();
+            let keys = self.0.server_keys(&KeyPlan::relinearization(params), &mut system_rng()?)?;
+            Ok(keys.to_bytes(params, &Metadata::new())?)
         }
 
         pub fn upload(&self, lengths: &[i64], widths: &[i64]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut rng = system_rng()?;
-            let sides = [
+            Ok(self.0.upload(&[
                 self.0.encrypt_signed(lengths, &mut rng)?,
                 self.0.encrypt_signed(widths, &mut rng)?,
-            ];
-            Ok(ciphertexts::to_bytes(self.0.params(), &sides, &Metadata::new())?)
+            ])?)
         }
 
         /// Areas, and 1 for those below the limit.
         pub fn read(&self, answer: &[u8]) -> Result<[Vec<i64>; 2], Box<dyn Error>> {
-            let (found, _) = results::from_bytes(self.0.params(), answer, &ReadOptions::default())?;
-            let open = |x| {
-                Ok::<_, Box<dyn Error>>(
-                    self.0.secret().decrypt_compact(x)?.decode_signed(self.0.params())?,
-                )
-            };
-            let [area, small] = &found[..] else { return Err("expected two results".into()) };
-            Ok([open(area)?, open(small)?])
+            let (params, results) = (self.0.params(), self.0.read_answer(answer)?);
+            let [area, small] = &results[..] else { return Err("expected two results".into()) };
+            Ok([area.decode_signed(params)?, small.decode_signed(params)?])
         }
     }
 }
@@ -62,18 +56,13 @@ mod client {
 mod server {
     use std::error::Error;
 
-    use everlevel::wire::{
-        BoundPolicy, Encryption, Metadata, ReadOptions, ciphertexts, results, server_keys,
-    };
-    use everlevel::{
-        Arithmetic, Comparison, DigitKind, DigitMethod, Evaluator, NextUse, Params, Scheme,
-        Truncation,
-    };
+    use everlevel::files::Bounds;
+    use everlevel::lab::{Arithmetic, DigitKind, DigitMethod, Scheme};
+    use everlevel::{Comparison, Keys, NextUse, Params, Server, Truncation};
 
     pub fn areas(params: &Params, keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
-        let (keys, _) = server_keys::from_bytes(params, keys, &ReadOptions::default())?;
-        let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-        let (sides, _) = ciphertexts::from_bytes(params, upload, &fresh)?;
+        let server = Server::leveled(Keys::from_bytes(params, keys)?);
+        let sides = server.receive(upload, &Bounds::Fresh)?;
         let [length, width] = &sides[..] else { return Err("expected two columns".into()) };
 
         let method = DigitMethod::new(DigitKind::Geelen);
@@ -82,24 +71,23 @@ mod server {
         println!("truncation: {:?}, comparison: {:?}", truncation.costs(), comparison.costs());
         // Bootstrapping is for numbers modulo 17^4: what is needed later has to be there before
         // digits go. Here a fresh ciphertext has enough.
-        let scheme = Evaluator::new(keys);
-        let product = scheme.mul(length, width, NextUse::Product)?;
+        let scheme = server.evaluator();
+        let product = scheme.mul(&length.get(), &width.get(), NextUse::Product)?;
         // To the nearest multiple of 1/17, modulo 17^3 from here on; and less than 32.5, as 0 or 1
         // modulo 17.
-        let area = truncation.round(&scheme, &product, NextUse::Product)?;
-        let small = comparison.is_negative(&scheme, &scheme.add_scalar(&area, -super::LIMIT)?)?;
+        let area = truncation.round(scheme, &product, NextUse::Product)?;
+        let small = comparison.is_negative(scheme, &scheme.add_scalar(&area, -super::LIMIT)?)?;
         println!(
             "bits left: {:.0}, {:.0}",
             scheme.capacity_bits(&area),
             scheme.capacity_bits(&small)
         );
-        let compact = [area.compact_for_decryption(params)?, small.compact_for_decryption(params)?];
-        Ok(results::to_bytes(params, &compact, &Metadata::new())?)
+        Ok(server.answer(&[server.load(area), server.load(small)])?)
     }
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let mut spec = everlevel::scheme::params::spec("bgv-17e4-m38309")?;
+    let mut spec = everlevel::ParamsSpec::named("bgv-17e4-m38309")?;
     let params = match std::env::args().any(|a| a == "--secure") {
         true => Params::new(spec, OptIn::SecureOnly)?,
         false => {

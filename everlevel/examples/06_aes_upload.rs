@@ -20,12 +20,12 @@ mod owner {
 
     use aes::Aes128;
     use aes::cipher::{BlockCipherEncrypt, KeyInit};
-    use everlevel::aes::Direction;
-    use everlevel::aes::integers::IntegersFromBytes;
-    use everlevel::circuit::sums::PowerSum;
-    use everlevel::wire::file::Existing;
-    use everlevel::wire::{Metadata, ReadOptions, ciphertexts, generate_to_file, results};
-    use everlevel::{Client, EncryptedAesKey, Evaluator, KeyPlan, Params, aes_keys, system_rng};
+    use everlevel::files::{Existing, Metadata, generate_to_file};
+    use everlevel::lab::{Evaluator, PowerSum};
+    use everlevel::{
+        Client, Direction, EncryptedAesKey, IntegersFromBytes, KeyPlan, Params, aes_keys,
+        system_rng,
+    };
 
     /// Has the secret key of the scheme, and that of AES.
     pub struct Owner {
@@ -71,7 +71,7 @@ mod owner {
                 self.client.secret(),
                 &mut system_rng()?,
             )?;
-            Ok(ciphertexts::to_bytes(self.client.params(), key.round_keys(), &Metadata::new())?)
+            Ok(self.client.upload(key.round_keys())?)
         }
 
         /// AES-CTR as ever, by another implementation of it.
@@ -87,11 +87,9 @@ mod owner {
         }
 
         pub fn read(&self, answer: &[u8]) -> Result<i16, Box<dyn Error>> {
-            let (found, _) =
-                results::from_bytes(self.client.params(), answer, &ReadOptions::default())?;
+            let found = self.client.read_answer(answer)?;
             let total = found.first().ok_or("an answer without a sum")?;
-            Ok(self.client.secret().decrypt_compact(total)?.decode(self.client.params())?[0] as u16
-                as i16)
+            Ok(total.decode(self.client.params())?[0] as u16 as i16)
         }
     }
 }
@@ -100,14 +98,11 @@ mod server {
     use std::error::Error;
     use std::path::Path;
 
-    use everlevel::aes::Mode;
-    use everlevel::aes::integers::{ByteOrder, IntegersFromBytes};
-    use everlevel::circuit::sums::total_sum;
-    use everlevel::wire::{
-        BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, results,
-    };
+    use everlevel::files::{BoundPolicy, Bytes, Encryption, Metadata, ReadOptions};
+    use everlevel::lab::{Arithmetic, Scheme, total_sum};
     use everlevel::{
-        AesMethod, AesServer, Arithmetic, Ciphertext, EncryptedAesKey, Params, Scheme,
+        AesMethod, AesServer, ByteOrder, Ciphertext, EncryptedAesKey, IntegersFromBytes, Keys,
+        Mode, Params,
     };
 
     /// How many bytes of keys stay in memory.
@@ -122,10 +117,11 @@ mod server {
         key: &[u8],
         data: &[u8],
     ) -> Result<Vec<u8>, Box<dyn Error>> {
-        let keys = FileKeys::open(params, keys, CACHE)?;
+        let keys = Keys::open(params, keys, CACHE)?;
         let fresh = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
-        let key =
-            EncryptedAesKey::from_round_keys(ciphertexts::from_bytes(params, key, &fresh)?.0)?;
+        let key = EncryptedAesKey::from_round_keys(
+            Vec::<Ciphertext>::from_bytes(params, key, &fresh)?.0,
+        )?;
 
         let server = AesServer::new(keys, AesMethod::ByteSliced)?;
         let scheme = server.evaluator();
@@ -140,12 +136,12 @@ mod server {
         })?;
         let total = total_sum(scheme, &sum.ok_or("no data")?)?;
         println!("{:.0} bits left", scheme.capacity_bits(&total));
-        Ok(results::to_bytes(params, &[total.compact_for_decryption(params)?], &Metadata::new())?)
+        Ok(vec![total.compact_for_decryption(params)?].to_bytes(params, &Metadata::new())?)
     }
 }
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    let mut spec = everlevel::scheme::params::spec("aes-bgv-leveled")?;
+    let mut spec = everlevel::ParamsSpec::named("aes-bgv-leveled")?;
     let params = match std::env::args().any(|a| a == "--secure") {
         true => Params::new(spec, OptIn::SecureOnly)?,
         false => {

@@ -14,13 +14,11 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use everlevel::circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
-use everlevel::circuit::poly::Polynomial;
-use everlevel::circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
-use everlevel::circuit::{CircuitError, PrimePower};
-use everlevel::{
-    Evaluator, KeyPlan, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, SecretKey, ServerKeys,
+use everlevel::lab::{
+    Circuit, CircuitBuilder, CircuitError, DigitMethod, DigitProblem, DigitRemoval, Evaluator,
+    NoOp, NodeId, Polynomial, PrimePower, Scheme,
 };
+use everlevel::{KeyPlan, NextUse, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 
 /// Powers of the input, each computed once.
 struct Powers {
@@ -92,7 +90,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
         true => Params::named("bgv-127e2-n15", OptIn::SecureOnly)?,
         false => {
             // A toy ring of 56 slots.
-            let mut spec = everlevel::scheme::params::spec("bgv-17e4-m38309")?;
+            let mut spec = everlevel::ParamsSpec::named("bgv-17e4-m38309")?;
             (spec.name, spec.index, spec.plain_exponent, spec.bootstrap) =
                 ("insecure_bgv-17e2-m435".into(), 435, 2, None);
             Params::new(spec, OptIn::InsecureResearch)?

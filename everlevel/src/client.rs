@@ -6,10 +6,11 @@ use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::{KeyPlan, Params, Plaintext};
 use everlevel_wire::file::Existing;
+use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
-use crate::files::KeyFiles;
+use crate::files::{ENCRYPTION, KeyFiles};
 use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
@@ -26,7 +27,7 @@ impl Client {
     }
 
     /// The owner of a key that was drawn before, such as one read by
-    /// [`crate::wire::secret_key::from_bytes`].
+    /// [`Client::open`].
     pub fn with_secret(secret: SecretKey) -> Self {
         Client { secret }
     }
@@ -114,6 +115,37 @@ impl Client {
         progress: impl FnMut(usize, usize),
     ) -> Result<Server, Error> {
         Server::new(ServerKeys::generate(&self.secret, plan, rng, progress)?, bootstrap.clone())
+    }
+
+    /// The keys of a plan, for a server.
+    ///
+    /// # Errors
+    /// A plan that does not suit the set.
+    pub fn server_keys(
+        &self,
+        plan: &KeyPlan,
+        rng: &mut impl CryptoRng,
+    ) -> Result<ServerKeys, Error> {
+        Ok(ServerKeys::generate(&self.secret, plan, rng, |_, _| ())?)
+    }
+
+    /// Ciphertexts of this client as bytes for [`Server::receive`], marked as fresh encryptions.
+    ///
+    /// # Errors
+    /// A ciphertext of other parameters.
+    pub fn upload(&self, columns: &[Ciphertext]) -> Result<Vec<u8>, Error> {
+        let fresh = Metadata::from([(ENCRYPTION.into(), "secret".into())]);
+        Ok(ciphertexts::to_bytes(self.params(), columns, &fresh)?)
+    }
+
+    /// The plaintexts of a server's answer ([`Server::answer`]), in its order.
+    ///
+    /// # Errors
+    /// Bytes that are damaged, hold something else, or belong to another parameter set.
+    pub fn read_answer(&self, bytes: &[u8]) -> Result<Vec<Plaintext>, Error> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        let (found, _) = results::from_bytes(self.params(), bytes, &options)?;
+        found.iter().map(|x| Ok(self.secret.decrypt_compact(x)?)).collect()
     }
 
     /// Encrypts slot values, row by row; missing ones are 0.

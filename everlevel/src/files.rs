@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use everlevel_bgv::{PublicKey, SecretKey};
-use everlevel_scheme::{KeyPlan, SchemeError};
-use everlevel_wire::file::{Existing, write_file, write_secret_file};
-use everlevel_wire::{
-    BoundPolicy, Encryption, Manifest, Metadata, WireError, public_key, secret_key,
-    try_generate_to_file,
-};
+use everlevel_scheme::{KeyPlan, OptIn, Params, SchemeError};
+use everlevel_wire::file::write_secret_file;
+use everlevel_wire::{WireError, public_key, secret_key, try_generate_to_file};
 use rand_core::CryptoRng;
 
+pub use everlevel_wire::file::{Existing, read_file, write_file};
+pub use everlevel_wire::{
+    BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, generate_to_file,
+};
+
+pub use crate::bytes::Bytes;
 use crate::error::Error;
+pub use crate::open::{OpenOptions, open_public_key};
 
 /// Metadata of ciphertexts: how many values the column had that they come from.
 pub const VALUES: &str = "values";
@@ -154,6 +158,23 @@ impl Drop for Pending {
         // Nothing can be done if it stays.
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+/// A parameter set as bytes.
+///
+/// # Errors
+/// None for a set that was validated.
+pub fn params_to_bytes(params: &Params) -> Result<Vec<u8>, Error> {
+    Ok(everlevel_wire::params::to_bytes(params, &Metadata::new())?)
+}
+
+/// A parameter set from bytes, validated.
+///
+/// # Errors
+/// Bytes that are damaged or hold something else; a set that does not hold together, or one below
+/// 128 bits without `opt_in`.
+pub fn params_from_bytes(bytes: &[u8], opt_in: OptIn) -> Result<Params, Error> {
+    Ok(everlevel_wire::params::from_bytes(bytes, opt_in, &ReadOptions::default())?.0)
 }
 
 /// A parameter file: JSON of a [`ParamsSpec`](everlevel_scheme::ParamsSpec). The specification is

@@ -13,11 +13,9 @@
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots;
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
-//! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
-//! * [`Evaluator`], [`NoOp`] and the traits [`Scheme`] and [`Bootstrappable`]: the same without the
-//!   convenience, and without cryptography.
-//! * [`Bootstrapper`] and [`circuit`]: bootstrapping, linear maps, polynomials, digit removal over
-//!   any scheme.
+//! * [`Program`]: a program of text, run on named values.
+//! * [`files`]: all of this as bytes and files, read with nothing taken on trust.
+//! * [`lab`]: schemes and circuits below the roles, with and without cryptography.
 //!
 //! # Example
 //! The program of the README:
@@ -32,10 +30,11 @@
 //!
 //! # What is guaranteed
 //! Every [`Ciphertext`] carries a proved bound on its noise. An operation or a decryption that
-//! could be wrong is an [`Error`], never a wrong value; see [`scheme::noise`] for the bound and
+//! could be wrong is an [`Error`], never a wrong value; see docs/noise.md for the bound and
 //! SECURITY.md for what is and is not protected.
 #![forbid(unsafe_code)]
 
+mod bytes;
 mod client;
 mod datasheet;
 mod error;
@@ -57,7 +56,6 @@ pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 pub use explainer::{Explainer, RecordedValue};
 pub use keys::Keys;
-pub use open::{OpenOptions, open_public_key};
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
     spec_with_plan,
@@ -69,65 +67,43 @@ pub use server::{Server, Value};
 pub use transcipher::{AesMethod, AesServer, EncryptedAesKey, aes_keys};
 pub use vectors::SlotCopy;
 
+pub use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
+pub use everlevel_aes::{Direction, Mode};
 pub use everlevel_arith::Backend;
 pub use everlevel_bgv::{
-    Ciphertext, CompactCiphertext, EvalKeys, Evaluator, FloodingPolicy, PreparedPlaintext,
-    PublicKey, SecretKey, ServerKeys,
+    Ciphertext, CompactCiphertext, FloodingPolicy, PreparedPlaintext, PublicKey, SecretKey,
+    ServerKeys,
 };
-pub use everlevel_circuit::bootstrap::{
-    BootstrapPlan, Bootstrapper, Objective, PlanReport, Stage, StageObserver, StageReport,
-    TimeModel,
-};
-pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
-pub use everlevel_circuit::{CircuitError, ClearLowestDigit, Comparison, Session, Truncation};
+pub use everlevel_circuit::bootstrap::{BootstrapPlan, Objective, TimeModel};
+pub use everlevel_circuit::expression::Program;
+pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation};
 pub use everlevel_ring::sample::system_rng;
-pub use everlevel_ring::{Basis, Cpu, GaloisElement, Ring, SlotShape};
+pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Arithmetic, Automorphisms, Bootstrappable, Cost, ExactScheme, Explanation, Form, KeyPlan,
-    Level, LinearMaps, NextUse, NoOp, OptIn, Params, ParamsSpec, PeriodicSlots, PlainModulus,
-    Plaintext, Recorded, RecordedCiphertext, Scheme, SchemeError, Step,
+    Cost, Explanation, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, Step,
 };
 
-/// Programs over any scheme: linear maps, transforms, polynomials, digit removal, bootstrapping.
-pub mod circuit {
-    pub use everlevel_circuit::*;
-}
-
-/// AES on ciphertexts of any scheme, transciphering, bytes to integers.
-pub mod aes {
-    pub use everlevel_aes::*;
-}
-
-/// Parameters, levels, noise bounds, the traits of schemes and the no-op scheme.
-pub mod scheme {
-    pub use everlevel_scheme::*;
-}
-
-/// BGV and BFV: keys, encryption and evaluation.
-pub mod bgv {
-    pub use everlevel_bgv::*;
-}
-
-/// Files and messages: the wire format of everything that a client and a server exchange or keep.
-pub mod wire {
-    pub use everlevel_wire::*;
-}
-
-/// What keys are worth against lattice reduction, by formula.
-pub mod security {
-    pub use everlevel_estimator::*;
-}
-
-/// Polynomials, slots and sampling.
-pub mod ring {
-    pub use everlevel_ring::*;
-}
-
-/// What runs below: the active instruction set, transforms and primes, for reports and
-/// measurements.
-pub mod arith {
-    pub use everlevel_arith::*;
+/// For research: the schemes and circuits below the roles, without the convenience, and without
+/// cryptography. Whoever needs more of them depends on the crates `everlevel-scheme`,
+/// `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
+pub mod lab {
+    pub use everlevel_bgv::{EvalKeys, Evaluator};
+    pub use everlevel_circuit::bootstrap::{
+        Bootstrapper, PlanReport, Stage, StageObserver, StageReport,
+    };
+    pub use everlevel_circuit::digits::{
+        DigitKind, DigitMethod, DigitProblem, DigitRemoval, compare,
+    };
+    pub use everlevel_circuit::poly::Polynomial;
+    pub use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
+    pub use everlevel_circuit::sums::{PowerSum, total_sum};
+    pub use everlevel_circuit::{CircuitError, PrimePower, Session};
+    pub use everlevel_ring::Cpu;
+    pub use everlevel_scheme::{
+        Arithmetic, Automorphisms, Bootstrappable, ExactScheme, LinearMaps, NoOp, PeriodicSlots,
+        PlainModulus, Recorded, RecordedCiphertext, Scheme, SchemeError,
+    };
 }
 
 /// The code of the README and of the book is compiled and run as well.

@@ -5,9 +5,7 @@ use std::path::Path;
 use everlevel_bgv::{Ciphertext, PublicKey, SecretKey};
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 use everlevel_wire::file::read_file;
-use everlevel_wire::{
-    self as wire, FileKeys, ObjectKind, ParamsId, ReadOptions, Summary, WireError,
-};
+use everlevel_wire::{self as wire, FileKeys, ObjectKind, ParamsId, ReadOptions, WireError};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -70,17 +68,13 @@ impl OpenOptions {
         self.set_of(path, FileKeys::params_id(path)?)
     }
 
-    fn read(
-        &self,
-        path: &Path,
-        kind: ObjectKind,
-    ) -> Result<(Params, Zeroizing<Vec<u8>>, Summary), Error> {
+    fn read(&self, path: &Path, kind: ObjectKind) -> Result<(Params, Zeroizing<Vec<u8>>), Error> {
         let bytes = read_file(path, MAX_BYTES)?;
         let summary = wire::inspect(&bytes, &reading())?;
         if summary.kind != kind {
             return Err(WireError::WrongKind { expected: kind, found: summary.kind }.into());
         }
-        Ok((self.set_of(path, summary.params)?, bytes, summary))
+        Ok((self.set_of(path, summary.params)?, bytes))
     }
 }
 
@@ -90,7 +84,7 @@ fn reading() -> ReadOptions {
 
 /// The secret key of a file.
 pub(crate) fn secret_key(path: &Path, options: &OpenOptions) -> Result<SecretKey, Error> {
-    let (params, bytes, _) = options.read(path, ObjectKind::SECRET_KEY)?;
+    let (params, bytes) = options.read(path, ObjectKind::SECRET_KEY)?;
     Ok(wire::secret_key::from_bytes(&params, &bytes, &reading())?.0)
 }
 
@@ -100,7 +94,7 @@ pub(crate) fn secret_key(path: &Path, options: &OpenOptions) -> Result<SecretKey
 /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
 /// [`OpenOptions::opt_in`].
 pub fn open_public_key(path: &Path, options: &OpenOptions) -> Result<PublicKey, Error> {
-    let (params, bytes, _) = options.read(path, ObjectKind::PUBLIC_KEY)?;
+    let (params, bytes) = options.read(path, ObjectKind::PUBLIC_KEY)?;
     Ok(wire::public_key::from_bytes(&params, &bytes, &reading())?.0)
 }
 
@@ -110,8 +104,16 @@ pub(crate) fn ciphertexts(
     path: &Path,
     bounds: &Bounds,
 ) -> Result<Vec<Ciphertext>, Error> {
-    let options = OpenOptions { params: Some(params.clone()), ..OpenOptions::default() };
-    let (params, bytes, summary) = options.read(path, ObjectKind::CIPHERTEXTS)?;
+    ciphertexts_from(params, &read_file(path, MAX_BYTES)?, bounds)
+}
+
+/// The ciphertexts that bytes hold, with the noise bounds that are believed.
+pub(crate) fn ciphertexts_from(
+    params: &Params,
+    bytes: &[u8],
+    bounds: &Bounds,
+) -> Result<Vec<Ciphertext>, Error> {
+    let summary = wire::inspect(bytes, &reading())?;
     let reading = ReadOptions::with_bounds(bounds.policy(&summary.metadata)).limited_to(MAX_BYTES);
-    Ok(wire::ciphertexts::from_bytes(&params, &bytes, &reading)?.0)
+    Ok(wire::ciphertexts::from_bytes(params, bytes, &reading)?.0)
 }

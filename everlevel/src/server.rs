@@ -9,6 +9,7 @@ use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{CircuitError, Session};
 use everlevel_ring::Cpu;
 use everlevel_scheme::{Params, Scheme};
+use everlevel_wire::Metadata;
 use everlevel_wire::file::Existing;
 
 use crate::error::Error;
@@ -103,6 +104,33 @@ impl Server {
     pub fn read(&self, path: &Path, bounds: &Bounds) -> Result<Vec<Value>, Error> {
         let found = open::ciphertexts(self.params(), path, bounds)?;
         Ok(found.into_iter().map(|x| self.load(x)).collect())
+    }
+
+    /// Ciphertexts from bytes ([`crate::Client::upload`]), in this server's care. `bounds` says which
+    /// noise bounds are believed; for what comes from outside take [`Bounds::Fresh`].
+    ///
+    /// # Errors
+    /// Bytes that are damaged, hold something else, or belong to another parameter set.
+    pub fn receive(&self, bytes: &[u8], bounds: &Bounds) -> Result<Vec<Value>, Error> {
+        let found = open::ciphertexts_from(self.params(), bytes, bounds)?;
+        Ok(found.into_iter().map(|x| self.load(x)).collect())
+    }
+
+    /// Values as bytes for [`crate::Client::read_answer`], cut to what decryption needs: nothing can
+    /// be computed on them any more.
+    ///
+    /// # Errors
+    /// A value that is too noisy, or whose plaintext modulus is above some 2^40.
+    pub fn answer<'x>(
+        &self,
+        values: impl IntoIterator<Item = &'x Value>,
+    ) -> Result<Vec<u8>, Error> {
+        let params = self.params();
+        let compact = values
+            .into_iter()
+            .map(|x| x.get().compact_for_decryption(params))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(everlevel_wire::results::to_bytes(params, &compact, &Metadata::new())?)
     }
 
     /// The keys.

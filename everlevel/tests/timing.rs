@@ -8,10 +8,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use everlevel::aes::KeySchedule;
-use everlevel::ring::sample;
-use everlevel::wire::{Metadata, secret_key};
 use everlevel::{AesMethod, Ciphertext, OptIn, Params, Plaintext, PublicKey, SecretKey};
+use everlevel_aes::KeySchedule;
+use everlevel_ring::sample;
+use everlevel_wire::{Metadata, secret_key};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 

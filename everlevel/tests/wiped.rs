@@ -10,11 +10,11 @@ use std::alloc::{GlobalAlloc, Layout as Block, System};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use everlevel::ring::cpu::{limb, limbs, limbs_mut};
-use everlevel::ring::{Coeff, Cpu, Eval, Limb, Poly, sample};
-use everlevel::wire::file::{Existing, read_file, write_secret_file};
-use everlevel::wire::{Metadata, ReadOptions, secret_key};
 use everlevel::{AesMethod, EncryptedAesKey, OptIn, Params, Plaintext, PublicKey, SecretKey};
+use everlevel_ring::cpu::{limb, limbs, limbs_mut};
+use everlevel_ring::{Coeff, Cpu, Eval, Limb, Poly, sample};
+use everlevel_wire::file::{Existing, read_file, write_secret_file};
+use everlevel_wire::{Metadata, ReadOptions, secret_key};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use zeroize::Zeroizing;
@@ -152,7 +152,7 @@ fn pooled(pool: &[Limb], limbs: &[Vec<u64>]) -> usize {
     limbs.iter().filter(|limb| pool.iter().any(|old| old[..] == limb[..])).count()
 }
 
-fn limbs_of<R: everlevel::ring::Representation>(x: &Poly<R>) -> Vec<Vec<u64>> {
+fn limbs_of<R: everlevel_ring::Representation>(x: &Poly<R>) -> Vec<Vec<u64>> {
     limbs(x).iter().map(|limb| limb.to_vec()).collect()
 }
 

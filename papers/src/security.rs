@@ -75,7 +75,7 @@ fn paper_keys() -> Result<Vec<PaperKey>, CliError> {
         )?);
     }
     for set in paper_sets() {
-        let n = everlevel::Ring::degree_of(set.index).map_err(CliError::failure)?;
+        let n = everlevel_ring::Ring::degree_of(set.index).map_err(CliError::failure)?;
         if !set.braced {
             keys.push(lwe_key(
                 "Ma et al. 2024",

@@ -1,9 +1,10 @@
 //! AES data to ciphertexts of their bytes, and from there to integers.
 
-use everlevel::aes::integers::{ByteOrder, IntegersFromBytes};
-use everlevel::aes::{Batch, Direction, Mode};
-use everlevel::circuit::sums::PowerSum;
-use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, Evaluator, KeyPlan, aes_keys};
+use everlevel::lab::Evaluator;
+use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, KeyPlan, aes_keys};
+use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
+use everlevel_aes::{Batch, Direction, Mode};
+use everlevel_circuit::sums::PowerSum;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -28,7 +29,9 @@ pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: boo
         }
         let shape = params.slot_shape();
         let mut elements =
-            IntegersFromBytes::<Evaluator<everlevel::Cpu, everlevel::Keys>>::automorphisms(shape);
+            IntegersFromBytes::<Evaluator<everlevel::lab::Cpu, everlevel::Keys>>::automorphisms(
+                shape,
+            );
         for dimension in 0..shape.dimensions().len() {
             elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
         }
@@ -140,7 +143,7 @@ impl AesServer {
                 mode,
                 data.chunks(capacity),
                 &mut told,
-                |batch: Batch<Evaluator<everlevel::Cpu, everlevel::Keys>>| {
+                |batch: Batch<Evaluator<everlevel::lab::Cpu, everlevel::Keys>>| {
                     states.push(batch.state);
                     Ok(())
                 },

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use everlevel::files::Bounds;
-use everlevel::wire::{self, Metadata, ReadOptions, WireError};
 use everlevel::{Ciphertext as Inner, Form, Value};
+use everlevel_wire as wire;
+use everlevel_wire::{Metadata, ReadOptions, WireError};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -1,9 +1,10 @@
 //! Errors of the library as the exceptions of `everlevel.errors`.
 
-use everlevel::aes::AesError;
-use everlevel::circuit::expression::ExpressionError;
-use everlevel::wire::WireError;
-use everlevel::{CircuitError, Error, SchemeError};
+use everlevel::Error;
+use everlevel::lab::{CircuitError, SchemeError};
+use everlevel_aes::AesError;
+use everlevel_circuit::expression::ExpressionError;
+use everlevel_wire::WireError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use everlevel::circuit::expression::Program;
 use everlevel::files::KeyFiles;
-use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
-use everlevel::wire::{self, Metadata, ReadOptions};
+use everlevel::lab::{Evaluator, SchemeError};
 use everlevel::{
-    BootstrapMode, BootstrapPlan, Evaluator, FloodingPolicy, KeyPlan, KeyPlanner, Plaintext,
-    SchemeError, ServerKeys, bootstrap_plan, general_keys, general_rotations, program_keys,
+    BootstrapMode, BootstrapPlan, FloodingPolicy, KeyPlan, KeyPlanner, Plaintext, ServerKeys,
+    bootstrap_plan, general_keys, general_rotations, program_keys,
 };
+use everlevel_circuit::expression::Program;
+use everlevel_wire as wire;
+use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel_wire::{Metadata, ReadOptions};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

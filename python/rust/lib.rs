@@ -18,11 +18,7 @@ use pyo3::prelude::*;
 /// The version of the library, and the instruction set that it runs on.
 #[pyfunction]
 fn build() -> (&'static str, &'static str, u16) {
-    (
-        env!("CARGO_PKG_VERSION"),
-        everlevel::Backend::detect().name(),
-        everlevel::wire::FORMAT_VERSION,
-    )
+    (env!("CARGO_PKG_VERSION"), everlevel::Backend::detect().name(), everlevel_wire::FORMAT_VERSION)
 }
 
 #[pymodule]

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use everlevel::wire::file::{read_file, write_file, write_secret_file};
-use everlevel::wire::{self, ReadOptions};
+use everlevel_wire as wire;
+use everlevel_wire::ReadOptions;
+use everlevel_wire::file::{read_file, write_file, write_secret_file};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -1,7 +1,8 @@
 //! Parameter sets.
 
-use everlevel::wire::{self, ParamsId, ReadOptions, canonical_json};
 use everlevel::{Datasheet, OptIn, files};
+use everlevel_wire as wire;
+use everlevel_wire::{ParamsId, ReadOptions, canonical_json};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,7 +23,7 @@ impl Params {
         detached(py, move || {
             let spec = match text.trim_start().starts_with('{') {
                 true => files::parse_spec(&text)?,
-                false => everlevel::scheme::params::spec(&text)?,
+                false => everlevel_scheme::params::spec(&text)?,
             };
             Ok(Params(everlevel::Params::new(spec, opt_in(insecure_research))?))
         })
@@ -139,7 +140,7 @@ fn opt_in(insecure_research: bool) -> OptIn {
 /// The names of the sets that have one.
 #[pyfunction]
 pub fn names() -> Vec<&'static str> {
-    everlevel::scheme::params::names().collect()
+    everlevel_scheme::params::names().collect()
 }
 
 /// The JSON of the named set with this id in hexadecimal digits, if there is one.

@@ -1,12 +1,12 @@
 //! Parameter sets for a computation, and what keys are worth.
 
-use everlevel::security::lwe::{self, Lwe, Secret};
-use everlevel::security::{CostModel, ntru};
-use everlevel::wire::canonical_json;
 use everlevel::{
     Depth, FoundRing, Minimize, Objective, Requirements, RingSearch, TimeModel, bootstrap_plan,
     search_plan, spec_with_plan,
 };
+use everlevel_estimator::lwe::{self, Lwe, Secret};
+use everlevel_estimator::{CostModel, ntru};
+use everlevel_wire::canonical_json;
 use pyo3::prelude::*;
 
 use crate::errors::{Result, refusal};

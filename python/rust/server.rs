@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
-use everlevel::circuit::expression::Program;
+use everlevel::lab::{CircuitError, DigitKind, DigitMethod, Evaluator, StageObserver, StageReport};
 use everlevel::{
-    BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison,
-    DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
-    StageObserver, StageReport, Truncation, Value,
+    BootstrapMode, BootstrapPlan, Ciphertext as Inner, ClearLowestDigit, Comparison, KeyPlanner,
+    NextUse, Params, Plaintext, SlotCopy, Truncation, Value,
 };
+use everlevel_circuit::expression::Program;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -53,7 +53,7 @@ impl Server {
         py: Python<'_>,
         a: &Ciphertext,
         operation: impl Fn(
-            &Evaluator<everlevel::Cpu, everlevel::Keys>,
+            &Evaluator<everlevel::lab::Cpu, everlevel::Keys>,
             &Inner,
         ) -> std::result::Result<Inner, CircuitError>
         + Send,

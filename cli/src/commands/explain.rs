@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use everlevel::wire::file::write_file;
+use everlevel::lab::{Arithmetic, NoOp, Scheme};
 use everlevel::{
-    Arithmetic, Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext,
-    RecordedValue, Scheme, SecretKey, Server, ServerKeys, Step,
+    Explainer, Explanation, KeyPlanner, NextUse, Params, Plaintext, RecordedValue, SecretKey,
+    Server, ServerKeys, Step,
 };
+use everlevel_wire::file::write_file;
 use rand_core::Rng;
 use serde::Serialize;
 

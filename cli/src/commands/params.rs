@@ -85,7 +85,7 @@ pub fn run(command: &ParamsCommand, common: &Common) -> Result<(), CliError> {
 
 fn list(common: &Common) -> Result<(), CliError> {
     let mut sets = Vec::new();
-    for name in everlevel::scheme::params::names() {
+    for name in everlevel_scheme::params::names() {
         let params = Params::named(name, OptIn::InsecureResearch)?;
         let (spec, chain) = (params.spec(), params.chain());
         sets.push(Listed {
@@ -127,7 +127,7 @@ fn list(common: &Common) -> Result<(), CliError> {
     emit(&format!(
         "{}\n\nsecurity: {}",
         table(&rows),
-        everlevel::scheme::params::SecurityReport::MODEL
+        everlevel_scheme::params::SecurityReport::MODEL
     ))
 }
 
@@ -191,7 +191,7 @@ fn bootstrap_plan(name: &str, by: By, common: &Common) -> Result<(), CliError> {
 
 /// The table of docs/parameters.md.
 pub fn markdown(common: &Common) -> Result<String, CliError> {
-    let names: Vec<&str> = everlevel::scheme::params::names().collect();
+    let names: Vec<&str> = everlevel_scheme::params::names().collect();
     let bar = progress(common, "parameter sets", names.len() as u64);
     let mut rows = Vec::new();
     for name in names {

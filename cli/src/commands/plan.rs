@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use everlevel::wire::file::{Existing, write_file};
+use everlevel::lab::{Arithmetic, Evaluator};
 use everlevel::{
-    Arithmetic, Candidate, Client, Depth, Evaluator, KeyPlan, Minimize, NextUse, Params,
-    ParamsSpec, Requirements, ServerKeys, TimeModel,
+    Candidate, Client, Depth, KeyPlan, Minimize, NextUse, Params, ParamsSpec, Requirements,
+    ServerKeys, TimeModel,
 };
+use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
 use crate::commands::bench::measure::Bench;

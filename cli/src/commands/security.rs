@@ -1,8 +1,8 @@
 //! `everlevel security`: what keys are worth, by the library's own estimators.
 
 use clap::{Args, Subcommand, ValueEnum};
-use everlevel::security::lwe::{self, Lwe, Secret};
-use everlevel::security::{Attack, CostModel, ntru};
+use everlevel_estimator::lwe::{self, Lwe, Secret};
+use everlevel_estimator::{Attack, CostModel, ntru};
 use serde::Serialize;
 
 use crate::console::args::Common;
@@ -161,7 +161,7 @@ fn text(estimated: &Estimated) -> String {
         .map(String::from)
         .to_vec();
     let row = |attack: &Attack| {
-        let guess = |f: &dyn Fn(&everlevel::security::Guess) -> String| {
+        let guess = |f: &dyn Fn(&everlevel_estimator::Guess) -> String| {
             attack.guess.as_ref().map_or_else(String::new, f)
         };
         vec![

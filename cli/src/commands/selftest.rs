@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use everlevel::arith::{NttTable, primes};
-use everlevel::scheme::params::spec;
+use everlevel::lab::{Arithmetic, Automorphisms, Scheme};
 use everlevel::{
-    Arithmetic, Automorphisms, Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext,
-    PublicKey, Scheme, Server,
+    Backend, Client, KeyPlanner, NextUse, OptIn, Params, Plaintext, PublicKey, Server,
 };
+use everlevel_arith::{NttTable, primes};
+use everlevel_scheme::params::spec;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::Serialize;

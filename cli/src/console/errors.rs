@@ -2,11 +2,13 @@
 
 use std::fmt;
 
-use everlevel::aes::AesError;
-use everlevel::circuit::CircuitError;
-use everlevel::circuit::expression::ExpressionError;
-use everlevel::security::SecurityError;
-use everlevel::{SchemeError, arith, ring};
+use everlevel::lab::SchemeError;
+use everlevel_aes::AesError;
+use everlevel_arith as arith;
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::expression::ExpressionError;
+use everlevel_estimator::SecurityError;
+use everlevel_ring as ring;
 
 /// Why the program stops.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use everlevel::wire::WireError;
-use everlevel::wire::file::Existing;
+use everlevel_wire::WireError;
+use everlevel_wire::file::Existing;
 
 use crate::console::errors::CliError;
 

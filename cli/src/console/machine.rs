@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use everlevel::ring::sample;
-use everlevel::{Basis, Params};
+use everlevel::Params;
+use everlevel_ring::Basis;
+use everlevel_ring::sample;
 use rayon::prelude::*;
 
 use crate::console::output::median;

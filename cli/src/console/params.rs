@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use everlevel::circuit::CircuitError;
-use everlevel::scheme::spec::BootstrapMode;
-use everlevel::{
-    BootstrapPlan, Error, KeyPlanner, Params, ParamsSpec, SchemeError, bootstrap_plan,
-};
+use everlevel::lab::SchemeError;
+use everlevel::{BootstrapPlan, Error, KeyPlanner, Params, ParamsSpec, bootstrap_plan};
+use everlevel_circuit::CircuitError;
+use everlevel_scheme::spec::BootstrapMode;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
@@ -37,7 +36,7 @@ pub fn find_spec(name: &str) -> Result<ParamsSpec, CliError> {
         }
         Ok(spec)
     } else {
-        everlevel::scheme::params::spec(name).map_err(|e| {
+        everlevel_scheme::params::spec(name).map_err(|e| {
             CliError::usage(format!("{e}; or give a file that ends in .json")).with_code(e.code())
         })
     }

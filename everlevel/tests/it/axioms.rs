@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 
-use everlevel::scheme::spec::{Assumption, ParamsSpec, SecretKind};
-use everlevel::{Evaluator, Form, KeyPlan, NoOp, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel::lab::{Evaluator, NoOp};
+use everlevel::{Form, KeyPlan, OptIn, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel_scheme::spec::{Assumption, ParamsSpec, SecretKind};
 use everlevel_testing::Subject;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -134,7 +135,7 @@ fn odd_set(
         family,
         secret,
         form,
-        ..everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap()
+        ..everlevel_scheme::params::spec("insecure_bgv-257-n8").unwrap()
     };
     Params::new(spec, OptIn::InsecureResearch).unwrap()
 }
@@ -184,7 +185,8 @@ fn rings_of_odd_index() {
 /// Both schemes carry the same public data through the same circuit.
 #[test]
 fn the_no_op_scheme_predicts_levels_and_noise() {
-    use everlevel::{Arithmetic, Automorphisms, NextUse};
+    use everlevel::NextUse;
+    use everlevel::lab::{Arithmetic, Automorphisms};
     let params = set(SETS[1]);
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let secret = SecretKey::generate(&params, &mut rng);

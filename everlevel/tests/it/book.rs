@@ -5,12 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use everlevel::circuit::PrimePower;
-use everlevel::circuit::digits::{
+use everlevel::lab::{DigitRemoval, NoOp};
+use everlevel::{NextUse, OptIn, Params, Plaintext};
+use everlevel_circuit::PrimePower;
+use everlevel_circuit::digits::{
     DigitKind, DigitMethod, DigitProblem, digit_polynomial, lifting_polynomial, lowest_digit_retain,
 };
-use everlevel::circuit::poly::Polynomial;
-use everlevel::{DigitRemoval, NextUse, NoOp, OptIn, Params, Plaintext};
+use everlevel_circuit::poly::Polynomial;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -361,7 +362,7 @@ fn the_worked_example_adds_up() {
 
 /// -I from u = I' - p I by the closed form of the library, on the scheme without cryptography.
 fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
-    let mut spec = everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap();
+    let mut spec = everlevel_scheme::params::spec("insecure_bgv-257-n8").unwrap();
     (spec.name, spec.plain_prime, spec.plain_exponent, spec.bootstrap) =
         ("insecure_worked-example".into(), p, 2, None);
     let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
@@ -381,7 +382,7 @@ fn removed_by_the_library(p: u64, us: &[i64]) -> Vec<i64> {
 
 #[test]
 fn the_worked_example_compares_with_the_default_set() {
-    let params = everlevel::scheme::params::spec("bgv-65537-n15").unwrap();
+    let params = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
     let bound = params.bootstrap.as_ref().unwrap().bound();
     let removal = DigitRemoval::new(
         params.plain_prime,

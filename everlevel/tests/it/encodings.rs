@@ -1,8 +1,8 @@
 //! The encodings of other libraries, read with everlevel (tests/data/README.md says where they are
 //! from).
 
-use everlevel::scheme::spec::{Assumption, SecretKind};
 use everlevel::{GaloisElement, OptIn, Params, ParamsSpec, Plaintext, SlotShape};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use serde_json::Value;
 
 fn numbers(value: &Value) -> Vec<u64> {

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use everlevel::aes::AesError;
-use everlevel::circuit::CircuitError;
-use everlevel::circuit::expression::{ExpressionError, Program};
-use everlevel::ring::{PrimePower, RingError};
-use everlevel::security::SecurityError;
-use everlevel::wire::WireError;
-use everlevel::{Error, OptIn, Params, SchemeError};
+use everlevel::lab::SchemeError;
+use everlevel::{Error, OptIn, Params};
+use everlevel_aes::AesError;
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::expression::{ExpressionError, Program};
+use everlevel_estimator::SecurityError;
+use everlevel_ring::{PrimePower, RingError};
+use everlevel_wire::WireError;
 
 /// The codes that the program gives what has none.
 const PROGRAM: &[&str] = &["cli.usage", "cli.failure"];
 
 fn all() -> Vec<&'static str> {
     let layers = [
-        everlevel::arith::ArithError::CODES,
+        everlevel_arith::ArithError::CODES,
         RingError::CODES,
         SecurityError::CODES,
         SchemeError::CODES,

@@ -8,16 +8,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use everlevel::bootstrap_plan;
-use everlevel::circuit::bootstrap::{Bootstrapper, StageReport};
-use everlevel::scheme::params::spec;
-use everlevel::scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
-use everlevel::scheme::{DiagonalValues, PeriodicSlots};
-use everlevel::wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
+use everlevel::lab::{Arithmetic, Evaluator, NoOp, PlainModulus};
 use everlevel::{
-    Arithmetic, Backend, Ciphertext, Evaluator, Form, GaloisElement, KeyPlan, NextUse, NoOp, OptIn,
-    Params, ParamsSpec, PlainModulus, Plaintext, PublicKey, SecretKey, ServerKeys,
+    Backend, Ciphertext, Form, GaloisElement, KeyPlan, NextUse, OptIn, Params, ParamsSpec,
+    Plaintext, PublicKey, SecretKey, ServerKeys,
 };
+use everlevel_circuit::bootstrap::{Bootstrapper, StageReport};
+use everlevel_scheme::params::spec;
+use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
+use everlevel_scheme::{DiagonalValues, PeriodicSlots};
 use everlevel_testing::fingerprints::{Operations, digest};
+use everlevel_wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use everlevel::circuit::expression::Program;
 use everlevel::{
     Client, OptIn, Params, Server, ServerKeys, bootstrap_plan, general_keys, general_rotations,
 };
+use everlevel_circuit::expression::Program;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

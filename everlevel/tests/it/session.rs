@@ -1,14 +1,17 @@
 //! The facade: client and server.
 
 use everlevel::files::Bounds;
-use everlevel::scheme::spec::{BootstrapSpec, ParamsSpec};
-use everlevel::wire::file::{Existing, write_file};
-use everlevel::wire::{self, Metadata};
+use everlevel::files::{OpenOptions, open_public_key};
+use everlevel::lab::{Automorphisms, SchemeError};
 use everlevel::{
-    Automorphisms, BootstrapMode, Ciphertext, Client, Error, KeyPlan, KeyPlanner, Keys,
-    OpenOptions, OptIn, Params, Plaintext, PublicKey, SchemeError, Server, ServerKeys,
-    bootstrap_plan, failure_log2, general_keys, multiplications_left, open_public_key,
+    BootstrapMode, Ciphertext, Client, Error, KeyPlan, KeyPlanner, Keys, OptIn, Params, Plaintext,
+    PublicKey, Server, ServerKeys, bootstrap_plan, failure_log2, general_keys,
+    multiplications_left,
 };
+use everlevel_scheme::spec::{BootstrapSpec, ParamsSpec};
+use everlevel_wire as wire;
+use everlevel_wire::Metadata;
+use everlevel_wire::file::{Existing, write_file};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -63,7 +66,7 @@ fn composite_rings_of_any_depth() {
             overflow_bound: Some(9),
             ..BootstrapSpec::encapsulated(4)
         }),
-        ..everlevel::scheme::params::spec("insecure_bgv-257-n8").unwrap()
+        ..everlevel_scheme::params::spec("insecure_bgv-257-n8").unwrap()
     };
     let params = Params::new(spec, OptIn::InsecureResearch).unwrap();
     let t = params.plain_modulus();

@@ -3,11 +3,11 @@
 
 use aes::Aes128;
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use everlevel::aes::{Direction, Mode};
 use everlevel::{
     AesMethod, AesServer, Ciphertext, EncryptedAesKey, OptIn, Params, PublicKey, SecretKey,
     ServerKeys, aes_keys,
 };
+use everlevel_aes::{Direction, Mode};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
@@ -43,7 +43,7 @@ fn a_server_without_secrets_decrypts_aes_into_ciphertexts() {
         let server = AesServer::new(keys, method).unwrap();
         let (mut found, mut steps) = (Vec::new(), 0);
         let mode = Mode::ctr(&iv.to_be_bytes()).unwrap();
-        let each = |batch: everlevel::aes::Batch<_>| {
+        let each = |batch: everlevel_aes::Batch<_>| {
             let open = |x: &Ciphertext| {
                 assert!(secret.measure_noise(x).unwrap() <= x.noise_bound_bits());
                 assert!(

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
-use everlevel::wire::{
+use everlevel::{KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
+use everlevel_wire::file::{Existing, read_file, write_file, write_secret_file};
+use everlevel_wire::{
     BoundPolicy, Encryption, FileKeys, Metadata, ReadOptions, ciphertexts, generate_to_file,
     params, public_key, secret_key,
 };
-use everlevel::{KeyPlanner, OptIn, Params, Plaintext, PublicKey, SecretKey, Server};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 

@@ -7,7 +7,8 @@ mod run;
 
 use std::time::Instant;
 
-use everlevel::{Form, KeyPlan, Level, NoOp, Params, Plaintext, Scheme, SchemeError};
+use everlevel::lab::{NoOp, Scheme, SchemeError};
+use everlevel::{Form, KeyPlan, Level, Params, Plaintext};
 use everlevel_aes::bit_sliced::BitSliced;
 use everlevel_aes::{Aes, AesError, ByteSliced, Cipher, Direction, KeySize, Packed};
 use everlevel_cli::console::args::Common;

@@ -1,9 +1,7 @@
 //! Whoever holds all keys of a run, whatever the scheme.
 
-use everlevel::{
-    Ciphertext, Cost, Evaluator, ExactScheme, KeyPlan, Level, Params, Plaintext, Scheme,
-    SchemeError, SecretKey, ServerKeys,
-};
+use everlevel::lab::{Evaluator, ExactScheme, Scheme, SchemeError};
+use everlevel::{Ciphertext, Cost, KeyPlan, Level, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_scheme::params::KeySecurity;
 use rand_core::CryptoRng;
 

@@ -1,6 +1,7 @@
 //! LTV with a chain of prime powers, as its own party.
 
-use everlevel::{Cost, GaloisElement, Level, Plaintext, SchemeError};
+use everlevel::lab::SchemeError;
+use everlevel::{Cost, GaloisElement, Level, Plaintext};
 use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
 use everlevel_scheme::params::KeySecurity;
 use rand_core::CryptoRng;

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use ::aes::Aes128;
 use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
-use everlevel::{Cost, Level, Scheme, SchemeError};
+use everlevel::lab::{Scheme, SchemeError};
+use everlevel::{Cost, Level};
 use everlevel_aes::{Aes, AesError, KeySchedule};
 use rand_core::CryptoRng;
 

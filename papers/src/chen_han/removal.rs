@@ -2,10 +2,8 @@
 
 use std::time::Instant;
 
-use everlevel::{
-    Arithmetic, Ciphertext, Evaluator, KeyPlan, NextUse, OptIn, Params, PlainModulus, Plaintext,
-    Scheme, SecretKey, ServerKeys,
-};
+use everlevel::lab::{Arithmetic, Evaluator, PlainModulus, Scheme};
+use everlevel::{Ciphertext, KeyPlan, NextUse, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_circuit::digits::{DigitMethod, DigitProblem, DigitRemoval};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::circumstances::Circumstances;

@@ -3,9 +3,8 @@
 
 use std::time::Instant;
 
-use everlevel::{
-    Arithmetic, Evaluator, KeyPlan, Level, NextUse, OptIn, Params, Plaintext, SecretKey, ServerKeys,
-};
+use everlevel::lab::{Arithmetic, Evaluator};
+use everlevel::{KeyPlan, Level, NextUse, OptIn, Params, Plaintext, SecretKey, ServerKeys};
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::median;
 use everlevel_ltv::{Gadget, KeyForm, LtvEvalKeys, LtvParams, LtvSecretKey, LtvSpec};

@@ -7,11 +7,12 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::files::Bounds;
-use everlevel::wire::file::write_file;
-use everlevel::wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
-use everlevel::{AesMethod, AesServer, Cpu, EncryptedAesKey, Evaluator, Keys, Params, aes_keys};
+use everlevel::lab::{Cpu, Evaluator};
+use everlevel::{AesMethod, AesServer, EncryptedAesKey, Keys, Params, aes_keys};
+use everlevel_aes::{Batch, Direction, Mode};
+use everlevel_wire::file::write_file;
+use everlevel_wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
 use serde::Serialize;
 use zeroize::Zeroizing;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use everlevel::scheme::spec::BootstrapMode;
-use everlevel::wire::file::{Existing, write_file};
 use everlevel::{Measured, failure_log2};
+use everlevel_scheme::spec::BootstrapMode;
+use everlevel_wire::file::{Existing, write_file};
 use serde::Serialize;
 
 use super::measure::{Bench, Outcome};

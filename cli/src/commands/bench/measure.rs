@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use everlevel::scheme::spec::BootstrapMode;
-use everlevel::{
-    Arithmetic, Bootstrapper, Ciphertext, Evaluator, KeyPlanner, Level, NextUse, Params, Plaintext,
-    Scheme, SecretKey, ServerKeys, Stage, StageReport,
-};
+use everlevel::lab::{Arithmetic, Bootstrapper, Evaluator, Scheme, Stage, StageReport};
+use everlevel::{Ciphertext, KeyPlanner, Level, NextUse, Params, Plaintext, SecretKey, ServerKeys};
+use everlevel_scheme::spec::BootstrapMode;
 use rand_core::CryptoRng;
 
 use crate::console::errors::CliError;

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use everlevel::arith::{NttTable, primes};
-use everlevel::scheme::spec::{Assumption, SecretKind};
+use everlevel::lab::{Arithmetic, Automorphisms, Evaluator};
 use everlevel::{
-    Arithmetic, Automorphisms, Backend, Evaluator, Form, GaloisElement, KeyPlan, Level, NextUse,
-    OptIn, Params, ParamsSpec, Plaintext, PublicKey, SecretKey, ServerKeys,
+    Backend, Form, GaloisElement, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
+    PublicKey, SecretKey, ServerKeys,
 };
+use everlevel_arith::{NttTable, primes};
+use everlevel_scheme::spec::{Assumption, SecretKind};
 use rand_core::Rng;
 use serde::Serialize;
 

@@ -1,8 +1,9 @@
 //! `everlevel keys change` and `everlevel change-key`: key rotation.
 
-use everlevel::wire::file::write_file;
-use everlevel::wire::{FileKeys, Metadata, server_keys};
-use everlevel::{Evaluator, ServerKeys};
+use everlevel::ServerKeys;
+use everlevel::lab::Evaluator;
+use everlevel_wire::file::write_file;
+use everlevel_wire::{FileKeys, Metadata, server_keys};
 
 use super::args::{ChangeArgs, ChangeKeyArgs};
 use super::files::{Column, secret_key, set_of};

@@ -1,8 +1,9 @@
 //! `everlevel compact`.
 
 use everlevel::files::Bounds;
-use everlevel::wire::file::write_file;
-use everlevel::wire::{self, results};
+use everlevel_wire as wire;
+use everlevel_wire::file::write_file;
+use everlevel_wire::results;
 use serde::Serialize;
 
 use super::args::CompactArgs;

@@ -1,9 +1,9 @@
 //! `everlevel decrypt`.
 
 use everlevel::files::Bounds;
-use everlevel::wire::file::write_file;
-use everlevel::wire::{Metadata, ObjectKind, ReadOptions, WireError, results};
 use everlevel::{FloodingPolicy, Plaintext, SecretKey};
+use everlevel_wire::file::write_file;
+use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError, results};
 
 use super::args::DecryptArgs;
 use super::files::{Column, read_object, secret_key, values_of};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use everlevel::circuit::CircuitError;
-use everlevel::circuit::expression::Program;
 use everlevel::files::Bounds;
-use everlevel::wire::FileKeys;
-use everlevel::{Ciphertext, Error, Params, SchemeError, Server};
+use everlevel::lab::SchemeError;
+use everlevel::{Ciphertext, Error, Params, Server};
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::expression::Program;
+use everlevel_wire::FileKeys;
 use serde::Serialize;
 
 use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};

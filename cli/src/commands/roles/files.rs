@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use everlevel::files::{Bounds, ENCRYPTION, PARAMS_FILE, VALUES};
-use everlevel::wire::file::{read_file, write_file};
-use everlevel::wire::{self, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
 use everlevel::{Ciphertext, Params, PublicKey, SecretKey};
+use everlevel_wire as wire;
+use everlevel_wire::file::{read_file, write_file};
+use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
 
 use super::args::{OutArg, SetOfFile};
 use super::manifest::ManifestWriter;

@@ -1,7 +1,8 @@
 //! `everlevel inspect` and `everlevel keys`: what files say, without any secret.
 
 use everlevel::Params;
-use everlevel::wire::{self, BoundPolicy, FileKeys, ObjectKind, ReadOptions};
+use everlevel_wire as wire;
+use everlevel_wire::{BoundPolicy, FileKeys, ObjectKind, ReadOptions};
 use serde::Serialize;
 
 use super::args::{InspectArgs, KeysCommand, SizeReportArgs};

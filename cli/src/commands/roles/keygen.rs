@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use everlevel::files::KeyFiles;
-use everlevel::wire::WireError;
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
+use everlevel_wire::WireError;
 use serde::Serialize;
 
 use super::args::KeygenArgs;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use everlevel::Params;
 use everlevel::files;
-use everlevel::wire::file::{read_file, write_file, write_secret_file};
-use everlevel::wire::{Manifest, ManifestKey, ReadOptions, WireError};
+use everlevel_wire::file::{read_file, write_file, write_secret_file};
+use everlevel_wire::{Manifest, ManifestKey, ReadOptions, WireError};
 
 use super::args::{Bounds, BoundsArg, ManifestKeyArg, ManifestsArg, OutArg, WriteManifestArg};
 use crate::console::args::Common;

@@ -13,6 +13,16 @@ pub fn ntru_names() -> impl Iterator<Item = &'static str> {
     ntru_sets::names()
 }
 
+impl ParamsSpec {
+    /// The specification of a named set, to change it before it becomes [`crate::Params`].
+    ///
+    /// # Errors
+    /// An unknown name; the error lists the known ones.
+    pub fn named(name: &str) -> Result<Self, SchemeError> {
+        spec(name)
+    }
+}
+
 /// The specification of a named set, or of one over NTRU ([`ntru_names`]).
 ///
 /// # Errors

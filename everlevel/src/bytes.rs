@@ -1,0 +1,69 @@
+//! Objects as bytes.
+
+use everlevel_bgv::{Ciphertext, CompactCiphertext, EvalKeys, PublicKey, ServerKeys};
+use everlevel_scheme::{Params, Plaintext};
+use everlevel_wire::{
+    Metadata, ReadOptions, ciphertexts, plaintexts, public_key, results, server_keys,
+};
+
+use crate::error::Error;
+
+/// What a client and a server exchange, as bytes with checksums and the id of their parameter set.
+///
+/// Public keys, server keys, and lists of ciphertexts, of results ([`CompactCiphertext`]) and of
+/// plaintexts. A secret key is not among them: see [`Client::save`](crate::Client::save).
+/// docs/format.md specifies the bytes.
+pub trait Bytes: Sized {
+    /// The bytes, with metadata of one's own in their header.
+    ///
+    /// # Errors
+    /// An object of other parameters.
+    fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error>;
+
+    /// What bytes hold, and the metadata. Nothing is believed that they say: what becomes of noise
+    /// bounds is up to `options`, whose default lets a ciphertext be decrypted and nothing else.
+    ///
+    /// # Errors
+    /// Bytes that are damaged, hold something else, or belong to another parameter set.
+    fn from_bytes(
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(Self, Metadata), Error>;
+}
+
+macro_rules! bytes {
+    ($($object:ty, $module:ident, |$x:ident, $params:ident, $metadata:ident| $write:expr;)*) => {$(
+        impl Bytes for $object {
+            fn to_bytes(&self, $params: &Params, $metadata: &Metadata) -> Result<Vec<u8>, Error> {
+                let $x = self;
+                Ok($write?)
+            }
+
+            fn from_bytes(
+                params: &Params,
+                bytes: &[u8],
+                options: &ReadOptions,
+            ) -> Result<(Self, Metadata), Error> {
+                Ok($module::from_bytes(params, bytes, options)?)
+            }
+        }
+    )*};
+}
+
+bytes! {
+    Vec<Ciphertext>, ciphertexts, |x, params, metadata| ciphertexts::to_bytes(params, x, metadata);
+    Vec<CompactCiphertext>, results, |x, params, metadata| results::to_bytes(params, x, metadata);
+    Vec<Plaintext>, plaintexts, |x, params, metadata| plaintexts::to_bytes(params, x, metadata);
+    PublicKey, public_key, |x, params, metadata| of(params, x.params(), "public key")
+        .and_then(|()| Ok(public_key::to_bytes(x, metadata)?));
+    ServerKeys, server_keys, |x, params, metadata| of(params, x.params(), "server keys")
+        .and_then(|()| Ok(server_keys::to_bytes(x, metadata)?));
+}
+
+fn of(params: &Params, found: &Params, object: &'static str) -> Result<(), Error> {
+    if found.same(params) {
+        return Ok(());
+    }
+    Err(everlevel_scheme::SchemeError::WrongParams { object, name: params.name().into() }.into())
+}
