@@ -56,6 +56,18 @@ impl Axis {
         signs.into_iter().chain([Cycle { generator: self.generator, length }]).collect()
     }
 
+    /// max |Σ ζ^(2e)| / φ(N) over the primitive N-th roots ζ, e the exponents of the basis, which are
+    /// φ(N) consecutive ones up to order: sin(π/l) / (φ(N) sin(π/N)) for odd l, reached where ζ² is
+    /// next to 1; 0 for l = 2, where ζ^(2 φ(N)) = 1.
+    fn noncircularity(&self) -> f64 {
+        let sine = |order: u64| (std::f64::consts::PI / order as f64).sin();
+        if self.prime == 2 {
+            0.0
+        } else {
+            sine(self.prime) / (self.degree as f64 * sine(self.index))
+        }
+    }
+
     /// The units modulo N in evaluation order.
     fn units(&self) -> Vec<u64> {
         self.cycles().into_iter().fold(vec![1], |units, cycle| {
@@ -166,6 +178,15 @@ impl Axes {
             .find(|axes| axes.iter().map(|a| a.degree).product::<usize>() == degree)
     }
 
+    /// max |Σ ζ^(2e)| / φ(m) over the primitive m-th roots ζ, e the exponents of the basis: by how
+    /// much the value at ζ of a polynomial with independent coefficients of equal variance can miss
+    /// circular symmetry. Its variance in a direction of the plane is (1 + this) / 2 of the whole at
+    /// most. The sum is a product over the axes, and so is its maximum: 1/φ(m) for an index without
+    /// square factor, 1/2 for m = 3 and about 0.41 for higher powers of 3, 0 if 4 divides the index.
+    pub fn noncircularity(&self) -> f64 {
+        self.axes.iter().map(Axis::noncircularity).product()
+    }
+
     /// Whether the index has no square factor: coefficients and evaluations are ordered alike then.
     pub fn is_squarefree(&self) -> bool {
         self.axes.iter().all(|axis| axis.index == axis.prime)
@@ -234,6 +255,83 @@ impl Axes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::f64::consts::TAU;
+
+    /// The N-th roots of unity.
+    fn roots(index: u64) -> Vec<(f64, f64)> {
+        (0..index).map(|e| (TAU * e as f64 / index as f64).sin_cos()).collect()
+    }
+
+    /// |Σ ζ^(2e)| / φ over the exponents, for ζ = exp(2πi j/N): term by term.
+    fn direct(roots: &[(f64, f64)], exponents: &[u64], j: u64) -> f64 {
+        let at = |e: &u64| roots[(2 * j * e % roots.len() as u64) as usize];
+        let (sin, cos) =
+            exponents.iter().map(at).fold((0.0, 0.0), |sum, root| (sum.0 + root.0, sum.1 + root.1));
+        f64::hypot(sin, cos) / exponents.len() as f64
+    }
+
+    /// The largest of them along one axis: over all ζ if N is small or no prime, where a sum over
+    /// all units but 0 is -1 whatever ζ.
+    fn largest(axes: &Axes, place: usize) -> f64 {
+        let axis = &axes.all()[place];
+        let exponents: Vec<u64> =
+            (0..axis.degree).map(|i| axes.coefficient_exponent(place, i)).collect();
+        let step = if axis.index == axis.prime { 1 + axis.degree / 16 } else { 1 };
+        let roots = roots(axis.index);
+        let units = axes.units_along(place).iter().step_by(step);
+        units.map(|&j| direct(&roots, &exponents, j)).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn noncircularity_is_that_of_the_basis_for_every_index_up_to_10000() {
+        let mut by_axis = std::collections::HashMap::new();
+        let mut worst = (0.0, 0);
+        for axes in (3..=10_000).filter_map(|index| Axes::new(index).ok()) {
+            let exact: f64 = (0..axes.all().len())
+                .map(|place| {
+                    let index = axes.all()[place].index;
+                    *by_axis.entry(index).or_insert_with(|| largest(&axes, place))
+                })
+                .product();
+            let formula = axes.noncircularity();
+            assert!((exact - formula).abs() < 1e-9, "index {}: {exact} {formula}", axes.index());
+            worst = if formula > worst.0 { (formula, axes.index()) } else { worst };
+        }
+        // 1/2 modulo 3, where there are two coefficients.
+        assert_eq!(worst.1, 3);
+        let at = |index| Axes::new(index).unwrap().noncircularity();
+        assert!((at(729) - 0.4135).abs() < 1e-4 && at(2187) < at(729) && at(9 * 8) == 0.0);
+    }
+
+    /// The maximum of a product over axes is the product of the maxima, since the remainders of ζ's
+    /// exponent are independent; and the largest eigenvalue of the covariance is (1 + it) / 2.
+    #[test]
+    fn noncircularity_is_that_of_the_whole_ring() {
+        for index in [9, 15, 27, 45, 63, 105, 225, 12, 360] {
+            let axes = Axes::new(index).unwrap();
+            let exponents = (0..axes.all().len()).fold(vec![0], |all: Vec<u64>, place| {
+                let axis = &axes.all()[place];
+                let own = (0..axis.degree)
+                    .map(|i| axes.coefficient_exponent(place, i) * axis.exponent % index);
+                own.flat_map(|e| all.iter().map(move |f| (e + f) % index)).collect()
+            });
+            let units = axes.units();
+            let roots = roots(index);
+            let exact = units.iter().map(|&j| direct(&roots, &exponents, j)).fold(0.0, f64::max);
+            assert!((exact - axes.noncircularity()).abs() < 1e-9, "index {index}");
+            let variance = |j: u64, direction: f64| {
+                let part =
+                    |e: &u64| (TAU * (j * e % index) as f64 / index as f64 - direction).cos();
+                exponents.iter().map(|e| part(e).powi(2)).sum::<f64>() / exponents.len() as f64
+            };
+            let directions = (0..720).map(|k| TAU * f64::from(k) / 720.0);
+            let largest = directions
+                .flat_map(|d| units.iter().map(move |&j| (j, d)))
+                .map(|(j, d)| variance(j, d))
+                .fold(0.0, f64::max);
+            assert!((largest - (1.0 + exact) / 2.0).abs() < 1e-4, "index {index}: {largest}");
+        }
+    }
 
     #[test]
     fn places_and_units_are_inverse() {

@@ -229,6 +229,15 @@ impl Ring {
         Ok(1 << IndexKind::new(index)?.odd_primes())
     }
 
+    /// By how much the value of a polynomial with independent coefficients of equal variance can
+    /// miss circular symmetry: [`Axes::noncircularity`], 0 for a power of two.
+    pub fn noncircularity(&self) -> f64 {
+        match &self.family {
+            IndexKind::PowerOfTwo { .. } => 0.0,
+            IndexKind::Odd(axes) => axes.noncircularity(),
+        }
+    }
+
     /// log2 of how much larger than the canonical norm a coefficient can be: 0 for a power of two.
     /// On an axis of odd prime l the coefficient of X^e is (1/l) Σ a(ζ^u) (ζ^(-u e) - 1), at most
     /// (4/π) max |a(ζ^u)|; on that of a power of two it is a mean of values times roots of unity.
