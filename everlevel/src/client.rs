@@ -1,11 +1,16 @@
 //! The key owner's side.
 
+use std::path::{Path, PathBuf};
+
 use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_scheme::{KeyPlan, Params, Plaintext};
+use everlevel_wire::file::Existing;
 use rand_core::CryptoRng;
 
 use crate::error::Error;
+use crate::files::KeyFiles;
+use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
 
@@ -24,6 +29,31 @@ impl Client {
     /// [`crate::wire::secret_key::from_bytes`].
     pub fn with_secret(secret: SecretKey) -> Self {
         Client { secret }
+    }
+
+    /// The owner of the secret key in a file that [`Client::save`] or `everlevel keygen` wrote.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is damaged or holds something else; a set below 128 bits without
+    /// [`OpenOptions::opt_in`].
+    pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
+        Ok(Client { secret: open::secret_key(path, options)? })
+    }
+
+    /// Makes the keys of a plan and writes all four files into a directory: `secret.key`, for
+    /// nobody else, `public.key`, `server.keys` and `params.json`. Returns their paths and sizes.
+    ///
+    /// # Errors
+    /// Files that are there already, unless they are to be replaced; a plan that does not suit the
+    /// set; what the system refuses.
+    pub fn save(
+        &self,
+        directory: &Path,
+        plan: &KeyPlan,
+        existing: Existing,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<(PathBuf, u64)>, Error> {
+        KeyFiles::in_directory(directory).write(&self.secret, plan, existing, rng, |_, _| Ok(()))
     }
 
     /// The parameter set.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
+use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
@@ -10,6 +10,8 @@ use everlevel_ring::Cpu;
 use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
+use crate::keys::Keys;
+use crate::operations::operations;
 use crate::server::Server;
 
 /// A ciphertext in the care of an [`Explainer`].
@@ -31,24 +33,26 @@ pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>
 /// let client = Client::new(&params, &mut rng);
 /// let explainer = client.server(&mut rng)?.explainer()?;
 /// let x = explainer.load(client.encrypt(&[2, 7], &mut rng)?, "x");
-/// let y = explainer.automatic().mul(&x, &x)?;
+/// let y = explainer.mul(&x, &x)?;
 /// let told = explainer.explain(&y);
 /// assert_eq!(told.steps.len(), 2);
 /// println!("{told}");
 /// # Ok::<(), everlevel::Error>(())
 /// ```
-pub struct Explainer<K: EvalKeys = ServerKeys> {
-    scheme: Arc<Recorded<Evaluator<Cpu, K>>>,
-    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Cpu, K>>>>>,
-    auto: Session<Recorded<Evaluator<Cpu, K>>>,
+pub struct Explainer {
+    scheme: Arc<Recorded<Evaluator<Cpu, Keys>>>,
+    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Cpu, Keys>>>>>,
+    session: Session<Recorded<Evaluator<Cpu, Keys>>>,
 }
 
-impl<K: EvalKeys> Server<K> {
+operations!(Explainer, RecordedValue);
+
+impl Server {
     /// The same server, writing down what every operation does to level and noise.
     ///
     /// # Errors
     /// Those of planning its bootstrapping, which worked before.
-    pub fn explainer(&self) -> Result<Explainer<K>, Error> {
+    pub fn explainer(&self) -> Result<Explainer, Error> {
         Explainer::new(self, Recorded::new(self.evaluator.clone(), self.params()))
     }
 
@@ -61,7 +65,7 @@ impl<K: EvalKeys> Server<K> {
     pub fn measuring_explainer(
         &self,
         secret: Arc<everlevel_bgv::SecretKey>,
-    ) -> Result<Explainer<K>, Error> {
+    ) -> Result<Explainer, Error> {
         let measure = move |x: &Ciphertext| secret.measure_noise(x).ok();
         Explainer::new(
             self,
@@ -70,17 +74,17 @@ impl<K: EvalKeys> Server<K> {
     }
 }
 
-impl<K: EvalKeys> Explainer<K> {
-    fn new(server: &Server<K>, traced: Recorded<Evaluator<Cpu, K>>) -> Result<Self, Error> {
+impl Explainer {
+    fn new(server: &Server, traced: Recorded<Evaluator<Cpu, Keys>>) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =
             plan.map(|plan| Bootstrapper::new(&*scheme, plan).map(Arc::new)).transpose()?;
-        let auto = match &bootstrapper {
+        let session = match &bootstrapper {
             Some(bootstrapper) => Session::new(scheme.clone(), bootstrapper.clone()),
             None => Session::leveled(scheme.clone()),
         };
-        Ok(Explainer { scheme, bootstrapper, auto })
+        Ok(Explainer { scheme, bootstrapper, session })
     }
 
     /// The parameter set.
@@ -89,18 +93,18 @@ impl<K: EvalKeys> Explainer<K> {
     }
 
     /// The evaluator below, for any circuit.
-    pub fn scheme(&self) -> &Recorded<Evaluator<Cpu, K>> {
+    pub fn scheme(&self) -> &Recorded<Evaluator<Cpu, Keys>> {
         &self.scheme
     }
 
-    /// The automatic evaluator: the operations of a server.
-    pub fn automatic(&self) -> &Session<Recorded<Evaluator<Cpu, K>>> {
-        &self.auto
+    /// The session below, for operations of one's own.
+    pub fn session(&self) -> &Session<Recorded<Evaluator<Cpu, Keys>>> {
+        &self.session
     }
 
     /// Takes a ciphertext into care, under a name.
     pub fn load(&self, x: Ciphertext, name: &str) -> RecordedValue {
-        self.auto.share(self.scheme.input(x, name))
+        self.session.share(self.scheme.input(x, name))
     }
 
     /// Runs a program, as [`Server::run`].
@@ -110,10 +114,10 @@ impl<K: EvalKeys> Explainer<K> {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Recorded<Evaluator<Cpu, K>>>,
+        inputs: &Values<Recorded<Evaluator<Cpu, Keys>>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Recorded<Evaluator<Cpu, K>>>, Error> {
-        Ok(program.run(&self.auto, inputs, progress)?)
+    ) -> Result<Values<Recorded<Evaluator<Cpu, Keys>>>, Error> {
+        Ok(program.run(&self.session, inputs, progress)?)
     }
 
     /// Bootstraps now, and names the stages of the rows that this takes.
@@ -125,7 +129,11 @@ impl<K: EvalKeys> Explainer<K> {
             self.bootstrapper.as_ref().ok_or(everlevel_circuit::CircuitError::NoBootstrapping)?;
         self.scheme.end_stage("before");
         let mut stages = Stages(&self.scheme);
-        Ok(self.auto.share(bootstrapper.bootstrap_observed(&self.scheme, &x.get(), &mut stages)?))
+        Ok(self.session.share(bootstrapper.bootstrap_observed(
+            &self.scheme,
+            &x.get(),
+            &mut stages,
+        )?))
     }
 
     /// How `x`, as it is now, came to be.
@@ -141,9 +149,9 @@ impl<K: EvalKeys> Explainer<K> {
 }
 
 /// Names the stages of a bootstrapping in the log.
-struct Stages<'a, K: EvalKeys>(&'a Recorded<Evaluator<Cpu, K>>);
+struct Stages<'a>(&'a Recorded<Evaluator<Cpu, Keys>>);
 
-impl<K: EvalKeys> StageObserver for Stages<'_, K> {
+impl StageObserver for Stages<'_> {
     fn stage_done(&mut self, report: &StageReport) {
         self.0.end_stage(report.stage.name());
     }

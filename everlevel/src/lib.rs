@@ -41,6 +41,9 @@ mod datasheet;
 mod error;
 mod explainer;
 pub mod files;
+mod keys;
+mod open;
+mod operations;
 mod planner;
 mod requirements;
 mod rings;
@@ -53,6 +56,8 @@ pub use client::Client;
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 pub use explainer::{Explainer, RecordedValue};
+pub use keys::Keys;
+pub use open::{OpenOptions, open_public_key};
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
     spec_with_plan,

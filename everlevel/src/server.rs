@@ -1,17 +1,22 @@
 //! The server's side: computing without the key.
 
-use std::num::NonZeroU64;
+use std::path::Path;
 use std::sync::Arc;
 
-use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, ServerKeys};
+use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_circuit::sums::sum_by_keys;
-use everlevel_circuit::{CircuitError, Session, rotate_by_keys};
+use everlevel_circuit::{CircuitError, Session};
 use everlevel_ring::Cpu;
-use everlevel_scheme::{Arithmetic, Params, Plaintext, Scheme};
+use everlevel_scheme::{Params, Scheme};
+use everlevel_wire::file::Existing;
 
 use crate::error::Error;
+use crate::files::Bounds;
+use crate::keys::Keys;
+use crate::open::{self, OpenOptions};
+use crate::operations::operations;
+use crate::planner::bootstrap_plan;
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same
 /// message.
@@ -26,31 +31,83 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 ///
 /// Every method takes shared references and may be called from many threads.
 ///
-/// Its keys are in memory ([`ServerKeys`]) or wherever `K` has them, such as in a file
-/// ([`crate::wire::FileKeys`]).
-pub struct Server<K: EvalKeys = ServerKeys> {
-    pub(crate) evaluator: Arc<Evaluator<Cpu, K>>,
-    bootstrapper: Option<Arc<Bootstrapper<Evaluator<Cpu, K>>>>,
-    auto: Session<Evaluator<Cpu, K>>,
+/// Its [`Keys`] are in memory or in a file.
+pub struct Server {
+    keys: Keys,
+    pub(crate) evaluator: Arc<Evaluator<Cpu, Keys>>,
+    bootstrapper: Option<Arc<Bootstrapper<Evaluator<Cpu, Keys>>>>,
+    session: Session<Evaluator<Cpu, Keys>>,
 }
 
-impl<K: EvalKeys> Server<K> {
+operations!(Server, Value);
+
+impl Server {
     /// A server with these keys that bootstraps by `plan`.
     ///
     /// # Errors
     /// A plan that does not suit the parameter set.
-    pub fn new(keys: K, plan: BootstrapPlan) -> Result<Self, Error> {
-        let evaluator = Arc::new(Evaluator::new(keys));
+    pub fn new(keys: impl Into<Keys>, plan: BootstrapPlan) -> Result<Self, Error> {
+        let keys = keys.into();
+        let evaluator = Arc::new(Evaluator::new(keys.clone()));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
-        let auto = Session::new(evaluator.clone(), bootstrapper.clone());
-        Ok(Server { auto, evaluator, bootstrapper: Some(bootstrapper) })
+        let session = Session::new(evaluator.clone(), bootstrapper.clone());
+        Ok(Server { keys, session, evaluator, bootstrapper: Some(bootstrapper) })
     }
 
     /// A server that does not bootstrap, for sets without it and for circuits that fit: what does
     /// not fit is refused.
-    pub fn leveled(keys: K) -> Self {
-        let evaluator = Arc::new(Evaluator::new(keys));
-        Server { auto: Session::leveled(evaluator.clone()), evaluator, bootstrapper: None }
+    pub fn leveled(keys: impl Into<Keys>) -> Self {
+        let keys = keys.into();
+        let evaluator = Arc::new(Evaluator::new(keys.clone()));
+        let session = Session::leveled(evaluator.clone());
+        Server { keys, session, evaluator, bootstrapper: None }
+    }
+
+    /// A server with the keys that it is given, which bootstraps as its set says if its keys can.
+    ///
+    /// # Errors
+    /// Keys of a set whose bootstrapping cannot be planned.
+    pub fn with_keys(keys: impl Into<Keys>) -> Result<Self, Error> {
+        let keys = keys.into();
+        if keys.plan().bootstrap {
+            let plan = bootstrap_plan(keys.params())?;
+            return Server::new(keys, plan);
+        }
+        Ok(Server::leveled(keys))
+    }
+
+    /// A server on the keys of a file, which stay in the file. The parameters are those of
+    /// [`OpenOptions::params`], or those in `params.json` beside the file.
+    ///
+    /// # Errors
+    /// Files that cannot be read, are damaged or belong to different sets; a set below 128 bits
+    /// without [`OpenOptions::opt_in`].
+    pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
+        let params = options.set_of_server_keys(path)?;
+        Server::with_keys(Keys::open(&params, path, options.cache_bytes)?)
+    }
+
+    /// Writes the keys of this server to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// As [`Keys::save`].
+    pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
+        self.keys.save(path, existing)
+    }
+
+    /// The ciphertexts of a file, in this server's care. `bounds` says which noise bounds of the
+    /// file are believed.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is damaged, or belongs to another parameter set.
+    pub fn read(&self, path: &Path, bounds: &Bounds) -> Result<Vec<Value>, Error> {
+        let found = open::ciphertexts(self.params(), path, bounds)?;
+        Ok(found.into_iter().map(|x| self.load(x)).collect())
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
     }
 
     /// The parameter set.
@@ -58,31 +115,31 @@ impl<K: EvalKeys> Server<K> {
         self.evaluator.params()
     }
 
-    /// The evaluator below, for operations without automatic bootstrapping: the verbs of
-    /// [`Scheme`], in BGV and in BFV form alike, and conversion between the two
+    /// The evaluator below, for operations without automatic bootstrapping: the traits of
+    /// schemes, in BGV and in BFV form alike, and conversion between the two
     /// (`PlainModulus::convert`).
-    pub fn evaluator(&self) -> &Evaluator<Cpu, K> {
+    pub fn evaluator(&self) -> &Evaluator<Cpu, Keys> {
         &self.evaluator
     }
 
     /// The bootstrapping below, if there is any.
-    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<Cpu, K>>> {
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<Cpu, Keys>>> {
         self.bootstrapper.as_deref()
     }
 
-    /// The automatic evaluator below, for operations of one's own.
-    pub fn automatic(&self) -> &Session<Evaluator<Cpu, K>> {
-        &self.auto
+    /// The session below, for operations of one's own.
+    pub fn session(&self) -> &Session<Evaluator<Cpu, Keys>> {
+        &self.session
     }
 
     /// How many bootstrappings were done by themselves.
     pub fn bootstraps(&self) -> usize {
-        self.auto.bootstraps()
+        self.session.bootstraps()
     }
 
     /// Takes a ciphertext into care. [`Value::get`] gives it back.
     pub fn load(&self, x: Ciphertext) -> Value {
-        self.auto.share(x)
+        self.session.share(x)
     }
 
     /// What is left to compute with: log2(modulus / (2 * noise bound)).
@@ -107,122 +164,10 @@ impl<K: EvalKeys> Server<K> {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Evaluator<Cpu, K>>,
+        inputs: &Values<Evaluator<Cpu, Keys>>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Evaluator<Cpu, K>>, Error> {
-        Ok(program.run(&self.auto, inputs, progress)?)
-    }
-
-    /// Sum, slot by slot.
-    ///
-    /// # Errors
-    /// Ciphertexts of other parameters.
-    pub fn add(&self, a: &Value, b: &Value) -> Result<Value, Error> {
-        Ok(self.auto.add(a, b)?)
-    }
-
-    /// Difference, slot by slot.
-    ///
-    /// # Errors
-    /// Ciphertexts of other parameters.
-    pub fn sub(&self, a: &Value, b: &Value) -> Result<Value, Error> {
-        Ok(self.auto.sub(a, b)?)
-    }
-
-    /// Product, slot by slot.
-    ///
-    /// # Errors
-    /// Ciphertexts of other parameters.
-    pub fn mul(&self, a: &Value, b: &Value) -> Result<Value, Error> {
-        Ok(self.auto.mul(a, b)?)
-    }
-
-    /// A power, slot by slot, at depth ⌈log2⌉.
-    ///
-    /// # Errors
-    /// Ciphertexts of other parameters.
-    pub fn pow(&self, a: &Value, exponent: NonZeroU64) -> Result<Value, Error> {
-        Ok(self.auto.pow(a, exponent)?)
-    }
-
-    /// The sum of all slots, in every slot. Keys as for [`crate::general_keys`]; a key switch for
-    /// each doubling of the slots.
-    ///
-    /// # Errors
-    /// A missing key, a ciphertext of other parameters.
-    pub fn sum(&self, a: &Value) -> Result<Value, Error> {
-        Ok(self.auto.apply(a, sum_by_keys)?)
-    }
-
-    /// Negation.
-    ///
-    /// # Errors
-    /// A ciphertext of other parameters.
-    pub fn neg(&self, a: &Value) -> Result<Value, Error> {
-        Ok(self.auto.neg(a)?)
-    }
-
-    /// Adds `k` in every slot.
-    ///
-    /// # Errors
-    /// A ciphertext of other parameters.
-    pub fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, Error> {
-        Ok(self.auto.add_scalar(a, k)?)
-    }
-
-    /// Multiplies every slot by `k`.
-    ///
-    /// # Errors
-    /// A ciphertext of other parameters.
-    pub fn mul_scalar(&self, a: &Value, k: i64) -> Result<Value, Error> {
-        Ok(self.auto.mul_scalar(a, k)?)
-    }
-
-    /// Multiplies every slot by the plaintext's.
-    ///
-    /// # Errors
-    /// A ciphertext or plaintext of other parameters.
-    pub fn mul_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
-        self.apply(a, |evaluator, a| Ok(evaluator.mul_plain(a, b)?))
-    }
-
-    /// Adds the plaintext's slots.
-    ///
-    /// # Errors
-    /// A ciphertext or plaintext of other parameters.
-    pub fn add_plain(&self, a: &Value, b: &Plaintext) -> Result<Value, Error> {
-        self.apply(a, |evaluator, a| Ok(evaluator.add_plain(a, b)?))
-    }
-
-    /// Rotates the columns of every row (two for p = 1 modulo 4, else one) by `k` to the left. Keys
-    /// must have been planned: for this step ([`crate::KeyPlanner::rotations`]), or general ones
-    /// ([`crate::general_rotations`]), which may take a lower level and several steps. Whole
-    /// elements that pass the end of a row arrive conjugated, see [`crate::SlotShape`].
-    ///
-    /// # Errors
-    /// A missing key, a ciphertext of other parameters.
-    pub fn rotate_columns(&self, a: &Value, k: i64) -> Result<Value, Error> {
-        Ok(self.auto.apply(a, |s, a| rotate_by_keys(s, a, k))?)
-    }
-
-    /// Rotates the slots along a dimension of their hypercube (see [`crate::SlotShape`]) by `k` to
-    /// the left, cyclically. The keys must have been planned
-    /// ([`crate::KeyPlanner::rotations_along`]). Where the dimension is a bad one, two
-    /// automorphisms and two masks: a level.
-    ///
-    /// # Errors
-    /// An unknown dimension, a missing key, a ciphertext of other parameters.
-    pub fn rotate_along(&self, a: &Value, dimension: usize, k: i64) -> Result<Value, Error> {
-        Ok(self.auto.rotate_along(a, dimension, k)?)
-    }
-
-    /// Exchanges the two rows; where there is one row (p = 3 modulo 4), the identity. The key must
-    /// have been planned ([`crate::KeyPlanner::row_swap`]).
-    ///
-    /// # Errors
-    /// A missing key, a ciphertext of other parameters.
-    pub fn swap_rows(&self, a: &Value) -> Result<Value, Error> {
-        Ok(self.auto.swap_rows(a)?)
+    ) -> Result<Values<Evaluator<Cpu, Keys>>, Error> {
+        Ok(program.run(&self.session, inputs, progress)?)
     }
 
     /// Any operation on one ciphertext: tried, and tried again on a bootstrapped operand if its
@@ -233,8 +178,8 @@ impl<K: EvalKeys> Server<K> {
     pub fn apply(
         &self,
         a: &Value,
-        operation: impl Fn(&Evaluator<Cpu, K>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
+        operation: impl Fn(&Evaluator<Cpu, Keys>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
     ) -> Result<Value, Error> {
-        Ok(self.auto.apply(a, operation)?)
+        Ok(self.session.apply(a, operation)?)
     }
 }

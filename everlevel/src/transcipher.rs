@@ -4,7 +4,7 @@ use everlevel_aes::{
     Aes, AesError, Batch, ByteRefresh, ByteSliced, Cipher, Direction, KeySchedule, KeySize, Layout,
     Mode, Packed, Progress, Refresh, RoundKeys, Transcipher, UnpackBytes,
 };
-use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey};
+use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::{Cpu, SlotShape};
 use everlevel_scheme::noop::NoOpCiphertext;
@@ -15,6 +15,7 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
+use crate::keys::Keys;
 
 /// How states of AES lie in ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -249,10 +250,10 @@ impl EncryptedAesKey {
 
 /// A server that turns AES data into ciphertexts, see [`everlevel_aes::Transcipher`].
 /// Holds no secret.
-pub struct AesServer<K: EvalKeys> {
-    evaluator: Evaluator<Cpu, K>,
-    refresh: Option<ByteRefresh<Evaluator<Cpu, K>>>,
-    method: Prepared<Evaluator<Cpu, K>>,
+pub struct AesServer {
+    evaluator: Evaluator<Cpu, Keys>,
+    refresh: Option<ByteRefresh<Evaluator<Cpu, Keys>>>,
+    method: Prepared<Evaluator<Cpu, Keys>>,
 }
 
 enum Prepared<S: ExactScheme> {
@@ -260,13 +261,13 @@ enum Prepared<S: ExactScheme> {
     ByteSliced(ByteSliced<S>, UnpackBytes<S>),
 }
 
-impl<K: EvalKeys> AesServer<K> {
+impl AesServer {
     /// A server with keys of [`aes_keys`] that computes by a method.
     ///
     /// # Errors
     /// Slots without bytes, or without a dimension for those of a block.
-    pub fn new(keys: K, method: AesMethod) -> Result<Self, Error> {
-        let evaluator = Evaluator::new(keys);
+    pub fn new(keys: impl Into<Keys>, method: AesMethod) -> Result<Self, Error> {
+        let evaluator = Evaluator::new(keys.into());
         let top = evaluator.params().chain().top();
         let method = match method {
             AesMethod::Packed => Prepared::Packed(Packed::new(&evaluator, top)?),
@@ -279,7 +280,7 @@ impl<K: EvalKeys> AesServer<K> {
     }
 
     /// The evaluator below, to go on with the results.
-    pub fn evaluator(&self) -> &Evaluator<Cpu, K> {
+    pub fn evaluator(&self) -> &Evaluator<Cpu, Keys> {
         &self.evaluator
     }
 
@@ -317,7 +318,7 @@ impl<K: EvalKeys> AesServer<K> {
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<Cpu, K>>) -> Result<(), AesError>,
+        each: impl FnMut(Batch<Evaluator<Cpu, Keys>>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let cipher = Cipher::new(key.size, mode.direction());
         match &self.method {
@@ -337,13 +338,13 @@ impl<K: EvalKeys> AesServer<K> {
     fn run<D: AsRef<[u8]>>(
         &self,
         method: AesMethod,
-        aes: &impl Aes<Evaluator<Cpu, K>>,
+        aes: &impl Aes<Evaluator<Cpu, Keys>>,
         key: &EncryptedAesKey,
         cipher: Cipher,
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<Cpu, K>>) -> Result<(), AesError>,
+        each: impl FnMut(Batch<Evaluator<Cpu, Keys>>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let scheme = &self.evaluator;
         let rehearsal = Rehearsal::new(scheme.params())?;

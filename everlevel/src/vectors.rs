@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator};
+use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::{CircuitError, rotate_by_keys};
 use everlevel_ring::{Cpu, SlotShape};
 use everlevel_scheme::{Arithmetic, Automorphisms, Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::Error;
+use crate::keys::Keys;
 use crate::server::{Server, Value};
 
 /// Slots that take the value `step` slots further on.
@@ -23,7 +24,7 @@ pub struct SlotCopy {
     pub slots: Range<usize>,
 }
 
-impl<K: EvalKeys> Server<K> {
+impl Server {
     /// Slots moved and all others set to 0: `out[i] = Σ a[i + step]` over the copies whose range
     /// has i.
     ///
@@ -126,8 +127,8 @@ fn ways(
 }
 
 /// Rotations along all dimensions, to the left.
-fn along<K: EvalKeys>(
-    s: &Evaluator<Cpu, K>,
+fn along(
+    s: &Evaluator<Cpu, Keys>,
     x: &Ciphertext,
     way: &[usize],
 ) -> Result<Ciphertext, CircuitError> {
@@ -176,8 +177,8 @@ fn diagonals(
     out
 }
 
-fn matrix_product<K: EvalKeys>(
-    s: &Evaluator<Cpu, K>,
+fn matrix_product(
+    s: &Evaluator<Cpu, Keys>,
     a: &Ciphertext,
     matrix: &[Vec<i64>],
     columns: usize,

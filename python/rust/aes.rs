@@ -3,9 +3,7 @@
 use everlevel::aes::integers::{ByteOrder, IntegersFromBytes};
 use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::circuit::sums::PowerSum;
-use everlevel::{
-    AesMethod, Ciphertext as Inner, Cpu, EncryptedAesKey, EvalKeys, Evaluator, KeyPlan, aes_keys,
-};
+use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, Evaluator, KeyPlan, aes_keys};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -29,7 +27,8 @@ pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: boo
             return Ok(Plan(plan));
         }
         let shape = params.slot_shape();
-        let mut elements = IntegersFromBytes::<Evaluator<Cpu, Keys>>::automorphisms(shape);
+        let mut elements =
+            IntegersFromBytes::<Evaluator<everlevel::Cpu, everlevel::Keys>>::automorphisms(shape);
         for dimension in 0..shape.dimensions().len() {
             elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
         }
@@ -91,7 +90,7 @@ pub fn aes_method(params: &Params, bytes: u64) -> Result<&'static str> {
 /// A server that takes AES data to ciphertexts by one method.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 pub struct AesServer {
-    inner: everlevel::AesServer<Keys>,
+    inner: everlevel::AesServer,
     params: everlevel::Params,
 }
 
@@ -100,8 +99,8 @@ impl AesServer {
     #[new]
     fn new(py: Python<'_>, keys: &Keys, method: &str) -> Result<Self> {
         let method = method_named(method)?;
-        let params = EvalKeys::params(keys).clone();
-        let inner = detached(py, || Ok(everlevel::AesServer::new(keys.clone(), method)?))?;
+        let params = keys.0.params().clone();
+        let inner = detached(py, || Ok(everlevel::AesServer::new(keys.0.clone(), method)?))?;
         Ok(AesServer { inner, params })
     }
 
@@ -141,7 +140,7 @@ impl AesServer {
                 mode,
                 data.chunks(capacity),
                 &mut told,
-                |batch: Batch<Evaluator<Cpu, Keys>>| {
+                |batch: Batch<Evaluator<everlevel::Cpu, everlevel::Keys>>| {
                     states.push(batch.state);
                     Ok(())
                 },

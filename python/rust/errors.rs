@@ -31,9 +31,11 @@ impl From<PyErr> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         // A computation that Ctrl-C ended in another thread.
-        let stopped = |e: &SchemeError| matches!(e, SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED);
-        if matches!(&error, Error::Scheme(e) | Error::Circuit(CircuitError::Scheme(e)) if stopped(e))
-        {
+        use SchemeError::Cancelled;
+        if matches!(
+            &error,
+            Error::Scheme(Cancelled) | Error::Circuit(CircuitError::Scheme(Cancelled))
+        ) {
             return refusal("Error", "python.interrupted", INTERRUPTED);
         }
         let (class, fields) = described(&error);

@@ -1,18 +1,14 @@
 //! Secret, public and server keys.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use everlevel::bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel::circuit::expression::Program;
 use everlevel::files::KeyFiles;
-use everlevel::scheme::spec::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
-use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
+use everlevel::wire::{self, Metadata, ReadOptions};
 use everlevel::{
-    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, FloodingPolicy, GaloisElement,
-    KeyPlan, KeyPlanner, Plaintext, SchemeError, ServerKeys, bootstrap_plan, general_keys,
-    general_rotations, program_keys,
+    BootstrapMode, BootstrapPlan, Evaluator, FloodingPolicy, KeyPlan, KeyPlanner, Plaintext,
+    SchemeError, ServerKeys, bootstrap_plan, general_keys, general_rotations, program_keys,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -21,7 +17,7 @@ use rand_chacha::ChaCha20Rng;
 use zeroize::Zeroizing;
 
 use crate::ciphertext::Ciphertext;
-use crate::errors::{Failure, INTERRUPTED, Result, refusal};
+use crate::errors::{Failure, Result, refusal};
 use crate::params::Params;
 use crate::runtime::{Progress, detached, interrupted};
 use crate::values::{octets, residues, slice};
@@ -162,12 +158,7 @@ impl SecretKey {
     fn key_change(&self, py: Python<'_>, to: &SecretKey) -> Result<Keys> {
         detached(py, || {
             let top = self.0.params().chain().top();
-            Ok(Keys(Arc::new(Stored::Memory(ServerKeys::key_change(
-                &self.0,
-                &to.0,
-                top,
-                &mut rng()?,
-            )?))))
+            Ok(Keys::new(ServerKeys::key_change(&self.0, &to.0, top, &mut rng()?)?))
         })
     }
 
@@ -205,7 +196,7 @@ impl SecretKey {
                 done += 1;
                 progress.step(done, total)
             })?;
-            Ok(Keys(Arc::new(Stored::Memory(keys))))
+            Ok(Keys::new(keys))
         })
     }
 
@@ -367,150 +358,80 @@ pub fn plan_for(params: &everlevel::Params, elements: bool) -> Result<BootstrapP
     Ok(bootstrap_plan(params)?)
 }
 
-/// Server keys, wherever they are. Shared by all that compute with them.
+/// Server keys, wherever they are. Shared by all that compute with them; Ctrl-C ends what does.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 #[derive(Clone)]
-pub struct Keys(pub Arc<Stored>);
+pub struct Keys(pub everlevel::Keys);
 
-pub enum Stored {
-    Memory(ServerKeys),
-    File(FileKeys),
+impl Keys {
+    fn new(keys: impl Into<everlevel::Keys>) -> Self {
+        Keys(keys.into().cancelled_by(interrupted))
+    }
 }
 
 #[pymethods]
 impl Keys {
     #[staticmethod]
     fn open(py: Python<'_>, params: &Params, path: PathBuf, cache_bytes: u64) -> Result<Self> {
-        detached(py, || {
-            Ok(Keys(Arc::new(Stored::File(FileKeys::open(&params.0, &path, cache_bytes)?))))
-        })
+        detached(py, || Ok(Keys::new(everlevel::Keys::open(&params.0, &path, cache_bytes)?)))
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: PyReadonlyArray1<'_, u8>) -> Result<Self> {
         let data = octets(&data)?;
-        let options = ReadOptions::default().limited_to(data.len() as u64);
-        detached(py, || {
-            Ok(Keys(Arc::new(Stored::Memory(
-                wire::server_keys::from_bytes(&params.0, data, &options)?.0,
-            ))))
-        })
+        detached(py, || Ok(Keys::new(everlevel::Keys::from_bytes(&params.0, data)?)))
     }
 
     /// Writes keys that are in memory to a file.
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Result<()> {
-        let Stored::Memory(keys) = &*self.0 else {
+        if self.0.in_file() {
             return Err(refusal(
                 "FileError",
                 "python.keys-in-file",
                 "the keys are in a file already: copy it",
             ));
-        };
-        detached(py, || {
-            let bytes = wire::server_keys::to_bytes(keys, &Metadata::new())?;
-            Ok(write_file(&path, &bytes, existing(overwrite))?)
-        })
+        }
+        detached(py, || Ok(self.0.save(&path, existing(overwrite))?))
     }
 
     #[getter]
     fn params(&self) -> Params {
-        Params(EvalKeys::params(self).clone())
+        Params(self.0.params().clone())
     }
 
     #[getter]
     fn bootstraps(&self) -> bool {
-        self.plan().bootstrap
+        self.0.plan().bootstrap
     }
 
     fn __len__(&self) -> usize {
-        let plan = self.plan();
+        let plan = self.0.plan();
         plan.len() + usize::from(plan.bootstrap)
     }
 
     #[getter]
     fn in_file(&self) -> bool {
-        matches!(*self.0, Stored::File(_))
+        self.0.in_file()
     }
 
     /// Number and bytes by kind: relinearization, automorphisms, bootstrapping.
     fn size_report(&self) -> [(usize, u64); 3] {
-        let report = wire::server_keys::SizeReport::of_plan(EvalKeys::params(self), &self.plan());
+        let report = self.0.size_report();
         [report.relin, report.galois, report.bootstrap]
     }
 
     /// A ciphertext under the new key, with keys that [`SecretKey::key_change`] made.
     fn change_key(&self, py: Python<'_>, x: &Ciphertext) -> Result<Ciphertext> {
-        let params = EvalKeys::params(self);
+        let params = self.0.params();
         same(params, &x.params)?;
         let changed =
-            detached(py, || Ok(Evaluator::new(self.clone()).change_key(&x.value.get())?))?;
+            detached(py, || Ok(Evaluator::new(self.0.clone()).change_key(&x.value.get())?))?;
         Ok(Ciphertext::new(params, changed))
     }
 
     /// Reads the whole file and verifies every checksum; keys in memory were verified when they
     /// were read.
     fn verify(&self, py: Python<'_>) -> Result<()> {
-        match &*self.0 {
-            Stored::Memory(_) => Ok(()),
-            Stored::File(keys) => detached(py, || Ok(keys.verify()?)),
-        }
-    }
-}
-
-impl Keys {
-    pub fn plan(&self) -> KeyPlan {
-        match &*self.0 {
-            Stored::Memory(keys) => keys.plan(),
-            Stored::File(keys) => keys.plan(),
-        }
-    }
-
-    fn stored(&self) -> &dyn EvalKeys {
-        match &*self.0 {
-            Stored::Memory(keys) => keys,
-            Stored::File(keys) => keys,
-        }
-    }
-}
-
-/// Key switches are where work can be ended: there is one every few milliseconds.
-fn still_wanted() -> std::result::Result<(), SchemeError> {
-    if interrupted() {
-        return Err(SchemeError::UnreadableKey {
-            key: "next key".into(),
-            problem: INTERRUPTED.into(),
-        });
-    }
-    Ok(())
-}
-
-impl EvalKeys for Keys {
-    fn params(&self) -> &everlevel::Params {
-        self.stored().params()
-    }
-
-    fn relin(
-        &self,
-        gadget: GadgetId,
-    ) -> std::result::Result<Option<Arc<SwitchingKey>>, SchemeError> {
-        still_wanted()?;
-        self.stored().relin(gadget)
-    }
-
-    fn galois(
-        &self,
-        g: GaloisElement,
-        gadget: GadgetId,
-    ) -> std::result::Result<Option<Arc<SwitchingKey>>, SchemeError> {
-        still_wanted()?;
-        self.stored().galois(g, gadget)
-    }
-
-    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
-        self.stored().galois_basis(g, gadget)
-    }
-
-    fn bootstrap(&self) -> std::result::Result<Option<Arc<BootstrapKey>>, SchemeError> {
-        self.stored().bootstrap()
+        detached(py, || Ok(self.0.verify()?))
     }
 }

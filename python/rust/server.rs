@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use everlevel::circuit::expression::Program;
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison,
-    Cpu, DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
+    DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
     StageObserver, StageReport, Truncation, Value,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -25,7 +25,7 @@ const METHOD: DigitMethod = DigitMethod::new(DigitKind::Geelen);
 /// Computes with server keys, bootstrapping by itself.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 pub struct Server {
-    inner: Arc<everlevel::Server<Keys>>,
+    inner: Arc<everlevel::Server>,
     keys: Keys,
     /// How it bootstraps, if it does.
     plan: Option<BootstrapPlan>,
@@ -42,7 +42,7 @@ impl Server {
     fn compute(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&everlevel::Server<Keys>) -> Result<Value> + Send,
+        work: impl FnOnce(&everlevel::Server) -> Result<Value> + Send,
     ) -> Result<Ciphertext> {
         let value = detached(py, || work(&self.inner))?;
         Ok(Ciphertext { params: self.params().clone(), value })
@@ -52,7 +52,10 @@ impl Server {
         &self,
         py: Python<'_>,
         a: &Ciphertext,
-        operation: impl Fn(&Evaluator<Cpu, Keys>, &Inner) -> std::result::Result<Inner, CircuitError>
+        operation: impl Fn(
+            &Evaluator<everlevel::Cpu, everlevel::Keys>,
+            &Inner,
+        ) -> std::result::Result<Inner, CircuitError>
         + Send,
     ) -> Result<Ciphertext> {
         self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
@@ -91,11 +94,11 @@ impl StageObserver for Watch<'_> {
 impl Server {
     #[new]
     fn new(py: Python<'_>, keys: &Keys, elements: bool) -> Result<Self> {
-        let params = everlevel::EvalKeys::params(keys);
-        let plan = keys.plan().bootstrap.then(|| plan_for(params, elements)).transpose()?;
+        let params = keys.0.params();
+        let plan = keys.0.plan().bootstrap.then(|| plan_for(params, elements)).transpose()?;
         let inner = detached(py, || match &plan {
-            Some(plan) => Ok(everlevel::Server::new(keys.clone(), plan.clone())?),
-            None => Ok(everlevel::Server::leveled(keys.clone())),
+            Some(plan) => Ok(everlevel::Server::new(keys.0.clone(), plan.clone())?),
+            None => Ok(everlevel::Server::leveled(keys.0.clone())),
         })?;
         Ok(Server { inner: Arc::new(inner), keys: keys.clone(), plan, stages: OnceLock::new() })
     }

@@ -143,7 +143,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     bar.finish_and_clear();
     let named: Vec<(&str, &RecordedValue)> =
         program.outputs().map(|name| (name, &results[name])).collect();
-    finish(&explainer, &named, explainer.automatic().bootstraps(), &args.plot, common)
+    finish(&explainer, &named, explainer.session().bootstraps(), &args.plot, common)
 }
 
 /// Keys are drawn for this and thrown away: measuring tells nothing about any other.
@@ -163,7 +163,7 @@ fn bootstrap(args: &ExplainBootstrapArgs, common: &Common) -> Result<(), CliErro
     let mut plain = Plaintext::encode(&params, &values)?;
     let mut x = explainer.load(secret.encrypt(&plain, &mut rng)?, "x");
     for _ in 0..squares(&params, &planner)? {
-        x = explainer.automatic().mul(&x, &x)?;
+        x = explainer.mul(&x, &x)?;
         plain = plain.mul(&plain, &params)?;
     }
     bar.inc(1);
@@ -197,8 +197,8 @@ fn check_plot(plot: &PlotArg) -> Result<(), CliError> {
     plot.svg.as_deref().map_or(Ok(()), |path| check_free(path, plot.force))
 }
 
-fn finish<K: everlevel::EvalKeys>(
-    explainer: &Explainer<K>,
+fn finish(
+    explainer: &Explainer,
     named: &[(&str, &RecordedValue)],
     bootstraps: usize,
     plot: &PlotArg,

@@ -191,6 +191,10 @@ impl Arithmetic for Clear {
         unimplemented!("no circuit under test adds a plaintext")
     }
 
+    fn mul_plain(&self, _: &Value, _: &Plaintext) -> Result<Value, SchemeError> {
+        unimplemented!("no circuit under test multiplies by a plaintext")
+    }
+
     fn add_scalar(&self, a: &Value, k: i64) -> Result<Value, SchemeError> {
         let mut sum = a.clone();
         // Imaginary parts stay.

@@ -4,11 +4,14 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use everlevel_scheme::{Bootstrappable, NextUse, SchemeError};
+use everlevel_scheme::{Bootstrappable, NextUse, Plaintext, SchemeError};
 
 use crate::bootstrap::Bootstrapper;
 use crate::error::CircuitError;
-use crate::rotate::rotate_along;
+use crate::modular::PrimePower;
+use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
+use crate::rotate::{rotate_along, rotate_by_keys};
+use crate::sums::sum_by_keys;
 
 /// A ciphertext that a [`Session`] may replace by a fresher one with the same message.
 ///
@@ -192,17 +195,91 @@ impl<S: Bootstrappable> Session<S> {
         self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
     }
 
-    /// Rotates the columns of every row by `k` to the left, by one automorphism: along a bad last
-    /// dimension of an odd index take [`Session::rotate_along`].
+    /// Adds the plaintext's slots.
     ///
     /// # Errors
-    /// As [`Session::apply`].
+    /// As [`Session::apply`]; a plaintext of another set or modulus.
+    pub fn add_plain(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Plaintext,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.add_plain(a, b)?))
+    }
+
+    /// Multiplies every slot by the plaintext's.
+    ///
+    /// # Errors
+    /// As [`Session::apply`]; a plaintext of another set or modulus.
+    pub fn mul_plain(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Plaintext,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, |s, a| Ok(s.mul_plain(a, b)?))
+    }
+
+    /// The polynomial Σ c_i x^i of every slot, coefficients modulo p^e, lowest first, at depth
+    /// ⌈log2 of the degree⌉ and with about 2 √degree products (Paterson–Stockmeyer).
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] without coefficients; as [`Session::apply`].
+    pub fn polynomial(
+        &self,
+        a: &Value<S::Ciphertext>,
+        coefficients: &[i64],
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        let constant = coefficients
+            .first()
+            .copied()
+            .ok_or(CircuitError::Empty { what: "the list of coefficients" })?;
+        let exponent = self.scheme.plain_exponent(&a.get());
+        let modulus = PrimePower::new(self.scheme.plain_prime(), exponent)?;
+        let residues = coefficients.iter().map(|&c| modulus.reduce_i64(c));
+        let polynomial = Polynomial::new(modulus, residues);
+        if polynomial.degree() == 0 {
+            return self.add_scalar(&self.mul_scalar(a, 0)?, constant);
+        }
+        let plan = PolynomialPlan::new(&[polynomial], DepthGoal::Least)?;
+        self.apply(a, |s, a| {
+            let mut values = plan.evaluate(s, a, NextUse::Product)?;
+            values.pop().ok_or(CircuitError::Empty { what: "the values of a polynomial" })
+        })
+    }
+
+    /// The sum of all slots, in every slot: a key switch for each doubling of the slots, by the
+    /// keys that there are ([`sum_by_keys`]).
+    ///
+    /// # Errors
+    /// As [`Session::apply`]; a missing key.
+    pub fn sum(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.apply(a, sum_by_keys)
+    }
+
+    /// The scalar product, in every slot: the sum of all slots of the product.
+    ///
+    /// # Errors
+    /// As [`Session::mul`] and [`Session::sum`].
+    pub fn dot(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.sum(&self.mul(a, b)?)
+    }
+
+    /// Rotates the columns of every row by `k` to the left, by the keys that there are, which may
+    /// take a lower level and several steps ([`rotate_by_keys`]). Along a bad last dimension of an
+    /// odd index take [`Session::rotate_along`].
+    ///
+    /// # Errors
+    /// As [`Session::apply`]; a missing key.
     pub fn rotate_columns(
         &self,
         a: &Value<S::Ciphertext>,
         k: i64,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| Ok(s.rotate_columns(a, k)?))
+        self.apply(a, |s, a| rotate_by_keys(s, a, k))
     }
 
     /// Rotates the slots along a dimension by `k` to the left, cyclically, whether it is good or

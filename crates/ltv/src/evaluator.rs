@@ -357,16 +357,4 @@ impl LtvEvaluator {
             ring.digits(ring.inner_products(ring.blocks(rows(level)), pairs), rows(level)),
         ))
     }
-
-    /// Product with a plaintext.
-    ///
-    /// # Errors
-    /// Operands of other sets, or a result whose noise does not fit.
-    pub fn mul_plain(
-        &self,
-        a: &LtvCiphertext,
-        b: &Plaintext,
-    ) -> Result<LtvCiphertext, SchemeError> {
-        self.weighted_sum(&[(a, &self.prepared_diagonal(b)?)])
-    }
 }

@@ -90,6 +90,10 @@ impl Arithmetic for LtvEvaluator {
         Ok(LtvCiphertext::new(meta, sum))
     }
 
+    fn mul_plain(&self, a: &LtvCiphertext, b: &Plaintext) -> Result<LtvCiphertext, SchemeError> {
+        self.weighted_sum(&[(a, &self.prepared_diagonal(b)?)])
+    }
+
     fn add_scalar(&self, a: &LtvCiphertext, k: i64) -> Result<LtvCiphertext, SchemeError> {
         if k % 2 == 0 { self.neg(a) } else { self.plus_one(a) }
     }

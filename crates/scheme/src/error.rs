@@ -50,6 +50,9 @@ pub enum SchemeError {
         /// The level.
         level: Level,
     },
+    /// Whoever asked for the work does not want it any more.
+    #[error("cancelled: the work was ended before it was done")]
+    Cancelled,
     /// Operands of different plaintext moduli.
     #[error(
         "{operation}: operands have plaintext moduli p^{left} and p^{right}; bring them to one \
@@ -148,6 +151,7 @@ everlevel_ring::error_codes!(SchemeError {
     FormMismatch => "scheme.form-mismatch",
     MissingKey => "scheme.missing-key",
     UnreadableKey => "scheme.unreadable-key",
+    Cancelled => "scheme.cancelled",
     KeyTooShort => "scheme.key-too-short",
     WrongParams => "scheme.wrong-params",
     BadLevel => "scheme.bad-level",

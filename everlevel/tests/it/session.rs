@@ -1,9 +1,13 @@
 //! The facade: client and server.
 
+use everlevel::files::Bounds;
 use everlevel::scheme::spec::{BootstrapSpec, ParamsSpec};
+use everlevel::wire::file::{Existing, write_file};
+use everlevel::wire::{self, Metadata};
 use everlevel::{
-    Automorphisms, BootstrapMode, Client, Error, KeyPlan, KeyPlanner, OptIn, Params, Plaintext,
-    PublicKey, SchemeError, Server, ServerKeys, bootstrap_plan, failure_log2, multiplications_left,
+    Automorphisms, BootstrapMode, Ciphertext, Client, Error, KeyPlan, KeyPlanner, Keys,
+    OpenOptions, OptIn, Params, Plaintext, PublicKey, SchemeError, Server, ServerKeys,
+    bootstrap_plan, failure_log2, general_keys, multiplications_left, open_public_key,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -228,4 +232,77 @@ fn types_are_send_and_sync() {
     check::<Params>();
     check::<PublicKey>();
     check::<Error>();
+}
+
+/// Polynomials of every small degree, and scalar products, against integers.
+#[test]
+fn polynomials_and_scalar_products() {
+    let params = set();
+    let (t, slots) = (params.plain_modulus(), params.slots());
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let client = Client::new(&params, &mut rng);
+    let keys =
+        ServerKeys::generate(client.secret(), &general_keys(&params).unwrap(), &mut rng, |_, _| ())
+            .unwrap();
+    let server = Server::with_keys(keys).unwrap();
+    let values: Vec<u64> = (0..slots as u64).map(|i| i * 7 % t).collect();
+    let x = server.load(client.encrypt(&values, &mut rng).unwrap());
+
+    for degree in [0, 1, 2, 3, 6, 13] {
+        let coefficients: Vec<i64> = (0..=degree).map(|i| (i * i * 37 + 11) % 257 - 128).collect();
+        let horner = |x: u64| {
+            let fold = |sum: i64, c: &i64| (sum * x as i64 + c).rem_euclid(t as i64);
+            coefficients.iter().rev().fold(0, fold) as u64
+        };
+        let found = client.decrypt(&server.polynomial(&x, &coefficients).unwrap().get()).unwrap();
+        let expected: Vec<u64> = values.iter().map(|&x| horner(x)).collect();
+        assert_eq!(found, expected, "degree {degree}");
+    }
+    assert!(server.polynomial(&x, &[]).is_err(), "no coefficients");
+
+    let weights: Vec<i64> = (0..slots as i64 / 2).map(|i| 5 * i - 300).collect();
+    let sum: i64 = values.iter().zip(&weights).map(|(&v, w)| v as i64 * w).sum();
+    let found = client.decrypt(&server.dot_plain(&x, &weights).unwrap().get()).unwrap();
+    assert_eq!(found, vec![sum.rem_euclid(t as i64) as u64; slots]);
+    let squares: u64 = values.iter().map(|v| v * v).sum();
+    let found = client.decrypt(&server.dot(&x, &x).unwrap().get()).unwrap();
+    assert_eq!(found, vec![squares % t; slots]);
+    assert!(server.dot_plain(&x, &vec![1; slots + 1]).is_err(), "more values than slots");
+}
+
+/// What an owner saves, a server opens, by paths alone.
+#[test]
+fn keys_and_columns_by_their_paths() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let (params, mut rng) = (set(), ChaCha20Rng::seed_from_u64(8));
+    let owner = Client::new(&params, &mut rng);
+    let plan = general_keys(&params).unwrap();
+    owner.save(directory.path(), &plan, Existing::Keep, &mut rng).unwrap();
+    assert!(owner.save(directory.path(), &plan, Existing::Keep, &mut rng).is_err());
+
+    let secure = OpenOptions::default();
+    let research = OpenOptions { opt_in: OptIn::InsecureResearch, ..OpenOptions::default() };
+    assert!(Client::open(&at("secret.key"), &secure).is_err(), "below 128 bits");
+    let client = Client::open(&at("secret.key"), &research).unwrap();
+    assert!(Client::open(&at("public.key"), &research).is_err(), "no secret key");
+    let public = open_public_key(&at("public.key"), &research).unwrap();
+    let x = public.encrypt(&Plaintext::encode(&params, &[3, 4]).unwrap(), &mut rng).unwrap();
+    let bytes = wire::ciphertexts::to_bytes(&params, &[x], &Metadata::new()).unwrap();
+    write_file(&at("x.ct"), &bytes, Existing::Keep).unwrap();
+
+    let server = Server::open(&at("server.keys"), &research).unwrap();
+    assert!(server.keys().in_file() && server.keys().verify().is_ok());
+    let found = server.read(&at("x.ct"), &Bounds::Fresh).unwrap();
+    let y = server.mul(&found[0], &found[0]).unwrap();
+    assert_eq!(client.decrypt(&y.get()).unwrap()[..2], [9, 16]);
+    assert!(server.save(&at("copy.keys"), Existing::Keep).is_err(), "they are in a file");
+
+    let memory = Keys::from_bytes(&params, &std::fs::read(at("server.keys")).unwrap()).unwrap();
+    Server::with_keys(memory).unwrap().save(&at("copy.keys"), Existing::Keep).unwrap();
+    let server = Server::open(&at("copy.keys"), &research).unwrap();
+    let stopped = server.keys().clone().cancelled_by(|| true);
+    let server = Server::with_keys(stopped).unwrap();
+    let x = server.load(Ciphertext::clone(&found[0].get()));
+    assert_eq!(server.mul(&x, &x).err().map(|e| e.code()), Some("scheme.cancelled"));
 }

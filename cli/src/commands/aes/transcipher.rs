@@ -11,7 +11,7 @@ use everlevel::aes::{Batch, Direction, Mode};
 use everlevel::files::Bounds;
 use everlevel::wire::file::write_file;
 use everlevel::wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
-use everlevel::{AesMethod, AesServer, Cpu, EncryptedAesKey, Evaluator, Params, aes_keys};
+use everlevel::{AesMethod, AesServer, Cpu, EncryptedAesKey, Evaluator, Keys, Params, aes_keys};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -242,7 +242,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
             .map_err(of_file(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
     let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
-    let each = |batch: Batch<Evaluator<Cpu, FileKeys>>| {
+    let each = |batch: Batch<Evaluator<Cpu, Keys>>| {
         let state = if args.refresh { server.refresh(batch.state)? } else { batch.state };
         for x in &state {
             least = least.min(params.noise().capacity(x.meta()));

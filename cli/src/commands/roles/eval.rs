@@ -8,7 +8,7 @@ use everlevel::circuit::CircuitError;
 use everlevel::circuit::expression::Program;
 use everlevel::files::Bounds;
 use everlevel::wire::FileKeys;
-use everlevel::{Ciphertext, Error, Params, SchemeError, Server, bootstrap_plan};
+use everlevel::{Ciphertext, Error, Params, SchemeError, Server};
 use serde::Serialize;
 
 use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};
@@ -43,15 +43,12 @@ pub fn parse(text: &str) -> Result<Program, CliError> {
 }
 
 /// A server on the keys of a file.
-pub fn server(args: &ServerArgs, common: &Common) -> Result<Server<FileKeys>, CliError> {
+pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
     let path = &args.server_keys;
     let id = FileKeys::params_id(path).map_err(of_file(path))?;
     let params = set_of(path, id, &args.set, common)?;
     let keys = FileKeys::open(&params, path, args.cache << 20).map_err(of_file(path))?;
-    if keys.plan().bootstrap {
-        return Ok(Server::new(keys, bootstrap_plan(&params)?)?);
-    }
-    Ok(Server::leveled(keys))
+    Ok(Server::with_keys(keys)?)
 }
 
 /// `NAME=FILE`.
@@ -170,7 +167,7 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
 }
 
 fn written(
-    server: &Server<FileKeys>,
+    server: &Server,
     name: &str,
     x: &Ciphertext,
     out: &OutArg,
@@ -196,7 +193,7 @@ fn written(
 }
 
 fn finish(
-    server: &Server<FileKeys>,
+    server: &Server,
     bootstraps: usize,
     outputs: Vec<Output>,
     started: Instant,

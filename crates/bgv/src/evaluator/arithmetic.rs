@@ -96,6 +96,13 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         Ok(out)
     }
 
+    /// For a plaintext that comes again, [`Evaluator::prepare_plaintext`] and
+    /// [`Evaluator::mul_prepared_plain`].
+    fn mul_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
+        self.mul_prepared_plain(a, &self.prepare_plaintext(b, a.meta.level)?)
+    }
+
     fn add_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));

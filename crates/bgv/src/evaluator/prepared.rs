@@ -8,12 +8,11 @@ use crate::keys::EvalKeys;
 use crate::message::message_poly;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
-use everlevel_scheme::noise::Meta;
 use everlevel_scheme::same_modulus;
 use everlevel_scheme::spec::Level;
 
 /// A plaintext lifted to the primes of a level and transformed, with its norms: what
-/// [`Evaluator::mul_plain`] would compute each time. n words for each prime of the level.
+/// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each prime of the level.
 pub struct PreparedPlaintext<E: Engine = Cpu> {
     poly: Poly<Eval, E>,
     level: Level,
@@ -69,8 +68,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         a: &Ciphertext<E>,
         b: &PreparedPlaintext<E>,
     ) -> Result<Ciphertext<E>, SchemeError> {
-        const OPERATION: &str = "multiplication by a plaintext";
-        same_modulus(a.meta.exponent, b.exponent, OPERATION)?;
+        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
         let (params, basis) = (self.params(), a.basis());
         if b.poly.degree() != params.degree() {
             return Err(SchemeError::WrongParams {
@@ -85,26 +83,11 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
                 found: b.level.to_string(),
             });
         }
-        let (noise, estimate) = (a.meta.noise + b.norm, a.meta.estimate + b.average);
-        let meta = params.noise().checked(Meta { noise, estimate, ..a.meta }, OPERATION)?;
+        let meta = params.noise().mul_plain(&a.meta, b.norm, b.average)?;
         let poly = b.poly.restricted(basis);
         Ok(Ciphertext::new(
             meta,
             a.components.iter().map(|c| c.mul(self.engine(), &poly)).collect(),
         ))
-    }
-
-    /// Multiplies every slot by the plaintext's. For a plaintext that comes again,
-    /// [`Evaluator::prepare_plaintext`] and [`Evaluator::mul_prepared_plain`].
-    ///
-    /// # Errors
-    /// A plaintext of another set or modulus, or too much noise.
-    pub fn mul_plain(
-        &self,
-        a: &Ciphertext<E>,
-        b: &Plaintext,
-    ) -> Result<Ciphertext<E>, SchemeError> {
-        same_modulus(a.meta.exponent, b.exponent(), "multiplication by a plaintext")?;
-        self.mul_prepared_plain(a, &self.prepare_plaintext(b, a.meta.level)?)
     }
 }

@@ -8,9 +8,8 @@ use everlevel_scheme::{Bootstrappable, ExactScheme, NextUse, Scheme};
 use super::syntax::{Function, Kind, Node, Program};
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
-use crate::rotate::{rotate_along, rotate_by_keys};
+use crate::rotate::rotate_along;
 use crate::session::{Session, Value};
-use crate::sums::sum_by_keys;
 
 /// Encrypted values by name.
 pub type Values<S> = BTreeMap<String, Value<<S as Scheme>::Ciphertext>>;
@@ -28,7 +27,7 @@ impl Program {
     /// called after each statement with the number of those done.
     ///
     /// Costs a product for each `*` of encrypted values, at least depth in products and powers of
-    /// one level, a key switch for each rotation with a key of its own ([`rotate_by_keys`]), and
+    /// one level, a key switch for each rotation with a key of its own ([`Session::rotate_columns`]), and
     /// what bootstrappings the depth asks for.
     ///
     /// # Errors
@@ -160,12 +159,12 @@ impl<S: Bootstrappable> Run<'_, S> {
         x: &Value<S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
         match function {
-            Function::Rotate(k) => self.auto.apply(x, |s, x| rotate_by_keys(s, x, k)),
+            Function::Rotate(k) => self.auto.rotate_columns(x, k),
             Function::RotateAlong(dimension, k) => {
                 self.auto.apply(x, |s, x| rotate_along(s, x, dimension, k, NextUse::LinearMap))
             }
             Function::SwapRows => self.auto.swap_rows(x),
-            Function::Sum => self.auto.apply(x, sum_by_keys),
+            Function::Sum => self.auto.sum(x),
             Function::Refresh => self.auto.refresh(x),
         }
     }

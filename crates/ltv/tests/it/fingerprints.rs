@@ -12,7 +12,7 @@ use everlevel_ltv::{
     KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
 };
 use everlevel_ring::{Backend, GaloisElement};
-use everlevel_scheme::{DiagonalValues, Level, OptIn, Scheme};
+use everlevel_scheme::{Arithmetic, DiagonalValues, Level, OptIn, Scheme};
 use everlevel_testing::fingerprints::{Operations, digest};
 use everlevel_wire::Metadata;
 use rand_chacha::ChaCha20Rng;

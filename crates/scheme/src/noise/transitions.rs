@@ -67,6 +67,13 @@ impl NoiseTracker {
         )
     }
 
+    /// The product with a plaintext polynomial whose norm is 2^`norm` and whose embeddings have
+    /// 2^`average` as the root of their mean square.
+    pub fn mul_plain(&self, m: &Meta, norm: f64, average: f64) -> Result<Meta, SchemeError> {
+        let (noise, estimate) = (m.noise + norm, m.estimate + average);
+        self.checked(Meta { noise, estimate, ..*m }, "multiplication by a plaintext")
+    }
+
     /// The product of two ciphertexts at one level, before relinearization.
     pub fn product(&self, a: &Meta, b: &Meta) -> Result<Meta, SchemeError> {
         let t = self.arithmetic(a);

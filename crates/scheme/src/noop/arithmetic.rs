@@ -130,6 +130,19 @@ impl Arithmetic for NoOp {
         })
     }
 
+    fn mul_plain(&self, a: &NoOpCiphertext, b: &Plaintext) -> Result<NoOpCiphertext, SchemeError> {
+        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
+        let params = &self.params;
+        message_coefficients(params, b)?;
+        let (norm, average) = (b.norm_bits(params), b.root_mean_square_bits(params));
+        let meta = params.noise().mul_plain(&a.meta, norm, average)?;
+        self.counters.transforms(params.chain().basis(a.meta.level).len());
+        Ok(NoOpCiphertext {
+            meta,
+            value: self.multiplied(&a.value, &b.coefficients, meta.exponent),
+        })
+    }
+
     fn add_scalar(&self, a: &NoOpCiphertext, k: i64) -> Result<NoOpCiphertext, SchemeError> {
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let carried = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));

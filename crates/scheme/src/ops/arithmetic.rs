@@ -37,6 +37,17 @@ pub trait Arithmetic: Scheme {
         b: &Plaintext,
     ) -> Result<Self::Ciphertext, SchemeError>;
 
+    /// Multiplies every slot by the plaintext's. The noise grows by the norm of the plaintext; a
+    /// transform of the plaintext and a product for each prime, no key switch.
+    ///
+    /// # Errors
+    /// A plaintext of another set or modulus, or too much noise.
+    fn mul_plain(
+        &self,
+        a: &Self::Ciphertext,
+        b: &Plaintext,
+    ) -> Result<Self::Ciphertext, SchemeError>;
+
     /// Adds the constant `k` in every slot. Free of noise.
     fn add_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext, SchemeError>;
 

@@ -137,6 +137,7 @@ impl<S: ExactScheme> Arithmetic for Recorded<S> {
         sub(a, b) => "difference", "", ROUNDING * self.descents(&[a, b]);
         neg(a) => "negative", "", Events::NONE;
         add_plain(a; x: &Plaintext) => "plus a plaintext", "", Events::NONE;
+        mul_plain(a; x: &Plaintext) => "times a plaintext", "", Events::NONE;
         add_scalar(a; k: i64) => "plus a constant", k.to_string(), Events::NONE;
         mul_scalar(a; k: i64) => "times a constant", k.to_string(), Events::NONE;
         mul(a, b; next: NextUse) => "product", "", Events::fresh(3) + KEY_SWITCH;

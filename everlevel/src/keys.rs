@@ -1,0 +1,170 @@
+//! Server keys, wherever they are.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
+use everlevel_bgv::{EvalKeys, ServerKeys};
+use everlevel_ring::{Basis, GaloisElement};
+use everlevel_scheme::spec::GadgetId;
+use everlevel_scheme::{KeyPlan, Params, SchemeError};
+use everlevel_wire::file::{Existing, write_file};
+use everlevel_wire::server_keys::{self, SizeReport};
+use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError};
+
+use crate::error::Error;
+
+/// The keys with which a server computes: in memory, or in a file from which each key is read when
+/// it is first needed. Clones share them.
+#[derive(Clone)]
+pub struct Keys {
+    stored: Arc<Stored>,
+    cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
+
+enum Stored {
+    Memory(ServerKeys),
+    File(FileKeys),
+}
+
+impl From<ServerKeys> for Keys {
+    fn from(keys: ServerKeys) -> Self {
+        Keys { stored: Arc::new(Stored::Memory(keys)), cancelled: None }
+    }
+}
+
+impl From<FileKeys> for Keys {
+    fn from(keys: FileKeys) -> Self {
+        Keys { stored: Arc::new(Stored::File(keys)), cancelled: None }
+    }
+}
+
+impl Keys {
+    /// Opens a file of server keys. Of the keys that were read, those used last stay in memory, up
+    /// to `cache_bytes`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is damaged, or belongs to another parameter set.
+    pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, Error> {
+        Ok(FileKeys::open(params, path, cache_bytes)?.into())
+    }
+
+    /// Keys from the bytes of a file, all in memory and verified.
+    ///
+    /// # Errors
+    /// Bytes that are damaged or belong to another parameter set.
+    pub fn from_bytes(params: &Params, bytes: &[u8]) -> Result<Self, Error> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        Ok(server_keys::from_bytes(params, bytes, &options)?.0.into())
+    }
+
+    /// Writes keys that are in memory to a file, whole or not at all.
+    ///
+    /// # Errors
+    /// Keys that are in a file already; a file that is there and is to be kept; what the system
+    /// refuses.
+    pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
+        let Stored::Memory(keys) = &*self.stored else {
+            return Err(WireError::Malformed {
+                what: "keys to be written",
+                expected: "keys in memory".into(),
+                found: "keys that are in a file already: copy the file".into(),
+            }
+            .into());
+        };
+        Ok(write_file(path, &server_keys::to_bytes(keys, &Metadata::new())?, existing)?)
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        self.stored().params()
+    }
+
+    /// Which keys there are.
+    pub fn plan(&self) -> KeyPlan {
+        match &*self.stored {
+            Stored::Memory(keys) => keys.plan(),
+            Stored::File(keys) => keys.plan(),
+        }
+    }
+
+    /// Number and bytes of the keys, by kind.
+    pub fn size_report(&self) -> SizeReport {
+        SizeReport::of_plan(self.params(), &self.plan())
+    }
+
+    /// Whether they are in a file.
+    pub fn in_file(&self) -> bool {
+        matches!(*self.stored, Stored::File(_))
+    }
+
+    /// Bytes of keys of a file that are in memory now, and how many times one was read so far;
+    /// nothing for keys that all are in memory.
+    pub fn cache_usage(&self) -> (u64, u64) {
+        match &*self.stored {
+            Stored::Memory(_) => (0, 0),
+            Stored::File(keys) => keys.cache_usage(),
+        }
+    }
+
+    /// Reads the whole file and verifies every checksum; keys in memory were verified when they
+    /// were read.
+    ///
+    /// # Errors
+    /// A file that is damaged or cannot be read.
+    pub fn verify(&self) -> Result<(), Error> {
+        match &*self.stored {
+            Stored::Memory(_) => Ok(()),
+            Stored::File(keys) => Ok(keys.verify()?),
+        }
+    }
+
+    /// The same keys for work that can be cancelled: once `cancelled` answers true, the next
+    /// operation that needs a key is refused with `scheme.cancelled`. A bootstrapping asks for keys
+    /// every few milliseconds.
+    pub fn cancelled_by(self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Keys { cancelled: Some(Arc::new(cancelled)), ..self }
+    }
+
+    fn stored(&self) -> &dyn EvalKeys {
+        match &*self.stored {
+            Stored::Memory(keys) => keys,
+            Stored::File(keys) => keys,
+        }
+    }
+
+    fn still_wanted(&self) -> Result<(), SchemeError> {
+        match &self.cancelled {
+            Some(cancelled) if cancelled() => Err(SchemeError::Cancelled),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl EvalKeys for Keys {
+    fn params(&self) -> &Params {
+        self.stored().params()
+    }
+
+    fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
+        self.still_wanted()?;
+        self.stored().relin(gadget)
+    }
+
+    fn galois(
+        &self,
+        g: GaloisElement,
+        gadget: GadgetId,
+    ) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {
+        self.still_wanted()?;
+        self.stored().galois(g, gadget)
+    }
+
+    fn galois_basis(&self, g: GaloisElement, gadget: GadgetId) -> Option<Basis> {
+        self.stored().galois_basis(g, gadget)
+    }
+
+    fn bootstrap(&self) -> Result<Option<Arc<BootstrapKey>>, SchemeError> {
+        self.stored().bootstrap()
+    }
+}
