@@ -238,7 +238,7 @@ impl Engine for Naive {
         self.poly(basis, |_| vec![0; self.definitions.ring.degree()])
     }
 
-    fn from_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff, Self> {
+    fn reduce_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff, Self> {
         let ring = &self.definitions.ring;
         let mut stored = vec![0; ring.degree()];
         ring.storage_order(natural, &mut stored);
