@@ -1,5 +1,6 @@
 //! What must hold for every engine.
 
+mod combinations;
 mod sums;
 
 use std::cell::Cell;
