@@ -14,6 +14,9 @@ use crate::keys::Keys;
 use crate::operations::operations;
 use crate::server::Server;
 
+/// The evaluator of a server, writing down what it does.
+type Recording = Recorded<Evaluator<Cpu, Keys>>;
+
 /// A ciphertext in the care of an [`Explainer`].
 pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>>;
 
@@ -40,9 +43,9 @@ pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>
 /// # Ok::<(), everlevel::Error>(())
 /// ```
 pub struct Explainer {
-    scheme: Arc<Recorded<Evaluator<Cpu, Keys>>>,
-    bootstrapper: Option<Arc<Bootstrapper<Recorded<Evaluator<Cpu, Keys>>>>>,
-    session: Session<Recorded<Evaluator<Cpu, Keys>>>,
+    scheme: Arc<Recording>,
+    bootstrapper: Option<Arc<Bootstrapper<Recording>>>,
+    session: Session<Recording>,
 }
 
 operations!(Explainer, RecordedValue);
@@ -75,7 +78,7 @@ impl Server {
 }
 
 impl Explainer {
-    fn new(server: &Server, traced: Recorded<Evaluator<Cpu, Keys>>) -> Result<Self, Error> {
+    fn new(server: &Server, traced: Recording) -> Result<Self, Error> {
         let scheme = Arc::new(traced);
         let plan = server.bootstrapper().map(|b| b.plan().clone());
         let bootstrapper =
@@ -93,12 +96,12 @@ impl Explainer {
     }
 
     /// The evaluator below, for any circuit.
-    pub fn scheme(&self) -> &Recorded<Evaluator<Cpu, Keys>> {
+    pub fn scheme(&self) -> &Recording {
         &self.scheme
     }
 
     /// The session below, for operations of one's own.
-    pub fn session(&self) -> &Session<Recorded<Evaluator<Cpu, Keys>>> {
+    pub fn session(&self) -> &Session<Recording> {
         &self.session
     }
 
@@ -114,9 +117,9 @@ impl Explainer {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Recorded<Evaluator<Cpu, Keys>>>,
+        inputs: &Values<Recording>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Recorded<Evaluator<Cpu, Keys>>>, Error> {
+    ) -> Result<Values<Recording>, Error> {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
@@ -149,7 +152,7 @@ impl Explainer {
 }
 
 /// Names the stages of a bootstrapping in the log.
-struct Stages<'a>(&'a Recorded<Evaluator<Cpu, Keys>>);
+struct Stages<'a>(&'a Recording);
 
 impl StageObserver for Stages<'_> {
     fn stage_done(&mut self, report: &StageReport) {

@@ -30,7 +30,7 @@ pub(crate) fn message_poly<E: Engine>(
     basis: Basis,
 ) -> Result<Poly<Eval, E>, SchemeError> {
     let centered = message_coefficients(params, plaintext)?;
-    Ok(engine.from_signed(basis, &centered).into_eval(engine))
+    Ok(engine.reduce_signed(basis, &centered).into_eval(engine))
 }
 
 /// m + t e (or t e), in evaluations.

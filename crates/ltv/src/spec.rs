@@ -131,6 +131,19 @@ impl LtvParams {
     /// [`SchemeError::Insecure`] without the opt-in, for every set; [`SchemeError::BadParams`] and
     /// [`SchemeError::Ring`] for sets that do not hold together.
     pub fn new(spec: LtvSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
+        Self::with_backend(spec, opt_in, Backend::detect())
+    }
+
+    /// [`LtvParams::new`] for a given instruction set instead of the one that [`Backend::detect`]
+    /// finds. Results do not depend on it.
+    ///
+    /// # Errors
+    /// As [`LtvParams::new`]; a backend that this processor lacks.
+    pub fn with_backend(
+        spec: LtvSpec,
+        opt_in: OptIn,
+        backend: Backend,
+    ) -> Result<Self, SchemeError> {
         let prime = spec.prime()?;
         let security = spec.security(prime)?;
         if opt_in == OptIn::SecureOnly {
@@ -142,7 +155,7 @@ impl LtvParams {
         };
         // A key switch sums as many products as there are digits of a block; windows are too small
         // to count.
-        let (terms, backend) = (4 * spec.levels.div_ceil(block), Backend::detect());
+        let terms = 4 * spec.levels.div_ceil(block);
         let ring = AdicRing::new(spec.index, prime, block, terms, backend)?;
         let plain = match spec.index.is_power_of_two() {
             true => None,

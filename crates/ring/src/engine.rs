@@ -59,8 +59,8 @@ pub trait Engine: Memory + Send + Sync + Sized {
     /// The zero polynomial.
     fn zero<R: Representation>(&self, basis: Basis) -> Poly<R, Self>;
 
-    /// From signed coefficients in natural order.
-    fn from_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff, Self>;
+    /// Signed coefficients in natural order, modulo the primes of a basis.
+    fn reduce_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff, Self>;
 
     /// The centered coefficients in natural order, of a polynomial whose modulus is below 2^62.
     ///
@@ -250,6 +250,9 @@ impl<D> Use<'_, D> {
     }
 }
 
+/// The factors of a product.
+pub type Pair<'a, E> = (&'a Poly<Eval, E>, &'a Poly<Eval, E>);
+
 /// What a component of a sum holds beside digits times keys.
 pub enum Rest<'a, E: Engine> {
     /// Nothing.
@@ -257,7 +260,7 @@ pub enum Rest<'a, E: Engine> {
     /// A polynomial.
     Poly(&'a Poly<Eval, E>),
     /// Σ x y: a tensor, made where it is consumed.
-    Products(Vec<(&'a Poly<Eval, E>, &'a Poly<Eval, E>)>),
+    Products(Vec<Pair<'a, E>>),
     /// A polynomial in coefficients, which shares the transforms of the remainder;
     /// [`Engine::divide`] alone takes it, and only without an automorphism.
     Coefficients(&'a Poly<Coeff, E>),

@@ -51,9 +51,9 @@ impl<R: Representation, E: Engine> Poly<R, E> {
 }
 
 impl<E: Engine> Poly<Coeff, E> {
-    /// From signed coefficients in natural order. On [`Cpu`] branch-free in the values.
+    /// From signed coefficients in natural order. On [`Cpu`](crate::Cpu) branch-free in the values.
     pub fn from_signed(engine: &E, basis: Basis, natural: &[i64]) -> Self {
-        engine.from_signed(basis, natural)
+        engine.reduce_signed(basis, natural)
     }
 
     /// To evaluations: one transform a limb.

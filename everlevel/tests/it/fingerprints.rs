@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use everlevel::bootstrap_plan;
 use everlevel::lab::{Arithmetic, Evaluator, NoOp, PlainModulus};
@@ -14,9 +15,11 @@ use everlevel::{
     Plaintext, PublicKey, SecretKey, ServerKeys,
 };
 use everlevel_circuit::bootstrap::{Bootstrapper, StageReport};
+use everlevel_ring::Engine;
 use everlevel_scheme::params::spec;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{DiagonalValues, PeriodicSlots};
+use everlevel_testing::Naive;
 use everlevel_testing::fingerprints::{Operations, digest};
 use everlevel_wire::{Metadata, ParamsId, ciphertexts, public_key, secret_key, server_keys};
 use rand_chacha::ChaCha20Rng;
@@ -119,7 +122,9 @@ fn bootstrap_keys(params: &Params, message: &Plaintext) -> KeyPlan {
     scheme.key_plan()
 }
 
-fn fingerprints(params: &Params) -> Lines {
+/// The lines of a parameter set, operations and bootstrapping computed on an engine that may hold
+/// so many bytes of keys.
+fn fingerprints<E: Engine>(params: &Params, engine: Arc<E>, key_bytes: u64) -> Lines {
     let mut rng = ChaCha20Rng::seed_from_u64(params.degree() as u64 ^ params.plain_modulus() << 32);
     let t = params.plain_modulus();
     let [x, y] = [3, 7].map(|k| {
@@ -148,7 +153,7 @@ fn fingerprints(params: &Params) -> Lines {
     add("02 public key", bytes_digest(public_key::to_bytes(&public, &none)));
     add("03 server keys", bytes_digest(server_keys::to_bytes(&keys, &none)));
 
-    let scheme = Evaluator::new(keys);
+    let scheme = Evaluator::with_engine(keys, engine, key_bytes);
     let a = secret.encrypt(&x, &mut rng).unwrap();
     let b = public.encrypt(&y, &mut rng).unwrap();
     add("04 bytes of ciphertexts", bytes_digest(ciphertexts::to_bytes(params, &[&a, &b], &none)));
@@ -156,12 +161,13 @@ fn fingerprints(params: &Params) -> Lines {
     let words: Vec<u8> =
         compact.components().iter().flatten().flat_map(|w| w.to_le_bytes()).collect();
     add("05 compact", bytes_digest(Ok::<_, ()>(words)));
+    let (a, b) = (scheme.upload(&a).unwrap(), scheme.upload(&b).unwrap());
     let operations = Operations {
         scheme: &scheme,
         inputs: [&a, &b],
         automorphisms: &gs,
         diagonal: diagonal(params),
-        digest: &ciphertext_digest,
+        digest: &|x| ciphertext_digest(&scheme.download(x).unwrap()),
     };
     for (i, (name, line)) in operations.fingerprints().into_iter().enumerate() {
         add(&format!("{:02} {name}", 10 + i), line);
@@ -184,22 +190,27 @@ fn fingerprints(params: &Params) -> Lines {
         }
         add("95 cost of bootstrapping", format!("{:?}", scheme.cost() - cost));
         let expected = x.mul(&y, params).unwrap();
+        let fresh = scheme.download(&fresh).unwrap();
         assert_eq!(secret.decrypt(&fresh).unwrap(), expected, "{}", params.name());
     }
     lines
 }
 
 fn all_fingerprints(backend: Backend) -> BTreeMap<String, Lines> {
-    sets(backend).iter().map(|params| (params.name().into(), fingerprints(params))).collect()
+    let lines = |params: &Params| fingerprints(params, params.shared_cpu(), 0);
+    sets(backend).iter().map(|params| (params.name().into(), lines(params))).collect()
 }
 
 fn path() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "tests/data/fingerprints.json"].iter().collect()
 }
 
+fn stored() -> BTreeMap<String, Lines> {
+    serde_json::from_slice(&std::fs::read(path()).unwrap()).unwrap()
+}
+
 fn assert_stored(found: &BTreeMap<String, Lines>) {
-    let stored = std::fs::read(path()).unwrap();
-    let stored: BTreeMap<String, Lines> = serde_json::from_slice(&stored).unwrap();
+    let stored = stored();
     assert!(found.keys().eq(stored.keys()), "sets: {:?}", found.keys());
     for (set, lines) in found {
         assert!(lines.keys().eq(stored[set].keys()), "{set}: {:?}", lines.keys());
@@ -229,4 +240,23 @@ fn on_every_backend_and_number_of_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(i + 1).build().unwrap();
         assert_stored(&pool.install(|| all_fingerprints(backend)));
     }
+}
+
+/// Operations and bootstrapping ask an engine for nothing but what the trait says: the slowest one,
+/// with memory of its own and room for a few keys, leaves the same bits. It counts other
+/// transforms.
+#[test]
+fn on_an_engine_with_memory_of_its_own() {
+    let stored = stored();
+    let small = sets(Backend::detect()).into_iter().filter(|params| params.degree() <= 256);
+    let mut compared = 0;
+    for params in small {
+        let engine = Arc::new(Naive::new(params.ring().clone()).unwrap());
+        let found = fingerprints(&params, engine, 1 << 20);
+        for (name, line) in found.iter().filter(|(name, _)| !name.contains("cost of")) {
+            assert_eq!(*line, stored[params.name()][name], "{}: {name}", params.name());
+        }
+        compared += usize::from(found.contains_key("93 bootstrapping"));
+    }
+    assert_eq!(compared, 7, "sets that bootstrap");
 }

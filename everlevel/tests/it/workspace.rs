@@ -170,6 +170,12 @@ fn arrows_run_one_way() {
         "circuits are written against traits: they know no scheme"
     );
     assert!(
+        ["everlevel-scheme", "everlevel-bgv", "everlevel-circuit", "everlevel-aes"]
+            .iter()
+            .all(|c| !arrows[*c].contains("everlevel-arith")),
+        "schemes and circuits compute through engines, not through kernels"
+    );
+    assert!(
         ["everlevel", "everlevel-circuit"].iter().all(|d| !arrows["everlevel-ltv"].contains(*d)),
         "LTV over prime powers is a scheme: it does not know what is computed on it"
     );
@@ -185,6 +191,42 @@ fn arrows_run_one_way() {
             package["publish"].as_array().is_none_or(|registries| !registries.is_empty());
         assert!(package["name"] != "everlevel-papers" || !published, "papers are not published");
     }
+}
+
+/// Engines compute on polynomials. Above them only `wire`, which stores limbs, and `ltv`, which has
+/// arithmetic of its own, touch limbs or call kernels.
+#[test]
+fn limbs_and_kernels_stay_in_engines() {
+    const TOUCHES: [&str; 10] = [
+        ".limbs()",
+        "limbs_mut(",
+        "into_limbs(",
+        "from_limbs(",
+        "expand_limb(",
+        "forward_limb(",
+        "inverse_limb(",
+        "cpu::limb",
+        ".kernels()",
+        "kernels::",
+    ];
+    const MAY: [&str; 5] = [
+        "everlevel-arith",
+        "everlevel-ring",
+        "everlevel-wire",
+        "everlevel-ltv",
+        "everlevel-testing",
+    ];
+    let mut found = BTreeSet::new();
+    for package in metadata(&["--no-deps"]) {
+        let name = text(&package["name"]);
+        let manifest = text(&package["manifest_path"]);
+        let code = sources(&Path::new(&manifest).parent().unwrap().join("src"));
+        for touch in TOUCHES.into_iter().filter(|touch| code.contains(touch)) {
+            assert!(MAY.contains(&name.as_str()), "{name} touches limbs or kernels by `{touch}`");
+            found.insert(touch);
+        }
+    }
+    assert!(found.iter().eq(&BTreeSet::from(TOUCHES)), "what nobody uses finds nothing: {found:?}");
 }
 
 /// Within a crate, too, files lie one above the other: no two need each other.

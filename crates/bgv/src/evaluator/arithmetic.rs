@@ -88,7 +88,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         let (params, engine) = (self.params(), self.engine());
         let t = params.plaintext_ring().modulus(a.meta.exponent);
         let carried = carried_coefficients(params, b, &a.meta)?;
-        let mut poly = engine.from_signed(a.basis(), &carried).into_eval(engine);
+        let mut poly = engine.reduce_signed(a.basis(), &carried).into_eval(engine);
         poly.scale_assign(engine, Constant::inverse(a.meta.form.scale(t.value())));
         let meta = params.noise().add_plain(&a.meta, |model| model.message(t.value()))?;
         let mut out = a.clone().with_meta(meta);

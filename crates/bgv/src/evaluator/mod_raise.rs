@@ -42,7 +42,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let keys = self.sparse_keys()?;
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
-        let poly = |x: &[i64]| engine.from_signed(basis, x).into_eval(engine);
+        let poly = |x: &[i64]| engine.reduce_signed(basis, x).into_eval(engine);
         let t = params.plaintext_ring().modulus(meta.exponent);
         let carried: Vec<i64> = if meta.factor == 1 {
             o0
@@ -101,7 +101,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             automorphism: GaloisElement::IDENTITY,
         };
         let out = engine.divide(sum, low, RoundingScale::times_plain(t));
-        <[_; 2]>::try_from(out).ok().expect("two rests, two quotients")
+        <[_; 2]>::try_from(out).expect("two rests, two quotients")
     }
 }
 

@@ -13,6 +13,9 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Form, Level};
 
+/// Two operands: borrowed where nothing had to be done.
+pub(super) type Operands<'c, E> = (Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>);
+
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// [`Arithmetic::mod_switch_to`] that copies nothing where nothing is to be done.
     pub(super) fn at_level<'c>(
@@ -29,7 +32,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         a: &'c Ciphertext<E>,
         b: &'c Ciphertext<E>,
         operation: &'static str,
-    ) -> Result<(Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>), SchemeError> {
+    ) -> Result<Operands<'c, E>, SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
         let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
         if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {

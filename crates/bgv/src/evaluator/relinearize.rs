@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use everlevel_ring::{Constant, Engine, GaloisElement, Rest, RoundingScale, Source, Sum, Use};
 
+use super::operands::Operands;
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
@@ -12,9 +13,6 @@ use everlevel_scheme::noise::Meta;
 use everlevel_scheme::same_kind;
 use everlevel_scheme::spec::{Level, NextUse};
 
-/// Two factors: borrowed where nothing had to be done.
-type Factors<'c, E> = (Cow<'c, Ciphertext<E>>, Cow<'c, Ciphertext<E>>);
-
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// The operands of a product at a level, and what the product will be.
     pub(super) fn factors<'c>(
@@ -22,7 +20,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         a: &'c Ciphertext<E>,
         b: &'c Ciphertext<E>,
         level: Level,
-    ) -> Result<(Meta, Factors<'c, E>), SchemeError> {
+    ) -> Result<(Meta, Operands<'c, E>), SchemeError> {
         self.engine.status()?;
         same_kind(&a.meta, &b.meta, "multiplication")?;
         let square = std::ptr::eq(a, b);

@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Command;
 
 use everlevel_ltv::wire::{ciphertexts, eval_keys, params as wire_params, public_key, secret_key};
-use everlevel_ltv::{KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
-use everlevel_ring::GaloisElement;
+use everlevel_ltv::{
+    KeyForm, LtvCiphertext, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey, LtvSpec,
+};
+use everlevel_ring::{Backend, GaloisElement};
 use everlevel_scheme::{Arithmetic, DiagonalValues, Level, OptIn, Scheme};
 use everlevel_testing::fingerprints::{Operations, digest};
 use everlevel_wire::Metadata;
@@ -41,8 +42,9 @@ fn diagonal(scheme: &LtvEvaluator) -> DiagonalValues {
     DiagonalValues::LastDimensions((0..count as u64).map(|i| (i * i + i / 3) % 2).collect())
 }
 
-fn fingerprints(name: &str, form: KeyForm) -> Lines {
-    let params = LtvParams::named(name, OptIn::InsecureResearch).unwrap();
+fn fingerprints(name: &str, form: KeyForm, backend: Backend) -> Lines {
+    let spec = LtvSpec::named(name).unwrap();
+    let params = LtvParams::with_backend(spec, OptIn::InsecureResearch, backend).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(params.degree() as u64);
     let slots = params.plain().unwrap().shape().slots() as u64;
     let [x, y] =
@@ -87,23 +89,19 @@ fn fingerprints(name: &str, form: KeyForm) -> Lines {
     lines
 }
 
-#[test]
-fn nothing_has_changed() {
-    let path: PathBuf =
-        [env!("CARGO_MANIFEST_DIR"), "tests/data/fingerprints.json"].iter().collect();
-    let found: BTreeMap<String, Lines> =
-        SETS.map(|(name, form)| (name.to_string(), fingerprints(name, form))).into();
-    if std::env::var_os("EVERLEVEL_WRITE_FINGERPRINTS").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let mut text = serde_json::to_string_pretty(&found).unwrap();
-        text.push('\n');
-        std::fs::write(&path, text).unwrap();
-        return;
-    }
-    let stored = std::fs::read(&path).unwrap();
+fn all_fingerprints(backend: Backend) -> BTreeMap<String, Lines> {
+    SETS.map(|(name, form)| (name.to_string(), fingerprints(name, form, backend))).into()
+}
+
+fn path() -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/data/fingerprints.json"].iter().collect()
+}
+
+fn assert_stored(found: &BTreeMap<String, Lines>) {
+    let stored = std::fs::read(path()).unwrap();
     let stored: BTreeMap<String, Lines> = serde_json::from_slice(&stored).unwrap();
     assert!(found.keys().eq(stored.keys()), "sets: {:?}", found.keys());
-    for (set, lines) in &found {
+    for (set, lines) in found {
         assert!(lines.keys().eq(stored[set].keys()), "{set}: {:?}", lines.keys());
         for (name, line) in lines {
             assert_eq!(*line, stored[set][name], "{set}: {name}");
@@ -111,17 +109,24 @@ fn nothing_has_changed() {
     }
 }
 
-/// The choice of instructions and the number of threads are made once in a process.
+#[test]
+fn nothing_has_changed() {
+    let found = all_fingerprints(Backend::detect());
+    if std::env::var_os("EVERLEVEL_WRITE_FINGERPRINTS").is_some() {
+        std::fs::create_dir_all(path().parent().unwrap()).unwrap();
+        let mut text = serde_json::to_string_pretty(&found).unwrap();
+        text.push('\n');
+        std::fs::write(path(), text).unwrap();
+        return;
+    }
+    assert_stored(&found);
+}
+
+/// One after the other in this process, each with a number of threads of its own.
 #[test]
 fn on_every_backend_and_number_of_threads() {
-    for (backend, threads) in [("portable", "1"), ("avx2", "2"), ("avx512", "3")] {
-        let out = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "fingerprints::nothing_has_changed"])
-            .env("EVERLEVEL_BACKEND", backend)
-            .env("RAYON_NUM_THREADS", threads)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&out.stdout);
-        assert!(out.status.success() && said.contains("1 passed"), "{backend}: {said}");
+    for (i, backend) in Backend::available().into_iter().enumerate() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(i + 1).build().unwrap();
+        assert_stored(&pool.install(|| all_fingerprints(backend)));
     }
 }

@@ -46,7 +46,7 @@ impl Engine for Cpu {
         self.zeros(basis)
     }
 
-    fn from_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff> {
+    fn reduce_signed(&self, basis: Basis, natural: &[i64]) -> Poly<Coeff> {
         self.signed(basis, natural)
     }
 

@@ -1,5 +1,6 @@
 //! What must hold for every engine.
 
+mod combinations;
 mod sums;
 
 use std::cell::Cell;
@@ -54,6 +55,9 @@ struct Laws<'e, E: Engine> {
     /// How many polynomials were drawn so far.
     drawn: Cell<u32>,
 }
+
+/// What an operation does to its first operand.
+type Change<'a, R, E> = dyn Fn(&mut Poly<R, E>, &Poly<R, E>) + 'a;
 
 /// A polynomial that is known by its residues.
 struct Known {
@@ -154,11 +158,11 @@ impl<E: Engine> Laws<'_, E> {
             x.coefficients[0].iter().map(|&x| q.centered(x)).collect()
         };
         let basis = Basis::of([0, 1, 4]);
-        let x = self.engine.from_signed(basis, &natural);
+        let x = self.engine.reduce_signed(basis, &natural);
         let mut stored = vec![0; ring.degree()];
         ring.storage_order(&natural, &mut stored);
         let expected = self.words(basis, |i, k| ring.modulus(i).reduce_i64(stored[k]));
-        self.assert_is(&x, basis, &expected, "from_signed");
+        self.assert_is(&x, basis, &expected, "reduce_signed");
         let one = x.restricted(Basis::of([1]));
         assert_eq!(self.engine.to_signed(&one), Ok(natural), "to_signed, one prime");
         let two = Basis::of([0, 1]);
@@ -193,9 +197,7 @@ impl<E: Engine> Laws<'_, E> {
         let basis = Basis::of([0, 1, 2, 4]);
         let [x, y] = [0; 2].map(|_| self.random(basis).values);
         let word = |words: &Words, i, k: usize| words[basis.limb_of(i).expect("a prime")][k];
-        let check = |law,
-                     change: &dyn Fn(&mut Poly<R, E>, &Poly<R, E>),
-                     f: &dyn Fn(usize, u64, u64) -> u64| {
+        let check = |law, change: &Change<R, E>, f: &dyn Fn(usize, u64, u64) -> u64| {
             let mut out = self.upload(basis, &x);
             change(&mut out, &self.upload(basis, &y));
             let expected = self.words(basis, |i, k| f(i, word(&x, i, k), word(&y, i, k)));

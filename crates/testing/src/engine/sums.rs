@@ -1,4 +1,4 @@
-//! Digits, sums, their division with rounding, and combinations with plaintexts.
+//! Digits, sums and their division with rounding.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn special() -> Basis {
 }
 
 /// What digits are cut from: all of the first group, and one prime of the second.
-fn level() -> Basis {
+pub(super) fn level() -> Basis {
     Basis::of([0, 1, 2])
 }
 
@@ -31,7 +31,7 @@ type Digits = Vec<(usize, Words)>;
 type Plain = Option<Vec<(usize, Vec<u64>)>>;
 
 impl<E: Engine> Laws<'_, E> {
-    fn extended(&self) -> Basis {
+    pub(super) fn extended(&self) -> Basis {
         level().union(special())
     }
 
@@ -352,65 +352,5 @@ impl<E: Engine> Laws<'_, E> {
             let made = self.engine.divide_coeff(&a, to, scale);
             self.assert_is(&made, to, &expected, "divide_coeff");
         }
-    }
-
-    pub(super) fn combinations(&self) {
-        let (engine, ring, basis) = (self.engine, &self.definitions.ring, level());
-        let counts: Vec<usize> =
-            (1..=ring.degree()).filter(|n| self.definitions.repeating(*n).is_some()).collect();
-        assert!(!counts.is_empty(), "plaintexts that repeat");
-        for &count in &counts {
-            let signed: Vec<Vec<i64>> = (0..3).map(|_| self.small(count)).collect();
-            let powers = self.definitions.repeating(count).expect("counted");
-            // Over more primes than are multiplied.
-            let diagonal = |x: &Vec<i64>| engine.diagonal(x, self.extended()).expect("fits");
-            let diagonals: Vec<E::Diagonal> = signed.iter().map(diagonal).collect();
-            assert!(diagonals.iter().all(|d| E::diagonal_bytes(d) > 0), "bytes of a diagonal");
-            let values = |d: usize, i: usize| {
-                let reduced = signed[d].iter().map(|&x| ring.modulus(i).reduce_i64(x));
-                let terms: Vec<(u64, u64)> = powers.iter().copied().zip(reduced).collect();
-                self.definitions.values(i, &terms)
-            };
-            let known = [0; 4].map(|_| self.random(basis));
-            let polys = known.each_ref().map(|x| self.eval(x));
-            let rows = [[Some(0), Some(1)], [None, Some(2)]];
-            let entries = |row: &[Option<usize>; 2]| {
-                row.iter().map(|d| d.map(|d| &diagonals[d])).collect::<Vec<_>>()
-            };
-            let made = engine.combine(
-                &[&polys[..2], &polys[2..]],
-                &rows.iter().map(entries).collect::<Vec<_>>(),
-            );
-            for (row, made) in rows.iter().zip(&made) {
-                for (k, made) in made.iter().enumerate() {
-                    let limb = |i: usize| {
-                        let q = ring.modulus(i);
-                        let mut sum = vec![0; ring.degree()];
-                        for (input, d) in row.iter().enumerate() {
-                            let Some(d) = d else { continue };
-                            let products = values(*d, i).into_iter();
-                            let products = products.zip(known[2 * input + k].values(i));
-                            sum.iter_mut()
-                                .zip(products)
-                                .for_each(|(s, (d, &x))| *s = q.mul_add(d, x, *s));
-                        }
-                        sum
-                    };
-                    let expected = basis.iter().map(limb).collect();
-                    self.assert_is(made, basis, &expected, "combine");
-                }
-                assert_eq!(made.len(), 2, "combine: as many components as the inputs");
-            }
-            assert_eq!(made.len(), 2, "combine: a result for each row");
-        }
-        for count in (1..=ring.degree() + 1).filter(|n| !counts.contains(n)) {
-            assert!(engine.diagonal(&vec![1; count], basis).is_err(), "{count} coefficients");
-        }
-    }
-
-    /// Small signed integers.
-    fn small(&self, count: usize) -> Vec<i64> {
-        let x = self.random(Basis::of([0]));
-        x.coefficients[0].iter().cycle().take(count).map(|x| (x % 1000) as i64 - 500).collect()
     }
 }
