@@ -25,8 +25,8 @@ def page(report):
     size = "small rings" if report["quick"] else "the papers' parameters"
     full = "" if report["quick"] else " --full"
     out = [
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
         "<title>everlevel: three papers, reproduced</title>\n"
         f"<style>{style}</style>\n<script>{script}</script>\n</head>\n<body>\n"
         "<header><h1>everlevel: three papers, reproduced</h1>\n"
@@ -35,7 +35,7 @@ def page(report):
         "paper, green where less is better. Blue columns are the papers'. "
         f"<code>papers all{full}</code> and <code>page.py</code> make this page; each table says "
         "how to run it alone, and a click on a head sorts it.</p></header>\n",
-        "<nav aria-label=\"Chapters\"><a href=\"#summary\">Summary</a>",
+        '<nav aria-label="Chapters"><a href="#summary">Summary</a>',
     ]
     for c in report["chapters"]:
         out.append(f'<a href="#{escaped(c["id"])}">{escaped(c["short"])}</a>')

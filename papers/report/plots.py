@@ -207,7 +207,7 @@ class Bars:
     def __init__(self, plot):
         self.plot, self.log, self.stacked = plot, plot["log"], plot["stacked"]
         groups = plot["groups"]
-        # For each group the series that have a value there, and the values: the others take no room.
+        # For each group the series that have a value there: the others take no room.
         self.values = [
             [
                 (s, series["values"][g])

@@ -93,7 +93,7 @@ class Page(unittest.TestCase):
         self.assertNotIn("alert('x')", made)
         # The only script is the page's own.
         self.assertEqual(made.count("<script>"), 1)
-        self.assertNotIn("</script>\"", made)
+        self.assertNotIn('</script>"', made)
 
     def test_nothing_comes_from_elsewhere(self):
         made = page.page(report("text"))
