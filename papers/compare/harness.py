@@ -11,8 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from peers import PEERS, Absent
-from work import NOTES, OPERATIONS
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import records  # noqa: E402
+from peers import PEERS, Absent  # noqa: E402
+from work import NOTES, OPERATIONS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -51,9 +54,7 @@ def main(arguments):
             failed += 1
             continue
         report["circumstances"] = circumstances
-        out.mkdir(parents=True, exist_ok=True)
-        path = out / f"compare-{peer.name}.json"
-        path.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        path = records.enter(out, "compare", f"compare-{peer.name}", report)
         print(table(report), flush=True)
         print(f"written: {path}\n", flush=True)
         written += 1
@@ -65,7 +66,7 @@ def main(arguments):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="papers/compare/run", description="The same work on everlevel and on other libraries.")
     parser.add_argument("--quick", action="store_true", help="small rings: does it work, in minutes")
-    parser.add_argument("--out", default=str(ROOT / "target/compare/results"), help="where compare-NAME.json go [target/compare/results of the repository]")
+    parser.add_argument("--out", default=str(ROOT / "target/compare/results"), help="where compare.jsonl goes [target/compare/results of the repository]")
     parser.add_argument("--only", action="append", choices=[p.name for p in PEERS], help="this peer only; may be repeated")
     parser.add_argument("--threads", type=int, default=1, help="threads on both sides, where the peer can [1]")
     parser.add_argument("--everlevel", help="the program to measure [EVERLEVEL_PROGRAM, else built by cargo]")

@@ -14,6 +14,7 @@ from unittest import mock
 
 import harness
 import peers
+import records
 import work
 
 HERE = Path(__file__).resolve().parent
@@ -113,7 +114,7 @@ class Compare(unittest.TestCase):
         asked = work.primitives("bgv", quick=False)
         code, out = run(self.places, [FakePeer(self.peer, [asked])])
         self.assertEqual(code, 0, out)
-        report = json.loads((self.path / "out" / "compare-fake.json").read_text())
+        report = records.read(self.path / "out")["compare-fake"]
         self.assertEqual({"name", "peer", "version", "licence", "rows", "circumstances"}, set(report))
         self.assertEqual({"date", "cpu", "cpu_flags", "backend", "threads", "version", "commit"}, set(report["circumstances"]))
         rows = {row["what"]: row for row in report["rows"]}
@@ -130,7 +131,7 @@ class Compare(unittest.TestCase):
 
     def test_threads_that_a_peer_does_not_have_are_told(self):
         run([*self.places, "--threads", "2"], [FakePeer(self.peer, [work.primitives("bgv", True)])])
-        report = json.loads((self.path / "out" / "compare-fake.json").read_text())
+        report = records.read(self.path / "out")["compare-fake"]
         self.assertTrue(all("fake has one thread" in row["note"] for row in report["rows"]))
 
     def test_wrong_results_are_a_failure(self):

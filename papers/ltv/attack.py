@@ -1,6 +1,6 @@
 """Table 2 of Doröz-Hu-Sunar (2014) in miniature: LLL and BKZ on the lattices of small LTV keys.
 
-Needs fpylll (see README.md). Writes a JSON record and an SVG plot beside the other results of the papers:
+Needs fpylll (see README.md). Enters a record and draws an SVG plot beside the other results of the papers:
 
     python3 attack.py [--quick] [--out ../results]
 
@@ -21,6 +21,9 @@ import time
 from fpylll import BKZ, LLL, IntegerMatrix, __version__ as fpylll_version
 
 from plot import write_plot
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import records  # noqa: E402
 
 BOUND, DEVIATION, VARIANCE = 2, 1.55, 1.461  # B and r' of the paper, and the variance of what is left within B
 LOG2_DELTA_LLL = math.log2(1.0219)
@@ -211,9 +214,8 @@ def main():
         "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "fpylll": fpylll_version, "python": platform.python_version(),
         "seed": args.seed, "cpu_seconds": round(time.process_time() - start, 1), "threads": 1,
     }
-    args.out.mkdir(parents=True, exist_ok=True)
     name = "ltv-table-2-experiment" + ("-quick" if args.quick else "")
-    (args.out / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+    records.enter(args.out, "quick" if args.quick else "ltv", name, record)
     write_plot(record, args.out / f"{name}.svg")
     print(json.dumps({"fits": record["lengths"]["fits"], "limits": record["limits"], **record["circumstances"]}, indent=1))
 

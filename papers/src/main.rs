@@ -7,7 +7,6 @@ mod args;
 mod chen_han;
 mod ltv;
 mod ma_et_al;
-mod plot;
 mod record;
 mod report;
 mod rows;
@@ -43,7 +42,7 @@ struct Papers {
 /// The commands.
 #[derive(Subcommand)]
 enum Command {
-    /// All tables, with what is measured beside them, and a page that shows everything
+    /// All tables, with what is measured beside them, and a report that shows everything
     All(AllArgs),
     /// Chen, Han: Homomorphic lower digits removal and improved FHE bootstrapping (2018)
     ChenHan {

@@ -63,7 +63,7 @@ impl LinePlot {
     }
 
     /// How high it is, with the title and the legend.
-    pub fn height(&self) -> f64 {
+    fn height(&self) -> f64 {
         HEIGHT - 18.0 + 18.0 * legend(&mut String::new(), FRAME[0], 0.0, &self.names()) as f64
     }
 
@@ -73,7 +73,7 @@ impl LinePlot {
     }
 
     /// What is drawn, without the title.
-    pub fn body(&self) -> String {
+    fn body(&self) -> String {
         let points = || {
             self.series
                 .iter()

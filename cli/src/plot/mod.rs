@@ -5,6 +5,5 @@ mod line;
 mod noise;
 pub mod svg;
 
-pub use axis::Axis;
 pub use line::{Join, LinePlot, Series};
 pub use noise::{NoisePoint, noise_plot};

@@ -5,11 +5,11 @@ use std::fmt::Write;
 /// How many series are told apart by colour.
 pub const COLOURS: usize = 8;
 /// How wide a plot is, in units of its own.
-pub const WIDTH: f64 = 960.0;
+const WIDTH: f64 = 960.0;
 
 /// Colours that colour-blind readers tell apart (after Okabe and Ito 2008), on light ground and on
 /// dark: of the ground, text and frame, the grid, the series.
-pub const COLOURS_OF: [[&str; 3 + COLOURS]; 2] = [
+const COLOURS_OF: [[&str; 3 + COLOURS]; 2] = [
     [
         "#fff", "#222", "#ddd", "#555", "#c04a00", "#0072b2", "#00805f", "#9a4a7c", "#d99a00",
         "#6bb8e8", "#8c8c2e",
@@ -20,7 +20,7 @@ pub const COLOURS_OF: [[&str; 3 + COLOURS]; 2] = [
     ],
 ];
 /// The rules of all classes but for colours.
-pub const SHAPES: &str = "text{font:13px \
+const SHAPES: &str = "text{font:13px \
                       sans-serif}.title{font-size:17px;font-weight:bold}.small{font-size:11px}.\
                       frame,.line{fill:none}.line{stroke-width:1.8;stroke-linejoin:round}.\
                       mark{stroke-width:1.5;stroke-dasharray:5 4;fill:none}";
@@ -54,7 +54,7 @@ fn style() -> String {
 }
 
 /// Text as HTML and SVG take it, between tags and in attributes.
-pub fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
@@ -63,23 +63,21 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// About how wide a text of the ordinary size is.
-pub fn width_of(text: &str) -> f64 {
+fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * 7.0
 }
 
 /// How a legend shows a series.
 #[derive(Clone, Copy)]
-pub enum Sample {
+pub(super) enum Sample {
     /// By a dot.
     Dot,
     /// By a piece of a line.
     Line,
-    /// By a piece of a bar.
-    Bar,
 }
 
 /// Names of series with their colours, on as many lines as they take; returns the lines.
-pub fn legend(out: &mut String, left: f64, top: f64, names: &[(&str, Sample)]) -> usize {
+pub(super) fn legend(out: &mut String, left: f64, top: f64, names: &[(&str, Sample)]) -> usize {
     let (mut x, mut y, mut lines) = (left, top, 1);
     for (i, (name, sample)) in names.iter().enumerate() {
         let (colour, width) = (i % COLOURS, 28.0 + width_of(name) + 24.0);
@@ -93,14 +91,6 @@ pub fn legend(out: &mut String, left: f64, top: f64, names: &[(&str, Sample)]) -
                 "<circle cx=\"{:.1}\" cy=\"{middle:.1}\" r=\"3\" class=\"dot{colour}\"/>",
                 x + 11.0
             ),
-            Sample::Bar => {
-                writeln!(
-                    out,
-                    "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"22\" height=\"11\" \
-                     class=\"dot{colour}\"/>",
-                    y - 10.0
-                )
-            }
             Sample::Line => {
                 writeln!(out, "<path class=\"line line{colour}\" d=\"M{x:.1} {middle:.1}h22\"/>")
             }

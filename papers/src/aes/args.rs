@@ -81,7 +81,12 @@ pub struct AesArgs {
     #[arg(long, value_enum)]
     pub method: Option<Slicing>,
     /// Only the first rounds
-    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=10))]
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 10,
+        value_parser = clap::value_parser!(u8).range(1..=10)
+    )]
     pub rounds: u8,
 }
 

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use everlevel_cli::console::errors::CliError;
-use everlevel_cli::console::files::read_text;
 use everlevel_estimator::{hermite, ntru};
 use everlevel_ltv::analysis::noise::Recursion;
 use everlevel_ltv::analysis::{log2_failure, log2_not_invertible};
@@ -11,6 +10,7 @@ use serde::Deserialize;
 
 use super::chapter::{Chapter, Figure};
 use super::parameters::VARIANCE;
+use crate::record;
 
 /// A set as the paper prints it.
 struct Set {
@@ -107,24 +107,14 @@ impl Run {
 /// The recorded runs of all ten rounds on a set, the fastest first; none unless the program runs in
 /// a source tree that has some.
 fn recorded(n: usize) -> Result<Vec<Run>, CliError> {
-    let Ok(entries) = Path::new(RECORDS).read_dir() else { return Ok(Vec::new()) };
-    let mut runs: Vec<Run> = Vec::new();
-    for path in entries.filter_map(Result::ok).map(|e| e.path()) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if !(name.starts_with("aes-") && name.ends_with(".json")) {
-            continue;
-        }
-        let text = read_text(&path, 1 << 20, "the record")?;
-        // Records of other schemes may have another form.
-        let Ok(run) = serde_json::from_str::<Run>(&text) else { continue };
-        let fits = run.scheme == "ltv"
+    // Records of other things, and of other schemes, may have another form.
+    let mut runs: Vec<Run> = record::read_all(Path::new(RECORDS))?.into_values().collect();
+    runs.retain(|run| {
+        run.scheme == "ltv"
             && run.params.ends_with(&n.to_string())
             && run.rounds == 10
-            && run.wrong_blocks == 0;
-        if fits {
-            runs.push(run);
-        }
-    }
+            && run.wrong_blocks == 0
+    });
     runs.sort_by(|a, b| a.seconds_total.total_cmp(&b.seconds_total));
     Ok(runs)
 }

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use everlevel_cli::console::errors::CliError;
-use everlevel_cli::console::files::read_text;
 use serde::Deserialize;
 
 use super::chapter::Figure;
+use crate::record;
 
-/// Where the record lies, seen from the root of the source tree.
-pub const PATH: &str = "papers/results/ltv-table-2-experiment.json";
+/// The directory of the record, seen from the root of the source tree.
+pub const RECORDS: &str = "papers/results";
+/// The name of the record.
+pub const NAME: &str = "ltv-table-2-experiment";
 
 /// The degree at which the paper expects block size 2 to fail, log q = 1024.
 pub const LAST_DEGREE_OF_LLL: &str = "26777";
@@ -56,14 +58,7 @@ struct Found {
 
 /// The record, if the program runs in a source tree that has it.
 pub fn read() -> Result<Option<Experiment>, CliError> {
-    let path = Path::new(PATH);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    let text = read_text(path, 1 << 20, "the experiment's record")?;
-    serde_json::from_str(&text)
-        .map(Some)
-        .map_err(|e| CliError::usage(format!("{PATH} is no record of papers/ltv/attack.py: {e}")))
+    record::read(Path::new(RECORDS), NAME)
 }
 
 fn reduction(block_size: u32) -> String {

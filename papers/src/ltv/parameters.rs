@@ -121,8 +121,9 @@ pub fn table_2() -> Result<Chapter, CliError> {
         }
         None => remarks.push(format!(
             "no experiment found: run papers/ltv/attack.py (see its README) in the source tree, \
-             which writes {}",
-            experiment::PATH
+             which enters {} in {}",
+            experiment::NAME,
+            experiment::RECORDS
         )),
     }
     Ok(Chapter {

@@ -16,8 +16,8 @@ pub struct AllArgs {
     /// The directory of the report (absent: report)
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Take records that are in this directory, too, or in its subdirectories `quick` and `sets`,
-    /// instead of running their jobs; can be repeated
+    /// Take records that are in this directory, too, instead of running their jobs; can be
+    /// repeated
     #[arg(long, value_name = "DIR")]
     pub records: Vec<PathBuf>,
     /// Run only jobs whose names contain this; * stands for anything

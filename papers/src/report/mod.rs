@@ -1,12 +1,13 @@
-//! `papers all`: every table of the papers, and a page that shows them.
+//! `papers all`: every table of the papers, and a report of which `papers/report/page.py` makes a
+//! page.
 
 pub mod args;
 mod chapters;
 mod estimate;
 mod model;
-mod page;
 mod parts;
 mod plan;
+mod plot;
 mod records;
 mod runner;
 mod store;
@@ -15,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::errors::CliError;
-use everlevel_cli::console::files::of_file;
 use everlevel_cli::console::output::{emit, emit_json, table};
 use everlevel_wire::file::{Existing, write_file};
 use serde_json::json;
@@ -29,8 +29,10 @@ use store::Store;
 
 /// Where the report goes unless `--out` says otherwise.
 const OUT: &str = "report";
+/// What is written there beside the records.
+const REPORT: &str = "report.json";
 
-/// Runs what is missing, and writes the page after each job.
+/// Runs what is missing, and writes the report after each job.
 pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
     if all.full && all.quick {
         return Err(CliError::usage("--full and --quick: expected one of them"));
@@ -56,13 +58,18 @@ pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
         }
     };
     let summary = chapters::report(&Records::read(&plan, &store)).summary;
-    let shown = out.join("index.html").display().to_string();
+    let shown = out.join(REPORT).display().to_string();
     if common.json {
-        emit_json(&json!({ "page": shown, "summary": summary }))?;
+        emit_json(&json!({ "report": shown, "summary": summary }))?;
     } else {
         emit(&format!(
-            "{shown}: {} of {} jobs, {} of {} slots and blocks wrong",
-            summary.done, summary.jobs, summary.wrong, summary.checked
+            "{shown}: {} of {} jobs, {} of {} slots and blocks wrong\n`python3 \
+             papers/report/page.py {}` makes a page of it",
+            summary.done,
+            summary.jobs,
+            summary.wrong,
+            summary.checked,
+            out.display()
         ))?;
     }
     match (failed, summary.wrong) {
@@ -70,9 +77,7 @@ pub fn run(all: &AllArgs, common: &Common) -> Result<(), CliError> {
         (0, wrong) => {
             Err(CliError::failure(format!("{wrong} slots or blocks are wrong: please report this")))
         }
-        (failed, _) => {
-            Err(CliError::failure(format!("{failed} jobs failed: the page and {shown} say why")))
-        }
+        (failed, _) => Err(CliError::failure(format!("{failed} jobs failed: {shown} says why"))),
     }
 }
 
@@ -90,7 +95,12 @@ fn list(
     if common.json {
         let one = |job: &&Job| {
             let seconds = estimates.of([*job].into_iter());
-            json!({ "name": job.name, "command": job.command(), "seconds": seconds, "record": there(job) })
+            json!({
+                "name": job.name,
+                "command": job.command(),
+                "seconds": seconds,
+                "record": there(job),
+            })
         };
         return emit_json(&jobs.iter().map(one).collect::<Vec<_>>());
     }
@@ -110,11 +120,7 @@ fn list(
     ))
 }
 
-/// The page, and what it shows as JSON.
+/// The report: tables and figures as JSON.
 fn write(out: &Path, plan: &Plan, store: &Store) -> Result<(), CliError> {
-    let report = chapters::report(&Records::read(plan, store));
-    let index = out.join("index.html");
-    write_file(&index, page::page(&report).as_bytes(), Existing::Replace)
-        .map_err(of_file(&index))?;
-    record::write(out, "report", &report)
+    record::write_json(&out.join(REPORT), &chapters::report(&Records::read(plan, store)))
 }

@@ -1,11 +1,11 @@
-//! What a report shows: tables and figures in chapters. The page is drawn from this, and
-//! `report.json` is this.
+//! What a report shows: tables and figures in chapters. `report.json` is this, and
+//! `papers/report/page.py` makes the page of it.
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::plot::{Plot, short};
 use super::store::Origin;
-use crate::plot::{Plot, short};
 
 /// A report.
 #[derive(Serialize)]

@@ -1,8 +1,8 @@
 //! What chapters are made of.
 
 use super::model::{Chapter, Figure, Part, Table};
-use crate::plot::Plot;
-use crate::plot::bars::{BarPlot, Bars};
+use super::plot::Plot;
+use super::plot::{BarPlot, Bars};
 
 /// A plot of bars side by side, unless there is nothing in it.
 pub fn bars(

@@ -115,7 +115,7 @@ impl<'a> Records<'a> {
             .jobs
             .iter()
             .filter_map(|job| self.store.find_failed(&job.name))
-            .map(|v| verified(&v).1)
+            .map(|v| verified(v).1)
             .sum::<u64>();
         let missing =
             self.plan.jobs.iter().filter(|job| !self.found.contains_key(job.name.as_str()));

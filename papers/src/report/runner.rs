@@ -68,7 +68,8 @@ pub fn run(
 }
 
 /// Runs a job; an error is why there is no record that can be relied on.
-fn one(job: &Job, store: &Store) -> Result<(), String> {
+fn one(job: &Job, store: &mut Store) -> Result<(), String> {
+    let told = |e: CliError| e.told().map_or_else(String::new, |told| told.2);
     let program =
         std::env::current_exe().map_err(|e| format!("cannot find the program itself: {e}"))?;
     let mut command = Command::new(program);
@@ -77,24 +78,23 @@ fn one(job: &Job, store: &Store) -> Result<(), String> {
     }
     command.args(&job.args).stdin(Stdio::null());
     if job.writes() {
-        command.arg("--out").arg(store.own());
+        command.arg("--out").arg(store.directory());
     }
     let output = command.arg("--json").output().map_err(|e| format!("cannot start: {e}"))?;
     let printed: Option<Value> = serde_json::from_slice(&output.stdout).ok();
     if let (false, Some(value)) = (job.writes(), printed) {
-        store
-            .write(&job.name, &stamped(value))
-            .map_err(|e| e.told().map_or_else(String::new, |told| told.2))?;
+        store.write(&job.name, &stamped(value)).map_err(told)?;
     }
+    store.reload().map_err(told)?;
     if !output.status.success() {
         let errors = String::from_utf8_lossy(&output.stderr);
         // The program tells one JSON object.
-        let told = errors.lines().last().and_then(|line| serde_json::from_str::<Value>(line).ok());
-        let told = told.and_then(|v| v["error"]["message"].as_str().map(String::from));
-        return Err(told.unwrap_or_else(|| format!("{}: {}", output.status, errors.trim())));
+        let error = errors.lines().last().and_then(|line| serde_json::from_str::<Value>(line).ok());
+        let message = error.and_then(|v| v["error"]["message"].as_str().map(String::from));
+        return Err(message.unwrap_or_else(|| format!("{}: {}", output.status, errors.trim())));
     }
-    if !store.own().join(format!("{}.json", job.name)).is_file() {
-        return Err(format!("it wrote no {}.json", job.name));
+    if !store.has_own(&job.name) {
+        return Err(format!("it wrote no record {}", job.name));
     }
     Ok(())
 }
@@ -127,18 +127,6 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A count with its thousands set apart.
-pub fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let parts: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .filter_map(|part| std::str::from_utf8(part).ok())
-        .collect();
-    parts.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -147,7 +135,6 @@ mod tests {
     fn durations() {
         let told = [0.34, 41.2, 300.0, 4320.0, 15000.0].map(duration);
         assert_eq!(told, ["0.3 s", "41 s", "5 min", "72 min", "4 h 10 min"]);
-        assert_eq!([0, 999, 1000, 1234567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]

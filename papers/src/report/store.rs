@@ -11,9 +11,8 @@ use serde_json::Value;
 
 use crate::record;
 
-/// The largest record in bytes.
-const MAX_RECORD_BYTES: u64 = 4 << 20;
-const JOURNAL: &str = "journal";
+/// The largest journal in bytes.
+const MAX_JOURNAL_BYTES: u64 = 4 << 20;
 
 /// A record that is there.
 pub struct Stored {
@@ -71,9 +70,10 @@ pub struct Entry {
 
 /// The directories of a report.
 pub struct Store {
-    own: PathBuf,
-    out: PathBuf,
-    elsewhere: Vec<PathBuf>,
+    directory: PathBuf,
+    journal_file: PathBuf,
+    own: BTreeMap<String, Value>,
+    elsewhere: Vec<(PathBuf, BTreeMap<String, Value>)>,
     /// What was run into this report, by job.
     pub journal: BTreeMap<String, Entry>,
 }
@@ -81,34 +81,45 @@ pub struct Store {
 impl Store {
     /// Of a report in `out`, with the records of other directories.
     pub fn open(out: &Path, elsewhere: &[PathBuf]) -> Result<Self, CliError> {
-        for directory in elsewhere {
+        let of_directory = |directory: &PathBuf| {
             if !directory.is_dir() {
                 return Err(CliError::usage(format!(
                     "--records {}: no such directory",
                     directory.display()
                 )));
             }
-        }
-        // A journal that cannot be read only costs runs.
-        let journal = read(&out.join(format!("{JOURNAL}.json")))
-            .and_then(|v| serde_json::from_value(v).ok())
-            .unwrap_or_default();
+            Ok((directory.clone(), record::read_all(directory)?))
+        };
+        let (directory, journal_file) = (out.join("records"), out.join("journal.json"));
         Ok(Store {
-            own: out.join("records"),
-            out: out.into(),
-            elsewhere: elsewhere.to_vec(),
-            journal,
+            own: record::read_all(&directory)?,
+            elsewhere: elsewhere.iter().map(of_directory).collect::<Result<_, _>>()?,
+            // A journal that cannot be read only costs runs.
+            journal: read_journal(&journal_file).unwrap_or_default(),
+            directory,
+            journal_file,
         })
     }
 
     /// Makes the directories.
     pub fn create(&self) -> Result<(), CliError> {
-        record::make_directory(&self.own)
+        record::make_directory(&self.directory)
     }
 
     /// Where the records of this report are.
-    pub fn own(&self) -> &Path {
-        &self.own
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Whether this report has a record of that name, of whatever version.
+    pub fn has_own(&self, name: &str) -> bool {
+        self.own.contains_key(name)
+    }
+
+    /// Reads the records of this report again, after another process wrote some.
+    pub fn reload(&mut self) -> Result<(), CliError> {
+        self.own = record::read_all(&self.directory)?;
+        Ok(())
     }
 
     /// The record of a job: one of this report's own that this version of the program made and did
@@ -122,8 +133,7 @@ impl Store {
         if entry.is_some_and(|e| e.error.is_some()) {
             return None;
         }
-        let stored =
-            Stored { value: read(&self.own.join(format!("{name}.json")))?, elsewhere: None };
+        let stored = Stored { value: self.own.get(name)?.clone(), elsewhere: None };
         // Records of what is computed without encryption do not say which version made them: the
         // journal does.
         let version =
@@ -132,55 +142,48 @@ impl Store {
     }
 
     fn find_elsewhere(&self, name: &str) -> Option<Stored> {
-        let places =
-            self.elsewhere.iter().flat_map(|d| [d.clone(), d.join("quick"), d.join("sets")]);
-        places.into_iter().find_map(|d| {
-            let value = read(&d.join(format!("{name}.json")))?;
-            Some(Stored { value, elsewhere: Some(d.display().to_string()) })
+        self.elsewhere.iter().find_map(|(directory, records)| {
+            let value = records.get(name)?.clone();
+            Some(Stored { value, elsewhere: Some(directory.display().to_string()) })
         })
     }
 
     /// The record that a failed run of a job left.
-    pub fn find_failed(&self, name: &str) -> Option<Value> {
+    pub fn find_failed(&self, name: &str) -> Option<&Value> {
         self.journal.get(name)?.error.as_ref()?;
-        read(&self.own.join(format!("{name}.json")))
+        self.own.get(name)
     }
 
     /// Records whose names begin with `prefix`, by name.
     pub fn with_prefix(&self, prefix: &str) -> BTreeMap<String, Stored> {
-        let mut found = BTreeMap::new();
-        for (directory, own) in self.elsewhere.iter().map(|d| (d, false)).chain([(&self.own, true)])
-        {
-            let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-            for entry in entries {
-                let file = entry.file_name().to_string_lossy().into_owned();
-                let Some(name) = file.strip_suffix(".json").filter(|n| n.starts_with(prefix))
-                else {
-                    continue;
-                };
-                let Some(value) = read(&entry.path()) else { continue };
-                let elsewhere = (!own).then(|| directory.display().to_string());
-                found.insert(name.to_string(), Stored { value, elsewhere });
-            }
-        }
-        found
+        let others = self.elsewhere.iter().map(|(d, records)| (Some(d), records));
+        let all = others.chain([(None, &self.own)]).flat_map(|(directory, records)| {
+            let elsewhere = directory.map(|d| d.display().to_string());
+            records.iter().map(move |(name, value)| (name, value, elsewhere.clone()))
+        });
+        all.filter(|(name, _, _)| name.starts_with(prefix))
+            .map(|(name, value, elsewhere)| {
+                (name.clone(), Stored { value: value.clone(), elsewhere })
+            })
+            .collect()
     }
 
     /// Writes a record of this report.
-    pub fn write(&self, name: &str, value: &Value) -> Result<(), CliError> {
-        record::write(&self.own, name, value)
+    pub fn write(&mut self, name: &str, value: &Value) -> Result<(), CliError> {
+        record::write(&self.directory, name, value)?;
+        self.own.insert(name.into(), value.clone());
+        Ok(())
     }
 
     /// Enters what came of a job.
     pub fn enter(&mut self, name: &str, entry: Entry) -> Result<(), CliError> {
         self.journal.insert(name.into(), entry);
-        record::write(&self.out, JOURNAL, &self.journal)
+        record::write_json(&self.journal_file, &self.journal)
     }
 }
 
-/// A JSON file, unless it is none.
-fn read(path: &Path) -> Option<Value> {
-    serde_json::from_str(&read_text(path, MAX_RECORD_BYTES, "the record").ok()?).ok()
+fn read_journal(path: &Path) -> Option<BTreeMap<String, Entry>> {
+    serde_json::from_str(&read_text(path, MAX_JOURNAL_BYTES, "the journal").ok()?).ok()
 }
 
 #[cfg(test)]
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn records_count_if_they_are_whole_and_of_this_version() {
+    fn records_count_if_they_are_of_this_version() {
         let (out, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut store = Store::open(out.path(), &[other.path().into()]).unwrap();
         store.create().unwrap();
@@ -207,10 +210,9 @@ mod tests {
         store.write("old", &json!({"circumstances": {"date": "d", "version": "0.0.1"}})).unwrap();
         store.write("computed", &json!([1])).unwrap();
         store.write("wrong", &now).unwrap();
-        std::fs::write(store.own().join("broken.json"), "{\"circum").unwrap();
         store.enter("wrong", entry(Some("a slot is wrong"))).unwrap();
         assert!(store.find("now").is_some_and(|s| s.elsewhere.is_none()));
-        for name in ["old", "computed", "wrong", "broken", "absent"] {
+        for name in ["old", "computed", "wrong", "absent"] {
             assert!(store.find(name).is_none(), "{name}");
         }
         store.enter("computed", entry(None)).unwrap();
@@ -218,11 +220,13 @@ mod tests {
         let store = Store::open(out.path(), &[other.path().into()]).unwrap();
         assert!(store.find("computed").is_some() && store.find("wrong").is_none());
         // What somebody asks to be taken from elsewhere is taken, and says where it is from.
-        std::fs::create_dir(other.path().join("quick")).unwrap();
-        std::fs::write(other.path().join("quick/old.json"), "{}").unwrap();
-        assert!(
-            store.find("old").is_some_and(|s| s.elsewhere.is_some_and(|d| d.ends_with("quick")))
-        );
+        record::write(other.path(), "old", &json!({})).unwrap();
+        let store = Store::open(out.path(), &[other.path().into()]).unwrap();
+        let from = store.find("old").unwrap().elsewhere;
+        assert_eq!(from, Some(other.path().display().to_string()));
         assert!(Store::open(out.path(), &[other.path().join("none")]).is_err());
+        // A file that is none of records is told, not run over.
+        std::fs::write(store.directory().join("sets.jsonl"), "{\"circum").unwrap();
+        assert!(Store::open(out.path(), &[]).is_err());
     }
 }

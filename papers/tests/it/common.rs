@@ -1,7 +1,10 @@
 //! Running the program.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
 
 /// Runs the program with these arguments.
 pub fn papers(args: &[&str]) -> Output {
@@ -45,4 +48,19 @@ pub fn usage(args: &[&str]) -> String {
         "{args:?}: {err:?}"
     );
     err
+}
+
+/// The records of a directory: those of all its files, by name.
+pub fn read_records(directory: &Path) -> BTreeMap<String, Value> {
+    let files = directory.read_dir().expect("a directory of records").map(|e| e.unwrap().path());
+    let mut found = BTreeMap::new();
+    for path in files.filter(|path| path.extension().is_some_and(|e| e == "jsonl")) {
+        for line in std::fs::read_to_string(&path).unwrap().lines() {
+            let mut line: Value = serde_json::from_str(line)
+                .unwrap_or_else(|e| panic!("{}: {e}: {line}", path.display()));
+            let name = line["name"].as_str().expect("a name").to_string();
+            assert!(found.insert(name.clone(), line["record"].take()).is_none(), "{name} twice");
+        }
+    }
+    found
 }

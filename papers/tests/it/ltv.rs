@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::common::{json, papers, success};
+use crate::common::{json, papers, read_records, success};
 use serde_json::Value;
 
 fn figures(table: usize) -> Vec<Value> {
@@ -154,13 +154,10 @@ fn rows_are_chosen_and_refused() {
 /// What is recorded in papers/results is what is computed now, but for what was measured.
 #[test]
 fn the_records_are_current() {
-    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../papers/results"));
+    let records = read_records(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/results")));
     for table in 1..=7 {
-        let name = format!("ltv-table-{table}.json");
-        let text = std::fs::read_to_string(directory.join(&name))
-            .unwrap_or_else(|e| panic!("{name}: {e}"));
-        let record: Value = serde_json::from_str(&text).expect("a record");
-        let recorded = record["figures"].as_array().expect("figures");
+        let name = format!("ltv-table-{table}");
+        let recorded = records[&name]["figures"].as_array().expect("figures");
         for now in figures(table) {
             let then = figure(recorded, now["what"].as_str().unwrap());
             for column in ["paper", "formula", "corrected", "today"] {

@@ -1,11 +1,11 @@
-//! Tables: quick runs against what is recorded in papers/results/quick, and what is printed.
+//! Tables: quick runs against what is recorded in papers/results, and what is printed.
 
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 
-use crate::common::{file, json, success};
+use crate::common::{file, json, read_records, success};
 
 /// The papers' tables with their numbers of rows.
 const TABLES: [(&str, &str, usize); 8] = [
@@ -82,20 +82,20 @@ fn wrong_slots(record: &Value) -> u64 {
 }
 
 fn recorded_directory() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../papers/results/quick"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/results"))
 }
 
-/// The file that a record is kept in: `record` is one run, or all lines of a computed row.
-fn file_name(paper: &str, table: &str, row: usize, record: &Value) -> String {
+/// The name that a record is kept under: `record` is one run, or all lines of a computed row.
+fn record_name(paper: &str, table: &str, row: usize, record: &Value) -> String {
     match (record["variant"].as_str(), record["arithmetic"].as_str()) {
         (Some(variant), Some(arithmetic)) => {
-            format!("{paper}-{table}-row-{row}-{variant}-{arithmetic}-quick.json")
+            format!("{paper}-{table}-row-{row}-{variant}-{arithmetic}-quick")
         }
-        _ if is_computed(table) => format!("{paper}-{table}-row-{row}.json"),
+        _ if is_computed(table) => format!("{paper}-{table}-row-{row}"),
         _ if paper == "ma-et-al" => {
-            format!("{paper}-{table}-{}-quick.json", record["set"].as_str().expect("a set"))
+            format!("{paper}-{table}-{}-quick", record["set"].as_str().expect("a set"))
         }
-        _ => format!("{paper}-{table}-row-{row}-quick.json"),
+        _ => format!("{paper}-{table}-row-{row}-quick"),
     }
 }
 
@@ -114,6 +114,7 @@ fn quick_runs_give_what_was_recorded() {
     let seed = std::env::var("EVERLEVEL_TEST_SEED")
         .map_or_else(|_| now(), |s| s.parse().expect("a number"));
     println!("EVERLEVEL_TEST_SEED={seed}");
+    let kept = read_records(&directory);
     for (i, (paper, table, rows)) in TABLES.into_iter().enumerate() {
         let row = 1 + seed.wrapping_mul(2 * i + 1) / 7 % rows;
         let report = json(&[paper, table, "--quick", "--row", &row.to_string()]);
@@ -125,12 +126,10 @@ fn quick_runs_give_what_was_recorded() {
         let variants = if ["table-4", "table-5"].contains(&table) { 2 } else { 1 };
         assert_eq!(records.len(), variants, "{paper} {table}, row {row}");
         for record in &records {
-            let name = file_name(paper, table, row, record);
-            let text = std::fs::read_to_string(directory.join(&name))
-                .unwrap_or_else(|e| panic!("{name}: {e}"));
-            let recorded: Value = serde_json::from_str(&text).expect("a record");
+            let name = record_name(paper, table, row, record);
+            let recorded = kept.get(&name).unwrap_or_else(|| panic!("no record {name}"));
             assert!(
-                same(&stable(record), &stable(&recorded)),
+                same(&stable(record), &stable(recorded)),
                 "{name} is not what is computed now ({:#}): if it should change, run this test \
                  with EVERLEVEL_UPDATE_RESULTS=1",
                 stable(record)
@@ -145,17 +144,16 @@ fn quick_runs_give_what_was_recorded() {
 /// The card of one set, chosen at random, is what was recorded for the report.
 #[test]
 fn recorded_cards_are_those_of_the_sets() {
-    let directory = recorded_directory().with_file_name("sets");
+    let records = read_records(&recorded_directory());
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as usize;
     let sets = json(&["everlevel", "params", "list"]);
     let names = sets.as_array().unwrap().iter().map(|set| set["name"].as_str().unwrap());
     let names: Vec<&str> = names.filter(|name| !name.starts_with("insecure_")).collect();
     for name in &names {
-        assert!(directory.join(format!("card-{name}.json")).is_file(), "no card of {name}");
+        assert!(records.contains_key(&format!("card-{name}")), "no card of {name}");
     }
     let name = names[seed / 1000 % names.len()];
-    let text = std::fs::read_to_string(directory.join(format!("card-{name}.json"))).unwrap();
-    let recorded: Value = serde_json::from_str(&text).unwrap();
+    let recorded = &records[&format!("card-{name}")];
     // What a bootstrapping took is entered elsewhere, and later.
     let untimed = |card: &Value| {
         let mut card = stable(card);
@@ -165,42 +163,43 @@ fn recorded_cards_are_those_of_the_sets() {
         card
     };
     assert!(
-        same(&untimed(&json(&["everlevel", "params", "datasheet", name])), &untimed(&recorded)),
+        same(&untimed(&json(&["everlevel", "params", "datasheet", name])), &untimed(recorded)),
         "{name}: the card is another one now: run `papers all --full --only card` \
-         and move its records to papers/results/sets"
+         and enter its records in papers/results/sets.jsonl"
     );
 }
 
 #[test]
 fn there_is_a_record_of_every_row() {
-    let mut names: Vec<String> = std::fs::read_dir(recorded_directory())
-        .expect("papers/results/quick")
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
+    let records = read_records(&recorded_directory());
+    let of_small_rings = |name: &&String| {
+        let computed = TABLES.iter().filter(|(_, table, _)| is_computed(table));
+        let mut stems = computed.map(|(paper, table, _)| format!("{paper}-{table}-"));
+        name.ends_with("-quick") || stems.any(|stem| name.starts_with(&stem))
+    };
+    let names: Vec<&String> = records.keys().filter(of_small_rings).collect();
     let mut expected = Vec::new();
     for (paper, table, rows) in TABLES {
         for row in 1..=rows {
             let stem = format!("{paper}-{table}-row-{row}");
             match table {
-                _ if is_computed(table) => expected.push(format!("{stem}.json")),
+                _ if is_computed(table) => expected.push(format!("{stem}")),
                 "table-6" | "thin" => {
-                    expected.push(format!("{paper}-{table}-ma-{}-quick.json", SETS[row - 1]));
+                    expected.push(format!("{paper}-{table}-ma-{}-quick", SETS[row - 1]));
                 }
-                "table-3" => expected.push(format!("{stem}-quick.json")),
+                "table-3" => expected.push(format!("{stem}-quick")),
                 _ => expected.extend(
                     ["main-128", "encapsulated"]
-                        .map(|secret| format!("{stem}-{secret}-mixed-quick.json")),
+                        .map(|secret| format!("{stem}-{secret}-mixed-quick")),
                 ),
             }
         }
     }
     expected.sort();
-    assert_eq!(names, expected);
-    for name in &names {
-        let text = std::fs::read_to_string(recorded_directory().join(name)).unwrap();
-        let record: Value = serde_json::from_str(&text).unwrap();
-        assert!(!record.is_object() || wrong_slots(&record) == 0, "{name}");
+    assert_eq!(names, expected.iter().collect::<Vec<_>>());
+    for name in names {
+        let record = &records[name];
+        assert!(!record.is_object() || wrong_slots(record) == 0, "{name}");
     }
 }
 
@@ -237,9 +236,7 @@ fn records_of_single_rows_do_not_replace_others() {
     run("chen-han table-1 --row 1");
     run("chen-han table-1 --row 6");
     run("chen-han table-3 --row 5 --digit-removal local");
-    for name in
-        ["chen-han-table-1-row-1", "chen-han-table-1-row-6", "chen-han-table-3-row-5-local-quick"]
-    {
-        assert!(directory.join(format!("{name}.json")).is_file(), "{name}");
-    }
+    let expected =
+        ["chen-han-table-1-row-1", "chen-han-table-1-row-6", "chen-han-table-3-row-5-local-quick"];
+    assert_eq!(read_records(&directory).into_keys().collect::<Vec<_>>(), expected);
 }

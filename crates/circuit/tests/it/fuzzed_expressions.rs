@@ -1,30 +1,18 @@
 //! Programs from somebody else: what fuzzing kept, and random changes to it.
 
+#[allow(dead_code, reason = "nothing is written here")]
+#[path = "../../../../fuzz/src/corpus.rs"]
+mod corpus;
 #[path = "../../../../fuzz/src/expression.rs"]
 mod fuzz;
-
-use std::fs;
-use std::path::Path;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// Texts by name: `seed-` those that fuzzing began with, the others what it found.
-fn corpus() -> Vec<(String, Vec<u8>)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/expression");
-    let entries =
-        fs::read_dir(&directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
-    let read = |path: std::path::PathBuf| {
-        (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
-    };
-    let mut out: Vec<_> = entries.map(|entry| read(entry.unwrap().path())).collect();
-    out.sort();
-    out
-}
-
 #[test]
 fn the_corpus_passes() {
-    let all = corpus();
+    // `seed-` are those that fuzzing began with, the others what it found.
+    let all = corpus::read("expression");
     assert!(all.len() > 20);
     let whole = all.iter().filter(|(_, text)| fuzz::expression(text)).count();
     assert!(whole > 5, "{whole} programs ran to their end");
@@ -38,7 +26,7 @@ fn the_corpus_passes() {
 
 #[test]
 fn random_changes_pass() {
-    let all = corpus();
+    let all = corpus::read("expression");
     let mut rng = ChaCha20Rng::seed_from_u64(23);
     let (mut changed, mut whole) = (0, 0);
     for (_, text) in &all {

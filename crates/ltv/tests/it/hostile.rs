@@ -3,35 +3,14 @@
 
 #[path = "../../../../fuzz/src/changes.rs"]
 mod changes;
+#[path = "../../../../fuzz/src/corpus.rs"]
+mod corpus;
 #[path = "../../../../fuzz/src/ltv.rs"]
 mod fuzz;
-
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use changes::changed;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-
-fn corpus(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name)
-}
-
-/// The files of a corpus, by name.
-fn files(name: &str) -> Vec<(String, Vec<u8>)> {
-    let directory = corpus(name);
-    let entries =
-        fs::read_dir(&directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
-    let mut out: Vec<_> = entries
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap())
-        })
-        .collect();
-    out.sort();
-    assert!(!out.is_empty());
-    out
-}
 
 /// How many objects the bytes were.
 fn fuzz_all(bytes: &[u8]) -> usize {
@@ -42,20 +21,18 @@ fn fuzz_all(bytes: &[u8]) -> usize {
 #[test]
 #[ignore = "writes the stored objects that fuzzing begins with"]
 fn write_seeds() {
-    fs::create_dir_all(corpus("ltv")).unwrap();
-    let seeds = fuzz::seeds().unwrap();
-    seeds.iter().for_each(|(name, bytes)| fs::write(corpus("ltv").join(name), bytes).unwrap());
+    corpus::write("ltv", &fuzz::seeds().unwrap());
 }
 
 #[test]
 fn fuzz_targets_pass_the_corpus() {
-    let seeds = files("ltv");
+    let seeds = corpus::read("ltv");
     let mut written = fuzz::seeds().unwrap();
     written.sort();
     assert!(seeds == written, "the seeds are not what the format writes: run write_seeds");
     assert!(seeds.iter().all(|(name, bytes)| fuzz_all(bytes) > 0 || panic!("{name} is not read")));
     // Inputs of all targets that reached code which no other did, most of them of other schemes.
-    let kept = ["objects", "parse", "conform", "compute", "params"].map(files).concat();
+    let kept = ["objects", "found"].map(corpus::read).concat();
     let read = kept.iter().filter(|(_, bytes)| fuzz_all(bytes) > 0).count();
     assert!(read > 3, "{read} of {} inputs are objects", kept.len());
 }

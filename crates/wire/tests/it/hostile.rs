@@ -3,6 +3,8 @@
 
 #[path = "../../../../fuzz/src/changes.rs"]
 mod changes;
+#[path = "../../../../fuzz/src/corpus.rs"]
+mod corpus;
 #[path = "../../../../fuzz/src/objects/mod.rs"]
 pub mod fuzz;
 
@@ -107,37 +109,21 @@ fn fuzz_all(bytes: &[u8]) -> usize {
     fuzz::conform(bytes)
 }
 
-/// What the fuzz targets begin with.
-fn seeds() -> Vec<(String, Vec<u8>)> {
-    files(&Path::new(DIRECTORY).join("../../fuzz/corpus/objects"))
-}
-
-/// What fuzzing kept: inputs of every target that reached code which no other did.
-fn corpus() -> Vec<(String, Vec<u8>)> {
-    let all = ["parse", "conform", "compute", "params"]
-        .map(|target| files(&Path::new(DIRECTORY).join("../../fuzz/corpus").join(target)));
-    all.concat()
-}
-
 #[test]
 #[ignore = "writes the stored objects that fuzzing begins with"]
 fn write_seeds() {
-    let directory = Path::new(DIRECTORY).join("../../fuzz/corpus/objects");
-    fs::create_dir_all(&directory).unwrap();
-    fuzz::seeds()
-        .unwrap()
-        .iter()
-        .for_each(|(name, bytes)| fs::write(directory.join(name), bytes).unwrap());
+    corpus::write("objects", &fuzz::seeds().unwrap());
 }
 
 #[test]
 fn fuzz_targets_pass_the_corpus() {
-    let seeds = seeds();
+    let seeds = corpus::read("objects");
     let mut written = fuzz::seeds().unwrap();
     written.sort();
     assert!(seeds == written, "the seeds are not what the format writes: run write_seeds");
     assert!(seeds.iter().all(|(name, bytes)| fuzz_all(bytes) > 0 || panic!("{name} is not read")));
-    let kept = corpus();
+    // Inputs of all targets that reached code which no other did.
+    let kept = corpus::read("found");
     let read = kept.iter().filter(|(_, bytes)| fuzz_all(bytes) > 0).count();
     assert!(read > 20, "{read} of {} inputs are objects", kept.len());
 }
@@ -154,7 +140,7 @@ fn fuzz_targets_pass_many_random_changes() {
 }
 
 fn random_changes(seed: u64, rounds: usize) {
-    let corpus = seeds();
+    let corpus = corpus::read("objects");
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut accepted = 0;
     for round in 0..rounds {

@@ -85,8 +85,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let verified = checks.iter().all(|c| *c) && decrypt(&fresh)? == v;
     let log_q: f64 = params.moduli().iter().map(|q| (*q as f64).log2()).sum();
     let answer = json!({
-        "version": "0.1.1", "log_q": log_q, "log_p": 0.0, "facts": format!("{} digits", sizes.len()),
-        "notes": {"": "no special modulus, a digit for each prime"}, "seconds": seconds, "verified": verified,
+        "version": "0.1.1", "log_q": log_q, "log_p": 0.0,
+        "facts": format!("{} digits", sizes.len()),
+        "notes": {"": "no special modulus, a digit for each prime"},
+        "seconds": seconds, "verified": verified,
     });
     println!("{answer}");
     Ok(())

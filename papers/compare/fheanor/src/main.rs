@@ -143,7 +143,8 @@ fn main() {
         eprintln!("wrong: {what}");
     }
     let answer = json!({
-        "version": "0.11.9", "log_q": found.log_q, "log_p": found.log_p, "facts": found.facts, "notes": {"": found.note},
+        "version": "0.11.9", "log_q": found.log_q, "log_p": found.log_p,
+        "facts": found.facts, "notes": {"": found.note},
         "seconds": found.seconds, "verified": found.wrong.is_empty(),
     });
     println!("{answer}");

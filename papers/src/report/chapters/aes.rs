@@ -5,11 +5,11 @@ use everlevel_cli::plot::{Join, LinePlot, Series};
 use serde_json::Value;
 
 use crate::ltv::hours_of_paper;
-use crate::plot::Plot;
-use crate::plot::bars::BarPlot;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
 use crate::report::plan::AES;
+use crate::report::plot::BarPlot;
+use crate::report::plot::Plot;
 use crate::report::records::Records;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {

@@ -3,11 +3,11 @@
 use everlevel_cli::plot::{NoisePoint, noise_plot};
 use serde_json::Value;
 
-use crate::plot::Plot;
-use crate::plot::bars::BarPlot;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series};
 use crate::report::plan::{BOOTSTRAP, EXPLAIN};
+use crate::report::plot::BarPlot;
+use crate::report::plot::Plot;
 use crate::report::records::Records;
 
 /// Stages in the order of the pipeline.
@@ -26,12 +26,11 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
         "bootstrapping",
         "Bootstrapping",
         "Bootstrapping, stage by stage",
-        &[
-            "An exhausted ciphertext is brought to a small modulus under a sparse key (encapsulate), \
-           its phase is made the content of a new one (raise), moved to the slots, freed of its \
-           lowest digits, and moved back. The result encrypts the same values, with room to \
-           compute. The papers have no such runs: these are this library's own sets.",
-        ],
+        &["An exhausted ciphertext is brought to a small modulus under a sparse key \
+             (encapsulate), its phase is made the content of a new one (raise), moved to the \
+             slots, freed of its lowest digits, and moved back. The result encrypts the same \
+             values, with room to compute. The papers have no such runs: these are this \
+             library's own sets."],
     );
     if records.of(BOOTSTRAP).next().is_some() {
         add(&mut chapter, runs(records));
@@ -142,7 +141,8 @@ fn stages(records: &Records<'_>) -> Option<Figure> {
         groups,
         all,
     )?;
-    let totals = found.iter().map(|r| format!("{} s", crate::plot::short(total(r)))).collect();
+    let totals =
+        found.iter().map(|r| format!("{} s", crate::report::plot::short(total(r)))).collect();
     Some(figure(
         "fig-stages",
         records.plan.command(BOOTSTRAP),

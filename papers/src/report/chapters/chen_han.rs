@@ -3,9 +3,9 @@
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
-use crate::plot::bars::Bars;
 use crate::report::model::{Cell, Chapter, Column, Fields, Figure, Kind, column};
 use crate::report::parts::{add, bars, figure, series, shown};
+use crate::report::plot::Bars;
 use crate::report::records::Records;
 
 const T1: &str = "chen-han-table-1";
@@ -337,6 +337,6 @@ fn seconds(records: &Records<'_>) -> Option<Figure> {
         groups,
         vec![series("paper", of("paper.seconds")), series("here", of("seconds_median"))],
     )?;
-    let plot = crate::plot::bars::BarPlot { log: true, ..plot };
+    let plot = crate::report::plot::BarPlot { log: true, ..plot };
     Some(figure("fig-chen-han-seconds", records.plan.command(T5), vec![], plot))
 }

@@ -3,9 +3,9 @@
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
-use crate::plot::bars::{BarPlot, Bars};
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
 use crate::report::parts::{add, bars, figure, series, shown};
+use crate::report::plot::{BarPlot, Bars};
 use crate::report::records::Records;
 
 const DEGREES: &str = "ma-et-al-degrees";

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::plot::bars::BarPlot;
 use crate::report::model::{Cell, Chapter, Fields, Kind, Table, column};
 use crate::report::parts::{add, bars, figure, series};
+use crate::report::plot::BarPlot;
 use crate::report::store::Store;
 
 const PREFIX: &str = "compare-";

@@ -7,10 +7,10 @@ use everlevel_cli::console::output::power;
 use everlevel_cli::plot::{Join, LinePlot, Series};
 use serde_json::Value;
 
-use crate::plot::Plot;
 use crate::report::model::{Chapter, Fields, Figure};
 use crate::report::parts::{bars, figure, series};
 use crate::report::plan::{AES, BOOTSTRAP};
+use crate::report::plot::Plot;
 use crate::report::records::Records;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {
@@ -188,6 +188,6 @@ fn by_threads(records: &Records<'_>) -> Option<Figure> {
         "fig-scaling-threads",
         records.plan.command(BOOTSTRAP),
         vec![],
-        crate::plot::bars::BarPlot { log: true, ..plot },
+        crate::report::plot::BarPlot { log: true, ..plot },
     ))
 }

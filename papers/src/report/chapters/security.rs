@@ -3,10 +3,10 @@
 use everlevel_cli::console::output::power;
 use serde_json::Value;
 
-use crate::plot::bars::BarPlot;
 use crate::report::model::{Cell, Chapter, Fields, Figure, Kind, Table, column};
 use crate::report::parts::{add, bars, figure, series};
 use crate::report::plan::{CARD, SECURITY};
+use crate::report::plot::BarPlot;
 use crate::report::records::Records;
 
 pub fn chapter(records: &Records<'_>) -> Chapter {

@@ -1,0 +1,195 @@
+"""Tests of the page: `python3 -m unittest discover -s papers/report`."""
+
+import html
+import re
+import unittest
+from pathlib import Path
+
+import page
+import plots
+
+EVIL = "</td><script>alert('x')</script>\"&"
+
+
+def bars(**changes):
+    return {
+        "kind": "bars",
+        "title": "t",
+        "description": "d",
+        "value_label": "seconds",
+        "groups": ["a & b", "c"],
+        "series": [
+            {"name": "paper", "values": [100.0, None]},
+            {"name": "here", "values": [1.0, 0.5]},
+        ],
+        "stacked": False,
+        "log": False,
+        "marks": [],
+        "totals": [],
+        **changes,
+    }
+
+
+def lines(**changes):
+    return {
+        "kind": "line",
+        "title": "a < b",
+        "description": "",
+        "x_label": "x",
+        "y_label": "y",
+        "log": [False, False],
+        "series": [],
+        "spans": [],
+        **changes,
+    }
+
+
+def report(text, parts=()):
+    chapter = {"id": text, "short": "a", "title": text, "intro": [text], "parts": list(parts)}
+    summary = {
+        "jobs": 1,
+        "done": 0,
+        "taken": [[text, 1]],
+        "missing": [text],
+        "failed": [[text, text]],
+        "checked": 1234567,
+        "wrong": 0,
+        "times": [{"id": text, "what": text, "of": text, "count": 1, "ratios": [1, 1, 1]}],
+        "machines": [
+            {
+                "cpu": text,
+                "cpu_flags": text,
+                "records": 1,
+                "dates": [text, ""],
+                "commits": [text],
+                "versions": [text],
+            }
+        ],
+    }
+    return {"quick": True, "summary": summary, "chapters": [chapter]}
+
+
+def table(text):
+    kinds = [{"group": "", "label": "a", "kind": kind} for kind in ("text", "wrong")]
+    origin = {"date": text, "threads": 1, "cpu": text, "commit": text}
+    return {
+        "part": "table",
+        "id": text,
+        "title": text,
+        "command": text,
+        "columns": kinds,
+        "rows": [[{"text": text}, {"text": text}]],
+        "notes": [f"`{text}` **{text}** {text}"],
+        "missing": [text],
+        "origins": [origin],
+    }
+
+
+class Page(unittest.TestCase):
+    def test_everything_is_escaped(self):
+        figure = {"part": "figure", "id": EVIL, "notes": [EVIL], "command": EVIL}
+        plot = bars(title=EVIL, description=EVIL, value_label=EVIL, groups=[EVIL, EVIL])
+        made = page.page(report(EVIL, [table(EVIL), {**figure, "plot": plot}]))
+        self.assertNotIn("alert('x')", made)
+        # The only script is the page's own.
+        self.assertEqual(made.count("<script>"), 1)
+        self.assertNotIn('</script>"', made)
+
+    def test_nothing_comes_from_elsewhere(self):
+        made = page.page(report("text"))
+        for sign in ("http", "url(", " src="):
+            self.assertNotIn(sign, made)
+        self.assertIn("1,234,567", made)
+
+    def test_wrong_slots_and_ratios_are_marked(self):
+        def cell(text, kind, value=None):
+            return page.cell({"text": text, "value": value}, {"kind": kind})
+
+        self.assertIn("bad", cell("1 of 64", "wrong"))
+        self.assertNotIn("bad", cell("0 of 64", "wrong"))
+        self.assertIn("better", cell("0.250", "ratio", 0.25))
+        self.assertIn("4.0 times less", cell("0.250", "ratio", 0.25))
+        self.assertIn("worse", cell("1.25", "ratio", 1.25))
+        self.assertNotIn("data-v", cell("", "ratio"))
+        # Sorted by the number, which the text does not have whole.
+        self.assertIn('data-v="0.00001234"', cell("1.2e-5", "number", 1.234e-5))
+        self.assertNotIn("data-v", cell("0.5", "number", 0.5))
+
+    def test_columns_with_a_group_stand_under_one_head(self):
+        columns = [("", "x"), ("g", "a"), ("g", "b"), ("", "y")]
+        made = page.heads([{"group": g, "label": n, "kind": "number"} for g, n in columns])
+        self.assertIn('<th colspan="2" scope="colgroup">g</th>', made)
+        self.assertEqual(made.count('rowspan="2"'), 2)
+        found = re.findall(r'data-column="(\d)">(\w)', made)
+        self.assertEqual(sorted(found), [("0", "x"), ("1", "a"), ("2", "b"), ("3", "y")])
+
+    def test_the_page_in_the_sources_is_whole(self):
+        text = (Path(__file__).parent / "index.html").read_text(encoding="utf-8")
+        made = text.split("</script>")[1]
+        for tag in ("table", "svg", "figure", "section", "tr"):
+            self.assertEqual(len(re.findall(f"<{tag}[ >]", made)), made.count(f"</{tag}>"), tag)
+        self.assertFalse("NaN" in made or "None" in made)
+
+
+class Numbers(unittest.TestCase):
+    def test_labels_are_short(self):
+        cases = [0.0, 46203.0, 21.04, 6.75, 0.2655, 0.00012, 2.5e7, float("nan")]
+        shown = ["0", "46203", "21.0", "6.75", "0.266", "1.20e-4", "2.50e7", "–"]
+        self.assertEqual([plots.short(value) for value in cases], shown)
+
+    def test_plain_numbers_have_all_digits(self):
+        for value in (1.0, 0.1, 1e-5, 1.25e-7, 123456789.5, 2.5e17, -3e-9):
+            text = plots.plain(value)
+            self.assertNotIn("e", text)
+            self.assertEqual(float(text), value)
+        self.assertEqual(plots.plain(70), "70")
+
+
+class Plots(unittest.TestCase):
+    def widths(self, plot):
+        rects = re.findall(r'<rect [^>]*width="([^"]*)"[^>]*><title>', plots.svg("p", plot))
+        return [float(width) for width in rects]
+
+    def test_bars_have_the_lengths_of_their_values(self):
+        side = self.widths(bars())
+        self.assertEqual(len(side), 3)
+        self.assertAlmostEqual(side[0] / side[1], 100, delta=2)
+        self.assertAlmostEqual(side[1] / side[2], 2, delta=0.1)
+        # Three decades from 0.1 to 100.
+        log = self.widths(bars(log=True))
+        self.assertAlmostEqual(log[0] / log[1], 3, delta=0.01)
+        stacked = plots.svg("p", bars(stacked=True))
+        self.assertIn("a &amp; b, paper: 100", stacked)
+
+    def test_missing_bars_take_no_room(self):
+        drawn = plots.Bars(bars())
+        self.assertEqual([drawn.thickness(g) for g in (0, 1)], [2 * plots.BAR, plots.BAR])
+
+    def test_places_and_ticks(self):
+        ticks = list(plots.Axis([0, 95], (100, 290)).ticks())
+        self.assertEqual((len(ticks), ticks[0], ticks[9]), (10, ("0", 100.0), ("90", 280.0)))
+        axis = plots.Axis([0.2, 46203, 0], (0, 600), log=True)
+        expected = ["0.1", "1", "10", "100", "1000", "10000", "100000"]
+        self.assertEqual([value for value, _ in axis.ticks()], expected)
+        self.assertAlmostEqual(axis.place(10), 200)
+        self.assertEqual(axis.place(0), 0)
+        values = [float(value) for value, _ in plots.Axis([2, 40], (0, 1), log=True).ticks()]
+        self.assertEqual(values, [1, 2, 5, 10, 20, 50, 100])
+
+    def test_lines_leave_out_what_is_no_number(self):
+        series = {"name": "s & t", "points": [[0, 0], [1, None], [2, 4]], "join": "steps"}
+        made = plots.svg("p", lines(series=[series], spans=[[2, "whole"]]))
+        # From the lower left to the upper right corner of the frame.
+        self.assertIn('d="M70.0 440.0H940.0V70.0"', made)
+        for text in ("a &lt; b", "s &amp; t", ">whole<"):
+            self.assertIn(text, made)
+        self.assertEqual(html.unescape(made).count("s & t"), 1)
+
+    def test_nothing_to_plot_is_a_frame(self):
+        for log in ([False, False], [False, True]):
+            made = plots.svg("p", lines(log=log))
+            self.assertTrue(made.startswith("<svg") and "frame" in made)
+
+
+if __name__ == "__main__":
+    unittest.main()
