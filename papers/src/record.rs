@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use everlevel::wire::file::{Existing, write_file};
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::files::{of_file, read_text};
+use everlevel_wire::file::{Existing, write_file};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 

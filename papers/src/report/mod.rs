@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use everlevel_cli::console::args::Common;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::output::{emit, emit_json, table};
-use everlevel_wire::file::{Existing, write_file};
 use serde_json::json;
 
 use crate::record;
