@@ -31,8 +31,8 @@ impl From<PyErr> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         // A computation that Ctrl-C ended in another thread.
-        let stopped = |e: &SchemeError| matches!(e, SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED);
-        if matches!(&error, Error::Scheme(e) | Error::Circuit(CircuitError::Scheme(e)) if stopped(e))
+        if let Error::Scheme(e) | Error::Circuit(CircuitError::Scheme(e)) = &error
+            && matches!(e, SchemeError::UnreadableKey { problem, .. } if problem == INTERRUPTED)
         {
             return refusal("Error", "python.interrupted", INTERRUPTED);
         }

@@ -48,12 +48,10 @@ impl Server {
         Ok(Ciphertext { params: self.params().clone(), value })
     }
 
-    fn apply(
-        &self,
-        py: Python<'_>,
-        a: &Ciphertext,
-        operation: impl Fn(&Evaluator<Keys>, &Inner) -> std::result::Result<Inner, CircuitError> + Send,
-    ) -> Result<Ciphertext> {
+    fn apply<F>(&self, py: Python<'_>, a: &Ciphertext, operation: F) -> Result<Ciphertext>
+    where
+        F: Fn(&Evaluator<Keys>, &Inner) -> std::result::Result<Inner, CircuitError> + Send,
+    {
         self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
     }
 
