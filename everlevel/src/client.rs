@@ -97,7 +97,8 @@ impl Client {
     /// let client = Client::new(&params, &mut rng);
     /// let plan = bootstrap_plan(&params)?.in_mode(BootstrapMode::Full);
     /// let planner = KeyPlanner::with_plan(&params, plan)?;
-    /// let server = client.server_for(&planner.keys(), planner.bootstrap_plan(), &mut rng, |_, _| ())?;
+    /// let (keys, plan) = (planner.keys(), planner.bootstrap_plan());
+    /// let server = client.server_for(&keys, plan, &mut rng, |_, _| ())?;
     ///
     /// let elements: Vec<u64> = (0..params.degree() as u64).collect();
     /// let fresh = server.bootstrap(&client.encrypt_elements(&elements, &mut rng)?)?;

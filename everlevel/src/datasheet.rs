@@ -368,10 +368,12 @@ impl Datasheet {
     }
 
     /// The head of the table of docs/parameters.md.
-    pub const MARKDOWN_HEAD: &'static str = "| set | n | m | p^r | slots | d | log Q | log P | digits | secrets | security of the \
-         main / sparse key | capacity fresh / after a bootstrap | multiplications after a \
-         bootstrap | server keys, seeded \
-         |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|";
+    pub const MARKDOWN_HEAD: &'static str = concat!(
+        "| set | n | m | p^r | slots | d | log Q | log P | digits | secrets ",
+        "| security of the main / sparse key | capacity fresh / after a bootstrap ",
+        "| multiplications after a bootstrap | server keys, seeded |\n",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
+    );
 
     /// A row of that table.
     pub fn markdown_row(&self) -> String {

@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_bgv::Ciphertext;
 use everlevel_circuit::Session;
 use everlevel_circuit::bootstrap::{Bootstrapper, StageObserver, StageReport};
 use everlevel_circuit::expression::{Program, Values};
-use everlevel_ring::Cpu;
 use everlevel_scheme::{Explanation, Params, Recorded, RecordedCiphertext};
 
 use crate::error::Error;
-use crate::keys::Keys;
+use crate::keys::ServerEvaluator;
 use crate::operations::operations;
 use crate::server::Server;
 
 /// The evaluator of a server, writing down what it does.
-type Recording = Recorded<Evaluator<Cpu, Keys>>;
+type Recording = Recorded<ServerEvaluator>;
 
 /// A ciphertext in the care of an [`Explainer`].
 pub type RecordedValue = everlevel_circuit::Value<RecordedCiphertext<Ciphertext>>;

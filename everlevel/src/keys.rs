@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
-use everlevel_bgv::{EvalKeys, ServerKeys};
-use everlevel_ring::{Basis, GaloisElement};
+use everlevel_bgv::{EvalKeys, Evaluator, ServerKeys};
+use everlevel_ring::{Basis, Cpu, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
 use everlevel_scheme::{KeyPlan, Params, SchemeError};
 use everlevel_wire::file::{Existing, write_file};
@@ -21,6 +21,9 @@ pub struct Keys {
     stored: Arc<Stored>,
     cancelled: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
 }
+
+/// What computes with them, on the processor.
+pub type ServerEvaluator = Evaluator<Cpu, Keys>;
 
 enum Stored {
     Memory(ServerKeys),

@@ -88,6 +88,7 @@ pub use everlevel_scheme::{
 /// cryptography. Whoever needs more of them depends on the crates `everlevel-scheme`,
 /// `everlevel-bgv` and `everlevel-circuit`, which promise nothing before 1.0.
 pub mod lab {
+    pub use crate::keys::ServerEvaluator;
     pub use everlevel_bgv::{EvalKeys, Evaluator};
     pub use everlevel_circuit::bootstrap::{
         Bootstrapper, PlanReport, Stage, StageObserver, StageReport,

@@ -7,14 +7,13 @@ use everlevel_bgv::{Ciphertext, Evaluator};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::expression::{Program, Values};
 use everlevel_circuit::{CircuitError, Session};
-use everlevel_ring::Cpu;
 use everlevel_scheme::{Params, Scheme};
 use everlevel_wire::Metadata;
 use everlevel_wire::file::Existing;
 
 use crate::error::Error;
 use crate::files::Bounds;
-use crate::keys::Keys;
+use crate::keys::{Keys, ServerEvaluator};
 use crate::open::{self, OpenOptions};
 use crate::operations::operations;
 use crate::planner::bootstrap_plan;
@@ -35,9 +34,9 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 /// Its [`Keys`] are in memory or in a file.
 pub struct Server {
     keys: Keys,
-    pub(crate) evaluator: Arc<Evaluator<Cpu, Keys>>,
-    bootstrapper: Option<Arc<Bootstrapper<Evaluator<Cpu, Keys>>>>,
-    session: Session<Evaluator<Cpu, Keys>>,
+    pub(crate) evaluator: Arc<ServerEvaluator>,
+    bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
+    session: Session<ServerEvaluator>,
 }
 
 operations!(Server, Value);
@@ -146,17 +145,17 @@ impl Server {
     /// The evaluator below, for operations without automatic bootstrapping: the traits of
     /// schemes, in BGV and in BFV form alike, and conversion between the two
     /// (`PlainModulus::convert`).
-    pub fn evaluator(&self) -> &Evaluator<Cpu, Keys> {
+    pub fn evaluator(&self) -> &ServerEvaluator {
         &self.evaluator
     }
 
     /// The bootstrapping below, if there is any.
-    pub fn bootstrapper(&self) -> Option<&Bootstrapper<Evaluator<Cpu, Keys>>> {
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<ServerEvaluator>> {
         self.bootstrapper.as_deref()
     }
 
     /// The session below, for operations of one's own.
-    pub fn session(&self) -> &Session<Evaluator<Cpu, Keys>> {
+    pub fn session(&self) -> &Session<ServerEvaluator> {
         &self.session
     }
 
@@ -192,9 +191,9 @@ impl Server {
     pub fn run(
         &self,
         program: &Program,
-        inputs: &Values<Evaluator<Cpu, Keys>>,
+        inputs: &Values<ServerEvaluator>,
         progress: &mut dyn FnMut(usize),
-    ) -> Result<Values<Evaluator<Cpu, Keys>>, Error> {
+    ) -> Result<Values<ServerEvaluator>, Error> {
         Ok(program.run(&self.session, inputs, progress)?)
     }
 
@@ -206,7 +205,7 @@ impl Server {
     pub fn apply(
         &self,
         a: &Value,
-        operation: impl Fn(&Evaluator<Cpu, Keys>, &Ciphertext) -> Result<Ciphertext, CircuitError>,
+        operation: impl Fn(&ServerEvaluator, &Ciphertext) -> Result<Ciphertext, CircuitError>,
     ) -> Result<Value, Error> {
         Ok(self.session.apply(a, operation)?)
     }

@@ -6,7 +6,7 @@ use everlevel_aes::{
 };
 use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
-use everlevel_ring::{Cpu, SlotShape};
+use everlevel_ring::SlotShape;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
     Arithmetic, Bootstrappable, ExactScheme, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
@@ -15,7 +15,7 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
-use crate::keys::Keys;
+use crate::keys::{Keys, ServerEvaluator};
 
 /// How states of AES lie in ciphertexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -251,9 +251,9 @@ impl EncryptedAesKey {
 /// A server that turns AES data into ciphertexts, see [`everlevel_aes::Transcipher`].
 /// Holds no secret.
 pub struct AesServer {
-    evaluator: Evaluator<Cpu, Keys>,
-    refresh: Option<ByteRefresh<Evaluator<Cpu, Keys>>>,
-    method: Prepared<Evaluator<Cpu, Keys>>,
+    evaluator: ServerEvaluator,
+    refresh: Option<ByteRefresh<ServerEvaluator>>,
+    method: Prepared<ServerEvaluator>,
 }
 
 enum Prepared<S: ExactScheme> {
@@ -280,7 +280,7 @@ impl AesServer {
     }
 
     /// The evaluator below, to go on with the results.
-    pub fn evaluator(&self) -> &Evaluator<Cpu, Keys> {
+    pub fn evaluator(&self) -> &ServerEvaluator {
         &self.evaluator
     }
 
@@ -318,7 +318,7 @@ impl AesServer {
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<Cpu, Keys>>) -> Result<(), AesError>,
+        each: impl FnMut(Batch<ServerEvaluator>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let cipher = Cipher::new(key.size, mode.direction());
         match &self.method {
@@ -338,13 +338,13 @@ impl AesServer {
     fn run<D: AsRef<[u8]>>(
         &self,
         method: AesMethod,
-        aes: &impl Aes<Evaluator<Cpu, Keys>>,
+        aes: &impl Aes<ServerEvaluator>,
         key: &EncryptedAesKey,
         cipher: Cipher,
         mode: Mode,
         data: impl IntoIterator<Item = D>,
         progress: &mut dyn FnMut(Progress),
-        each: impl FnMut(Batch<Evaluator<Cpu, Keys>>) -> Result<(), AesError>,
+        each: impl FnMut(Batch<ServerEvaluator>) -> Result<(), AesError>,
     ) -> Result<(), Error> {
         let scheme = &self.evaluator;
         let rehearsal = Rehearsal::new(scheme.params())?;

@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_bgv::Ciphertext;
 use everlevel_circuit::{CircuitError, rotate_by_keys};
-use everlevel_ring::{Cpu, SlotShape};
+use everlevel_ring::SlotShape;
 use everlevel_scheme::{Arithmetic, Automorphisms, Params, Plaintext, Scheme, SchemeError};
 
 use crate::error::Error;
-use crate::keys::Keys;
+use crate::keys::ServerEvaluator;
 use crate::server::{Server, Value};
 
 /// Slots that take the value `step` slots further on.
@@ -127,11 +127,7 @@ fn ways(
 }
 
 /// Rotations along all dimensions, to the left.
-fn along(
-    s: &Evaluator<Cpu, Keys>,
-    x: &Ciphertext,
-    way: &[usize],
-) -> Result<Ciphertext, CircuitError> {
+fn along(s: &ServerEvaluator, x: &Ciphertext, way: &[usize]) -> Result<Ciphertext, CircuitError> {
     let shape = s.slot_shape();
     let (columns, others) =
         way.split_last().ok_or(CircuitError::Empty { what: "the dimensions of the slots" })?;
@@ -178,7 +174,7 @@ fn diagonals(
 }
 
 fn matrix_product(
-    s: &Evaluator<Cpu, Keys>,
+    s: &ServerEvaluator,
     a: &Ciphertext,
     matrix: &[Vec<i64>],
     columns: usize,

@@ -1,6 +1,6 @@
 //! AES data to ciphertexts of their bytes, and from there to integers.
 
-use everlevel::lab::Evaluator;
+use everlevel::lab::ServerEvaluator;
 use everlevel::{AesMethod, Ciphertext as Inner, EncryptedAesKey, KeyPlan, aes_keys};
 use everlevel_aes::integers::{ByteOrder, IntegersFromBytes};
 use everlevel_aes::{Batch, Direction, Mode};
@@ -28,10 +28,7 @@ pub fn aes_plan(py: Python<'_>, params: &Params, decryption: bool, integers: boo
             return Ok(Plan(plan));
         }
         let shape = params.slot_shape();
-        let mut elements =
-            IntegersFromBytes::<Evaluator<everlevel::lab::Cpu, everlevel::Keys>>::automorphisms(
-                shape,
-            );
+        let mut elements = IntegersFromBytes::<ServerEvaluator>::automorphisms(shape);
         for dimension in 0..shape.dimensions().len() {
             elements.extend(PowerSum::along(shape, dimension)?.galois_elements());
         }
@@ -143,7 +140,7 @@ impl AesServer {
                 mode,
                 data.chunks(capacity),
                 &mut told,
-                |batch: Batch<Evaluator<everlevel::lab::Cpu, everlevel::Keys>>| {
+                |batch: Batch<ServerEvaluator>| {
                     states.push(batch.state);
                     Ok(())
                 },

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
-use everlevel::lab::{CircuitError, DigitKind, DigitMethod, Evaluator, StageObserver, StageReport};
+use everlevel::lab::{
+    CircuitError, DigitKind, DigitMethod, ServerEvaluator, StageObserver, StageReport,
+};
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, ClearLowestDigit, Comparison, KeyPlanner,
     NextUse, Params, Plaintext, SlotCopy, Truncation, Value,
@@ -48,16 +50,10 @@ impl Server {
         Ok(Ciphertext { params: self.params().clone(), value })
     }
 
-    fn apply(
-        &self,
-        py: Python<'_>,
-        a: &Ciphertext,
-        operation: impl Fn(
-            &Evaluator<everlevel::lab::Cpu, everlevel::Keys>,
-            &Inner,
-        ) -> std::result::Result<Inner, CircuitError>
-        + Send,
-    ) -> Result<Ciphertext> {
+    fn apply<F>(&self, py: Python<'_>, a: &Ciphertext, operation: F) -> Result<Ciphertext>
+    where
+        F: Fn(&ServerEvaluator, &Inner) -> std::result::Result<Inner, CircuitError> + Send,
+    {
         self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
     }
 

@@ -236,11 +236,15 @@ mod tests {
         /// Any bytes, and files with a byte changed: an answer or an error, no panic, no more
         /// values than allowed.
         #[test]
-        fn hostile_files(noise in proptest::collection::vec(any::<u8>(), 0..300), at in 0usize..144, byte: u8) {
+        fn hostile_files(
+            noise in proptest::collection::vec(any::<u8>(), 0..300),
+            at in 0usize..144,
+            byte: u8,
+        ) {
             let mut changed = write(&[1, -1]);
             changed[at] = byte;
             for bytes in [noise.clone(), [MAGIC, &[1, 0, 200, 0], &noise].concat(), changed] {
-                prop_assert!(read(&bytes, 20).is_ok_and(|v| v.len() <= 20) || read(&bytes, 20).is_err());
+                prop_assert!(read(&bytes, 20).map_or(true, |v| v.len() <= 20));
             }
         }
     }

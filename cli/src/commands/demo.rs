@@ -28,7 +28,11 @@ pub struct DemoArgs {
     #[arg(long = "in", value_name = "FILE.csv")]
     pub input: Option<PathBuf>,
     /// How many times to apply the map
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(
+        long,
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
     pub steps: u32,
     /// Values are signed: -v stands for p - v
     #[arg(long, conflicts_with = "reduce")]

@@ -36,7 +36,12 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "FILE", required = true)]
     pub server_keys: Option<PathBuf>,
     /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
-    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(1..1 << 30)
+    )]
     pub cache: u64,
     /// Noise bounds.
     #[command(flatten)]

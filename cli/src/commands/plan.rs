@@ -36,7 +36,12 @@ pub struct PlanArgs {
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots: usize,
     /// How many multiplications in a row, or `unlimited`: the set bootstraps
-    #[arg(long, value_name = "D|unlimited", value_parser = parse_depth, required_unless_present = "name")]
+    #[arg(
+        long,
+        value_name = "D|unlimited",
+        value_parser = parse_depth,
+        required_unless_present = "name"
+    )]
     pub depth: Option<Depth>,
     /// What to choose by
     #[arg(long, value_enum, default_value = "latency")]

@@ -18,13 +18,23 @@ pub struct RingsArgs {
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots_at_least: usize,
     /// Only slots whose degree is a multiple of this
-    #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "D",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub degree_of: u32,
     /// The security in bits that the modulus is for
     #[arg(long, value_name = "BITS", default_value_t = 128.0)]
     pub security: f64,
     /// Only indices below this
-    #[arg(long, value_name = "M", default_value_t = (1 << 16) + 1, value_parser = clap::value_parser!(u64).range(..=(1 << 18) + 1))]
+    #[arg(
+        long,
+        value_name = "M",
+        default_value_t = (1 << 16) + 1,
+        value_parser = clap::value_parser!(u64).range(..=(1 << 18) + 1)
+    )]
     pub index_below: u64,
     /// Print no more rings than this
     #[arg(long, value_name = "K", default_value_t = 20)]

@@ -27,7 +27,12 @@ pub struct EstimateArgs {
     #[arg(long, value_name = "BITS")]
     pub log_qp: f64,
     /// What the secret is drawn from
-    #[arg(long, value_name = "ternary|sparse:H|gaussian:S", value_parser = crate::commands::security::parse_secret, default_value = "ternary")]
+    #[arg(
+        long,
+        value_name = "ternary|sparse:H|gaussian:S",
+        value_parser = crate::commands::security::parse_secret,
+        default_value = "ternary"
+    )]
     pub secret: Secret,
     /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not
     /// counted; ntru estimates a key g/f

@@ -7,7 +7,12 @@ use everlevel::OptIn;
 #[derive(Args, Clone)]
 pub struct Common {
     /// How many threads to compute with (absent: one for each core)
-    #[arg(long, global = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long,
+        global = true,
+        value_name = "K",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     pub threads: Option<u16>,
     /// Print one JSON object instead of text
     #[arg(long, global = true)]

@@ -55,10 +55,13 @@ macro_rules! compile_kernels {
 
             pub(crate) fn inner_product(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]]);
 
-            pub(crate) fn inner_product_scale_add(q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64);
+            pub(crate) fn inner_product_scale_add(
+                q: Modulus, out: &mut [u64], a: &[&[u64]], b: &[&[u64]], c: u64
+            );
 
             pub(crate) fn inner_product2(
-                q: Modulus, out0: &mut [u64], out1: &mut [u64], a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]
+                q: Modulus, out0: &mut [u64], out1: &mut [u64],
+                a: &[&[u64]], b0: &[&[u64]], b1: &[&[u64]]
             );
             pub(crate) fn weighted_sum(q: Modulus, out: &mut [u64], xs: &[&[u64]], weights: &[u64]);
 
@@ -66,23 +69,33 @@ macro_rules! compile_kernels {
 
             pub(crate) fn sub_scale(q: Modulus, x: &mut [u64], v: &[u64], c: u64);
 
-            pub(crate) fn scale_sub(q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64);
+            pub(crate) fn scale_sub(
+                q: Modulus, out: &mut [u64], x: &[u64], cx: u64, v: &[u64], cv: u64
+            );
 
             pub(crate) fn reduce_assign(q: Modulus, a: &mut [u64]);
 
             pub(crate) fn from_signed(q: Modulus, out: &mut [u64], a: &[i64]);
         }
         compile_for! { $features, $token, crate::arch::digits;
-            pub(crate) fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64);
+            pub(crate) fn digit_residues(
+                q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64
+            );
 
             pub(crate) fn multiply_add_halves(acc: &mut [u64], xs: &[&[u64]], weights: &[u32]);
 
-            pub(crate) fn carry_digits(base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32);
+            pub(crate) fn carry_digits(
+                base: u32, out: &mut [u32], acc: &[u64], carry: &mut [u64], constant: u32
+            );
         }
         compile_for! { $features, $token, crate::ntt::vector;
-            pub(crate) fn forward(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);
+            pub(crate) fn forward(
+                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
+            );
 
-            pub(crate) fn inverse(twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]);
+            pub(crate) fn inverse(
+                twiddles: &crate::ntt::twiddles::TwiddlesOf<$token>, a: &mut [u64]
+            );
         }
         compile_for! { $features, $token, crate::ntt::tensor::sweep;
             pub(crate) fn tensor(

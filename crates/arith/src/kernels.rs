@@ -294,8 +294,13 @@ kernels! {
     /// constant < q: from digits to residues.
     ///
     /// Half a stream a row, and one.
-    fn digit_residues(q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64) {
-        assert!(digits.len() == weights.len() && digits.len() <= MAX_DIGITS, "at most {MAX_DIGITS} digits, one weight each");
+    fn digit_residues(
+        q: Modulus, out: &mut [u64], digits: &[&[u32]], weights: &[u64], constant: u64
+    ) {
+        assert!(
+            digits.len() == weights.len() && digits.len() <= MAX_DIGITS,
+            "at most {MAX_DIGITS} digits, one weight each"
+        );
         digits.iter().for_each(|row| same_length(out.len(), row));
         weights.iter().for_each(|&w| check_scalar(q, w));
         check_scalar(q, constant);

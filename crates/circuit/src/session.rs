@@ -340,12 +340,15 @@ impl<S: Bootstrappable> Session<S> {
     ///
     /// # Errors
     /// As [`Session::apply`].
-    pub fn apply2(
+    pub fn apply2<F>(
         &self,
         a: &Value<S::Ciphertext>,
         b: &Value<S::Ciphertext>,
-        operation: impl Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
-    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        operation: F,
+    ) -> Result<Value<S::Ciphertext>, CircuitError>
+    where
+        F: Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
+    {
         let mut stale = if a.is(b) { vec![a] } else { vec![a, b] };
         loop {
             let (x, y) = (a.get(), b.get());

@@ -22,7 +22,8 @@ use crate::straight_line::CircuitCosts;
 /// use everlevel_circuit::Truncation;
 /// use everlevel_circuit::digits::{DigitKind, DigitMethod};
 ///
-/// // Fixed-point numbers with two digits to the base 17, and one after the point: one is to be dropped after a product.
+/// // Fixed-point numbers with two digits to the base 17, and one after the point: one is to be
+/// // dropped after a product.
 /// let truncation = Truncation::new(17, 3, 1, DigitMethod::new(DigitKind::ChenHan))?;
 /// assert_eq!((truncation.costs().depth, truncation.costs().products), (6, 11));
 /// # Ok::<(), everlevel_circuit::CircuitError>(())

@@ -5,7 +5,8 @@
 //! for b in Z\[X^(2^i)\]
 //!
 //! ```text
-//! b + φ_i(b) = 2 b_0,   X^(-2^i) (b - φ_i(b)) = 2 b_1,   b = b_0 + X^(2^i) b_1,   b_0 and b_1 in Z[X^(2^(i+1))]:
+//! b + φ_i(b) = 2 b_0,   X^(-2^i) (b - φ_i(b)) = 2 b_1,   b = b_0 + X^(2^i) b_1,
+//! b_0 and b_1 in Z[X^(2^(i+1))]:
 //! ```
 //!
 //! two halves from one key switch, as products with monomials cost none. A binary tree of log2 d

@@ -25,7 +25,8 @@
 //! let secret = SecretKey::generate(&params, &mut rng);
 //! let message = Plaintext::encode(&params, &[1, 2, 3])?;
 //!
-//! let sent = ciphertexts::to_bytes(&params, &[secret.encrypt(&message, &mut rng)?], &Metadata::new())?;
+//! let fresh = secret.encrypt(&message, &mut rng)?;
+//! let sent = ciphertexts::to_bytes(&params, &[fresh], &Metadata::new())?;
 //! let options = ReadOptions::with_bounds(BoundPolicy::Fresh(Encryption::Secret));
 //! let (received, _) = ciphertexts::from_bytes(&params, &sent, &options)?;
 //! assert_eq!(secret.decrypt(&received[0])?, message);

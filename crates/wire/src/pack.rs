@@ -110,7 +110,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_where_they_belong(width in 1u32..=62, seed in prop::collection::vec(any::<u64>(), 0..200)) {
+        fn bits_are_where_they_belong(
+            width in 1u32..=62,
+            seed in prop::collection::vec(any::<u64>(), 0..200),
+        ) {
             let values: Vec<u64> = seed.iter().map(|x| x & ((1 << width) - 1)).collect();
             let mut bytes = vec![0xff; packed_len(values.len(), width)];
             pack(&values, width, &mut bytes);
@@ -121,7 +124,8 @@ mod tests {
                 }
             }
             let mut back = vec![0; values.len()];
-            prop_assert_eq!(unpack(&bytes, width, &mut back), Some(values.iter().copied().max().unwrap_or(0)));
+            let largest = values.iter().copied().max().unwrap_or(0);
+            prop_assert_eq!(unpack(&bytes, width, &mut back), Some(largest));
             prop_assert_eq!(back, values);
         }
     }

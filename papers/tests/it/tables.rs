@@ -183,7 +183,7 @@ fn there_is_a_record_of_every_row() {
         for row in 1..=rows {
             let stem = format!("{paper}-{table}-row-{row}");
             match table {
-                _ if is_computed(table) => expected.push(format!("{stem}")),
+                _ if is_computed(table) => expected.push(stem),
                 "table-6" | "thin" => {
                     expected.push(format!("{paper}-{table}-ma-{}-quick", SETS[row - 1]));
                 }

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use everlevel::files::Bounds;
-use everlevel::lab::{Cpu, Evaluator};
-use everlevel::{AesMethod, AesServer, EncryptedAesKey, Keys, Params, aes_keys};
+use everlevel::lab::ServerEvaluator;
+use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params, aes_keys};
 use everlevel_aes::{Batch, Direction, Mode};
 use everlevel_wire::file::write_file;
 use everlevel_wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
@@ -243,7 +243,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
             .map_err(of_file(out))?;
     let bar = progress(common, "rounds", states * (key.size().rounds() as u64 + 1));
     let (mut least, failed) = (f64::INFINITY, RefCell::new(None));
-    let each = |batch: Batch<Evaluator<Cpu, Keys>>| {
+    let each = |batch: Batch<ServerEvaluator>| {
         let state = if args.refresh { server.refresh(batch.state)? } else { batch.state };
         for x in &state {
             least = least.min(params.noise().capacity(x.meta()));

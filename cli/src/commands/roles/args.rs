@@ -135,7 +135,12 @@ pub struct ServerArgs {
     #[arg(long, value_name = "FILE")]
     pub server_keys: PathBuf,
     /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
-    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 30))]
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(1..1 << 30)
+    )]
     pub cache: u64,
     /// Noise bounds.
     #[command(flatten)]
@@ -211,7 +216,13 @@ pub struct DecryptArgs {
     pub for_sharing: bool,
     /// With --for-sharing: all values together tell no more about the noise than a statistical
     /// distance of 2^-S
-    #[arg(long, value_name = "S", default_value_t = 64, requires = "for_sharing", value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 64,
+        requires = "for_sharing",
+        value_parser = clap::value_parser!(u32).range(1..=256)
+    )]
     pub statistical_bits: u32,
     /// All slots, not only as many as the columns had that were encrypted
     #[arg(long)]

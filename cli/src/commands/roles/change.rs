@@ -24,7 +24,12 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
         .map_err(CliError::usage)?;
     let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
     write_file(out, &bytes, existing(args.out.force)).map_err(of_file(out))?;
-    let told = serde_json::json!({ "params": params.name(), "keys": keys.len(), "bytes": bytes.len(), "out": out });
+    let told = serde_json::json!({
+        "params": params.name(),
+        "keys": keys.len(),
+        "bytes": bytes.len(),
+        "out": out,
+    });
     if common.json {
         return emit_json(&told);
     }
@@ -51,9 +56,11 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let moved = moved.map_err(CliError::usage)?;
     let bytes = Column::write(&args.out, &params, &moved, &computed(column.metadata))?;
     if common.json {
-        return emit_json(
-            &serde_json::json!({ "params": params.name(), "ciphertexts": moved.len(), "bytes": bytes }),
-        );
+        return emit_json(&serde_json::json!({
+            "params": params.name(),
+            "ciphertexts": moved.len(),
+            "bytes": bytes,
+        }));
     }
     emit(&format!(
         "{}: {} ciphertexts, {bytes} bytes: {}",

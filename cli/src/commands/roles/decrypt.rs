@@ -33,7 +33,11 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
         (Some(out), Some(format)) => {
             let bytes = columns::bytes(format, &name, &values)?;
             write_file(out, &bytes, existing(args.force)).map_err(of_file(out))?;
-            let told = serde_json::json!({ "params": secret.params().name(), "values": values.len(), "out": out });
+            let told = serde_json::json!({
+                "params": secret.params().name(),
+                "values": values.len(),
+                "out": out,
+            });
             if common.json {
                 emit_json(&told)
             } else {

@@ -34,9 +34,11 @@ proptest! {
         let wide = (u128::from(high) << 64 | u128::from(low)) >> shift;
         prop_assert_eq!(u128::from(q.reduce_u64(low)), u128::from(low) % m);
         prop_assert_eq!(u128::from(q.reduce_u128(wide)), wide % m);
-        prop_assert_eq!(q.reduce_i64(low as i64), i128::from(low as i64).rem_euclid(m as i128) as u64);
+        let signed = i128::from(low as i64);
+        prop_assert_eq!(q.reduce_i64(low as i64), signed.rem_euclid(m as i128) as u64);
         prop_assert_eq!(q.reduce_i128(wide as i128), (wide as i128).rem_euclid(m as i128) as u64);
-        prop_assert_eq!(q.reduce_i128(-(wide as i128 >> 1)), (-(wide as i128 >> 1)).rem_euclid(m as i128) as u64);
+        let signed = -(wide as i128 >> 1);
+        prop_assert_eq!(q.reduce_i128(signed), signed.rem_euclid(m as i128) as u64);
     }
 
     #[test]

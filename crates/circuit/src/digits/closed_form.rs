@@ -4,7 +4,7 @@
 //! to be divided out, x - f(x) with the digit polynomial f, has no constant term, and
 //!
 //! ```text
-//! m = (x - f(x))/p^v = Σ_{k>=1} p^(v(k-1)) M^k b_k(x) modulo p^(e-v),  M = N(x)/p^v,  deg b_k <= 2B
+//! m = (x - f(x))/p^v = Σ_{k>=1} p^(v(k-1)) M^k b_k(x) modulo p^(e-v), M = N(x)/p^v,  deg b_k <= 2B
 //! ```
 //!
 //! with k v < e. Only N needs the modulus p^e. For e = 2 this is h = (N(u)/p) b(u) modulo p, b

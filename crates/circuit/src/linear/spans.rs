@@ -21,11 +21,12 @@ impl LinearMapPlan {
         let mut best: Option<(f64, Vec<usize>)> = None;
         for widths in all_widths(map.spans()) {
             let count = Counts::new(map, &widths);
+            let decompositions = map.inputs() * usize::from(count.babies > 0);
             let cost = costs.baby * (map.inputs() * count.babies) as f64
                 + costs.giant * count.giants as f64
                 + costs.key * count.keys as f64
                 // Babies have a decomposition in common, which giants have each.
-                + (costs.giant - costs.baby) * (map.inputs() * usize::from(count.babies > 0)) as f64;
+                + (costs.giant - costs.baby) * decompositions as f64;
             let held = map.inputs() * widths.iter().product::<usize>();
             let fits = count.keys <= costs.max_keys && held <= MOST_BABIES.max(map.inputs());
             if fits && best.as_ref().is_none_or(|(least, _)| cost < *least) {

@@ -67,7 +67,8 @@ impl Estimate {
 /// assert!((dense.bits() - 128.0).abs() < 0.5);
 /// // A sparse key: rotations count.
 /// let sparse = Lwe::ring(1 << 15, 65.0, Secret::Sparse(24));
-/// let gain = estimate(&sparse.without_rotations(), CostModel::Matzov)?.bits() - estimate(&sparse, CostModel::Matzov)?.bits();
+/// let bits = estimate(&sparse, CostModel::Matzov)?.bits();
+/// let gain = estimate(&sparse.without_rotations(), CostModel::Matzov)?.bits() - bits;
 /// assert!(gain > 5.0);
 /// # Ok::<(), everlevel_estimator::SecurityError>(())
 /// ```

@@ -322,7 +322,13 @@ fn unchecked_parsers_skip_checksums_only() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn ciphertexts_at_all_levels_in_both_forms(set in 0..SETS.len(), seed in any::<u64>(), level in any::<usize>(), switched in any::<usize>(), bgv in any::<bool>()) {
+    fn ciphertexts_at_all_levels_in_both_forms(
+        set in 0..SETS.len(),
+        seed in any::<u64>(),
+        level in any::<usize>(),
+        switched in any::<usize>(),
+        bgv in any::<bool>(),
+    ) {
         let mut party = Party::new(SETS[set], seed);
         let top = party.params.chain().top().0;
         let message = party.message(seed);
