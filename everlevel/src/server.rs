@@ -105,8 +105,8 @@ impl Server {
         Ok(found.into_iter().map(|x| self.load(x)).collect())
     }
 
-    /// Ciphertexts from bytes ([`crate::Client::upload`]), in this server's care. `bounds` says which
-    /// noise bounds are believed; for what comes from outside take [`Bounds::Fresh`].
+    /// Ciphertexts from bytes ([`crate::Client::upload`]), in this server's care. `bounds` says
+    /// which noise bounds are believed; for what comes from outside take [`Bounds::Fresh`].
     ///
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
@@ -115,8 +115,8 @@ impl Server {
         Ok(found.into_iter().map(|x| self.load(x)).collect())
     }
 
-    /// Values as bytes for [`crate::Client::read_answer`], cut to what decryption needs: nothing can
-    /// be computed on them any more.
+    /// Values as bytes for [`crate::Client::read_answer`], cut to what decryption needs: nothing
+    /// can be computed on them any more.
     ///
     /// # Errors
     /// A value that is too noisy, or whose plaintext modulus is above some 2^40.

@@ -56,9 +56,9 @@ impl Axis {
         signs.into_iter().chain([Cycle { generator: self.generator, length }]).collect()
     }
 
-    /// max |Σ ζ^(2e)| / φ(N) over the primitive N-th roots ζ, e the exponents of the basis, which are
-    /// φ(N) consecutive ones up to order: sin(π/l) / (φ(N) sin(π/N)) for odd l, reached where ζ² is
-    /// next to 1; 0 for l = 2, where ζ^(2 φ(N)) = 1.
+    /// max |Σ ζ^(2e)| / φ(N) over the primitive N-th roots ζ, e the exponents of the basis, which
+    /// are φ(N) consecutive ones up to order: sin(π/l) / (φ(N) sin(π/N)) for odd l, reached where
+    /// ζ² is next to 1; 0 for l = 2, where ζ^(2 φ(N)) = 1.
     fn noncircularity(&self) -> f64 {
         let sine = |order: u64| (std::f64::consts::PI / order as f64).sin();
         if self.prime == 2 {
@@ -180,9 +180,10 @@ impl Axes {
 
     /// max |Σ ζ^(2e)| / φ(m) over the primitive m-th roots ζ, e the exponents of the basis: by how
     /// much the value at ζ of a polynomial with independent coefficients of equal variance can miss
-    /// circular symmetry. Its variance in a direction of the plane is (1 + this) / 2 of the whole at
-    /// most. The sum is a product over the axes, and so is its maximum: 1/φ(m) for an index without
-    /// square factor, 1/2 for m = 3 and about 0.41 for higher powers of 3, 0 if 4 divides the index.
+    /// circular symmetry. Its variance in a direction of the plane is (1 + this) / 2 of the whole
+    /// at most. The sum is a product over the axes, and so is its maximum: 1/φ(m) for an index
+    /// without square factor, 1/2 for m = 3 and about 0.41 for higher powers of 3, 0 if 4 divides
+    /// the index.
     pub fn noncircularity(&self) -> f64 {
         self.axes.iter().map(Axis::noncircularity).product()
     }

@@ -93,8 +93,8 @@ impl SecretKey {
     /// c c' has the phase (c f)(c' f').
     ///
     /// A demonstration with its limit: one product, or a sum of products of the same two keys
-    /// ([`everlevel_scheme::Arithmetic::add_products`]). Going on would take evaluation keys that both
-    /// owners make together, and decryption without bringing f and f' to one place a protocol.
+    /// ([`everlevel_scheme::Arithmetic::add_products`]). Going on would take evaluation keys that
+    /// both owners make together, and decryption without bringing f and f' to one place a protocol.
     ///
     /// # Errors
     /// As [`SecretKey::decrypt`]; a product or a key of another parameter set, or not over NTRU.

@@ -12,10 +12,9 @@ use crate::error::AesError;
 /// bits for lowest bits.
 ///
 /// Bit i of x is Tr(β_i x), β being the dual of the basis of AES and Tr the trace of GF(2^8). The
-/// ciphertext is extended first ([`PlainModulus::extend_plain_modulus`]): slots hold x + 2 g then, g
-/// anything in GR(2^e, d). The trace of that to Z/2^e, the sum over *all* d conjugates, is an
-/// integer b_i + 2 g_i whatever g is, which is what [`lowest_bit`]
-/// wants.
+/// ciphertext is extended first ([`PlainModulus::extend_plain_modulus`]): slots hold x + 2 g then,
+/// g anything in GR(2^e, d). The trace of that to Z/2^e, the sum over *all* d conjugates, is an
+/// integer b_i + 2 g_i whatever g is, which is what [`lowest_bit`] wants.
 ///
 /// For odd d/8, first the trace to GR(2^e, 8), which multiplies bytes by an odd number (two key
 /// switches for d = 24), then seven hoisted automorphisms and a combination of 8 x 8 constants. For

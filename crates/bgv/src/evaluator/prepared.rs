@@ -12,7 +12,8 @@ use everlevel_scheme::same_modulus;
 use everlevel_scheme::spec::Level;
 
 /// A plaintext lifted to the primes of a level and transformed, with its norms: what
-/// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each prime of the level.
+/// [`mul_plain`](everlevel_scheme::Arithmetic::mul_plain) would compute each time. n words for each
+/// prime of the level.
 pub struct PreparedPlaintext<E: Engine = Cpu> {
     poly: Poly<Eval, E>,
     level: Level,

@@ -27,8 +27,8 @@ impl Program {
     /// called after each statement with the number of those done.
     ///
     /// Costs a product for each `*` of encrypted values, at least depth in products and powers of
-    /// one level, a key switch for each rotation with a key of its own ([`Session::rotate_columns`]), and
-    /// what bootstrappings the depth asks for.
+    /// one level, a key switch for each rotation with a key of its own
+    /// ([`Session::rotate_columns`]), and what bootstrappings the depth asks for.
     ///
     /// # Errors
     /// [`CircuitError::MissingInput`], [`CircuitError::Empty`] without input; errors of the

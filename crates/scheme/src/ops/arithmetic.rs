@@ -1,6 +1,6 @@
 //! Sums, products and the switching of the modulus.
 
-use super::Scheme;
+use super::scheme::Scheme;
 use crate::error::SchemeError;
 use crate::plaintext::Plaintext;
 use crate::spec::{Level, NextUse};
@@ -72,8 +72,8 @@ pub trait Arithmetic: Scheme {
     ) -> Result<Self::Product, SchemeError>;
 
     /// Product without relinearization at the lower of the operands' levels, as
-    /// [`Arithmetic::prepare_together`] leaves them: sums of products that share operands stay at one
-    /// level and switch nothing more.
+    /// [`Arithmetic::prepare_together`] leaves them: sums of products that share operands stay at
+    /// one level and switch nothing more.
     fn mul_lazy_aligned(
         &self,
         a: &Self::Ciphertext,

@@ -2,7 +2,7 @@
 
 use everlevel_ring::GaloisElement;
 
-use super::Scheme;
+use super::scheme::Scheme;
 use crate::error::SchemeError;
 use crate::spec::Level;
 

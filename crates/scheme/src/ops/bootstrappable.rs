@@ -1,6 +1,6 @@
 //! What bootstrapping needs of a scheme besides its operations.
 
-use super::ExactScheme;
+use super::exact::ExactScheme;
 use crate::error::SchemeError;
 
 /// The scheme-specific ends of bootstrapping.

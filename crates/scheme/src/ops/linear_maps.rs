@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use everlevel_ring::GaloisElement;
 
-use super::Automorphisms;
+use super::automorphisms::Automorphisms;
 use crate::error::SchemeError;
 use crate::spec::{Level, NextUse};
 
@@ -77,9 +77,9 @@ pub trait LinearMaps: Automorphisms {
     ) -> Result<Self::Ciphertext, SchemeError>;
 
     /// The nested sum g_n(x_n + .. g_2(x_2 + g_1(x_1))) over the `parts` (g_1, x_1), (g_2, x_2), ..
-    /// as they come, for the noise and the key switches of [`LinearMaps::galois_sum`]. Giant steps that
-    /// are powers of one automorphism need a single key in this way, and no more than one part is
-    /// alive at a time.
+    /// as they come, for the noise and the key switches of [`LinearMaps::galois_sum`]. Giant steps
+    /// that are powers of one automorphism need a single key in this way, and no more than one part
+    /// is alive at a time.
     fn galois_chain(
         &self,
         parts: impl Iterator<Item = Result<(GaloisElement, Self::Extended), SchemeError>>,

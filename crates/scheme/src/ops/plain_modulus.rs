@@ -1,6 +1,6 @@
 //! Other plaintext moduli for the same phase, and the two forms of a ciphertext.
 
-use super::Scheme;
+use super::scheme::Scheme;
 use crate::error::SchemeError;
 use crate::spec::Form;
 
