@@ -79,7 +79,7 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Bootstrappable, Cost, Explanation, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    Bootstrappable, Cost, Explanation, Form, KeyId, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
     ParamsSpec, PeriodicSlots, Plaintext, Recorded, RecordedCiphertext, Scheme, SchemeError, Step,
 };
 

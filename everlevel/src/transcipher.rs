@@ -8,7 +8,9 @@ use everlevel_bgv::{Ciphertext, EvalKeys, Evaluator, PublicKey, SecretKey};
 use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Bootstrappable, KeyPlan, Level, Meta, NoOp, Params, Plaintext, Scheme};
+use everlevel_scheme::{
+    Bootstrappable, KeyId, KeyPlan, Level, Meta, NoOp, Params, Plaintext, Scheme, same_owner,
+};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -222,7 +224,7 @@ impl EncryptedAesKey {
     /// From round keys that were encrypted before, 11, 13 or 15 of them.
     ///
     /// # Errors
-    /// Another number of them.
+    /// Another number of them, or some of another owner.
     pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
         let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256]
             .into_iter()
@@ -231,7 +233,16 @@ impl EncryptedAesKey {
             found: rounds.len(),
             expected: KeySize::Aes128.rounds() + 1,
         })?;
-        Ok(EncryptedAesKey { size, rounds })
+        let key = EncryptedAesKey { size, rounds };
+        for round in &key.rounds {
+            same_owner(key.owner(), round.owner(), "upload of an AES key")?;
+        }
+        Ok(key)
+    }
+
+    /// The secret key of the scheme that it is encrypted for, if that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.rounds.iter().find_map(Ciphertext::owner)
     }
 
     /// The size of the key.

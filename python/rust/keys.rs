@@ -10,7 +10,7 @@ use everlevel::scheme::spec::GadgetId;
 use everlevel::wire::file::{Existing, read_file, write_file, write_secret_file};
 use everlevel::wire::{self, FileKeys, Metadata, ReadOptions};
 use everlevel::{
-    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, FloodingPolicy, GaloisElement,
+    Basis, BootstrapMode, BootstrapPlan, EvalKeys, Evaluator, FloodingPolicy, GaloisElement, KeyId,
     KeyPlan, KeyPlanner, Plaintext, SchemeError, ServerKeys, bootstrap_plan, general_keys,
     general_rotations, program_keys,
 };
@@ -198,7 +198,8 @@ impl SecretKey {
     ) -> Result<Keys> {
         detached(py, || {
             let mut progress = Progress::new(progress);
-            let (mut keys, mut done) = (ServerKeys::empty(self.0.params()), 0);
+            let none = ServerKeys::empty(self.0.params());
+            let (mut keys, mut done) = (none.owned_by(Some(self.0.id()), None), 0);
             let total = plan.0.len() + usize::from(plan.0.bootstrap);
             ServerKeys::generate_each::<Failure>(&self.0, &plan.0, &mut rng()?, |key| {
                 keys.insert(key);
@@ -487,6 +488,14 @@ fn still_wanted() -> std::result::Result<(), SchemeError> {
 impl EvalKeys for Keys {
     fn params(&self) -> &everlevel::Params {
         self.stored().params()
+    }
+
+    fn owner(&self) -> Option<KeyId> {
+        self.stored().owner()
+    }
+
+    fn change_from(&self) -> Option<KeyId> {
+        self.stored().change_from()
     }
 
     fn relin(

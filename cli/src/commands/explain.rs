@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use everlevel::scheme::same_owner;
 use everlevel::wire::file::write_file;
 use everlevel::{
-    Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, RecordedValue, Scheme,
-    SecretKey, Server, ServerKeys, Step,
+    EvalKeys, Explainer, Explanation, KeyPlanner, NextUse, NoOp, Params, Plaintext, RecordedValue,
+    Scheme, SecretKey, Server, ServerKeys, Step,
 };
 use rand_core::Rng;
 use serde::Serialize;
@@ -129,11 +130,12 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
                     path.display()
                 )));
             }
+            same_owner(Some(secret.id()), keys.evaluator().keys().owner(), "explanation")?;
             keys.measuring_explainer(Arc::new(secret))?
         }
         None => keys.explainer()?,
     };
-    let (values, _) = inputs.read(keys.params(), &server.bounds.believed()?)?;
+    let (values, _) = inputs.read(&keys, &server.bounds.believed()?, &server.set)?;
     let values =
         values.into_iter().map(|(name, x)| (name.clone(), explainer.load(x, &name))).collect();
     let bar = progress(common, "explaining", program.len() as u64);

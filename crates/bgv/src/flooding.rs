@@ -94,7 +94,8 @@ impl SecretKey {
     /// [`SchemeError::NoiseOverflow`] without room for the flood: decrypt at a higher level, or
     /// bootstrap first. A plaintext modulus above p^r, whose upper digits may hold noise
     /// ([`Scheme::extend_plain_modulus`](everlevel_scheme::Scheme::extend_plain_modulus)): reduce
-    /// it. As [`SecretKey::decrypt`].
+    /// it. As [`SecretKey::decrypt`]; the phase is compared with its bound after the flood, so that
+    /// a refusal depends on the noise no more than a value does.
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
@@ -132,7 +133,7 @@ impl SecretKey {
             f,
             rng,
         );
-        Ok(plaintext_of(params, &meta, phase))
+        plaintext_of(params, &meta, phase, flooded)
     }
 }
 

@@ -22,7 +22,7 @@ use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Form, Level, NextUse};
 use everlevel_scheme::{DiagonalValues, Scheme};
-use everlevel_scheme::{same_kind, same_modulus};
+use everlevel_scheme::{same_kind, same_modulus, same_owner};
 
 impl<K: EvalKeys> Scheme for Evaluator<K> {
     type Ciphertext = Ciphertext;
@@ -59,7 +59,8 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn check_params(&self, x: &Ciphertext) -> Result<(), SchemeError> {
-        x.check(self.params())
+        x.check(self.params())?;
+        self.check_owner(&x.meta, "evaluation")
     }
 
     fn form(&self, x: &Ciphertext) -> Form {
@@ -88,6 +89,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn neg(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.check_owner(&a.meta, "negation")?;
         let mut out = a.clone().with_meta(a.meta);
         out.each(|c| c.neg_assign(self.params.ring()));
         Ok(out)
@@ -98,6 +100,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext, SchemeError> {
+        self.check_owner(&a.meta, "addition of a plaintext")?;
         same_modulus(a.meta.exponent, b.exponent(), "addition of a plaintext")?;
         let params = self.params();
         let t = params.plaintext_ring().modulus(a.meta.exponent);
@@ -112,6 +115,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn add_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        self.check_owner(&a.meta, "addition of a constant")?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
@@ -139,6 +143,9 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
         constant: i64,
     ) -> Result<Ciphertext, SchemeError> {
         let params = &self.params;
+        for (c, _) in terms {
+            same_owner(terms[0].0.meta.owner, c.meta.owner, "linear combination")?;
+        }
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
         let mut sum: Option<Ciphertext> = None;
         for (i, k, factor) in params.noise().combination(&metas)? {
@@ -348,6 +355,7 @@ impl<K: EvalKeys> Scheme for Evaluator<K> {
     }
 
     fn mul_monomial(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        self.check_owner(&a.meta, "multiplication by a monomial")?;
         let ring = self.params.ring();
         let monomial = Poly::monomial(ring, a.basis(), k);
         self.counters.limbs(2 * a.components.len() * a.basis().len(), ring.degree());

@@ -21,9 +21,11 @@ use crate::evaluator::key_switch::{
 };
 use crate::keys::{EvalKeys, SwitchingKey};
 use everlevel_scheme::SchemeError;
-use everlevel_scheme::no_parts;
 use everlevel_scheme::noise::{ExtendedMeta, Meta};
 use everlevel_scheme::spec::{Level, NextUse};
+use everlevel_scheme::{no_parts, same_owner};
+
+const OPERATION: &str = "linear map";
 
 /// A ciphertext before the division by P.
 pub struct Extended {
@@ -248,6 +250,7 @@ impl<K: EvalKeys> Evaluator<K> {
         x: &Ciphertext,
         gs: &[GaloisElement],
     ) -> Result<Vec<Option<Arc<SwitchingKey>>>, SchemeError> {
+        self.check_owner(&x.meta, "automorphism")?;
         let id = self.params().chain().gadget_id(x.meta.level);
         gs.iter()
             .map(|&g| {
@@ -283,6 +286,9 @@ impl<K: EvalKeys> Evaluator<K> {
             found,
         };
         let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        for x in inputs {
+            same_owner(first.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+        }
         let (basis, count) = (first.basis(), first.components.len());
         let mut metas = Vec::with_capacity(rows.len());
         for row in rows {
@@ -346,6 +352,10 @@ impl<K: EvalKeys> Evaluator<K> {
     ) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
         let ring = params.ring();
+        for (_, x) in &parts {
+            self.check_owner(&x.meta.meta, OPERATION)?;
+            same_owner(parts[0].1.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+        }
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
@@ -373,7 +383,9 @@ impl<K: EvalKeys> Evaluator<K> {
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
+            self.check_owner(&x.meta.meta, OPERATION)?;
             if let Some(inner) = sum.take() {
+                same_owner(inner.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
                 x.meta = x.meta.plus(&inner.meta);
                 x.components
                     .iter_mut()
@@ -414,7 +426,7 @@ impl<K: EvalKeys> Evaluator<K> {
             self.keys.galois(g, params.chain().gadget_id(level)),
             basis,
             level,
-            "linear map",
+            OPERATION,
             name,
         )?;
         let last = x.pop().expect("a ciphertext has a component");

@@ -50,6 +50,7 @@ impl<K: EvalKeys> Evaluator<K> {
         let ring = params.ring();
         let key = self.bootstrap_key()?;
         let keys = &key.sparse;
+        let meta = Meta { owner: self.keys.owner(), ..meta };
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
@@ -176,6 +177,7 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
     fn to_base_modulus(&self, x: &Ciphertext) -> Result<Base, SchemeError> {
         let params = self.params();
         let ring = params.ring();
+        self.check_owner(&x.meta, "bootstrapping")?;
         params.noise().check_raise(&x.meta)?;
         let key = self.bootstrap_key()?;
         let t = params.plaintext_ring().modulus(x.meta.exponent).value();

@@ -30,6 +30,8 @@ impl<K: EvalKeys> Evaluator<K> {
         operation: &'static str,
     ) -> Result<(Cow<'c, Ciphertext>, Cow<'c, Ciphertext>), SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
+        self.check_owner(&a.meta, operation)?;
+        self.check_owner(&b.meta, operation)?;
         let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
         if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
@@ -84,6 +86,7 @@ impl<K: EvalKeys> Evaluator<K> {
 
     /// The polynomial times k; the factor stays.
     pub(super) fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext, SchemeError> {
+        self.check_owner(&a.meta, "multiplication by a constant")?;
         let meta = self.params().noise().scale(&a.meta, k.unsigned_abs())?;
         let mut out = a.clone().with_meta(meta);
         out.each(|c| c.scale_assign(self.params().ring(), k as i128));

@@ -65,6 +65,7 @@ impl<K: EvalKeys> Evaluator<K> {
         b: &PreparedPlaintext,
     ) -> Result<Ciphertext, SchemeError> {
         const OPERATION: &str = "multiplication by a plaintext";
+        self.check_owner(&a.meta, OPERATION)?;
         same_modulus(a.meta.exponent, b.exponent, OPERATION)?;
         let (params, basis) = (self.params(), a.basis());
         if b.poly.limbs().iter().any(|limb| limb.len() != params.degree()) {

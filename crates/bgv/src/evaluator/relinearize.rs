@@ -54,6 +54,7 @@ impl<K: EvalKeys> Evaluator<K> {
         add: impl Fn(usize, Modulus, u64, Range<usize>, &mut [Limb]) + Sync,
         add_coefficients: impl Fn(usize, Modulus, u64, &mut [Limb]) + Sync,
     ) -> Result<Ciphertext, SchemeError> {
+        self.check_owner(meta, "relinearization")?;
         let params = &self.params;
         let ring = params.ring();
         let basis = params.chain().basis(meta.level);
