@@ -7,7 +7,7 @@ use everlevel_bgv::keys::{BootstrapKey, SwitchingKey};
 use everlevel_bgv::{EvalKeys, Evaluator, ServerKeys};
 use everlevel_ring::{Basis, Cpu, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
-use everlevel_scheme::{KeyPlan, Params, SchemeError};
+use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
 use everlevel_wire::file::{Existing, write_file};
 use everlevel_wire::server_keys::{self, SizeReport};
 use everlevel_wire::{FileKeys, Metadata, ReadOptions, WireError};
@@ -49,7 +49,20 @@ impl Keys {
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, Error> {
-        Ok(FileKeys::open(params, path, cache_bytes)?.into())
+        Self::open_with(params, path, cache_bytes, &ReadOptions::default())
+    }
+
+    /// [`Keys::open`] with options, of which only [`ReadOptions::allow_unknown_owner`] matters.
+    ///
+    /// # Errors
+    /// As [`Keys::open`].
+    pub fn open_with(
+        params: &Params,
+        path: &Path,
+        cache_bytes: u64,
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        Ok(FileKeys::open_with(params, path, cache_bytes, options)?.into())
     }
 
     /// Keys from the bytes of a file, all in memory and verified.
@@ -58,7 +71,19 @@ impl Keys {
     /// Bytes that are damaged or belong to another parameter set.
     pub fn from_bytes(params: &Params, bytes: &[u8]) -> Result<Self, Error> {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
-        Ok(server_keys::from_bytes(params, bytes, &options)?.0.into())
+        Self::from_bytes_with(params, bytes, &options)
+    }
+
+    /// [`Keys::from_bytes`] with options.
+    ///
+    /// # Errors
+    /// As [`Keys::from_bytes`].
+    pub fn from_bytes_with(
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<Self, Error> {
+        Ok(server_keys::from_bytes(params, bytes, options)?.0.into())
     }
 
     /// Writes keys that are in memory to a file, whole or not at all.
@@ -81,6 +106,16 @@ impl Keys {
     /// The parameter set.
     pub fn params(&self) -> &Params {
         self.stored().params()
+    }
+
+    /// The secret key that they belong to, if that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.stored().owner()
+    }
+
+    /// Of keys that change ciphertexts from another secret key: that key, if it is known.
+    pub fn change_from(&self) -> Option<KeyId> {
+        self.stored().change_from()
     }
 
     /// Which keys there are.
@@ -147,6 +182,14 @@ impl Keys {
 impl EvalKeys for Keys {
     fn params(&self) -> &Params {
         self.stored().params()
+    }
+
+    fn owner(&self) -> Option<KeyId> {
+        self.stored().owner()
+    }
+
+    fn change_from(&self) -> Option<KeyId> {
+        self.stored().change_from()
     }
 
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {

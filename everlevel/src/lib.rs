@@ -81,7 +81,8 @@ pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
 pub use everlevel_scheme::{
-    Cost, Explanation, Form, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext, Step,
+    Cost, Explanation, Form, KeyId, KeyPlan, Level, NextUse, OptIn, Params, ParamsSpec, Plaintext,
+    Step,
 };
 
 /// For research: the schemes and circuits below the roles, without the convenience, and without

@@ -27,11 +27,18 @@ pub struct OpenOptions {
     pub opt_in: OptIn,
     /// How many bytes of the server keys of a file stay in memory once they were read.
     pub cache_bytes: u64,
+    /// Whether files of the format's version 1 are accepted, which do not say whose they are.
+    pub allow_unknown_owner: bool,
 }
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        OpenOptions { params: None, opt_in: OptIn::SecureOnly, cache_bytes: 1 << 30 }
+        OpenOptions {
+            params: None,
+            opt_in: OptIn::SecureOnly,
+            cache_bytes: 1 << 30,
+            allow_unknown_owner: false,
+        }
     }
 }
 
@@ -63,6 +70,12 @@ impl OpenOptions {
         parse_spec(text)
     }
 
+    pub(crate) fn reading(&self) -> ReadOptions {
+        ReadOptions::default()
+            .limited_to(MAX_BYTES)
+            .allowing_unknown_owner(self.allow_unknown_owner)
+    }
+
     /// The parameter set of a file of server keys.
     pub(crate) fn set_of_server_keys(&self, path: &Path) -> Result<Params, Error> {
         self.set_of(path, FileKeys::params_id(path)?)
@@ -70,7 +83,7 @@ impl OpenOptions {
 
     fn read(&self, path: &Path, kind: ObjectKind) -> Result<(Params, Zeroizing<Vec<u8>>), Error> {
         let bytes = read_file(path, MAX_BYTES)?;
-        let summary = wire::inspect(&bytes, &reading())?;
+        let summary = wire::inspect(&bytes, &self.reading())?;
         if summary.kind != kind {
             return Err(WireError::WrongKind { expected: kind, found: summary.kind }.into());
         }
@@ -78,14 +91,10 @@ impl OpenOptions {
     }
 }
 
-fn reading() -> ReadOptions {
-    ReadOptions::default().limited_to(MAX_BYTES)
-}
-
 /// The secret key of a file.
 pub(crate) fn secret_key(path: &Path, options: &OpenOptions) -> Result<SecretKey, Error> {
     let (params, bytes) = options.read(path, ObjectKind::SECRET_KEY)?;
-    Ok(wire::secret_key::from_bytes(&params, &bytes, &reading())?.0)
+    Ok(wire::secret_key::from_bytes(&params, &bytes, &options.reading())?.0)
 }
 
 /// The public key of a file, for whoever encrypts.
@@ -95,7 +104,7 @@ pub(crate) fn secret_key(path: &Path, options: &OpenOptions) -> Result<SecretKey
 /// [`OpenOptions::opt_in`].
 pub fn open_public_key(path: &Path, options: &OpenOptions) -> Result<PublicKey, Error> {
     let (params, bytes) = options.read(path, ObjectKind::PUBLIC_KEY)?;
-    Ok(wire::public_key::from_bytes(&params, &bytes, &reading())?.0)
+    Ok(wire::public_key::from_bytes(&params, &bytes, &options.reading())?.0)
 }
 
 /// The ciphertexts of a file, with the noise bounds that are believed.
@@ -113,7 +122,7 @@ pub(crate) fn ciphertexts_from(
     bytes: &[u8],
     bounds: &Bounds,
 ) -> Result<Vec<Ciphertext>, Error> {
-    let summary = wire::inspect(bytes, &reading())?;
+    let summary = wire::inspect(bytes, &ReadOptions::default().limited_to(MAX_BYTES))?;
     let reading = ReadOptions::with_bounds(bounds.policy(&summary.metadata)).limited_to(MAX_BYTES);
     Ok(wire::ciphertexts::from_bytes(params, bytes, &reading)?.0)
 }

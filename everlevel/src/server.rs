@@ -84,7 +84,7 @@ impl Server {
     /// without [`OpenOptions::opt_in`].
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
         let params = options.set_of_server_keys(path)?;
-        Server::with_keys(Keys::open(&params, path, options.cache_bytes)?)
+        Server::with_keys(Keys::open_with(&params, path, options.cache_bytes, &options.reading())?)
     }
 
     /// Writes the keys of this server to a file, whole or not at all.

@@ -9,7 +9,8 @@ use everlevel_circuit::bootstrap::BootstrapPlan;
 use everlevel_ring::SlotShape;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{
-    Arithmetic, Bootstrappable, ExactScheme, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
+    Arithmetic, Bootstrappable, ExactScheme, KeyId, KeyPlan, Level, Meta, NoOp, Params, Plaintext,
+    same_owner,
 };
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
@@ -225,7 +226,7 @@ impl EncryptedAesKey {
     /// From round keys that were encrypted before, 11, 13 or 15 of them.
     ///
     /// # Errors
-    /// Another number of them.
+    /// Another number of them, or some of another owner.
     pub fn from_round_keys(rounds: Vec<Ciphertext>) -> Result<Self, Error> {
         let size = [KeySize::Aes128, KeySize::Aes192, KeySize::Aes256]
             .into_iter()
@@ -234,7 +235,16 @@ impl EncryptedAesKey {
             found: rounds.len(),
             expected: KeySize::Aes128.rounds() + 1,
         })?;
-        Ok(EncryptedAesKey { size, rounds })
+        let key = EncryptedAesKey { size, rounds };
+        for round in &key.rounds {
+            same_owner(key.owner(), round.owner(), "upload of an AES key")?;
+        }
+        Ok(key)
+    }
+
+    /// The secret key of the scheme that it is encrypted for, if that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.rounds.iter().find_map(Ciphertext::owner)
     }
 
     /// The size of the key.

@@ -131,6 +131,11 @@ fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
         | SchemeError::FormMismatch { operation, .. } => {
             ("ParameterError", vec![("operation", text(operation))])
         }
+        SchemeError::WrongKey { operation, left, right } => (
+            "WrongKeyError",
+            vec![("operation", text(operation)), ("left", text(left)), ("right", text(right))],
+        ),
+        SchemeError::NotDecryptable => ("DecryptionError", vec![]),
         SchemeError::MissingKey { operation, key }
         | SchemeError::KeyTooShort { operation, key, .. } => {
             ("KeyMissingError", vec![("operation", text(operation)), ("key", text(key))])

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use everlevel::files::KeyFiles;
 use everlevel::lab::{Evaluator, SchemeError};
 use everlevel::{
-    BootstrapMode, BootstrapPlan, FloodingPolicy, KeyPlan, KeyPlanner, Plaintext, ServerKeys,
-    bootstrap_plan, general_keys, general_rotations, program_keys,
+    BootstrapMode, BootstrapPlan, FloodingPolicy, KeyId, KeyPlan, KeyPlanner, Plaintext,
+    ServerKeys, bootstrap_plan, general_keys, general_rotations, program_keys,
 };
 use everlevel_circuit::expression::Program;
 use everlevel_wire as wire;
@@ -191,7 +191,8 @@ impl SecretKey {
     ) -> Result<Keys> {
         detached(py, || {
             let mut progress = Progress::new(progress);
-            let (mut keys, mut done) = (ServerKeys::empty(self.0.params()), 0);
+            let none = ServerKeys::empty(self.0.params());
+            let (mut keys, mut done) = (none.owned_by(Some(self.0.id()), None), 0);
             let total = plan.0.len() + usize::from(plan.0.bootstrap);
             ServerKeys::generate_each::<Failure>(&self.0, &plan.0, &mut rng()?, |key| {
                 keys.insert(key);
@@ -221,6 +222,11 @@ impl SecretKey {
             Ok(report.total_bytes())
         })
     }
+}
+
+/// An id in full.
+pub fn shown(id: Option<KeyId>) -> Option<String> {
+    id.map(|id| format!("{id:#}"))
 }
 
 /// Refuses what belongs to another set: decryption would give anything.
@@ -374,14 +380,32 @@ impl Keys {
 #[pymethods]
 impl Keys {
     #[staticmethod]
-    fn open(py: Python<'_>, params: &Params, path: PathBuf, cache_bytes: u64) -> Result<Self> {
-        detached(py, || Ok(Keys::new(everlevel::Keys::open(&params.0, &path, cache_bytes)?)))
+    fn open(
+        py: Python<'_>,
+        params: &Params,
+        path: PathBuf,
+        cache_bytes: u64,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
+        detached(py, || {
+            let keys = everlevel::Keys::open_with(&params.0, &path, cache_bytes, &options)?;
+            Ok(Keys::new(keys))
+        })
     }
 
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: PyReadonlyArray1<'_, u8>) -> Result<Self> {
+    fn from_bytes(
+        py: Python<'_>,
+        params: &Params,
+        data: PyReadonlyArray1<'_, u8>,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
         let data = octets(&data)?;
-        detached(py, || Ok(Keys::new(everlevel::Keys::from_bytes(&params.0, data)?)))
+        let options = ReadOptions::default()
+            .limited_to(data.len() as u64)
+            .allowing_unknown_owner(allow_unknown_owner);
+        detached(py, || Ok(Keys::new(everlevel::Keys::from_bytes_with(&params.0, data, &options)?)))
     }
 
     /// Writes keys that are in memory to a file.
@@ -399,6 +423,17 @@ impl Keys {
     #[getter]
     fn params(&self) -> Params {
         Params(self.0.params().clone())
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.0.owner())
+    }
+
+    /// Of keys for a change: the key that ciphertexts come from.
+    #[getter]
+    fn from_key_id(&self) -> Option<String> {
+        shown(self.0.change_from())
     }
 
     #[getter]

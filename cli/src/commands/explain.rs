@@ -11,6 +11,7 @@ use everlevel::{
     Explainer, Explanation, KeyPlanner, NextUse, Params, Plaintext, RecordedValue, SecretKey,
     Server, ServerKeys, Step,
 };
+use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_file;
 use rand_core::Rng;
 use serde::Serialize;
@@ -135,11 +136,12 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
                     path.display()
                 )));
             }
+            same_owner(Some(secret.id()), keys.keys().owner(), "explanation")?;
             keys.measuring_explainer(Arc::new(secret))?
         }
         None => keys.explainer()?,
     };
-    let (values, _) = inputs.read(keys.params(), &server.bounds.believed()?)?;
+    let (values, _) = inputs.read(&keys, &server.bounds.believed()?, &server.set)?;
     let values =
         values.into_iter().map(|(name, x)| (name.clone(), explainer.load(x, &name))).collect();
     let bar = progress(common, "explaining", program.len() as u64);

@@ -53,7 +53,8 @@ impl Told for String {}
 impl Told for std::io::Error {}
 impl Told for serde_json::Error {}
 
-/// Errors of the library have codes of their own, and without anything more are failures.
+/// Errors of the library have codes of their own, and without anything more are failures, but for
+/// those about what does not belong together.
 macro_rules! of_the_library {
     ($($error:ty),*) => {
         $(impl Told for $error {
@@ -63,7 +64,11 @@ macro_rules! of_the_library {
         }
         impl From<$error> for CliError {
             fn from(e: $error) -> Self {
-                CliError::failure(e)
+                match e.code() {
+                    // Another file is what it takes.
+                    "scheme.wrong-key" | "scheme.not-decryptable" => CliError::usage(e),
+                    _ => CliError::failure(e),
+                }
             }
         })*
     };

@@ -41,6 +41,9 @@ pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
             // These name their file.
             WireError::Exists { .. } => format!("{e} (--force replaces it)"),
             WireError::Io { .. } => e.to_string(),
+            WireError::UnknownOwner { .. } => {
+                format!("{}: {e}: --allow-unknown-owner", path.display())
+            }
             e => format!("{}: {e}", path.display()),
         };
         CliError::usage(told).with_code(code)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use everlevel_ring::{Basis, Cpu, Engine, Eval, Poly, cpu, sample};
 
+use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
@@ -108,7 +109,21 @@ impl<E: Engine> Ciphertext<E> {
         self.components.iter_mut().for_each(change);
     }
 
-    /// Level, plaintext modulus, factor and noise bound.
+    /// The secret key that it decrypts under, if it has an owner that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.meta.owner
+    }
+
+    /// The same ciphertext, its owner unknown: for products across keys
+    /// ([`SecretKey::decrypt_jointly`](crate::SecretKey::decrypt_jointly)), which are refused
+    /// otherwise. Nothing but the check of the phase at decryption notices a mix-up then.
+    #[must_use]
+    pub fn without_owner(mut self) -> Self {
+        self.meta.owner = None;
+        self
+    }
+
+    /// Level, plaintext modulus, factor, noise bound and owner.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }

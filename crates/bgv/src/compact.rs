@@ -13,6 +13,7 @@ use zeroize::Zeroize;
 use crate::ciphertext::Ciphertext;
 use crate::encryption::DECRYPTION_SLACK;
 use crate::keys::SecretKey;
+use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
@@ -20,6 +21,8 @@ use everlevel_scheme::spec::Form;
 
 /// The most bits of a component: quotients are computed to 64 bits.
 const WIDEST: u32 = 56;
+/// One half, in units of 2^-32: whatever rounds is as near to an integer.
+const LARGEST_DISTANCE: u32 = 1 << 31;
 
 /// A ciphertext whose components are cut to a few bits, for decryption and nothing else
 /// ([`SecretKey::decrypt_compact`]).
@@ -29,6 +32,9 @@ pub struct CompactCiphertext {
     unit: u64,
     widths: Vec<u32>,
     components: Vec<Vec<u64>>,
+    /// How far t times the phase may lie from an integer, in units of 2^-32.
+    distance: u32,
+    owner: Option<KeyId>,
 }
 
 impl CompactCiphertext {
@@ -79,7 +85,44 @@ impl CompactCiphertext {
                 "more bits".into(),
             );
         }
-        Ok(CompactCiphertext { exponent, unit, widths, components })
+        let distance = LARGEST_DISTANCE;
+        Ok(CompactCiphertext { exponent, unit, widths, components, distance, owner: None })
+    }
+
+    /// The same with a bound on how far t times the phase, divided by 2 to the last width, lies from
+    /// integers, in units of 2^-32: what decryption checks. [`CompactCiphertext::from_parts`] knows
+    /// none, which is one half, 2^31.
+    ///
+    /// # Errors
+    /// 0, or more than one half.
+    pub fn within(mut self, distance: u32) -> Result<Self, SchemeError> {
+        if !(1..=LARGEST_DISTANCE).contains(&distance) {
+            return Err(SchemeError::BadArgument {
+                what: "bound of a compact ciphertext",
+                expected: format!("1 to {LARGEST_DISTANCE}"),
+                found: distance.to_string(),
+            });
+        }
+        self.distance = distance;
+        Ok(self)
+    }
+
+    /// The bound of [`CompactCiphertext::within`].
+    pub fn distance(&self) -> u32 {
+        self.distance
+    }
+
+    /// The same under this secret key, or under one that is not known, which is what
+    /// [`CompactCiphertext::from_parts`] makes.
+    #[must_use]
+    pub fn owned_by(mut self, owner: Option<KeyId>) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// The secret key that it decrypts under, if that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.owner
     }
 
     /// The exponent e of its plaintext modulus p^e.
@@ -125,18 +168,19 @@ impl Ciphertext {
             });
         }
         let t = params.plaintext_ring().modulus(meta.exponent);
-        let widths = widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())
-            .ok_or_else(|| SchemeError::BadArgument {
-                what: "compaction",
-                expected: format!(
-                    "a plaintext modulus whose phase fits {WIDEST} bits, and a little capacity"
-                ),
-                found: format!(
-                    "modulus {}, {:.1} bits of capacity",
-                    t.value(),
-                    params.noise().capacity(&meta)
-                ),
-            })?;
+        let (widths, distance) =
+            widths(params, t.value(), -params.noise().capacity(&meta) - 1.0, basis.len())
+                .ok_or_else(|| SchemeError::BadArgument {
+                    what: "compaction",
+                    expected: format!(
+                        "a plaintext modulus whose phase fits {WIDEST} bits, and a little capacity"
+                    ),
+                    found: format!(
+                        "modulus {}, {:.1} bits of capacity",
+                        t.value(),
+                        params.noise().capacity(&meta)
+                    ),
+                })?;
         // m' = -w / q, w = κ m.
         let q = params.ring().product_mod(basis, t);
         let unit = t.neg(t.mul(q, t.inv(meta.factor).expect("factors are units")));
@@ -151,35 +195,41 @@ impl Ciphertext {
             .zip(&widths)
             .map(|(c, &width)| cpu.fractions(&c.clone().into_coeff(cpu), scale, width))
             .collect();
-        Ok(CompactCiphertext { exponent: meta.exponent, unit, widths, components })
+        // Rounded up.
+        let distance = (distance * 32f64.exp2()) as u32 + 1;
+        let (exponent, owner) = (meta.exponent, meta.owner);
+        Ok(CompactCiphertext { exponent, unit, widths, components, distance, owner })
     }
 }
 
 /// The widths of the components with the least sum; `carried` is log2 of |w| / q. None if none are
-/// wide enough.
-fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<Vec<u32>> {
+/// wide enough. With them the bound on the distance from integers that they leave.
+fn widths(params: &Params, t: u64, carried: f64, limbs: usize) -> Option<(Vec<u32>, f64)> {
     let (law, sum) = params.noise().bound().compact_rounding();
     let t = t as f64;
     // The quotients are too small by less than a unit of their last bit for each prime.
     let used = carried.exp2() + t * limbs as f64 * (1.0 + sum) * (-64f64).exp2();
-    let fits = |first: u32, last: u32| {
+    let distance = |first: u32, last: u32| {
         let constant =
             if params.components() > 1 { t * (-f64::from(first) - 1.0).exp2() } else { 0.0 };
-        used + t * law * (-f64::from(last)).exp2() + constant < 0.499
+        used + t * law * (-f64::from(last)).exp2() + constant
     };
     let best = (1..=WIDEST)
         .flat_map(|last| (1..=last).map(move |first| (first, last)))
-        .filter(|&(first, last)| fits(first, last));
+        .filter(|&(first, last)| distance(first, last) < 0.499);
     let (first, last) = best.min_by_key(|&(first, last)| (first + last, last))?;
-    Some(if params.components() > 1 { vec![first, last] } else { vec![last] })
+    let widths = if params.components() > 1 { vec![first, last] } else { vec![last] };
+    Some((widths, distance(first, last)))
 }
 
 impl SecretKey {
-    /// Decrypts a ciphertext that [`Ciphertext::compact_for_decryption`] made. Its bound was
-    /// checked there; there is nothing to check it by here.
+    /// Decrypts a ciphertext that [`Ciphertext::compact_for_decryption`] made.
     ///
     /// # Errors
-    /// A ciphertext of other parameters.
+    /// A ciphertext of other parameters or of another key; one whose phase lies further from a
+    /// message than it states ([`SchemeError::NotDecryptable`]), found after decoding, in a time
+    /// that does not depend on the phase. For a bound of d in units of 1 the phase of a ciphertext
+    /// of another key passes with probability (2d)^n.
     pub fn decrypt_compact(
         &self,
         ciphertext: &CompactCiphertext,
@@ -196,6 +246,7 @@ impl SecretKey {
         if !fits || ciphertext.exponent > params.slot_shape().max_exponent() {
             return Err(wrong());
         }
+        self.check_owner(ciphertext.owner, "decryption")?;
         let last = *ciphertext.widths.last().ok_or_else(wrong)?;
         // ‖c1 s‖ <= n 2^(last - 1) ‖s‖.
         let norm =
@@ -221,12 +272,18 @@ impl SecretKey {
             phase.iter_mut().zip(c0).for_each(|(x, c)| *x = modulus.add(*x, c << shift));
         }
         let t = params.plaintext_ring().modulus(ciphertext.exponent);
+        let far = phase.iter().fold(0, |far, &x| {
+            let fraction = modulus.reduce_u128(u128::from(x) * u128::from(t.value()));
+            modulus.centered(fraction).unsigned_abs().max(far)
+        });
         let message = |x: u64| {
             let rounded = (u128::from(x) * u128::from(t.value()) + (1 << (last - 1))) >> last;
             t.mul(t.reduce_u128(rounded), ciphertext.unit)
         };
         let coefficients = phase.iter().map(|&x| message(x)).collect::<Vec<_>>().into();
         phase.zeroize();
-        Ok(Plaintext::from_reduced(coefficients, ciphertext.exponent))
+        let plaintext = Plaintext::from_reduced(coefficients, ciphertext.exponent);
+        let allowed = (u128::from(ciphertext.distance) << last) >> 32;
+        if u128::from(far) > allowed { Err(SchemeError::NotDecryptable) } else { Ok(plaintext) }
     }
 }

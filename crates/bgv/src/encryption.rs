@@ -8,10 +8,12 @@ use crate::ciphertext::Ciphertext;
 use crate::evaluator::product::Product;
 use crate::keys::{MainSecret, SecretKey, encrypt_under};
 use crate::message::{carried_coefficients, noisy_message};
+use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::Meta;
+use everlevel_scheme::same_owner;
 use everlevel_scheme::spec::Level;
 
 /// Bits that the primes used in decryption exceed the noise bound by, so that the floating-point
@@ -52,6 +54,7 @@ impl SecretKey {
             MainSecret::Ntru { quotient, .. } => {
                 return encrypt_under(
                     params,
+                    Some(self.id()),
                     std::slice::from_ref(quotient),
                     plaintext,
                     level,
@@ -61,8 +64,9 @@ impl SecretKey {
         };
         let basis = params.chain().basis(level);
         let t = params.slot_shape().plain_modulus(plaintext.exponent());
-        let meta =
+        let fresh =
             params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_secret(t));
+        let meta = Meta { owner: Some(self.id()), ..fresh };
         let message = carried_coefficients(params, plaintext, &meta)?;
         let errors = Zeroizing::new(sample::error(ring.degree(), rng));
         let mut c0 = noisy_message(cpu, basis, Some(&message), &errors, t);
@@ -82,10 +86,24 @@ impl SecretKey {
     /// bound.
     ///
     /// # Errors
-    /// A noise bound that does not fit the modulus, or a ciphertext of another parameter set.
+    /// A noise bound that does not fit the modulus, a ciphertext of another parameter set or of
+    /// another key ([`SchemeError::WrongKey`]); one whose phase is above the bound that it states
+    /// ([`SchemeError::NotDecryptable`]), found after decoding, in a time that does not depend on
+    /// the phase. With c bits of capacity the phase of a ciphertext of another key passes with
+    /// probability 2^-(c n) (docs/noise.md).
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext, SchemeError> {
         let meta = self.params().noise().checked(ciphertext.meta, "decryption")?;
-        Ok(plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?))
+        let largest = meta.noise + self.params().ring().coefficient_bits();
+        plaintext_of(self.params(), &meta, self.phase(ciphertext, meta.noise)?, largest)
+    }
+
+    /// Passes what belongs to this key, or to nobody that is known.
+    pub(super) fn check_owner(
+        &self,
+        owner: Option<KeyId>,
+        operation: &'static str,
+    ) -> Result<(), SchemeError> {
+        same_owner(owner, Some(self.id()), operation)
     }
 
     /// Decrypts a product, not relinearized, of a ciphertext under this key and one under the key
@@ -95,9 +113,12 @@ impl SecretKey {
     /// A demonstration with its limit: one product, or a sum of products of the same two keys
     /// ([`everlevel_scheme::Arithmetic::add_products`]). Going on would take evaluation keys that
     /// both owners make together, and decryption without bringing f and f' to one place a protocol.
+    /// The evaluator refuses a product over two owners unless one factor has given up its own
+    /// ([`Ciphertext::without_owner`]).
     ///
     /// # Errors
-    /// As [`SecretKey::decrypt`]; a product or a key of another parameter set, or not over NTRU.
+    /// As [`SecretKey::decrypt`]; a product of neither key; a product or a key of another parameter
+    /// set, or not over NTRU.
     pub fn decrypt_jointly(
         &self,
         other: &SecretKey,
@@ -121,6 +142,9 @@ impl SecretKey {
                 name: params.name().into(),
             });
         }
+        if meta.owner != Some(other.id()) {
+            self.check_owner(meta.owner, "joint decryption")?;
+        }
         let basis = sufficient(params, meta.level, meta.noise);
         let mut joint =
             self.main().poly().restricted(basis).mul(cpu, &other.main().poly().restricted(basis));
@@ -131,7 +155,8 @@ impl SecretKey {
             cpu,
             meta.form.scale(params.plaintext_ring().modulus(meta.exponent).value()),
         );
-        Ok(plaintext_of(params, &meta, phase.into_coeff(cpu)))
+        let largest = meta.noise + params.ring().coefficient_bits();
+        plaintext_of(params, &meta, phase.into_coeff(cpu), largest)
     }
 
     /// log2 of the canonical norm of the phase, measured. Reveals information about the key: for
@@ -157,6 +182,7 @@ impl SecretKey {
         let params = self.params();
         let cpu = params.cpu();
         ciphertext.check(params)?;
+        self.check_owner(ciphertext.meta.owner, "decryption")?;
         let basis = sufficient(params, ciphertext.meta.level, bits);
         let mut phase =
             ciphertext.last().restricted(basis).mul(cpu, &self.main().poly().restricted(basis));
@@ -179,10 +205,24 @@ fn sufficient(params: &Params, level: Level, bits: f64) -> Basis {
     params.chain().basis(level).iter().fold(Basis::EMPTY, add)
 }
 
-/// The plaintext of a phase over sufficiently many primes.
-pub(super) fn plaintext_of(params: &Params, meta: &Meta, phase: Poly<Coeff>) -> Plaintext {
+/// What the largest coefficient of a phase may exceed its bound by, in bits: bounds are computed in
+/// floating point, on different machines.
+const HAIR: f64 = 1e-6;
+
+/// The plaintext of a phase over sufficiently many primes, whose coefficients have to be at most
+/// 2^`largest` in absolute value. One branch, at the end: time does not depend on the phase, but
+/// for the fact that it is refused.
+pub(super) fn plaintext_of(
+    params: &Params,
+    meta: &Meta,
+    phase: Poly<Coeff>,
+    largest: f64,
+) -> Result<Plaintext, SchemeError> {
+    // In units of 2^-64 of the modulus, of which no coefficient has more than 2^63.
+    let allowed = (largest + HAIR - params.ring().log2(phase.basis()) + 64.0).exp2() as u64;
     let t = params.plaintext_ring().modulus(meta.exponent);
     let unit = t.inv(meta.factor).expect("factors are units");
-    let coefficients = params.cpu().reduce(phase, t, unit).into();
-    Plaintext::from_reduced(coefficients, meta.exponent)
+    let (coefficients, found) = params.cpu().reduce_measured(phase, t, unit);
+    let plaintext = Plaintext::from_reduced(coefficients.into(), meta.exponent);
+    if found > allowed { Err(SchemeError::NotDecryptable) } else { Ok(plaintext) }
 }

@@ -91,7 +91,8 @@ impl SecretKey {
     /// [`SchemeError::NoiseOverflow`] without room for the flood: decrypt at a higher level, or
     /// bootstrap first. A plaintext modulus above p^r, whose upper digits may hold noise
     /// ([`PlainModulus::extend_plain_modulus`](everlevel_scheme::PlainModulus::extend_plain_modulus)): reduce
-    /// it. As [`SecretKey::decrypt`].
+    /// it. As [`SecretKey::decrypt`]; the phase is compared with its bound after the flood, so that
+    /// a refusal depends on the noise no more than a value does.
     pub fn decrypt_for_sharing(
         &self,
         ciphertext: &Ciphertext,
@@ -124,6 +125,6 @@ impl SecretKey {
         let mut phase = self.phase(ciphertext, flooded)?;
         let t = params.plaintext_ring().modulus(meta.exponent).value();
         sample::add_flood(params.cpu(), &mut phase, t, f, rng);
-        Ok(plaintext_of(params, &meta, phase))
+        plaintext_of(params, &meta, phase, flooded)
     }
 }

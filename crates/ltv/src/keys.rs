@@ -106,6 +106,7 @@ impl LtvPublicKey {
             depth: 0,
             noise: params.noise().fresh(),
             estimate: params.noise().fresh(),
+            owner: None,
         };
         Ok(LtvCiphertext::new(meta, poly))
     }

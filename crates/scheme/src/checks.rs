@@ -1,6 +1,7 @@
 //! Refusals that all schemes share.
 
 use crate::error::SchemeError;
+use crate::key_id::KeyId;
 use crate::noise::Meta;
 
 /// Refuses operands of different plaintext moduli.
@@ -12,8 +13,24 @@ pub fn same_modulus(left: u32, right: u32, operation: &'static str) -> Result<()
     }
 }
 
-/// Refuses ciphertexts of different plaintext moduli or forms.
+/// Refuses what belongs to two secret keys. What has no owner goes together with everything
+/// ([`KeyId`]).
+pub fn same_owner(
+    left: Option<KeyId>,
+    right: Option<KeyId>,
+    operation: &'static str,
+) -> Result<(), SchemeError> {
+    match (left, right) {
+        (Some(left), Some(right)) if left != right => {
+            Err(SchemeError::WrongKey { operation, left, right })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses ciphertexts of different owners, plaintext moduli or forms.
 pub fn same_kind(a: &Meta, b: &Meta, operation: &'static str) -> Result<(), SchemeError> {
+    same_owner(a.owner, b.owner, operation)?;
     if a.form != b.form {
         return Err(SchemeError::FormMismatch {
             operation,

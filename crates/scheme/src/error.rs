@@ -2,6 +2,7 @@
 
 use everlevel_ring::RingError;
 
+use crate::key_id::KeyId;
 use crate::spec::level::Level;
 
 /// What a scheme refuses, with what it expected, what it found and what to do.
@@ -79,6 +80,27 @@ pub enum SchemeError {
         /// The form of the right operand.
         right: &'static str,
     },
+    /// Keys or ciphertexts of two owners.
+    #[error(
+        "{operation} refused: one part belongs to the secret key {left} and the other to the \
+         secret key {right}; give keys and ciphertexts of one owner, or bring the ciphertexts to \
+         the other key first (a change of keys)"
+    )]
+    WrongKey {
+        /// The operation.
+        operation: &'static str,
+        /// The owner of the operand, or of the left one.
+        left: KeyId,
+        /// The owner of the key in use, or of the right operand.
+        right: KeyId,
+    },
+    /// What was decrypted cannot be what was encrypted.
+    #[error(
+        "decryption refused: under this secret key the ciphertext holds nothing that its noise \
+         bound allows; it was made for another key, was changed, or states a wrong bound: check \
+         which key it belongs to and get it again"
+    )]
+    NotDecryptable,
     /// A key was not generated.
     #[error(
         "{operation} needs the {key}, which the server keys do not hold; add it to the key plan \
@@ -149,6 +171,8 @@ everlevel_ring::error_codes!(SchemeError {
     NoiseOverflow => "scheme.noise-overflow",
     PlainModulusMismatch => "scheme.plain-modulus-mismatch",
     FormMismatch => "scheme.form-mismatch",
+    WrongKey => "scheme.wrong-key",
+    NotDecryptable => "scheme.not-decryptable",
     MissingKey => "scheme.missing-key",
     UnreadableKey => "scheme.unreadable-key",
     Cancelled => "scheme.cancelled",

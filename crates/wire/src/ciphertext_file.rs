@@ -12,7 +12,7 @@ use crate::ciphertexts::{DESCRIPTOR_BYTES, fill, planned, read_one};
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
 use crate::file_keys::open_layout;
-use crate::format::{Entry, Layout, encode_head};
+use crate::format::{Entry, Layout, Owners, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::kind::ObjectKind;
 use crate::manifest::bytes::digest_of_file;
@@ -27,6 +27,7 @@ pub struct CiphertextWriter {
     path: PathBuf,
     pending: Pending,
     metadata: Metadata,
+    owners: Owners,
     entries: Vec<Entry>,
     count: usize,
 }
@@ -49,6 +50,7 @@ impl CiphertextWriter {
             path: path.into(),
             pending,
             metadata: metadata.clone(),
+            owners: Owners::default(),
             entries: Vec::new(),
             count,
         };
@@ -60,7 +62,8 @@ impl CiphertextWriter {
     }
 
     fn head(&self, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
-        encode_head(ObjectKind::CIPHERTEXTS, ParamsId::of(&self.params), &self.metadata, entries)
+        let id = ParamsId::of(&self.params);
+        encode_head(ObjectKind::CIPHERTEXTS, id, &self.owners, &self.metadata, entries)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), WireError> {
@@ -70,11 +73,13 @@ impl CiphertextWriter {
     /// Writes the next ciphertext.
     ///
     /// # Errors
-    /// One of other parameters or more than were announced; what the system refuses.
+    /// One of other parameters, of another owner than those before, or more than were announced; what
+    /// the system refuses.
     pub fn push(&mut self, x: &Ciphertext) -> Result<(), WireError> {
         if self.entries.len() == self.count {
             return Err(WireError::malformed("ciphertexts of the file", self.count, "more"));
         }
+        self.owners = Owners::common([self.owners.owner, x.owner()].into_iter())?;
         let record = planned(&self.params, x)?;
         let mut bytes = vec![0; record.length];
         fill(&self.params, x, &mut bytes);
@@ -120,13 +125,14 @@ impl CiphertextReader {
     /// Opens a file of ciphertexts of these parameters. Noise bounds are what `options` believes.
     ///
     /// # Errors
-    /// A file that is not one of ciphertexts of these parameters, cut or damaged in its index, or
-    /// not in the manifest that is to be believed; what the system refuses.
+    /// A file that is not one of ciphertexts of these parameters, of an unknown owner unless
+    /// `options` allow it, cut or damaged in its index, or not in the manifest that is to be
+    /// believed; what the system refuses.
     pub fn open(params: &Params, path: &Path, options: ReadOptions) -> Result<Self, WireError> {
         let (mut file, layout) = open_layout(path)?;
-        let layout = layout.expect(ObjectKind::CIPHERTEXTS, params)?;
+        let layout = layout.expect(ObjectKind::CIPHERTEXTS, params, &options)?;
         let mut digest = [0; 32];
-        options.belief(layout.entries.len(), || {
+        options.belief(layout.entries.len(), layout.owners.owner, || {
             digest = digest_of_file(&mut file, path, &layout)?;
             Ok(digest)
         })?;
@@ -183,7 +189,8 @@ impl CiphertextReader {
             return Err(WireError::Truncated { needed: entry.length, found: bytes.len() as u64 });
         }
         self.layout.verify(i, &bytes, &self.options)?;
-        let belief = self.options.belief(self.len(), || Ok(self.digest))?;
+        let belief =
+            self.options.belief(self.len(), self.layout.owners.owner, || Ok(self.digest))?;
         read_one(&self.params, &self.layout, i, &bytes, belief, &self.options)
     }
 }

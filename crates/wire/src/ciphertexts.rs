@@ -8,7 +8,7 @@ use everlevel_scheme::{Form, Level, Meta, Params};
 use rayon::prelude::*;
 
 use crate::error::WireError;
-use crate::format::{Layout, Planned, encode};
+use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::manifest::bounds::digest_of;
@@ -68,14 +68,15 @@ pub fn decode_meta(descriptor: &[u8]) -> Result<(Meta, u8), WireError> {
     let factor = fields.u64()?;
     let noise = f64::from_bits(fields.u64()?);
     fields.finish()?;
-    Ok((Meta { level, exponent, form, factor, depth, noise, estimate: noise }, encoding))
+    let (estimate, owner) = (noise, None);
+    Ok((Meta { level, exponent, form, factor, depth, noise, estimate, owner }, encoding))
 }
 
 /// Ciphertexts as bytes. Those straight from the secret key take half the space: a seed of 32 bytes
 /// stands for their uniform half. The same ciphertexts make the same bytes on every machine.
 ///
 /// # Errors
-/// A ciphertext of other parameters, metadata of 4 GiB or more.
+/// A ciphertext of other parameters, ciphertexts of two owners, metadata of 4 GiB or more.
 pub fn to_bytes(
     params: &Params,
     ciphertexts: &[impl Borrow<Ciphertext> + Sync],
@@ -83,7 +84,9 @@ pub fn to_bytes(
 ) -> Result<Vec<u8>, WireError> {
     let records =
         ciphertexts.iter().map(|c| planned(params, c.borrow())).collect::<Result<Vec<_>, _>>()?;
-    encode(ObjectKind::CIPHERTEXTS, ParamsId::of(params), metadata, &records, |i, out| {
+    let owners = Owners::common(ciphertexts.iter().map(|c| c.borrow().owner()))?;
+    let id = ParamsId::of(params);
+    encode_owned(ObjectKind::CIPHERTEXTS, id, &owners, metadata, &records, |i, out| {
         fill(params, ciphertexts[i].borrow(), out)
     })
 }
@@ -118,14 +121,16 @@ pub(crate) fn fill(params: &Params, c: &Ciphertext, out: &mut [u8]) {
 /// default: see [`BoundPolicy`](crate::BoundPolicy).
 ///
 /// # Errors
-/// Whatever is not as the format says, ciphertexts of other parameters.
+/// Whatever is not as the format says, ciphertexts of other parameters, or of an unknown owner
+/// unless `options` allow it.
 pub fn from_bytes(
     params: &Params,
     bytes: &[u8],
     options: &ReadOptions,
 ) -> Result<(Vec<Ciphertext>, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::CIPHERTEXTS, params, options)?;
-    let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
+    let belief =
+        options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;
         read_one(params, &layout, i, record, belief, options)
@@ -159,7 +164,7 @@ pub(crate) fn read_one(
     options: &ReadOptions,
 ) -> Result<Ciphertext, WireError> {
     let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;
-    let meta = belief.meta(params, i, stated)?;
+    let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
     let basis = params.chain().basis(meta.level);
     match encoding {
         FULL => {

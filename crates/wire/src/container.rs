@@ -6,7 +6,7 @@
 //! [`Layout`]: header and index checked, records by [`Layout::record`].
 
 pub use crate::ciphertexts::{FULL, decode_meta, encode_meta};
-pub use crate::format::{Entry, Layout, Planned, encode};
+pub use crate::format::{Entry, Layout, Owners, Planned, encode};
 pub use crate::manifest::bounds::digest_of;
 pub use crate::options::{Belief, HAIR};
 pub use crate::pack::{pack, packed_len, unpack, width_below};

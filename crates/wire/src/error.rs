@@ -46,6 +46,17 @@ pub enum WireError {
         /// Their name.
         name: String,
     },
+    /// Nobody says whose it is.
+    #[error(
+        "does not say which secret key it belongs to ({found}, format version {version}): make it \
+         again from the key, or accept that its owner is unknown (option allow_unknown_owner)"
+    )]
+    UnknownOwner {
+        /// What it is.
+        found: ObjectKind,
+        /// The version of the format that it is written in.
+        version: u16,
+    },
     /// Too short.
     #[error("truncated: needs {needed} bytes, found {found}; transfer it again")]
     Truncated {
@@ -135,6 +146,7 @@ everlevel_ring::error_codes!(WireError {
     NewerVersion => "wire.newer-version",
     WrongKind => "wire.wrong-kind",
     OtherParams => "wire.other-params",
+    UnknownOwner => "wire.unknown-owner",
     Truncated => "wire.truncated",
     Trailing => "wire.trailing",
     Checksum => "wire.checksum",

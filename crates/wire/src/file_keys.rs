@@ -11,13 +11,13 @@ use everlevel_bgv::keys::{BootstrapKey, ServerKey, SwitchingKey};
 use everlevel_bgv::{EvalKeys, SecretKey, ServerKeys};
 use everlevel_ring::{Basis, GaloisElement};
 use everlevel_scheme::spec::GadgetId;
-use everlevel_scheme::{KeyPlan, Params, SchemeError};
+use everlevel_scheme::{KeyId, KeyPlan, Params, SchemeError};
 use rand_core::CryptoRng;
 
 use crate::cache::Cache;
 use crate::error::WireError;
 use crate::file::{Existing, Pending, io_error};
-use crate::format::{Entry, HEADER_BYTES, Layout, encode_head};
+use crate::format::{Entry, HEADER_BYTES, Layout, Owners, encode_head};
 use crate::id::{ParamsId, digest};
 use crate::key_record::{Body, KeyRecord, Purpose};
 use crate::kind::ObjectKind;
@@ -69,8 +69,9 @@ pub fn try_generate_to_file<E: From<WireError> + From<SchemeError>>(
     let records = KeyRecord::of_plan(params, plan);
     let planned: Vec<_> = records.iter().map(|record| record.planned(params)).collect();
     let blank: Vec<Entry> = planned.iter().map(|record| record.entry([0; 16])).collect();
+    let owners = Owners::one(Some(secret.id()));
     let head = |entries: &[Entry]| {
-        encode_head(ObjectKind::SERVER_KEYS, ParamsId::of(params), metadata, entries)
+        encode_head(ObjectKind::SERVER_KEYS, ParamsId::of(params), &owners, metadata, entries)
     };
     let mut pending = Pending::create(path, existing, false)?;
     let failed = |e: std::io::Error| io_error(path, &e);
@@ -156,11 +157,25 @@ impl FileKeys {
     /// beside those in use ([`SwitchingKey::memory_bytes`]).
     ///
     /// # Errors
-    /// A file that is not one of server keys of these parameters, cut or damaged in its index; what
-    /// the system refuses.
+    /// A file that is not one of server keys of these parameters, or of an unknown owner, cut or
+    /// damaged in its index; what the system refuses.
     pub fn open(params: &Params, path: &Path, cache_bytes: u64) -> Result<Self, WireError> {
+        Self::open_with(params, path, cache_bytes, &ReadOptions::default())
+    }
+
+    /// [`FileKeys::open`] that allows an unknown owner if `options` do, of which nothing else
+    /// counts.
+    ///
+    /// # Errors
+    /// As [`FileKeys::open`].
+    pub fn open_with(
+        params: &Params,
+        path: &Path,
+        cache_bytes: u64,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
         let (file, layout) = open_layout(path)?;
-        let layout = layout.expect(ObjectKind::SERVER_KEYS, params)?;
+        let layout = layout.expect(ObjectKind::SERVER_KEYS, params, options)?;
         let records = KeyRecord::of_layout(params, &layout)?;
         Ok(FileKeys {
             params: params.clone(),
@@ -257,6 +272,14 @@ impl FileKeys {
 impl EvalKeys for FileKeys {
     fn params(&self) -> &Params {
         &self.params
+    }
+
+    fn owner(&self) -> Option<KeyId> {
+        self.layout.owners.owner
+    }
+
+    fn change_from(&self) -> Option<KeyId> {
+        self.layout.owners.change_from
     }
 
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use everlevel_scheme::Params;
+use everlevel_scheme::{KeyId, Params, same_owner};
 use rayon::prelude::*;
 
 use crate::error::WireError;
@@ -14,9 +14,11 @@ use crate::options::ReadOptions;
 use crate::reader::Reader;
 use crate::summary::{Metadata, Summary};
 
-/// The version of the format that is written, and the latest that is read. It has nothing to do
-/// with the version of the crate.
-pub const FORMAT_VERSION: u16 = 1;
+/// The version of the format that is written, and the latest that is read; earlier ones are read,
+/// too. It has nothing to do with the version of the crate.
+pub const FORMAT_VERSION: u16 = 2;
+/// The first version whose objects name their owners.
+const OWNERS_SINCE: u16 = 2;
 /// What every object begins with. The first byte and the line ends show a transfer that changed
 /// bytes.
 pub const MAGIC: [u8; 8] = *b"\x89EVL\r\n\x1a\n";
@@ -41,8 +43,12 @@ pub struct Entry {
 pub struct Layout {
     /// The kind of the object.
     pub kind: ObjectKind,
+    /// The version of the format that it is written in.
+    pub version: u16,
     /// The id of its parameter set.
     pub id: ParamsId,
+    /// Whose it is.
+    pub owners: Owners,
     /// Its metadata.
     pub metadata: Metadata,
     /// Its records, and which bytes of the object they are.
@@ -51,9 +57,67 @@ pub struct Layout {
     start: u64,
 }
 
-/// Metadata, records and what is behind them.
-fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireError> {
-    let mut out = Vec::new();
+/// The secret keys that an object belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Owners {
+    /// The one that it decrypts under or is of; none if it has no owner or an unknown one.
+    pub owner: Option<KeyId>,
+    /// Of server keys that change ciphertexts from one secret key to another: the former.
+    pub change_from: Option<KeyId>,
+}
+
+impl Owners {
+    /// What belongs to one key.
+    pub(crate) fn one(owner: Option<KeyId>) -> Self {
+        Owners { owner, change_from: None }
+    }
+
+    /// What belongs to the only key that these objects belong to.
+    pub(crate) fn common(all: impl Iterator<Item = Option<KeyId>>) -> Result<Self, WireError> {
+        let mut owner = None;
+        for next in all {
+            same_owner(owner, next, "writing into one file")?;
+            owner = owner.or(next);
+        }
+        Ok(Self::one(owner))
+    }
+
+    /// As in the index: for each a byte, 0 for none and 1 for a single key, and the id. Groups of
+    /// keys will have a number of their own.
+    fn encode(&self) -> Vec<u8> {
+        let each = |id: Option<KeyId>| {
+            let bits = id.map_or([0; 16], |id| *id.bits());
+            [u8::from(id.is_some())].into_iter().chain(bits)
+        };
+        each(self.owner).chain(each(self.change_from)).collect()
+    }
+}
+
+/// One id, as [`Owners::encode`] writes it.
+pub(crate) fn encode_owner(owner: Option<KeyId>) -> Vec<u8> {
+    Owners::one(owner).encode()[..OWNER_BYTES].to_vec()
+}
+
+/// Bytes of an id with what it is an id of.
+pub(crate) const OWNER_BYTES: usize = 17;
+
+/// Reads what [`encode_owner`] wrote.
+pub(crate) fn decode_owner(fields: &mut Reader<'_>) -> Result<Option<KeyId>, WireError> {
+    match fields.u8()? {
+        0 => fields.zeros(16).map(|()| None),
+        1 => Ok(Some(KeyId::of_key(fields.array()?))),
+        other => Err(WireError::malformed("kind of an owner", "0 or 1", other)),
+    }
+}
+
+/// Owners, metadata, records and what is behind them.
+fn encode_index(
+    version: u16,
+    owners: &Owners,
+    metadata: &Metadata,
+    entries: &[Entry],
+) -> Result<Vec<u8>, WireError> {
+    let mut out = if version < OWNERS_SINCE { Vec::new() } else { owners.encode() };
     let count = |what, n: usize| {
         u32::try_from(n).map_err(|_| WireError::Limit {
             what,
@@ -79,9 +143,9 @@ fn encode_index(metadata: &Metadata, entries: &[Entry]) -> Result<Vec<u8>, WireE
 }
 
 /// The first half of the header: what an object is, whatever it has.
-pub(crate) fn preamble(kind: ObjectKind, id: ParamsId) -> Vec<u8> {
+pub(crate) fn preamble(version: u16, kind: ObjectKind, id: ParamsId) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
-    out.extend(FORMAT_VERSION.to_le_bytes());
+    out.extend(version.to_le_bytes());
     out.extend(kind.number().to_le_bytes());
     out.extend([0; 4]);
     out.extend(id.0);
@@ -92,12 +156,25 @@ pub(crate) fn preamble(kind: ObjectKind, id: ParamsId) -> Vec<u8> {
 pub(crate) fn encode_head(
     kind: ObjectKind,
     id: ParamsId,
+    owners: &Owners,
     metadata: &Metadata,
     entries: &[Entry],
 ) -> Result<Vec<u8>, WireError> {
-    let index = encode_index(metadata, entries)?;
+    encode_head_as(FORMAT_VERSION, kind, id, owners, metadata, entries)
+}
+
+/// The same in a version of the format.
+pub(crate) fn encode_head_as(
+    version: u16,
+    kind: ObjectKind,
+    id: ParamsId,
+    owners: &Owners,
+    metadata: &Metadata,
+    entries: &[Entry],
+) -> Result<Vec<u8>, WireError> {
+    let index = encode_index(version, owners, metadata, entries)?;
     let body: u64 = entries.iter().map(|entry| entry.length).sum();
-    let mut out = preamble(kind, id);
+    let mut out = preamble(version, kind, id);
     out.reserve(HEADER_BYTES + index.len());
     out.extend((index.len() as u64).to_le_bytes());
     out.extend(body.to_le_bytes());
@@ -122,7 +199,8 @@ impl Planned {
     }
 }
 
-/// An object: `fill(i, bytes)` writes record i, in parallel. Allocates its size once.
+/// An object without an owner: `fill(i, bytes)` writes record i, in parallel. Allocates its size
+/// once.
 ///
 /// # Errors
 /// Metadata or a descriptor of 4 GiB or more, 2^32 records or more.
@@ -133,8 +211,20 @@ pub fn encode(
     records: &[Planned],
     fill: impl Fn(usize, &mut [u8]) + Sync,
 ) -> Result<Vec<u8>, WireError> {
+    encode_owned(kind, id, &Owners::default(), metadata, records, fill)
+}
+
+/// The same for an object of these owners.
+pub(crate) fn encode_owned(
+    kind: ObjectKind,
+    id: ParamsId,
+    owners: &Owners,
+    metadata: &Metadata,
+    records: &[Planned],
+    fill: impl Fn(usize, &mut [u8]) + Sync,
+) -> Result<Vec<u8>, WireError> {
     let blank: Vec<Entry> = records.iter().map(|record| record.entry([0; 16])).collect();
-    let head = encode_head(kind, id, metadata, &blank)?.len();
+    let head = encode_head(kind, id, owners, metadata, &blank)?.len();
     let mut out = vec![0; head + records.iter().map(|record| record.length).sum::<usize>()];
     let mut rest = &mut out[head..];
     let mut slices = Vec::with_capacity(records.len());
@@ -152,7 +242,7 @@ pub fn encode(
             record.entry(digest(&[slice]))
         })
         .collect();
-    out[..head].copy_from_slice(&encode_head(kind, id, metadata, &entries)?);
+    out[..head].copy_from_slice(&encode_head(kind, id, owners, metadata, &entries)?);
     Ok(out)
 }
 
@@ -213,8 +303,12 @@ impl Layout {
         if options.checked && digest(&[&head[..CHECKED_HEADER], &index]) != checksum {
             return Err(WireError::Checksum { part: "the header".into() });
         }
-        if version != FORMAT_VERSION {
-            return Err(WireError::malformed("format version", FORMAT_VERSION, version));
+        if version == 0 {
+            return Err(WireError::malformed(
+                "format version",
+                format!("1 to {FORMAT_VERSION}"),
+                version,
+            ));
         }
         if reserved != 0 {
             return Err(WireError::malformed("reserved bytes of the header", 0, reserved));
@@ -222,6 +316,7 @@ impl Layout {
         let kind = ObjectKind::new(kind)
             .ok_or_else(|| WireError::malformed("object type", "1 to 13", kind))?;
         let mut index = Reader::new(&index);
+        let owners = Self::owners(version, kind, &mut index)?;
         let metadata = Self::metadata(&mut index)?;
         let mut entries = Vec::new();
         let mut start = HEADER_BYTES as u64 + index_length;
@@ -248,7 +343,24 @@ impl Layout {
                 "fewer",
             ));
         }
-        Ok(Layout { kind, id, metadata, entries, start: HEADER_BYTES as u64 + index_length })
+        let start = HEADER_BYTES as u64 + index_length;
+        Ok(Layout { kind, version, id, owners, metadata, entries, start })
+    }
+
+    fn owners(version: u16, kind: ObjectKind, index: &mut Reader<'_>) -> Result<Owners, WireError> {
+        if version < OWNERS_SINCE {
+            return Ok(Owners::default());
+        }
+        let (owner, change_from) = (decode_owner(index)?, decode_owner(index)?);
+        let (owned, changes) = (kind.has_owner(), kind == ObjectKind::SERVER_KEYS);
+        if owner.is_some() && !owned || change_from.is_some() && (!changes || owner.is_none()) {
+            return Err(WireError::malformed(
+                "owners",
+                "an owner where the kind has one, and the key before a change for server keys",
+                kind,
+            ));
+        }
+        Ok(Owners { owner, change_from })
     }
 
     fn metadata(index: &mut Reader<'_>) -> Result<Metadata, WireError> {
@@ -277,7 +389,10 @@ impl Layout {
     pub(crate) fn summary(self) -> Summary {
         let bytes = self.entries.last().map_or(self.start, |(_, range)| range.end);
         let records = self.entries.len();
-        Summary { kind: self.kind, params: self.id, metadata: self.metadata, records, bytes }
+        let Owners { owner, change_from } = self.owners;
+        let (kind, params, version) = (self.kind, self.id, self.version);
+        let metadata = self.metadata;
+        Summary { kind, params, version, owner, change_from, metadata, records, bytes }
     }
 
     /// [`Layout::parse`] of an object that has to be of this kind.
@@ -303,12 +418,23 @@ impl Layout {
         params: &Params,
         options: &ReadOptions,
     ) -> Result<Self, WireError> {
-        Self::parse(bytes, options)?.expect(kind, params)
+        Self::parse(bytes, options)?.expect(kind, params, options)
     }
 
-    /// Passes an object of this kind and these parameters.
-    pub(crate) fn expect(self, kind: ObjectKind, params: &Params) -> Result<Self, WireError> {
-        self.expect_id(kind, ParamsId::of(params), params.name())
+    /// Passes an object of this kind and these parameters that names its owner, if it has one or
+    /// `options` ask for one. A secret key has its id, whatever its file says.
+    pub(crate) fn expect(
+        self,
+        kind: ObjectKind,
+        params: &Params,
+        options: &ReadOptions,
+    ) -> Result<Self, WireError> {
+        let named = self.owners.owner.is_some() || !kind.has_owner();
+        let layout = self.expect_id(kind, ParamsId::of(params), params.name())?;
+        if !named && kind != ObjectKind::SECRET_KEY && !options.allow_unknown_owner {
+            return Err(WireError::UnknownOwner { found: kind, version: layout.version });
+        }
+        Ok(layout)
     }
 
     /// Passes an object of this kind and of the parameters with this id; the name is for the error.

@@ -62,6 +62,19 @@ impl ObjectKind {
         self.0
     }
 
+    /// Whether objects of this kind belong to a secret key, and say to which. Those of LTV over
+    /// prime powers do not.
+    pub(crate) fn has_owner(self) -> bool {
+        let owned = [
+            Self::SECRET_KEY,
+            Self::PUBLIC_KEY,
+            Self::SERVER_KEYS,
+            Self::CIPHERTEXTS,
+            Self::RESULTS,
+        ];
+        owned.contains(&self)
+    }
+
     /// Whether objects of this kind hold ciphertexts with a noise bound each.
     pub(crate) fn has_bounds(self) -> bool {
         [Self::CIPHERTEXTS, Self::LTV_CIPHERTEXTS].contains(&self)

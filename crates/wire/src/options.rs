@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everlevel_scheme::{Meta, Params};
+use everlevel_scheme::{KeyId, Meta, Params};
 
 use crate::error::WireError;
 use crate::manifest::bounds::Manifest;
@@ -42,7 +42,7 @@ pub enum BoundPolicy {
     Manifest(Arc<Manifest>),
 }
 
-/// What a reader accepts. `Default`: 4 GiB, no noise bound believed.
+/// What a reader accepts. `Default`: 4 GiB, no noise bound believed, no unknown owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The most bytes an object may have. What is allocated is at most a small multiple of the
@@ -50,6 +50,10 @@ pub struct ReadOptions {
     pub max_bytes: u64,
     /// What becomes of noise bounds.
     pub bounds: BoundPolicy,
+    /// Whether keys, ciphertexts and results are read that do not say which secret key they belong
+    /// to: those in files of version 1, and what was computed from such. They go together with
+    /// those of any owner, and only the check of the phase at decryption notices a mix-up.
+    pub allow_unknown_owner: bool,
     /// Whether checksums and the range of residues are checked.
     pub(crate) checked: bool,
 }
@@ -59,7 +63,12 @@ pub const HAIR: f64 = 1e-9;
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        ReadOptions { max_bytes: 1 << 32, bounds: BoundPolicy::Untrusted, checked: true }
+        ReadOptions {
+            max_bytes: 1 << 32,
+            bounds: BoundPolicy::Untrusted,
+            allow_unknown_owner: false,
+            checked: true,
+        }
     }
 }
 
@@ -74,28 +83,41 @@ impl ReadOptions {
         ReadOptions { max_bytes, ..self }
     }
 
+    /// The same options with another policy for noise bounds.
+    pub fn believing(self, bounds: BoundPolicy) -> Self {
+        ReadOptions { bounds, ..self }
+    }
+
+    /// The same options for objects whose owner is not known, too.
+    pub fn allowing_unknown_owner(self, allow: bool) -> Self {
+        ReadOptions { allow_unknown_owner: allow, ..self }
+    }
+
     /// The same options without checksums and range checks.
     #[cfg(feature = "hazmat")]
     pub(crate) fn unchecked(&self) -> Self {
         ReadOptions { checked: false, ..self.clone() }
     }
 
-    /// What is believed of the noise bounds of an object of so many ciphertexts, whose digest is
-    /// asked for if it counts.
+    /// What is believed of the noise bounds of an object of so many ciphertexts of this owner, whose
+    /// digest is asked for if it counts.
     ///
     /// # Errors
-    /// An object that the manifest does not list, or with another number of ciphertexts; those of
-    /// `digest`.
+    /// An object that the manifest does not list, or with another number of ciphertexts or owner;
+    /// those of `digest`.
     pub fn belief(
         &self,
         count: usize,
+        owner: Option<KeyId>,
         digest: impl FnOnce() -> Result<[u8; 32], WireError>,
     ) -> Result<Belief<'_>, WireError> {
         Ok(match &self.bounds {
             BoundPolicy::Untrusted => Belief::Largest,
             BoundPolicy::Fresh(encryption) => Belief::Fresh(*encryption),
             BoundPolicy::Stated => Belief::Stated,
-            BoundPolicy::Manifest(manifest) => Belief::Listed(manifest.listed(&digest()?, count)?),
+            BoundPolicy::Manifest(manifest) => {
+                Belief::Listed(manifest.listed(&digest()?, count, owner)?)
+            }
         })
     }
 }

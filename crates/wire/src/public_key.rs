@@ -5,7 +5,7 @@ use everlevel_scheme::Params;
 
 use crate::ciphertexts::SEED_BYTES;
 use crate::error::WireError;
-use crate::format::{Layout, Planned, encode};
+use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
@@ -22,7 +22,8 @@ pub fn to_bytes(key: &PublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireErr
     let seed = key.seed().map_or(&[][..], |seed| seed);
     let length = seed.len() + poly_len(ring, key.first().basis());
     let record = Planned { descriptor: Vec::new(), length };
-    encode(ObjectKind::PUBLIC_KEY, ParamsId::of(key.params()), metadata, &[record], |_, out| {
+    let (id, owners) = (ParamsId::of(key.params()), Owners::one(key.owner()));
+    encode_owned(ObjectKind::PUBLIC_KEY, id, &owners, metadata, &[record], |_, out| {
         let (head, rest) = out.split_at_mut(seed.len());
         head.copy_from_slice(seed);
         write_poly(ring, key.first(), rest);
@@ -32,7 +33,8 @@ pub fn to_bytes(key: &PublicKey, metadata: &Metadata) -> Result<Vec<u8>, WireErr
 /// A public key from bytes.
 ///
 /// # Errors
-/// Whatever is not as the format says, a key of other parameters.
+/// Whatever is not as the format says, a key of other parameters, or of an unknown owner unless
+/// `options` allow it.
 pub fn from_bytes(
     params: &Params,
     bytes: &[u8],

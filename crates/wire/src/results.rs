@@ -4,7 +4,7 @@ use everlevel_bgv::CompactCiphertext;
 use everlevel_scheme::Params;
 
 use crate::error::WireError;
-use crate::format::{Layout, Planned, encode};
+use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
@@ -15,7 +15,7 @@ use crate::summary::Metadata;
 /// Compact ciphertexts as bytes.
 ///
 /// # Errors
-/// A ciphertext of other parameters, metadata of 4 GiB or more.
+/// A ciphertext of other parameters, ciphertexts of two owners, metadata of 4 GiB or more.
 pub fn to_bytes(
     params: &Params,
     results: &[CompactCiphertext],
@@ -30,18 +30,21 @@ pub fn to_bytes(
             x.widths().to_vec(),
             x.components().to_vec(),
         )?;
-        let mut descriptor = Vec::with_capacity(16);
+        let mut descriptor = Vec::with_capacity(20);
         descriptor.extend(x.exponent().to_le_bytes());
         let width = |k: usize| x.widths().get(k).map_or(0, |w| *w as u8);
         descriptor.extend([width(0), width(1), 0, 0]);
         descriptor.extend(x.unit().to_le_bytes());
+        descriptor.extend(x.distance().to_le_bytes());
         Ok(Planned {
             descriptor,
             length: x.widths().iter().map(|&w| packed_len(params.degree(), w)).sum(),
         })
     };
     let records = results.iter().map(plan).collect::<Result<Vec<_>, WireError>>()?;
-    encode(ObjectKind::RESULTS, ParamsId::of(params), metadata, &records, |i, mut out| {
+    let owners = Owners::common(results.iter().map(CompactCiphertext::owner))?;
+    let id = ParamsId::of(params);
+    encode_owned(ObjectKind::RESULTS, id, &owners, metadata, &records, |i, mut out| {
         for (c, &width) in results[i].components().iter().zip(results[i].widths()) {
             let (slice, rest) = out.split_at_mut(packed_len(c.len(), width));
             pack(c, width, slice);
@@ -53,7 +56,8 @@ pub fn to_bytes(
 /// Compact ciphertexts from bytes.
 ///
 /// # Errors
-/// Whatever is not as the format says, ciphertexts of other parameters.
+/// Whatever is not as the format says, ciphertexts of other parameters, or of an unknown owner
+/// unless `options` allow it.
 pub fn from_bytes(
     params: &Params,
     bytes: &[u8],
@@ -66,6 +70,8 @@ pub fn from_bytes(
         let widths = [u32::from(fields.u8()?), u32::from(fields.u8()?)];
         fields.zeros(2)?;
         let unit = fields.u64()?;
+        // Version 1 states no bound.
+        let distance = if layout.version > 1 { Some(fields.u32()?) } else { None };
         fields.finish()?;
         let (used, unused) = widths.split_at(params.components());
         if used.iter().any(|w| !(1..=62).contains(w)) || unused.iter().any(|w| *w != 0) {
@@ -94,7 +100,9 @@ pub fn from_bytes(
             Ok::<_, WireError>(out)
         };
         let components = used.iter().map(|&width| component(width)).collect::<Result<_, _>>()?;
-        Ok(CompactCiphertext::from_parts(params, exponent, unit, used.to_vec(), components)?)
+        let x = CompactCiphertext::from_parts(params, exponent, unit, used.to_vec(), components)?
+            .owned_by(layout.owners.owner);
+        Ok(distance.map_or(Ok(x.clone()), |distance| x.within(distance))?)
     };
     let results = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;
     Ok((results, layout.metadata))

@@ -6,7 +6,7 @@ use everlevel_scheme::Params;
 use zeroize::Zeroizing;
 
 use crate::error::WireError;
-use crate::format::{Layout, Planned, encode};
+use crate::format::{Layout, Owners, Planned, encode_owned};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
@@ -38,9 +38,10 @@ pub fn expose_to_bytes(
     };
     let records: Vec<Planned> = parts.iter().map(plan).collect();
     let fill = |i: usize, out: &mut [u8]| write_small(parts[i].1, out);
-    Ok(Zeroizing::new(encode(
+    Ok(Zeroizing::new(encode_owned(
         ObjectKind::SECRET_KEY,
         ParamsId::of(secret.params()),
+        &Owners::one(Some(secret.id())),
         metadata,
         &records,
         fill,
@@ -115,5 +116,13 @@ pub fn from_bytes(
         WireError::malformed("records of a secret key", "the main secret", "none")
     })?;
     let exposed = ExposedSecret { main, ratio, sparse };
-    Ok((SecretKey::from_secret_coefficients(params, &exposed)?, layout.metadata))
+    let secret = SecretKey::from_secret_coefficients(params, &exposed)?;
+    if layout.version > 1 && layout.owners.owner != Some(secret.id()) {
+        return Err(WireError::malformed(
+            "id of the secret key",
+            secret.id(),
+            layout.owners.owner.map_or_else(|| "none".into(), |id| id.to_string()),
+        ));
+    }
+    Ok((secret, layout.metadata))
 }

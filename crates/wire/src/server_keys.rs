@@ -5,7 +5,7 @@ use everlevel_bgv::{EvalKeys, ServerKeys};
 use everlevel_scheme::{KeyPlan, Params, SchemeError};
 
 use crate::error::WireError;
-use crate::format::{Layout, encode};
+use crate::format::{Layout, Owners, encode_owned};
 use crate::id::ParamsId;
 use crate::key_record::{Body, KeyRecord, Purpose};
 use crate::kind::ObjectKind;
@@ -33,7 +33,9 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
         switches.iter().map(|key| Body::of_switch(key)).chain(tail).collect();
     let records: Vec<_> =
         KeyRecord::of_plan(params, &plan).iter().map(|record| record.planned(params)).collect();
-    encode(ObjectKind::SERVER_KEYS, ParamsId::of(params), metadata, &records, |i, out| {
+    let owners = Owners { owner: keys.owner(), change_from: keys.change_from() };
+    let id = ParamsId::of(params);
+    encode_owned(ObjectKind::SERVER_KEYS, id, &owners, metadata, &records, |i, out| {
         bodies[i].write(params, out)
     })
 }
@@ -42,7 +44,8 @@ pub fn to_bytes(keys: &ServerKeys, metadata: &Metadata) -> Result<Vec<u8>, WireE
 /// [`FileKeys`](crate::FileKeys) expands them when they are used.
 ///
 /// # Errors
-/// Whatever is not as the format says, keys of other parameters.
+/// Whatever is not as the format says, keys of other parameters, or of an unknown owner unless
+/// `options` allow it.
 pub fn from_bytes(
     params: &Params,
     bytes: &[u8],
@@ -50,7 +53,8 @@ pub fn from_bytes(
 ) -> Result<(ServerKeys, Metadata), WireError> {
     let layout = Layout::of(bytes, ObjectKind::SERVER_KEYS, params, options)?;
     let records = KeyRecord::of_layout(params, &layout)?;
-    let mut keys = ServerKeys::empty(params);
+    let Owners { owner, change_from } = layout.owners;
+    let mut keys = ServerKeys::empty(params).owned_by(owner, change_from);
     let (mut encapsulation, mut sparse): (Option<SwitchingKey>, Vec<_>) = (None, Vec::new());
     for (i, record) in records.iter().enumerate() {
         let body = layout.record(bytes, i, options)?;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use everlevel_scheme::KeyId;
+
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 
@@ -17,6 +19,12 @@ pub struct Summary {
     /// The id of its parameter set ([`params::named_spec`](crate::params::named_spec) finds those
     /// that have a name).
     pub params: ParamsId,
+    /// The version of the format that it is written in.
+    pub version: u16,
+    /// The secret key that it belongs to, if its kind has an owner and its version names it.
+    pub owner: Option<KeyId>,
+    /// Of server keys that change ciphertexts from one secret key to another: the former.
+    pub change_from: Option<KeyId>,
     /// Its metadata.
     pub metadata: Metadata,
     /// How many records it has.

@@ -26,7 +26,7 @@ pub use sealed::resealed;
 const LIMIT: u64 = 1 << 16;
 
 fn options(bounds: BoundPolicy) -> ReadOptions {
-    ReadOptions::with_bounds(bounds).limited_to(LIMIT)
+    ReadOptions::with_bounds(bounds).limited_to(LIMIT).allowing_unknown_owner(true)
 }
 
 /// The parties that the bytes may be of: those of the parameter id in the header, or the first one,

@@ -21,8 +21,9 @@ pub fn resealed(bytes: &[u8]) -> Option<Vec<u8>> {
     };
     let index_length = number(bytes, 32, 8)?;
     let end = HEADER_BYTES.checked_add(index_length).filter(|end| *end <= bytes.len())?;
-    // Metadata, then records, as far as they can be followed.
-    let mut at = HEADER_BYTES;
+    // From version 2 on two owners; metadata, then records, as far as they can be followed.
+    let owners = if number(bytes, 8, 2)? > 1 { 2 * 17 } else { 0 };
+    let mut at = HEADER_BYTES + owners;
     let strings = number(bytes, at, 4)?.checked_mul(2)?;
     at += 4;
     for _ in 0..strings {

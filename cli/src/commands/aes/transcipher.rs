@@ -8,17 +8,19 @@ use std::path::Path;
 use std::time::Instant;
 
 use everlevel::files::Bounds;
-use everlevel::lab::ServerEvaluator;
+use everlevel::lab::{EvalKeys, ServerEvaluator};
 use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params, aes_keys};
 use everlevel_aes::{Batch, Direction, Mode};
+use everlevel_scheme::same_owner;
 use everlevel_wire::file::write_file;
-use everlevel_wire::{CiphertextReader, CiphertextWriter, FileKeys, Metadata, ReadOptions};
+use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, FileKeys, Metadata};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::args::{
     AesDecryptArgs, AesEncryptKeyArgs, AesKeygenArgs, AesTranscipherArgs, MethodArg, ModeArg,
 };
+use crate::commands::roles::args::SetOfFile;
 use crate::commands::roles::files::{Column, EncryptionKey, secret_key, set_of};
 use crate::commands::roles::keygen::make;
 use crate::console::args::Common;
@@ -215,8 +217,13 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     let path = &args.server.server_keys;
     let params =
         set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.server.set, common)?;
-    let key = uploaded(&args.aes_key, &params, &args.server.bounds.believed()?)?;
-    let keys = FileKeys::open(&params, path, args.server.cache << 20).map_err(of_file(path))?;
+    let set = &args.server.set;
+    let key = uploaded(&args.aes_key, &params, &args.server.bounds.believed()?, set)?;
+    let keys = FileKeys::open_with(&params, path, args.server.cache << 20, &set.options())
+        .map_err(of_file(path))?;
+    same_owner(key.owner(), keys.owner(), "transciphering").map_err(|e| {
+        CliError::usage(format!("{}: {e}", args.aes_key.display())).with_code(e.code())
+    })?;
     let method = match args.method {
         Some(MethodArg::Packed) => AesMethod::Packed,
         Some(MethodArg::ByteSliced) => AesMethod::ByteSliced,
@@ -280,7 +287,7 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
     if let Some(e) = failed.take() {
         return Err(of_file(out)(e));
     }
-    done.map_err(CliError::failure)?;
+    done?;
     let bytes = writer.finish().map_err(of_file(out))?;
     let report = Report {
         params: params.name().into(),
@@ -310,8 +317,13 @@ pub fn transcipher(args: &AesTranscipherArgs, common: &Common) -> Result<(), Cli
 }
 
 /// The encrypted AES key of a file.
-fn uploaded(path: &Path, params: &Params, bounds: &Bounds) -> Result<EncryptedAesKey, CliError> {
-    let column = Column::read(path, params, bounds)?;
+fn uploaded(
+    path: &Path,
+    params: &Params,
+    bounds: &Bounds,
+    set: &SetOfFile,
+) -> Result<EncryptedAesKey, CliError> {
+    let column = Column::read(path, params, bounds, set)?;
     if column.metadata.get(CONTENT).is_none_or(|content| content != ROUND_KEYS) {
         return Err(CliError::usage(format!(
             "{}: expected an AES key that `aes encrypt-key` wrote",
@@ -328,8 +340,8 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
     let secret = secret_key(&args.key, &args.set, common)?;
     let params = secret.params();
     let input = &args.input;
-    let mut reader =
-        CiphertextReader::open(params, input, ReadOptions::default()).map_err(of_file(input))?;
+    let options = args.set.options().believing(BoundPolicy::Stated);
+    let mut reader = CiphertextReader::open(params, input, options).map_err(of_file(input))?;
     let wrong = |problem: &str| CliError::usage(format!("{}: {problem}", input.display()));
     let told = |name: &str| reader.metadata().get(name).map_or("", String::as_str);
     if told(CONTENT) != BYTES {

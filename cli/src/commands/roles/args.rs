@@ -35,12 +35,16 @@ pub struct OutArg {
     pub force: bool,
 }
 
-/// A set that has no name and no params.json beside its keys.
+/// What files do not say: a set that has no name and no params.json beside its keys, an owner.
 #[derive(Args, Clone)]
 pub struct SetOfFile {
     /// The parameter set, where the files do not name it and no params.json lies beside the key
     #[arg(long, value_name = "NAME|FILE.json")]
     pub params: Option<String>,
+    /// Also read keys, ciphertexts and results that do not say which secret key they belong to, as
+    /// those of format version 1: a mix-up is noticed at decryption only
+    #[arg(long)]
+    pub allow_unknown_owner: bool,
 }
 
 /// Arguments of `encrypt`.
@@ -227,8 +231,9 @@ pub struct DecryptArgs {
     /// All slots, not only as many as the columns had that were encrypted
     #[arg(long)]
     pub all: bool,
-    /// Which noise bounds to believe (absent: none, and with --for-sharing that which the file
-    /// states). `manifest` decrypts what the manifests list and nothing else
+    /// Which noise bounds to believe (absent: those that the file states). What decrypts to more
+    /// noise is refused, which `untrusted` hardly does. `manifest` decrypts what the manifests list
+    /// and nothing else
     #[arg(long, value_enum)]
     pub bounds: Option<Bounds>,
     /// Manifests.

@@ -49,8 +49,10 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let params =
         set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &args.set, common)?;
     // Every key once: nothing has to stay in memory.
-    let evaluator = Evaluator::new(FileKeys::open(&params, path, 0).map_err(of_file(path))?);
-    let column = Column::read(&args.input, &params, &args.bounds.believed()?)?;
+    let evaluator = Evaluator::new(
+        FileKeys::open_with(&params, path, 0, &args.set.options()).map_err(of_file(path))?,
+    );
+    let column = Column::read(&args.input, &params, &args.bounds.believed()?, &args.set)?;
     let moved =
         column.ciphertexts.iter().map(|x| evaluator.change_key(x)).collect::<Result<Vec<_>, _>>();
     let moved = moved.map_err(CliError::usage)?;

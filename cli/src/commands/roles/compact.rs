@@ -28,7 +28,7 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
     let summary = wire::inspect_file(&args.input).map_err(of_file(&args.input))?;
     let params = set_of(&args.input, summary.params, &args.set, common)?;
     // How much can be cut follows from the bound.
-    let column = Column::read(&args.input, &params, &Bounds::Stated)?;
+    let column = Column::read(&args.input, &params, &Bounds::Stated, &args.set)?;
     let compact = column
         .ciphertexts
         .iter()

@@ -3,7 +3,7 @@
 use everlevel::files::Bounds;
 use everlevel::{FloodingPolicy, Plaintext, SecretKey};
 use everlevel_wire::file::write_file;
-use everlevel_wire::{Metadata, ObjectKind, ReadOptions, WireError, results};
+use everlevel_wire::{Metadata, ObjectKind, WireError, results};
 
 use super::args::DecryptArgs;
 use super::files::{Column, read_object, secret_key, values_of};
@@ -57,9 +57,9 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
 /// The only ciphertext of the file, whole or cut.
 fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metadata), CliError> {
     let (input, params) = (&args.input, secret.params());
-    // Decryption needs no bound of anybody's.
-    let without = if args.for_sharing { Bounds::Stated } else { Bounds::Untrusted };
-    let bounds = args.manifests.believed(args.bounds)?.unwrap_or(without);
+    // A bound that is too small is found out by the check of the phase, and one that is too large
+    // is no worse than none.
+    let bounds = args.manifests.believed(args.bounds)?.unwrap_or(Bounds::Stated);
     let (bytes, summary) = read_object(input)?;
     if summary.kind == ObjectKind::RESULTS {
         if let Bounds::Manifest(_) = bounds {
@@ -70,7 +70,7 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
             }));
         }
         let (found, metadata) =
-            results::from_bytes(params, &bytes, &ReadOptions::default()).map_err(of_file(input))?;
+            results::from_bytes(params, &bytes, &args.set.options()).map_err(of_file(input))?;
         if args.for_sharing {
             let why = "a compact result has no room for a flood of noise: take the ciphertext \
                        that it was cut from";
@@ -85,7 +85,7 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
         };
         return Ok((secret.decrypt_compact(x)?, metadata));
     }
-    let (x, metadata) = Column::read(input, params, &bounds)?.single(input)?;
+    let (x, metadata) = Column::read(input, params, &bounds, &args.set)?.single(input)?;
     if args.for_sharing {
         let policy =
             FloodingPolicy { statistical_bits: args.statistical_bits, ..FloodingPolicy::default() };

@@ -6,13 +6,14 @@ use std::time::Instant;
 
 use everlevel::files::Bounds;
 use everlevel::lab::SchemeError;
-use everlevel::{Ciphertext, Error, Params, Server};
+use everlevel::{Ciphertext, Error, Server};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::Program;
+use everlevel_scheme::same_owner;
 use everlevel_wire::FileKeys;
 use serde::Serialize;
 
-use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs};
+use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs, SetOfFile};
 use super::files::{Column, computed_metadata, set_of, values_of};
 use super::manifest::ManifestWriter;
 use crate::console::args::Common;
@@ -48,7 +49,8 @@ pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
     let path = &args.server_keys;
     let id = FileKeys::params_id(path).map_err(of_file(path))?;
     let params = set_of(path, id, &args.set, common)?;
-    let keys = FileKeys::open(&params, path, args.cache << 20).map_err(of_file(path))?;
+    let keys = FileKeys::open_with(&params, path, args.cache << 20, &args.set.options())
+        .map_err(of_file(path))?;
     Ok(Server::with_keys(keys)?)
 }
 
@@ -83,15 +85,21 @@ impl<'a> Inputs<'a> {
         Ok(Inputs(paths))
     }
 
-    /// The ciphertexts, and how many values the longest column had.
+    /// The ciphertexts, which have to belong to the owner of the server keys, and how many values
+    /// the longest column had.
     pub fn read(
         &self,
-        params: &Params,
+        server: &Server,
         bounds: &Bounds,
+        set: &SetOfFile,
     ) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
+        let owner = server.keys().owner();
         let (mut inputs, mut values) = (BTreeMap::new(), None);
         for (name, path) in &self.0 {
-            let (x, metadata) = Column::read(path, params, bounds)?.single(path)?;
+            let (x, metadata) = Column::read(path, server.params(), bounds, set)?.single(path)?;
+            same_owner(x.owner(), owner, "evaluation").map_err(|e| {
+                CliError::usage(format!("{}: {e}", path.display())).with_code(e.code())
+            })?;
             values = values.max(values_of(&metadata));
             inputs.insert((*name).to_string(), x);
         }
@@ -134,7 +142,7 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     let server = server(&args.server, common)?;
     let key = &args.server.bounds.manifests.key;
     let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.force)?;
-    let (inputs, values) = inputs.read(server.params(), &bounds)?;
+    let (inputs, values) = inputs.read(&server, &bounds, &args.server.set)?;
     let inputs = inputs.into_iter().map(|(name, x)| (name, server.load(x))).collect();
     let bar = progress(common, "computing", program.len() as u64);
     let results =
@@ -158,7 +166,8 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let server = server(&args.server, common)?;
     let key = &args.server.bounds.manifests.key;
     let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.out.force)?;
-    let (x, metadata) = Column::read(&args.input, server.params(), &bounds)?.single(&args.input)?;
+    let (x, metadata) = Column::read(&args.input, server.params(), &bounds, &args.server.set)?
+        .single(&args.input)?;
     let fresh = server.bootstrap(&x).map_err(told)?;
     let name =
         args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());

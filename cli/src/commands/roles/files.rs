@@ -21,12 +21,18 @@ const MAX_BYTES: u64 = 8 << 30;
 /// The bytes of a file of this program, and what its header says.
 pub fn read_object(path: &Path) -> Result<(zeroize::Zeroizing<Vec<u8>>, wire::Summary), CliError> {
     let bytes = read_file(path, MAX_BYTES).map_err(of_file(path))?;
-    let summary = wire::inspect(&bytes, &options()).map_err(of_file(path))?;
+    let any = ReadOptions::default().limited_to(MAX_BYTES);
+    let summary = wire::inspect(&bytes, &any).map_err(of_file(path))?;
     Ok((bytes, summary))
 }
 
-fn options() -> ReadOptions {
-    ReadOptions::default().limited_to(MAX_BYTES)
+impl SetOfFile {
+    /// What is read of files, believing no noise bound.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions::default()
+            .limited_to(MAX_BYTES)
+            .allowing_unknown_owner(self.allow_unknown_owner)
+    }
 }
 
 /// The parameter set of the file at `path`, whose header has `id`: the one that was asked for, that
@@ -67,7 +73,7 @@ pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<Secre
         }));
     }
     let params = set_of(path, summary.params, set, common)?;
-    Ok(wire::secret_key::from_bytes(&params, &bytes, &options()).map_err(of_file(path))?.0)
+    Ok(wire::secret_key::from_bytes(&params, &bytes, &set.options()).map_err(of_file(path))?.0)
 }
 
 /// What encrypts: a public key, or the secret one, whose ciphertexts have half the size.
@@ -84,9 +90,9 @@ impl EncryptionKey {
         let (bytes, summary) = read_object(path)?;
         let params = set_of(path, summary.params, set, common)?;
         match summary.kind {
-            ObjectKind::PUBLIC_KEY => wire::public_key::from_bytes(&params, &bytes, &options())
+            ObjectKind::PUBLIC_KEY => wire::public_key::from_bytes(&params, &bytes, &set.options())
                 .map(|(key, _)| Self::Public(key)),
-            ObjectKind::SECRET_KEY => wire::secret_key::from_bytes(&params, &bytes, &options())
+            ObjectKind::SECRET_KEY => wire::secret_key::from_bytes(&params, &bytes, &set.options())
                 .map(|(key, _)| Self::Secret(key)),
             found => Err(WireError::WrongKind { expected: ObjectKind::PUBLIC_KEY, found }),
         }
@@ -121,10 +127,14 @@ pub struct Column {
 
 impl Column {
     /// Reads a file of ciphertexts of these parameters.
-    pub fn read(path: &Path, params: &Params, bounds: &Bounds) -> Result<Self, CliError> {
+    pub fn read(
+        path: &Path,
+        params: &Params,
+        bounds: &Bounds,
+        set: &SetOfFile,
+    ) -> Result<Self, CliError> {
         let (bytes, summary) = read_object(path)?;
-        let policy = bounds.policy(&summary.metadata);
-        let options = ReadOptions::with_bounds(policy).limited_to(MAX_BYTES);
+        let options = set.options().believing(bounds.policy(&summary.metadata));
         let (ciphertexts, metadata) =
             wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
         Ok(Column { ciphertexts, metadata })

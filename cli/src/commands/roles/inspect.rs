@@ -19,6 +19,8 @@ use crate::console::params::find_params;
 struct Inspected {
     kind: String,
     format_version: u16,
+    key_id: Option<String>,
+    changes_from: Option<String>,
     params_id: String,
     params: Option<String>,
     records: usize,
@@ -52,7 +54,9 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
     };
     let report = Inspected {
         kind: summary.kind.to_string(),
-        format_version: wire::FORMAT_VERSION,
+        format_version: summary.version,
+        key_id: summary.owner.map(|id| format!("{id:#}")),
+        changes_from: summary.change_from.map(|id| format!("{id:#}")),
         params_id: summary.params.to_string(),
         params: params.as_ref().map(|params| params.name().to_string()),
         records: summary.records,
@@ -72,6 +76,9 @@ pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
         ),
         format!("{} records, {} bytes", report.records, report.bytes),
     ];
+    lines.extend(report.key_id.iter().map(|id| format!("of secret key {id}")));
+    lines
+        .extend(report.changes_from.iter().map(|id| format!("for ciphertexts of secret key {id}")));
     lines.extend(report.metadata.iter().map(|(name, value)| format!("{name}: {}", clean(value))));
     for x in report.ciphertexts.iter().flatten() {
         lines.push(format!(
@@ -95,7 +102,7 @@ fn clean(text: &str) -> String {
 
 fn ciphertexts(path: &std::path::Path, params: &Params) -> Result<Vec<Ciphertext>, CliError> {
     let (bytes, _) = super::files::read_object(path)?;
-    let options = ReadOptions::with_bounds(BoundPolicy::Stated);
+    let options = ReadOptions::with_bounds(BoundPolicy::Stated).allowing_unknown_owner(true);
     let (found, _) =
         wire::ciphertexts::from_bytes(params, &bytes, &options).map_err(of_file(path))?;
     let shown = |x: &everlevel::Ciphertext| Ciphertext {
@@ -137,11 +144,14 @@ pub fn keys(command: &KeysCommand, common: &Common) -> Result<(), CliError> {
 fn size_report(args: &SizeReportArgs, common: &Common) -> Result<(), CliError> {
     let (params, sizes) = match &args.server_keys {
         Some(path) => {
-            let set = super::args::SetOfFile { params: args.params.clone() };
+            // Sizes are the same, whoever has the keys.
+            let set =
+                super::args::SetOfFile { params: args.params.clone(), allow_unknown_owner: true };
             let looking = Common { insecure_research: true, ..common.clone() };
             let params =
                 set_of(path, FileKeys::params_id(path).map_err(of_file(path))?, &set, &looking)?;
-            let sizes = FileKeys::open(&params, path, 0).map_err(of_file(path))?.size_report();
+            let keys = FileKeys::open_with(&params, path, 0, &set.options());
+            let sizes = keys.map_err(of_file(path))?.size_report();
             (params, sizes)
         }
         None => {

@@ -20,7 +20,7 @@ use everlevel_scheme::spec::{Form, Level, NextUse};
 use everlevel_scheme::{
     Arithmetic, Automorphisms, DiagonalValues, LinearMaps, PlainModulus, Scheme,
 };
-use everlevel_scheme::{same_kind, same_modulus};
+use everlevel_scheme::{same_kind, same_modulus, same_owner};
 
 impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
     type Ciphertext = Ciphertext<E>;
@@ -54,7 +54,8 @@ impl<E: Engine, K: EvalKeys> Scheme for Evaluator<E, K> {
     }
 
     fn check_params(&self, x: &Ciphertext<E>) -> Result<(), SchemeError> {
-        x.check(self.params())
+        x.check(self.params())?;
+        self.check_owner(&x.meta, "evaluation")
     }
 
     fn form(&self, x: &Ciphertext<E>) -> Form {
@@ -78,12 +79,14 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn neg(&self, a: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_owner(&a.meta, "negation")?;
         let mut out = a.clone().with_meta(a.meta);
         out.each(|c| c.neg_assign(self.engine()));
         Ok(out)
     }
 
     fn add_plain(&self, a: &Ciphertext<E>, b: &Plaintext) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_owner(&a.meta, "addition of a plaintext")?;
         same_modulus(a.meta.exponent, b.exponent(), "addition of a plaintext")?;
         let (params, engine) = (self.params(), self.engine());
         let t = params.plaintext_ring().modulus(a.meta.exponent);
@@ -104,6 +107,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn add_scalar(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_owner(&a.meta, "addition of a constant")?;
         let t = self.params.plaintext_ring().modulus(a.meta.exponent);
         let constant = t.centered(t.mul(t.reduce_i64(k), a.meta.factor));
         let meta = self
@@ -127,6 +131,9 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
         constant: i64,
     ) -> Result<Ciphertext<E>, SchemeError> {
         let params = &self.params;
+        for (c, _) in terms {
+            same_owner(terms[0].0.meta.owner, c.meta.owner, "linear combination")?;
+        }
         let metas: Vec<(&Meta, i64)> = terms.iter().map(|(c, k)| (&c.meta, *k)).collect();
         let mut sum: Option<Ciphertext<E>> = None;
         for (i, k, factor) in params.noise().combination(&metas)? {
@@ -268,6 +275,7 @@ impl<E: Engine, K: EvalKeys> Arithmetic for Evaluator<E, K> {
     }
 
     fn mul_monomial(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_owner(&a.meta, "multiplication by a monomial")?;
         let engine = self.engine();
         let monomial = Poly::monomial(engine, a.basis(), k);
         self.counters.limbs(2 * a.components.len() * a.basis().len(), self.params.degree());

@@ -13,9 +13,11 @@ use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
 use everlevel_scheme::SchemeError;
-use everlevel_scheme::no_parts;
 use everlevel_scheme::noise::{ExtendedMeta, Meta};
 use everlevel_scheme::spec::{Level, NextUse};
+use everlevel_scheme::{no_parts, same_owner};
+
+const OPERATION: &str = "linear map";
 
 /// A ciphertext before the division by P.
 pub struct Extended<E: Engine = Cpu> {
@@ -131,6 +133,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         x: &Ciphertext<E>,
         gs: &[GaloisElement],
     ) -> Result<Vec<Option<E::Key>>, SchemeError> {
+        self.check_owner(&x.meta, "automorphism")?;
         let key = |&g: &GaloisElement| {
             if g.is_identity() {
                 return Ok(None);
@@ -155,6 +158,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
             found,
         };
         let Some(first) = inputs.first() else { return Err(shape_error("no input".into())) };
+        for x in inputs {
+            same_owner(first.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+        }
         let (basis, count) = (first.basis(), first.components.len());
         let mut metas = Vec::with_capacity(rows.len());
         for row in rows {
@@ -190,6 +196,10 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<Ciphertext<E>, SchemeError> {
         self.engine.status()?;
         let params = self.params();
+        for (_, x) in &parts {
+            self.check_owner(&x.meta.meta, OPERATION)?;
+            same_owner(parts[0].1.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
+        }
         let shifts = parts.iter().map(|(g, x)| (g.evaluation_shift(params.ring()), &x.meta));
         let sum = ExtendedMeta::sum(shifts).ok_or_else(no_parts)?;
         let switched = parts.iter().filter(|(g, _)| !g.is_identity()).count();
@@ -217,7 +227,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         let mut switched = 0;
         for part in parts {
             let (g, mut x) = part?;
+            self.check_owner(&x.meta.meta, OPERATION)?;
             if let Some(inner) = sum.take() {
+                same_owner(inner.meta.meta.owner, x.meta.meta.owner, OPERATION)?;
                 x.meta = x.meta.plus(&inner.meta);
                 self.add_components(&mut x.components, &inner.components);
             }
@@ -253,7 +265,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     ) -> Result<(), SchemeError> {
         let chain = self.params().chain();
         let basis = chain.basis(level);
-        let key = self.galois_key(g, basis, level, "linear map", || name(g))?;
+        let key = self.galois_key(g, basis, level, OPERATION, || name(g))?;
         let last = x.pop().expect("a ciphertext has a component");
         let extended = last.basis();
         let digits = self.engine.decompose(chain.gadget(level), Source::Quotient(last, basis));

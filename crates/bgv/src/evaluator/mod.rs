@@ -19,8 +19,8 @@ use self::resident_keys::ResidentKeys;
 use crate::ciphertext::Ciphertext;
 use crate::keys::{EvalKeys, ServerKeys};
 use everlevel_scheme::Params;
-use everlevel_scheme::SchemeError;
-use everlevel_scheme::{Cost, Counters};
+use everlevel_scheme::noise::Meta;
+use everlevel_scheme::{Cost, Counters, SchemeError, same_owner};
 
 /// The evaluator of BGV and BFV, over ring-LWE and NTRU: parameters and server keys, on the
 /// processor or on another [`Engine`]. It holds no secret. Operands of one operation have one form;
@@ -67,6 +67,16 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// The parameter set.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// Passes an operand of the secret key that the keys belong to: what is compared once for each
+    /// operation that uses keys or has two operands.
+    pub(crate) fn check_owner(
+        &self,
+        operand: &Meta,
+        operation: &'static str,
+    ) -> Result<(), SchemeError> {
+        same_owner(operand.owner, self.keys.owner(), operation)
     }
 
     /// The keys.

@@ -40,6 +40,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.engine.status()?;
         let (params, engine) = (self.params(), self.engine());
         let keys = self.sparse_keys()?;
+        let meta = Meta { owner: self.keys.owner(), ..meta };
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| engine.reduce_signed(basis, x).into_eval(engine);
@@ -127,6 +128,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
     fn to_base_modulus(&self, x: &Ciphertext<E>) -> Result<Base, SchemeError> {
         let params = self.params();
         self.engine.status()?;
+        self.check_owner(&x.meta, "bootstrapping")?;
         params.noise().check_raise(&x.meta)?;
         let key = self.encapsulation_key()?;
         let t = params.plaintext_ring().modulus(x.meta.exponent).value();

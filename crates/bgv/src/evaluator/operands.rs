@@ -34,6 +34,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         operation: &'static str,
     ) -> Result<Operands<'c, E>, SchemeError> {
         same_kind(&a.meta, &b.meta, operation)?;
+        self.check_owner(&a.meta, operation)?;
+        self.check_owner(&b.meta, operation)?;
         let (mut a, mut b) = (Cow::Borrowed(a), Cow::Borrowed(b));
         if let Some((first, k)) = self.params().noise().alignment(&a.meta, &b.meta) {
             let x = if first { &mut a } else { &mut b };
@@ -88,6 +90,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
 
     /// The polynomial times k; the factor stays.
     pub(super) fn scaled(&self, a: &Ciphertext<E>, k: i64) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_owner(&a.meta, "multiplication by a constant")?;
         let meta = self.params().noise().scale(&a.meta, k.unsigned_abs())?;
         let mut out = a.clone().with_meta(meta);
         out.each(|c| c.scale_assign(self.engine(), k));

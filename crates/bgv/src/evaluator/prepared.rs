@@ -69,7 +69,9 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         a: &Ciphertext<E>,
         b: &PreparedPlaintext<E>,
     ) -> Result<Ciphertext<E>, SchemeError> {
-        same_modulus(a.meta.exponent, b.exponent, "multiplication by a plaintext")?;
+        const OPERATION: &str = "multiplication by a plaintext";
+        self.check_owner(&a.meta, OPERATION)?;
+        same_modulus(a.meta.exponent, b.exponent, OPERATION)?;
         let (params, basis) = (self.params(), a.basis());
         if b.poly.degree() != params.degree() {
             return Err(SchemeError::WrongParams {

@@ -41,6 +41,7 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         factor: u64,
         next: NextUse,
     ) -> Result<Ciphertext<E>, SchemeError> {
+        self.check_owner(meta, "relinearization")?;
         let params = &self.params;
         let basis = params.chain().basis(meta.level);
         let key = self.relin_key(basis, meta.level)?;

@@ -8,6 +8,7 @@ use crate::evaluator::Evaluator;
 use crate::keys::{EvalKeys, SecretKey, ServerKey, ServerKeys, SwitchingKey};
 use everlevel_scheme::KeyPlan;
 use everlevel_scheme::SchemeError;
+use everlevel_scheme::same_owner;
 use everlevel_scheme::spec::Level;
 
 impl ServerKeys {
@@ -34,7 +35,7 @@ impl ServerKeys {
         if highest > chain.top() {
             return Err(SchemeError::BadLevel { found: highest, highest: chain.top() });
         }
-        let mut keys = ServerKeys::empty(params);
+        let mut keys = ServerKeys::empty(params).owned_by(Some(to.id()), Some(from.id()));
         // The gadgets of these levels, with their primes.
         for (id, basis) in KeyPlan::relinearization_up_to(params, highest).relin {
             let key = SwitchingKey::generate(
@@ -55,17 +56,19 @@ impl ServerKeys {
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
     /// The same message under the new secret key of [`ServerKeys::key_change`], which this
-    /// evaluator has to have been made with: one key switch. To what was encrypted under any other
-    /// key than the old one it does damage that nobody sees before decryption.
+    /// evaluator has to have been made with: one key switch.
     ///
     /// # Errors
-    /// Keys that are not for this, or not for so high a level; too much noise.
+    /// A ciphertext of another key than the old one; keys that are not for this, or not for so high
+    /// a level; too much noise.
     pub fn change_key(&self, x: &Ciphertext<E>) -> Result<Ciphertext<E>, SchemeError> {
         let (operation, name) =
             ("a change of keys", || "key from the old secret to the new one".to_string());
         let key =
             self.galois_key(GaloisElement::IDENTITY, x.basis(), x.meta.level, operation, name)?;
-        let mut out = self.switched(x, &[GaloisElement::IDENTITY], &[Some(key)])?;
-        Ok(out.swap_remove(0))
+        same_owner(x.meta.owner, self.keys().change_from(), operation)?;
+        let mut out = self.switched(x, &[GaloisElement::IDENTITY], &[Some(key)])?.swap_remove(0);
+        out.meta.owner = self.keys().owner();
+        Ok(out)
     }
 }

@@ -7,6 +7,7 @@
 //! itself, as in every scheme that bootstraps.
 
 mod change;
+mod id;
 mod public;
 mod secret;
 mod server;

@@ -7,9 +7,11 @@ use zeroize::Zeroizing;
 use super::secret::{MainSecret, SecretKey, error};
 use crate::ciphertext::Ciphertext;
 use crate::message::{carried_coefficients, noisy_message};
+use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
 use everlevel_scheme::Plaintext;
 use everlevel_scheme::SchemeError;
+use everlevel_scheme::noise::Meta;
 use everlevel_scheme::spec::{Assumption, Level};
 
 /// An encryption key that may be published, at the top modulus: (b, a) with b + a s = e, or NTRU's
@@ -20,6 +22,7 @@ pub struct PublicKey {
     components: Vec<Poly<Eval>>,
     /// What a is the expansion of; NTRU has no such half.
     seed: Option<sample::Seed>,
+    owner: Option<KeyId>,
 }
 
 impl PublicKey {
@@ -34,7 +37,7 @@ impl PublicKey {
             }
             MainSecret::Ntru { quotient, .. } => (vec![quotient.restricted(basis)], None),
         };
-        PublicKey { params: params.clone(), components, seed }
+        PublicKey { params: params.clone(), components, seed, owner: Some(secret.id()) }
     }
 
     /// A public key from b and the seed of a, or from g / f and no seed. Residues must be
@@ -58,7 +61,20 @@ impl PublicKey {
         }
         let expanded = seed.iter().map(|seed| sample::expand(params.cpu(), seed, 0, basis));
         let components = std::iter::once(first).chain(expanded).collect();
-        Ok(PublicKey { params: params.clone(), components, seed })
+        Ok(PublicKey { params: params.clone(), components, seed, owner: None })
+    }
+
+    /// The same key as that of this secret key, or of one that is not known, which is what
+    /// [`PublicKey::from_parts`] makes.
+    #[must_use]
+    pub fn owned_by(mut self, owner: Option<KeyId>) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// The secret key that it belongs to, if that is known.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.owner
     }
 
     /// b, or g / f.
@@ -103,13 +119,14 @@ impl PublicKey {
         if level > highest {
             return Err(SchemeError::BadLevel { found: level, highest });
         }
-        encrypt_under(&self.params, &self.components, plaintext, level, rng)
+        encrypt_under(&self.params, self.owner, &self.components, plaintext, level, rng)
     }
 }
 
 /// The encryption of a plaintext at a level under the components of a public key that covers it.
 pub(crate) fn encrypt_under(
     params: &Params,
+    owner: Option<KeyId>,
     key: &[Poly<Eval>],
     plaintext: &Plaintext,
     level: Level,
@@ -118,7 +135,8 @@ pub(crate) fn encrypt_under(
     let (ring, cpu) = (params.ring(), params.cpu());
     let basis = params.chain().basis(level);
     let t = params.slot_shape().plain_modulus(plaintext.exponent());
-    let meta = params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_public(t));
+    let fresh = params.noise().modelled(level, plaintext.exponent(), |model| model.fresh_public(t));
+    let meta = Meta { owner, ..fresh };
     let message = carried_coefficients(params, plaintext, &meta)?;
     let small = |message: Option<&[i64]>, x: Vec<i64>| {
         let mut c = noisy_message(cpu, basis, message, &Zeroizing::new(x), t);

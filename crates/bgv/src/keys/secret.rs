@@ -4,7 +4,9 @@ use everlevel_ring::{Basis, Constant, Cpu, Eval, GaloisElement, Poly, sample};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use super::id::key_id;
 use super::sparse_overlap;
+use everlevel_scheme::KeyId;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::spec::{Assumption, SecretKind};
@@ -19,6 +21,7 @@ use everlevel_scheme::spec::{Assumption, SecretKind};
 /// [`everlevel_scheme::noise::NoiseModel::overlap_slack`]).
 pub struct SecretKey {
     params: Params,
+    id: KeyId,
     main: MainSecret,
     /// The coefficients of s0.
     sparse: Option<Zeroizing<Vec<i64>>>,
@@ -162,6 +165,7 @@ impl SecretKey {
                 }
             },
         };
+        let id = key_id(params, &coefficients);
         let sparse = params.spec().bootstrap.as_ref().map(|b| match b.under_main_key {
             true => coefficients,
             false => loop {
@@ -173,7 +177,7 @@ impl SecretKey {
                 }
             },
         });
-        SecretKey { params: params.clone(), main, sparse }
+        SecretKey { params: params.clone(), id, main, sparse }
     }
 
     /// The coefficients that were drawn, in natural order: whoever has them has the key.
@@ -290,12 +294,19 @@ impl SecretKey {
                 return Err(bad("sparse secret", expected.into()));
             }
         }
-        Ok(SecretKey { params: params.clone(), main, sparse: exposed.sparse.clone() })
+        let id = key_id(params, &exposed.main);
+        Ok(SecretKey { params: params.clone(), id, main, sparse: exposed.sparse.clone() })
     }
 
     /// The parameter set.
     pub fn params(&self) -> &Params {
         &self.params
+    }
+
+    /// Its public name, which everything made with it carries: equal for equal coefficients, and
+    /// random as they are.
+    pub fn id(&self) -> KeyId {
+        self.id
     }
 
     /// The main secret.

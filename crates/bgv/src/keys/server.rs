@@ -10,6 +10,7 @@ use super::secret::{MainSecret, SecretKey, key_error};
 use super::switching::SwitchingKey;
 use crate::ciphertext::Ciphertext;
 use crate::message::noisy_message;
+use everlevel_scheme::KeyId;
 use everlevel_scheme::KeyPlan;
 use everlevel_scheme::Params;
 use everlevel_scheme::SchemeError;
@@ -86,6 +87,13 @@ pub trait EvalKeys: Send + Sync + 'static {
     /// The parameter set.
     fn params(&self) -> &Params;
 
+    /// The secret key that the results of key switches belong to, if that is known.
+    fn owner(&self) -> Option<KeyId>;
+
+    /// For keys of [`ServerKeys::key_change`]: the secret key that ciphertexts come from, if that is
+    /// known; none for all others.
+    fn change_from(&self) -> Option<KeyId>;
+
     /// The relinearization key for a gadget; none if the keys lack it.
     ///
     /// # Errors
@@ -130,6 +138,8 @@ pub struct ServerKeys {
     relin: BTreeMap<GadgetId, Arc<SwitchingKey>>,
     galois: BTreeMap<(GaloisElement, GadgetId), Arc<SwitchingKey>>,
     bootstrap: Option<Arc<BootstrapKey>>,
+    owner: Option<KeyId>,
+    change_from: Option<KeyId>,
 }
 
 impl ServerKeys {
@@ -140,7 +150,18 @@ impl ServerKeys {
             relin: BTreeMap::new(),
             galois: BTreeMap::new(),
             bootstrap: None,
+            owner: None,
+            change_from: None,
         }
+    }
+
+    /// The same keys as those of this secret key, or of one that is not known, as in
+    /// [`ServerKeys::empty`]. For keys that change ciphertexts from another key to it, `from` is
+    /// that other one.
+    #[must_use]
+    pub fn owned_by(mut self, owner: Option<KeyId>, from: Option<KeyId>) -> Self {
+        (self.owner, self.change_from) = (owner, from);
+        self
     }
 
     /// Adds a key, in place of one for the same purpose.
@@ -162,7 +183,7 @@ impl ServerKeys {
         rng: &mut impl CryptoRng,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<Self, SchemeError> {
-        let mut keys = Self::empty(secret.params());
+        let mut keys = Self::empty(secret.params()).owned_by(Some(secret.id()), None);
         let total = plan.len() + plan.bootstrap as usize;
         let mut done = 0;
         Self::generate_each(secret, plan, rng, |key| {
@@ -292,6 +313,14 @@ impl ServerKeys {
 impl EvalKeys for ServerKeys {
     fn params(&self) -> &Params {
         &self.params
+    }
+
+    fn owner(&self) -> Option<KeyId> {
+        self.owner
+    }
+
+    fn change_from(&self) -> Option<KeyId> {
+        self.change_from
     }
 
     fn relin(&self, gadget: GadgetId) -> Result<Option<Arc<SwitchingKey>>, SchemeError> {

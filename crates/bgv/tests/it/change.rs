@@ -32,7 +32,18 @@ fn messages_stay_and_keys_change() {
                 new.measure_noise(&moved).unwrap() <= moved.noise_bound_bits(),
                 "{name} at level {level}"
             );
-            assert_ne!(old.decrypt(&moved).unwrap(), plain, "{name}: the old key reads on");
+            let wrong = Err(SchemeError::WrongKey {
+                operation: "decryption",
+                left: new.id(),
+                right: old.id(),
+            });
+            assert_eq!(old.decrypt(&moved), wrong, "{name}: the old key reads on");
+            assert_eq!(
+                old.decrypt(&moved.clone().without_owner()),
+                Err(SchemeError::NotDecryptable)
+            );
+            // The same way once more, and of what belongs to neither key.
+            assert!(matches!(change.change_key(&moved), Err(SchemeError::WrongKey { .. })));
         }
         // Keys for lower levels only, and none.
         let low = Evaluator::new(ServerKeys::key_change(&old, &new, Level(0), &mut rng).unwrap());

@@ -65,8 +65,8 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
     }
 }
 
-/// Under a bound that states far too little, plain decryption shows the message and the flood does
-/// what it is for: what comes out wrong depends on chance.
+/// Under a bound that states far too little plain decryption refuses, under the largest one it shows
+/// the message, and the flood does what it is for: nothing right comes out.
 #[test]
 fn floods_hide_noise_beyond_its_bound() {
     for name in SETS {
@@ -101,7 +101,9 @@ fn floods_hide_noise_beyond_its_bound() {
             let product = scheme.mul_scalar(&stated(x, modulus_bits - 120.0), k).unwrap();
             let (x, value) =
                 (stated(&product, modulus_bits - 20.0), value.scaled(k, params).unwrap());
-            (secret.decrypt(&x).unwrap() == value).then_some((x, value))
+            // Under the bound that it states it is refused, long before it is wrong.
+            let found = secret.decrypt(&stated(&x, modulus_bits - 1.0 - 1e-5)).unwrap();
+            (found == value).then_some((x, value))
         };
         let (mut lying, mut expected) = (exhausted.clone(), value);
         while let Some(next) = times(&lying, &expected, 128) {
@@ -112,11 +114,19 @@ fn floods_hide_noise_beyond_its_bound() {
         let bounds = (0..200).map(|i| modulus_bits - 20.0 - f64::from(i) / 2.0);
         let lying = bounds
             .map(|noise| stated(&lying, noise))
-            .find(|x| secret.decrypt_for_sharing(x, &policy, &mut rng).is_ok())
+            .find(|x| {
+                let shared = secret.decrypt_for_sharing(x, &policy, &mut rng);
+                !matches!(shared, Err(SchemeError::NoiseOverflow { .. }))
+            })
             .expect("room for the flood");
-        let mut flooded = || secret.decrypt_for_sharing(&lying, &policy, &mut rng).unwrap();
-        let (one, two) = (flooded(), flooded());
-        assert!(one != expected && two != expected && one != two, "{name}: the flood is not there");
+        assert_eq!(secret.decrypt(&lying), Err(SchemeError::NotDecryptable), "{name}");
+        for _ in 0..2 {
+            let shared = secret.decrypt_for_sharing(&lying, &policy, &mut rng);
+            assert!(
+                shared == Err(SchemeError::NotDecryptable) || shared.is_ok_and(|x| x != expected),
+                "{name}: the flood is not there"
+            );
+        }
     }
 }
 

@@ -357,19 +357,23 @@ fn a_product_across_two_keys_decrypts_under_both() {
         let t = f.params.plaintext_ring().modulus(1);
         let (x, y) = (f.values(), g.values());
         let (a, b) = (f.encrypt(&x), g.encrypt(&y));
-        let product = f.scheme.mul_lazy(&a, &b).unwrap();
+        assert!(matches!(f.scheme.mul_lazy(&a, &b), Err(SchemeError::WrongKey { .. })), "{name}");
+        let product = f.scheme.mul_lazy(&a, &b.without_owner()).unwrap();
         let twice = f.scheme.add_products(&product, &product).unwrap();
         let expected: Vec<u64> = x.iter().zip(&y).map(|(&x, &y)| t.mul(x, y)).collect();
         let open = |one: &Fixture, other: &Fixture, product: &_| {
-            one.secret.decrypt_jointly(&other.secret, product).unwrap().decode(&f.params).ok()
+            let plain = one.secret.decrypt_jointly(&other.secret, product);
+            plain.map(|plain| plain.decode(&f.params).ok())
         };
-        assert_eq!(open(&f, &g, &product), Some(expected.clone()), "{name}");
+        assert_eq!(open(&f, &g, &product), Ok(Some(expected.clone())), "{name}");
         assert_eq!(
             open(&g, &f, &twice),
-            Some(expected.iter().map(|&v| t.add(v, v)).collect()),
+            Ok(Some(expected.iter().map(|&v| t.add(v, v)).collect())),
             "{name}"
         );
-        assert_ne!(open(&f, &f, &product), Some(expected), "{name}");
+        assert_eq!(open(&f, &f, &product), Err(SchemeError::NotDecryptable), "{name}");
+        let wrong = open(&g, &g, &product);
+        assert!(matches!(wrong, Err(SchemeError::WrongKey { .. })), "{name}");
     }
     let [ltv, yashe] = [SETS[0], SETS[2]].map(|name| Fixture::named(name, 1));
     let (mut f, other) = (ltv, yashe.secret);

@@ -45,7 +45,7 @@ pub fn from_bytes(
     options: &ReadOptions,
 ) -> Result<(Vec<LtvCiphertext>, Metadata), WireError> {
     let layout = layout(bytes, ObjectKind::LTV_CIPHERTEXTS, params, options)?;
-    let belief = options.belief(layout.entries.len(), || Ok(digest_of(bytes)))?;
+    let belief = options.belief(layout.entries.len(), None, || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;
         if encoding != FULL {

@@ -164,6 +164,32 @@ impl CenteredLift {
         weights
     }
 
+    /// A lower bound on the largest |v| / D of all coefficients, in units of 2^-64 and short of it
+    /// by less than 3 units for each prime: a product of words for each prime and coefficient, in
+    /// constant time.
+    pub(super) fn largest_fraction(&self, ring: &Ring) -> u64 {
+        // y / d = y ⌊2^(63+b) / d⌋ / 2^(63+b) for d of b bits, short by less than 2 units of 2^-64
+        // before the last rounding. Integers that sum up to v / D do not show in 64 bits.
+        let scales: Vec<(u64, u32)> = self
+            .basis
+            .iter()
+            .map(|i| {
+                let d = ring.modulus(i).value();
+                let bits = u64::BITS - d.leading_zeros();
+                // d is no power of two, so this is below 2^64.
+                (((1u128 << (63 + bits)) / u128::from(d)) as u64, bits - 1)
+            })
+            .collect();
+        let fraction = |k: usize| {
+            self.terms.iter().zip(&scales).fold(0u64, |sum, (term, &(scale, shift))| {
+                sum.wrapping_add(((u128::from(term[k]) * u128::from(scale)) >> shift) as u64)
+            })
+        };
+        let largest =
+            (0..ring.degree()).fold(0, |max, k| (fraction(k) as i64).unsigned_abs().max(max));
+        largest.saturating_sub(3 * scales.len() as u64)
+    }
+
     /// Writes `factor` * v modulo `t` (canonical residues), coefficient by coefficient. Moduli of
     /// up to 50 bits are several times faster.
     pub(super) fn reduce(&self, cpu: &Cpu, t: PrimePower, factor: u64, out: &mut [u64]) {

@@ -52,17 +52,21 @@ impl Cpu {
     /// modulo p^e, canonical, in natural order. Moduli of up to 50 bits are several times faster.
     /// What it computes with is wiped, if the polynomial is.
     pub fn reduce(&self, x: Poly<Coeff>, t: PrimePower, factor: u64) -> Vec<u64> {
+        self.reduce_measured(x, t, factor).0
+    }
+
+    /// [`Cpu::reduce`], and a lower bound on the largest absolute value of a centered coefficient,
+    /// in units of 2^-64 of the modulus and short of it by less than 3 units for each prime. In
+    /// constant time.
+    pub fn reduce_measured(&self, x: Poly<Coeff>, t: PrimePower, factor: u64) -> (Vec<u64>, u64) {
         let mut stored = vec![0u64; self.ring.degree()];
         let basis = x.basis();
-        CenteredLift::from_coeff(self, basis, into_limbs(x), |_| 1).reduce(
-            self,
-            t,
-            factor,
-            &mut stored,
-        );
+        let lift = CenteredLift::from_coeff(self, basis, into_limbs(x), |_| 1);
+        let largest = lift.largest_fraction(&self.ring);
+        lift.reduce(self, t, factor, &mut stored);
         let natural = self.ring.natural_order(&stored);
         stored.zeroize();
-        natural
+        (natural, largest)
     }
 
     /// 2^width c x / Q, rounded, modulo 2^width, in natural order; Q is the modulus, and the width

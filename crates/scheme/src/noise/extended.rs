@@ -35,6 +35,7 @@ impl ExtendedMeta {
         let top = pairs.clone().map(|(m, _)| m.meta.noise).fold(f64::NEG_INFINITY, f64::max);
         let first = pairs.clone().next()?.0.meta;
         let depth = pairs.clone().map(|(m, _)| m.meta.depth).max()?;
+        let owner = pairs.clone().find_map(|(m, _)| m.meta.owner);
         let len = pairs.clone().map(|(m, d)| m.profile.len().max(d.len())).max().unwrap_or(1);
         let mut profile = vec![0.0; len];
         for (m, diagonal) in pairs.clone() {
@@ -48,7 +49,7 @@ impl ExtendedMeta {
         let estimates =
             pairs.map(|(m, d)| m.meta.estimate + square(d).max(f64::MIN_POSITIVE).log2() / 2.0);
         let estimate = estimates.fold(f64::NEG_INFINITY, log_hypot);
-        Some(ExtendedMeta { meta: Meta { noise: top, estimate, depth, ..first }, profile })
+        Some(ExtendedMeta { meta: Meta { noise: top, estimate, depth, owner, ..first }, profile })
     }
 
     /// Σ g(part), each part with what its automorphism does to evaluations; None if there is none.
@@ -69,7 +70,8 @@ impl ExtendedMeta {
             .collect();
         let depth = self.meta.depth.max(other.meta.depth);
         let estimate = log_hypot(self.meta.estimate, other.meta.estimate);
-        ExtendedMeta { meta: Meta { noise: top, estimate, depth, ..self.meta }, profile }
+        let owner = self.meta.owner.or(other.meta.owner);
+        ExtendedMeta { meta: Meta { noise: top, estimate, depth, owner, ..self.meta }, profile }
     }
 
     /// After an automorphism that moves evaluations by `shift`.

@@ -1,5 +1,6 @@
 //! The public data of a ciphertext.
 
+use crate::key_id::KeyId;
 use crate::spec::{Form, Level};
 
 /// What is public about a ciphertext beside its polynomials.
@@ -24,6 +25,9 @@ pub struct Meta {
     /// nothing rests on it. The bound, where it is not known, as in files; of no account in
     /// comparisons.
     pub estimate: f64,
+    /// The secret key that it decrypts under; none without an owner or with an unknown one. Of no
+    /// account in comparisons, as the no-op scheme, which foretells the rest, has no keys.
+    pub owner: Option<KeyId>,
 }
 
 impl PartialEq for Meta {

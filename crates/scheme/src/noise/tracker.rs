@@ -66,7 +66,7 @@ impl NoiseTracker {
         m.form.divisor(self.t(m))
     }
 
-    /// A fresh encryption with this bound on its noise, in the form of the set.
+    /// A fresh encryption with this bound on its noise, in the form of the set, nobody's.
     pub fn fresh(&self, level: Level, exponent: u32, noise: f64) -> Meta {
         let form = self.spec.form;
         Meta {
@@ -77,6 +77,7 @@ impl NoiseTracker {
             depth: 0,
             noise,
             estimate: noise,
+            owner: None,
         }
     }
 
@@ -119,7 +120,8 @@ impl NoiseTracker {
     ) -> Meta {
         let (noise, estimate) =
             (merge(&self.bound, a.noise, b.noise), merge(&self.average, a.estimate, b.estimate));
-        Meta { noise, estimate, depth: a.depth.max(b.depth), ..*a }
+        let (depth, owner) = (a.depth.max(b.depth), a.owner.or(b.owner));
+        Meta { noise, estimate, depth, owner, ..*a }
     }
 
     /// log2 of the norm that is expected of a ciphertext like `m`: the largest of n/2 embeddings,

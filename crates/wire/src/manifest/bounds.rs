@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use everlevel_scheme::Params;
+use everlevel_scheme::{KeyId, Params, same_owner};
 
 use crate::error::WireError;
 use crate::id::ParamsId;
@@ -17,8 +17,17 @@ pub const MANIFEST_LIMIT: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     pub(super) id: ParamsId,
-    pub(super) objects: BTreeMap<[u8; BYTES], Vec<f64>>,
+    pub(super) objects: BTreeMap<[u8; BYTES], Listed>,
     bounds: usize,
+}
+
+/// What a manifest says of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Listed {
+    /// The secret key that it belongs to, if that is known.
+    pub(super) owner: Option<KeyId>,
+    /// A noise bound for each of its ciphertexts.
+    pub(super) bounds: Vec<f64>,
 }
 
 // Bounds are finite.
@@ -58,37 +67,43 @@ impl Manifest {
         if other.id != self.id {
             return Err(WireError::malformed("parameter set of the manifest", self.id, other.id));
         }
-        other.objects.iter().try_for_each(|(digest, bounds)| self.insert(*digest, bounds.clone()))
+        other.objects.iter().try_for_each(|(digest, listed)| self.insert(*digest, listed.clone()))
     }
 
     /// Lists an object by its digest; where it is listed already, the larger bounds are kept.
-    pub(super) fn insert(
-        &mut self,
-        digest: [u8; BYTES],
-        bounds: Vec<f64>,
-    ) -> Result<(), WireError> {
+    pub(super) fn insert(&mut self, digest: [u8; BYTES], listed: Listed) -> Result<(), WireError> {
+        let bounds = &listed.bounds;
         if let Some(bound) = bounds.iter().find(|bound| !bound.is_finite()) {
             return Err(WireError::malformed("noise bound", "a finite number", bound));
         }
         if let Some(known) = self.objects.get_mut(&digest) {
-            check_count(bounds.len(), known.len())?;
-            known.iter_mut().zip(bounds).for_each(|(known, bound)| *known = known.max(bound));
+            check_count(bounds.len(), known.bounds.len())?;
+            same_owner(known.owner, listed.owner, "listing an object twice")?;
+            let each = known.bounds.iter_mut().zip(bounds);
+            each.for_each(|(known, bound)| *known = known.max(*bound));
+            known.owner = known.owner.or(listed.owner);
             return Ok(());
         }
         check_limit("objects of a manifest", self.objects.len() + 1)?;
         check_limit("noise bounds of a manifest", self.bounds + bounds.len())?;
         self.bounds += bounds.len();
-        self.objects.insert(digest, bounds);
+        self.objects.insert(digest, listed);
         Ok(())
     }
 
-    /// The bounds of the object with this digest, which has so many ciphertexts.
-    pub(crate) fn listed(&self, digest: &[u8; BYTES], count: usize) -> Result<&[f64], WireError> {
-        let bounds = self
+    /// The bounds of the object with this digest, which has so many ciphertexts of this owner.
+    pub(crate) fn listed(
+        &self,
+        digest: &[u8; BYTES],
+        count: usize,
+        owner: Option<KeyId>,
+    ) -> Result<&[f64], WireError> {
+        let Listed { owner: listed, bounds } = self
             .objects
             .get(digest)
             .ok_or_else(|| WireError::NotInManifest { digest: hexadecimal(digest) })?;
         check_count(bounds.len(), count)?;
+        same_owner(*listed, owner, "reading with a manifest")?;
         Ok(bounds)
     }
 }

@@ -7,12 +7,15 @@ use std::path::Path;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::bounds::{Manifest, check_limit, digest_of, hexadecimal};
+use super::bounds::{Listed, Manifest, check_limit, digest_of, hexadecimal};
 use crate::ciphertexts::decode_meta;
 use crate::error::WireError;
 use crate::file::io_error;
 use crate::file_keys::open_layout;
-use crate::format::{Layout, Planned, encode, encode_head, preamble};
+use crate::format::{
+    Entry, FORMAT_VERSION, Layout, Planned, decode_owner, encode, encode_head_as, encode_owner,
+    preamble,
+};
 use crate::id::ParamsId;
 use crate::kind::ObjectKind;
 use crate::options::ReadOptions;
@@ -55,14 +58,14 @@ impl ManifestKey {
         &self.0
     }
 
-    /// The tag of the payload of a manifest for these parameters. Comparing hashes takes the same
+    /// The tag of the payload of a manifest in a version of the format, for these parameters. Comparing hashes takes the same
     /// time wherever they differ.
-    fn tag(&self, id: ParamsId, payload: &[u8]) -> blake3::Hash {
+    fn tag(&self, version: u16, id: ParamsId, payload: &[u8]) -> blake3::Hash {
         let mut derived = blake3::Hasher::new_derive_key(CONTEXT);
         derived.update(&*self.0);
         let mut key = derived.finalize();
         let mut hasher = blake3::Hasher::new_keyed(key.as_bytes());
-        hasher.update(&preamble(ObjectKind::MANIFEST, id)).update(payload);
+        hasher.update(&preamble(version, ObjectKind::MANIFEST, id)).update(payload);
         let tag = hasher.finalize();
         derived.zeroize();
         key.zeroize();
@@ -81,8 +84,8 @@ impl Manifest {
     pub fn add(&mut self, object: &[u8]) -> Result<(), WireError> {
         let options = ReadOptions::default().limited_to(u64::MAX);
         let layout = Layout::parse(object, &options)?;
-        let bounds = self.stated(&layout)?;
-        self.insert(digest_of(object), bounds)
+        let listed = self.stated(&layout)?;
+        self.insert(digest_of(object), listed)
     }
 
     /// [`Manifest::add`] of a file of any size, such as a
@@ -92,12 +95,12 @@ impl Manifest {
     /// As [`Manifest::add`], and what the system refuses.
     pub fn add_file(&mut self, path: &Path) -> Result<(), WireError> {
         let (mut file, layout) = open_layout(path)?;
-        let bounds = self.stated(&layout)?;
-        self.insert(digest_of_file(&mut file, path, &layout)?, bounds)
+        let listed = self.stated(&layout)?;
+        self.insert(digest_of_file(&mut file, path, &layout)?, listed)
     }
 
     /// What an object of ciphertexts of the parameter set states.
-    fn stated(&self, layout: &Layout) -> Result<Vec<f64>, WireError> {
+    fn stated(&self, layout: &Layout) -> Result<Listed, WireError> {
         if !layout.kind.has_bounds() {
             return Err(WireError::WrongKind {
                 expected: ObjectKind::CIPHERTEXTS,
@@ -111,11 +114,9 @@ impl Manifest {
                 layout.id,
             ));
         }
-        layout
-            .entries
-            .iter()
-            .map(|(entry, _)| Ok(decode_meta(&entry.descriptor)?.0.noise))
-            .collect()
+        let bound = |(entry, _): &(Entry, _)| Ok(decode_meta(&entry.descriptor)?.0.noise);
+        let bounds = layout.entries.iter().map(bound).collect::<Result<_, WireError>>()?;
+        Ok(Listed { owner: layout.owners.owner, bounds })
     }
 
     /// The manifest as bytes, with its tag.
@@ -126,12 +127,13 @@ impl Manifest {
         // Both numbers are below the limit.
         let number = |n: usize| (n as u32).to_le_bytes();
         let mut payload = number(self.objects.len()).to_vec();
-        for (digest, bounds) in &self.objects {
+        for (digest, Listed { owner, bounds }) in &self.objects {
             payload.extend(digest);
+            payload.extend(encode_owner(*owner));
             payload.extend(number(bounds.len()));
             bounds.iter().for_each(|bound| payload.extend(bound.to_bits().to_le_bytes()));
         }
-        let tag = key.tag(self.id, &payload).as_bytes().to_vec();
+        let tag = key.tag(FORMAT_VERSION, self.id, &payload).as_bytes().to_vec();
         let record = Planned { descriptor: tag, length: payload.len() };
         encode(ObjectKind::MANIFEST, self.id, &Metadata::new(), &[record], |_, out| {
             out.copy_from_slice(&payload)
@@ -164,14 +166,14 @@ impl Manifest {
         let tag = blake3::Hash::from_bytes(descriptor.array()?);
         descriptor.finish()?;
         let payload = layout.record(bytes, 0, options)?;
-        if key.tag(layout.id, payload) != tag {
+        if key.tag(layout.version, layout.id, payload) != tag {
             return Err(WireError::NotAuthentic);
         }
-        Self::parse(layout.id, payload)
+        Self::parse(layout.version, layout.id, payload)
     }
 
     /// What the tag covers.
-    fn parse(id: ParamsId, payload: &[u8]) -> Result<Self, WireError> {
+    fn parse(version: u16, id: ParamsId, payload: &[u8]) -> Result<Self, WireError> {
         let mut out = Self::of_id(id);
         let mut fields = Reader::new(payload);
         for _ in 0..fields.u32()? {
@@ -183,12 +185,12 @@ impl Manifest {
                     hexadecimal(&digest),
                 ));
             }
+            let owner = if version > 1 { decode_owner(&mut fields)? } else { None };
             let count = check_limit("noise bounds of a manifest", fields.u32()? as usize)?;
             let bounds = fields.take(count * 8)?.as_chunks::<8>().0;
-            out.insert(
-                digest,
-                bounds.iter().map(|bits| f64::from_bits(u64::from_le_bytes(*bits))).collect(),
-            )?;
+            let bounds =
+                bounds.iter().map(|bits| f64::from_bits(u64::from_le_bytes(*bits))).collect();
+            out.insert(digest, Listed { owner, bounds })?;
         }
         fields.finish()?;
         Ok(out)
@@ -204,7 +206,8 @@ pub(crate) fn digest_of_file(
     layout: &Layout,
 ) -> Result<[u8; BYTES], WireError> {
     let entries: Vec<_> = layout.entries.iter().map(|(entry, _)| entry.clone()).collect();
-    let head = encode_head(layout.kind, layout.id, &layout.metadata, &entries)?;
+    let (version, kind, id) = (layout.version, layout.kind, layout.id);
+    let head = encode_head_as(version, kind, id, &layout.owners, &layout.metadata, &entries)?;
     let failed = |e: std::io::Error| io_error(path, &e);
     file.seek(SeekFrom::Start(head.len() as u64)).map_err(failed)?;
     let mut hasher = blake3::Hasher::new();

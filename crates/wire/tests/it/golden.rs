@@ -1,5 +1,5 @@
-//! Format version 1 as it was first written: these files are read for ever. `cargo test -p
-//! everlevel-wire --test it golden -- --ignored` wrote them.
+//! Each version of the format as it was first written: these files are read for ever. `cargo test
+//! -p everlevel-wire --test it golden -- --ignored` wrote those of the version that is written.
 
 use std::fs;
 use std::path::PathBuf;
@@ -48,19 +48,20 @@ const KINDS: [(&str, ObjectKind); 7] = [
     ("results", ObjectKind::RESULTS),
 ];
 
-fn path(set: &str, kind: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "tests/golden/v1", &format!("{set}.{kind}")].iter().collect()
+fn path(version: u16, set: &str, kind: &str) -> PathBuf {
+    let directory = format!("tests/golden/v{version}");
+    [env!("CARGO_MANIFEST_DIR"), &directory, &format!("{set}.{kind}")].iter().collect()
 }
 
-fn stored(set: &str, kind: &str) -> Vec<u8> {
-    let path = path(set, kind);
+fn stored(version: u16, set: &str, kind: &str) -> Vec<u8> {
+    let path = path(version, set, kind);
     fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn metadata() -> Metadata {
+fn metadata(version: u16) -> Metadata {
     Metadata::from([
         ("layout".into(), "coefficients".into()),
-        ("written by".into(), "format 1".into()),
+        ("written by".into(), format!("format {version}")),
     ])
 }
 
@@ -94,26 +95,34 @@ fn write_golden_files() {
             .unwrap();
         let compact = fresh.compact_for_decryption(&party.params).unwrap();
         let write = |kind: &str, bytes: Vec<u8>| {
-            write_file(&path(set, kind), &bytes, Existing::Replace).unwrap()
+            write_file(&path(FORMAT_VERSION, set, kind), &bytes, Existing::Replace).unwrap()
         };
-        fs::create_dir_all(path(set, "params").parent().unwrap()).unwrap();
-        write("params", params::to_bytes(&party.params, &metadata()).unwrap());
+        fs::create_dir_all(path(FORMAT_VERSION, set, "params").parent().unwrap()).unwrap();
+        write("params", params::to_bytes(&party.params, &metadata(FORMAT_VERSION)).unwrap());
         write(
             "secret_key",
-            secret_key::expose_to_bytes(&party.secret, &metadata()).unwrap().to_vec(),
+            secret_key::expose_to_bytes(&party.secret, &metadata(FORMAT_VERSION)).unwrap().to_vec(),
         );
-        write("public_key", public_key::to_bytes(&public, &metadata()).unwrap());
-        write("server_keys", server_keys::to_bytes(&keys, &metadata()).unwrap());
+        write("public_key", public_key::to_bytes(&public, &metadata(FORMAT_VERSION)).unwrap());
+        write("server_keys", server_keys::to_bytes(&keys, &metadata(FORMAT_VERSION)).unwrap());
         write(
             "plaintexts",
-            plaintexts::to_bytes(&party.params, std::slice::from_ref(&message), &metadata())
-                .unwrap(),
+            plaintexts::to_bytes(
+                &party.params,
+                std::slice::from_ref(&message),
+                &metadata(FORMAT_VERSION),
+            )
+            .unwrap(),
         );
         write(
             "ciphertexts",
-            ciphertexts::to_bytes(&party.params, &[fresh, switched], &metadata()).unwrap(),
+            ciphertexts::to_bytes(&party.params, &[fresh, switched], &metadata(FORMAT_VERSION))
+                .unwrap(),
         );
-        write("results", results::to_bytes(&party.params, &[compact], &metadata()).unwrap());
+        write(
+            "results",
+            results::to_bytes(&party.params, &[compact], &metadata(FORMAT_VERSION)).unwrap(),
+        );
     }
 }
 
@@ -124,9 +133,9 @@ const LISTED: &str = "insecure_bgv-257-n8";
 #[ignore = "writes the stored manifest: run once for each version of the format"]
 fn write_golden_manifest() {
     let mut manifest = Manifest::new(&crate::common::named(LISTED));
-    manifest.add(&stored(LISTED, "ciphertexts")).unwrap();
+    manifest.add(&stored(FORMAT_VERSION, LISTED, "ciphertexts")).unwrap();
     write_file(
-        &path(LISTED, "manifest"),
+        &path(FORMAT_VERSION, LISTED, "manifest"),
         &manifest.to_bytes(&crate::common::manifest_key()).unwrap(),
         Existing::Replace,
     )
@@ -134,100 +143,142 @@ fn write_golden_manifest() {
 }
 
 #[test]
-fn version_1_of_manifests_is_read_and_written_again_byte_by_byte() {
-    let (set, bytes) = (crate::common::named(LISTED), stored(LISTED, "manifest"));
-    let key = crate::common::manifest_key();
-    let manifest = Manifest::from_bytes(&bytes, &key, &ReadOptions::default()).unwrap();
-    assert_eq!(manifest.to_bytes(&key).unwrap(), bytes);
-    let options = ReadOptions::with_bounds(BoundPolicy::Manifest(Arc::new(manifest)));
-    let (xs, _) = ciphertexts::from_bytes(&set, &stored(LISTED, "ciphertexts"), &options).unwrap();
-    assert_eq!(xs.iter().map(Ciphertext::level).collect::<Vec<_>>(), [Level(2), Level(1)]);
-    let summary = inspect(&bytes, &options).unwrap();
-    assert_eq!(
-        (summary.kind, summary.params, summary.records),
-        (ObjectKind::MANIFEST, ParamsId::of(&set), 1)
-    );
-    // The tag, computed by hand as docs/format.md has it.
-    let derived = blake3::derive_key(
-        "everlevel 2026-11-22 tag of manifests of noise bounds, format version 1",
-        key.expose_bytes(),
-    );
-    let covered = [&bytes[..32], &bytes[bytes.len() - (4 + 32 + 4 + 2 * 8)..]].concat();
-    let tag = *blake3::keyed_hash(&derived, &covered).as_bytes();
-    let at = everlevel_wire::HEADER_BYTES + 4 + 4 + 8 + 16 + 4;
-    assert_eq!(bytes[at..at + 32], tag);
+fn manifests_of_every_version_are_read() {
+    let (set, key) = (crate::common::named(LISTED), crate::common::manifest_key());
+    for version in 1..=FORMAT_VERSION {
+        let bytes = stored(version, LISTED, "manifest");
+        let manifest = Manifest::from_bytes(&bytes, &key, &ReadOptions::default()).unwrap();
+        if version == FORMAT_VERSION {
+            assert_eq!(manifest.to_bytes(&key).unwrap(), bytes);
+        }
+        let options = ReadOptions::with_bounds(BoundPolicy::Manifest(Arc::new(manifest)))
+            .allowing_unknown_owner(version == 1);
+        let listed = stored(version, LISTED, "ciphertexts");
+        let (xs, _) = ciphertexts::from_bytes(&set, &listed, &options).unwrap();
+        assert_eq!(xs.iter().map(Ciphertext::level).collect::<Vec<_>>(), [Level(2), Level(1)]);
+        let summary = inspect(&bytes, &options).unwrap();
+        assert_eq!(
+            (summary.kind, summary.params, summary.records, summary.version),
+            (ObjectKind::MANIFEST, ParamsId::of(&set), 1, version)
+        );
+        // The tag, computed by hand as docs/format.md has it.
+        let derived = blake3::derive_key(
+            "everlevel 2026-11-22 tag of manifests of noise bounds, format version 1",
+            key.expose_bytes(),
+        );
+        let owner = if version == 1 { 0 } else { 17 };
+        let record = 4 + 32 + owner + 4 + 2 * 8;
+        let covered = [&bytes[..32], &bytes[bytes.len() - record..]].concat();
+        let tag = *blake3::keyed_hash(&derived, &covered).as_bytes();
+        let at = everlevel_wire::HEADER_BYTES + 2 * owner + 4 + 4 + 8 + 16 + 4;
+        assert_eq!(bytes[at..at + 32], tag);
+    }
 }
 
+/// The versions differ in what is around the records, and in what descriptors say.
 #[test]
-fn version_1_is_read_and_written_again_byte_by_byte() {
-    for expected in sets() {
-        let name = expected.name();
-        let options = ReadOptions::with_bounds(BoundPolicy::Stated);
-        let bytes = stored(name, "params");
-        let (set, found) = params::from_bytes(&bytes, OptIn::InsecureResearch, &options).unwrap();
-        assert_eq!(found, metadata());
-        assert!(
-            set.same(&expected),
-            "{name}: the set is not what it was when version 1 was written"
-        );
-        assert!(params::to_bytes(&set, &found).unwrap() == bytes);
-
-        let bytes = stored(name, "secret_key");
-        let (secret, found) = secret_key::from_bytes(&set, &bytes, &options).unwrap();
-        assert!(*secret_key::expose_to_bytes(&secret, &found).unwrap() == bytes);
-
-        let bytes = stored(name, "plaintexts");
-        let (messages, found) = plaintexts::from_bytes(&set, &bytes, &options).unwrap();
-        assert!(plaintexts::to_bytes(&set, &messages, &found).unwrap() == bytes);
-        assert_eq!(messages[0].coefficients(), coefficients(&set));
-
-        let bytes = stored(name, "ciphertexts");
-        let (xs, found) = ciphertexts::from_bytes(&set, &bytes, &options).unwrap();
-        assert!(ciphertexts::to_bytes(&set, &xs, &found).unwrap() == bytes);
-        assert_eq!(xs.iter().map(Ciphertext::level).collect::<Vec<_>>(), [Level(2), Level(1)]);
-        // Pins the expansion of seeds, the order of evaluations and the primes of the set.
-        assert!(xs.iter().all(|x| secret.decrypt(x).unwrap() == messages[0]), "{name}");
-
-        let bytes = stored(name, "results");
-        let (compact, found) = results::from_bytes(&set, &bytes, &options).unwrap();
-        assert!(results::to_bytes(&set, &compact, &found).unwrap() == bytes);
-        assert!(secret.decrypt_compact(&compact[0]).unwrap() == messages[0]);
-
-        let bytes = stored(name, "public_key");
-        let (public, found) = public_key::from_bytes(&set, &bytes, &options).unwrap();
-        assert!(public_key::to_bytes(&public, &found).unwrap() == bytes);
-        let mut rng = ChaCha20Rng::seed_from_u64(1);
-        assert!(
-            secret.decrypt(&public.encrypt(&messages[0], &mut rng).unwrap()).unwrap()
-                == messages[0]
-        );
-
-        let bytes = stored(name, "server_keys");
-        let (keys, found) = server_keys::from_bytes(&set, &bytes, &options).unwrap();
-        assert!(server_keys::to_bytes(&keys, &found).unwrap() == bytes);
-        assert_eq!(keys.plan(), plan(&set));
-        if let Some(key) = keys.bootstrap().unwrap() {
-            let first = secret.decrypt(&key.sparse()[0]).unwrap();
-            let t = set.slot_shape().plain_modulus(first.exponent());
-            let nonzero = first.coefficients().iter().filter(|x| **x != 0);
-            assert!(nonzero.clone().all(|x| [1, t - 1].contains(x)));
-            assert_eq!(nonzero.count(), set.spec().bootstrap.as_ref().unwrap().sparse_weight);
-        }
-        let evaluator = Evaluator::new(keys);
-        let g = automorphism(&set);
-        let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
-        assert_eq!(
-            rotated.coefficients(),
-            set.plaintext_ring().galois(messages[0].coefficients(), g, 1)
-        );
-
-        for (kind, number) in KINDS {
-            let summary = inspect(&stored(name, kind), &options).unwrap();
-            assert_eq!(
-                (summary.kind, summary.params, &summary.metadata),
-                (number, ParamsId::of(&set), &metadata())
-            );
+fn records_are_the_same_in_every_version() {
+    let records = |version: u16, set: &Params, kind: &str| {
+        let bytes = stored(version, set.name(), kind);
+        let index = u64::from_le_bytes(bytes[32..40].try_into().unwrap()) as usize;
+        bytes[everlevel_wire::HEADER_BYTES + index..].to_vec()
+    };
+    for set in sets() {
+        for (kind, _) in KINDS {
+            assert!(records(1, &set, kind) == records(2, &set, kind), "{}: {kind}", set.name());
         }
     }
-    assert_eq!(FORMAT_VERSION, 1);
+}
+
+/// Version 1 names no owner: its keys and ciphertexts are read on request only, its secret keys
+/// have their id all the same.
+#[test]
+fn every_version_is_read_and_the_last_one_written_again_byte_by_byte() {
+    for version in 1..=FORMAT_VERSION {
+        sets().iter().for_each(|set| read_version(version, set));
+    }
+    assert_eq!(FORMAT_VERSION, 2);
+}
+
+fn read_version(version: u16, expected: &Params) {
+    let name = expected.name();
+    let asked = ReadOptions::with_bounds(BoundPolicy::Stated);
+    let options = asked.clone().allowing_unknown_owner(version == 1);
+    let stored = |kind: &str| stored(version, name, kind);
+    // Each reader's bytes as they are written again, which version 1 is not.
+    let same = |kind: &str, again: Vec<u8>| {
+        assert!(version < FORMAT_VERSION || again == stored(kind), "{name}: {kind}");
+    };
+    let refused = |kind: &str, code: Option<&'static str>| {
+        let expected = (version == 1).then_some("wire.unknown-owner");
+        assert_eq!(code, expected, "{name}: {kind} of version {version}");
+    };
+    let (set, found) =
+        params::from_bytes(&stored("params"), OptIn::InsecureResearch, &asked).unwrap();
+    assert_eq!(found, metadata(version));
+    assert!(set.same(expected), "{name}: the set is not what it was when it was written");
+    same("params", params::to_bytes(&set, &found).unwrap());
+
+    let (secret, found) = secret_key::from_bytes(&set, &stored("secret_key"), &asked).unwrap();
+    same("secret_key", secret_key::expose_to_bytes(&secret, &found).unwrap().to_vec());
+    let owner = (version > 1).then_some(secret.id());
+
+    let (messages, found) = plaintexts::from_bytes(&set, &stored("plaintexts"), &asked).unwrap();
+    same("plaintexts", plaintexts::to_bytes(&set, &messages, &found).unwrap());
+    assert_eq!(messages[0].coefficients(), coefficients(&set));
+
+    let bytes = stored("ciphertexts");
+    refused("ciphertexts", ciphertexts::from_bytes(&set, &bytes, &asked).err().map(|e| e.code()));
+    let (xs, found) = ciphertexts::from_bytes(&set, &bytes, &options).unwrap();
+    same("ciphertexts", ciphertexts::to_bytes(&set, &xs, &found).unwrap());
+    assert_eq!(xs.iter().map(Ciphertext::level).collect::<Vec<_>>(), [Level(2), Level(1)]);
+    assert!(xs.iter().all(|x| x.owner() == owner));
+    // Pins the expansion of seeds, the order of evaluations and the primes of the set.
+    assert!(xs.iter().all(|x| secret.decrypt(x).unwrap() == messages[0]), "{name}");
+
+    let bytes = stored("results");
+    refused("results", results::from_bytes(&set, &bytes, &asked).err().map(|e| e.code()));
+    let (compact, found) = results::from_bytes(&set, &bytes, &options).unwrap();
+    same("results", results::to_bytes(&set, &compact, &found).unwrap());
+    assert!(secret.decrypt_compact(&compact[0]).unwrap() == messages[0]);
+    assert_eq!(compact[0].owner(), owner);
+
+    let bytes = stored("public_key");
+    refused("public key", public_key::from_bytes(&set, &bytes, &asked).err().map(|e| e.code()));
+    let (public, found) = public_key::from_bytes(&set, &bytes, &options).unwrap();
+    same("public_key", public_key::to_bytes(&public, &found).unwrap());
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let fresh = public.encrypt(&messages[0], &mut rng).unwrap();
+    assert!(secret.decrypt(&fresh).unwrap() == messages[0]);
+    assert_eq!(fresh.owner(), owner);
+
+    let bytes = stored("server_keys");
+    refused("server keys", server_keys::from_bytes(&set, &bytes, &asked).err().map(|e| e.code()));
+    let (keys, found) = server_keys::from_bytes(&set, &bytes, &options).unwrap();
+    same("server_keys", server_keys::to_bytes(&keys, &found).unwrap());
+    assert_eq!((keys.plan(), keys.owner(), keys.change_from()), (plan(&set), owner, None));
+    if let Some(key) = keys.bootstrap().unwrap() {
+        let first = secret.decrypt(&key.sparse()[0]).unwrap();
+        let t = set.slot_shape().plain_modulus(first.exponent());
+        let nonzero = first.coefficients().iter().filter(|x| **x != 0);
+        assert!(nonzero.clone().all(|x| [1, t - 1].contains(x)));
+        assert_eq!(nonzero.count(), set.spec().bootstrap.as_ref().unwrap().sparse_weight);
+    }
+    let evaluator = Evaluator::new(keys);
+    let g = automorphism(&set);
+    let rotated = secret.decrypt(&evaluator.apply_galois(&xs[0], g).unwrap()).unwrap();
+    assert_eq!(
+        rotated.coefficients(),
+        set.plaintext_ring().galois(messages[0].coefficients(), g, 1)
+    );
+
+    for (kind, number) in KINDS {
+        let summary = inspect(&stored(kind), &asked).unwrap();
+        let owned = !["params", "plaintexts"].contains(&kind);
+        assert_eq!(
+            (summary.kind, summary.params, &summary.metadata, summary.version),
+            (number, ParamsId::of(&set), &metadata(version), version)
+        );
+        assert_eq!((summary.owner, summary.change_from), (owner.filter(|_| owned), None));
+    }
 }

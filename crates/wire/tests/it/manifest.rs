@@ -37,7 +37,7 @@ fn write(party: &Party, xs: &[Ciphertext]) -> Vec<u8> {
 }
 
 /// The place of the noise bound of ciphertext 0 in the object that `write` makes.
-const BOUND: usize = HEADER_BYTES + 4 + (4 + 4) + (4 + 1) + 4 + (8 + 16 + 4) + 24;
+const BOUND: usize = HEADER_BYTES + 2 * 17 + 4 + (4 + 4) + (4 + 1) + 4 + (8 + 16 + 4) + 24;
 
 #[test]
 fn listed_objects_have_the_bounds_of_the_manifest() {
@@ -155,8 +155,9 @@ fn every_changed_byte_and_every_other_key_is_refused() {
         }
         assert_eq!(read(&bytes[..at], &key(1)).unwrap_err().code(), "wire.truncated");
     }
-    // The tag, the id of the parameters, and all that is listed: three bounds and two digests.
-    assert_eq!(forged, 3 * (32 + 16 + 4 + 2 * (32 + 4) + 3 * 8));
+    // The tag, the id of the parameters, and all that is listed: three bounds, two digests, two
+    // owners.
+    assert_eq!(forged, 3 * (32 + 16 + 4 + 2 * (32 + 17 + 4) + 3 * 8));
     assert_eq!(read(&[&bytes[..], &[0]].concat(), &key(1)).unwrap_err().code(), "wire.trailing");
     let small = ReadOptions::default().limited_to(10);
     assert_eq!(Manifest::from_bytes(&bytes, &key(1), &small).unwrap_err().code(), "wire.limit");
