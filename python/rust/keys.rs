@@ -80,6 +80,11 @@ impl SecretKey {
         Params(self.0.params().clone())
     }
 
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(Some(self.0.id()))
+    }
+
     fn public_key(&self, py: Python<'_>) -> Result<PublicKey> {
         detached(py, || Ok(PublicKey(everlevel::PublicKey::generate(&self.0, &mut rng()?))))
     }
@@ -137,11 +142,12 @@ impl SecretKey {
         &self,
         py: Python<'py>,
         data: PyReadonlyArray1<'_, u8>,
+        allow_unknown_owner: bool,
     ) -> Result<(Bound<'py, PyArray1<u64>>, usize, u32, Metadata)> {
         let (params, data) = (self.0.params(), octets(&data)?);
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
         let (values, count, exponent, metadata) = detached(py, || {
-            let (found, metadata) =
-                wire::results::from_bytes(params, data, &ReadOptions::default())?;
+            let (found, metadata) = wire::results::from_bytes(params, data, &options)?;
             let exponent = found.first().map_or(0, |x| x.exponent());
             if exponent == 0 || found.iter().any(|x| x.exponent() != exponent) {
                 let problem =
@@ -231,6 +237,11 @@ impl SecretKey {
     }
 }
 
+/// An id in full.
+pub fn shown(id: Option<KeyId>) -> Option<String> {
+    id.map(|id| format!("{id:#}"))
+}
+
 /// Refuses what belongs to another set: decryption would give anything.
 pub fn same(key: &everlevel::Params, ciphertext: &everlevel::Params) -> Result<()> {
     if key.same(ciphertext) {
@@ -268,19 +279,27 @@ pub struct PublicKey(pub everlevel::PublicKey);
 #[pymethods]
 impl PublicKey {
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> Result<Self> {
-        detached(py, || {
-            Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &ReadOptions::default())?.0))
-        })
+    fn from_bytes(
+        py: Python<'_>,
+        params: &Params,
+        data: &[u8],
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
+        detached(py, || Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &options)?.0)))
     }
 
     #[staticmethod]
-    fn open(py: Python<'_>, params: &Params, path: PathBuf) -> Result<Self> {
+    fn open(
+        py: Python<'_>,
+        params: &Params,
+        path: PathBuf,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
         detached(py, || {
             let data = read_file(&path, MAX_KEY_BYTES)?;
-            Ok(PublicKey(
-                wire::public_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0,
-            ))
+            Ok(PublicKey(wire::public_key::from_bytes(&params.0, &data, &options)?.0))
         })
     }
 
@@ -296,6 +315,11 @@ impl PublicKey {
     #[getter]
     fn params(&self) -> Params {
         Params(self.0.params().clone())
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.0.owner())
     }
 
     fn encrypt(
@@ -381,16 +405,31 @@ pub enum Stored {
 #[pymethods]
 impl Keys {
     #[staticmethod]
-    fn open(py: Python<'_>, params: &Params, path: PathBuf, cache_bytes: u64) -> Result<Self> {
+    fn open(
+        py: Python<'_>,
+        params: &Params,
+        path: PathBuf,
+        cache_bytes: u64,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
         detached(py, || {
-            Ok(Keys(Arc::new(Stored::File(FileKeys::open(&params.0, &path, cache_bytes)?))))
+            let keys = FileKeys::open_with(&params.0, &path, cache_bytes, &options)?;
+            Ok(Keys(Arc::new(Stored::File(keys))))
         })
     }
 
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: PyReadonlyArray1<'_, u8>) -> Result<Self> {
+    fn from_bytes(
+        py: Python<'_>,
+        params: &Params,
+        data: PyReadonlyArray1<'_, u8>,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
         let data = octets(&data)?;
-        let options = ReadOptions::default().limited_to(data.len() as u64);
+        let options = ReadOptions::default()
+            .limited_to(data.len() as u64)
+            .allowing_unknown_owner(allow_unknown_owner);
         detached(py, || {
             Ok(Keys(Arc::new(Stored::Memory(
                 wire::server_keys::from_bytes(&params.0, data, &options)?.0,
@@ -416,6 +455,17 @@ impl Keys {
     #[getter]
     fn params(&self) -> Params {
         Params(EvalKeys::params(self).clone())
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.owner())
+    }
+
+    /// Of keys for a change: the key that ciphertexts come from.
+    #[getter]
+    fn from_key_id(&self) -> Option<String> {
+        shown(self.change_from())
     }
 
     #[getter]

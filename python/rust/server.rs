@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use everlevel::circuit::expression::Program;
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, CircuitError, ClearLowestDigit, Comparison,
-    DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, SlotCopy,
+    DigitKind, DigitMethod, Evaluator, KeyPlanner, NextUse, Params, Plaintext, Scheme, SlotCopy,
     StageObserver, StageReport, Truncation, Value,
 };
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -104,6 +104,11 @@ impl Server {
     #[getter]
     fn elements(&self) -> bool {
         self.plan.as_ref().is_none_or(|plan| plan.mode == BootstrapMode::Full)
+    }
+
+    /// Refuses a ciphertext of another owner, or of other parameters.
+    fn check(&self, a: &Ciphertext) -> Result<()> {
+        Ok(self.inner.evaluator().check_params(&a.value.get())?)
     }
 
     #[getter]
