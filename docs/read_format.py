@@ -10,7 +10,7 @@ holds as CSV:
 It covers ring-LWE over rings of power-of-two index, in BGV and in BFV form, with slots that hold
 integers.
 It needs NumPy, and the package `blake3` to verify checksums and ids.
-Of files of version 1, which do not say which secret key they belong to, it refuses nothing.
+Files of version 1 do not say which secret key they belong to; a phase above its bound is refused all the same.
 It is not constant-time and does not wipe its memory: use it to learn and to check.
 """
 
