@@ -10,6 +10,7 @@ holds as CSV:
 It covers ring-LWE over rings of power-of-two index, in BGV and in BFV form, with slots that hold
 integers.
 It needs NumPy, and the package `blake3` to verify checksums and ids.
+Files of version 1 do not say which secret key they belong to; a phase above its bound is refused all the same.
 It is not constant-time and does not wipe its memory: use it to learn and to check.
 """
 
@@ -39,7 +40,9 @@ Words = npt.NDArray[np.uint64]
 Signed = npt.NDArray[np.int64]
 
 MAGIC = b"\x89EVL\r\n\x1a\n"
-VERSION = 1
+VERSIONS = (1, 2)
+#: What the id of a secret key is derived with.
+ID_CONTEXT = "everlevel 2026-11-22 id of a secret key"
 PARAMETERS, SECRET_KEY, PLAINTEXTS, CIPHERTEXTS, RESULTS = 1, 2, 5, 6, 7
 KINDS = {
     PARAMETERS: "parameters",
@@ -84,7 +87,10 @@ class Container:
     """An object whose records are not interpreted yet."""
 
     kind: int
+    version: int
     params_id: bytes
+    #: The id of the secret key that it belongs to.
+    owner: bytes | None
     metadata: dict[str, str]
     records: list[Record]
 
@@ -132,7 +138,7 @@ def parse(data: bytes, kinds: tuple[int, ...]) -> Container:
     require(data[:8] == MAGIC[: len(data)], "not an everlevel file: the magic bytes are missing")
     file.take(8)
     version, kind, reserved = file.integer(2), file.integer(2), file.integer(4)
-    require(version == VERSION, f"format version {version}, expected {VERSION}")
+    require(version in VERSIONS, f"format version {version}, expected one of {VERSIONS}")
     params_id, index_length, records_length = file.take(16), file.integer(8), file.integer(8)
     checksum = file.take(16)
     found, stated = len(data) - 64, index_length + records_length
@@ -147,6 +153,9 @@ def parse(data: bytes, kinds: tuple[int, ...]) -> Container:
     require(kind in kinds, f"{expected} expected, found {KINDS.get(kind, f'kind {kind}')}")
 
     index = Reader(index_bytes, "index")
+    owner, former = (read_owner(index), read_owner(index)) if version > 1 else (None, None)
+    owned = kind in (SECRET_KEY, CIPHERTEXTS, RESULTS)
+    require((owner is None or owned) and former is None, "an owner that the kind does not have")
     metadata: dict[str, str] = {}
     last = b""
     for number in range(index.integer(4)):
@@ -161,7 +170,14 @@ def parse(data: bytes, kinds: tuple[int, ...]) -> Container:
         records.append(Record(descriptor, record))
     index.finish()
     file.finish()
-    return Container(kind, params_id, metadata, records)
+    return Container(kind, version, params_id, owner, metadata, records)
+
+
+def read_owner(index: Reader) -> bytes | None:
+    """The id of a secret key, if there is one."""
+    what, bits = index.integer(1), index.take(16)
+    require(what <= 1 and (what == 1 or not any(bits)), "an owner of an unknown kind")
+    return bits if what == 1 else None
 
 
 def width_below(bound: int) -> int:
@@ -495,8 +511,8 @@ def find_levels(
 # Keys
 
 
-def read_secret(data: bytes, params: Params) -> Signed:
-    """The coefficients of the main secret s."""
+def read_secret(data: bytes, params: Params) -> tuple[Signed, bytes | None]:
+    """The coefficients of the main secret s, and its id (None without the package `blake3`)."""
     container = parse(data, (SECRET_KEY,))
     check_id(container, params)
     parts = [record.descriptor for record in container.records]
@@ -513,7 +529,20 @@ def read_secret(data: bytes, params: Params) -> Signed:
         check_small(secrets[0], 1, kind["sparse"])
     for sparse in secrets[1:]:
         check_small(sparse, 1, params.spec["bootstrap"]["sparse_weight"])
-    return secrets[0]
+    name = params.spec["name"].encode()
+    hashed = bytes([len(name)]) + name + secrets[0].astype(np.int8).tobytes()
+    owner = None
+    if blake3 is not None:
+        owner = blake3(hashed, derive_key_context=ID_CONTEXT).digest(length=16)
+    require(owner in (None, container.owner) or container.version == 1, "the id is not the key's")
+    return secrets[0], owner
+
+
+def check_owner(container: Container, owner: bytes | None) -> None:
+    """Refuses objects of another secret key."""
+    if owner is not None and container.owner is not None:
+        message = f"the file belongs to the secret key {container.owner.hex()}, not to {owner.hex()}"
+        require(owner == container.owner, message)
 
 
 def check_small(secret: Signed, bound: int, weight: int | None = None) -> None:
@@ -620,13 +649,19 @@ def read_ciphertext(record: Record, secret: Signed, params: Params) -> tuple[Wor
     data.finish()
     primes = [params.primes[i] for i in positions]
     w = phase(c0, c1, t if form == 1 else 1, secret, primes)
+    good = noise > 1000 or int(abs(w).max()) <= 2.0 ** (noise + 1e-6)
+    require(good, "the ciphertext is not of this key: its phase is above its noise bound")
     return (w * pow(factor, -1, t) % t).astype(np.uint64), t
 
 
 def read_result(record: Record, secret: Signed, params: Params) -> tuple[Words, int]:
     """The plaintext polynomial of a result, and its modulus."""
-    require(len(record.descriptor) == 16, "the descriptor of a result does not have 16 bytes")
-    e, w0, w1, reserved, unit = struct.unpack("<IBBHQ", record.descriptor)
+    size = len(record.descriptor)
+    require(size in (16, 20), f"the descriptor of a result has {size} bytes")
+    e, w0, w1, reserved, unit = struct.unpack_from("<IBBHQ", record.descriptor)
+    # Version 1 does not state how far from integers the phase may lie.
+    distance = struct.unpack_from("<I", record.descriptor, 16)[0] if size == 20 else 2**31
+    require(0 < distance <= 2**31, "the bound of a result is out of range")
     t = params.plain_modulus(e)
     require(1 <= w0 <= w1 <= 56 and reserved == 0, "widths of a result are out of range")
     require(unit < t and unit % params.p != 0, "the factor of a result is not a unit")
@@ -641,6 +676,8 @@ def read_result(record: Record, secret: Signed, params: Params) -> tuple[Words, 
         primes.append(params.primes[len(primes)])
     c0, c1 = ([transform(params.n, q, q).evaluate(c % q) for q in primes] for c in (high, low))
     v = phase(c0, c1, 1, secret, primes) % 2**w1
+    far = abs((t * v + 2 ** (w1 - 1)) % 2**w1 - 2 ** (w1 - 1))
+    require(int(far.max()) <= distance * 2**w1 >> 32, "the result is not of this key")
     return ((2 * t * v + 2**w1) // 2 ** (w1 + 1) * unit % t).astype(np.uint64), t
 
 
@@ -716,10 +753,11 @@ def run(arguments: argparse.Namespace) -> list[str]:
     try:
         params = read_params(path.read_bytes())
         path = arguments.secret_key
-        secret = read_secret(path.read_bytes(), params)
+        secret, owner = read_secret(path.read_bytes(), params)
         path = arguments.ciphertexts
         container = parse(path.read_bytes(), (CIPHERTEXTS, RESULTS, PLAINTEXTS))
         check_id(container, params)
+        check_owner(container, owner)
         readers = {CIPHERTEXTS: read_ciphertext, RESULTS: read_result, PLAINTEXTS: read_plaintext}
         lines = []
         for number, record in enumerate(container.records):

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
-use crate::keys::existing;
+use crate::keys::{existing, shown};
 use crate::manifest::Manifest;
 use crate::params::Params;
 use crate::runtime::detached;
@@ -89,6 +89,11 @@ impl Ciphertext {
     }
 
     #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.value.get().owner())
+    }
+
+    #[getter]
     fn fingerprint(&self) -> u64 {
         self.value.get().fingerprint()
     }
@@ -144,13 +149,14 @@ fn current(ciphertexts: &[Bound<'_, Ciphertext>]) -> Result<(everlevel::Params, 
 /// Ciphertexts and their metadata from bytes in any buffer, without a copy of it. A manifest takes
 /// the place of `bounds`.
 #[pyfunction]
-#[pyo3(signature = (params, data, bounds, manifest = None))]
+#[pyo3(signature = (params, data, bounds, manifest = None, allow_unknown_owner = false))]
 pub fn ciphertexts_from_bytes(
     py: Python<'_>,
     params: &Params,
     data: PyReadonlyArray1<'_, u8>,
     bounds: &str,
     manifest: Option<&Manifest>,
+    allow_unknown_owner: bool,
 ) -> Result<(Vec<Ciphertext>, BTreeMap<String, String>)> {
     let data = octets(&data)?;
     let bounds = manifest.map_or_else(
@@ -158,7 +164,7 @@ pub fn ciphertexts_from_bytes(
         |manifest| Ok(Bounds::Manifest(manifest.current())),
     )?;
     let params = &params.0;
-    let (found, metadata) = detached(py, || Ok(read(params, data, bounds)?))?;
+    let (found, metadata) = detached(py, || Ok(read(params, data, bounds, allow_unknown_owner)?))?;
     Ok((found.into_iter().map(|x| Ciphertext::new(params, x)).collect(), metadata))
 }
 
@@ -166,14 +172,12 @@ fn read(
     params: &everlevel::Params,
     data: &[u8],
     bounds: Bounds,
+    allow_unknown_owner: bool,
 ) -> std::result::Result<(Vec<Inner>, Metadata), WireError> {
-    let limit = ReadOptions::default().limited_to(MAX_BYTES);
+    let limit =
+        ReadOptions::default().limited_to(MAX_BYTES).allowing_unknown_owner(allow_unknown_owner);
     let policy = bounds.policy(&wire::inspect(data, &limit)?.metadata);
-    wire::ciphertexts::from_bytes(
-        params,
-        data,
-        &ReadOptions::with_bounds(policy).limited_to(MAX_BYTES),
-    )
+    wire::ciphertexts::from_bytes(params, data, &limit.believing(policy))
 }
 
 fn bounds_named(name: &str) -> Result<Bounds> {

@@ -78,6 +78,11 @@ impl SecretKey {
         Params(self.0.params().clone())
     }
 
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(Some(self.0.id()))
+    }
+
     fn public_key(&self, py: Python<'_>) -> Result<PublicKey> {
         detached(py, || Ok(PublicKey(everlevel::PublicKey::generate(&self.0, &mut rng()?))))
     }
@@ -135,11 +140,12 @@ impl SecretKey {
         &self,
         py: Python<'py>,
         data: PyReadonlyArray1<'_, u8>,
+        allow_unknown_owner: bool,
     ) -> Result<(Bound<'py, PyArray1<u64>>, usize, u32, Metadata)> {
         let (params, data) = (self.0.params(), octets(&data)?);
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
         let (values, count, exponent, metadata) = detached(py, || {
-            let (found, metadata) =
-                wire::results::from_bytes(params, data, &ReadOptions::default())?;
+            let (found, metadata) = wire::results::from_bytes(params, data, &options)?;
             let exponent = found.first().map_or(0, |x| x.exponent());
             if exponent == 0 || found.iter().any(|x| x.exponent() != exponent) {
                 let problem =
@@ -266,19 +272,27 @@ pub struct PublicKey(pub everlevel::PublicKey);
 #[pymethods]
 impl PublicKey {
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> Result<Self> {
-        detached(py, || {
-            Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &ReadOptions::default())?.0))
-        })
+    fn from_bytes(
+        py: Python<'_>,
+        params: &Params,
+        data: &[u8],
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
+        detached(py, || Ok(PublicKey(wire::public_key::from_bytes(&params.0, data, &options)?.0)))
     }
 
     #[staticmethod]
-    fn open(py: Python<'_>, params: &Params, path: PathBuf) -> Result<Self> {
+    fn open(
+        py: Python<'_>,
+        params: &Params,
+        path: PathBuf,
+        allow_unknown_owner: bool,
+    ) -> Result<Self> {
+        let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
         detached(py, || {
             let data = read_file(&path, MAX_KEY_BYTES)?;
-            Ok(PublicKey(
-                wire::public_key::from_bytes(&params.0, &data, &ReadOptions::default())?.0,
-            ))
+            Ok(PublicKey(wire::public_key::from_bytes(&params.0, &data, &options)?.0))
         })
     }
 
@@ -294,6 +308,11 @@ impl PublicKey {
     #[getter]
     fn params(&self) -> Params {
         Params(self.0.params().clone())
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.0.owner())
     }
 
     fn encrypt(

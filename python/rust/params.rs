@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{Result, refusal};
+use crate::keys::shown;
 use crate::runtime::detached;
 use crate::values::octets;
 
@@ -169,8 +170,19 @@ pub fn inspect_file(path: std::path::PathBuf) -> Result<Summary> {
     Ok(summary(wire::inspect_file(&path)?))
 }
 
-type Summary = (String, String, std::collections::BTreeMap<String, String>, usize, u64);
+/// Kind, parameter set, metadata, records, bytes; version, owner, and of keys for a change the former
+/// owner.
+type Summary = (
+    String,
+    String,
+    std::collections::BTreeMap<String, String>,
+    usize,
+    u64,
+    (u16, Option<String>, Option<String>),
+);
 
 fn summary(found: wire::Summary) -> Summary {
-    (found.kind.to_string(), found.params.to_string(), found.metadata, found.records, found.bytes)
+    let whose = (found.version, shown(found.owner), shown(found.change_from));
+    let (kind, params) = (found.kind.to_string(), found.params.to_string());
+    (kind, params, found.metadata, found.records, found.bytes, whose)
 }

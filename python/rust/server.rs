@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
 use everlevel::lab::{
-    CircuitError, DigitKind, DigitMethod, ServerEvaluator, StageObserver, StageReport,
+    CircuitError, DigitKind, DigitMethod, Scheme, ServerEvaluator, StageObserver, StageReport,
 };
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, ClearLowestDigit, Comparison, KeyPlanner,
@@ -104,6 +104,11 @@ impl Server {
     #[getter]
     fn elements(&self) -> bool {
         self.plan.as_ref().is_none_or(|plan| plan.mode == BootstrapMode::Full)
+    }
+
+    /// Refuses a ciphertext of another owner, or of other parameters.
+    fn check(&self, a: &Ciphertext) -> Result<()> {
+        Ok(self.inner.evaluator().check_params(&a.value.get())?)
     }
 
     #[getter]

@@ -17,7 +17,7 @@ import everlevel
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 SCRIPT = ROOT / "docs" / "read_format.py"
-GOLDEN = ROOT / "crates" / "wire" / "tests" / "golden" / "v1"
+GOLDEN = ROOT / "crates" / "wire" / "tests" / "golden"
 
 pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the book is not here")
 
@@ -117,10 +117,11 @@ def test_many_ciphertexts_and_the_json_of_parameters(tmp_path):
 
 
 @pytest.mark.skipif(not GOLDEN.is_dir(), reason="the stored objects are not here")
+@pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("name", ["insecure_bgv-257-n8", "insecure_bfv-257-n8"])
-def test_the_stored_objects_of_version_1(name):
+def test_the_stored_objects_of_every_version(name, version):
     params, key, *others = (
-        GOLDEN / f"{name}.{kind}"
+        GOLDEN / version / f"{name}.{kind}"
         for kind in ("params", "secret_key", "plaintexts", "ciphertexts", "results")
     )
     message, ciphertexts, results = (
@@ -135,11 +136,11 @@ def test_the_stored_objects_of_version_1(name):
 def test_the_bytes_on_the_page_are_those_of_the_file():
     page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
     lines = re.findall(r"^([0-9a-f]{3})  ((?:[0-9a-f]{2} ?){16})$", page, re.M)
-    data = (GOLDEN / "insecure_bgv-257-n8.ciphertexts").read_bytes()
-    assert [int(offset, 16) for offset, _ in lines] == list(range(0, 224, 16))
-    assert bytes.fromhex(" ".join(line for _, line in lines)) == data[:224]
-    assert (len(data), data[0x20]) == (7380, 180)
-    assert struct.unpack_from("<d", data, 0xB0)[0] == pytest.approx(17.47, abs=0.01)
+    data = (GOLDEN / "v2" / "insecure_bgv-257-n8.ciphertexts").read_bytes()
+    assert [int(offset, 16) for offset, _ in lines] == list(range(0, 256, 16))
+    assert bytes.fromhex(" ".join(line for _, line in lines)) == data[:256]
+    assert (len(data), data[0x20]) == (7414, 214)
+    assert struct.unpack_from("<d", data, 0xD2)[0] == pytest.approx(17.47, abs=0.01)
 
 
 # Malformed files
@@ -173,12 +174,26 @@ def test_what_is_refused_in_one_line(toy):
     ciphertext(toy.data[:-1], "after the header")
     ciphertext(toy.data + b"\0", "after the header")
     ciphertext(patched(toy.data, 1, b"e"), "magic")
-    ciphertext(patched(toy.data, 8, b"\2"), "format version 2")
+    ciphertext(patched(toy.data, 8, b"\3"), "format version 3")
     refused(read(toy.object, toy.key, toy.key), "a secret key", "ciphertexts")
     refused(read(toy.object, toy.path, toy.path), "a secret key expected, found ciphertexts")
     refused(read(toy.key, toy.key, toy.path), "parameters expected")
     refused(read(toy.write("no.json", b'{"name":'), toy.key, toy.path), "not JSON")
     refused(read(toy.object, toy.key, toy.directory / "absent"), "No such file")
+
+
+def test_another_key_is_refused(toy):
+    other = everlevel.Client(toy.params)
+    key = toy.write("another.key", other.expose_secret_bytes())
+    pytest.importorskip("blake3")
+    refused(read(toy.object, key, toy.path), toy.client.key_id, other.key_id)
+    result = toy.write("x.small", toy.client.encrypt(np.arange(128)).compact())
+    refused(read(toy.object, key, result), toy.client.key_id, other.key_id)
+    # A file of version 1 does not say whose it is, but its phase does.
+    version_1 = GOLDEN / "v1"
+    if version_1.is_dir():
+        older = version_1 / "insecure_bgv-257-n8.ciphertexts"
+        refused(read("--coefficients", toy.object, key, older), "not of this key")
 
 
 def test_a_flipped_bit_is_refused(toy):
@@ -216,7 +231,7 @@ def test_malformed_files_never_end_in_another_error(toy, script, monkeypatch):
     """Without checksums, so that what they cover is parsed."""
     monkeypatch.setattr(script, "blake3", None)
     params = script.read_params(toy.object.read_bytes())
-    secret = script.read_secret(toy.key.read_bytes(), params)
+    secret, _ = script.read_secret(toy.key.read_bytes(), params)
 
     def attempt(read_one, data):
         try:
@@ -232,8 +247,8 @@ def test_malformed_files_never_end_in_another_error(toy, script, monkeypatch):
 
     key = toy.key.read_bytes()
     whole = (
-        (ciphertext, toy.data, 0xA0),
-        (lambda data: script.read_secret(data, params), key, 0x80),
+        (ciphertext, toy.data, 0xA0 + 34),
+        (lambda data: script.read_secret(data, params), key, 0x80 + 34),
     )
     for read_one, data, head in whole:
         assert not attempt(read_one, data)

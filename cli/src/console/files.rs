@@ -42,7 +42,7 @@ pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
             WireError::Exists { .. } => format!("{e} (--force replaces it)"),
             WireError::Io { .. } => e.to_string(),
             WireError::UnknownOwner { .. } => {
-                format!("{}: {e}: --allow-unknown-owner", path.display())
+                format!("{}: {e}, here --allow-unknown-owner", path.display())
             }
             e => format!("{}: {e}", path.display()),
         };

@@ -4,5 +4,6 @@
 mod bad_input;
 mod common;
 mod output;
+mod owners;
 mod roles;
 mod security;

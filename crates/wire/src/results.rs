@@ -12,6 +12,10 @@ use crate::pack::{pack, packed_len, unpack};
 use crate::reader::Reader;
 use crate::summary::Metadata;
 
+/// The bound of results in version 1, which do not state one, in units of 2^-32: the widths were
+/// chosen to stay below 0.499.
+const VERSION_1_DISTANCE: u32 = (0.499 * (1u64 << 32) as f64) as u32 + 1;
+
 /// Compact ciphertexts as bytes.
 ///
 /// # Errors
@@ -70,8 +74,7 @@ pub fn from_bytes(
         let widths = [u32::from(fields.u8()?), u32::from(fields.u8()?)];
         fields.zeros(2)?;
         let unit = fields.u64()?;
-        // Version 1 states no bound.
-        let distance = if layout.version > 1 { Some(fields.u32()?) } else { None };
+        let distance = if layout.version > 1 { fields.u32()? } else { VERSION_1_DISTANCE };
         fields.finish()?;
         let (used, unused) = widths.split_at(params.components());
         if used.iter().any(|w| !(1..=62).contains(w)) || unused.iter().any(|w| *w != 0) {
@@ -100,9 +103,8 @@ pub fn from_bytes(
             Ok::<_, WireError>(out)
         };
         let components = used.iter().map(|&width| component(width)).collect::<Result<_, _>>()?;
-        let x = CompactCiphertext::from_parts(params, exponent, unit, used.to_vec(), components)?
-            .owned_by(layout.owners.owner);
-        Ok(distance.map_or(Ok(x.clone()), |distance| x.within(distance))?)
+        let x = CompactCiphertext::from_parts(params, exponent, unit, used.to_vec(), components)?;
+        Ok(x.owned_by(layout.owners.owner).within(distance)?)
     };
     let results = (0..layout.entries.len()).map(read).collect::<Result<_, WireError>>()?;
     Ok((results, layout.metadata))

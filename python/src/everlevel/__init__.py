@@ -28,6 +28,7 @@ from ._server import Explanation, Server, plan_bytes
 from .errors import (
     AesError,
     ClusterError,
+    DecryptionError,
     DtypeError,
     Error,
     FileError,
@@ -42,6 +43,7 @@ from .errors import (
     RangeError,
     SecretKeyError,
     ShapeError,
+    WrongKeyError,
 )
 
 __version__: str = _rust.build()[0]
@@ -50,6 +52,7 @@ __all__ = [
     "AesError",
     "Client",
     "ClusterError",
+    "DecryptionError",
     "DtypeError",
     "EncryptedArray",
     "Error",
@@ -72,6 +75,7 @@ __all__ = [
     "SecretKeyError",
     "Server",
     "ShapeError",
+    "WrongKeyError",
     "config",
     "get_num_threads",
     "inspect",

@@ -126,7 +126,7 @@ class EncryptedArray(Described):
         count = 1 if repeated else self._count(shape)
         operation = getattr(server._raw, name)
         elements = self._elements or other._elements
-        server._takes(self._xs[0].params, elements)
+        server._takes(self._xs[0].params, elements, (*self._xs, *other._xs))
         xs = [operation(a, b) for a, b in zip(self._spread(count), other._spread(count))]
         signed = self._signed or other._signed
         return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements}
@@ -385,4 +385,4 @@ def _is_integer(k: Any) -> bool:
 
 
 def _restore(params: Params, data: bytes) -> EncryptedArray:
-    return EncryptedArray.from_bytes(data, params=params, bounds="stated")
+    return EncryptedArray.from_bytes(data, params=params, bounds="stated", allow_unknown_owner=True)

@@ -59,6 +59,11 @@ class Described:
         return Params._of(self._xs[0].params)
 
     @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that it decrypts under; none if its file does not say."""
+        return next((x.key_id for x in self._xs if x.key_id is not None), None)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape, as NumPy's; of elements, without the axis of their coefficients."""
         return self._shape
@@ -178,7 +183,7 @@ class Described:
         return found
 
     def to_bytes(self) -> bytes:
-        """As bytes of the wire format, version 1, which every role of the program reads, too, if there is one ciphertext. Not authenticated."""
+        """As bytes of the wire format, version 2, which every role of the program reads, too, if there is one ciphertext. Not authenticated."""
         return _rust.ciphertexts_to_bytes(list(self._xs), self._metadata())
 
     @classmethod
@@ -190,12 +195,14 @@ class Described:
         insecure_research: bool = False,
         bounds: str | Manifest = "untrusted",
         server: Server | None = None,
+        allow_unknown_owner: bool = False,
     ) -> Self:
         """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
 
         ``bounds`` says what is believed of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt`` made;
         ``"stated"``: what the bytes say, within reason; a :class:`everlevel.Manifest`: what it lists, and bytes that it does not list are refused.
-        Whoever states too little makes results wrong.
+        Whoever states too little makes results wrong. ``allow_unknown_owner``: also bytes that do not say which secret key they belong to, as those of format
+        version 1.
         """
         raw = octets(data)
         if params is None and server is not None:
@@ -205,7 +212,7 @@ class Described:
         if params is None:
             raise ParameterError("the parameter set of these bytes has no name: give it with params=", code="python.params")
         named, manifest = (bounds, None) if isinstance(bounds, str) else ("", bounds._raw)
-        found, metadata = _rust.ciphertexts_from_bytes(params._raw, raw, named, manifest)
+        found, metadata = _rust.ciphertexts_from_bytes(params._raw, raw, named, manifest, allow_unknown_owner)
         return cls._from_metadata(found, metadata, server)
 
     @classmethod
@@ -221,7 +228,7 @@ class Described:
         repeated = tail == "repeated" and math.prod(shape) == 1
         padded = tail == "zero-padded" or (tail is None and encryption is not None) or math.prod(shape) == slots * len(xs)
         if server is not None:
-            server._takes(xs[0].params, elements)
+            server._takes(xs[0].params, elements, xs)
         return cls._make(
             xs,
             shape,

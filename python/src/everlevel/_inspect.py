@@ -12,13 +12,13 @@ from .errors import ParameterError
 
 
 def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str, Any]:
-    """What a file (``str`` or path) or bytes of the wire format say of themselves, as ``everlevel inspect``: kind, parameter set, metadata, number and size of records;
+    """What a file (``str`` or path) or bytes of the wire format say of themselves, as ``everlevel inspect``: kind, parameter set, id of the secret key, metadata, number and size of records;
     of ciphertexts also level, modulus, depth and the noise bound that each states. Nothing of it is authenticated.
 
     Header and index are read, of ciphertexts all. ``params`` where the set has no name and there is no params.json beside the file.
     """
     named = isinstance(source, (str, os.PathLike))
-    kind, identity, metadata, records, size = _rust.inspect_file(path_text(source)) if named else _rust.inspect(octets(source))  # type: ignore[arg-type]
+    kind, identity, metadata, records, size, (version, owner, former) = _rust.inspect_file(path_text(source)) if named else _rust.inspect(octets(source))  # type: ignore[arg-type]
     try:
         # Looking at a set is no use of it.
         known = params_of(path_text(source), identity, params, True) if named else params or params_with(identity, True)  # type: ignore[arg-type]
@@ -28,13 +28,16 @@ def inspect(source: Path | Buffer, *, params: Params | None = None) -> dict[str,
         "kind": kind,
         "params_id": identity,
         "params": None if known is None else known.name,
+        "format_version": version,
+        "key_id": owner,
+        "changes_from": former,
         "records": records,
         "bytes": size,
         "metadata": metadata,
     }
     if kind == "ciphertexts" and known is not None:
         data = octets(read_file(source) if named else source)  # type: ignore[arg-type]
-        xs, _ = _rust.ciphertexts_from_bytes(known._raw, data, "stated")
+        xs, _ = _rust.ciphertexts_from_bytes(known._raw, data, "stated", None, True)
         found["ciphertexts"] = [
             {
                 "level": x.level,

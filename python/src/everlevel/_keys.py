@@ -23,11 +23,18 @@ class KeyChange:
         return self
 
     @classmethod
-    def open(cls, path: Path, *, params: Params | None = None, insecure_research: bool = False) -> KeyChange:
+    def open(
+        cls,
+        path: Path,
+        *,
+        params: Params | None = None,
+        insecure_research: bool = False,
+        allow_unknown_owner: bool = False,
+    ) -> KeyChange:
         """From a file that ``save`` or ``everlevel keys change`` wrote."""
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
         # Every key once or twice: nothing has to stay in memory.
-        return cls._make(_rust.Keys.open(params._raw, path_text(path), 0))
+        return cls._make(_rust.Keys.open(params._raw, path_text(path), 0, allow_unknown_owner))
 
     def save(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a file. Who has it and the new secret key can read all that the old one encrypted."""
@@ -38,10 +45,20 @@ class KeyChange:
         """The parameter set."""
         return Params._of(self._raw.params)
 
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the new secret key."""
+        return self._raw.key_id
+
+    @property
+    def from_key_id(self) -> str | None:
+        """The public id of the old secret key."""
+        return self._raw.from_key_id
+
     def apply(self, x: EncryptedArray) -> EncryptedArray:
         """The same entries under the new key: a key switch for each ciphertext.
 
-        Of an array under the old key. Whatever is under any other key is damaged, which nobody sees before it is decrypted.
+        Of an array under the old key: one of any other key is refused.
         """
         return x._like([self._raw.change_key(part) for part in x._xs], server=None)
 

@@ -54,15 +54,22 @@ class PublicKey:
         return self
 
     @classmethod
-    def open(cls, path: Path, *, params: Params | None = None, insecure_research: bool = False) -> PublicKey:
-        """From a file, such as ``public.key``."""
+    def open(
+        cls,
+        path: Path,
+        *,
+        params: Params | None = None,
+        insecure_research: bool = False,
+        allow_unknown_owner: bool = False,
+    ) -> PublicKey:
+        """From a file, such as ``public.key``. ``allow_unknown_owner``: also one that does not say which secret key it belongs to (format version 1)."""
         params = params_of(path, _rust.inspect_file(path_text(path))[1], params, insecure_research)
-        return cls._make(_rust.PublicKey.open(params._raw, path_text(path)))
+        return cls._make(_rust.PublicKey.open(params._raw, path_text(path), allow_unknown_owner))
 
     @classmethod
-    def from_bytes(cls, data: bytes, params: Params) -> PublicKey:
+    def from_bytes(cls, data: bytes, params: Params, *, allow_unknown_owner: bool = False) -> PublicKey:
         """From bytes of the wire format."""
-        return cls._make(_rust.PublicKey.from_bytes(params._raw, bytes(data)))
+        return cls._make(_rust.PublicKey.from_bytes(params._raw, bytes(data), allow_unknown_owner))
 
     def to_bytes(self) -> bytes:
         """As bytes of the wire format."""
@@ -76,6 +83,11 @@ class PublicKey:
     def params(self) -> Params:
         """The parameter set."""
         return Params._of(self._raw.params)
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that it belongs to; none if its file does not say."""
+        return self._raw.key_id
 
     def encrypt(
         self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False
@@ -91,7 +103,7 @@ class PublicKey:
 
 
 def _restore_public(params: Params, data: bytes) -> PublicKey:
-    return PublicKey.from_bytes(data, params)
+    return PublicKey.from_bytes(data, params, allow_unknown_owner=True)
 
 
 class Client:
@@ -167,6 +179,11 @@ class Client:
         """The parameter set."""
         return Params._of(self._raw.params)
 
+    @property
+    def key_id(self) -> str:
+        """The public id of the secret key, 32 hexadecimal digits: everything that was made with it carries it."""
+        return self._raw.key_id
+
     def public_key(self) -> PublicKey:
         """A public key, with which others encrypt for this client."""
         return PublicKey._make(self._raw.public_key())
@@ -199,25 +216,34 @@ class Client:
         return _encrypted(self._raw, values, signed, reduce, elements, "secret")
 
     def decrypt(
-        self, x: EncryptedArray | Buffer, *, signed: bool | None = None, all_slots: bool = False
+        self,
+        x: EncryptedArray | Buffer,
+        *,
+        signed: bool | None = None,
+        all_slots: bool = False,
+        allow_unknown_owner: bool = False,
     ) -> npt.NDArray[np.int64] | np.int64:
         """The entries, exact, or an error; also of what ``EncryptedArray.compact`` made. ``signed`` overrides what the array says.
 
-        Decrypt only what an honest server computed: see SECURITY.md.
+        What belongs to another key, or decrypts to more noise than it states, is refused. ``allow_unknown_owner``: also bytes that do not say which secret key
+        they belong to (format version 1). Decrypt only what an honest server computed: see SECURITY.md.
         """
         if isinstance(x, EncryptedArray):
             raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])
             modulus, shape, is_signed, elements = x.modulus, x._shape, x._signed, x._elements
         else:
             data = octets(x)
-            kind, identity, _, _, _ = _rust.inspect(data)
+            kind, identity, *_ = _rust.inspect(data)
             if identity != self.params.id:
                 raise OtherParametersError(
                     f"bytes of parameter set {identity}, the key is of {self.params.name}", code="wire.other-params"
                 )
             if not kind.startswith("results"):
-                return self.decrypt(EncryptedArray.from_bytes(x, params=self.params), signed=signed, all_slots=all_slots)
-            raw, count, exponent, metadata = self._raw.decrypt_compact(data)
+                array = EncryptedArray.from_bytes(
+                    x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
+                )
+                return self.decrypt(array, signed=signed, all_slots=all_slots)
+            raw, count, exponent, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
             modulus = self._raw.params.plain_modulus(exponent)
             shape, is_signed = shape_of(metadata, self.params.slots, count), metadata.get("signed") == "true"
             elements = metadata.get("elements") == "true"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
@@ -44,20 +44,25 @@ class Server:
         insecure_research: bool = False,
         elements: bool = False,
         cache_bytes: int = DEFAULT_CACHE_BYTES,
+        allow_unknown_owner: bool = False,
     ) -> Server:
         """A server on a file of keys, such as ``server.keys``: keys are read when they are needed, and kept as far as ``cache_bytes`` go.
 
-        ``elements``: for arrays of whole elements, with keys that were made for them.
+        ``elements``: for arrays of whole elements, with keys that were made for them. ``allow_unknown_owner``: also keys that do not say which secret key they
+        belong to, as those of format version 1.
         """
         path = os.path.abspath(path_text(path))
         params = params_of(path, _rust.inspect_file(path)[1], params, insecure_research)
-        keys = _rust.Keys.open(params._raw, path, cache_bytes)
+        keys = _rust.Keys.open(params._raw, path, cache_bytes, allow_unknown_owner)
         return cls._make(_rust.Server(keys, elements), (path, cache_bytes, elements))
 
     @classmethod
-    def from_bytes(cls, data: Buffer, params: Params, *, elements: bool = False) -> Server:
+    def from_bytes(
+        cls, data: Buffer, params: Params, *, elements: bool = False, allow_unknown_owner: bool = False
+    ) -> Server:
         """A server with all its keys in memory, from the bytes of a file of them."""
-        return cls._make(_rust.Server(_rust.Keys.from_bytes(params._raw, octets(data)), elements))
+        keys = _rust.Keys.from_bytes(params._raw, octets(data), allow_unknown_owner)
+        return cls._make(_rust.Server(keys, elements))
 
     def save_keys(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes keys that are in memory to a file."""
@@ -67,6 +72,11 @@ class Server:
     def params(self) -> Params:
         """The parameter set."""
         return Params._of(self._raw.keys.params)
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that its keys belong to; none if their file does not say."""
+        return self._raw.keys.key_id
 
     @property
     def bootstraps(self) -> int:
@@ -98,12 +108,12 @@ class Server:
 
     def load(self, x: EncryptedArray) -> EncryptedArray:
         """The array in this server's care: operations on it are done here."""
-        self._takes(x._xs[0].params, x._elements)
+        self._takes(x._xs[0].params, x._elements, x._xs)
         if x._server is self:
             return x
         return x._like([part.copy() for part in x._xs], server=self)
 
-    def _takes(self, params: _rust.Params, elements: bool) -> None:
+    def _takes(self, params: _rust.Params, elements: bool, xs: Sequence[_rust.Ciphertext]) -> None:
         """Refuses what this server would do damage to."""
         if not self._raw.keys.params.same(params):
             raise OtherParametersError(f"the array is of {params.name}, the server of {self.params.name}", code="scheme.wrong-params")
@@ -112,12 +122,19 @@ class Server:
                 "the array holds whole elements, which bootstrapping for integers would lose: make the server with elements=True",
                 code="python.elements",
             )
+        for x in xs:
+            self._raw.check(x)
 
-    def read(self, source: Path | Buffer, *, bounds: str | Manifest = "stated") -> EncryptedArray:
-        """An array from a file (``str`` or path) or from bytes, in this server's care. ``bounds`` as for ``EncryptedArray.from_bytes``."""
+    def read(
+        self, source: Path | Buffer, *, bounds: str | Manifest = "stated", allow_unknown_owner: bool = False
+    ) -> EncryptedArray:
+        """An array from a file (``str`` or path) or from bytes, in this server's care. ``bounds`` and ``allow_unknown_owner`` as for
+        ``EncryptedArray.from_bytes``."""
         if isinstance(source, (str, os.PathLike)):
             source = read_file(source)
-        x = EncryptedArray.from_bytes(source, params=self.params, bounds=bounds, server=self)
+        x = EncryptedArray.from_bytes(
+            source, params=self.params, bounds=bounds, server=self, allow_unknown_owner=allow_unknown_owner
+        )
         x._encryption = None
         return x
 
@@ -206,7 +223,7 @@ def _named(inputs: Mapping[str, EncryptedArray] | None, named: Mapping[str, Encr
 
 
 def _restore_server(params: Params, path: str, cache_bytes: int, elements: bool) -> Server:
-    return Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements)
+    return Server.open(path, params=params, cache_bytes=cache_bytes, elements=elements, allow_unknown_owner=True)
 
 
 def plan_bytes(params: Params, *, program: str | None = None, elements: bool = False) -> tuple[int, int]:

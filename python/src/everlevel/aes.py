@@ -39,6 +39,11 @@ class EncryptedKey:
         """128, 192 or 256."""
         return 32 * (len(self._rounds) - 7)
 
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key of the scheme that it is encrypted for; none if its bytes do not say."""
+        return self._rounds[0].key_id
+
     def to_bytes(self) -> bytes:
         """As bytes, as ``everlevel aes encrypt-key`` writes them."""
         metadata = {"content": "aes-round-keys"}
@@ -47,9 +52,11 @@ class EncryptedKey:
         return _rust.ciphertexts_to_bytes(self._rounds, metadata)
 
     @classmethod
-    def from_bytes(cls, data: Buffer, params: Params, *, bounds: str = "stated") -> EncryptedKey:
-        """From bytes; ``bounds`` as for ``EncryptedArray.from_bytes``."""
-        rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds)
+    def from_bytes(
+        cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
+    ) -> EncryptedKey:
+        """From bytes; ``bounds`` and ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        rounds, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
         if metadata.get("content") != "aes-round-keys" or len(rounds) not in (11, 13, 15):
             raise FormatError("expected an AES key that encrypt_key made", code="python.content")
         return cls(rounds, metadata.get("encryption"))
@@ -83,9 +90,11 @@ class EncryptedBytes:
         return _rust.ciphertexts_to_bytes([x for state in self._states for x in state], metadata)
 
     @classmethod
-    def from_bytes(cls, data: Buffer, params: Params, *, bounds: str = "untrusted") -> EncryptedBytes:
-        """From bytes; ``bounds`` as for ``EncryptedArray.from_bytes``."""
-        found, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds)
+    def from_bytes(
+        cls, data: Buffer, params: Params, *, bounds: str = "stated", allow_unknown_owner: bool = False
+    ) -> EncryptedBytes:
+        """From bytes; ``bounds`` and ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
+        found, metadata = _rust.ciphertexts_from_bytes(params._raw, octets(data), bounds, None, allow_unknown_owner)
         length, method = metadata.get("length", ""), metadata.get("method", "")
         width = {"packed": 1, "byte-sliced": 16}.get(method)
         good = metadata.get("content") == "aes-bytes" and length.isascii() and length.isdigit() and len(length) < 16
@@ -136,10 +145,17 @@ class AesServer:
 
     @classmethod
     def open(
-        cls, path: Path, params: Params, *, method: str = "packed", cache_bytes: int = DEFAULT_CACHE_BYTES
+        cls,
+        path: Path,
+        params: Params,
+        *,
+        method: str = "packed",
+        cache_bytes: int = DEFAULT_CACHE_BYTES,
+        allow_unknown_owner: bool = False,
     ) -> AesServer:
         """On a file of server keys, by ``"packed"`` (a block along 16 slots: least latency) or ``"byte-sliced"`` (a block a slot: most throughput)."""
-        return cls._make(_rust.Keys.open(params._raw, os.path.abspath(path_text(path)), cache_bytes), method)
+        keys = _rust.Keys.open(params._raw, os.path.abspath(path_text(path)), cache_bytes, allow_unknown_owner)
+        return cls._make(keys, method)
 
     @property
     def params(self) -> Params:

@@ -46,6 +46,14 @@ class OtherParametersError(ParameterError):
     """Objects of different parameter sets."""
 
 
+class WrongKeyError(Error, ValueError):
+    """Keys or arrays of two owners; ``left`` and ``right`` are the ids of their secret keys, in short."""
+
+
+class DecryptionError(Error, ValueError):
+    """What was decrypted cannot be what was encrypted: another key, changed bytes, or a false noise bound."""
+
+
 class RangeError(Error, ValueError):
     """A value outside of its range. Nothing is reduced silently."""
 

@@ -1,6 +1,9 @@
 //! `everlevel decrypt`.
 
+use std::path::Path;
+
 use everlevel::files::Bounds;
+use everlevel::lab::SchemeError;
 use everlevel::{FloodingPolicy, Plaintext, SecretKey};
 use everlevel_wire::file::write_file;
 use everlevel_wire::{Metadata, ObjectKind, WireError, results};
@@ -83,7 +86,7 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
                 found.len()
             )));
         };
-        return Ok((secret.decrypt_compact(x)?, metadata));
+        return Ok((secret.decrypt_compact(x).map_err(of_input(input))?, metadata));
     }
     let (x, metadata) = Column::read(input, params, &bounds, &args.set)?.single(input)?;
     if args.for_sharing {
@@ -93,7 +96,17 @@ fn decrypted(secret: &SecretKey, args: &DecryptArgs) -> Result<(Plaintext, Metad
         let plain = secret.decrypt_for_sharing(&x, &policy, &mut rng).map_err(CliError::usage)?;
         return Ok((plain, metadata));
     }
-    Ok((secret.decrypt(&x)?, metadata))
+    Ok((secret.decrypt(&x).map_err(of_input(input))?, metadata))
+}
+
+/// What does not belong together is told with the name of the file.
+fn of_input(input: &Path) -> impl Fn(SchemeError) -> CliError + '_ {
+    move |e| match &e {
+        SchemeError::WrongKey { .. } | SchemeError::NotDecryptable => {
+            CliError::usage(format!("{}: {e}", input.display())).with_code(e.code())
+        }
+        _ => e.into(),
+    }
 }
 
 /// The slots as integers.

@@ -7,6 +7,7 @@ mod factor;
 mod flooding;
 mod foreign;
 mod ntru;
+mod owners;
 mod random_circuits;
 mod record;
 mod rlwe;

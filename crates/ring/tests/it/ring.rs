@@ -253,6 +253,38 @@ fn lifts_are_exact_and_centered() {
     }
 }
 
+/// A lower bound on |v| / D, short by less than three units of 2^-64 for each prime: for one prime
+/// and three, from 0 to half the modulus.
+#[test]
+fn the_largest_fraction_is_that_of_the_integers() {
+    let cpu = five_primes();
+    let ring = cpu.ring();
+    let mut rng = rng(5);
+    for positions in [&[0][..], &[0, 1], &[1, 3, 4]] {
+        let basis = Basis::of(positions.iter().copied());
+        let modulus: i128 =
+            positions.iter().map(|&i| i128::from(ring.modulus(i).value())).product();
+        for bits in 0..62 {
+            let bound = (1i64 << bits).min((modulus / 2).min(i64::MAX.into()) as i64);
+            let mut a = random(&mut rng, ring.degree(), bound);
+            a[bits % ring.degree()] = if bits % 2 == 0 { bound } else { -bound };
+            let poly = Poly::<Coeff>::from_signed(&cpu, basis, &a);
+            let any = PrimePower::new(3, 1).unwrap();
+            let found = i128::from(cpu.reduce_measured(poly, any, 1).1);
+            // |v| 2^64 / D, whose remainder is below a unit; 2^91 by 2^64 needs two steps.
+            let largest = i128::from(bound);
+            let (high, rest) = ((largest << 32) / modulus, (largest << 32) % modulus);
+            let exact =
+                if modulus < 1 << 94 { (high << 32) + (rest << 32) / modulus } else { high << 32 };
+            let short = 6 * positions.len() as i128 + 1;
+            assert!(
+                (exact - short..=exact).contains(&found) || exact < short,
+                "2^{bits}: {found}, {exact}"
+            );
+        }
+    }
+}
+
 #[test]
 fn division_rounds_as_integers_do() {
     let cpu = five_primes();

@@ -5,5 +5,6 @@ mod files;
 mod golden;
 mod hostile;
 mod manifest;
+mod owners;
 mod results;
 mod round_trip;
