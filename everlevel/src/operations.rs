@@ -9,7 +9,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// Ciphertexts of other parameters.
-            pub fn add(&self, a: &$value, b: &$value) -> Result<$value, $crate::Error> {
+            pub fn add(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.add(a, b)?)
             }
 
@@ -17,7 +17,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// Ciphertexts of other parameters.
-            pub fn sub(&self, a: &$value, b: &$value) -> Result<$value, $crate::Error> {
+            pub fn sub(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.sub(a, b)?)
             }
 
@@ -25,7 +25,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// Ciphertexts of other parameters.
-            pub fn mul(&self, a: &$value, b: &$value) -> Result<$value, $crate::Error> {
+            pub fn mul(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.mul(a, b)?)
             }
 
@@ -37,7 +37,7 @@ macro_rules! operations {
                 &self,
                 a: &$value,
                 exponent: std::num::NonZeroU64,
-            ) -> Result<$value, $crate::Error> {
+            ) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.pow(a, exponent)?)
             }
 
@@ -51,7 +51,7 @@ macro_rules! operations {
                 &self,
                 a: &$value,
                 coefficients: &[i64],
-            ) -> Result<$value, $crate::Error> {
+            ) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.polynomial(a, coefficients)?)
             }
 
@@ -59,7 +59,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A ciphertext of other parameters.
-            pub fn neg(&self, a: &$value) -> Result<$value, $crate::Error> {
+            pub fn neg(&self, a: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.neg(a)?)
             }
 
@@ -67,7 +67,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A ciphertext of other parameters.
-            pub fn add_scalar(&self, a: &$value, k: i64) -> Result<$value, $crate::Error> {
+            pub fn add_scalar(&self, a: &$value, k: i64) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.add_scalar(a, k)?)
             }
 
@@ -75,7 +75,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A ciphertext of other parameters.
-            pub fn mul_scalar(&self, a: &$value, k: i64) -> Result<$value, $crate::Error> {
+            pub fn mul_scalar(&self, a: &$value, k: i64) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.mul_scalar(a, k)?)
             }
 
@@ -87,7 +87,7 @@ macro_rules! operations {
                 &self,
                 a: &$value,
                 b: &everlevel_scheme::Plaintext,
-            ) -> Result<$value, $crate::Error> {
+            ) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.add_plain(a, b)?)
             }
 
@@ -99,7 +99,7 @@ macro_rules! operations {
                 &self,
                 a: &$value,
                 b: &everlevel_scheme::Plaintext,
-            ) -> Result<$value, $crate::Error> {
+            ) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.mul_plain(a, b)?)
             }
 
@@ -108,7 +108,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A missing key, a ciphertext of other parameters.
-            pub fn sum(&self, a: &$value) -> Result<$value, $crate::Error> {
+            pub fn sum(&self, a: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.sum(a)?)
             }
 
@@ -117,7 +117,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A missing key, ciphertexts of other parameters.
-            pub fn dot(&self, a: &$value, b: &$value) -> Result<$value, $crate::Error> {
+            pub fn dot(&self, a: &$value, b: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.dot(a, b)?)
             }
 
@@ -126,7 +126,11 @@ macro_rules! operations {
             ///
             /// # Errors
             /// More values than slots; a missing key, a ciphertext of other parameters.
-            pub fn dot_plain(&self, a: &$value, values: &[i64]) -> Result<$value, $crate::Error> {
+            pub fn dot_plain(
+                &self,
+                a: &$value,
+                values: &[i64],
+            ) -> Result<$value, $crate::error::Error> {
                 let params = self.params();
                 let exponent =
                     everlevel_scheme::Scheme::plain_exponent(self.session.scheme(), &a.get());
@@ -146,7 +150,11 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A missing key, a ciphertext of other parameters.
-            pub fn rotate_columns(&self, a: &$value, k: i64) -> Result<$value, $crate::Error> {
+            pub fn rotate_columns(
+                &self,
+                a: &$value,
+                k: i64,
+            ) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.rotate_columns(a, k)?)
             }
 
@@ -162,7 +170,7 @@ macro_rules! operations {
                 a: &$value,
                 dimension: usize,
                 k: i64,
-            ) -> Result<$value, $crate::Error> {
+            ) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.rotate_along(a, dimension, k)?)
             }
 
@@ -171,7 +179,7 @@ macro_rules! operations {
             ///
             /// # Errors
             /// A missing key, a ciphertext of other parameters.
-            pub fn swap_rows(&self, a: &$value) -> Result<$value, $crate::Error> {
+            pub fn swap_rows(&self, a: &$value) -> Result<$value, $crate::error::Error> {
                 Ok(self.session.swap_rows(a)?)
             }
         }

@@ -189,7 +189,7 @@ fn correlation(
     count: usize,
 ) -> Zeroizing<Vec<u64>> {
     const WIDE: u64 = (1 << Modulus::MAX_BITS) - 1;
-    let largest = u128::from(t.value() - 1).pow(2) * weights.len() as u128;
+    let largest = u128::from(t.value() - 1).pow(2).saturating_mul(weights.len() as u128);
     let modulus =
         t.word().or_else(|| Modulus::new(WIDE).ok().filter(|_| largest < u128::from(WIDE)));
     let Some(q) = modulus else {
