@@ -115,16 +115,6 @@ impl Attack {
     }
 }
 
-/// log2 (2^a + 2^b).
-pub(crate) fn log2_sum(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high.is_infinite() {
-        high
-    } else {
-        high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,14 +132,5 @@ mod tests {
         ] {
             assert_eq!(serde_json::to_value(name).unwrap(), name.as_str());
         }
-    }
-
-    #[test]
-    fn sums_in_the_exponent() {
-        assert_eq!(
-            (log2_sum(3.0, 3.0), log2_sum(3.0, f64::NEG_INFINITY), log2_sum(f64::INFINITY, 3.0)),
-            (4.0, 3.0, f64::INFINITY)
-        );
-        assert!((log2_sum(10.0, 5.0) - 1056f64.log2()).abs() < 1e-12);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::f64::consts::{E, PI};
 
-use crate::special::ln_gamma;
+use crate::special::{ln_gamma, log2_sum};
 
 /// (β, δ) of small block sizes, from experiments, as the public lattice estimator has them; a block
 /// size between two gets the δ of the smaller.
@@ -85,11 +85,7 @@ impl CostModel {
         let nodes = 0.270_188_776_350_190 * beta * beta.ln() - 1.019_205_045_131_841_7 * beta
             + 16.102_531_352_007_65;
         let enumerations = (8.0 * d).log2() + nodes + 100f64.log2();
-        if block_size <= 2 {
-            3.0 * d.log2()
-        } else {
-            crate::attack::log2_sum(3.0 * d.log2(), enumerations)
-        }
+        if block_size <= 2 { 3.0 * d.log2() } else { log2_sum(3.0 * d.log2(), enumerations) }
     }
 
     /// The dimension in which a sieve of the first vectors of a reduced basis costs about as much

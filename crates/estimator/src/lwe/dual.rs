@@ -12,8 +12,9 @@ use super::guess::{
 };
 use super::key::{Lwe, Secret};
 use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest};
-use crate::attack::{Attack, AttackName, Guess, log2_sum};
+use crate::attack::{Attack, AttackName, Guess};
 use crate::reduction::{CostModel, root_hermite};
+use crate::special::log2_sum;
 
 /// What β yields on the n − ζ coordinates that are not guessed.
 struct Sampler {

@@ -1,8 +1,7 @@
 //! Guessing coordinates of a secret with entries in {−1, 0, 1}: how many candidates, and how likely
 //! one of them is right.
 
-use crate::attack::log2_sum;
-use crate::special::ln_gamma;
+use crate::special::{ln_gamma, log2_sum};
 
 use std::f64::consts::LOG2_E;
 

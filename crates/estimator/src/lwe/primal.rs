@@ -23,9 +23,10 @@ use super::guess::{
 use super::key::Lwe;
 use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest};
 use super::representations;
-use crate::attack::{Attack, AttackName, Guess, log2_sum};
+use crate::attack::{Attack, AttackName, Guess};
 use crate::reduction::{CostModel, root_hermite};
 use crate::search::least;
+use crate::special::log2_sum;
 
 /// The least dimension in which block size β reveals the shortest vector (σ√β ≤ δ^(2β−d−1)
 /// vol^(1/d), the embedding factor being σ): a quadratic inequality in d.

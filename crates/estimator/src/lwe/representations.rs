@@ -26,7 +26,7 @@ use std::f64::consts::{LN_2, LOG2_E, PI};
 
 use super::basis::Basis;
 use super::guess::ln_binomial;
-use crate::attack::log2_sum;
+use crate::special::log2_sum;
 
 /// What survives of R representations: 2 · 10 are expected (the paper's C = 10).
 const SURVIVORS: f64 = 20.0;

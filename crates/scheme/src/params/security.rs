@@ -24,7 +24,7 @@ pub struct KeySecurity {
     /// 2026 counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_without_rotations: Option<f64>,
-    /// Every attack, the cheapest first; those that are not [`counted`] last.
+    /// Every attack, the cheapest first; last those that keys are not judged by.
     pub attacks: Vec<Attack>,
 }
 
