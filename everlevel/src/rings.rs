@@ -125,7 +125,9 @@ impl RingSearch {
         let (n, d) = (n as usize, d as usize);
         self.allowed(n, d)?;
         // Its transform must be within the limits of rings.
-        Axes::new(m).ok()?;
+        if !Axes::admits(m) {
+            return None;
+        }
         let mut dimensions: Vec<RingDimension> = factors
             .iter()
             .map(|f| RingDimension { size: units(*f) as usize, good: true })

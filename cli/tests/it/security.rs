@@ -32,7 +32,11 @@ fn estimates_list_every_attack_and_the_least_of_them() {
     let [with, without, general] =
         [at(&[]), at(&["--no-rotation-gain"]), at(&["--ring", "general"])];
     assert!(with + 5.0 < without && without == general, "{with} {without} {general}");
-    assert!((without - 133.3).abs() < 0.5 && at(&["--core-svp"]) < with);
+    assert!((without - 122.1).abs() < 0.5 && at(&["--core-svp"]) < with);
+    let attacks = json(&[&sparse[..], &["--no-rotation-gain"]].concat())["attacks"].clone();
+    let meeting = attacks.as_array().unwrap().iter().find(|a| a["name"] == "primal-hybrid-mitm");
+    assert!((number(meeting.unwrap(), "bits") - 133.3).abs() < 0.5, "{attacks}");
+    assert_eq!(attacks[0]["name"], "primal-hybrid-representations");
 
     let ntru =
         json(&["security", "estimate", "--n", "32768", "--log-qp", "1271", "--ring", "ntru"]);

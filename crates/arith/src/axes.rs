@@ -110,18 +110,10 @@ impl Axes {
     /// # Errors
     /// [`ArithError::InvalidIndex`].
     pub fn new(index: u64) -> Result<Self, ArithError> {
-        let even = index & index.wrapping_neg();
-        let refused = ArithError::InvalidIndex { found: index };
-        if index.is_power_of_two() || even == 2 || !(3..=Self::MAX_INDEX).contains(&index) {
-            return Err(refused);
+        if !Self::admits(index) {
+            return Err(ArithError::InvalidIndex { found: index });
         }
         let factors = primes::factor(index);
-        let rough = |l: u64| primes::factor(l - 1).into_iter().any(|(q, _)| q > Self::MAX_RADIX);
-        if factors.iter().any(|&(prime, k)| {
-            if k > 1 { prime.pow(k) > Self::MAX_PRIME_POWER } else { rough(prime) }
-        }) {
-            return Err(refused);
-        }
         let mut axes: Vec<Axis> = factors
             .into_iter()
             .map(|(prime, k)| {
@@ -147,6 +139,18 @@ impl Axes {
             })
             .collect();
         Ok(Axes { index, degree: axes.iter().map(|a| a.degree).product(), axes, units, logarithms })
+    }
+
+    /// Whether there are axes for this index: what [`Axes::new`] checks, without its tables.
+    pub fn admits(index: u64) -> bool {
+        let even = index & index.wrapping_neg();
+        if index.is_power_of_two() || even == 2 || !(3..=Self::MAX_INDEX).contains(&index) {
+            return false;
+        }
+        let rough = |l: u64| primes::factor(l - 1).into_iter().any(|(q, _)| q > Self::MAX_RADIX);
+        primes::factor(index).iter().all(|&(prime, k)| {
+            if k > 1 { prime.pow(k) <= Self::MAX_PRIME_POWER } else { !rough(prime) }
+        })
     }
 
     /// m.

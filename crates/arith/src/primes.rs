@@ -129,7 +129,11 @@ pub fn factor(n: u64) -> Vec<(u64, u32)> {
     let mut found = Vec::new();
     let mut rest = n;
     if n != 0 {
-        for p in (2..256).filter(|&p| is_prime(p)) {
+        // Nothing that is composite divides what its own factors were taken from.
+        for p in 2..256 {
+            if p * p > rest {
+                break;
+            }
             while rest.is_multiple_of(p) {
                 found.push(p);
                 rest /= p;

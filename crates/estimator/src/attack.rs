@@ -19,10 +19,17 @@ pub enum AttackName {
     /// LWE: guess coordinates, meeting in the middle, and try each guess by a search in a projected
     /// lattice (Albrecht–Curtis–Wunderer 2019).
     PrimalHybridMitm,
+    /// LWE: guess coordinates, meeting by representations on a reduced basis (May 2021;
+    /// Hhan–Kim–Lee–Son 2023).
+    PrimalHybridRepresentations,
     /// LWE: distinguish by short vectors of the dual lattice (Micciancio–Regev 2009).
     Dual,
     /// LWE: the same with guessed coordinates (Espitau–Joux–Kharchenko 2020).
     DualHybrid,
+    /// LWE: unique SVP with enumeration instead of sieves (Chen–Nguyen 2012): for tiny keys.
+    Enumeration,
+    /// LWE: try all secrets (ia.cr/2020/515): for tiny keys.
+    ExhaustiveSearch,
     /// NTRU: find (f, g) as an unusually short vector.
     SecretKey,
     /// NTRU: find the sublattice of its multiples.
@@ -39,8 +46,11 @@ impl AttackName {
             AttackName::Bdd => "bdd",
             AttackName::PrimalHybridBabai => "primal-hybrid-babai",
             AttackName::PrimalHybridMitm => "primal-hybrid-mitm",
+            AttackName::PrimalHybridRepresentations => "primal-hybrid-representations",
             AttackName::Dual => "dual",
             AttackName::DualHybrid => "dual-hybrid",
+            AttackName::Enumeration => "enumeration",
+            AttackName::ExhaustiveSearch => "exhaustive-search",
             AttackName::SecretKey => "secret-key",
             AttackName::DenseSublattice => "dense-sublattice",
             AttackName::Subfield => "subfield",
@@ -72,7 +82,7 @@ pub struct Attack {
     /// log2 of the cost of its lattice reduction alone as [`CostModel::CoreSvp`] counts it: 0.292
     /// β.
     pub core_svp_bits: f64,
-    /// The block size of BKZ; 2 is LLL.
+    /// The block size of BKZ; 2 is LLL, 0 no reduction.
     pub block_size: u32,
     /// The dimension of the lattice that it reduces.
     pub dimension: usize,
@@ -105,16 +115,6 @@ impl Attack {
     }
 }
 
-/// log2 (2^a + 2^b).
-pub(crate) fn log2_sum(a: f64, b: f64) -> f64 {
-    let (low, high) = if a < b { (a, b) } else { (b, a) };
-    if high.is_infinite() {
-        high
-    } else {
-        high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,19 +124,13 @@ mod tests {
         for name in [
             AttackName::Usvp,
             AttackName::PrimalHybridMitm,
+            AttackName::PrimalHybridRepresentations,
+            AttackName::Enumeration,
+            AttackName::ExhaustiveSearch,
             AttackName::DualHybrid,
             AttackName::DenseSublattice,
         ] {
             assert_eq!(serde_json::to_value(name).unwrap(), name.as_str());
         }
-    }
-
-    #[test]
-    fn sums_in_the_exponent() {
-        assert_eq!(
-            (log2_sum(3.0, 3.0), log2_sum(3.0, f64::NEG_INFINITY), log2_sum(f64::INFINITY, 3.0)),
-            (4.0, 3.0, f64::INFINITY)
-        );
-        assert!((log2_sum(10.0, 5.0) - 1056f64.log2()).abs() < 1e-12);
     }
 }

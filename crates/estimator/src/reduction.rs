@@ -3,7 +3,7 @@
 
 use std::f64::consts::{E, PI};
 
-use crate::special::ln_gamma;
+use crate::special::{ln_gamma, log2_sum};
 
 /// (β, δ) of small block sizes, from experiments, as the public lattice estimator has them; a block
 /// size between two gets the δ of the smaller.
@@ -75,6 +75,17 @@ impl CostModel {
                     + SIEVE.1
             }
         }
+    }
+
+    /// log2 of the cost of BKZ with enumeration instead of sieves: LLL, d³, and 8 d enumerations of
+    /// 2^(0.1873 β log2 β − 1.019 β + 16.1) nodes, the fit of the public estimator to Chen–Nguyen's
+    /// table, of 100 operations each; none where LLL is enough.
+    pub(crate) fn log2_enumeration(block_size: u32, dimension: usize) -> f64 {
+        let (beta, d) = (f64::from(block_size), dimension as f64);
+        let nodes = 0.270_188_776_350_190 * beta * beta.ln() - 1.019_205_045_131_841_7 * beta
+            + 16.102_531_352_007_65;
+        let enumerations = (8.0 * d).log2() + nodes + 100f64.log2();
+        if block_size <= 2 { 3.0 * d.log2() } else { log2_sum(3.0 * d.log2(), enumerations) }
     }
 
     /// The dimension in which a sieve of the first vectors of a reduced basis costs about as much

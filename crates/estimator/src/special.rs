@@ -1,4 +1,4 @@
-//! Special functions that the standard library does not have.
+//! Special functions that the standard library does not have, and sums in the exponent.
 
 use std::f64::consts::PI;
 
@@ -31,6 +31,16 @@ pub(crate) fn digamma(x: f64) -> f64 {
     sum + x.ln() - 0.5 / x - y * (1.0 / 12.0 - y * (1.0 / 120.0 - y * (1.0 / 252.0 - y / 240.0)))
 }
 
+/// log2 (2^a + 2^b).
+pub(crate) fn log2_sum(a: f64, b: f64) -> f64 {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    if high.is_infinite() {
+        high
+    } else {
+        high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,5 +59,14 @@ mod tests {
         assert!((digamma(1.0) + EULER).abs() < 1e-13);
         assert!((digamma(0.5) + EULER + 4f64.ln()).abs() < 1e-13);
         assert!((digamma(100.0) - 4.600_161_852_738_087).abs() < 1e-13);
+    }
+
+    #[test]
+    fn sums_in_the_exponent() {
+        assert_eq!(
+            (log2_sum(3.0, 3.0), log2_sum(3.0, f64::NEG_INFINITY), log2_sum(f64::INFINITY, 3.0)),
+            (4.0, 3.0, f64::INFINITY)
+        );
+        assert!((log2_sum(10.0, 5.0) - 1056f64.log2()).abs() < 1e-12);
     }
 }

@@ -1,13 +1,12 @@
 //! Guessing coordinates of a secret with entries in {−1, 0, 1}: how many candidates, and how likely
 //! one of them is right.
 
-use crate::attack::Guess;
-use crate::special::ln_gamma;
+use crate::special::{ln_gamma, log2_sum};
 
-use std::f64::consts::{LN_2, LOG2_E};
+use std::f64::consts::LOG2_E;
 
-/// More candidates than 2^this are no attack.
-const MAX_LOG2_CANDIDATES: f64 = 1500.0;
+/// More candidates than 2^this are no attack: meeting in the middle takes their square root.
+pub(super) const MAX_LOG2_CANDIDATES: f64 = 1100.0;
 
 pub(super) fn ln_binomial(n: usize, k: usize) -> f64 {
     if k > n {
@@ -24,60 +23,81 @@ pub(super) fn ln_hit(n: usize, h: usize, zeta: usize, w: usize) -> f64 {
     ln_binomial(zeta, w) + ln_binomial(n - zeta, h - w) - ln_binomial(n, h)
 }
 
-/// The sets of all vectors of length ζ with at most w entries ±1, for w = the least possible, …
-///
-/// `rotations` multiplies the candidates, since each may be right for any rotation of the secret,
-/// and gives as many chances.
-pub(super) fn sets(n: usize, h: usize, zeta: usize, rotations: usize) -> Vec<Guess> {
-    if zeta == 0 {
-        return vec![Guess {
-            coordinates: 0,
-            weight: 0,
-            log2_candidates: 0.0,
-            log2_probability: 0.0,
-        }];
-    }
-    let (mut candidates, mut probability) = (0.0f64, 0.0f64);
-    let turns = rotations as f64;
+/// The set of all vectors of length ζ with at most w entries ±1, for one w.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GuessSet {
+    pub weight: usize,
+    pub log2_candidates: f64,
+    /// log2 of the probability that the guessed coordinates have this weight at most.
+    pub log2_probability: f64,
+}
+
+/// These sets for w = the least possible, … up to the weight of the secret, or as far as they have
+/// 2^[`MAX_LOG2_CANDIDATES`] vectors: a few hundred whatever the weight is. With ζ the candidates
+/// of a set grow, and its probability falls.
+pub(super) fn sets(n: usize, h: usize, zeta: usize) -> Vec<GuessSet> {
     let least = h.saturating_sub(n - zeta);
     let mut sets = Vec::new();
-    let mut log2_candidates = f64::NEG_INFINITY;
+    let (mut term, mut log2_candidates) = (0.0, f64::NEG_INFINITY);
+    let (mut hit, mut probability) = (f64::NEG_INFINITY, 0.0f64);
     for weight in 0..=h.min(zeta) {
-        // Sums of numbers beyond f64 are as good as their last term.
-        let term = ln_binomial(zeta, weight) + weight as f64 * LN_2;
-        candidates += (term.min(600.0)).exp();
-        log2_candidates = if term < 600.0 {
-            candidates.log2()
-        } else {
-            crate::attack::log2_sum(log2_candidates, term * LOG2_E)
-        };
+        log2_candidates = log2_sum(log2_candidates, term);
         if log2_candidates > MAX_LOG2_CANDIDATES {
             break;
         }
-        if weight < least {
-            continue;
+        if weight >= least {
+            // From one weight to the next both change by a quotient of binomials.
+            hit = if weight == least {
+                ln_hit(n, h, zeta, weight) * LOG2_E
+            } else {
+                let ways = ((zeta + 1 - weight) * (h + 1 - weight)) as f64;
+                hit + (ways / (weight * (n + weight - zeta - h)) as f64).log2()
+            };
+            probability = (probability + hit.exp2()).min(1.0);
+            if probability > 0.0 {
+                let log2_probability = probability.log2();
+                sets.push(GuessSet { weight, log2_candidates, log2_probability });
+            }
+            if probability > 0.999_999 {
+                break;
+            }
         }
-        probability = (probability + ln_hit(n, h, zeta, weight).exp()).min(1.0);
-        let log2_probability = log2_of_any(probability.log2(), rotations);
-        if log2_probability > f64::NEG_INFINITY {
-            let log2_candidates = log2_candidates + turns.log2();
-            sets.push(Guess { coordinates: zeta, weight, log2_candidates, log2_probability });
-        }
-        if log2_probability.exp2() > 0.999_9 {
-            break;
-        }
+        term += (2.0 * (zeta - weight) as f64 / (weight + 1) as f64).log2();
     }
     sets
 }
 
+/// log2 of the largest probability that the guessed coordinates have weight w exactly, over ζ in
+/// this range: as a function of ζ it grows as long as w (n − ζ) ≥ (ζ + 1)(h − w).
+pub(super) fn log2_most_likely(n: usize, h: usize, zeta: (usize, usize), weight: usize) -> f64 {
+    let summit = (weight * (n + 1)).saturating_sub(h) / h.max(1) + 1;
+    let around = [summit.saturating_sub(1), summit, summit + 1];
+    let clipped = around.map(|z| z.clamp(zeta.0, zeta.1.min(n)));
+    clipped.map(|z| ln_hit(n, h, z, weight)).into_iter().fold(f64::NEG_INFINITY, f64::max) * LOG2_E
+}
+
+/// How many rotations of the secret a guesser may want to cover: each gives another chance and
+/// multiplies the candidates. All of them; or, where so many chances are not needed, a power of two
+/// that makes a hit of probability 2^`log2_probability` likely. As doubling the rotations costs at
+/// most √2 when it doubles the probability, and is of no use where that is 99 %, no other power of
+/// two can be cheaper than these.
+pub(super) fn rotation_choices(
+    log2_probability: f64,
+    rotations: usize,
+) -> impl Iterator<Item = f64> {
+    let all = (rotations as f64).log2();
+    let enough = (-log2_probability).floor() - 2.0;
+    (0..7).map(move |k| enough + f64::from(k)).filter(move |r| *r >= 0.0 && *r < all).chain([all])
+}
+
 /// log2 of the probability that one of so many events happens, each of which has this one and does
 /// not care for the others.
-pub(super) fn log2_of_any(log2_probability: f64, events: usize) -> f64 {
-    let events = events as f64;
+pub(super) fn log2_of_any(log2_probability: f64, log2_events: f64) -> f64 {
+    let events = log2_events.exp2();
     match log2_probability.exp2() {
         p if p >= 1.0 => 0.0,
         // Too small for the difference from their sum to show.
-        p if p < 1e-200 => log2_probability + events.log2(),
+        p if p < 1e-200 => log2_probability + log2_events,
         p => (-(events * (-p).ln_1p()).exp_m1()).log2(),
     }
 }
@@ -101,34 +121,41 @@ mod tests {
     #[test]
     fn sets_are_those_that_counting_finds() {
         let (n, h, zeta) = (8usize, 3usize, 5usize);
-        for set in sets(n, h, zeta, 1) {
+        for set in sets(n, h, zeta) {
             let positions: Vec<u32> =
                 (0..1u32 << n).filter(|m| m.count_ones() as usize == h).collect();
-            let right = positions
-                .iter()
-                .filter(|m| (*m & ((1 << zeta) - 1)).count_ones() as usize <= set.weight)
-                .count();
+            let right = |weights: std::ops::RangeInclusive<usize>| {
+                let inside =
+                    |m: &&u32| weights.contains(&((*m & ((1 << zeta) - 1)).count_ones() as usize));
+                (positions.iter().filter(inside).count() as f64 / positions.len() as f64).log2()
+            };
             let candidates: u32 = (0..1u32 << zeta)
                 .filter(|m| m.count_ones() as usize <= set.weight)
                 .map(|m| 1 << m.count_ones())
                 .sum();
             assert!((set.log2_candidates.exp2() - f64::from(candidates)).abs() < 1e-6, "{set:?}");
-            assert!(
-                (set.log2_probability.exp2() - right as f64 / positions.len() as f64).abs() < 1e-9,
-                "{set:?}"
-            );
+            assert!((set.log2_probability - right(0..=set.weight)).abs() < 1e-9, "{set:?}");
         }
-        assert_eq!(sets(n, h, zeta, 1).last().unwrap().weight, 3);
+        assert_eq!(sets(n, h, zeta).last().unwrap().weight, 3);
         // Three nonzero entries out of eight and one coordinate left: two are among the seven at
         // least.
-        assert_eq!(sets(n, h, 7, 1)[0].weight, 2);
+        assert_eq!(sets(n, h, 7)[0].weight, 2);
     }
 
+    /// The best power of two is among the choices.
     #[test]
-    fn rotations_multiply_candidates_and_chances() {
-        let (one, all) = (sets(1024, 32, 700, 1), sets(1024, 32, 700, 1024));
-        assert_eq!(all[3].log2_candidates, one[3].log2_candidates + 10.0);
-        assert!((all[3].log2_probability - one[3].log2_probability - 10.0).abs() < 0.01);
+    fn fewer_rotations_are_chosen_well() {
+        for (p, fixed) in [(-3.0f64, 100.0), (-7.5, 90.0), (-12.0, 120.0), (-40.0, 100.0)] {
+            for searched in [60.0, 95.0, 130.0] {
+                let cost = |r: f64| {
+                    log2_sum(fixed, searched + 0.5 * r) + log2_repetitions(log2_of_any(p, r))
+                };
+                let least = |r: &mut dyn Iterator<Item = f64>| r.map(cost).fold(f64::MAX, f64::min);
+                let all = least(&mut (0..=15).map(f64::from));
+                let chosen = least(&mut rotation_choices(p, 1 << 15));
+                assert!(chosen <= all + 1e-9, "{p} {fixed} {searched}: {chosen} {all}");
+            }
+        }
     }
 
     #[test]

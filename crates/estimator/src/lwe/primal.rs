@@ -1,19 +1,32 @@
-//! Primal attacks: the secret and the error as a short, or close, vector.
+//! Primal attacks: the secret and the error as a short, or close, vector of a reduced basis
+//! ([`Basis`]), with and without guesses.
 //!
-//! The lattice has a basis of d − n' vectors of length q and n' of length ξ, n' = n − ζ coordinates
-//! of the secret being left; its volume is q^(d−n') ξ^n'. Reduced with block size β it is a
-//! geometric series of ratio δ⁻².
+//! A guess covers ζ coordinates of weight w at most (exactly w where it meets by representations)
+//! and 2^ρ rotations of the secret (ia.cr/2026/279): 2^ρ times the candidates, 2^ρ chances. Trying
+//! it is nearest planes or a search in a projected lattice, once for every candidate or for their
+//! square root (Howgrave-Graham 2007); or representations ([`super::representations`]), for the
+//! lists of which the square root of the rotations counts. All is repeated until it succeeds with
+//! 99 %.
+//!
+//! **Bounds** over a rectangle of ζ and β ([`Plane::bound`]), which the search relies on: reduction
+//! costs at least what the least β costs in the least dimension, that of the largest ζ; a trial at
+//! least what it costs on the longest vectors, on which it succeeds with the largest probability;
+//! candidates of a weight are fewest at the least ζ, where their probability is largest too.
 
-use super::guess::{log2_repetitions, sets};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::basis::{Basis, MAX_BLOCK, MIN_BLOCK};
+use super::guess::{
+    GuessSet, log2_most_likely, log2_of_any, log2_repetitions, rotation_choices, sets,
+};
 use super::key::Lwe;
-use crate::attack::{Attack, AttackName, Guess, log2_sum};
-use crate::reduction::{CostModel, ln_ball, root_hermite};
-use crate::search::{least, minimize};
-
-/// Larger block sizes are beyond 2^512 by any model.
-const MAX_BLOCK: usize = 1754;
-/// Below, root Hermite factors are steps of a table.
-const MIN_BLOCK: usize = 40;
+use super::regions::{Bound, Plane, Region, TOLERANCE, cheapest};
+use super::representations;
+use crate::attack::{Attack, AttackName, Guess};
+use crate::reduction::{CostModel, root_hermite};
+use crate::search::least;
+use crate::special::log2_sum;
 
 /// The least dimension in which block size β reveals the shortest vector (σ√β ≤ δ^(2β−d−1)
 /// vol^(1/d), the embedding factor being σ): a quadratic inequality in d.
@@ -44,253 +57,339 @@ pub(super) fn usvp(key: &Lwe, model: CostModel) -> Option<Attack> {
     attacks.min_by(|a, b| a.bits.total_cmp(&b.bits))
 }
 
+/// Unique SVP with enumeration for searches instead of sieves, LLL included: for lattices that are
+/// so easy that the constants of sieves count.
+pub(super) fn enumeration(key: &Lwe) -> Option<Attack> {
+    let first = least(2, MAX_BLOCK, |beta| usvp_dimension(key, beta).is_some())?;
+    let dimension = usvp_dimension(key, first)?.max(first + 1);
+    let bits = CostModel::log2_enumeration(first as u32, dimension);
+    Some(Attack {
+        bits,
+        ..Attack::reduction(
+            AttackName::Enumeration,
+            CostModel::CoreSvp,
+            key.dimension,
+            dimension,
+            first as u32,
+        )
+    })
+}
+
 /// A search of the whole lattice, whatever it costs: for keys beyond all attacks that are bounded.
 pub(super) fn whole_lattice(key: &Lwe, model: CostModel) -> Attack {
     let dimension = 2 * key.dimension;
     Attack::reduction(AttackName::Usvp, model, key.dimension, dimension, dimension as u32)
 }
 
-/// A basis of the lattice without ζ coordinates after block reduction.
-struct Reduced<'k> {
-    key: &'k Lwe,
-    dimension: usize,
-    ln_delta: f64,
-    /// ln of the volume.
-    volume: f64,
-}
-
-impl<'k> Reduced<'k> {
-    fn new(key: &'k Lwe, zeta: usize, beta: usize, shrink: usize) -> Self {
-        let left = (key.dimension - zeta) as f64;
-        let ln_delta = root_hermite(beta as u32).ln();
-        let (ln_q, ln_scale) = (key.ln_q(), key.scale().ln());
-        let best = (left * (ln_q - ln_scale).max(0.0) / ln_delta).sqrt().ceil() as usize;
-        let dimension = (best - best * shrink / 100).max(beta).max(key.dimension - zeta + 1);
-        let volume = (dimension as f64 - left) * ln_q + left * ln_scale;
-        Reduced { key, dimension, ln_delta, volume }
-    }
-
-    /// ln of the i-th Gram–Schmidt length.
-    fn ln_length(&self, i: usize) -> f64 {
-        (self.dimension as f64 - 1.0 - 2.0 * i as f64) * self.ln_delta
-            + self.volume / self.dimension as f64
-    }
-
-    /// Whether the error, projected to the last k dimensions, is shorter than everything else
-    /// there.
-    fn reveals(&self, k: usize) -> bool {
-        let (d, k) = (self.dimension as f64, k as f64);
-        let sigma = self.key.error_deviation;
-        let volume = k / d * self.volume - (d - k) * k * self.ln_delta + sigma.ln();
-        (volume - ln_ball(k as usize + 1)) / (k + 1.0) >= 0.5 * (sigma * sigma * (k + 1.0)).ln()
-    }
-
-    /// The dimension of the search that finds the error: one more than the least that reveals it,
-    /// with the embedding's own coordinate.
-    fn search_dimension(&self) -> Option<usize> {
-        let revealing = least(1, self.dimension.min(MAX_BLOCK), |k| self.reveals(k))?;
-        Some(revealing + 1)
-    }
-
-    /// Σ over the first `count` vectors of log2 `factor`, a function of the Gram–Schmidt length in
-    /// units of √2 σ that is 1 for long ones.
-    fn log2_product(&self, count: usize, factor: impl Fn(f64) -> f64) -> f64 {
-        // Neighbours differ by a hundredth: the middle one of eight stands for all.
-        const STRIDE: usize = 8;
-        let unit = (std::f64::consts::SQRT_2 * self.key.error_deviation).ln();
-        let (mut product, mut end) = (0.0, count);
-        while end > 0 && product > -2000.0 {
-            let start = end.saturating_sub(STRIDE);
-            let log2 = factor((self.ln_length(start + (end - start) / 2) - unit).exp()).log2();
-            product += log2 * (end - start) as f64;
-            if log2 > -1e-9 {
-                break;
-            }
-            end = start;
-        }
-        product
-    }
-
-    /// log2 of the probability that nearest planes finds an error of the first `count` coordinates:
-    /// each within half a length.
-    fn log2_babai(&self, count: usize) -> f64 {
-        self.log2_product(count, |length| libm::erf(length / 2.0))
-    }
-
-    /// log2 of the probability that two halves of a guess, rounded one by one, meet (Son–Cheon
-    /// 2019, lemma 4.2).
-    fn log2_admissible(&self) -> f64 {
-        let factor = |x: f64| libm::erf(x) + (-x * x).exp_m1() / (x * std::f64::consts::PI.sqrt());
-        self.log2_product(self.dimension, |x| factor(x).max(1e-300))
-    }
-}
-
 /// How guesses are tried.
-#[derive(Clone, Copy, PartialEq)]
-enum Trial {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Trial {
+    /// A search in a projected lattice, without a guess: BDD. Fewer dimensions than the best ones
+    /// cost less to reduce.
+    Search,
     /// Nearest planes for every candidate.
     Planes,
     /// Nearest planes for the square root of the candidates.
     PlanesMeeting,
-    /// A search in a projected lattice for every candidate: without a guess, BDD.
-    Search,
-    /// The same for the square root of the candidates.
+    /// A search in a projected lattice for the square root of the candidates.
     SearchMeeting,
+    /// Nearest planes for lists of representations.
+    Representations,
 }
 
-/// How an attack is run.
+impl Trial {
+    fn name(self) -> AttackName {
+        match self {
+            Trial::Search => AttackName::Bdd,
+            Trial::Planes | Trial::PlanesMeeting => AttackName::PrimalHybridBabai,
+            Trial::SearchMeeting => AttackName::PrimalHybridMitm,
+            Trial::Representations => AttackName::PrimalHybridRepresentations,
+        }
+    }
+
+    /// Whether two halves of a guess meet.
+    fn meets(self) -> bool {
+        !matches!(self, Trial::Search | Trial::Planes)
+    }
+
+    /// So many percent of the best dimension are left out at most.
+    fn most_shrink(self) -> usize {
+        if self == Trial::Search { 7 } else { 0 }
+    }
+}
+
+/// What a basis costs and what one trial does, as log2.
 #[derive(Clone, Copy)]
-struct Choice {
-    /// The block size.
-    beta: usize,
-    /// How many percent fewer dimensions than the best for the shortest vector.
-    shrink: usize,
-    trial: Trial,
-}
-
-/// What a choice costs before it is known what is guessed, as log2.
 struct Step {
-    dimension: usize,
     reduction: f64,
     trial: f64,
     probability: f64,
 }
 
-fn step(
-    key: &Lwe,
+/// The cheapest guess for a step.
+#[derive(Clone, Copy)]
+struct Choice {
+    bits: f64,
+    guess: Option<Guess>,
+}
+
+/// log2 of the cost of nearest planes in dimension k.
+fn planes(k: usize) -> f64 {
+    2.0 * (k.max(1) as f64).log2()
+}
+
+/// One attack on one key, over all ζ and β.
+pub(super) struct Primal<'k> {
+    key: &'k Lwe,
     model: CostModel,
-    zeta: usize,
-    Choice { beta, shrink, trial }: Choice,
-) -> Option<Step> {
-    let basis = Reduced::new(key, zeta, beta, shrink);
-    let dimension = basis.dimension;
-    let reduction = model.log2_cost(beta as u32, dimension);
-    let planes = |k: usize| 2.0 * (k.max(1) as f64).log2();
-    let (trial, probability) = match trial {
-        Trial::Planes => (planes(dimension), basis.log2_babai(dimension)),
-        Trial::PlanesMeeting => {
-            (planes(dimension), basis.log2_babai(dimension) + basis.log2_admissible())
+    trial: Trial,
+    sets: HashMap<usize, Rc<Vec<GuessSet>>>,
+    tried: usize,
+}
+
+impl<'k> Primal<'k> {
+    pub(super) fn new(key: &'k Lwe, model: CostModel, trial: Trial) -> Self {
+        Primal { key, model, trial, sets: HashMap::new(), tried: 0 }
+    }
+
+    fn sets(&mut self, zeta: usize) -> Rc<Vec<GuessSet>> {
+        let (n, weight) = (self.key.dimension, self.key.weight().unwrap_or(self.key.dimension));
+        let tried = &mut self.tried;
+        let made = || {
+            let sets = sets(n, weight, zeta);
+            *tried += sets.len();
+            Rc::new(sets)
+        };
+        self.sets.entry(zeta).or_insert_with(made).clone()
+    }
+
+    /// The whole plane.
+    pub(super) fn whole(&self) -> Region {
+        let last = if self.trial == Trial::Search { 0 } else { self.key.dimension - 8 };
+        Region { zeta: (0, last), beta: (MIN_BLOCK, MAX_BLOCK) }
+    }
+
+    fn step(&self, basis: &Basis, beta: usize) -> Option<Step> {
+        let dimension = basis.dimension;
+        let reduction = self.model.log2_cost(beta as u32, dimension);
+        let (trial, probability) = match self.trial {
+            Trial::Planes => (planes(dimension), basis.log2_planes(0)),
+            Trial::PlanesMeeting => {
+                (planes(dimension), basis.log2_planes(0) + basis.log2_admissible())
+            }
+            Trial::Representations => (0.0, basis.log2_planes(0) + basis.log2_admissible()),
+            Trial::Search | Trial::SearchMeeting => {
+                let search = basis.search_dimension()?;
+                let lifted = (dimension + 1).checked_sub(search)?;
+                (
+                    log2_sum(self.model.log2_cost(search as u32, search), planes(lifted)),
+                    basis.log2_planes(search - 1),
+                )
+            }
+        };
+        Some(Step { reduction, trial, probability })
+    }
+
+    /// What no step of the region can do better.
+    fn best_step(&self, region: Region, longest: &Basis) -> Option<Step> {
+        let Region { zeta, beta } = region;
+        let dimension = Basis::new(self.key, zeta.1, beta.0, self.trial.most_shrink()).dimension;
+        let calls = dimension.saturating_sub(beta.1).max(1);
+        let reduction = self.model.log2_cost(beta.0 as u32, beta.0 + calls);
+        let (trial, probability) = match self.trial {
+            Trial::Planes => (planes(dimension), longest.log2_planes(0)),
+            Trial::PlanesMeeting => {
+                (planes(dimension), longest.log2_planes(0) + longest.log2_admissible())
+            }
+            Trial::Representations => (0.0, longest.log2_planes(0) + longest.log2_admissible()),
+            Trial::Search => (self.least_search(longest)?, 0.0),
+            Trial::SearchMeeting => {
+                let shortest = Basis::shortest(self.key, zeta, beta);
+                let largest = shortest.search_dimension();
+                let (lifted, probability) = match largest {
+                    Some(k) => ((dimension + 1).saturating_sub(k), longest.log2_planes(k - 1)),
+                    None => (1, 0.0),
+                };
+                (log2_sum(self.least_search(longest)?, planes(lifted)), probability)
+            }
+        };
+        Some(Step { reduction, trial, probability })
+    }
+
+    /// The least cost of a search in the dimension that these lengths ask for, or a larger one:
+    /// dimensions for free make 20 the cheapest of all small ones.
+    fn least_search(&self, basis: &Basis) -> Option<f64> {
+        let search = basis.search_dimension()?.max(20);
+        Some(self.model.log2_cost(search as u32, search))
+    }
+
+    /// The cheapest weight and number of rotations, for guesses of ζ.0 coordinates that succeed as
+    /// any of ζ.0 to ζ.1 would at best.
+    fn choose(
+        &mut self,
+        step: Step,
+        basis: &Basis,
+        zeta: (usize, usize),
+        limit: f64,
+    ) -> Option<Choice> {
+        if self.trial == Trial::Search || (zeta.0 == 0 && zeta.1 == 0) {
+            let once = log2_sum(step.reduction, step.trial);
+            return Some(Choice { bits: once + log2_repetitions(step.probability), guess: None });
         }
-        Trial::Search | Trial::SearchMeeting => {
-            let search = basis.search_dimension()?;
-            let lifted = (dimension + 1).checked_sub(search)?;
-            (
-                log2_sum(model.log2_cost(search as u32, search), planes(lifted)),
-                basis.log2_babai(lifted),
-            )
+        if self.trial == Trial::Representations {
+            return self.choose_represented(step, basis, zeta, limit);
         }
-    };
-    Some(Step { dimension, reduction, trial, probability })
-}
-
-/// The attack with these parameters, with the best of `sets`.
-fn attack(
-    key: &Lwe,
-    model: CostModel,
-    choice: Choice,
-    sets: &[Guess],
-    name: AttackName,
-) -> Option<Attack> {
-    let (step, beta) = (step(key, model, sets.first()?.coordinates, choice)?, choice.beta);
-    let root =
-        if matches!(choice.trial, Trial::PlanesMeeting | Trial::SearchMeeting) { 0.5 } else { 1.0 };
-    let cost = |set: &Guess| {
-        let once = log2_sum(step.reduction, step.trial + root * set.log2_candidates);
-        once + log2_repetitions(set.log2_probability + step.probability)
-    };
-    let (bits, set) = sets.iter().map(|set| (cost(set), set)).min_by(|a, b| a.0.total_cmp(&b.0))?;
-    bits.is_finite().then(|| Attack {
-        name,
-        bits,
-        core_svp_bits: CostModel::CoreSvp.log2_cost(beta as u32, step.dimension),
-        block_size: beta as u32,
-        dimension: step.dimension,
-        degree: key.dimension,
-        guess: (set.coordinates > 0).then_some(*set),
-    })
-}
-
-/// BKZ, then one search: no guess. Fewer dimensions than the best one cost less to reduce.
-pub(super) fn bdd(key: &Lwe, model: CostModel) -> Option<Attack> {
-    let nothing = sets(key.dimension, 0, 0, 1);
-    let at = |beta: usize| {
-        let shrunk = (0..8).filter_map(|percent| {
-            attack(
-                key,
-                model,
-                Choice { beta, shrink: percent, trial: Trial::Search },
-                &nothing,
-                AttackName::Bdd,
-            )
-        });
-        shrunk.min_by(|a, b| a.bits.total_cmp(&b.bits))
-    };
-    minimize(MIN_BLOCK, MAX_BLOCK, 64, at, |a| a.bits).map(|found| found.1)
-}
-
-/// The guessing dimensions to try first: ever denser towards n, where the best ones of sparse
-/// secrets lie.
-fn guessing_dimensions(n: usize) -> impl Iterator<Item = usize> {
-    (0..=128).map(move |k| n - ((n as f64) * (-f64::from(k) / 16.0).exp2()).ceil() as usize)
-}
-
-/// The cost has ripples where the weight that is guessed changes: so many of the best first tries
-/// are refined. (Four times the ζ, eight times the β and five times the starts find 0.3 bits less
-/// at most on the reference rows.)
-const STARTS: usize = 6;
-
-/// Hybrids with nearest planes (for every candidate, or meeting in the middle: whichever is
-/// cheaper), or with searches meeting in the middle.
-pub(super) fn hybrid(key: &Lwe, model: CostModel, name: AttackName) -> Option<Attack> {
-    let weight = key.weight()?;
-    let trials: &[Trial] = match name {
-        AttackName::PrimalHybridBabai => &[Trial::Planes, Trial::PlanesMeeting],
-        _ => &[Trial::SearchMeeting],
-    };
-    let at = |trial: Trial, zeta: usize| {
-        let sets = sets(key.dimension, weight, zeta, if zeta == 0 { 1 } else { key.rotations });
-        let at = |beta: usize| attack(key, model, Choice { beta, shrink: 0, trial }, &sets, name);
-        minimize(MIN_BLOCK, MAX_BLOCK.min(900), 32, at, |a| a.bits).map(|found| found.1)
-    };
-    let cheaper = |a: &Attack, b: &Attack| a.bits.total_cmp(&b.bits);
-    let best = |trial: Trial| {
-        let mut first: Vec<(usize, Attack)> = guessing_dimensions(key.dimension)
-            .filter_map(|zeta| Some((zeta, at(trial, zeta)?)))
-            .collect();
-        first.sort_by(|a, b| cheaper(&a.1, &b.1));
-        let refined = first
-            .into_iter()
-            .take(STARTS)
-            .map(|(zeta, attack)| refine(key, zeta, attack, |zeta| at(trial, zeta)));
-        refined.min_by(cheaper)
-    };
-    trials.iter().filter_map(|trial| best(*trial)).min_by(cheaper)
-}
-
-/// Looks at ever smaller distances from a guessing dimension for a cheaper attack.
-fn refine(
-    key: &Lwe,
-    mut zeta: usize,
-    mut best: Attack,
-    at: impl Fn(usize) -> Option<Attack>,
-) -> Attack {
-    let mut width = ((key.dimension - zeta) / 24).max(1);
-    loop {
-        let mut improved = false;
-        for offset in [-2i64, -1, 1, 2] {
-            let near = zeta as i64 + offset * width as i64 / 2;
-            if (0..key.dimension as i64 - 8).contains(&near)
-                && near != zeta as i64
-                && let Some(new) = at(near as usize).filter(|new| new.bits < best.bits)
-            {
-                (zeta, best, improved) = (near as usize, new, true);
+        let root = if self.trial.meets() { 0.5 } else { 1.0 };
+        let rotations = self.key.rotations;
+        let mut best: Option<Choice> = None;
+        for set in self.sets(zeta.0).iter() {
+            let least = best.map_or(limit, |b| b.bits);
+            if step.trial + root * set.log2_candidates > least {
+                break;
+            }
+            self.tried += 1;
+            for turns in rotation_choices(set.log2_probability, rotations) {
+                let log2_candidates = set.log2_candidates + turns;
+                let once = log2_sum(step.reduction, step.trial + root * log2_candidates);
+                let log2_probability = log2_of_any(set.log2_probability, turns);
+                let bits = once + log2_repetitions(log2_probability + step.probability);
+                if best.is_none_or(|b| bits < b.bits) {
+                    let guess = Guess {
+                        coordinates: zeta.0,
+                        weight: set.weight,
+                        log2_candidates,
+                        log2_probability,
+                    };
+                    best = Some(Choice { bits, guess: (zeta.0 > 0).then_some(guess) });
+                }
             }
         }
-        if width == 1 && !improved {
-            return best;
-        }
-        if !improved {
-            width = (width / 3).max(1);
-        }
+        best.filter(|b| b.bits.is_finite())
     }
+
+    fn choose_represented(
+        &mut self,
+        step: Step,
+        basis: &Basis,
+        zeta: (usize, usize),
+        limit: f64,
+    ) -> Option<Choice> {
+        let (n, h) = (self.key.dimension, self.key.weight()?);
+        let mut best: Option<Choice> = None;
+        let mut near = 0;
+        let all = (self.key.rotations as f64).log2();
+        for weight in h.saturating_sub(n - zeta.0).max(2)..=h.min(zeta.1) {
+            let least = best.map_or(limit, |b| b.bits);
+            if representations::least(zeta.0.max(weight), weight) > least {
+                break;
+            }
+            let exact = log2_most_likely(n, h, zeta, weight);
+            let repetitions = log2_repetitions(log2_of_any(exact, all) + step.probability);
+            if step.reduction + repetitions > least {
+                continue;
+            }
+            // Some ε each.
+            self.tried += 8;
+            let meeting = representations::meet(basis, zeta.0.max(weight), weight, least, near);
+            let Some(meeting) = meeting else { break };
+            near = meeting.extra;
+            for turns in rotation_choices(exact, self.key.rotations) {
+                let once = log2_sum(step.reduction, meeting.bits + 0.5 * turns);
+                let log2_probability = log2_of_any(exact, turns);
+                let bits = once + log2_repetitions(log2_probability + step.probability);
+                if best.is_none_or(|b| bits < b.bits) {
+                    let guess = Guess {
+                        coordinates: zeta.0,
+                        weight,
+                        log2_candidates: representations::log2_ternary(zeta.0, weight) + turns,
+                        log2_probability,
+                    };
+                    best = Some(Choice { bits, guess: Some(guess) });
+                }
+            }
+        }
+        best.filter(|b| b.bits.is_finite())
+    }
+}
+
+impl Plane for Primal<'_> {
+    type Point = Attack;
+
+    fn at(&mut self, zeta: usize, beta: usize, limit: f64) -> Option<(f64, Attack)> {
+        let mut best: Option<(f64, Attack)> = None;
+        for shrink in 0..=self.trial.most_shrink() {
+            let basis = Basis::new(self.key, zeta, beta, shrink);
+            let least = best.as_ref().map_or(limit, |(bits, _)| *bits);
+            let Some(step) = self.step(&basis, beta).filter(|step| step.reduction < least) else {
+                continue;
+            };
+            let Some(choice) = self.choose(step, &basis, (zeta, zeta), least) else { continue };
+            if choice.bits < least {
+                let attack = Attack {
+                    name: self.trial.name(),
+                    bits: choice.bits,
+                    core_svp_bits: CostModel::CoreSvp.log2_cost(beta as u32, basis.dimension),
+                    block_size: beta as u32,
+                    dimension: basis.dimension,
+                    degree: self.key.dimension,
+                    guess: choice.guess,
+                };
+                best = Some((choice.bits, attack));
+            }
+        }
+        best
+    }
+
+    fn bound(&mut self, region: Region, limit: f64) -> Bound {
+        let none = Bound { bits: f64::INFINITY, zeta_spread: 0.0, beta_spread: 0.0 };
+        let longest = Basis::longest(self.key, region.zeta, region.beta);
+        let Some(step) = self.best_step(region, &longest) else { return none };
+        if step.reduction > limit {
+            return none;
+        }
+        let Some(choice) = self.choose(step, &longest, region.zeta, limit) else { return none };
+        // How much of the bound's distance from the cost comes from either width: the reduction's
+        // over β, and over ζ those of the candidates and of their probability.
+        let last = self.model.log2_cost(region.beta.1 as u32, longest.dimension.max(region.beta.1));
+        let root = if self.trial.meets() { 0.5 } else { 1.0 };
+        let zeta_spread = choice.guess.map_or(f64::from(region.zeta.1 as u32), |guess| {
+            let (n, h) = (self.key.dimension, self.key.weight().unwrap_or(0));
+            let count = |zeta: usize| representations::log2_ternary(zeta, guess.weight.min(zeta));
+            let chance = |zeta: usize| super::guess::ln_hit(n, h, zeta, guess.weight);
+            let chances = (chance(region.zeta.0) - chance(region.zeta.1)).abs();
+            root * (count(region.zeta.1) - count(region.zeta.0))
+                + if chances.is_finite() { chances } else { 100.0 }
+        });
+        Bound { bits: choice.bits, zeta_spread, beta_spread: last - step.reduction }
+    }
+
+    fn weights_tried(&self) -> usize {
+        self.tried
+    }
+}
+
+/// ζ and β to begin with: ever denser towards n, where the best ones of sparse secrets lie.
+fn starts(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    let zetas =
+        (0..=32).map(move |k| n - ((n as f64) * (-f64::from(k) / 4.0).exp2()).ceil() as usize);
+    zetas
+        .map(move |zeta| zeta.min(n - 8))
+        .flat_map(|zeta| [60, 120, 180, 250, 330].map(|beta| (zeta, beta)))
+}
+
+/// The attack at its best, as far as the search is sure to find it: what it may have missed beyond
+/// a tenth of a bit is taken off.
+pub(super) fn best(key: &Lwe, model: CostModel, trial: Trial, limit: f64) -> Option<Attack> {
+    if trial != Trial::Search {
+        key.weight()?;
+    }
+    let mut plane = Primal::new(key, model, trial);
+    let whole = plane.whole();
+    let starts: Vec<(usize, usize)> = match trial {
+        Trial::Search => [60, 120, 180, 250, 330, 500].map(|beta| (0, beta)).to_vec(),
+        _ => starts(key.dimension).collect(),
+    };
+    let found = cheapest(&mut plane, whole, starts, limit)?;
+    let missed = if found.loss > TOLERANCE { found.loss } else { 0.0 };
+    Some(Attack { bits: found.bits - missed, ..found.point })
 }

@@ -102,10 +102,11 @@ fn costs_at_given_parameters_agree() {
     }
 }
 
-/// Published estimates with rotations (ia.cr/2026/279, tables 1 and 8): (log2 n, log2 q, h, bits).
+/// Published estimates of guesses that meet in the middle, with rotations (ia.cr/2026/279, tables 1
+/// and 8): (log2 n, log2 q, h, bits).
 #[test]
 fn rotations_gain_what_was_published() {
-    for (log_n, log2_q, weight, bits) in [
+    for (log_n, log2_q, weight, published) in [
         (14, 219.0, 64, 130.5),
         (15, 431.0, 64, 133.0),
         (14, 100.0, 31, 116.9),
@@ -115,19 +116,75 @@ fn rotations_gain_what_was_published() {
         (16, 930.0, 64, 129.7),
         (15, 767.0, 192, 123.3),
     ] {
-        let ours =
-            estimate(&Lwe::ring(1 << log_n, log2_q, Secret::Sparse(weight)), CostModel::Matzov)
-                .unwrap();
-        println!(
-            "{log_n} {log2_q} {weight}: {:.1} {} published {bits}",
-            ours.bits(),
-            ours.best().name.as_str()
-        );
+        let key = Lwe::ring(1 << log_n, log2_q, Secret::Sparse(weight));
+        let estimate = estimate(&key, CostModel::Matzov).unwrap();
+        let guessing = [AttackName::PrimalHybridMitm, AttackName::PrimalHybridBabai];
+        let bits = |name| estimate.attack(name).map_or(f64::MAX, |attack| attack.bits);
+        let ours = guessing.map(bits).into_iter().fold(f64::MAX, f64::min);
+        println!("{log_n} {log2_q} {weight}: {ours:.1}, published {published}");
         assert!(
-            (-6.0..=0.5).contains(&(ours.bits() - bits)),
-            "n = 2^{log_n}, {log2_q}, {weight}: {:.1}, not {bits}",
-            ours.bits()
+            (-6.0..=0.5).contains(&(ours - published)),
+            "n = 2^{log_n}, {log2_q}, {weight}: {ours:.1}, not {published}"
         );
+    }
+}
+
+/// Meet-LWE on reduced bases as its authors estimate it, without rotations: (log2 n, log2 q, h,
+/// bits): two or three levels at the best parameters that their program found, which it counts 1/p
+/// times: github.com/yonghaason/PrimalMeetLWE at 4663353, estimator/crypto23_rebut/log, "Newest
+/// log". We count what succeeds with 99 %, ln 100 as many. The first version of the program
+/// (6111511) says 129.25, 128.88, 129.83 and 108.52.
+#[test]
+fn representations_cost_what_was_published() {
+    for (log_n, log2_q, weight, published) in [
+        (15, 768.0, 192, 125.93),
+        (15, 699.0, 128, 125.99),
+        (16, 1553.0, 192, 126.52),
+        (16, 1450.0, 64, 102.55),
+    ] {
+        let key = Lwe::ring(1 << log_n, log2_q, Secret::Sparse(weight)).without_rotations();
+        let estimate = estimate(&key, CostModel::Matzov).unwrap();
+        let ours = estimate.attack(AttackName::PrimalHybridRepresentations).unwrap().bits;
+        let difference = ours - published - 100f64.ln().log2();
+        println!("{log_n} {log2_q} {weight}: {ours:.2}, {difference:.2} above");
+        assert!((-1.2..=1.2).contains(&difference), "{log_n} {log2_q} {weight}: {ours}");
+    }
+}
+
+/// Tiny keys are worth what trying all costs, or enumeration, not what the constants of sieves are.
+#[test]
+fn tiny_keys_are_worth_little() {
+    let of = |key: Lwe| estimate(&key, CostModel::Matzov).unwrap();
+    let one = of(Lwe::ring(1 << 12, 100.0, Secret::Sparse(1)).without_rotations());
+    // 2n keys, some 300 samples, two operations.
+    assert_eq!(one.best().name, AttackName::ExhaustiveSearch);
+    assert!((20.0..=24.0).contains(&one.bits()), "{}", one.bits());
+    let easy = of(Lwe::ring(256, 604.0, Secret::Ternary));
+    assert_eq!(easy.best().name, AttackName::Enumeration);
+    assert!(easy.bits() < 30.0 && easy.best().block_size == 2, "{:?}", easy.best());
+    // Sieves win long before 128 bits.
+    let dense = of(Lwe::ring(1024, 27.0, Secret::Ternary));
+    let enumeration = dense.attack(AttackName::Enumeration).unwrap().bits;
+    assert!(enumeration > dense.bits() + 50.0);
+}
+
+/// Weights, degrees and moduli that took half a minute once. On an idle machine each takes less
+/// than 0.2 s; ten times that is for machines that are not.
+#[test]
+fn any_key_is_answered_soon() {
+    for key in [
+        Lwe::ring(1 << 18, 1553.0, Secret::Sparse(100_000)),
+        Lwe::ring(1 << 20, 10_000.0, Secret::Sparse(100_000)),
+        Lwe::ring(87_380, 2000.0, Secret::Ternary),
+        Lwe::ring(1 << 20, 3.0, Secret::Sparse(1 << 19)),
+        Lwe::ring(1 << 20, 1e5, Secret::Gaussian(1e6)),
+        Lwe::ring(4096, 30.0, Secret::Sparse(64)),
+    ] {
+        let start = std::time::Instant::now();
+        let bits = estimate(&key, CostModel::Matzov).unwrap().bits();
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{key:?}: {bits:.1} bits, {seconds:.3} s");
+        assert!(seconds < 2.0, "{key:?}: {seconds}");
     }
 }
 
@@ -138,7 +195,7 @@ fn core_svp_is_a_lower_bound() {
     {
         let [matzov, core] = [CostModel::Matzov, CostModel::CoreSvp]
             .map(|model| estimate(&key, model).unwrap().bits());
-        assert!(core < matzov - 10.0, "{core} {matzov}");
+        assert!(core < matzov - 8.0, "{core} {matzov}");
     }
 }
 
