@@ -11,6 +11,8 @@
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
+//! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
+//!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots;
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`wire`]: all of this as bytes and files, read with nothing taken on trust.
@@ -41,6 +43,7 @@ mod datasheet;
 mod error;
 mod explainer;
 pub mod files;
+mod integers;
 mod planner;
 mod requirements;
 mod rings;
@@ -53,6 +56,7 @@ pub use client::Client;
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 pub use explainer::{Explainer, RecordedValue};
+pub use integers::{IntegerColumn, IntegerTotal};
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
     spec_with_plan,
@@ -75,6 +79,7 @@ pub use everlevel_circuit::bootstrap::{
 };
 pub use everlevel_circuit::digits::{DigitKind, DigitMethod, DigitProblem, DigitRemoval};
 pub use everlevel_circuit::{CircuitError, ClearLowestDigit, Comparison, Session, Truncation};
+pub use everlevel_integers::{Integers, IntegersError, Interval, Type};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{Basis, GaloisElement, Ring, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;
@@ -91,6 +96,11 @@ pub mod circuit {
 /// AES on ciphertexts of any scheme, transciphering, bytes to integers.
 pub mod aes {
     pub use everlevel_aes::*;
+}
+
+/// Typed integers over any scheme.
+pub mod typed {
+    pub use everlevel_integers::*;
 }
 
 /// Parameters, levels, noise bounds, the traits of schemes and the no-op scheme.

@@ -8,7 +8,7 @@ use everlevel::circuit::expression::{ExpressionError, Program};
 use everlevel::ring::{PrimePower, RingError};
 use everlevel::security::SecurityError;
 use everlevel::wire::WireError;
-use everlevel::{Error, OptIn, Params, SchemeError};
+use everlevel::{Error, IntegersError, OptIn, Params, SchemeError};
 
 /// The codes that the program gives what has none.
 const PROGRAM: &[&str] = &["cli.usage", "cli.failure"];
@@ -21,6 +21,7 @@ fn all() -> Vec<&'static str> {
         SchemeError::CODES,
         CircuitError::CODES,
         AesError::CODES,
+        IntegersError::CODES,
         ExpressionError::CODES,
         WireError::CODES,
         PROGRAM,
