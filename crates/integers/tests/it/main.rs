@@ -3,4 +3,8 @@
 mod common;
 mod counts;
 mod exhaustive;
+mod graphs;
+mod interval;
+mod refused;
+mod totals;
 mod wide;

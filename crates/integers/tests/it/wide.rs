@@ -106,7 +106,6 @@ fn refreshed() {
     let ranged = [(18, 120), (-7, 9), (2000, 2020), (-1000, 5), (5, 5), (0, 1)];
     let ranged = ranged.map(|(low, high)| Type::ranged(low, high).unwrap());
     all_operations(&bench, &ranged);
-    println!("{} refreshes", bench.session.bootstraps());
 }
 
 #[test]
