@@ -14,6 +14,7 @@ pages! {
     Readme: "../../README.md",
     Install: "../../docs/use/install.md",
     Roles: "../../docs/use/roles.md",
+    Integers: "../../docs/use/integers.md",
     NoiseAndErrors: "../../docs/use/noise-and-errors.md",
     Planner: "../../docs/choose/planner.md",
     ByHand: "../../docs/choose/by-hand.md",

@@ -2,6 +2,7 @@
 
 use everlevel_aes::AesError;
 use everlevel_circuit::CircuitError;
+use everlevel_integers::IntegersError;
 use everlevel_ring::RingError;
 use everlevel_scheme::SchemeError;
 use everlevel_wire::WireError;
@@ -19,6 +20,9 @@ pub enum Error {
     /// AES on ciphertexts.
     #[error(transparent)]
     Aes(AesError),
+    /// Typed integers.
+    #[error(transparent)]
+    Integers(IntegersError),
     /// Bytes and files.
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -39,6 +43,18 @@ impl From<AesError> for Error {
     }
 }
 
+/// What typed integers only passed on keeps the variant that it has here.
+impl From<IntegersError> for Error {
+    fn from(e: IntegersError) -> Self {
+        match e {
+            IntegersError::Scheme(e) => Error::Scheme(e),
+            IntegersError::Circuit(e) => Error::Circuit(e),
+            IntegersError::Ring(e) => Error::Ring(e),
+            e => Error::Integers(e),
+        }
+    }
+}
+
 impl Error {
     /// A name for programs, which does not change when messages do: `wire.truncated`, for example.
     /// docs/errors.md has them all.
@@ -47,6 +63,7 @@ impl Error {
             Error::Scheme(e) => e.code(),
             Error::Circuit(e) => e.code(),
             Error::Aes(e) => e.code(),
+            Error::Integers(e) => e.code(),
             Error::Wire(e) => e.code(),
             Error::Ring(e) => e.code(),
         }

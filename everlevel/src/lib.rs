@@ -11,6 +11,8 @@
 //! * [`Requirements`]: from a plaintext modulus, slots and depth to the sets that can do it.
 //! * [`Explainer`]: a server that tells what each operation did to the noise.
 //! * [`KeyPlanner`], [`BootstrapMode`]: which keys a server gets, and how it bootstraps.
+//! * [`Integers`], [`Type`]: columns of `u8` to `i64`, of `bool` or of a range, with comparisons,
+//!   selection, exact sums and tables; `examples/08_typed_integers.rs`.
 //! * [`Truncation`], [`Comparison`]: fixed-point numbers in slots;
 //!   `examples/05_comparison_and_truncation.rs` shows them at work.
 //! * [`Program`]: a program of text, run on named values.
@@ -40,6 +42,7 @@ mod datasheet;
 mod error;
 mod explainer;
 pub mod files;
+mod integers;
 mod keys;
 mod open;
 mod operations;
@@ -55,6 +58,7 @@ pub use client::Client;
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 pub use explainer::{Explainer, RecordedValue};
+pub use integers::{IntegerColumn, IntegerTotal};
 pub use keys::Keys;
 pub use planner::{
     KeyPlanner, bootstrap_plan, failure_log2, multiplications_left, program_keys, search_plan,
@@ -77,6 +81,7 @@ pub use everlevel_bgv::{
 pub use everlevel_circuit::bootstrap::{BootstrapPlan, Objective, TimeModel};
 pub use everlevel_circuit::expression::Program;
 pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation};
+pub use everlevel_integers::{Integers, IntegersError, Interval, Type};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;

@@ -42,6 +42,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Security(c) => security::run(c, common),
         Command::Bench(BenchCommand::Bootstrap(a)) => bench::bootstrap::run(a, common),
         Command::Bench(BenchCommand::Primitives(a)) => bench::primitives::run(a, common),
+        Command::Bench(BenchCommand::Integers(a)) => bench::integers::run(a, common),
         Command::Aes(AesCommand::Keygen(a)) => aes::keygen(a, common),
         Command::Aes(AesCommand::EncryptKey(a)) => aes::encrypt_key(a, common),
         Command::Aes(AesCommand::Transcipher(a)) => aes::transcipher(a, common),

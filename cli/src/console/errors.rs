@@ -75,6 +75,7 @@ macro_rules! of_the_library {
 }
 of_the_library!(
     everlevel::Error,
+    everlevel::IntegersError,
     SchemeError,
     CircuitError,
     AesError,

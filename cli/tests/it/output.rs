@@ -35,6 +35,38 @@ fn demo() {
     }
 }
 
+/// Toy rings with 65537 have the levels of the set that this is for.
+const TOY_INTEGERS: &str = "insecure_bgv-65537-n11";
+
+#[test]
+fn demo_integers() {
+    let report = json(&["demo", "integers", "--params", TOY_INTEGERS, "--insecure-research"]);
+    let expected = "wrong_values security_bits failure_log2 seconds_total";
+    assert_eq!(keys(&report), expected.split(' ').collect());
+    assert_eq!(number(&report, "wrong_values"), 0.0);
+    let text = success(&["demo", "integers", "--params", TOY_INTEGERS, "--insecure-research"]);
+    assert!(text.contains("2048 people") && text.contains("0 values are wrong"), "{text}");
+}
+
+#[test]
+fn bench_integers() {
+    for (op, refreshed) in
+        [("add", false), ("lt", true), ("eq", true), ("min", false), ("select", true)]
+    {
+        let mut args = vec!["bench", "integers", "--op", op, "--type", "u8", "--params"];
+        args.extend([TOY_INTEGERS, "--insecure-research"]);
+        args.extend(refreshed.then_some("--worn"));
+        let report = json(&args);
+        let expected = "op type values wrong_values seconds microseconds_per_value refreshes \
+                        products security_bits failure_log2 threads set";
+        assert_eq!(keys(&report), expected.split_whitespace().collect());
+        assert_eq!(number(&report, "wrong_values"), 0.0);
+        assert_eq!(number(&report, "values"), 2048.0);
+        assert_eq!(number(&report, "refreshes") > 0.0, refreshed, "{op}");
+        assert!(number(&report, "failure_log2") <= -128.0);
+    }
+}
+
 #[test]
 fn demo_with_a_column_of_ones_own() {
     for (name, text, flags) in [

@@ -92,6 +92,16 @@ impl<S: Bootstrappable> Session<S> {
         &self.scheme
     }
 
+    /// The capacity in bits that every result keeps: what bootstrapping needs, or 0.
+    pub fn minimum_capacity(&self) -> f64 {
+        self.minimum_capacity
+    }
+
+    /// Whether there is bootstrapping.
+    pub fn can_bootstrap(&self) -> bool {
+        self.bootstrapper.is_some()
+    }
+
     /// How many bootstrappings were done so far.
     pub fn bootstraps(&self) -> usize {
         self.bootstraps.load(Ordering::Relaxed)
@@ -313,6 +323,15 @@ impl<S: Bootstrappable> Session<S> {
     /// [`CircuitError::NoBootstrapping`]; those of bootstrapping.
     pub fn refresh(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
         Ok(Value::from(self.bootstrapped(&a.get())?))
+    }
+
+    /// Bootstraps now, in place, so that the value is fresh for all who share it. One that is
+    /// fresher than bootstrapping would leave it stays as it is.
+    ///
+    /// # Errors
+    /// As [`Session::refresh`].
+    pub fn refresh_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
+        self.freshen(a, &a.get())
     }
 
     fn bootstrapped(&self, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {

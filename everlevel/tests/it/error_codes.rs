@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use everlevel::lab::SchemeError;
-use everlevel::{Error, OptIn, Params};
+use everlevel::{Error, IntegersError, OptIn, Params};
 use everlevel_aes::AesError;
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::{ExpressionError, Program};
@@ -22,6 +22,7 @@ fn all() -> Vec<&'static str> {
         SchemeError::CODES,
         CircuitError::CODES,
         AesError::CODES,
+        IntegersError::CODES,
         ExpressionError::CODES,
         WireError::CODES,
         PROGRAM,

@@ -13,6 +13,8 @@ mod encrypted_lookup;
 mod levels_and_refresh;
 #[path = "../../examples/03_private_statistics.rs"]
 mod private_statistics;
+#[path = "../../examples/08_typed_integers.rs"]
+mod typed_integers;
 
 #[test]
 fn example_02() {
@@ -44,6 +46,11 @@ fn example_07() {
     a_researchers_corner::main().unwrap();
 }
 
+#[test]
+fn example_08() {
+    typed_integers::main().unwrap();
+}
+
 /// Each says in its first lines what it shows and how to run it.
 #[test]
 fn examples_have_headers() {
@@ -53,7 +60,7 @@ fn examples_have_headers() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names.len(), 7);
+    assert_eq!(names.len(), 8);
     for (number, name) in (1..).zip(&names) {
         let code = std::fs::read_to_string(format!("{directory}/{name}")).unwrap();
         let header: String = code.lines().take_while(|line| line.starts_with("//!")).collect();

@@ -13,6 +13,8 @@ pub enum BenchCommand {
     Bootstrap(BootstrapArgs),
     /// Transforms, encryption, products, rotations
     Primitives(PrimitivesArgs),
+    /// An operation on columns of typed integers, checked
+    Integers(IntegersArgs),
 }
 
 /// Which slots are bootstrapped.
@@ -41,6 +43,41 @@ pub struct BootstrapArgs {
     /// Enter the time into this file of measurements, which `params datasheet` shows
     #[arg(long, value_name = "FILE.json")]
     pub record: Option<PathBuf>,
+}
+
+/// An operation on typed integers.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IntegerOperation {
+    /// The sum, its carries computed
+    Add,
+    /// Whether one is less than the other
+    Lt,
+    /// Whether they are equal
+    Eq,
+    /// The lesser one
+    Min,
+    /// One or the other by an encrypted truth value
+    Select,
+}
+
+/// Arguments of `bench integers`.
+#[derive(Args)]
+pub struct IntegersArgs {
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// The operation
+    #[arg(long, value_enum)]
+    pub op: IntegerOperation,
+    /// bool, u8 to u64, i8 to i64, or LOW..HIGH
+    #[arg(long = "type", value_name = "TYPE")]
+    pub kind: String,
+    /// Operands that have to be bootstrapped before anything can be done with them
+    #[arg(long)]
+    pub worn: bool,
+    /// How many values (absent: as many as there are slots)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub values: Option<u32>,
 }
 
 /// Arguments of `bench primitives`.

@@ -2,5 +2,6 @@
 
 pub(crate) mod args;
 pub(crate) mod bootstrap;
+pub(crate) mod integers;
 pub mod measure;
 pub(crate) mod primitives;

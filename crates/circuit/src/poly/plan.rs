@@ -45,24 +45,21 @@ impl PolynomialPlan {
     /// [`CircuitError::Empty`] without polynomials, [`CircuitError::ModulusMismatch`] if their
     /// moduli differ, [`CircuitError::TooDeep`] if no evaluation is within [`DepthGoal::AtMost`].
     pub fn new(polynomials: &[Polynomial], goal: DepthGoal) -> Result<Self, CircuitError> {
-        let Some(first) = polynomials.first() else {
-            return Err(CircuitError::Empty { what: "the list of polynomials" });
-        };
-        let modulus = first.modulus();
-        if let Some(other) = polynomials.iter().find(|f| f.modulus() != modulus) {
-            return Err(CircuitError::ModulusMismatch {
-                expected: modulus.value(),
-                found: other.modulus().value(),
-            });
-        }
-        let mut builder = CircuitBuilder::new();
-        let x = builder.input(modulus.exponent());
-        let powers = PowerTable::new(x);
-        let programs = candidates(&builder, &powers, polynomials).map(|candidate| {
-            let Candidate { builder, outputs, .. } = candidate?;
-            builder.finish(&outputs)
-        });
-        Ok(PolynomialPlan { prime: modulus.prime(), program: best(programs, goal)? })
+        let (prime, builder, powers) = variable(polynomials)?;
+        let programs = candidates(&builder, &powers, polynomials).map(finished);
+        Ok(PolynomialPlan { prime, program: best(programs, goal)? })
+    }
+
+    /// All plans that [`PolynomialPlan::new`] chooses from, for choices by another measure, such as
+    /// the capacity that a run on the no-op scheme leaves. For polynomials of small degree: those of
+    /// a large one take much memory.
+    ///
+    /// # Errors
+    /// As [`PolynomialPlan::new`].
+    pub fn candidates(polynomials: &[Polynomial]) -> Result<Vec<Self>, CircuitError> {
+        let (prime, builder, powers) = variable(polynomials)?;
+        let programs = candidates(&builder, &powers, polynomials).map(finished);
+        programs.map(|program| Ok(PolynomialPlan { prime, program: program? })).collect()
     }
 
     /// Depth and counts.
@@ -83,6 +80,28 @@ impl PolynomialPlan {
         check_prime(scheme, self.prime)?;
         self.program.run(scheme, &[x], next)
     }
+}
+
+/// The prime of the polynomials, and a program that has their variable.
+fn variable(polynomials: &[Polynomial]) -> Result<(u64, CircuitBuilder, PowerTable), CircuitError> {
+    let Some(first) = polynomials.first() else {
+        return Err(CircuitError::Empty { what: "the list of polynomials" });
+    };
+    let modulus = first.modulus();
+    if let Some(other) = polynomials.iter().find(|f| f.modulus() != modulus) {
+        return Err(CircuitError::ModulusMismatch {
+            expected: modulus.value(),
+            found: other.modulus().value(),
+        });
+    }
+    let mut builder = CircuitBuilder::new();
+    let x = builder.input(modulus.exponent());
+    Ok((modulus.prime(), builder, PowerTable::new(x)))
+}
+
+fn finished(candidate: Result<Candidate, CircuitError>) -> Result<Circuit, CircuitError> {
+    let Candidate { builder, outputs, .. } = candidate?;
+    builder.finish(&outputs)
 }
 
 /// A program that holds the values of the polynomials, still open for more steps.

@@ -1,9 +1,11 @@
 //! `everlevel demo`: a circuit that no leveled scheme could run, on a column of integers.
 
+mod integers;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use everlevel::{Client, Params, Server, Value, failure_log2};
 use serde::Serialize;
 
@@ -15,11 +17,22 @@ use crate::console::output::{emit, emit_json, median, progress};
 use crate::console::params::{find_params, find_planner};
 
 /// Meter readings; see cli/data/README.md.
-const READINGS: &str = include_str!("../../data/meter.csv");
+const READINGS: &str = include_str!("../../../data/meter.csv");
+
+/// Other demonstrations.
+#[derive(Subcommand)]
+pub enum DemoCommand {
+    /// Filter people, charge them by brackets, look up a table, take the greater of two columns
+    Integers(integers::IntegersDemoArgs),
+}
 
 /// Arguments of `demo`.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct DemoArgs {
+    /// Another demonstration.
+    #[command(subcommand)]
+    pub other: Option<DemoCommand>,
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
@@ -137,6 +150,9 @@ impl Run<'_> {
 
 /// Runs the demonstration.
 pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
+    if let Some(DemoCommand::Integers(args)) = &args.other {
+        return integers::run(args, common);
+    }
     let started = Instant::now();
     let params = find_params(&args.set.params, common)?;
     let (mut values, source) = column(args, &params)?;

@@ -1,0 +1,195 @@
+//! `everlevel bench integers`: one operation on typed integers, fresh or exhausted operands.
+
+use std::str::FromStr;
+use std::time::Instant;
+
+use everlevel::lab::ServerEvaluator;
+use everlevel::{
+    Ciphertext, Client, IntegerColumn, Level, Params, Plaintext, Server, failure_log2,
+};
+use everlevel_integers::{Encoded, Integers, IntegersError, Type};
+use everlevel_scheme::{Arithmetic, Scheme};
+use rand_core::CryptoRng;
+use serde::Serialize;
+
+use super::args::{IntegerOperation, IntegersArgs};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, progress, threads};
+use crate::console::params::{find_params, find_planner};
+
+#[derive(Serialize)]
+struct Report {
+    op: &'static str,
+    #[serde(rename = "type")]
+    kind: String,
+    values: usize,
+    wrong_values: usize,
+    seconds: f64,
+    microseconds_per_value: f64,
+    refreshes: usize,
+    products: u64,
+    security_bits: f64,
+    failure_log2: f64,
+    threads: usize,
+    set: String,
+}
+
+impl IntegerOperation {
+    fn name(self) -> &'static str {
+        match self {
+            IntegerOperation::Add => "add",
+            IntegerOperation::Lt => "lt",
+            IntegerOperation::Eq => "eq",
+            IntegerOperation::Min => "min",
+            IntegerOperation::Select => "select",
+        }
+    }
+
+    fn run(
+        self,
+        ints: &Integers<'_, ServerEvaluator>,
+        [a, b, c]: [&IntegerColumn; 3],
+    ) -> Result<IntegerColumn, IntegersError> {
+        match self {
+            IntegerOperation::Add => ints.normalised(&ints.add(a, b)?),
+            IntegerOperation::Lt => ints.lt(a, b),
+            IntegerOperation::Eq => ints.eq(a, b),
+            IntegerOperation::Min => ints.min(a, b),
+            IntegerOperation::Select => ints.select(c, a, b),
+        }
+    }
+
+    fn plain(self, a: i128, b: i128, c: i128) -> i128 {
+        match self {
+            IntegerOperation::Add => a + b,
+            IntegerOperation::Lt => i128::from(a < b),
+            IntegerOperation::Eq => i128::from(a == b),
+            IntegerOperation::Min => a.min(b),
+            IntegerOperation::Select if c == 1 => a,
+            IntegerOperation::Select => b,
+        }
+    }
+}
+
+/// Random values of a type, every fourth of them that of `like`.
+fn values(kind: Type, count: usize, like: &[i128], rng: &mut impl CryptoRng) -> Vec<i128> {
+    let (low, points) = (kind.interval().low(), kind.interval().points());
+    let any = |rng: &mut dyn rand_core::Rng| {
+        let random = u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
+        low + (random % points) as i128
+    };
+    (0..count)
+        .map(|i| match like.get(i).filter(|_| i % 4 == 0) {
+            Some(v) => *v,
+            None => any(rng),
+        })
+        .collect()
+}
+
+/// The lowest level at which `x` can still be bootstrapped after a sum or two.
+fn exhausted(server: &Server, x: &Ciphertext) -> Result<Ciphertext, CliError> {
+    let needed = server.session().minimum_capacity() + 4.0;
+    let evaluator = server.evaluator();
+    for level in 0..=x.level().0 {
+        if let Ok(low) = evaluator.mod_switch_to(x, Level(level))
+            && evaluator.capacity_bits(&low) >= needed
+        {
+            return Ok(low);
+        }
+    }
+    Ok(x.clone())
+}
+
+fn column(
+    (client, server): (&Client, &Server),
+    values: &[i128],
+    kind: Type,
+    worn: bool,
+    rng: &mut impl CryptoRng,
+) -> Result<IntegerColumn, CliError> {
+    let params: &Params = client.params();
+    let encoded = Encoded::new(values, kind, params.slots())?;
+    encoded.encrypt(|slots| {
+        let plaintext = Plaintext::encode(params, slots).map_err(everlevel::Error::from)?;
+        let x = client.secret().encrypt(&plaintext, rng).map_err(everlevel::Error::from)?;
+        if worn { exhausted(server, &x) } else { Ok(x) }
+    })
+}
+
+/// Runs the measurement: whole vectors one after the other.
+pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
+    let params = find_params(&args.set.params, common)?;
+    let kind = Type::from_str(&args.kind).map_err(CliError::usage)?;
+    let planner = find_planner(&params, None)?;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let client = Client::new(&params, &mut rng);
+    let plan = planner.keys();
+    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
+    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
+        bar.set_position(done as u64)
+    })?;
+    bar.finish_and_clear();
+    let ints = server.integers()?;
+    // The tables of bootstrapping are made by the first one.
+    let warm = client.encrypt(&[1], &mut rng)?;
+    server.bootstrap(&exhausted(&server, &warm)?)?;
+
+    let total = args.values.map_or(params.slots(), |n| n as usize);
+    let (before, refreshed) = (server.evaluator().cost(), server.bootstraps());
+    let (mut seconds, mut wrong, mut left) = (0.0, 0, total);
+    while left > 0 {
+        let count = left.min(params.slots());
+        left -= count;
+        let a = values(kind, count, &[], &mut rng);
+        let b = values(kind, count, &a, &mut rng);
+        let c = values(Type::Bool, count, &[], &mut rng);
+        let mut encrypt =
+            |v: &[i128], kind| column((&client, &server), v, kind, args.worn, &mut rng);
+        let operands = [encrypt(&a, kind)?, encrypt(&b, kind)?, encrypt(&c, Type::Bool)?];
+        let started = Instant::now();
+        let found = args.op.run(&ints, operands.each_ref())?;
+        seconds += started.elapsed().as_secs_f64();
+        let found: Vec<i128> = client.decrypt_integers(&found)?;
+        wrong += (0..count).filter(|&i| found[i] != args.op.plain(a[i], b[i], c[i])).count();
+    }
+    let cost = server.evaluator().cost() - before;
+    let report = Report {
+        op: args.op.name(),
+        kind: kind.to_string(),
+        values: total,
+        wrong_values: wrong,
+        seconds,
+        microseconds_per_value: seconds * 1e6 / total as f64,
+        refreshes: server.bootstraps() - refreshed,
+        products: cost.products,
+        security_bits: params.security().bits(),
+        failure_log2: failure_log2(&params, &cost),
+        threads: threads(),
+        set: params.name().into(),
+    };
+    if common.json {
+        emit_json(&report)?;
+    } else {
+        emit(&format!(
+            "{} of {total} {kind}, {} operands, {}: {:.2} s, {:.1} us a value; {} refreshes, {} \
+             products, {} threads; {:.1} bits of security, failure 2^{:.1}",
+            report.op,
+            if args.worn { "exhausted" } else { "fresh" },
+            report.set,
+            report.seconds,
+            report.microseconds_per_value,
+            report.refreshes,
+            report.products,
+            report.threads,
+            report.security_bits,
+            report.failure_log2
+        ))?;
+    }
+    if wrong > 0 {
+        return Err(CliError::failure(format!(
+            "{wrong} of {total} values are wrong: please report this"
+        )));
+    }
+    Ok(())
+}

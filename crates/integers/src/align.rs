@@ -1,0 +1,152 @@
+//! Columns brought to digits that meet what an operation needs.
+
+use crate::carry::canonical_form;
+use crate::column::{BASE, Column, Digit, Operand, POINTS};
+use crate::context::{IntegerScheme, Integers};
+use crate::encode::standard_form;
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::split::split;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// A column for an operand.
+    pub(crate) fn column(
+        &self,
+        x: Operand<'_, S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        match x {
+            Operand::Column(x) => Ok(x.clone()),
+            Operand::Public(value) => Ok(Column::public(value, Interval::point(value)?, None)),
+        }
+    }
+
+    /// The length of a result.
+    pub(crate) fn common_length(
+        &self,
+        columns: &[&Column<S::Ciphertext>],
+    ) -> Result<Option<usize>, IntegersError> {
+        let mut lengths = columns.iter().filter_map(|x| x.length);
+        let Some(first) = lengths.next() else { return Ok(None) };
+        match lengths.find(|n| *n != first) {
+            None => Ok(Some(first)),
+            Some(found) => {
+                let expected = format!("{first}, as many as the other operand has");
+                Err(IntegersError::Length { found, expected })
+            }
+        }
+    }
+
+    /// k_i d_i of two columns, digit by digit, windows as they come.
+    pub(crate) fn pairwise(
+        &self,
+        a: (&[Digit<S::Ciphertext>], i64),
+        b: (&[Digit<S::Ciphertext>], i64),
+        constants: &[i64],
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let zero = Digit::public(0);
+        let count = a.0.len().max(b.0.len()).max(constants.len());
+        let digit = |digits: &[Digit<S::Ciphertext>], i: usize| digits.get(i).cloned();
+        (0..count)
+            .map(|i| {
+                let (x, y) = (digit(a.0, i), digit(b.0, i));
+                let constant = constants.get(i).copied().unwrap_or(0);
+                let x = x.as_ref().unwrap_or(&zero);
+                let y = y.as_ref().unwrap_or(&zero);
+                self.combine(&[(x, a.1), (y, b.1)], constant)
+            })
+            .collect()
+    }
+
+    /// Digits in -15..=15 whose value is that of a - b.
+    pub(crate) fn difference(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let narrow = BASE - 1;
+        let fit = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
+            let k = a.anchor - b.anchor;
+            let room = |low: i64, high: i64| (-narrow - low, narrow - high);
+            let windows = (0..a.digits.len().max(b.digits.len())).map(|i| {
+                let (x, y) = (a.digit(i), b.digit(i));
+                room(x.low - y.high, x.high - y.low)
+            });
+            fitted(k, windows.collect(), room(0, 0))
+        };
+        let (mut a, mut b) = (a.clone(), b.clone());
+        for attempt in 0.. {
+            if let Some(constants) = fit(&a, &b) {
+                return self.pairwise((&a.digits, 1), (&b.digits, -1), &constants);
+            }
+            (a, b) = self.closer(a, b, attempt)?;
+        }
+        Ok(Vec::new())
+    }
+
+    /// Both on one anchor, with digits that have together no more than 31 possible values.
+    pub(crate) fn aligned(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<[Column<S::Ciphertext>; 2], IntegersError> {
+        let fit = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
+            let room = |x: &Digit<S::Ciphertext>, y: &Digit<S::Ciphertext>| {
+                (x.high - (POINTS - 1) - y.low, x.low + (POINTS - 1) - y.high)
+            };
+            let count = a.digits.len().max(b.digits.len());
+            let windows = (0..count).map(|i| room(&a.digit(i), &b.digit(i))).collect();
+            fitted(b.anchor - a.anchor, windows, (-(POINTS - 1), POINTS - 1))
+        };
+        let (mut a, mut b) = (a.clone(), b.clone());
+        for attempt in 0.. {
+            if let Some(constants) = fit(&a, &b) {
+                b.digits = self.pairwise((&b.digits, 1), (&[], 0), &constants)?;
+                b.anchor = a.anchor;
+                break;
+            }
+            (a, b) = self.closer(a, b, attempt)?;
+        }
+        Ok([a, b])
+    }
+
+    /// What to try next if two columns do not fit together: carries, then one anchor for both.
+    fn closer(
+        &self,
+        mut a: Column<S::Ciphertext>,
+        mut b: Column<S::Ciphertext>,
+        attempt: usize,
+    ) -> Result<(Column<S::Ciphertext>, Column<S::Ciphertext>), IntegersError> {
+        let (anchor, digits) = standard_form(a.interval.union(b.interval));
+        match attempt {
+            0 => {
+                for x in [&mut a, &mut b].into_iter().filter(|x| !x.is_canonical()) {
+                    *x = self.normalised_to(x, standard_form(x.interval))?;
+                }
+            }
+            1 => {
+                for x in [&mut a, &mut b].into_iter().filter(|x| x.public_value().is_none()) {
+                    if !canonical_form(x, anchor) {
+                        *x = self.normalised_to(x, (anchor, digits))?;
+                    }
+                }
+            }
+            _ => {
+                return Err(IntegersError::Width {
+                    interval: a.interval.union(b.interval),
+                    digits,
+                    highest: crate::carry::DIGITS,
+                });
+            }
+        }
+        Ok((a, b))
+    }
+}
+
+/// Digits with Σ 16^i c_i = k in the ranges given, or in `above` beyond them.
+fn fitted(k: i128, mut ranges: Vec<(i64, i64)>, above: (i64, i64)) -> Option<Vec<i64>> {
+    let needed = crate::split::digits_of(k.unsigned_abs());
+    while ranges.len() < needed {
+        ranges.push(above);
+    }
+    split(k, &ranges, false)
+}

@@ -1,0 +1,261 @@
+//! Sums, differences, multiples, logic of truth values.
+
+use crate::column::{Column, Digit, Operand, POINTS};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// a + b. Of canonical operands free; carries of operands that are sums themselves are computed
+    /// first.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126, [`IntegersError::Length`], those of carries.
+    pub fn add<'b>(
+        &self,
+        a: impl Into<Operand<'b, S::Ciphertext>>,
+        b: impl Into<Operand<'b, S::Ciphertext>>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError>
+    where
+        S::Ciphertext: 'b,
+    {
+        self.sum_of(self.column(a.into())?, self.column(b.into())?, 1)
+    }
+
+    /// a - b. Of canonical operands free; carries of operands that are sums themselves are computed
+    /// first.
+    ///
+    /// # Errors
+    /// As [`Integers::add`].
+    pub fn sub<'b>(
+        &self,
+        a: impl Into<Operand<'b, S::Ciphertext>>,
+        b: impl Into<Operand<'b, S::Ciphertext>>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError>
+    where
+        S::Ciphertext: 'b,
+    {
+        self.sum_of(self.column(a.into())?, self.column(b.into())?, -1)
+    }
+
+    /// -x. Free.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn neg(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
+        Ok(Column {
+            interval: x.interval.neg(),
+            anchor: -x.anchor,
+            digits: self.pairwise((&x.digits, -1), (&[], 0), &[])?,
+            length: x.length,
+        })
+    }
+
+    fn sum_of(
+        &self,
+        mut a: Column<S::Ciphertext>,
+        mut b: Column<S::Ciphertext>,
+        sign: i64,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let length = self.common_length(&[&a, &b])?;
+        let interval =
+            if sign > 0 { a.interval.add(b.interval)? } else { a.interval.sub(b.interval)? };
+        let wide = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
+            (0..a.digits.len().min(b.digits.len()))
+                .any(|i| a.digit(i).points() + b.digit(i).points() - 1 > POINTS)
+        };
+        // The wider one first; then the other, if that was not enough.
+        for _ in 0..2 {
+            if wide(&a, &b) {
+                let widest = |x: &Column<S::Ciphertext>| x.digits.iter().map(Digit::points).max();
+                let x = if widest(&a) >= widest(&b) { &mut a } else { &mut b };
+                *x = self.normalised(x)?;
+            }
+        }
+        Ok(Column {
+            interval,
+            anchor: a.anchor + i128::from(sign) * b.anchor,
+            digits: self.pairwise((&a.digits, 1), (&b.digits, sign), &[])?,
+            length,
+        })
+    }
+
+    /// x times a public integer. Free where its digits allow it, as for powers of 16 and for truth
+    /// values times less than 31; else a table of two outputs for each digit of x and of the
+    /// factor, and the sum of these.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126, those of carries.
+    pub fn mul_public(
+        &self,
+        x: &Column<S::Ciphertext>,
+        factor: i128,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let interval = x.interval.mul(Interval::point(factor)?)?;
+        if factor == 0 {
+            return Ok(Column::public(0, interval, x.length));
+        }
+        if factor < 0 {
+            let positive = self.mul_public(x, -factor)?;
+            return Ok(Column { interval, ..self.neg(&positive)? });
+        }
+        let mut out = self.times(x, factor >> (factor.trailing_zeros() / 4 * 4))?;
+        for _ in 0..factor.trailing_zeros() / 4 {
+            out = shifted(out)?;
+        }
+        Ok(Column { interval, ..out })
+    }
+
+    /// x times a positive integer.
+    fn times(
+        &self,
+        x: &Column<S::Ciphertext>,
+        factor: i128,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let interval = x.interval.mul(Interval::point(factor)?)?;
+        if let Some(value) = x.public_value() {
+            return Ok(Column::public(value * factor, interval, x.length));
+        }
+        let widest = x.digits.iter().map(|d| d.points() - 1).max().unwrap_or(0);
+        if i128::from(widest) * factor < i128::from(POINTS) {
+            let digits = self.pairwise((&x.digits, factor as i64), (&[], 0), &[])?;
+            return Ok(Column { interval, anchor: x.anchor * factor, digits, length: x.length });
+        }
+        if factor < 16 {
+            let x = self.normalised(x)?;
+            let k = factor as i64;
+            let mut requests = Vec::with_capacity(x.digits.len());
+            for d in &x.digits {
+                let part = |f: fn(i64) -> i64| (d.low..=d.high).map(|v| f(v * k)).collect();
+                let tables = vec![part(|v| v & 15), part(|v| v >> 4)];
+                requests.push((d.clone(), self.plan(d.low, d.high, tables)?));
+            }
+            let mut low = Vec::new();
+            let mut high = vec![Digit::public(0)];
+            for parts in self.tables(requests)? {
+                let mut parts = parts.into_iter();
+                low.extend(parts.next());
+                high.extend(parts.next());
+            }
+            let digits = self.pairwise((&low, 1), (&high, 1), &[])?;
+            return Ok(Column { interval, anchor: x.anchor * factor, digits, length: x.length });
+        }
+        // By digits of the factor, highest first.
+        let upper = shifted(self.times(x, factor >> 4)?)?;
+        match factor & 15 {
+            0 => Ok(upper),
+            rest => self.sum_of(upper, self.times(x, rest)?, 1),
+        }
+    }
+
+    /// 1 - x of truth values. Free.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for other values.
+    pub fn not(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.bit("not", x)?;
+        Ok(Column {
+            interval: Interval::BOOL,
+            ..self.sum_of(self.column(1.into())?, x.clone(), -1)?
+        })
+    }
+
+    /// Whether both of two truth values are 1: a product.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for other values.
+    pub fn and(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let length = self.common_length(&[a, b])?;
+        let both = self.product(&self.bit("and", a)?, &self.bit("and", b)?)?;
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![both], length })
+    }
+
+    /// Whether one at least of two truth values is 1: a product.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for other values.
+    pub fn or(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.logic("or", a, b, -1)
+    }
+
+    /// Whether exactly one of two truth values is 1: a product.
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for other values.
+    pub fn xor(
+        &self,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.logic("xor", a, b, -2)
+    }
+
+    /// a + b + k a b, which is 0 or 1.
+    fn logic(
+        &self,
+        operation: &'static str,
+        a: &Column<S::Ciphertext>,
+        b: &Column<S::Ciphertext>,
+        k: i64,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let length = self.common_length(&[a, b])?;
+        let (a, b) = (self.bit(operation, a)?, self.bit(operation, b)?);
+        let both = self.product(&a, &b)?;
+        let digit = self.combine(&[(&a, 1), (&b, 1), (&both, k)], 0)?;
+        let digits = vec![digit.within(0, 1)];
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length })
+    }
+
+    /// A column of truth values as one digit.
+    pub(crate) fn bit(
+        &self,
+        operation: &'static str,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        if !Interval::BOOL.holds(x.interval) {
+            return Err(IntegersError::Type {
+                operation,
+                found: x.interval,
+                expected: "truth values, 0 or 1: compare, with ne(x, 0) for example",
+            });
+        }
+        self.residue(x)
+    }
+
+    /// A value of few digits as one: Σ 16^i d_i, whose window is the interval.
+    pub(crate) fn residue(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        if let Some(value) = x.public_value() {
+            return Ok(Digit::public(value as i64));
+        }
+        let t = self.modulus();
+        let centered = |x: i128| t.centered(t.reduce_i128(x));
+        let mut weight = 1i128;
+        let mut terms = Vec::with_capacity(x.digits.len());
+        for digit in &x.digits {
+            terms.push((digit, centered(weight)));
+            weight = i128::from(t.reduce_i128(16 * weight));
+        }
+        let digit = self.combine(&terms, centered(x.anchor))?;
+        let (low, high) = (x.interval.low() as i64, x.interval.high() as i64);
+        Ok(Digit { pad: x.pad() as i64, ..digit.within(low, high) })
+    }
+}
+
+/// 16 x.
+fn shifted<C>(mut x: Column<C>) -> Result<Column<C>, IntegersError> {
+    x.interval = x.interval.mul(Interval::point(16)?)?;
+    x.anchor *= 16;
+    x.digits.insert(0, Digit::public(0));
+    Ok(x)
+}

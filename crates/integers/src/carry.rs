@@ -1,0 +1,230 @@
+//! Carries: digits of windows up to 31 to canonical ones, by lookahead.
+
+use crate::column::{BASE, Column, Digit, POINTS, value};
+use crate::context::{IntegerScheme, Integers};
+use crate::encode::{standard_form, windows};
+use crate::error::IntegersError;
+use crate::split::{digits_of, split};
+
+/// Digits of a value that carries are computed for.
+pub(crate) const DIGITS: usize = 17;
+/// Digits whose signs are joined in one table.
+const GROUP: usize = 4;
+
+/// Whether the digits are 0..=15 above this anchor.
+pub(crate) fn canonical_form<C>(x: &Column<C>, anchor: i128) -> bool {
+    x.anchor == anchor && x.digits.iter().all(|d| 0 <= d.low && d.high < BASE)
+}
+
+/// What a carry is known to be.
+enum Carry<C> {
+    /// The same in every slot.
+    Public(i64),
+    /// 0 or 1.
+    Bit(Digit<C>),
+}
+
+/// What a digit does with the carry that it gets.
+enum Step {
+    /// It gives this one on, whatever comes.
+    Public(i64),
+    /// The carry that comes is public: it gives on whether the digit reaches `from`.
+    Bit { from: i64 },
+    /// It gives on 1, what comes, or 0: 1, 0 or -1 by the sign of the digit minus 15.
+    Sign,
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// The column with digits 0..=15 above the standard anchor of its interval: what whoever
+    /// decrypts a result can see of how it was computed are then the values alone.
+    ///
+    /// Cost: for k digits with carries, sums of two columns for example, 10 to 18 products a digit,
+    /// depth 5 to 15; nothing if it has that form already.
+    ///
+    /// # Errors
+    /// [`IntegersError::Width`] beyond 64 bits; those of the scheme and of bootstrapping.
+    pub fn normalised(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.normalised_to(x, standard_form(x.interval))
+    }
+
+    /// The column with `count` digits 0..=15 above an anchor, modulo 16^count.
+    pub(crate) fn normalised_to(
+        &self,
+        x: &Column<S::Ciphertext>,
+        (anchor, count): (i128, usize),
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if canonical_form(x, anchor) && x.digits.len() <= count || x.public_value().is_some() {
+            return Ok(x.clone());
+        }
+        if count > DIGITS {
+            let interval = x.interval;
+            return Err(IntegersError::Width { interval, digits: count, highest: DIGITS });
+        }
+        let room = |d: &Digit<S::Ciphertext>| (-d.low, POINTS - 1 - d.high);
+        let ranges: Vec<_> = (0..count).map(|i| room(&x.digit(i))).collect();
+        let k = x.anchor - anchor;
+        let within = |v: i128| v >= anchor && (v - anchor) >> (4 * count) == 0;
+        let exact = within(x.interval.low()) && within(x.interval.high());
+        // Constants that add up exactly leave nothing to be reduced above the top digit.
+        let choices = [(0, false), (1, false), (0, true), (1, true)];
+        for (carry, modular) in choices {
+            let whole = exact && x.digits.len() <= count;
+            let found = (modular || whole).then(|| split(k - carry, &ranges, modular));
+            let Some(constants) = found.flatten() else { continue };
+            let used = &x.digits[..x.digits.len().min(count)];
+            let shifted = self.pairwise((used, 1), (&[], 0), &constants)?;
+            let mut digits = self.carried(shifted, carry as i64, !modular)?;
+            // What the interval says of the upper digits is known without a table.
+            if exact {
+                let known = windows(x.interval, anchor, count);
+                for (digit, (low, high)) in digits.iter_mut().zip(known) {
+                    if low == high {
+                        *digit = Digit::public(low);
+                    }
+                }
+            }
+            return Ok(Column { anchor, digits, ..x.clone() });
+        }
+        // No choice of constants leaves the digits within 0..=30: canonical above an anchor of
+        // their own first.
+        let own = x.anchor + value(x.digits.iter().map(|d| d.low));
+        let reached = (x.interval.high() - own).unsigned_abs();
+        let first = self.normalised_to(x, (own, digits_of(reached)))?;
+        self.normalised_to(&first, (anchor, count))
+    }
+
+    /// Digits 0..=15 of Σ 16^i s_i + carry modulo 16^k for k digits s_i of 0..=30; `exact` if it is
+    /// below 16^k.
+    fn carried(
+        &self,
+        s: Vec<Digit<S::Ciphertext>>,
+        carry: i64,
+        exact: bool,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let mut known = Some(carry);
+        let mut steps = Vec::with_capacity(s.len());
+        for digit in s.iter().take(s.len().saturating_sub(1)) {
+            let step = match known {
+                Some(c) if digit.high + c < BASE => Step::Public(0),
+                Some(c) if digit.low + c >= BASE => Step::Public(1),
+                Some(c) => Step::Bit { from: BASE - c },
+                None if digit.high < BASE - 1 => Step::Public(0),
+                None if digit.low >= BASE => Step::Public(1),
+                None => Step::Sign,
+            };
+            known = if let Step::Public(c) = step { Some(c) } else { None };
+            steps.push(step);
+        }
+        let signs = self.map(&s[..steps.len()], |i, x| match steps[i] {
+            Step::Public(c) => c,
+            Step::Bit { from } => i64::from(x >= from),
+            Step::Sign => (x - (BASE - 1)).signum(),
+        })?;
+        // Runs of digits that a carry may pass, each begun by one that gets a public carry.
+        let mut carries = vec![Carry::Public(carry)];
+        let mut run: Vec<Digit<S::Ciphertext>> = Vec::new();
+        for (step, sign) in steps.iter().zip(&signs) {
+            if !matches!(step, Step::Sign) {
+                carries.extend(self.prefixes(&run)?.into_iter().map(Carry::Bit));
+                run.clear();
+            }
+            match step {
+                Step::Public(c) => carries.push(Carry::Public(*c)),
+                Step::Bit { .. } | Step::Sign => run.push(sign.clone()),
+            }
+        }
+        carries.extend(self.prefixes(&run)?.into_iter().map(Carry::Bit));
+
+        let zero = Digit::public(0);
+        let part = |i: usize| match carries.get(i) {
+            Some(Carry::Public(c)) => (&zero, *c),
+            Some(Carry::Bit(bit)) => (bit, 0),
+            None => (&zero, 0),
+        };
+        s.iter()
+            .enumerate()
+            .map(|(i, digit)| {
+                let last = i + 1 == s.len();
+                let ((own, c), (next, n)) = (part(i), part(i + 1));
+                let terms = [(digit, 1), (own, 1), (next, if last { 0 } else { -BASE })];
+                let sum = self.combine(&terms, c - if last { 0 } else { BASE * n })?;
+                if !last || exact {
+                    let (low, high) = (sum.low.max(0), sum.high.min(BASE - 1));
+                    return Ok(sum.within(low, high));
+                }
+                self.reduced(sum)
+            })
+            .collect()
+    }
+
+    /// The top digit modulo 16, whose carry nobody takes.
+    fn reduced(&self, digit: Digit<S::Ciphertext>) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let block = digit.low.div_euclid(BASE);
+        if block == digit.high.div_euclid(BASE) {
+            return self.combine(&[(&digit, 1)], -BASE * block);
+        }
+        let mut out = self.map(&[digit], |_, x| x.rem_euclid(BASE))?;
+        out.pop().ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "a digit" }.into())
+    }
+
+    /// The carries of a run: of a bit b, its first carry, and signs t_1, t_2, .. of the digits above
+    /// whether 2b - 1 + Σ_{1 <= m <= i} 2^m t_m is positive, for each i.
+    fn prefixes(
+        &self,
+        run: &[Digit<S::Ciphertext>],
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let positive = |_, x: i64| i64::from(x > 0);
+        let Some(bit) = run.first() else { return Ok(Vec::new()) };
+        let mut sums = Vec::with_capacity(run.len());
+        for i in 1..run.len().min(GROUP) {
+            sums.push(self.headed(bit, &run[1..=i])?);
+        }
+        for group in run.chunks(GROUP).skip(1) {
+            for i in 0..group.len() {
+                sums.push(self.weighted(&group[..=i])?);
+            }
+        }
+        // The first group has its carries, the others their signs.
+        let first = |i: usize, x: i64| if i + 1 < GROUP { i64::from(x > 0) } else { x.signum() };
+        let mut found = vec![bit.clone()];
+        found.extend(self.map(&sums, first)?);
+        if run.len() <= GROUP {
+            return Ok(found);
+        }
+        let upper = found.split_off(GROUP);
+        let (whole, mut below) = (found[GROUP - 1].clone(), Vec::new());
+        let mut sums = Vec::with_capacity(upper.len());
+        for group in upper.chunks(GROUP) {
+            for sign in group {
+                let parts: Vec<_> = below.iter().chain([sign]).cloned().collect();
+                sums.push(self.headed(&whole, &parts)?);
+            }
+            below.extend(group.last().cloned());
+        }
+        found.extend(self.map(&sums, positive)?);
+        Ok(found)
+    }
+
+    /// 2b - 1 + Σ_{i >= 1} 2^i t_i.
+    fn headed(
+        &self,
+        bit: &Digit<S::Ciphertext>,
+        signs: &[Digit<S::Ciphertext>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let signs = signs.iter().enumerate().map(|(i, t)| (t, 2i64 << i));
+        let terms: Vec<_> = [(bit, 2)].into_iter().chain(signs).collect();
+        self.combine(&terms, -1)
+    }
+
+    /// Σ 2^i t_i.
+    pub(crate) fn weighted(
+        &self,
+        signs: &[Digit<S::Ciphertext>],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let terms: Vec<_> = signs.iter().enumerate().map(|(i, t)| (t, 1i64 << i)).collect();
+        self.combine(&terms, 0)
+    }
+}

@@ -1,0 +1,145 @@
+//! Encrypted columns: digits, their windows, what unused slots hold.
+
+use everlevel_circuit::Value;
+
+use crate::interval::Interval;
+
+/// The base of digits.
+pub(crate) const BASE: i64 = 16;
+/// A digit never has more possible values than this, so that its tables have depth 5 at most.
+pub(crate) const POINTS: i64 = 31;
+
+/// One digit of every entry of a column: a ciphertext, or a public integer.
+///
+/// All slots, unused ones included, hold integers of the *window* `low..=high`.
+pub(crate) struct Digit<C> {
+    /// None: `low` in every slot.
+    pub(crate) cipher: Option<Value<C>>,
+    pub(crate) low: i64,
+    pub(crate) high: i64,
+    /// What the slots behind the column hold.
+    pub(crate) pad: i64,
+}
+
+impl<C> Clone for Digit<C> {
+    fn clone(&self) -> Self {
+        Digit { cipher: self.cipher.clone(), ..*self }
+    }
+}
+
+impl<C> Digit<C> {
+    pub(crate) fn public(value: i64) -> Self {
+        Digit { cipher: None, low: value, high: value, pad: value }
+    }
+
+    /// The digit with the window that it has for reasons that the windows of its terms do not tell.
+    pub(crate) fn within(self, low: i64, high: i64) -> Self {
+        if self.cipher.is_some() { Digit { low, high, ..self } } else { self }
+    }
+
+    pub(crate) fn points(&self) -> i64 {
+        self.high - self.low + 1
+    }
+}
+
+/// An encrypted column of integers: entry i in slot i of each of its digits.
+///
+/// Its values are anchor + Σ 16^i d_i. Anchor and windows of the digits are public, and so is the
+/// [`Interval`] of the values, which follows from the types of the inputs and the operations alone.
+/// A digit is *canonical* in a window of 16 integers; sums leave wider ones, up to 31 integers, and
+/// carries are computed only where something needs them.
+///
+/// Clones share their ciphertexts, which the server may replace by fresher ones.
+pub struct Column<C> {
+    pub(crate) interval: Interval,
+    pub(crate) anchor: i128,
+    /// Lowest first.
+    pub(crate) digits: Vec<Digit<C>>,
+    /// None for a public constant, which has any length.
+    pub(crate) length: Option<usize>,
+}
+
+impl<C> Clone for Column<C> {
+    fn clone(&self) -> Self {
+        Column { digits: self.digits.clone(), ..*self }
+    }
+}
+
+impl<C> Column<C> {
+    /// A public integer in every slot.
+    pub(crate) fn public(value: i128, interval: Interval, length: Option<usize>) -> Self {
+        Column { interval, anchor: value, digits: Vec::new(), length }
+    }
+
+    /// Which values the entries can have.
+    pub fn interval(&self) -> Interval {
+        self.interval
+    }
+
+    /// How many entries there are; none for a result of public integers alone.
+    pub fn length(&self) -> Option<usize> {
+        self.length
+    }
+
+    /// The number of ciphertexts.
+    pub fn ciphertexts(&self) -> usize {
+        self.digits.iter().filter(|d| d.cipher.is_some()).count()
+    }
+
+    /// The ciphertexts, lowest digit first.
+    pub fn values(&self) -> impl Iterator<Item = &Value<C>> {
+        self.digits.iter().filter_map(|d| d.cipher.as_ref())
+    }
+
+    /// The value, if it is a public integer: an interval of one integer, or a comparison that the
+    /// intervals decide.
+    pub fn public_value(&self) -> Option<i128> {
+        let public = self.digits.iter().all(|d| d.cipher.is_none());
+        public.then(|| self.anchor + value(self.digits.iter().map(|d| d.low)))
+    }
+
+    /// What the slots behind the column hold.
+    pub(crate) fn pad(&self) -> i128 {
+        self.anchor + value(self.digits.iter().map(|d| d.pad))
+    }
+
+    /// Whether every digit has one of 16 values only.
+    pub(crate) fn is_canonical(&self) -> bool {
+        self.digits.iter().all(|d| d.points() <= BASE)
+    }
+
+    pub(crate) fn digit(&self, i: usize) -> Digit<C> {
+        self.digits.get(i).cloned().unwrap_or_else(|| Digit::public(0))
+    }
+}
+
+/// Σ 16^i d_i.
+pub(crate) fn value(digits: impl DoubleEndedIterator<Item = i64>) -> i128 {
+    digits.rev().fold(0, |v, d| i128::from(BASE) * v + i128::from(d))
+}
+
+/// An operand: a column, or a public integer that stands in every slot.
+pub enum Operand<'a, C> {
+    /// A column.
+    Column(&'a Column<C>),
+    /// A public integer.
+    Public(i128),
+}
+
+impl<'a, C> From<&'a Column<C>> for Operand<'a, C> {
+    fn from(x: &'a Column<C>) -> Self {
+        Operand::Column(x)
+    }
+}
+
+macro_rules! public_operands {
+    ($($integer:ty)*) => {
+        $(impl<C> From<$integer> for Operand<'_, C> {
+            fn from(x: $integer) -> Self {
+                Operand::Public(i128::from(x))
+            }
+        })*
+    };
+}
+
+public_operands!(i8 i16 i32 i64 i128 u8 u16 u32 u64);

@@ -1,0 +1,227 @@
+//! Comparisons: signs of differences of digits, four at a time.
+
+use everlevel_circuit::Value;
+use everlevel_scheme::NextUse;
+
+use crate::column::{BASE, Column, Digit, Operand};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+
+/// Signs that one table joins: Σ 2^j s_j of four lies in -15..=15.
+const GROUP: usize = 4;
+
+/// What is asked of a - b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Question {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Sign,
+}
+
+impl Question {
+    fn answer(self, difference: i64) -> i64 {
+        match self {
+            Question::Less => i64::from(difference < 0),
+            Question::LessOrEqual => i64::from(difference <= 0),
+            Question::Greater => i64::from(difference > 0),
+            Question::GreaterOrEqual => i64::from(difference >= 0),
+            Question::Sign => difference.signum(),
+        }
+    }
+
+    /// Whether a digit of this window below others does not matter, whatever it is.
+    fn ignores<C>(self, lowest: &Digit<C>) -> bool {
+        match self {
+            Question::Less | Question::GreaterOrEqual => lowest.low >= 0,
+            Question::LessOrEqual | Question::Greater => lowest.high <= 0,
+            Question::Sign => lowest.low == 0 && lowest.high == 0,
+        }
+    }
+}
+
+macro_rules! comparisons {
+    ($($(#[$doc:meta])* $name:ident: $question:ident,)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// Cost for k digits of two columns: 12 products a digit and a third of that for the
+            /// tree above them; depth 8, 10, 13 and 15 for 8, 16, 32 and 64 bits. Less against a
+            /// public integer.
+            ///
+            /// # Errors
+            /// [`IntegersError::Length`]; [`IntegersError::Depth`] without bootstrapping; those of
+            /// the scheme.
+            pub fn $name<'b>(
+                &self,
+                a: impl Into<Operand<'b, S::Ciphertext>>,
+                b: impl Into<Operand<'b, S::Ciphertext>>,
+            ) -> Result<Column<S::Ciphertext>, IntegersError>
+            where
+                S::Ciphertext: 'b,
+            {
+                self.compared(a.into(), b.into(), Question::$question)
+            }
+        )*
+    };
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    comparisons! {
+        /// Whether a < b, as 0 or 1.
+        lt: Less,
+        /// Whether a <= b, as 0 or 1.
+        le: LessOrEqual,
+        /// Whether a > b, as 0 or 1.
+        gt: Greater,
+        /// Whether a >= b, as 0 or 1.
+        ge: GreaterOrEqual,
+    }
+
+    /// -1, 0 or 1, as x is negative, 0 or positive.
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn sign(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
+        self.compared(Operand::Column(x), Operand::Public(0), Question::Sign)
+    }
+
+    /// Whether a = b, as 0 or 1. Cost: 10 products a digit of depth 5, and a tree of products;
+    /// where that does not fit any more, a table of how many digits differ.
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn eq<'b>(
+        &self,
+        a: impl Into<Operand<'b, S::Ciphertext>>,
+        b: impl Into<Operand<'b, S::Ciphertext>>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError>
+    where
+        S::Ciphertext: 'b,
+    {
+        let (a, b) = (self.column(a.into())?, self.column(b.into())?);
+        let length = self.common_length(&[&a, &b])?;
+        let both = a.interval.sub(b.interval)?;
+        let answer = match (both.contains(0), both.points() == 1) {
+            (false, _) => Digit::public(0),
+            (true, true) => Digit::public(1),
+            (true, false) => {
+                let digits = self.difference(&a, &b)?;
+                let zeros = self.map(&digits, |_, x| i64::from(x == 0))?;
+                self.all(zeros)?
+            }
+        };
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![answer], length })
+    }
+
+    /// Whether a ≠ b, as 0 or 1.
+    ///
+    /// # Errors
+    /// As [`Integers::lt`].
+    pub fn ne<'b>(
+        &self,
+        a: impl Into<Operand<'b, S::Ciphertext>>,
+        b: impl Into<Operand<'b, S::Ciphertext>>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError>
+    where
+        S::Ciphertext: 'b,
+    {
+        self.not(&self.eq(a, b)?)
+    }
+
+    fn compared(
+        &self,
+        a: Operand<'_, S::Ciphertext>,
+        b: Operand<'_, S::Ciphertext>,
+        question: Question,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let (a, b) = (self.column(a)?, self.column(b)?);
+        let length = self.common_length(&[&a, &b])?;
+        let both = a.interval.sub(b.interval)?;
+        let end = |x: i128| question.answer(x.signum() as i64);
+        // The answer is monotonic: equal ends are all of it.
+        let answer = if end(both.low()) == end(both.high()) {
+            Digit::public(end(both.low()))
+        } else {
+            let mut digits = self.difference(&a, &b)?;
+            let kept = digits.len().saturating_sub(1);
+            let ignored = digits.iter().take(kept).take_while(|d| question.ignores(d)).count();
+            self.tree(digits.split_off(ignored), question)?
+        };
+        let interval = Interval::new(
+            end(both.low()).min(end(both.high())).into(),
+            end(both.low()).max(end(both.high())).into(),
+        )?;
+        Ok(Column { interval, anchor: 0, digits: vec![answer], length })
+    }
+
+    /// The answer for Σ 16^i d_i, |d_i| <= 15: that for its highest digit that is not 0. Signs of
+    /// four digits are joined as Σ 2^j s_j, which again lies in -15..=15.
+    fn tree(
+        &self,
+        mut digits: Vec<Digit<S::Ciphertext>>,
+        question: Question,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        while digits.len() > 1 {
+            let signs = self.map(&digits, |_, x| x.signum())?;
+            digits = signs.chunks(GROUP).map(|s| self.weighted(s)).collect::<Result<_, _>>()?;
+        }
+        let answers = self.map(&digits, |_, x| question.answer(x))?;
+        Ok(answers.into_iter().next().unwrap_or_else(|| Digit::public(question.answer(0))))
+    }
+
+    /// The product of bits.
+    fn all(
+        &self,
+        mut bits: Vec<Digit<S::Ciphertext>>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        if bits.iter().any(|b| b.high == 0) {
+            return Ok(Digit::public(0));
+        }
+        bits.retain(|b| b.low == 0);
+        let scheme = self.session().scheme();
+        let depth = bits.len().next_power_of_two().trailing_zeros();
+        let values = || bits.iter().filter_map(|b| b.cipher.as_ref());
+        // A level of a product takes somewhat more than twice the bits of p.
+        let level = 2.5 * (self.modulus().prime() as f64).log2();
+        let needed = self.session().minimum_capacity() + level * f64::from(depth);
+        if values().any(|v| scheme.capacity_bits(&v.get()) < needed) {
+            // How many are 0, of 15 at a time.
+            while bits.len() > 1 {
+                let sums = bits.chunks(BASE as usize - 1).map(|chunk| {
+                    let terms: Vec<_> = chunk.iter().map(|b| (b, -1)).collect();
+                    self.combine(&terms, chunk.len() as i64)
+                });
+                let sums = sums.collect::<Result<Vec<_>, _>>()?;
+                bits = self.map(&sums, |_, x| i64::from(x == 0))?;
+            }
+        }
+        while bits.len() > 1 {
+            let pairs = bits.chunks(2).map(|pair| match pair {
+                [a, b] => self.product(a, b),
+                rest => Ok(rest[0].clone()),
+            });
+            bits = pairs.collect::<Result<_, _>>()?;
+        }
+        Ok(bits.pop().unwrap_or_else(|| Digit::public(1)))
+    }
+
+    /// The product of two digits.
+    pub(crate) fn product(
+        &self,
+        a: &Digit<S::Ciphertext>,
+        b: &Digit<S::Ciphertext>,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let (x, y): (&Value<_>, &Value<_>) = match (&a.cipher, &b.cipher) {
+            (None, _) => return self.combine(&[(b, a.low)], 0),
+            (_, None) => return self.combine(&[(a, b.low)], 0),
+            (Some(x), Some(y)) => (x, y),
+        };
+        let ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+        let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), x| (l.min(*x), h.max(*x)));
+        let cipher = self.apply(&[x, y], |s, x| Ok(s.mul(x[0], x[1], NextUse::Keep)?))?;
+        Ok(Digit { cipher: Some(cipher), low, high, pad: a.pad * b.pad })
+    }
+}

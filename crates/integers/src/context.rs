@@ -1,0 +1,294 @@
+//! Where stages are run and ciphertexts refreshed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use everlevel_circuit::{CircuitError, PrimePower, Session, Value};
+use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
+use rayon::prelude::*;
+
+use crate::column::Digit;
+use crate::error::IntegersError;
+use crate::plan::TablePlan;
+use crate::stage::Stage;
+
+/// What typed integers need of a scheme.
+pub trait IntegerScheme: Bootstrappable {}
+
+impl<S: Bootstrappable> IntegerScheme for S {}
+
+/// Bits of capacity that results of tables keep above what bootstrapping needs, for the sums of a
+/// few of them that come next.
+const MARGIN: f64 = 6.0;
+
+/// Sees every ciphertext that enters a table, with the window of its slots.
+pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i64)) + Send + Sync>;
+
+type Tables = (i64, i64, Vec<Vec<i64>>);
+
+/// Computes on typed integers over a [`Session`].
+///
+/// Operations are done at once. Before a table is evaluated its depth is rehearsed on the no-op
+/// scheme, at the level and the noise bound of what enters it, and if it does not fit, that is
+/// bootstrapped, in place: differences and sums of signs, never powers.
+pub struct Integers<'a, S: IntegerScheme> {
+    session: &'a Session<S>,
+    rehearsal: NoOp,
+    zero: Plaintext,
+    modulus: PrimePower,
+    slots: usize,
+    plans: Mutex<BTreeMap<Tables, Arc<TablePlan>>>,
+    observer: Option<WindowObserver<S>>,
+}
+
+impl<'a, S: IntegerScheme> Integers<'a, S> {
+    /// Over a session with a scheme of these parameters.
+    ///
+    /// # Errors
+    /// [`IntegersError::Set`] if the plaintext modulus is no prime, or one below 257.
+    pub fn new(session: &'a Session<S>, params: &Params) -> Result<Self, IntegersError> {
+        let (p, r) = (params.spec().plain_prime, params.plain_exponent());
+        if r != 1 || p < 257 {
+            return Err(IntegersError::Set {
+                name: params.name().into(),
+                problem: "typed integers need a plaintext modulus that is a prime of at least \
+                          257: take bgv-65537-n15",
+            });
+        }
+        Ok(Integers {
+            session,
+            rehearsal: NoOp::blank(params),
+            zero: Plaintext::encode(params, &[])?,
+            modulus: PrimePower::new(p, 1)?,
+            slots: params.slots(),
+            plans: Mutex::default(),
+            observer: None,
+        })
+    }
+
+    /// With an observer of everything that enters a table, for tests with the secret key.
+    #[must_use]
+    pub fn observed(self, observer: WindowObserver<S>) -> Self {
+        Integers { observer: Some(observer), ..self }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &'a Session<S> {
+        self.session
+    }
+
+    /// The number of slots: the longest column.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    pub(crate) fn modulus(&self) -> PrimePower {
+        self.modulus
+    }
+
+    /// The plan of these tables, made once.
+    pub(crate) fn plan(
+        &self,
+        low: i64,
+        high: i64,
+        tables: Vec<Vec<i64>>,
+    ) -> Result<Arc<TablePlan>, IntegersError> {
+        let lock = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (low, high, tables);
+        if let Some(plan) = lock().get(&key) {
+            return Ok(plan.clone());
+        }
+        let plan = Arc::new(TablePlan::new(self.modulus, low, high, &key.2)?);
+        lock().insert(key, plan.clone());
+        Ok(plan)
+    }
+
+    /// The cheapest way that leaves enough, else the one that leaves most; and what it leaves, on
+    /// the no-op scheme, to ciphertexts with the public data of `inputs`.
+    fn way(&self, stage: &Stage<'_>, inputs: &[&S::Ciphertext]) -> (usize, f64) {
+        let scheme = self.session.scheme();
+        let pretended = inputs.iter().map(|x| {
+            let (level, capacity) = (scheme.level(x), scheme.capacity_bits(x));
+            self.rehearsal.encrypt_exhausted(&self.zero, level, capacity).ok()
+        });
+        let Some(pretended) = pretended.collect::<Option<Vec<_>>>() else {
+            return (0, f64::NEG_INFINITY);
+        };
+        let pretended: Vec<_> = pretended.iter().collect();
+        let enough = self.session.minimum_capacity() + MARGIN;
+        let mut best = (0, f64::NEG_INFINITY);
+        for way in 0..stage.ways() {
+            let Ok(results) = stage.run(&self.rehearsal, &pretended, way) else { continue };
+            let capacities = results.iter().flatten().map(|y| self.rehearsal.capacity_bits(y));
+            let left = capacities.fold(f64::INFINITY, f64::min);
+            if left >= enough {
+                return (way, left);
+            }
+            if left > best.1 {
+                best = (way, left);
+            }
+        }
+        best
+    }
+
+    /// The functions of a digit, evaluated at once.
+    fn look_up(
+        &self,
+        digit: &Digit<S::Ciphertext>,
+        plan: &TablePlan,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let outside = || CircuitError::Empty { what: "the window of a digit" };
+        if plan.is_identity() {
+            return Ok(vec![digit.clone()]);
+        }
+        let found = match &digit.cipher {
+            Some(value) if plan.ways() > 0 => {
+                self.staged(&[value], &Stage::Table(plan), &[plan.points()])?
+            }
+            Some(_) => vec![None; plan.outputs()],
+            None => {
+                let entry = |i| plan.entry(i, digit.low).map(Digit::public);
+                let entries: Option<Vec<_>> = (0..plan.outputs()).map(entry).collect();
+                return Ok(entries.ok_or_else(outside)?);
+            }
+        };
+        let named = found.into_iter().enumerate().map(|(i, cipher)| {
+            let (low, high) = plan.window(i);
+            let pad = plan.entry(i, digit.pad).ok_or_else(outside)?;
+            Ok(Digit { cipher: cipher.map(|c| self.session.share(c)), low, high, pad })
+        });
+        named.collect()
+    }
+
+    /// A stage, its inputs bootstrapped as far as it needs that: those with least capacity first.
+    pub(crate) fn staged(
+        &self,
+        inputs: &[&Value<S::Ciphertext>],
+        stage: &Stage<'_>,
+        windows: &[(i64, i64)],
+    ) -> Result<Vec<Option<S::Ciphertext>>, IntegersError> {
+        let needed = self.session.minimum_capacity();
+        let scheme = self.session.scheme();
+        let mut stale: Vec<usize> = match self.session.can_bootstrap() {
+            true => (0..inputs.len()).collect(),
+            false => Vec::new(),
+        };
+        loop {
+            let now: Vec<Arc<S::Ciphertext>> = inputs.iter().map(|v| v.get()).collect();
+            let x: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
+            let (way, left) = self.way(stage, &x);
+            let enough = if stale.is_empty() { needed } else { needed + MARGIN };
+            if left >= enough {
+                if let Some(observer) = &self.observer {
+                    x.iter().zip(windows).for_each(|(x, window)| observer(scheme, x, *window));
+                }
+                // What the rehearsal says is what comes; the bound itself is checked all the same.
+                match stage.run(scheme, &x, way) {
+                    Ok(found) => {
+                        let mut capacities =
+                            found.iter().flatten().map(|y| scheme.capacity_bits(y));
+                        if capacities.all(|left| left >= needed) {
+                            return Ok(found);
+                        }
+                    }
+                    Err(CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            let capacity = |i: &usize| scheme.capacity_bits(x[*i]);
+            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
+            let Some(worst) = stale.pop() else {
+                let left = (0..x.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
+                return Err(IntegersError::Depth { depth: stage.depth(), left, needed });
+            };
+            self.session.refresh_in_place(inputs[worst])?;
+        }
+    }
+
+    /// Several digits, each with functions of its own, in parallel.
+    pub(crate) fn tables(
+        &self,
+        requests: Vec<(Digit<S::Ciphertext>, Arc<TablePlan>)>,
+    ) -> Result<Vec<Vec<Digit<S::Ciphertext>>>, IntegersError> {
+        requests.par_iter().map(|(digit, plan)| self.look_up(digit, plan)).collect()
+    }
+
+    /// One function of each of several digits.
+    pub(crate) fn map(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        f: impl Fn(usize, i64) -> i64,
+    ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
+        let requests = digits.iter().enumerate().map(|(i, digit)| {
+            let entries = (digit.low..=digit.high).map(|x| f(i, x)).collect();
+            Ok((digit.clone(), self.plan(digit.low, digit.high, vec![entries])?))
+        });
+        let requests = requests.collect::<Result<Vec<_>, IntegersError>>()?;
+        Ok(self.tables(requests)?.into_iter().flatten().collect())
+    }
+
+    /// An operation on several ciphertexts: tried, and if its results have too little capacity,
+    /// tried again with the operand that has least bootstrapped.
+    pub(crate) fn apply(
+        &self,
+        values: &[&Value<S::Ciphertext>],
+        operation: impl Fn(&S, &[&S::Ciphertext]) -> Result<S::Ciphertext, CircuitError>,
+    ) -> Result<Value<S::Ciphertext>, IntegersError> {
+        let scheme = self.session.scheme();
+        let needed = self.session.minimum_capacity();
+        let mut stale: Vec<usize> = (0..values.len()).collect();
+        loop {
+            let now: Vec<Arc<S::Ciphertext>> = values.iter().map(|v| v.get()).collect();
+            let operands: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
+            let shortage = match operation(scheme, &operands) {
+                Ok(result) => {
+                    let left = scheme.capacity_bits(&result);
+                    if left >= needed {
+                        return Ok(self.session.share(result));
+                    }
+                    CircuitError::NotEnoughCapacity { left, needed }
+                }
+                Err(error @ CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => error,
+                Err(error) => return Err(error.into()),
+            };
+            let capacity = |i: &usize| scheme.capacity_bits(operands[*i]);
+            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
+            let Some(worst) = stale.pop().filter(|_| self.session.can_bootstrap()) else {
+                return Err(shortage.into());
+            };
+            self.session.refresh_in_place(values[worst])?;
+        }
+    }
+
+    /// Σ k_i d_i + `constant`.
+    pub(crate) fn combine(
+        &self,
+        terms: &[(&Digit<S::Ciphertext>, i64)],
+        constant: i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let (mut low, mut high, mut pad, mut added) = (constant, constant, constant, constant);
+        let mut values = Vec::with_capacity(terms.len());
+        let mut factors = Vec::with_capacity(terms.len());
+        for (digit, k) in terms.iter().filter(|(_, k)| *k != 0) {
+            let (a, b) = (k * digit.low, k * digit.high);
+            (low, high, pad) = (low + a.min(b), high + a.max(b), pad + k * digit.pad);
+            match &digit.cipher {
+                None => added += a,
+                Some(value) => {
+                    values.push(value);
+                    factors.push(*k);
+                }
+            }
+        }
+        let cipher = match (&values[..], &factors[..]) {
+            ([], _) => None,
+            ([value], [1]) if added == 0 => Some((*value).clone()),
+            ([_], [1]) => Some(self.apply(&values, |s, x| Ok(s.add_scalar(x[0], added)?))?),
+            _ => Some(self.apply(&values, |s, x| {
+                let terms: Vec<_> = x.iter().copied().zip(factors.iter().copied()).collect();
+                Ok(s.linear_combination(&terms, added)?)
+            })?),
+        };
+        Ok(Digit { cipher, low, high, pad })
+    }
+}

@@ -1,0 +1,158 @@
+//! Columns of integers as slot vectors of digits, and back.
+
+use everlevel_circuit::Value;
+use everlevel_ring::PrimePower;
+use zeroize::Zeroizing;
+
+use crate::column::{BASE, Column, Digit};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::split::digits_of;
+use crate::types::Type;
+
+/// The anchor of values of an interval, and how many digits they have above it: 0 where none is
+/// negative, else -2^(4k-1), so that all signed values of as many digits have the same.
+pub(crate) fn standard_form(interval: Interval) -> (i128, usize) {
+    if interval.low() >= 0 {
+        return (0, digits_of(interval.high().unsigned_abs()));
+    }
+    let k = (1..32).find(|k| {
+        let half = 1i128 << (4 * k - 1);
+        -half <= interval.low() && interval.high() < half
+    });
+    let k = k.unwrap_or(32);
+    (-(1i128 << (4 * k - 1).min(126)), k as usize)
+}
+
+/// The windows of the digits of values of an interval above an anchor that does not exceed it.
+pub(crate) fn windows(interval: Interval, anchor: i128, digits: usize) -> Vec<(i64, i64)> {
+    let (low, high) = (interval.low() - anchor, interval.high() - anchor);
+    let digit = |x: i128, i: usize| (x >> (4 * i) & 15) as i64;
+    (0..digits)
+        .map(|i| match (low >> (4 * i)) / 16 == (high >> (4 * i)) / 16 {
+            true => (digit(low, i), digit(high, i)),
+            false => (0, BASE - 1),
+        })
+        .collect()
+}
+
+/// A column as slot vectors, ready to be encrypted.
+pub struct Encoded {
+    interval: Interval,
+    anchor: i128,
+    length: usize,
+    /// Window and slots of each digit, lowest first; none for digits that are the same for all
+    /// values of the interval.
+    digits: Vec<(i64, i64, Option<Zeroizing<Vec<u64>>>)>,
+}
+
+impl Encoded {
+    /// The digits of `values`, of which `kind` says what they may be, in so many slots. Slots
+    /// behind the column hold the least value of the type.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for
+    /// none, or more than slots.
+    pub fn new(values: &[i128], kind: Type, slots: usize) -> Result<Self, IntegersError> {
+        if values.is_empty() || values.len() > slots {
+            let expected = format!("1 to {slots}, the number of slots");
+            return Err(IntegersError::Length { found: values.len(), expected });
+        }
+        let interval = kind.interval();
+        if let Some(position) = values.iter().position(|v| !interval.contains(*v)) {
+            let expected = format!("{kind}, from {} to {}", interval.low(), interval.high());
+            return Err(IntegersError::Value { value: values[position], position, expected });
+        }
+        let (anchor, digits) = standard_form(interval);
+        let digits = windows(interval, anchor, digits)
+            .into_iter()
+            .enumerate()
+            .map(|(i, (low, high))| {
+                let digit = |v: i128| ((v - anchor) >> (4 * i) & 15) as u64;
+                let pads = std::iter::repeat_n(interval.low(), slots - values.len());
+                let slots = || values.iter().copied().chain(pads).map(digit).collect::<Vec<_>>();
+                (low, high, (low < high).then(|| slots().into()))
+            })
+            .collect();
+        Ok(Encoded { interval, anchor, length: values.len(), digits })
+    }
+
+    /// The column, its slot vectors encrypted by `encrypt`.
+    ///
+    /// # Errors
+    /// Those of `encrypt`.
+    pub fn encrypt<C, E>(
+        &self,
+        mut encrypt: impl FnMut(&[u64]) -> Result<C, E>,
+    ) -> Result<Column<C>, E> {
+        let digits = self.digits.iter().enumerate().map(|(i, (low, high, slots))| {
+            let cipher = slots.as_ref().map(|slots| encrypt(slots)).transpose()?.map(Value::from);
+            let pad = ((self.interval.low() - self.anchor) >> (4 * i) & 15) as i64;
+            Ok(Digit { cipher, low: *low, high: *high, pad })
+        });
+        Ok(Column {
+            interval: self.interval,
+            anchor: self.anchor,
+            digits: digits.collect::<Result<_, E>>()?,
+            length: Some(self.length),
+        })
+    }
+}
+
+/// The integer of `low..=high` that a residue stands for.
+pub(crate) fn lift(
+    residue: u64,
+    modulus: PrimePower,
+    (low, high): (i64, i64),
+    position: usize,
+) -> Result<i64, IntegersError> {
+    let value = low + modulus.sub(residue, modulus.reduce_i64(low)) as i64;
+    if value <= high {
+        return Ok(value);
+    }
+    Err(IntegersError::Value {
+        value: i128::from(residue),
+        position,
+        expected: format!(
+            "a digit from {low} to {high}: a bound that was stated for an input does not hold, or \
+             the column was changed on its way"
+        ),
+    })
+}
+
+impl<C> Column<C> {
+    /// The entries, their slots decrypted by `decrypt`; one entry if the column turned out to be a
+    /// public constant. Every digit has to be in its window and every value in its interval.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] for a digit or a value that cannot be; those of `decrypt`.
+    pub fn decrypt<E: From<IntegersError>>(
+        &self,
+        modulus: PrimePower,
+        mut decrypt: impl FnMut(&C) -> Result<Vec<u64>, E>,
+    ) -> Result<Zeroizing<Vec<i128>>, E> {
+        let mut out = Zeroizing::new(vec![self.anchor; self.length.unwrap_or(1)]);
+        let mut weight = 1i128;
+        for (i, digit) in self.digits.iter().enumerate() {
+            if i > 0 {
+                // Digits above the last one of a value of 127 bits there are none.
+                weight = weight.saturating_mul(i128::from(BASE));
+            }
+            let Some(cipher) = &digit.cipher else {
+                out.iter_mut().for_each(|v| *v += weight * i128::from(digit.low));
+                continue;
+            };
+            let slots = Zeroizing::new(decrypt(&cipher.get())?);
+            let window = (digit.low, digit.high);
+            for (position, v) in out.iter_mut().enumerate() {
+                let residue = slots.get(position).copied().unwrap_or(0);
+                *v += weight * i128::from(lift(residue, modulus, window, position)?);
+            }
+        }
+        if let Some(position) = out.iter().position(|v| !self.interval.contains(*v)) {
+            let expected = format!("a value of {}", self.interval);
+            return Err(IntegersError::Value { value: out[position], position, expected }.into());
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,136 @@
+//! Errors of typed integers.
+
+use everlevel_circuit::CircuitError;
+use everlevel_ring::RingError;
+use everlevel_scheme::SchemeError;
+
+use crate::interval::Interval;
+
+/// What can be wrong with typed integers or with their use.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IntegersError {
+    /// The scheme refused an operation.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
+    /// The ring refused a modulus or an inverse.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+    /// A circuit or a bootstrapping refused for a reason of its own.
+    #[error(transparent)]
+    Circuit(CircuitError),
+    /// A result could leave what a value can hold.
+    #[error(
+        "{operation} of {operands} could leave {allowed}: state narrower bounds when the values \
+         are encrypted, or clip them first"
+    )]
+    Range {
+        /// The operation.
+        operation: &'static str,
+        /// The intervals of its operands.
+        operands: String,
+        /// What the result has to stay in.
+        allowed: Interval,
+    },
+    /// A value is outside of what its type or its bounds allow.
+    #[error("value {value} at position {position}: expected {expected}")]
+    Value {
+        /// The value, or the residue where it was decrypted.
+        value: i128,
+        /// Its place in the column.
+        position: usize,
+        /// What was expected.
+        expected: String,
+    },
+    /// More digits than carries are computed for.
+    #[error(
+        "{interval} needs {digits} hexadecimal digits: at most {highest} can be carried, so keep \
+         values that are compared or looked up below 64 bits"
+    )]
+    Width {
+        /// The interval of the value.
+        interval: Interval,
+        /// Digits that it needs.
+        digits: usize,
+        /// Digits that there can be.
+        highest: usize,
+    },
+    /// Columns of different lengths, or one that does not fit the slots.
+    #[error("a column of {found} values: expected {expected}")]
+    Length {
+        /// Values that there are.
+        found: usize,
+        /// What was expected.
+        expected: String,
+    },
+    /// An operand of a type for which the operation does not exist.
+    #[error("{operation} of {found}: expected {expected}")]
+    Type {
+        /// The operation.
+        operation: &'static str,
+        /// The interval found.
+        found: Interval,
+        /// What was expected, and how to get there.
+        expected: &'static str,
+    },
+    /// No type has this name.
+    #[error("no type is named {name:?}: expected bool, u8 to u64, i8 to i64 or LOW..HIGH")]
+    Name {
+        /// The name found.
+        name: String,
+    },
+    /// A table does not fit the values that are looked up.
+    #[error("a table of {entries} entries for values of {interval}: expected {expected}")]
+    Table {
+        /// Entries of the table.
+        entries: usize,
+        /// The interval of the values.
+        interval: Interval,
+        /// What was expected.
+        expected: String,
+    },
+    /// Too few levels, with no bootstrapping or even after it.
+    #[error(
+        "a table of depth {depth} does not fit: {left:.1} bits of capacity are left and {needed:.1} \
+         bits have to remain; take a set with more levels, or a server that bootstraps"
+    )]
+    Depth {
+        /// Levels that the table takes.
+        depth: u32,
+        /// Capacity of what enters it, in bits.
+        left: f64,
+        /// Capacity that its results have to keep, in bits.
+        needed: f64,
+    },
+    /// A parameter set on which typed integers cannot be computed.
+    #[error("parameter set {name}: {problem}")]
+    Set {
+        /// Its name.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+everlevel_ring::error_codes!(IntegersError {
+    Range => "integers.range",
+    Value => "integers.value",
+    Width => "integers.width",
+    Length => "integers.length",
+    Type => "integers.type",
+    Name => "integers.name",
+    Table => "integers.table",
+    Depth => "integers.depth",
+    Set => "integers.set",
+} inner { Scheme, Ring, Circuit });
+
+/// What a circuit only passed on keeps the variant that it has here.
+impl From<CircuitError> for IntegersError {
+    fn from(e: CircuitError) -> Self {
+        match e {
+            CircuitError::Scheme(e) => IntegersError::Scheme(e),
+            CircuitError::Ring(e) => IntegersError::Ring(e),
+            e => IntegersError::Circuit(e),
+        }
+    }
+}

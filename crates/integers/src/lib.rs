@@ -1,0 +1,58 @@
+//! Typed integers over any scheme of everlevel: columns of integers that are compared, selected
+//! from, added and looked up, exactly.
+//!
+//! * [`Type`], [`Interval`]: what a column may hold, public and followed through every operation.
+//! * [`Encoded`], [`Column`]: integers as hexadecimal digits, each in a ciphertext of its own.
+//! * [`Integers`]: the operations, over a [`Session`](everlevel_circuit::Session) that bootstraps.
+//! * [`TablePlan`]: functions on few integers as polynomials.
+//!
+//! On the no-op scheme; on BGV and BFV only the first lines differ:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use everlevel_circuit::{PrimePower, Session};
+//! use everlevel_integers::{Encoded, Integers, IntegersError, Type};
+//! use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
+//!
+//! // Insecure: a toy ring. `bgv-65537-n15` holds 128 bits.
+//! let params = Params::named("insecure_bgv-65537-n11", OptIn::InsecureResearch)?;
+//! let scheme = Arc::new(NoOp::new(&params, 1));
+//! let session = Session::leveled(scheme.clone());
+//! let column = Encoded::new(&[3, -70, 12], Type::I8, params.slots())?;
+//! let x = column.encrypt(|slots| scheme.encrypt(&Plaintext::encode(&params, slots)?))?;
+//!
+//! let ints = Integers::new(&session, &params)?;
+//! let y = ints.max(&ints.neg(&x)?, 5)?;
+//!
+//! let open = |c: &_| Ok::<_, IntegersError>(scheme.decrypt(c)?.decode(&params)?);
+//! assert_eq!(y.decrypt(PrimePower::new(65537, 1)?, open)?[..], [5, 70, 5]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod align;
+mod arithmetic;
+mod carry;
+mod column;
+mod compare;
+mod context;
+mod encode;
+mod error;
+mod interval;
+mod lookup;
+mod plan;
+mod select;
+mod split;
+mod stage;
+mod total;
+mod types;
+
+pub use column::{Column, Operand};
+pub use context::{IntegerScheme, Integers, WindowObserver};
+pub use encode::Encoded;
+pub use error::IntegersError;
+pub use interval::Interval;
+pub use plan::TablePlan;
+pub use total::Total;
+pub use types::Type;

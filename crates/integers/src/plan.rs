@@ -1,0 +1,228 @@
+//! Functions on few integer points as polynomials modulo p.
+
+use everlevel_circuit::poly::{DepthGoal, Polynomial, PolynomialPlan};
+use everlevel_circuit::straight_line::CircuitCosts;
+use everlevel_circuit::{CircuitError, PrimePower};
+use everlevel_scheme::{ExactScheme, NextUse};
+
+use crate::error::IntegersError;
+
+/// Above so many points symmetries are not looked for: tables of users have none.
+const SYMMETRIC_POINTS: usize = 64;
+/// So many ways of evaluation are kept.
+const WAYS: usize = 6;
+
+/// The evaluation of one or several functions on the integers `low..=high` of one ciphertext.
+///
+/// A function on n points is a polynomial of degree n - 1 modulo p; several share the powers of
+/// their variable. A single function that is odd or even about a center c, up to a constant, is
+/// continued to a symmetric interval and evaluated in x - c, half of its coefficients being 0: the
+/// sign of -15..15 takes 10 products at depth 5. Centers may be halves of integers, so steps such
+/// as [x >= 0] are odd. All ways of least depth are kept, cheapest first: with a few products more
+/// some leave a third of a level more capacity, which is what makes depth 5 fit a bootstrapped
+/// ciphertext of `bgv-65537-n15`.
+///
+/// What it gives outside of its points is unspecified: whoever evaluates it has to know that there
+/// are no others.
+#[derive(Clone, Debug)]
+pub struct TablePlan {
+    low: i64,
+    high: i64,
+    ways: Vec<Way>,
+    outputs: Vec<Output>,
+}
+
+/// One way of evaluation: of polynomials in x + shift.
+#[derive(Clone, Debug)]
+struct Way {
+    plan: PolynomialPlan,
+    shift: i64,
+    /// Added to all of them.
+    offset: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Output {
+    /// The least and the largest entry.
+    window: (i64, i64),
+    /// Which polynomial; none for constants.
+    polynomial: Option<usize>,
+    entries: Vec<i64>,
+}
+
+impl TablePlan {
+    /// The plan for `tables`, each with an entry for each integer of `low..=high`.
+    ///
+    /// # Errors
+    /// [`CircuitError::Ring`] if two of the points agree modulo p; [`CircuitError::SlotCount`] for
+    /// a table of another length.
+    pub fn new(
+        modulus: PrimePower,
+        low: i64,
+        high: i64,
+        tables: &[Vec<i64>],
+    ) -> Result<Self, IntegersError> {
+        let expected = usize::try_from(high - low + 1).unwrap_or(0);
+        if let Some(table) = tables.iter().find(|t| t.len() != expected || t.is_empty()) {
+            return Err(CircuitError::SlotCount { expected, found: table.len() }.into());
+        }
+        let mut varying: Vec<&Vec<i64>> = Vec::new();
+        let mut outputs = Vec::with_capacity(tables.len());
+        for entries in tables {
+            let least = entries.iter().copied().min().unwrap_or(0);
+            let most = entries.iter().copied().max().unwrap_or(0);
+            let polynomial = (least < most).then_some(varying.len());
+            if least < most {
+                varying.push(entries);
+            }
+            outputs.push(Output { window: (least, most), polynomial, entries: entries.clone() });
+        }
+        if varying.is_empty() {
+            return Ok(TablePlan { low, high, ways: Vec::new(), outputs });
+        }
+        let points: Vec<u64> = (low..=high).map(|x| modulus.reduce_i64(x)).collect();
+        let plain = |entries: &&Vec<i64>| {
+            let values: Vec<u64> = entries.iter().map(|v| modulus.reduce_i64(*v)).collect();
+            Polynomial::interpolate(modulus, &points, &values)
+        };
+        let polynomials = varying.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
+        let way = |shift: i64, offset: i64| move |plan| Way { plan, shift, offset };
+        let mut ways: Vec<Way> = if expected > SYMMETRIC_POINTS {
+            vec![way(0, 0)(PolynomialPlan::new(&polynomials, DepthGoal::Least)?)]
+        } else {
+            PolynomialPlan::candidates(&polynomials)?.into_iter().map(way(0, 0)).collect()
+        };
+        if let ([entries], true) = (&varying[..], expected <= SYMMETRIC_POINTS) {
+            for Symmetric { polynomial, shift, offset } in symmetric(modulus, low, high, entries)? {
+                let plans = PolynomialPlan::candidates(&[polynomial])?;
+                ways.extend(plans.into_iter().map(way(shift, offset)));
+            }
+        }
+        // Key switches are what takes time; without one a product is a fifth of one.
+        ways.sort_by_key(|way| {
+            let costs = way.plan.costs();
+            (costs.depth, 4 * costs.relinearizations + costs.products)
+        });
+        let depth = ways.first().map_or(0, |way| way.plan.costs().depth);
+        ways.retain(|way| way.plan.costs().depth == depth);
+        ways.truncate(WAYS);
+        Ok(TablePlan { low, high, ways, outputs })
+    }
+
+    /// The first and the last point.
+    pub fn points(&self) -> (i64, i64) {
+        (self.low, self.high)
+    }
+
+    /// How many ways of evaluation there are: one at least, unless all functions are constant.
+    pub fn ways(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// Depth and counts of the cheapest way.
+    pub fn costs(&self) -> CircuitCosts {
+        self.ways.first().map(|way| way.plan.costs()).unwrap_or_default()
+    }
+
+    /// Whether there is one function, and it gives back its variable.
+    pub fn is_identity(&self) -> bool {
+        matches!(&self.outputs[..], [y] if (self.low..=self.high).eq(y.entries.iter().copied()))
+    }
+
+    /// How many functions there are.
+    pub fn outputs(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// The least and the largest value of a function.
+    pub fn window(&self, output: usize) -> (i64, i64) {
+        self.outputs[output].window
+    }
+
+    /// The value of a function at a public point.
+    pub fn entry(&self, output: usize, x: i64) -> Option<i64> {
+        let place = usize::try_from(x.checked_sub(self.low)?).ok()?;
+        self.outputs.get(output)?.entries.get(place).copied()
+    }
+
+    /// The functions of `x`, in their order; none for those that are constant. `way` counts from
+    /// the cheapest.
+    ///
+    /// # Errors
+    /// Errors of the scheme, above all too little capacity.
+    pub fn evaluate<S: ExactScheme>(
+        &self,
+        scheme: &S,
+        x: &S::Ciphertext,
+        way: usize,
+    ) -> Result<Vec<Option<S::Ciphertext>>, CircuitError> {
+        let Some(Way { plan, shift, offset }) = self.ways.get(way) else {
+            return Ok(vec![None; self.outputs.len()]);
+        };
+        let found = match *shift {
+            0 => plan.evaluate(scheme, x, NextUse::Keep)?,
+            shift => plan.evaluate(scheme, &scheme.add_scalar(x, shift)?, NextUse::Keep)?,
+        };
+        let value = |output: &Output| {
+            let Some(y) = output.polynomial.and_then(|i| found.get(i)) else { return Ok(None) };
+            Ok(Some(if *offset == 0 { y.clone() } else { scheme.add_scalar(y, *offset)? }))
+        };
+        self.outputs.iter().map(value).collect()
+    }
+}
+
+/// f(x) = polynomial(x + shift) + offset.
+struct Symmetric {
+    polynomial: Polynomial,
+    shift: i64,
+    offset: i64,
+}
+
+/// The odd and even continuations of f about all centers for which there are some on an interval
+/// that is not much longer.
+fn symmetric(
+    modulus: PrimePower,
+    low: i64,
+    high: i64,
+    entries: &[i64],
+) -> Result<Vec<Symmetric>, CircuitError> {
+    let mut out = Vec::new();
+    if entries.len() > SYMMETRIC_POINTS {
+        return Ok(out);
+    }
+    let half = modulus.inv(2)?;
+    let at = |x: i64| entries.get(usize::try_from(x - low).ok()?).copied();
+    // Twice the center.
+    for center in 2 * low..=2 * high {
+        let (first, last) = (low.min(center - high), high.max(center - low));
+        if (last - first + 1) as usize > entries.len() * 3 / 2 {
+            continue;
+        }
+        let inner = || {
+            (low.max(center - high)..=high.min(center - low))
+                .filter_map(|x| Some((at(x)?, at(center - x)?)))
+        };
+        let even = inner().all(|(a, b)| a == b);
+        let sums: Vec<i64> = inner().map(|(a, b)| a + b).collect();
+        let odd = sums.windows(2).all(|w| w[0] == w[1]);
+        // f(x) = -f(center - x) + sum, or f(center - x).
+        for (allowed, sum) in [(odd, sums.first().copied()), (even, None)] {
+            if !allowed {
+                continue;
+            }
+            let offset = modulus.mul(modulus.reduce_i64(sum.unwrap_or(0)), half);
+            let shift = modulus.mul(modulus.reduce_i64(-center), half);
+            let value = |x: i64| {
+                let mirrored = || at(center - x).map(|y| sum.map_or(y, |sum| sum - y));
+                modulus.sub(modulus.reduce_i64(at(x).or_else(mirrored).unwrap_or(0)), offset)
+            };
+            let points: Vec<u64> =
+                (first..=last).map(|x| modulus.add(modulus.reduce_i64(x), shift)).collect();
+            let values: Vec<u64> = (first..=last).map(value).collect();
+            let polynomial = Polynomial::interpolate(modulus, &points, &values)?;
+            let (shift, offset) = (modulus.centered(shift), modulus.centered(offset));
+            out.push(Symmetric { polynomial, shift, offset });
+        }
+    }
+    Ok(out)
+}

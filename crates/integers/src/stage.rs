@@ -1,0 +1,50 @@
+//! What is evaluated between two refreshes.
+
+use everlevel_circuit::CircuitError;
+use everlevel_circuit::straight_line::Circuit;
+use everlevel_scheme::{ExactScheme, NextUse};
+
+use crate::plan::TablePlan;
+
+/// A function of some ciphertexts that is evaluated as a whole.
+pub(crate) enum Stage<'a> {
+    /// Functions of one digit.
+    Table(&'a TablePlan),
+    /// Any circuit.
+    Circuit(&'a Circuit),
+}
+
+impl Stage<'_> {
+    /// How many ways there are to evaluate it, cheapest first.
+    pub(crate) fn ways(&self) -> usize {
+        match self {
+            Stage::Table(plan) => plan.ways(),
+            Stage::Circuit(_) => 1,
+        }
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        match self {
+            Stage::Table(plan) => plan.costs().depth,
+            Stage::Circuit(circuit) => circuit.costs().depth,
+        }
+    }
+
+    /// The results; none for those that are constant.
+    pub(crate) fn run<T: ExactScheme>(
+        &self,
+        scheme: &T,
+        inputs: &[&T::Ciphertext],
+        way: usize,
+    ) -> Result<Vec<Option<T::Ciphertext>>, CircuitError> {
+        match (self, inputs) {
+            (Stage::Table(plan), [x]) => plan.evaluate(scheme, x, way),
+            (Stage::Table(_), _) => {
+                Err(CircuitError::InputCount { expected: 1, found: inputs.len() })
+            }
+            (Stage::Circuit(circuit), _) => {
+                Ok(circuit.run(scheme, inputs, NextUse::Keep)?.into_iter().map(Some).collect())
+            }
+        }
+    }
+}

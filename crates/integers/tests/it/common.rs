@@ -1,0 +1,71 @@
+//! A session on the no-op scheme, and an observer that looks into every slot.
+
+use std::sync::Arc;
+
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
+use everlevel_circuit::{PrimePower, Session};
+use everlevel_integers::{Column, Encoded, Integers, IntegersError, Type};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
+
+/// Session and parameters.
+pub struct Bench {
+    pub params: Params,
+    pub scheme: Arc<NoOp>,
+    pub session: Session<NoOp>,
+}
+
+impl Bench {
+    /// With bootstrapping.
+    pub fn new(name: &str) -> Self {
+        let (params, scheme) = Self::scheme(name);
+        let plan = BootstrapPlan::for_set(&params).unwrap();
+        let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
+        Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
+    }
+
+    /// Without.
+    pub fn leveled(name: &str) -> Self {
+        let (params, scheme) = Self::scheme(name);
+        Bench { session: Session::leveled(scheme.clone()), params, scheme }
+    }
+
+    fn scheme(name: &str) -> (Params, Arc<NoOp>) {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let scheme = Arc::new(NoOp::new(&params, 1));
+        (params, scheme)
+    }
+
+    /// Every slot that enters a table is checked against its window.
+    pub fn integers(&self) -> Integers<'_, NoOp> {
+        let params = self.params.clone();
+        let modulus = self.modulus();
+        Integers::new(&self.session, &self.params).unwrap().observed(Box::new(
+            move |scheme, x: &NoOpCiphertext, (low, high)| {
+                let slots = scheme.decrypt(x).unwrap().decode(&params).unwrap();
+                for slot in slots {
+                    let v = low + modulus.sub(slot, modulus.reduce_i64(low)) as i64;
+                    assert!(v <= high, "a slot holds {slot}, outside of [{low}, {high}]");
+                }
+            },
+        ))
+    }
+
+    pub fn modulus(&self) -> PrimePower {
+        PrimePower::new(self.params.plain_modulus(), 1).unwrap()
+    }
+
+    pub fn encrypt(&self, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
+        let encoded = Encoded::new(values, kind, self.params.slots()).unwrap();
+        encoded
+            .encrypt(|slots| self.scheme.encrypt(&Plaintext::encode(&self.params, slots)?))
+            .unwrap_or_else(|e: everlevel_scheme::SchemeError| panic!("{e}"))
+    }
+
+    pub fn decrypt(&self, x: &Column<NoOpCiphertext>) -> Vec<i128> {
+        let open = |c: &NoOpCiphertext| {
+            Ok::<_, IntegersError>(self.scheme.decrypt(c)?.decode(&self.params)?)
+        };
+        x.decrypt(self.modulus(), open).unwrap().to_vec()
+    }
+}

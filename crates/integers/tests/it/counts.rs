@@ -1,0 +1,88 @@
+//! Products and depth, as documented.
+
+use everlevel_circuit::PrimePower;
+use everlevel_integers::{Column, Integers, IntegersError, TablePlan, Type};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{NoOp, Scheme};
+
+use crate::common::Bench;
+
+fn plan(low: i64, high: i64, tables: &[fn(i64) -> i64]) -> (u32, usize, usize) {
+    let t = PrimePower::new(65537, 1).unwrap();
+    let tables: Vec<Vec<i64>> = tables.iter().map(|f| (low..=high).map(f).collect()).collect();
+    let costs = TablePlan::new(t, low, high, &tables).unwrap().costs();
+    (costs.depth, costs.products, costs.relinearizations)
+}
+
+#[test]
+fn tables() {
+    let step: fn(i64) -> i64 = |x| i64::from(x > 0);
+    let any: [fn(i64) -> i64; 4] = [|x| x * x * x % 13, |x| x % 7, |x| x / 3, |x| x & 5];
+    for (what, found, expected) in [
+        ("sign of -15..15", plan(-15, 15, &[i64::signum]), (5, 10, 9)),
+        ("sign of -7..7", plan(-7, 7, &[i64::signum]), (4, 6, 5)),
+        ("sign of -3..3", plan(-3, 3, &[i64::signum]), (3, 3, 3)),
+        ("step on -15..15", plan(-15, 15, &[step]), (5, 10, 9)),
+        ("step on -7..7", plan(-7, 7, &[step]), (4, 7, 6)),
+        ("step on -3..3", plan(-3, 3, &[step]), (3, 3, 3)),
+        ("step on -1..1", plan(-1, 1, &[step]), (1, 1, 1)),
+        ("zero on -15..15", plan(-15, 15, &[|x| i64::from(x == 0)]), (5, 8, 7)),
+        ("a nibble, once", plan(0, 15, &any[..1]), (4, 7, 6)),
+        ("a nibble, twice", plan(0, 15, &any[..2]), (4, 10, 8)),
+        ("a nibble, four times", plan(0, 15, &any), (4, 11, 11)),
+    ] {
+        assert_eq!(found, expected, "{what}");
+    }
+}
+
+type Operation = fn(
+    &Integers<'_, NoOp>,
+    &Column<NoOpCiphertext>,
+    &Column<NoOpCiphertext>,
+) -> Result<Column<NoOpCiphertext>, IntegersError>;
+
+/// Products of ciphertexts and depth of operations on fresh columns of 8, 16, 32 and 64 bits.
+#[test]
+fn operations() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    let cases: [(&str, Operation, [(u64, u32); 4]); 5] = [
+        ("lt", |s, a, b| s.lt(a, b), [(23, 8), (50, 10), (103, 13), (210, 15)]),
+        ("eq", |s, a, b| s.eq(a, b), [(17, 6), (35, 7), (71, 8), (143, 9)]),
+        ("min", |s, a, b| s.min(a, b), [(25, 9), (54, 11), (111, 14), (226, 16)]),
+        ("add", |s, a, b| s.normalised(&s.add(a, b)?), [(23, 8), (60, 10), (131, 13), (317, 15)]),
+        ("lt 100", |s, a, _| s.lt(a, 100), [(17, 7), (0, 0), (0, 0), (0, 0)]),
+    ];
+    for (name, operation, expected) in cases {
+        let kinds = [Type::U8, Type::U16, Type::U32, Type::U64];
+        for (kind, expected) in kinds.into_iter().zip(expected).filter(|(_, e)| e.0 > 0) {
+            let (a, b) = (bench.encrypt(&[1, 2], kind), bench.encrypt(&[2, 2], kind));
+            let before = bench.scheme.cost();
+            let out = operation(&ints, &a, &b).unwrap();
+            let products = (bench.scheme.cost() - before).products;
+            let depth = out.values().map(|v| v.get().meta().depth).max().unwrap();
+            assert_eq!((products, depth), expected, "{name} of {kind}");
+        }
+    }
+}
+
+/// A table of 31 points fits a bootstrapped ciphertext of the set that everything here is for, and
+/// its results can be bootstrapped again: one of the ways of evaluation leaves what sums of four
+/// signs take.
+#[test]
+fn depth_five_fits_after_bootstrapping() {
+    let bench = Bench::new("bgv-65537-n15");
+    let (scheme, session) = (&*bench.scheme, &bench.session);
+    let fresh = bench.encrypt(&[1], Type::U8);
+    session.refresh_in_place(fresh.values().next().unwrap()).unwrap();
+    let x = session.refresh(fresh.values().next().unwrap()).unwrap().get();
+    let left = |f: fn(i64) -> i64| {
+        let entries = (-15..=15).map(f).collect();
+        let plan = TablePlan::new(bench.modulus(), -15, 15, &[entries]).unwrap();
+        let run = |way| plan.evaluate(scheme, &x, way).unwrap().remove(0).unwrap();
+        (0..plan.ways()).map(|way| scheme.capacity_bits(&run(way))).fold(0.0, f64::max)
+    };
+    for f in [i64::signum, |x| i64::from(x > 0), |x| i64::from(x == 0), |x| x * x % 7] {
+        assert!(left(f) >= session.minimum_capacity() + 6.0, "{} bits are left", left(f));
+    }
+}

@@ -1,0 +1,44 @@
+//! All pairs of bytes, every operation.
+
+use everlevel_integers::Type;
+
+use crate::common::Bench;
+
+#[test]
+fn all_pairs_of_bytes() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = bench.integers();
+    let slots = bench.params.slots();
+    for (kind, low) in [(Type::U8, 0i128), (Type::I8, -128)] {
+        for part in 0..65536 / slots {
+            let pair = |i: usize| {
+                let n = (part * slots + i) as i128;
+                (low + n / 256, low + n % 256)
+            };
+            let xs: Vec<i128> = (0..slots).map(|i| pair(i).0).collect();
+            let ys: Vec<i128> = (0..slots).map(|i| pair(i).1).collect();
+            let (a, b) = (bench.encrypt(&xs, kind), bench.encrypt(&ys, kind));
+            let check = |name: &str, found, f: &dyn Fn(i128, i128) -> i128| {
+                let found = bench.decrypt(&found);
+                for (i, v) in found.iter().enumerate() {
+                    assert_eq!(*v, f(xs[i], ys[i]), "{name}({}, {})", xs[i], ys[i]);
+                }
+            };
+            check("add", ints.add(&a, &b).unwrap(), &|x, y| x + y);
+            check("normalised", ints.normalised(&ints.add(&a, &b).unwrap()).unwrap(), &|x, y| {
+                x + y
+            });
+            check("sub", ints.sub(&a, &b).unwrap(), &|x, y| x - y);
+            check("lt", ints.lt(&a, &b).unwrap(), &|x, y| i128::from(x < y));
+            check("le", ints.le(&a, &b).unwrap(), &|x, y| i128::from(x <= y));
+            check("gt", ints.gt(&a, &b).unwrap(), &|x, y| i128::from(x > y));
+            check("ge", ints.ge(&a, &b).unwrap(), &|x, y| i128::from(x >= y));
+            check("eq", ints.eq(&a, &b).unwrap(), &|x, y| i128::from(x == y));
+            check("ne", ints.ne(&a, &b).unwrap(), &|x, y| i128::from(x != y));
+            check("min", ints.min(&a, &b).unwrap(), &|x, y| x.min(y));
+            check("max", ints.max(&a, &b).unwrap(), &|x, y| x.max(y));
+            let difference = ints.normalised(&ints.sub(&a, &b).unwrap()).unwrap();
+            check("difference", difference, &|x, y| x - y);
+        }
+    }
+}

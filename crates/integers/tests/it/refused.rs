@@ -1,0 +1,97 @@
+//! What is refused, with its code and before anything is computed.
+
+use everlevel_circuit::{PrimePower, Session};
+use everlevel_integers::{Encoded, Integers, IntegersError, Type};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{OptIn, Params};
+
+use crate::common::Bench;
+
+const SET: &str = "insecure_bgv-65537-n11";
+
+#[test]
+fn inputs() {
+    let slots = 8;
+    for (values, kind, code) in [
+        (&[1, 256][..], Type::U8, "integers.value"),
+        (&[-1], Type::U64, "integers.value"),
+        (&[2], Type::Bool, "integers.value"),
+        (&[17], Type::ranged(18, 120).unwrap(), "integers.value"),
+        (&[], Type::U8, "integers.length"),
+        (&[0; 9], Type::U8, "integers.length"),
+    ] {
+        assert_eq!(Encoded::new(values, kind, slots).map(|_| ()).unwrap_err().code(), code);
+    }
+    let error = Encoded::new(&[1, 256], Type::U8, slots).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("256 at position 1") && error.contains("u8"), "{error}");
+}
+
+#[test]
+fn operands() {
+    let bench = Bench::leveled(SET);
+    let ints = bench.integers();
+    let (a, b) = (bench.encrypt(&[1, 2], Type::U8), bench.encrypt(&[1, 2, 3], Type::U8));
+    let before = bench.scheme.cost();
+    for (found, code) in [
+        (ints.add(&a, &b), "integers.length"),
+        (ints.lt(&a, &b), "integers.length"),
+        (ints.select(&a, &a, &a), "integers.type"),
+        (ints.and(&a, &a), "integers.type"),
+        (ints.not(&a), "integers.type"),
+        (ints.lookup(&a, &[0; 255]), "integers.table"),
+        (ints.add(&a, i128::MAX), "integers.range"),
+        (ints.mul_public(&a, 1 << 120), "integers.range"),
+        (ints.clip(&a, 3, 2), "integers.range"),
+    ] {
+        assert_eq!(found.map(|_| ()).unwrap_err().code(), code);
+    }
+    assert_eq!(bench.scheme.cost(), before, "nothing was computed");
+}
+
+#[test]
+fn too_deep_without_bootstrapping() {
+    let bench = Bench::leveled(SET);
+    let ints = bench.integers();
+    let x = bench.encrypt(&[1, 2], Type::U32);
+    let mut y = ints.min(&x, 1 << 30).unwrap();
+    let error = (0..5).find_map(|_| match ints.max(&y, &x) {
+        Ok(next) => {
+            y = next;
+            None
+        }
+        Err(error) => Some(error),
+    });
+    let error = error.expect("the levels end");
+    assert_eq!(error.code(), "integers.depth");
+    assert!(error.to_string().contains("bootstraps"), "{error}");
+}
+
+#[test]
+fn sets_without_a_large_prime() {
+    for name in ["insecure_bgv-127-n8", "insecure_bfv-127e2-n8"] {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let scheme = std::sync::Arc::new(everlevel_scheme::NoOp::new(&params, 1));
+        let session = Session::leveled(scheme);
+        let error = Integers::new(&session, &params).map(|_| ()).unwrap_err();
+        assert_eq!(error.code(), "integers.set");
+    }
+}
+
+/// A digit outside of its window is not decrypted to a value.
+#[test]
+fn changed_slots_are_refused() {
+    let bench = Bench::leveled(SET);
+    let x = bench.encrypt(&[200, 13], Type::U8);
+    let modulus = PrimePower::new(65537, 1).unwrap();
+    let open = |change: u64| {
+        x.decrypt(modulus, |c: &NoOpCiphertext| {
+            let mut slots = bench.scheme.decrypt(c)?.decode(&bench.params)?;
+            slots[1] += change;
+            Ok::<_, IntegersError>(slots)
+        })
+    };
+    assert_eq!(open(0).unwrap()[..], [200, 13]);
+    let error = open(4).unwrap_err();
+    assert_eq!(error.code(), "integers.value");
+    assert!(error.to_string().contains("position 1"), "{error}");
+}

@@ -1,0 +1,78 @@
+//! Typed integers: columns that a client encrypts and a server computes on.
+
+use everlevel_bgv::Ciphertext;
+use everlevel_circuit::PrimePower;
+use everlevel_integers::{Column, Encoded, Integers, IntegersError, Total, Type};
+use everlevel_scheme::Plaintext;
+use rand_core::CryptoRng;
+
+use crate::client::Client;
+use crate::error::Error;
+use crate::keys::ServerEvaluator;
+use crate::server::Server;
+
+/// An encrypted column of integers.
+pub type IntegerColumn = Column<Ciphertext>;
+/// The encrypted sum of a column.
+pub type IntegerTotal = Total<Ciphertext>;
+
+impl Client {
+    /// Encrypts a column of integers of a type: a ciphertext for each hexadecimal digit that its
+    /// values can have.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] for a value outside of the type, [`IntegersError::Length`] for none
+    /// or more than slots.
+    pub fn encrypt_integers<T: Copy + Into<i128>>(
+        &self,
+        values: &[T],
+        kind: Type,
+        rng: &mut impl CryptoRng,
+    ) -> Result<IntegerColumn, Error> {
+        let values =
+            zeroize::Zeroizing::new(values.iter().map(|v| (*v).into()).collect::<Vec<_>>());
+        let encoded = Encoded::new(&values, kind, self.params().slots())?;
+        encoded.encrypt(|slots| {
+            Ok(self.secret().encrypt(&Plaintext::encode(self.params(), slots)?, rng)?)
+        })
+    }
+
+    /// The entries of a column. Exact, or refused: all digits and values have to be where the types
+    /// of the inputs and the operations say that they are.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] for a value that cannot be, or that `T` cannot hold; too much noise,
+    /// ciphertexts of other parameters.
+    pub fn decrypt_integers<T: TryFrom<i128>>(&self, x: &IntegerColumn) -> Result<Vec<T>, Error> {
+        let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
+        let found = x.decrypt(modulus, |x| self.decrypt(x))?;
+        found.iter().enumerate().map(|(position, v)| held(*v, position)).collect()
+    }
+
+    /// The sum of a column.
+    ///
+    /// # Errors
+    /// As [`Client::decrypt_integers`].
+    pub fn decrypt_total<T: TryFrom<i128>>(&self, x: &IntegerTotal) -> Result<T, Error> {
+        let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
+        held(x.decrypt(modulus, |x| self.decrypt(x))?, 0)
+    }
+}
+
+/// A value in the type that the caller asks for.
+fn held<T: TryFrom<i128>>(value: i128, position: usize) -> Result<T, Error> {
+    T::try_from(value).map_err(|_| {
+        let expected = format!("one that {} holds", std::any::type_name::<T>());
+        IntegersError::Value { value, position, expected }.into()
+    })
+}
+
+impl Server {
+    /// Typed integers on this server: comparisons, selection, carries, tables, sums.
+    ///
+    /// # Errors
+    /// [`IntegersError::Set`] for a set whose plaintext modulus is no prime of at least 257.
+    pub fn integers(&self) -> Result<Integers<'_, ServerEvaluator>, Error> {
+        Ok(Integers::new(self.session(), self.params())?)
+    }
+}
