@@ -17,10 +17,11 @@
 //!
 //! with ℓ = 6σ; p = 1 − σ √(2/π)/b is the probability that a Gaussian error does not leave a box of
 //! side b, p′ = 1 − ℓ/(2b) that of an error uniform in ±ℓ. Coordinates are counted in fractions, as
-//! the side of the last box is free; the paper rounds. Memory is free. A third level has not been
-//! worth 0.1 bits in any estimate of the paper's authors for weights up to 256, representations
-//! with entries ±2 (Glaser–May 2023) need secrets that have such entries or are dense: neither is
-//! counted.
+//! the side of the last box is free; the paper rounds. Memory is free.
+//!
+//! Not counted: a third level, which in the authors' last estimates is worth nothing for sets of
+//! homomorphic encryption and up to 0.7 bits for sparse NTRU keys of 110 to 130 bits; and
+//! representations with entries ±2 (Glaser–May 2023), for keys that are dense or have such entries.
 
 use std::f64::consts::{LN_2, LOG2_E, PI};
 
