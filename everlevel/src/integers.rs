@@ -41,8 +41,8 @@ impl Client {
     /// of the inputs and the operations say that they are.
     ///
     /// # Errors
-    /// [`IntegersError::Value`] for a value that cannot be, or that `T` cannot hold; too much noise,
-    /// ciphertexts of other parameters.
+    /// [`IntegersError::Value`] for a value that cannot be, or that `T` cannot hold; too much
+    /// noise, ciphertexts of other parameters.
     pub fn decrypt_integers<T: TryFrom<i128>>(&self, x: &IntegerColumn) -> Result<Vec<T>, Error> {
         let modulus = PrimePower::new(self.params().spec().plain_prime, 1)?;
         let found = x.decrypt(modulus, |x| self.decrypt(x))?;

@@ -89,9 +89,9 @@ impl CompactCiphertext {
         Ok(CompactCiphertext { exponent, unit, widths, components, distance, owner: None })
     }
 
-    /// The same with a bound on how far t times the phase, divided by 2 to the last width, lies from
-    /// integers, in units of 2^-32: what decryption checks. [`CompactCiphertext::from_parts`] knows
-    /// none, which is one half, 2^31.
+    /// The same with a bound on how far t times the phase, divided by 2 to the last width, lies
+    /// from integers, in units of 2^-32: what decryption checks. [`CompactCiphertext::from_parts`]
+    /// knows none, which is one half, 2^31.
     ///
     /// # Errors
     /// 0, or more than one half.

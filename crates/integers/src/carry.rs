@@ -170,8 +170,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         out.pop().ok_or_else(|| everlevel_circuit::CircuitError::Empty { what: "a digit" }.into())
     }
 
-    /// The carries of a run: of a bit b, its first carry, and signs t_1, t_2, .. of the digits above
-    /// whether 2b - 1 + Σ_{1 <= m <= i} 2^m t_m is positive, for each i.
+    /// The carries of a run: of a bit b, its first carry, and signs t_1, t_2, .. of the digits
+    /// above whether 2b - 1 + Σ_{1 <= m <= i} 2^m t_m is positive, for each i.
     fn prefixes(
         &self,
         run: &[Digit<S::Ciphertext>],

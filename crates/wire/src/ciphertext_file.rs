@@ -73,8 +73,8 @@ impl CiphertextWriter {
     /// Writes the next ciphertext.
     ///
     /// # Errors
-    /// One of other parameters, of another owner than those before, or more than were announced; what
-    /// the system refuses.
+    /// One of other parameters, of another owner than those before, or more than were announced;
+    /// what the system refuses.
     pub fn push(&mut self, x: &Ciphertext) -> Result<(), WireError> {
         if self.entries.len() == self.count {
             return Err(WireError::malformed("ciphertexts of the file", self.count, "more"));

@@ -99,8 +99,8 @@ impl ReadOptions {
         ReadOptions { checked: false, ..self.clone() }
     }
 
-    /// What is believed of the noise bounds of an object of so many ciphertexts of this owner, whose
-    /// digest is asked for if it counts.
+    /// What is believed of the noise bounds of an object of so many ciphertexts of this owner,
+    /// whose digest is asked for if it counts.
     ///
     /// # Errors
     /// An object that the manifest does not list, or with another number of ciphertexts or owner;

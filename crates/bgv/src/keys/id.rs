@@ -3,10 +3,10 @@
 //! An id is a hash of the main secret, with a key of its own for each parameter set, cut to 128
 //! bits. That makes it random without a draw, which would change what equal seeds give, and ties it
 //! to the key: a file of a secret key with another id is refused, and a key from a file that states
-//! none has one all the same. It is public, and as a random oracle tells nothing but to somebody who
-//! has the whole secret: a guess can be tested on a public key or on any ciphertext just as well
-//! (docs/adr/0028). The sparse secret of bootstrapping does not enter: ciphertexts are under the
-//! main one.
+//! none has one all the same. It is public, and as a random oracle tells nothing but to somebody
+//! who has the whole secret: a guess can be tested on a public key or on any ciphertext just as
+//! well (docs/adr/0028). The sparse secret of bootstrapping does not enter: ciphertexts are under
+//! the main one.
 
 use everlevel_scheme::{KeyId, Params};
 use zeroize::{Zeroize, Zeroizing};

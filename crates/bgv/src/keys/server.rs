@@ -90,8 +90,8 @@ pub trait EvalKeys: Send + Sync + 'static {
     /// The secret key that the results of key switches belong to, if that is known.
     fn owner(&self) -> Option<KeyId>;
 
-    /// For keys of [`ServerKeys::key_change`]: the secret key that ciphertexts come from, if that is
-    /// known; none for all others.
+    /// For keys of [`ServerKeys::key_change`]: the secret key that ciphertexts come from, if that
+    /// is known; none for all others.
     fn change_from(&self) -> Option<KeyId>;
 
     /// The relinearization key for a gadget; none if the keys lack it.

@@ -65,8 +65,8 @@ fn what_has_room_is_exact_and_what_has_none_is_refused() {
     }
 }
 
-/// Under a bound that states far too little plain decryption refuses, under the largest one it shows
-/// the message, and the flood does what it is for: nothing right comes out.
+/// Under a bound that states far too little plain decryption refuses, under the largest one it
+/// shows the message, and the flood does what it is for: nothing right comes out.
 #[test]
 fn floods_hide_noise_beyond_its_bound() {
     for name in SETS {

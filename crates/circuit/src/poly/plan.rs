@@ -51,8 +51,8 @@ impl PolynomialPlan {
     }
 
     /// All plans that [`PolynomialPlan::new`] chooses from, for choices by another measure, such as
-    /// the capacity that a run on the no-op scheme leaves. For polynomials of small degree: those of
-    /// a large one take much memory.
+    /// the capacity that a run on the no-op scheme leaves. For polynomials of small degree: those
+    /// of a large one take much memory.
     ///
     /// # Errors
     /// As [`PolynomialPlan::new`].

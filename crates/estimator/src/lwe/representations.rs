@@ -1,12 +1,12 @@
 //! Guesses that meet by representations: Meet-LWE (May 2021) on a reduced basis (Hhan–Kim–Lee–Son
 //! 2023, "Let's Meet Ternary Keys on Babai's Plane", ia.cr/2022/1473).
 //!
-//! A guess s of weight w on ζ coordinates is written as s₁ − s₂ in R = C(w, w/2) C(ζ−w, ε) 2^ε ways,
-//! both of weight w₁ = w/2 + ε. So all s₁ but one in R may be left out: only those are listed whose
-//! remainder by nearest planes lies in a box of side 2ℓ on the last κ₁ coordinates. Such lists are
-//! made by meeting in the middle, of vectors of weight w₁/2, and two of them meet in a near
-//! collision on κ₀ coordinates. Lists and collisions (locality-sensitive hashing, which replaces
-//! the guess of error coordinates as in Kirshanova–May 2021) are counted as there:
+//! A guess s of weight w on ζ coordinates is written as s₁ − s₂ in R = C(w, w/2) C(ζ−w, ε) 2^ε
+//! ways, both of weight w₁ = w/2 + ε. So all s₁ but one in R may be left out: only those are listed
+//! whose remainder by nearest planes lies in a box of side 2ℓ on the last κ₁ coordinates. Such
+//! lists are made by meeting in the middle, of vectors of weight w₁/2, and two of them meet in a
+//! near collision on κ₀ coordinates. Lists and collisions (locality-sensitive hashing, which
+//! replaces the guess of error coordinates as in Kirshanova–May 2021) are counted as there:
 //!
 //! | | log2 of the cost |
 //! |---|---|
@@ -64,9 +64,9 @@ fn log2_misses(basis: &Basis, unit: f64, from: f64, to: f64) -> f64 {
 }
 
 /// The cheapest ε for guesses of weight `weight` on ζ coordinates; none if the last vectors are
-/// shorter than the boxes, or if it costs more than `limit`. Grows with ζ and with the weight, falls
-/// as vectors grow. The list of s₁ shrinks with ε while that of halves grows: there is one least
-/// cost, and `near` is where to look for it first.
+/// shorter than the boxes, or if it costs more than `limit`. Grows with ζ and with the weight,
+/// falls as vectors grow. The list of s₁ shrinks with ε while that of halves grows: there is one
+/// least cost, and `near` is where to look for it first.
 pub(super) fn meet(
     basis: &Basis,
     zeta: usize,

@@ -58,8 +58,8 @@ impl ManifestKey {
         &self.0
     }
 
-    /// The tag of the payload of a manifest in a version of the format, for these parameters. Comparing hashes takes the same
-    /// time wherever they differ.
+    /// The tag of the payload of a manifest in a version of the format, for these parameters.
+    /// Comparing hashes takes the same time wherever they differ.
     fn tag(&self, version: u16, id: ParamsId, payload: &[u8]) -> blake3::Hash {
         let mut derived = blake3::Hasher::new_derive_key(CONTEXT);
         derived.update(&*self.0);
