@@ -10,7 +10,8 @@ use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
-use crate::files::{ENCRYPTION, KeyFiles};
+use crate::files::ENCRYPTION;
+use crate::key_files::KeyFiles;
 use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
 use crate::server::Server;

@@ -1,14 +1,10 @@
 //! What the program's files are called and what their metadata mean, for whatever reads and writes
 //! them beside it.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use everlevel_bgv::{PublicKey, SecretKey};
-use everlevel_scheme::{KeyPlan, OptIn, Params, SchemeError};
-use everlevel_wire::file::write_secret_file;
-use everlevel_wire::{WireError, public_key, secret_key, try_generate_to_file};
-use rand_core::CryptoRng;
+use everlevel_scheme::{OptIn, Params};
+use everlevel_wire::WireError;
 
 pub use everlevel_wire::file::{Existing, read_file, write_file};
 pub use everlevel_wire::{
@@ -17,6 +13,7 @@ pub use everlevel_wire::{
 
 pub use crate::bytes::Bytes;
 use crate::error::Error;
+pub use crate::key_files::{KeyFiles, Recovered};
 pub use crate::open::{OpenOptions, open_public_key};
 
 /// Metadata of ciphertexts: how many values the column had that they come from.
@@ -57,106 +54,6 @@ impl Bounds {
                 BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public))
             }
         }
-    }
-}
-
-/// The files of one generation of keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyFiles {
-    /// The server keys.
-    pub server: PathBuf,
-    /// The public key.
-    pub public: PathBuf,
-    /// The parameters, as JSON.
-    pub params: PathBuf,
-    /// The secret key.
-    pub secret: PathBuf,
-}
-
-impl KeyFiles {
-    /// Their names in a directory.
-    pub fn in_directory(directory: &Path) -> Self {
-        let at = |name: &str| directory.join(name);
-        KeyFiles {
-            server: at("server.keys"),
-            public: at("public.key"),
-            params: at(PARAMS_FILE),
-            secret: at("secret.key"),
-        }
-    }
-
-    fn all(&self) -> [&Path; 4] {
-        [&self.server, &self.public, &self.params, &self.secret]
-    }
-
-    /// Makes the keys of a plan and writes all four files, and returns what they are called and how
-    /// many bytes they have. The directory is created. All files are made before the first one gets
-    /// its name: keys of two generations never lie side by side after a failure. `progress(done,
-    /// total)` is called after each server key; an error that it returns ends the work.
-    ///
-    /// # Errors
-    /// Files that are there already, unless they are to be replaced; a plan that does not suit the
-    /// set; what the system refuses; what `progress` returns.
-    pub fn write<E: From<WireError> + From<SchemeError>>(
-        &self,
-        secret: &SecretKey,
-        plan: &KeyPlan,
-        existing: Existing,
-        rng: &mut impl CryptoRng,
-        progress: impl FnMut(usize, usize) -> Result<(), E>,
-    ) -> Result<Vec<(PathBuf, u64)>, E> {
-        let directory = self.secret.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(directory).map_err(|e| refused(directory, &e))?;
-        for path in self.all() {
-            if existing == Existing::Keep && path.symlink_metadata().is_ok() {
-                return Err(WireError::Exists { path: path.display().to_string() }.into());
-            }
-        }
-        let pending = Pending::create(directory)?;
-        let made = Self::in_directory(&pending.0);
-        let none = Metadata::new();
-        try_generate_to_file(&made.server, Existing::Keep, secret, plan, &none, rng, progress)?;
-        let public = PublicKey::generate(secret, rng);
-        write_file(&made.public, &public_key::to_bytes(&public, &none)?, Existing::Keep)?;
-        write_file(&made.params, spec_json(secret).as_bytes(), Existing::Keep)?;
-        write_secret_file(
-            &made.secret,
-            &secret_key::expose_to_bytes(secret, &none)?,
-            Existing::Keep,
-        )?;
-        let mut written = Vec::new();
-        for (from, to) in made.all().into_iter().zip(self.all()) {
-            std::fs::rename(from, to).map_err(|e| refused(to, &e))?;
-            written.push((to.to_path_buf(), to.metadata().map_err(|e| refused(to, &e))?.len()));
-        }
-        Ok(written)
-    }
-}
-
-fn spec_json(secret: &SecretKey) -> String {
-    let spec = serde_json::to_string_pretty(secret.params().spec());
-    spec.expect("a specification has string keys and finite numbers only") + "\n"
-}
-
-fn refused(path: &Path, error: &std::io::Error) -> WireError {
-    WireError::Io { path: path.display().to_string(), problem: error.to_string() }
-}
-
-/// A directory for files under construction; removed with what is left in it.
-struct Pending(PathBuf);
-
-impl Pending {
-    fn create(out: &Path) -> Result<Self, WireError> {
-        let path = out.join(format!(".keys-{}.part", std::process::id()));
-        std::fs::create_dir(&path).map_err(|e| refused(&path, &e))?;
-        Ok(Pending(path))
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        // Nothing can be done if it stays.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -43,6 +43,7 @@ mod error;
 mod explainer;
 pub mod files;
 mod integers;
+mod key_files;
 mod keys;
 mod open;
 mod operations;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use everlevel::files::KeyFiles;
+use everlevel::files::{KeyFiles, Recovered};
 use everlevel::{KeyPlan, Params, SecretKey, general_keys, program_keys};
 use everlevel_wire::WireError;
 use serde::Serialize;
@@ -53,6 +53,13 @@ pub fn make(
     common: &Common,
 ) -> Result<(), CliError> {
     let started = Instant::now();
+    for left in KeyFiles::recover(out).map_err(of_file(out))? {
+        let what = match left {
+            Recovered::Removed => "removed the files of a key generation that was interrupted",
+            Recovered::Finished => "finished a key generation that was interrupted",
+        };
+        eprintln!("{}: {what}", out.display());
+    }
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let secret = SecretKey::generate(params, &mut rng);
     let bar = progress(common, "making keys", (plan.len() + usize::from(plan.bootstrap)) as u64);
