@@ -23,6 +23,7 @@ use crate::evaluator::Evaluator;
 use crate::evaluator::key_switch::Decomposition;
 use crate::keys::{BootstrapKey, EvalKeys, SwitchingKey};
 use crate::message::divide;
+use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{Form, Level};
@@ -33,6 +34,7 @@ pub struct Base {
     /// (b, a).
     components: [Vec<i64>; 2],
     factor: u64,
+    owner: Option<KeyId>,
 }
 
 impl<K: EvalKeys> Evaluator<K> {
@@ -50,7 +52,8 @@ impl<K: EvalKeys> Evaluator<K> {
         let ring = params.ring();
         let key = self.bootstrap_key()?;
         let keys = &key.sparse;
-        let meta = Meta { owner: self.keys.owner(), ..meta };
+        self.check_owner(&meta, "bootstrapping")?;
+        let meta = Meta { owner: meta.owner.or(self.keys.owner()), ..meta };
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| Poly::<Coeff>::from_signed(ring, basis, x).into_eval(ring);
@@ -207,7 +210,8 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
             None => base,
         };
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
-        Ok(Base { components: base.map(|c| self.centered_base(c)), factor })
+        let components = base.map(|c| self.centered_base(c));
+        Ok(Base { components, factor, owner: x.meta.owner })
     }
 
     fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Ciphertext, SchemeError> {
@@ -219,7 +223,7 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
         };
         let u = self.times_sparse(
             r.components.each_ref().map(quotient),
-            self.params().noise().raised(delta as u64),
+            Meta { owner: r.owner, ..self.params().noise().raised(delta as u64) },
         )?;
         self.reduce_plain_modulus(&u, meta.exponent)
     }
@@ -232,7 +236,7 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
             c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect()
         };
         let level = params.noise().raised_message(&like.meta)?.level;
-        let meta = Meta { level, ..params.noise().raised(t.value()) };
+        let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.value()) };
         let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
         let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
         let low = like.meta.level.min(raised.meta.level);
@@ -247,7 +251,7 @@ impl<K: EvalKeys> Bootstrappable for Evaluator<K> {
 
     fn mod_raise_scaled(&self, r: &Base) -> Result<Ciphertext, SchemeError> {
         let params = self.params();
-        let meta = params.noise().raised_scaled();
+        let meta = Meta { owner: r.owner, ..params.noise().raised_scaled() };
         let (q0, t) = (params.base_modulus(), params.plaintext_ring().modulus(meta.exponent));
         let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");
