@@ -17,6 +17,7 @@ use everlevel_ring::{
 use crate::ciphertext::Ciphertext;
 use crate::evaluator::Evaluator;
 use crate::keys::EvalKeys;
+use everlevel_scheme::KeyId;
 use everlevel_scheme::SchemeError;
 use everlevel_scheme::noise::{Meta, raise_digit};
 use everlevel_scheme::spec::{Form, Level};
@@ -27,6 +28,7 @@ pub struct Base {
     /// (b, a).
     components: [Vec<i64>; 2],
     factor: u64,
+    owner: Option<KeyId>,
 }
 
 impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
@@ -40,7 +42,8 @@ impl<E: Engine, K: EvalKeys> Evaluator<E, K> {
         self.engine.status()?;
         let (params, engine) = (self.params(), self.engine());
         let keys = self.sparse_keys()?;
-        let meta = Meta { owner: self.keys.owner(), ..meta };
+        self.check_owner(&meta, "bootstrapping")?;
+        let meta = Meta { owner: meta.owner.or(self.keys.owner()), ..meta };
         let meta = params.noise().checked(meta, "bootstrapping")?;
         let basis = params.chain().basis(meta.level);
         let poly = |x: &[i64]| engine.reduce_signed(basis, x).into_eval(engine);
@@ -160,7 +163,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         let factor = params.noise().mod_switch(&x.meta, Level(0)).factor;
         // Centered modulo q0.
         let [b, a] = base.map(|c| self.engine.to_signed(&c.into_coeff(self.engine())));
-        Ok(Base { components: [b?, a?], factor })
+        Ok(Base { components: [b?, a?], factor, owner: x.meta.owner })
     }
 
     fn mod_raise_overflow(&self, r: &Base, delta: u64) -> Result<Ciphertext<E>, SchemeError> {
@@ -172,7 +175,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
         };
         let u = self.times_sparse(
             r.components.each_ref().map(quotient),
-            self.params().noise().raised(delta as u64),
+            Meta { owner: r.owner, ..self.params().noise().raised(delta as u64) },
         )?;
         self.reduce_plain_modulus(&u, meta.exponent)
     }
@@ -189,7 +192,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
             c.iter().map(|&c| t.centered(t.mul(t.reduce_i64(c), unit))).collect()
         };
         let level = params.noise().raised_message(&like.meta)?.level;
-        let meta = Meta { level, ..params.noise().raised(t.value()) };
+        let meta = Meta { level, owner: r.owner, ..params.noise().raised(t.value()) };
         let raised = self.times_sparse(r.components.each_ref().map(reduced), meta)?;
         let raised = self.reduce_plain_modulus(&raised, params.plain_exponent())?;
         let low = like.meta.level.min(raised.meta.level);
@@ -204,7 +207,7 @@ impl<E: Engine, K: EvalKeys> Bootstrappable for Evaluator<E, K> {
 
     fn mod_raise_scaled(&self, r: &Base) -> Result<Ciphertext<E>, SchemeError> {
         let params = self.params();
-        let meta = params.noise().raised_scaled();
+        let meta = Meta { owner: r.owner, ..params.noise().raised_scaled() };
         let (q0, t) = (params.base_modulus(), params.plaintext_ring().modulus(meta.exponent));
         let shift = (self.plain_prime() as i128).pow(self.overflow_digits());
         let inverse = t.inv(t.reduce_i128(q0)).expect("q0 is coprime to p");

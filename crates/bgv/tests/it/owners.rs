@@ -94,6 +94,10 @@ fn operations_over_two_owners_are_one_error() {
         found.push(s.galois_chain(both.into_iter(), NextUse::Keep));
         if s.params().spec().bootstrap.is_some() {
             found.push(s.to_base_modulus(y).and_then(|base| s.mod_raise_scaled(&base)));
+            let base = b.server.to_base_modulus(y).unwrap();
+            found.push(s.mod_raise_scaled(&base));
+            found.push(s.mod_raise_overflow(&base, 1));
+            assert_eq!(b.server.mod_raise_scaled(&base).unwrap().owner(), y.owner());
         }
         for (i, found) in found.into_iter().enumerate() {
             assert!(wrong(found, &a, &b), "{name}: operation {i}");
