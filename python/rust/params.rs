@@ -170,8 +170,8 @@ pub fn inspect_file(path: std::path::PathBuf) -> Result<Summary> {
     Ok(summary(wire::inspect_file(&path)?))
 }
 
-/// Kind, parameter set, metadata, records, bytes; version, owner, and of keys for a change the former
-/// owner.
+/// Kind, parameter set, metadata, records, bytes; version, owner, and of keys for a change the
+/// former owner.
 type Summary = (
     String,
     String,
