@@ -52,5 +52,6 @@ pub fn from_bytes(
     let seed = if params.components() > 1 { Some(body.array::<SEED_BYTES>()?) } else { None };
     let first =
         read_poly(params.cpu(), params.chain().basis(params.chain().top()), body.rest(), options)?;
-    Ok((PublicKey::from_parts(params, first, seed)?, layout.metadata))
+    let key = PublicKey::from_parts(params, first, seed)?.owned_by(layout.owners.owner);
+    Ok((key, layout.metadata))
 }

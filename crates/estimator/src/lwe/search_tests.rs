@@ -87,7 +87,7 @@ fn bounds_hold_in_their_regions() {
                     if let Some((bits, _)) = plane.at(zeta, beta, f64::INFINITY) {
                         assert!(
                             bound <= bits + 1e-6,
-                            "{key:?} attack {place} {region:?}: {bits} at {zeta} {beta}, not {bound}"
+                            "{key:?} attack {place} {region:?}: {bits} at {zeta} {beta}; {bound}"
                         );
                         compared += 1;
                     }
