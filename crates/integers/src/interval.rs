@@ -108,7 +108,7 @@ impl Interval {
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
-    pub fn add(self, other: Interval) -> Result<Interval, IntegersError> {
+    pub fn checked_add(self, other: Interval) -> Result<Interval, IntegersError> {
         self.checked("the sum", other, self.low + other.low, self.high + other.high)
     }
 
@@ -116,7 +116,7 @@ impl Interval {
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
-    pub fn sub(self, other: Interval) -> Result<Interval, IntegersError> {
+    pub fn checked_sub(self, other: Interval) -> Result<Interval, IntegersError> {
         self.checked("the difference", other, self.low - other.high, self.high - other.low)
     }
 
@@ -124,7 +124,7 @@ impl Interval {
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126.
-    pub fn mul(self, other: Interval) -> Result<Interval, IntegersError> {
+    pub fn checked_mul(self, other: Interval) -> Result<Interval, IntegersError> {
         let refused = || self.refused("the product", other);
         let ends = [
             self.low.checked_mul(other.low),
@@ -139,7 +139,7 @@ impl Interval {
 
     /// Of -x.
     #[must_use]
-    pub fn neg(self) -> Interval {
+    pub fn negated(self) -> Interval {
         Interval { low: -self.high, high: -self.low }
     }
 
