@@ -33,6 +33,7 @@
 
 mod align;
 mod arithmetic;
+mod bounds;
 mod carry;
 mod column;
 mod compare;
