@@ -33,6 +33,7 @@
 
 mod align;
 mod arithmetic;
+mod bits;
 mod bounds;
 mod carry;
 mod column;
