@@ -1,5 +1,6 @@
 //! Bits: logic digit by digit, shifts, casts that lose bits.
 
+use crate::carry::DIGITS;
 use crate::column::{BASE, Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::standard_form;
@@ -52,6 +53,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let (a, b) = (self.column(a)?, self.column(b)?);
         let length = self.common_length(&[&a, &b])?;
         let (anchor, count) = standard_form(a.interval.union(b.interval));
+        if count > DIGITS {
+            let interval = a.interval.union(b.interval);
+            return Err(IntegersError::Width { interval, digits: count, highest: DIGITS });
+        }
         let digits = |x: &Column<S::Ciphertext>| match x.public_value() {
             None => Ok::<_, IntegersError>(self.normalised_to(x, (anchor, count))?.digits),
             Some(v) => {
