@@ -78,7 +78,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             if let Some(constants) = fit(&a, &b) {
                 return self.pairwise((&a.digits, 1), (&b.digits, -1), &constants);
             }
-            (a, b) = self.closer(a, b, attempt)?;
+            [a, b] = self.closer([a, b], attempt)?;
         }
         Ok(Vec::new())
     }
@@ -104,7 +104,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 b.anchor = a.anchor;
                 break;
             }
-            (a, b) = self.closer(a, b, attempt)?;
+            [a, b] = self.closer([a, b], attempt)?;
         }
         Ok([a, b])
     }
@@ -112,10 +112,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// What to try next if two columns do not fit together: carries, then one anchor for both.
     fn closer(
         &self,
-        mut a: Column<S::Ciphertext>,
-        mut b: Column<S::Ciphertext>,
+        [mut a, mut b]: [Column<S::Ciphertext>; 2],
         attempt: usize,
-    ) -> Result<(Column<S::Ciphertext>, Column<S::Ciphertext>), IntegersError> {
+    ) -> Result<[Column<S::Ciphertext>; 2], IntegersError> {
         let (anchor, digits) = standard_form(a.interval.union(b.interval));
         match attempt {
             0 => {
@@ -138,7 +137,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 });
             }
         }
-        Ok((a, b))
+        Ok([a, b])
     }
 }
 

@@ -44,7 +44,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// Those of the scheme.
     pub fn neg(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
         Ok(Column {
-            interval: x.interval.neg(),
+            interval: x.interval.negated(),
             anchor: -x.anchor,
             digits: self.pairwise((&x.digits, -1), (&[], 0), &[])?,
             length: x.length,
@@ -58,8 +58,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         sign: i64,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let length = self.common_length(&[&a, &b])?;
-        let interval =
-            if sign > 0 { a.interval.add(b.interval)? } else { a.interval.sub(b.interval)? };
+        let interval = if sign > 0 {
+            a.interval.checked_add(b.interval)?
+        } else {
+            a.interval.checked_sub(b.interval)?
+        };
         let wide = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
             (0..a.digits.len().min(b.digits.len()))
                 .any(|i| a.digit(i).points() + b.digit(i).points() - 1 > POINTS)
@@ -91,7 +94,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         factor: i128,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let interval = x.interval.mul(Interval::point(factor)?)?;
+        let interval = x.interval.checked_mul(Interval::point(factor)?)?;
         if factor == 0 {
             return Ok(Column::public(0, interval, x.length));
         }
@@ -112,7 +115,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         factor: i128,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let interval = x.interval.mul(Interval::point(factor)?)?;
+        let interval = x.interval.checked_mul(Interval::point(factor)?)?;
         if let Some(value) = x.public_value() {
             return Ok(Column::public(value * factor, interval, x.length));
         }
@@ -254,7 +257,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 
 /// 16 x.
 fn shifted<C>(mut x: Column<C>) -> Result<Column<C>, IntegersError> {
-    x.interval = x.interval.mul(Interval::point(16)?)?;
+    x.interval = x.interval.checked_mul(Interval::point(16)?)?;
     x.anchor *= 16;
     x.digits.insert(0, Digit::public(0));
     Ok(x)

@@ -103,7 +103,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
         let length = self.common_length(&[&a, &b])?;
-        let both = a.interval.sub(b.interval)?;
+        let both = a.interval.checked_sub(b.interval)?;
         let answer = match (both.contains(0), both.points() == 1) {
             (false, _) => Digit::public(0),
             (true, true) => Digit::public(1),
@@ -139,7 +139,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let (a, b) = (self.column(a)?, self.column(b)?);
         let length = self.common_length(&[&a, &b])?;
-        let both = a.interval.sub(b.interval)?;
+        let both = a.interval.checked_sub(b.interval)?;
         let end = |x: i128| question.answer(x.signum() as i64);
         // The answer is monotonic: equal ends are all of it.
         let answer = if end(both.low()) == end(both.high()) {

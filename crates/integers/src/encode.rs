@@ -41,9 +41,16 @@ pub struct Encoded {
     interval: Interval,
     anchor: i128,
     length: usize,
-    /// Window and slots of each digit, lowest first; none for digits that are the same for all
-    /// values of the interval.
-    digits: Vec<(i64, i64, Option<Zeroizing<Vec<u64>>>)>,
+    /// Lowest first.
+    digits: Vec<EncodedDigit>,
+}
+
+/// A digit of all values.
+struct EncodedDigit {
+    low: i64,
+    high: i64,
+    /// None if it is the same for all values of the interval.
+    slots: Option<Zeroizing<Vec<u64>>>,
 }
 
 impl Encoded {
@@ -71,7 +78,7 @@ impl Encoded {
                 let digit = |v: i128| ((v - anchor) >> (4 * i) & 15) as u64;
                 let pads = std::iter::repeat_n(interval.low(), slots - values.len());
                 let slots = || values.iter().copied().chain(pads).map(digit).collect::<Vec<_>>();
-                (low, high, (low < high).then(|| slots().into()))
+                EncodedDigit { low, high, slots: (low < high).then(|| slots().into()) }
             })
             .collect();
         Ok(Encoded { interval, anchor, length: values.len(), digits })
@@ -85,11 +92,13 @@ impl Encoded {
         &self,
         mut encrypt: impl FnMut(&[u64]) -> Result<C, E>,
     ) -> Result<Column<C>, E> {
-        let digits = self.digits.iter().enumerate().map(|(i, (low, high, slots))| {
-            let cipher = slots.as_ref().map(|slots| encrypt(slots)).transpose()?.map(Value::from);
-            let pad = ((self.interval.low() - self.anchor) >> (4 * i) & 15) as i64;
-            Ok(Digit { cipher, low: *low, high: *high, pad })
-        });
+        let digits =
+            self.digits.iter().enumerate().map(|(i, EncodedDigit { low, high, slots })| {
+                let cipher =
+                    slots.as_ref().map(|slots| encrypt(slots)).transpose()?.map(Value::from);
+                let pad = ((self.interval.low() - self.anchor) >> (4 * i) & 15) as i64;
+                Ok(Digit { cipher, low: *low, high: *high, pad })
+            });
         Ok(Column {
             interval: self.interval,
             anchor: self.anchor,

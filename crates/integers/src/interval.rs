@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::error::IntegersError;
-
 /// The integers from `low` to `high`, both included; -2^126 <= low <= high <= 2^126.
 ///
 /// Every encrypted value has one. It is public and never comes from data, and each operation gives
@@ -11,12 +9,12 @@ use crate::error::IntegersError;
 /// operation is asked for, before anything is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
-    low: i128,
-    high: i128,
+    pub(crate) low: i128,
+    pub(crate) high: i128,
 }
 
 /// The largest absolute value of an end, so that sums of two ends never overflow.
-const LIMIT: i128 = 1 << 126;
+pub(crate) const LIMIT: i128 = 1 << 126;
 
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,29 +27,6 @@ impl Interval {
     pub const WIDEST: Interval = Interval { low: -LIMIT, high: LIMIT };
     /// The values of a truth value.
     pub const BOOL: Interval = Interval { low: 0, high: 1 };
-
-    /// The integers from `low` to `high`.
-    ///
-    /// # Errors
-    /// [`IntegersError::Range`] if `low` exceeds `high`, or an end exceeds 2^126.
-    pub fn new(low: i128, high: i128) -> Result<Self, IntegersError> {
-        if low <= high && -LIMIT <= low && high <= LIMIT {
-            return Ok(Interval { low, high });
-        }
-        Err(IntegersError::Range {
-            operation: "an interval",
-            operands: format!("{low} and {high}"),
-            allowed: Self::WIDEST,
-        })
-    }
-
-    /// One integer.
-    ///
-    /// # Errors
-    /// [`IntegersError::Range`] if it exceeds 2^126.
-    pub fn point(value: i128) -> Result<Self, IntegersError> {
-        Self::new(value, value)
-    }
 
     /// The lower end.
     pub fn low(&self) -> i128 {
@@ -104,60 +79,9 @@ impl Interval {
         Interval { low, high }
     }
 
-    /// Of x + y.
-    ///
-    /// # Errors
-    /// [`IntegersError::Range`] past 2^126.
-    pub fn add(self, other: Interval) -> Result<Interval, IntegersError> {
-        self.checked("the sum", other, self.low + other.low, self.high + other.high)
-    }
-
-    /// Of x - y.
-    ///
-    /// # Errors
-    /// [`IntegersError::Range`] past 2^126.
-    pub fn sub(self, other: Interval) -> Result<Interval, IntegersError> {
-        self.checked("the difference", other, self.low - other.high, self.high - other.low)
-    }
-
-    /// Of x * y.
-    ///
-    /// # Errors
-    /// [`IntegersError::Range`] past 2^126.
-    pub fn mul(self, other: Interval) -> Result<Interval, IntegersError> {
-        let refused = || self.refused("the product", other);
-        let ends = [
-            self.low.checked_mul(other.low),
-            self.low.checked_mul(other.high),
-            self.high.checked_mul(other.low),
-            self.high.checked_mul(other.high),
-        ];
-        let ends = ends.into_iter().collect::<Option<Vec<i128>>>().ok_or_else(refused)?;
-        let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), x| (l.min(*x), h.max(*x)));
-        self.checked("the product", other, low, high)
-    }
-
     /// Of -x.
     #[must_use]
-    pub fn neg(self) -> Interval {
+    pub fn negated(self) -> Interval {
         Interval { low: -self.high, high: -self.low }
-    }
-
-    fn refused(self, operation: &'static str, other: Interval) -> IntegersError {
-        IntegersError::Range {
-            operation,
-            operands: format!("{self} and {other}"),
-            allowed: Self::WIDEST,
-        }
-    }
-
-    fn checked(
-        self,
-        operation: &'static str,
-        other: Interval,
-        low: i128,
-        high: i128,
-    ) -> Result<Interval, IntegersError> {
-        Self::new(low, high).map_err(|_| self.refused(operation, other))
     }
 }

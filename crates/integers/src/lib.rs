@@ -33,6 +33,8 @@
 
 mod align;
 mod arithmetic;
+mod bits;
+mod bounds;
 mod carry;
 mod column;
 mod compare;

@@ -72,7 +72,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// Functions of two digits: tables[output][a - low of a][b - low of b].
-    fn look_up_pair(
+    pub(crate) fn look_up_pair(
         &self,
         a: &Digit<S::Ciphertext>,
         b: &Digit<S::Ciphertext>,

@@ -72,7 +72,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// [`IntegersError::Range`] past 2^126; a missing key; those of the scheme.
     pub fn sum(&self, x: &Column<S::Ciphertext>) -> Result<Total<S::Ciphertext>, IntegersError> {
         let (slots, length) = (self.slots() as i128, x.length().unwrap_or(1) as i128);
-        let interval = x.interval.mul(Interval::point(length)?)?;
+        let interval = x.interval.checked_mul(Interval::point(length)?)?;
         let columns = self.session().scheme().slot_shape().columns();
         let p = self.modulus().prime();
         let (mut constant, mut weight) = (length * x.anchor, 1i128);

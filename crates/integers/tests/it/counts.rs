@@ -41,12 +41,15 @@ type Operation = fn(
     &Column<NoOpCiphertext>,
 ) -> Result<Column<NoOpCiphertext>, IntegersError>;
 
+/// Name, operation, and products and depth for each width.
+type Case = (&'static str, Operation, [(u64, u32); 4]);
+
 /// Products of ciphertexts and depth of operations on fresh columns of 8, 16, 32 and 64 bits.
 #[test]
 fn operations() {
     let bench = Bench::leveled("bgv-65537-n15");
     let ints = Integers::new(&bench.session, &bench.params).unwrap();
-    let cases: [(&str, Operation, [(u64, u32); 4]); 5] = [
+    let cases: [Case; 5] = [
         ("lt", |s, a, b| s.lt(a, b), [(23, 8), (50, 10), (103, 13), (210, 15)]),
         ("eq", |s, a, b| s.eq(a, b), [(17, 6), (35, 7), (71, 8), (143, 9)]),
         ("min", |s, a, b| s.min(a, b), [(25, 9), (54, 11), (111, 14), (226, 16)]),

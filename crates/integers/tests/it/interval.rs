@@ -19,12 +19,12 @@ fn check(a: Interval, b: Interval, found: Interval, f: impl Fn(i128, i128) -> i1
 proptest! {
     #[test]
     fn ends_are_met(a in interval(), b in interval()) {
-        check(a, b, a.add(b).unwrap(), |x, y| x + y);
-        check(a, b, a.sub(b).unwrap(), |x, y| x - y);
-        check(a, b, a.mul(b).unwrap(), |x, y| x * y);
+        check(a, b, a.checked_add(b).unwrap(), |x, y| x + y);
+        check(a, b, a.checked_sub(b).unwrap(), |x, y| x - y);
+        check(a, b, a.checked_mul(b).unwrap(), |x, y| x * y);
         check(a, b, a.min(b), |x, y| x.min(y));
         check(a, b, a.max(b), |x, y| x.max(y));
-        check(a, a, a.neg(), |x, _| -x);
+        check(a, a, a.negated(), |x, _| -x);
         check(a, a, a.abs(), |x, _| x.abs());
         let both = a.union(b);
         prop_assert!(both.holds(a) && both.holds(b));
@@ -41,13 +41,13 @@ fn what_is_too_wide_is_refused() {
         assert_eq!(error.code(), "integers.range");
         assert!(error.to_string().contains("bounds"), "{error}");
     };
-    range(widest.add(one));
-    range(widest.sub(one));
-    range(widest.mul(Interval::point(2).unwrap()));
-    range(widest.mul(widest));
+    range(widest.checked_add(one));
+    range(widest.checked_sub(one));
+    range(widest.checked_mul(Interval::point(2).unwrap()));
+    range(widest.checked_mul(widest));
     range(Interval::new(2, 1));
     range(Interval::point(i128::MIN));
-    assert_eq!(widest.neg(), widest);
+    assert_eq!(widest.negated(), widest);
 }
 
 #[test]

@@ -90,6 +90,11 @@ fn all_operations(bench: &Bench, kinds: &[Type]) {
             }
             check("times", found, &|x, _| x * factor);
         }
+        check("bits", ints.bit_xor(&sum, &b), &|x, y| (x + y) ^ y);
+        check("bits or", ints.bit_or(&a, 77), &|x, _| x | 77);
+        check("shift", ints.shift_right(&difference, 5), &|x, y| (x - y) >> 5);
+        check("wrapped", ints.wrapped(&difference, Type::U16), &|x, y| (x - y) as u16 as i128);
+        check("wrapped sign", ints.wrapped(&sum, Type::I8), &|x, y| (x + y) as i8 as i128);
         let equal = ints.eq(&a, &b).unwrap();
         check("and", ints.and(&less, &equal), &|_, _| 0);
         check("or", ints.or(&less, &equal), &|x, y| i128::from(x <= y));

@@ -1,0 +1,80 @@
+//! Intervals of results, checked.
+
+use crate::error::IntegersError;
+use crate::interval::{Interval, LIMIT};
+
+impl Interval {
+    /// The integers from `low` to `high`.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] if `low` exceeds `high`, or an end exceeds 2^126.
+    pub fn new(low: i128, high: i128) -> Result<Self, IntegersError> {
+        if low <= high && -LIMIT <= low && high <= LIMIT {
+            return Ok(Interval { low, high });
+        }
+        Err(IntegersError::Range {
+            operation: "an interval",
+            operands: format!("{low} and {high}"),
+            allowed: Self::WIDEST,
+        })
+    }
+
+    /// One integer.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] if it exceeds 2^126.
+    pub fn point(value: i128) -> Result<Self, IntegersError> {
+        Self::new(value, value)
+    }
+
+    /// Of x + y.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126.
+    pub fn checked_add(self, other: Interval) -> Result<Interval, IntegersError> {
+        self.checked("the sum", other, self.low + other.low, self.high + other.high)
+    }
+
+    /// Of x - y.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126.
+    pub fn checked_sub(self, other: Interval) -> Result<Interval, IntegersError> {
+        self.checked("the difference", other, self.low - other.high, self.high - other.low)
+    }
+
+    /// Of x * y.
+    ///
+    /// # Errors
+    /// [`IntegersError::Range`] past 2^126.
+    pub fn checked_mul(self, other: Interval) -> Result<Interval, IntegersError> {
+        let refused = || self.refused("the product", other);
+        let ends = [
+            self.low.checked_mul(other.low),
+            self.low.checked_mul(other.high),
+            self.high.checked_mul(other.low),
+            self.high.checked_mul(other.high),
+        ];
+        let ends = ends.into_iter().collect::<Option<Vec<i128>>>().ok_or_else(refused)?;
+        let (low, high) = ends.iter().fold((ends[0], ends[0]), |(l, h), x| (l.min(*x), h.max(*x)));
+        self.checked("the product", other, low, high)
+    }
+
+    fn refused(self, operation: &'static str, other: Interval) -> IntegersError {
+        IntegersError::Range {
+            operation,
+            operands: format!("{self} and {other}"),
+            allowed: Self::WIDEST,
+        }
+    }
+
+    fn checked(
+        self,
+        operation: &'static str,
+        other: Interval,
+        low: i128,
+        high: i128,
+    ) -> Result<Interval, IntegersError> {
+        Self::new(low, high).map_err(|_| self.refused(operation, other))
+    }
+}
