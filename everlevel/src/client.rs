@@ -10,11 +10,11 @@ use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
 use rand_core::CryptoRng;
 
 use crate::error::Error;
-use crate::files::ENCRYPTION;
 use crate::key_files::KeyFiles;
 use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
 use crate::server::Server;
+use crate::stored::ENCRYPTION;
 
 /// Who holds the secret key: encrypts, decrypts and makes keys for others.
 pub struct Client {

@@ -1,103 +1,14 @@
 //! What the program's files are called and what their metadata mean, for whatever reads and writes
 //! them beside it.
 
-use std::sync::Arc;
-
-use everlevel_scheme::{OptIn, Params};
-use everlevel_wire::WireError;
-
 pub use everlevel_wire::file::{Existing, read_file, write_file};
 pub use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, generate_to_file,
 };
 
 pub use crate::bytes::Bytes;
-use crate::error::Error;
 pub use crate::key_files::{KeyFiles, Recovered};
 pub use crate::open::{OpenOptions, open_public_key};
-
-/// Metadata of ciphertexts: how many values the column had that they come from.
-pub const VALUES: &str = "values";
-/// Metadata of ciphertexts: which key made them, `secret` or `public`; absent once something was
-/// computed on them.
-pub const ENCRYPTION: &str = "encryption";
-/// The name of the parameters beside keys.
-pub const PARAMS_FILE: &str = "params.json";
-
-/// Which noise bounds of a file of ciphertexts are believed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Bounds {
-    /// Fresh encryptions get the bound of one; what was computed on keeps the bound it states,
-    /// within what its level allows.
-    Stated,
-    /// Everything must be a fresh encryption.
-    Fresh,
-    /// The largest bound that the level allows: enough to decrypt, not to compute.
-    Untrusted,
-    /// What a manifest lists; files that it does not list are refused.
-    Manifest(Arc<Manifest>),
-}
-
-impl Bounds {
-    /// The policy for a file with these metadata.
-    pub fn policy(&self, metadata: &Metadata) -> BoundPolicy {
-        let made_with = match metadata.get(ENCRYPTION).map(String::as_str) {
-            Some("secret") => Some(Encryption::Secret),
-            Some("public") => Some(Encryption::Public),
-            _ => None,
-        };
-        match (self, made_with) {
-            (Bounds::Untrusted, _) => BoundPolicy::Untrusted,
-            (Bounds::Manifest(manifest), _) => BoundPolicy::Manifest(manifest.clone()),
-            (Bounds::Stated, None) => BoundPolicy::Stated,
-            (Bounds::Stated | Bounds::Fresh, encryption) => {
-                BoundPolicy::Fresh(encryption.unwrap_or(Encryption::Public))
-            }
-        }
-    }
-}
-
-/// A parameter set as bytes.
-///
-/// # Errors
-/// None for a set that was validated.
-pub fn params_to_bytes(params: &Params) -> Result<Vec<u8>, Error> {
-    Ok(everlevel_wire::params::to_bytes(params, &Metadata::new())?)
-}
-
-/// A parameter set from bytes, validated.
-///
-/// # Errors
-/// Bytes that are damaged or hold something else; a set that does not hold together, or one below
-/// 128 bits without `opt_in`.
-pub fn params_from_bytes(bytes: &[u8], opt_in: OptIn) -> Result<Params, Error> {
-    Ok(everlevel_wire::params::from_bytes(bytes, opt_in, &ReadOptions::default())?.0)
-}
-
-/// A parameter file: JSON of a [`ParamsSpec`](everlevel_scheme::ParamsSpec). The specification is
-/// not validated yet.
-///
-/// # Errors
-/// Text that is no specification; an index outside of 4 to 2^20, above which tables would take more
-/// memory than any set needs.
-pub fn parse_spec(text: &str) -> Result<everlevel_scheme::ParamsSpec, Error> {
-    const LARGEST_INDEX: u64 = 1 << 20;
-    let wrong = |what, expected: String, found: String| {
-        Error::from(WireError::Malformed { what, expected, found })
-    };
-    let spec: everlevel_scheme::ParamsSpec = serde_json::from_str(text).map_err(|e| {
-        wrong(
-            "parameters",
-            "JSON as `everlevel params show bgv-65537-n15 --json` prints it".into(),
-            e.to_string(),
-        )
-    })?;
-    if !(4..=LARGEST_INDEX).contains(&spec.index) {
-        return Err(wrong(
-            "index of a parameter set",
-            format!("4 to {LARGEST_INDEX}"),
-            spec.index.to_string(),
-        ));
-    }
-    Ok(spec)
-}
+pub use crate::stored::{
+    Bounds, ENCRYPTION, PARAMS_FILE, VALUES, params_from_bytes, params_to_bytes, parse_spec,
+};

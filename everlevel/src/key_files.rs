@@ -14,7 +14,7 @@ use everlevel_wire::file::{Existing, write_file, write_secret_file};
 use everlevel_wire::{Metadata, WireError, public_key, secret_key, try_generate_to_file};
 use rand_core::CryptoRng;
 
-use crate::files::PARAMS_FILE;
+use crate::stored::PARAMS_FILE;
 
 /// What the directory under construction is called, before the number of its process and after it.
 const PENDING: (&str, &str) = (".keys-", ".part");

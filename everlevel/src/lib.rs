@@ -52,6 +52,7 @@ mod requirements;
 mod rings;
 mod rotations;
 mod server;
+mod stored;
 mod transcipher;
 mod vectors;
 

@@ -9,7 +9,7 @@ use everlevel_wire::{self as wire, FileKeys, ObjectKind, ParamsId, ReadOptions, 
 use zeroize::Zeroizing;
 
 use crate::error::Error;
-use crate::files::{Bounds, PARAMS_FILE, parse_spec};
+use crate::stored::{Bounds, PARAMS_FILE, parse_spec};
 
 /// The largest file of ciphertexts or of a single key, in bytes.
 const MAX_BYTES: u64 = 8 << 30;

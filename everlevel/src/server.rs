@@ -12,11 +12,11 @@ use everlevel_wire::Metadata;
 use everlevel_wire::file::Existing;
 
 use crate::error::Error;
-use crate::files::Bounds;
 use crate::keys::{Keys, ServerEvaluator};
 use crate::open::{self, OpenOptions};
 use crate::operations::operations;
 use crate::planner::bootstrap_plan;
+use crate::stored::Bounds;
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same
 /// message.
