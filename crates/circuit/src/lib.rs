@@ -1,7 +1,7 @@
 //! Programs over any scheme of everlevel: linear maps, polynomials, digit removal, bootstrapping,
 //! automatic refresh.
 //!
-//! Everything here is written against the verbs of [`everlevel_scheme::Scheme`] (and
+//! Everything here is written against [`everlevel_scheme::ExactScheme`] (and
 //! [`everlevel_scheme::Bootstrappable`]); no concrete scheme is named, so each circuit is proved in
 //! milliseconds on a scheme without cryptography and then run. Each part comes in two halves: a
 //! *plan*, plain mathematics that knows its cost (key switches, products, levels) and its keys

@@ -1,4 +1,4 @@
-//! The verb set. The plaintext modulus is 2, so subtraction is addition, negation the identity, and
+//! The operations of a scheme. The plaintext modulus is 2, so subtraction is addition, negation the identity, and
 //! constants count modulo 2.
 
 use std::borrow::Borrow;

@@ -1,7 +1,7 @@
 //! The wire format of everlevel: parameters, keys, plaintexts and ciphertexts as bytes and files.
 //! Byte by byte in docs/format.md.
 //!
-//! One module for each kind of object, with the same verbs: `to_bytes`, `from_bytes`
+//! One module for each kind of object, with the same functions: `to_bytes`, `from_bytes`
 //! ([`secret_key`] has a louder name for the first). An object is one container: a header (magic
 //! bytes, version, kind, the id of the parameter set, a checksum), an index with free-form
 //! [`Metadata`], and records with a checksum each. Residues are packed to the width of their

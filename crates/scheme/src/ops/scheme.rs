@@ -41,7 +41,7 @@ pub trait Scheme: Send + Sync {
 
     /// That `x` can be a ciphertext of these parameters, by its level, plaintext modulus and noise
     /// bound and by the number, the degree and the primes of its polynomials: for what comes from
-    /// somewhere else. Other verbs take it for granted.
+    /// somewhere else. Operations take it for granted.
     ///
     /// # Errors
     /// [`SchemeError::WrongParams`], or what is wrong with the level or the bound.
