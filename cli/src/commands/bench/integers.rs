@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use everlevel::lab::ServerEvaluator;
 use everlevel::{
-    Ciphertext, Client, IntegerColumn, Level, Params, Plaintext, Server, failure_log2,
+    Ciphertext, Client, IntegerColumn, Level, NextUse, Params, Plaintext, Server, failure_log2,
 };
 use everlevel_integers::{Encoded, Integers, IntegersError, Type};
 use everlevel_scheme::{Arithmetic, Scheme};
@@ -87,15 +87,20 @@ fn values(kind: Type, count: usize, like: &[i128], rng: &mut impl CryptoRng) -> 
         .collect()
 }
 
-/// The lowest level at which `x` can still be bootstrapped after a sum or two.
-fn exhausted(server: &Server, x: &Ciphertext) -> Result<Ciphertext, CliError> {
-    let needed = server.session().minimum_capacity() + 4.0;
+/// The product of `x` and a ciphertext of ones at the lowest level from which the product can still
+/// be bootstrapped after a sum: as a chain of operations leaves it, with no room for another.
+fn exhausted(server: &Server, x: &Ciphertext, ones: &Ciphertext) -> Result<Ciphertext, CliError> {
+    let needed = server.session().minimum_capacity() + 1.0;
     let evaluator = server.evaluator();
-    for level in 0..=x.level().0 {
-        if let Ok(low) = evaluator.mod_switch_to(x, Level(level))
-            && evaluator.capacity_bits(&low) >= needed
+    for level in (0..=x.level().0).map(Level) {
+        let product = evaluator
+            .mod_switch_to(x, level)
+            .and_then(|x| Ok((x, evaluator.mod_switch_to(ones, level)?)))
+            .and_then(|(x, ones)| evaluator.mul(&x, &ones, NextUse::Keep));
+        if let Ok(product) = product
+            && evaluator.capacity_bits(&product) >= needed
         {
-            return Ok(low);
+            return Ok(product);
         }
     }
     Ok(x.clone())
@@ -110,10 +115,11 @@ fn column(
 ) -> Result<IntegerColumn, CliError> {
     let params: &Params = client.params();
     let encoded = Encoded::new(values, kind, params.slots())?;
+    let ones = client.encrypt(&vec![1; params.slots()], rng)?;
     encoded.encrypt(|slots| {
         let plaintext = Plaintext::encode(params, slots).map_err(everlevel::Error::from)?;
         let x = client.secret().encrypt(&plaintext, rng).map_err(everlevel::Error::from)?;
-        if worn { exhausted(server, &x) } else { Ok(x) }
+        if worn { exhausted(server, &x, &ones) } else { Ok(x) }
     })
 }
 
@@ -133,7 +139,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let ints = server.integers()?;
     // The tables of bootstrapping are made by the first one.
     let warm = client.encrypt(&[1], &mut rng)?;
-    server.bootstrap(&exhausted(&server, &warm)?)?;
+    server.bootstrap(&exhausted(&server, &warm, &warm)?)?;
 
     let total = args.values.map_or(params.slots(), |n| n as usize);
     let (before, refreshed) = (server.evaluator().cost(), server.bootstraps());
