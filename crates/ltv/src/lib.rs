@@ -22,7 +22,7 @@
 //!
 //! ```
 //! use everlevel_ltv::{KeyForm, LtvEvalKeys, LtvEvaluator, LtvParams, LtvSecretKey};
-//! use everlevel_scheme::{NextUse, OptIn, Scheme};
+//! use everlevel_scheme::{Arithmetic, NextUse, OptIn};
 //! use rand_chacha::ChaCha20Rng;
 //! use rand_core::SeedableRng;
 //!

@@ -14,7 +14,7 @@ static HEAP: cap::Cap<std::alloc::System> = cap::Cap::new(std::alloc::System, us
 #[test]
 fn lengths_that_lie_allocate_nothing() {
     let set = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
-    let bytes = include_bytes!("golden/v1/insecure_bgv-257-n8.ciphertexts");
+    let bytes = include_bytes!("golden/v2/insecure_bgv-257-n8.ciphertexts");
     let options = ReadOptions::default();
     ciphertexts::from_bytes(&set, bytes, &options).unwrap();
     // Every place of header and index, to the largest values that a field there can hold.

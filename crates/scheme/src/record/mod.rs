@@ -7,7 +7,7 @@
 //! them. The ordinary evaluator pays nothing for this.
 //!
 //! ```
-//! use everlevel_scheme::{Level, NextUse, NoOp, OptIn, Params, Plaintext, Scheme, Recorded};
+//! use everlevel_scheme::{Arithmetic, NextUse, NoOp, OptIn, Params, Plaintext, Recorded};
 //! use std::sync::Arc;
 //!
 //! let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch)?;
