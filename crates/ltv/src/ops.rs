@@ -1,5 +1,5 @@
-//! The operations of a scheme. The plaintext modulus is 2, so subtraction is addition, negation the identity, and
-//! constants count modulo 2.
+//! The operations of a scheme. The plaintext modulus is 2, so subtraction is addition, negation the
+//! identity, and constants count modulo 2.
 
 use std::borrow::Borrow;
 

@@ -1,10 +1,10 @@
 //! How ciphertexts came to be: a scheme around a scheme that writes down what every operation does
 //! to level and noise.
 //!
-//! [`Recorded`] has the operations of the scheme inside and hands every call on, so that any circuit (a
-//! bootstrapping, AES, a program) runs over it unchanged, with the same results. Its ciphertexts
-//! carry the number of a row in a log; [`Recorded::explain`] picks the rows that led to one of
-//! them. The ordinary evaluator pays nothing for this.
+//! [`Recorded`] has the operations of the scheme inside and hands every call on, so that any
+//! circuit (a bootstrapping, AES, a program) runs over it unchanged, with the same results. Its
+//! ciphertexts carry the number of a row in a log; [`Recorded::explain`] picks the rows that led to
+//! one of them. The ordinary evaluator pays nothing for this.
 //!
 //! ```
 //! use everlevel_scheme::{Arithmetic, NextUse, NoOp, OptIn, Params, Plaintext, Recorded};
