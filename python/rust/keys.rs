@@ -450,8 +450,8 @@ impl Keys {
     }
 
     /// Of keys for a change: the key that ciphertexts come from.
-    #[getter]
-    fn from_key_id(&self) -> Option<String> {
+    #[getter(from_key_id)]
+    fn former_key_id(&self) -> Option<String> {
         shown(self.0.change_from())
     }
 

@@ -12,7 +12,7 @@ use crate::error::AesError;
 /// bits for lowest bits.
 ///
 /// Bit i of x is Tr(β_i x), β being the dual of the basis of AES and Tr the trace of GF(2^8). The
-/// ciphertext is extended first ([`PlainModulus::extend_plain_modulus`]): slots hold x + 2 g then,
+/// ciphertext is extended first ([`extend_plain_modulus`](everlevel_scheme::PlainModulus::extend_plain_modulus)): slots hold x + 2 g then,
 /// g anything in GR(2^e, d). The trace of that to Z/2^e, the sum over *all* d conjugates, is an
 /// integer b_i + 2 g_i whatever g is, which is what [`lowest_bit`] wants.
 ///

@@ -5,7 +5,7 @@
 //!   integers b_i + 2 g_i;
 //! * *lifts* ([`lowest_bit`]): polynomials take each of them to b_i, bit i modulo 2^(e - i) only,
 //!   as that is all that counts;
-//! * the sum of 2^i b_i, the factors of 2 being free ([`PlainModulus::multiply_by_p`]).
+//! * the sum of 2^i b_i, the factors of 2 being free ([`multiply_by_p`](everlevel_scheme::PlainModulus::multiply_by_p)).
 //!
 //! What comes out is an ordinary thin ciphertext modulo 2^e: it is added, multiplied, rotated,
 //! summed ([`total_sum`]), truncated ([`Truncation`]), and its lowest bit cleared

@@ -40,7 +40,7 @@ pub trait Automorphisms: Scheme {
     }
 
     /// Rotates the columns of every row by `k` to the left (to the right for negative k),
-    /// cyclically; whole slots up to Frobenius, see [`SlotShape`].
+    /// cyclically; whole slots up to Frobenius, see [`SlotShape`](everlevel_ring::SlotShape).
     ///
     /// Refused where an index with axes has a bad last dimension: what passes the end of a row
     /// would arrive in another row. Rotations along any dimension, by masks where need be, are in

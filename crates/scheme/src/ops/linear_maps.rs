@@ -8,7 +8,8 @@ use super::automorphisms::Automorphisms;
 use crate::error::SchemeError;
 use crate::spec::{Level, NextUse};
 
-/// A vector of slot values in the base ring (see [`SlotShape`]) that repeats along the columns.
+/// A vector of slot values in the base ring (see [`SlotShape`](everlevel_ring::SlotShape)) that
+/// repeats along the columns.
 ///
 /// Shape: `2 * period` values, `period` dividing the number of columns. With two rows, slot (r, j)
 /// holds `values[r * period + j % period]`; with one row, slot j holds the element of GR(p^e, 2)
