@@ -41,4 +41,6 @@ def test_rust_has_the_same():
     rust = ROOT.parent / "everlevel" / "examples"
     if not rust.is_dir():
         pytest.skip("the Rust sources are not here")
-    assert [path.stem for path in EXAMPLES] == sorted(path.stem for path in rust.glob("*.rs"))
+    # Typed integers have no Python interface yet.
+    only_in_rust = ["08_typed_integers"]
+    assert sorted([path.stem for path in EXAMPLES] + only_in_rust) == sorted(path.stem for path in rust.glob("*.rs"))
