@@ -131,13 +131,23 @@ impl Client {
         Ok(ServerKeys::generate(&self.secret, plan, rng, |_, _| ())?)
     }
 
-    /// Ciphertexts of this client as bytes for [`Server::receive`], marked as fresh encryptions.
+    /// Ciphertexts as bytes for [`Server::receive`]. They are marked as encrypted by the secret key
+    /// only if all of their bounds are within that; a server that takes others for fresh ones
+    /// counts with the larger noise of a public key.
     ///
     /// # Errors
     /// A ciphertext of other parameters.
     pub fn upload(&self, columns: &[Ciphertext]) -> Result<Vec<u8>, Error> {
-        let fresh = Metadata::from([(ENCRYPTION.into(), "secret".into())]);
-        Ok(ciphertexts::to_bytes(self.params(), columns, &fresh)?)
+        let params = self.params();
+        let secretly = |x: &Ciphertext| {
+            let t = params.slot_shape().plain_modulus(x.meta().exponent);
+            x.noise_bound_bits() <= params.noise().bound().fresh_secret(t)
+        };
+        let mut metadata = Metadata::new();
+        if columns.iter().all(secretly) {
+            metadata.insert(ENCRYPTION.into(), "secret".into());
+        }
+        Ok(ciphertexts::to_bytes(params, columns, &metadata)?)
     }
 
     /// The plaintexts of a server's answer ([`Server::answer`]), in its order.

@@ -33,7 +33,6 @@ pub type Value = everlevel_circuit::Value<Ciphertext>;
 ///
 /// Its [`Keys`] are in memory or in a file.
 pub struct Server {
-    keys: Keys,
     pub(crate) evaluator: Arc<ServerEvaluator>,
     bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
     session: Session<ServerEvaluator>,
@@ -47,20 +46,18 @@ impl Server {
     /// # Errors
     /// A plan that does not suit the parameter set.
     pub fn new(keys: impl Into<Keys>, plan: BootstrapPlan) -> Result<Self, Error> {
-        let keys = keys.into();
-        let evaluator = Arc::new(Evaluator::new(keys.clone()));
+        let evaluator = Arc::new(Evaluator::new(keys.into()));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
         let session = Session::new(evaluator.clone(), bootstrapper.clone());
-        Ok(Server { keys, session, evaluator, bootstrapper: Some(bootstrapper) })
+        Ok(Server { session, evaluator, bootstrapper: Some(bootstrapper) })
     }
 
     /// A server that does not bootstrap, for sets without it and for circuits that fit: what does
     /// not fit is refused.
     pub fn leveled(keys: impl Into<Keys>) -> Self {
-        let keys = keys.into();
-        let evaluator = Arc::new(Evaluator::new(keys.clone()));
+        let evaluator = Arc::new(Evaluator::new(keys.into()));
         let session = Session::leveled(evaluator.clone());
-        Server { keys, session, evaluator, bootstrapper: None }
+        Server { session, evaluator, bootstrapper: None }
     }
 
     /// A server with the keys that it is given, which bootstraps as its set says if its keys can.
@@ -92,7 +89,7 @@ impl Server {
     /// # Errors
     /// As [`Keys::save`].
     pub fn save(&self, path: &Path, existing: Existing) -> Result<(), Error> {
-        self.keys.save(path, existing)
+        self.keys().save(path, existing)
     }
 
     /// The ciphertexts of a file, in this server's care. `bounds` says which noise bounds of the
@@ -134,7 +131,7 @@ impl Server {
 
     /// The keys.
     pub fn keys(&self) -> &Keys {
-        &self.keys
+        self.evaluator.keys()
     }
 
     /// The parameter set.

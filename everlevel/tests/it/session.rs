@@ -9,8 +9,6 @@ use everlevel::{
     multiplications_left,
 };
 use everlevel_scheme::spec::{BootstrapSpec, ParamsSpec};
-use everlevel_wire as wire;
-use everlevel_wire::Metadata;
 use everlevel_wire::file::{Existing, write_file};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -291,12 +289,14 @@ fn keys_and_columns_by_their_paths() {
     assert!(Client::open(&at("public.key"), &research).is_err(), "no secret key");
     let public = open_public_key(&at("public.key"), &research).unwrap();
     let x = public.encrypt(&Plaintext::encode(&params, &[3, 4]).unwrap(), &mut rng).unwrap();
-    let bytes = wire::ciphertexts::to_bytes(&params, &[x], &Metadata::new()).unwrap();
+    let bytes = client.upload(std::slice::from_ref(&x)).unwrap();
     write_file(&at("x.ct"), &bytes, Existing::Keep).unwrap();
 
     let server = Server::open(&at("server.keys"), &research).unwrap();
     assert!(server.keys().in_file() && server.keys().verify().is_ok());
     let found = server.read(&at("x.ct"), &Bounds::Fresh).unwrap();
+    // The bound of a public key's encryption, whoever uploads it.
+    assert!(found[0].get().noise_bound_bits() >= x.noise_bound_bits());
     let y = server.mul(&found[0], &found[0]).unwrap();
     assert_eq!(client.decrypt(&y.get()).unwrap()[..2], [9, 16]);
     assert!(server.save(&at("copy.keys"), Existing::Keep).is_err(), "they are in a file");
