@@ -100,6 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn evaluation_exponents_are_the_odd_numbers_and_invert() {
         for log_n in 1..=12 {
             let mut seen = vec![false; 2 << log_n];
@@ -125,6 +126,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn coefficient_positions_are_a_permutation_and_round_trip() {
         for log_n in 1..=13 {
             let natural: Vec<usize> = (0..1 << log_n).collect();

@@ -188,6 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn primality_agrees_with_a_sieve_and_known_cases() {
         let mut composite = vec![false; 10_000];
         for i in 2..100 {
@@ -203,6 +204,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn listed_primes_are_complete_and_descending() {
         let listed: Vec<u64> = primes_congruent_one(64, 5000).collect();
         let expected: Vec<u64> = (0..5000).rev().filter(|n| n % 64 == 1 && is_prime(*n)).collect();
@@ -214,6 +216,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn roots_have_exact_order_and_are_least() {
         for (q, order) in [(97, 32), (97, 96), (65537, 1 << 12), (786_433, 12), (13, 1), (13, 2)] {
             let root = primitive_root_of_unity(q, order).unwrap();
@@ -227,6 +230,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn lifted_roots_reduce_to_the_root_and_keep_their_order() {
         for (p, e, order) in
             [(17u64, 4, 16u64), (65537, 3, 1 << 16), (786_433, 2, 1 << 17), (97, 1, 32)]
@@ -241,6 +245,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "no memory is touched, and interpreted it takes hours")]
     fn factorisation_multiplies_back() {
         for n in (1..2000).chain([
             u64::MAX,

@@ -6,8 +6,10 @@
 pub enum RingError {
     /// The index of the cyclotomic ring is not supported.
     #[error(
-        "ring index m = {index} is not supported: expected a power of two from 32 to 262144, an \
-         odd number from 3 to 262144, or 4 to 4096 times one (2 modulo 4 has the ring of m / 2)"
+        "ring index m = {index} is not supported: expected, up to 262144, a power of two from 32, \
+         an odd number from 3, or 4 to 4096 times one (2 modulo 4 has the ring of m / 2), whose \
+         odd prime powers with exponents above 1 are at most 4096 and whose other odd primes l \
+         have no prime factor above 4096 in l - 1"
     )]
     UnsupportedIndex {
         /// The index found.

@@ -31,8 +31,14 @@ macro_rules! vouched {
 
 /// 2^52: its bits with an integer below 2^52 or-ed in are the double 2^52 + that integer.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
-/// 2^103: adding it rounds a product below 2^102 to a multiple of 2^51.
+/// 2^103: adding it rounds a product below 2^102 to a multiple of 2^[`HIGH`].
 const TWO_103: f64 = TWO_52 * TWO_52 / 2.0;
+/// The unit of the high parts of products, log2.
+pub(super) const HIGH: u32 = 51;
+/// Sums of low parts are at most 2^61 in magnitude: adding that makes them positive.
+pub(super) const LIFT: u32 = 61;
+/// Sums are cut into parts of so many bits.
+pub(super) const PART: u32 = 50;
 
 /// The bit patterns of rounded products, added up: see [`Lanes::sum_add`].
 #[derive(Clone, Copy)]
@@ -273,7 +279,7 @@ impl Lanes for Avx2 {
     #[inline(always)]
     fn reducer(self, q: Modulus) -> Reducer {
         let power = |exponent: u32| self.splat_f(q.centered(q.reduce_u128(1 << exponent)) as f64);
-        Reducer { modulus: FloatModulus::new(self, q), middle: power(50), top: power(100) }
+        Reducer { modulus: FloatModulus::new(self, q), middle: power(PART), top: power(2 * PART) }
     }
 
     #[inline(always)]
@@ -285,14 +291,18 @@ impl Lanes for Avx2 {
         let m = &r.modulus;
         vouched!(self, {
             let low =
-                _mm256_sub_epi64(sum.low, self.splat(exponents(ROUNDER).wrapping_sub(1 << 61)));
-            let high =
-                _mm256_sub_epi64(sum.high, self.splat(exponents(TWO_103).wrapping_add(1 << 10)));
-            let mask = self.splat((1 << 50) - 1);
+                _mm256_sub_epi64(sum.low, self.splat(exponents(ROUNDER).wrapping_sub(1 << LIFT)));
+            let high = _mm256_sub_epi64(
+                sum.high,
+                self.splat(exponents(TWO_103).wrapping_add(1 << (LIFT - HIGH))),
+            );
+            let mask = self.splat((1 << PART) - 1);
             // `high` can be as small as -2^10 here; what `low` carries makes up for it.
-            let middle =
-                _mm256_add_epi64(_mm256_slli_epi64::<1>(high), _mm256_srli_epi64::<50>(low));
-            let top = self.widen(_mm256_srli_epi64::<50>(middle));
+            let middle = _mm256_add_epi64(
+                _mm256_slli_epi64::<{ (HIGH - PART) as i32 }>(high),
+                _mm256_srli_epi64::<{ PART as i32 }>(low),
+            );
+            let top = self.widen(_mm256_srli_epi64::<{ PART as i32 }>(middle));
             let middle = self.widen(_mm256_and_si256(middle, mask));
             let low = self.widen(_mm256_and_si256(low, mask));
             let scaled = _mm256_add_pd(m.mul(middle, r.middle), m.mul(top, r.top));

@@ -6,10 +6,14 @@ use super::residues::Residues;
 /// The butterflies of the transform. Memory between passes holds words whose meaning is the
 /// implementation's own; outside, canonical words.
 pub(crate) trait Butterflies: Residues {
-    /// Words of a twiddle in the tables, 1 or 2.
-    const WORDS: usize;
     /// Whether butterflies reduce only when told to.
     const LAZY: bool;
+
+    /// The word of an encoded factor that tables hold; the factor is not 0.
+    fn stored(encoded: [u64; 2]) -> u64;
+
+    /// The factor of a word of a table, in every lane.
+    fn restored(self, word: u64) -> Self::W;
 
     /// Reads the twiddles at `WIDTH` consecutive places.
     ///

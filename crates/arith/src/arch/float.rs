@@ -78,8 +78,17 @@ impl<L: Lanes> FloatModulus<L> {
 /// their sums. Two stages take B to at most 1/2 + B/2, so from canonical input B stays below 1
 /// before an even stage and below 2 before an odd one, and no factor reaches 4.
 impl<L: Lanes> Butterflies for FloatModulus<L> {
-    const WORDS: usize = 1;
     const LAZY: bool = true;
+
+    #[inline]
+    fn stored(encoded: [u64; 2]) -> u64 {
+        encoded[0]
+    }
+
+    #[inline(always)]
+    fn restored(self, word: u64) -> L::F {
+        self.everywhere([word, 0])
+    }
 
     #[inline(always)]
     unsafe fn twiddle(self, table: *const u64, place: usize) -> L::F {

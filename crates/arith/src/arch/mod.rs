@@ -18,3 +18,8 @@ mod float;
 pub(crate) mod lanes;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vector;
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod edges;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub(crate) mod ranges;

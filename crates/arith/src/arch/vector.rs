@@ -50,7 +50,11 @@ fn constant<L: Lanes>(l: L, q: Modulus, c: u64) -> L::F {
 }
 
 /// Up to so many reduced products, each below q in magnitude, add up exactly in a double.
-const FEW: usize = 7;
+pub(super) const FEW: usize = 7;
+
+/// Sums of fewer products of words below 2^50 are small: see
+/// [`Lanes::sum_reduce`](super::lanes::Lanes::sum_reduce).
+pub(super) const SMALL: usize = 16;
 
 /// Runs `$body` for each vector start `$i` below the length of `$slice`; gives the number of words
 /// covered.
@@ -200,7 +204,7 @@ macro_rules! for_inner_products {
             })
         } else {
             // Products of canonical residues are below 2^100.
-            let (reducer, small) = (l.reducer($q), pairs < 16);
+            let (reducer, small) = (l.reducer($q), pairs < SMALL);
             for_vectors!(l, $out, |$i| {
                 let mut sum = l.sum_zero();
                 for (x, y) in $a.iter().zip($b) {
@@ -268,7 +272,7 @@ pub(crate) fn inner_product2<L: Lanes>(
         return portable::inner_product_from(q, done, out1, a, b1);
     }
     // Products of canonical residues are below 2^100.
-    let (reducer, small) = (l.reducer(q), a.len() < 16);
+    let (reducer, small) = (l.reducer(q), a.len() < SMALL);
     let done = for_vectors!(l, out0, |i| {
         let (mut sum0, mut sum1) = (l.sum_zero(), l.sum_zero());
         for ((x, y0), y1) in a.iter().zip(b0).zip(b1) {
@@ -307,7 +311,7 @@ pub(crate) fn weighted_sum<L: Lanes>(
         return portable::weighted_sum_from(q, done, out, xs, weights);
     }
     // Products of words below 2^50 and residues are below 2^100.
-    let (reducer, small) = (l.reducer(q), xs.len() < 16);
+    let (reducer, small) = (l.reducer(q), xs.len() < SMALL);
     let done = for_vectors!(l, out, |i| {
         let mut sum = l.sum_zero();
         for (x, &w) in xs.iter().zip(weights) {

@@ -44,9 +44,7 @@ fn pass<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONICAL: b
     let d = 1usize << s;
     let block = d << LOG;
     assert!(
-        row.len().is_multiple_of(block)
-            && twiddles.len() >= block * B::WORDS
-            && d.is_multiple_of(B::WIDTH)
+        row.len().is_multiple_of(block) && twiddles.len() >= block && d.is_multiple_of(B::WIDTH)
     );
     for start in (0..row.len()).step_by(block) {
         for j in (0..d).step_by(B::WIDTH) {

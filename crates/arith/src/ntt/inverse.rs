@@ -46,9 +46,7 @@ fn pass_back<B: Butterflies, const LOG: usize, const PHASE: usize, const CANONIC
     let d = 1usize << s;
     let block = d << LOG;
     assert!(
-        row.len().is_multiple_of(block)
-            && twiddles.len() >= block * B::WORDS
-            && d.is_multiple_of(B::WIDTH)
+        row.len().is_multiple_of(block) && twiddles.len() >= block && d.is_multiple_of(B::WIDTH)
     );
     for start in (0..row.len()).step_by(block) {
         for j in (0..d).step_by(B::WIDTH) {

@@ -23,6 +23,8 @@ mod inverse;
 mod passes;
 mod portable;
 mod powers;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod ranges;
 mod scalar;
 pub(crate) mod tensor;
 #[cfg(target_arch = "x86_64")]

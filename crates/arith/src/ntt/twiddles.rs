@@ -7,9 +7,8 @@ use crate::memory::CacheLine;
 use crate::modulus::Modulus;
 use std::marker::PhantomData;
 
-/// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`] but in
-/// groups of eight places: first the first words of eight twiddles, then, if there are any, the
-/// second words.
+/// The twiddles in the form that the arithmetic B multiplies by, laid out as in [`Powers`], one
+/// word each: tables of two words would not stay in a near cache beside the data.
 pub(crate) struct VectorTwiddles<B> {
     pub(super) modulus: Modulus,
     rows: [Vec<CacheLine>; 2],
@@ -25,14 +24,9 @@ impl<B: Butterflies> VectorTwiddles<B> {
     pub(super) fn new(powers: &Powers) -> Self {
         let encode = |w: u64| B::encode(powers.modulus, w);
         let lines = |row: &Vec<u64>| {
-            let mut lines = Vec::with_capacity(row.len() / 8 * B::WORDS);
-            for places in row.chunks_exact(8) {
-                let encoded: [[u64; 2]; 8] = std::array::from_fn(|j| encode(places[j]));
-                for word in 0..B::WORDS {
-                    lines.push(CacheLine(encoded.map(|e| e[word])));
-                }
-            }
-            lines
+            let line =
+                |places: &[u64]| CacheLine(std::array::from_fn(|j| B::stored(encode(places[j]))));
+            row.chunks_exact(8).map(line).collect()
         };
         Self {
             modulus: powers.modulus,
@@ -58,7 +52,7 @@ impl<B: Butterflies> VectorTwiddles<B> {
         let words = self.row(r);
         let mut w = [m.everywhere(self.quarter); 8];
         for place in 1..8 {
-            w[place] = m.everywhere([words[place], words[place + 8 * (B::WORDS - 1)]]);
+            w[place] = m.restored(words[place]);
         }
         w
     }

@@ -22,10 +22,15 @@ fn log_piece(log_half: u32) -> u32 {
 /// 128.
 #[inline(always)]
 pub(crate) fn forward<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
+    forward_with(l.transform(twiddles.modulus), twiddles, a);
+}
+
+/// [`forward`] by an arithmetic.
+#[inline(always)]
+pub(super) fn forward_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut [u64]) {
     let half = a.len() / 2;
     let log_half = half.trailing_zeros();
-    assert!(half >= 64 && twiddles.row(0).len() == half * L::Transform::WORDS);
-    let m = l.transform(twiddles.modulus);
+    assert!(half >= 64 && twiddles.row(0).len() == half);
     let (first, second) = a.split_at_mut(half);
     let log_piece = log_piece(log_half);
     let piece = 1 << log_piece;
@@ -47,10 +52,15 @@ pub(crate) fn forward<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a
 /// 128.
 #[inline(always)]
 pub(crate) fn inverse<L: Lanes>(l: L, twiddles: &VectorTwiddles<L::Transform>, a: &mut [u64]) {
+    inverse_with(l.transform(twiddles.modulus), twiddles, a);
+}
+
+/// [`inverse`] by an arithmetic.
+#[inline(always)]
+pub(super) fn inverse_with<B: Butterflies>(m: B, twiddles: &VectorTwiddles<B>, a: &mut [u64]) {
     let half = a.len() / 2;
     let log_half = half.trailing_zeros();
-    assert!(half >= 64 && twiddles.row(0).len() == half * L::Transform::WORDS);
-    let m = l.transform(twiddles.modulus);
+    assert!(half >= 64 && twiddles.row(0).len() == half);
     let (first, second) = a.split_at_mut(half);
     let log_piece = log_piece(log_half);
     let piece = 1 << log_piece;

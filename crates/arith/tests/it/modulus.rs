@@ -13,8 +13,16 @@ fn modulus() -> impl Strategy<Value = Modulus> {
     .prop_map(|q| Modulus::new(q).unwrap())
 }
 
+/// Fewer under Miri, which has no directory for failures either.
+fn cases() -> ProptestConfig {
+    if cfg!(miri) {
+        return ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(10) };
+    }
+    ProptestConfig::with_cases(2000)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases())]
 
     #[test]
     fn ring_operations(q in modulus(), a: u64, b: u64, c: u64) {

@@ -28,11 +28,12 @@ impl Words {
 fn tables(log_n: u32, backend: Backend) -> Vec<NttTable> {
     let order = 2u64 << log_n;
     let mut tables = Vec::new();
-    for bits in [50, 49, 30] {
+    let (bits, primes) = if cfg!(miri) { (1, 1) } else { (3, 3) };
+    for bits in [50, 49, 30].into_iter().take(bits) {
         let q = primes::primes_congruent_one(order, 1 << bits).next().unwrap();
         tables.push(NttTable::for_prime(q, log_n, backend).unwrap());
     }
-    for p in [97u64, 65537, 786_433] {
+    for p in [97u64, 65537, 786_433].into_iter().take(primes) {
         for e in 1..=2 {
             if let Some(root) = primes::root_mod_prime_power(p, e, order) {
                 let q = Modulus::new(p.pow(e)).unwrap();
@@ -51,7 +52,7 @@ fn evaluate(q: Modulus, natural: &[u64], x: u64) -> u64 {
 #[test]
 fn transform_evaluates_at_the_documented_roots() {
     let mut words = Words(1);
-    for log_n in 4..=8 {
+    for log_n in if cfg!(miri) { vec![4, 7] } else { (4..=8).collect() } {
         for backend in Backend::available() {
             for table in tables(log_n, backend) {
                 let q = table.modulus();
@@ -73,7 +74,8 @@ fn transform_evaluates_at_the_documented_roots() {
 #[test]
 fn backends_agree_and_round_trips_return() {
     let mut words = Words(2);
-    for log_n in NttTable::MIN_LOG_N..=NttTable::MAX_LOG_N {
+    let longest = if cfg!(miri) { 8 } else { NttTable::MAX_LOG_N };
+    for log_n in NttTable::MIN_LOG_N..=longest {
         let others: Vec<(Backend, Vec<NttTable>)> =
             Backend::available().into_iter().map(|b| (b, tables(log_n, b))).collect();
         for (i, portable) in tables(log_n, Backend::Portable).iter().enumerate() {
@@ -113,7 +115,8 @@ fn backends_agree_and_round_trips_return() {
 #[test]
 fn pointwise_products_are_negacyclic_products() {
     let mut words = Words(3);
-    for log_n in [4, 6, 7, 8] {
+    let lengths: &[u32] = if cfg!(miri) { &[4, 7] } else { &[4, 6, 7, 8] };
+    for &log_n in lengths {
         for table in tables(log_n, Backend::detect()) {
             let (q, n) = (table.modulus(), table.degree());
             let (a, b) = (words.below(q.value(), n), words.below(q.value(), n));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use everlevel_arith::coefficient_position;
+use everlevel_arith::{Modulus, coefficient_position};
 use rayon::prelude::*;
 use zeroize::Zeroize;
 
@@ -58,12 +58,51 @@ impl Cpu {
         limbs.zip(&y.limbs().0).zip(positions).for_each(|((a, b), i)| f(i, words(a), b));
     }
 
+    /// x = f(x, y): in place where nobody shares the limb, else into a new one, which spares the
+    /// copy that writing to a shared limb makes.
+    fn merge<R: Representation>(
+        &self,
+        x: &mut Poly<R>,
+        y: &Poly<R>,
+        in_place: impl Fn(Modulus, &mut [u64], &[u64]) + Sync + Send,
+        out_of_place: impl Fn(Modulus, &mut [u64], &[u64], &[u64]) + Sync + Send,
+    ) {
+        let positions: Vec<usize> = x.basis().iter().collect();
+        let limbs = x.limbs_mut().0.par_iter_mut().zip(&y.limbs().0).zip(positions);
+        limbs.for_each(|((a, b), i)| {
+            let q = self.ring.modulus(i);
+            match Arc::get_mut(a) {
+                Some(a) => in_place(q, a, b),
+                None => {
+                    let mut out = self.limb();
+                    out_of_place(q, &mut out, a, b);
+                    if a.wipes() {
+                        out.wipe_on_drop();
+                    }
+                    *a = Arc::new(out);
+                }
+            }
+        });
+    }
+
     pub(super) fn add_limbs<R: Representation>(&self, x: &mut Poly<R>, y: &Poly<R>) {
-        self.zip(x, y, |i, a, b| self.kernels.add_assign(self.ring.modulus(i), a, b));
+        let kernels = &self.kernels;
+        self.merge(
+            x,
+            y,
+            |q, a, b| kernels.add_assign(q, a, b),
+            |q, out, a, b| kernels.add(q, out, a, b),
+        );
     }
 
     pub(super) fn sub_limbs<R: Representation>(&self, x: &mut Poly<R>, y: &Poly<R>) {
-        self.zip(x, y, |i, a, b| self.kernels.sub_assign(self.ring.modulus(i), a, b));
+        let kernels = &self.kernels;
+        self.merge(
+            x,
+            y,
+            |q, a, b| kernels.sub_assign(q, a, b),
+            |q, out, a, b| kernels.sub(q, out, a, b),
+        );
     }
 
     pub(super) fn neg_limbs<R: Representation>(&self, x: &mut Poly<R>) {

@@ -28,6 +28,8 @@ pub(crate) struct IfmaModulus {
     ratio: __m512i,
     q: __m512i,
     twice: __m512i,
+    one: __m512i,
+    two: __m512i,
     mask: __m512i,
     /// 1/q modulo 2^52.
     inverse: __m512i,
@@ -41,7 +43,7 @@ pub(crate) struct IfmaModulus {
 impl IfmaModulus {
     #[inline(always)]
     pub(crate) fn new(token: Avx512, q: Modulus) -> Self {
-        let shift = (q.bits() + 12).saturating_sub(51);
+        let shift = (q.bits() + LOG_SUM).saturating_sub(51);
         Self {
             token,
             zero: token.splat(0),
@@ -49,6 +51,8 @@ impl IfmaModulus {
             ratio: token.splat((1 << 52) / q.value()),
             q: token.splat(q.value()),
             twice: token.splat(2 * q.value()),
+            one: token.splat(1),
+            two: token.splat(2),
             mask: token.splat((1 << 52) - 1),
             inverse: token.splat(q.word_inverse()),
             offset: token.splat(OFFSET * q.value()),
@@ -57,9 +61,16 @@ impl IfmaModulus {
         }
     }
 
+    /// A factor w > 0 and its quotient, from the quotient: with w' q = 2^52 w - r, where 0 < r < q,
+    /// w is floor(w' q / 2^52) + 1.
+    #[inline(always)]
+    fn with_factor(self, quotient: __m512i) -> [__m512i; 2] {
+        [vouched!(self.token, _mm512_madd52hi_epu64(self.one, quotient, self.q)), quotient]
+    }
+
     /// From below 2^12 q to below 2q.
     #[inline(always)]
-    fn reduce_sum(self, x: __m512i) -> __m512i {
+    pub(in crate::arch) fn reduce_sum(self, x: __m512i) -> __m512i {
         // The quotient loses less than 1 by its floor, 1/2 by the rounding of the ratio and 2^shift
         // / q by the shift.
         vouched!(self.token, {
@@ -82,22 +93,28 @@ impl IfmaModulus {
 
     /// The canonical word of a residue below 2q.
     #[inline(always)]
-    fn canonical(self, x: __m512i) -> __m512i {
+    pub(in crate::arch) fn canonical(self, x: __m512i) -> __m512i {
         self.token.subtract_once(self.token.and(x, self.mask), self.q)
     }
 }
 
 impl Butterflies for IfmaModulus {
-    const WORDS: usize = 2;
     const LAZY: bool = false;
+
+    #[inline]
+    fn stored(encoded: [u64; 2]) -> u64 {
+        encoded[1]
+    }
+
+    #[inline(always)]
+    fn restored(self, word: u64) -> [__m512i; 2] {
+        self.with_factor(self.token.splat(word))
+    }
 
     #[inline(always)]
     unsafe fn twiddle(self, table: *const u64, place: usize) -> [__m512i; 2] {
-        // SAFETY: the caller promises that the table covers eight places from `place` on, two words
-        // each.
-        unsafe {
-            [self.token.load(table.add(2 * place)), self.token.load(table.add(2 * place + 8))]
-        }
+        // SAFETY: the caller promises that the table covers eight places from `place` on.
+        self.with_factor(unsafe { self.token.load(table.add(place)) })
     }
 
     #[inline(always)]
@@ -108,9 +125,16 @@ impl Butterflies for IfmaModulus {
 
     #[inline(always)]
     fn forward(self, _reduce: bool, x: __m512i, y: __m512i, w: [__m512i; 2]) -> (__m512i, __m512i) {
-        let l = self.token;
-        let (x, y) = (self.reduce(x), self.mul(y, w));
-        (l.add(x, y), l.sub(l.add(x, self.twice), y))
+        // With x reduced, the product is added to it as it is made; x - w y + 2q is 2x + 2q less
+        // that sum.
+        let x = self.reduce(x);
+        vouched!(self.token, {
+            let quotient = _mm512_madd52hi_epu64(self.zero, y, w[1]);
+            let sum = _mm512_madd52lo_epu64(x, y, w[0]);
+            let sum = _mm512_madd52lo_epu64(sum, quotient, self.minus_q);
+            let doubled = _mm512_madd52lo_epu64(self.twice, x, self.two);
+            (sum, self.token.sub(doubled, sum))
+        })
     }
 
     #[inline(always)]
@@ -149,7 +173,9 @@ pub(crate) struct Sum {
 
 /// A bound of sums, in units of q: of up to TERMS products below q each, of 2q where they begin,
 /// and of q for Montgomery's reduction.
-const OFFSET: u64 = 1024;
+pub(in crate::arch) const OFFSET: u64 = 1024;
+/// What [`IfmaModulus::reduce_sum`] reduces is below 2^12 q.
+pub(in crate::arch) const LOG_SUM: u32 = 12;
 
 /// Reduced residues are below 2q, wide ones below 4q.
 impl Residues for IfmaModulus {

@@ -21,6 +21,9 @@ pub(crate) struct Reducer {
     top: [__m512i; 2],
 }
 
+/// Bits of the middle part of a sum that is not small.
+pub(in crate::arch) const MIDDLE: u32 = 50;
+
 /// Two vectors of 64-bit sums: of the low and of the high 52-bit halves of products.
 #[derive(Clone, Copy)]
 pub(crate) struct Sum {
@@ -244,7 +247,7 @@ impl Lanes for Avx512 {
             minus_q: self.splat((1 << 52) - q.value()),
             one: self.splat((1 << 52) / q.value()),
             middle: shoup(q.reduce_u128(1 << 52)),
-            top: shoup(q.reduce_u128(1 << 102)),
+            top: shoup(q.reduce_u128(1 << (52 + MIDDLE))),
         }
     }
 
@@ -263,8 +266,8 @@ impl Lanes for Avx512 {
             let mut quotient = _mm512_madd52hi_epu64(zero, sum.low, r.one);
             let mut remainder = sum.low;
             if !small {
-                let top = _mm512_srli_epi64::<50>(high);
-                middle = _mm512_and_si512(high, _mm512_set1_epi64((1 << 50) - 1));
+                let top = _mm512_srli_epi64::<MIDDLE>(high);
+                middle = _mm512_and_si512(high, _mm512_set1_epi64((1 << MIDDLE) - 1));
                 quotient = _mm512_madd52hi_epu64(quotient, top, r.top[1]);
                 remainder = _mm512_madd52lo_epu64(remainder, top, r.top[0]);
             }

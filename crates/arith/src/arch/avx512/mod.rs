@@ -1,7 +1,7 @@
 //! AVX-512 with its 52-bit integer multiply-add.
 
-mod ifma;
-mod lanes;
+pub(super) mod ifma;
+pub(super) mod lanes;
 
 /// Proof that the processor has AVX-512 F, DQ, VL, BW and IFMA.
 #[derive(Clone, Copy)]

@@ -23,7 +23,7 @@ pub(crate) struct Plan<A> {
 }
 
 impl<A: Residues> Plan<A> {
-    pub(super) fn new(modulus: Modulus, root: u64, axes: &Axes) -> Self {
+    pub(in crate::ntt) fn new(modulus: Modulus, root: u64, axes: &Axes) -> Self {
         let count = axes.all().len();
         let line = |range| Line::new::<A>(modulus, root, axes, range);
         Plan {
@@ -40,7 +40,7 @@ impl<A: Residues> Plan<A> {
     }
 
     /// The cache lines of scratch that a transform needs.
-    pub(super) fn scratch(&self) -> usize {
+    pub(in crate::ntt) fn scratch(&self) -> usize {
         let vectors = [&self.last, &self.outer].map(|line| line.length() + line.workspace());
         (vectors[0].max(vectors[1]) * A::WIDTH).div_ceil(8)
     }
@@ -62,7 +62,7 @@ pub(crate) fn tensor<L: Lanes>(
 /// From coefficients below 4q to canonical values (`direction` 0), or from values to coefficients
 /// (1).
 #[inline(always)]
-pub(super) fn transform<A: Residues>(
+pub(in crate::ntt) fn transform<A: Residues>(
     m: A,
     plan: &Plan<A>,
     direction: usize,
