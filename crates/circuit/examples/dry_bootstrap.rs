@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut base = BootstrapPlan::for_set(&params)?;
     match args.next().as_deref() {
         Some("bypass") => base.mode = BootstrapMode::Bypass,
-        Some("slim") => base.mode = BootstrapMode::Slim,
+        Some("thin") => base.mode = BootstrapMode::Thin,
         Some("full") => base.mode = BootstrapMode::Full,
         _ => {}
     }

@@ -56,6 +56,17 @@ pub enum CircuitError {
         /// The index of the ring.
         index: u64,
     },
+    /// An operation of typed integers in a program on values modulo p^r.
+    #[error(
+        "column {column} of the program: there is no {operation} of values modulo p^r, only of \
+         typed integers: encrypt typed columns, or multiply by the inverse where it is a division"
+    )]
+    TypedOnly {
+        /// Where in the text, from 1.
+        column: usize,
+        /// The operation.
+        operation: &'static str,
+    },
     /// A dimension that the slots do not have.
     #[error("dimension {dimension} of the slots: there are {dimensions}, counted from 0")]
     UnknownDimension {
@@ -232,6 +243,20 @@ pub enum CircuitError {
         /// Capacity needed to be bootstrapped.
         needed: f64,
     },
+    /// An operation on integers whose range is unknown or too large for it: residues would not say
+    /// which integers they stand for.
+    #[error(
+        "{operation}: values of range {found}: expected {allowed}, as arithmetic modulo p^r wraps: \
+         state the range of what is encrypted, and keep results within"
+    )]
+    Range {
+        /// What was refused.
+        operation: &'static str,
+        /// The range, or that it is unknown.
+        found: String,
+        /// What would do.
+        allowed: String,
+    },
 }
 
 everlevel_ring::error_codes!(CircuitError {
@@ -240,6 +265,7 @@ everlevel_ring::error_codes!(CircuitError {
     BadDiagonal => "circuit.bad-diagonal",
     UnsupportedShape => "circuit.unsupported-shape",
     UnsupportedIndex => "circuit.unsupported-index",
+    TypedOnly => "circuit.typed-only",
     UnknownDimension => "circuit.unknown-dimension",
     ShapeMismatch => "circuit.shape-mismatch",
     BadSplits => "circuit.bad-splits",
@@ -260,4 +286,5 @@ everlevel_ring::error_codes!(CircuitError {
     NoRoute => "circuit.no-route",
     NoBootstrapping => "circuit.no-bootstrapping",
     NotEnoughCapacity => "circuit.not-enough-capacity",
+    Range => "circuit.range",
 } inner { Scheme, Ring });

@@ -55,6 +55,7 @@ pub mod linear;
 mod modular;
 mod normal_basis;
 pub mod poly;
+mod range;
 mod rotate;
 mod session;
 mod slots;
@@ -66,6 +67,7 @@ pub mod unpack;
 
 pub use error::CircuitError;
 pub use modular::PrimePower;
+pub use range::ValueRange;
 pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
 pub use session::{Session, Value};
 pub use slots::SlotMove;

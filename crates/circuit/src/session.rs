@@ -10,14 +10,20 @@ use crate::bootstrap::Bootstrapper;
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
+use crate::range::ValueRange;
 use crate::rotate::{rotate_along, rotate_by_keys};
 use crate::sums::sum_by_keys;
+use crate::truncate::{Comparison, Truncation};
 
-/// A ciphertext that a [`Session`] may replace by a fresher one with the same message.
+/// A ciphertext that a [`Session`] may replace by a fresher one with the same message, and the
+/// range of its integers, if it is known.
 ///
 /// Clones share the ciphertext, so a value that was bootstrapped for one operation is fresh for all
 /// later ones.
-pub struct Value<C>(Arc<Cell<C>>);
+pub struct Value<C> {
+    cell: Arc<Cell<C>>,
+    range: Option<ValueRange>,
+}
 
 struct Cell<C> {
     current: RwLock<Arc<C>>,
@@ -27,28 +33,42 @@ struct Cell<C> {
 
 impl<C> Clone for Value<C> {
     fn clone(&self) -> Self {
-        Value(self.0.clone())
+        Value { cell: self.cell.clone(), range: self.range }
     }
 }
 
 impl<C> From<C> for Value<C> {
     fn from(x: C) -> Self {
-        Value(Arc::new(Cell { current: RwLock::new(Arc::new(x)), refreshing: Mutex::new(()) }))
+        let cell = Cell { current: RwLock::new(Arc::new(x)), refreshing: Mutex::new(()) };
+        Value { cell: Arc::new(cell), range: None }
     }
 }
 
 impl<C> Value<C> {
+    /// Which integers the slots hold; none where that is not known, and arithmetic wraps modulo p^e
+    /// unnoticed.
+    pub fn range(&self) -> Option<ValueRange> {
+        self.range
+    }
+
+    /// The same value, whose slots hold integers of this range, modulo p^e: so says the caller, for
+    /// all slots, those included that hold 0 since nothing was put there. None: it is not known.
+    #[must_use]
+    pub fn within(self, range: impl Into<Option<ValueRange>>) -> Self {
+        Value { range: range.into(), ..self }
+    }
+
     /// The ciphertext as it is now.
     pub fn get(&self) -> Arc<C> {
-        self.0.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.cell.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn set(&self, x: Arc<C>) {
-        *self.0.current.write().unwrap_or_else(PoisonError::into_inner) = x;
+        *self.cell.current.write().unwrap_or_else(PoisonError::into_inner) = x;
     }
 
     fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.cell, &other.cell)
     }
 }
 
@@ -57,6 +77,11 @@ impl<C> Value<C> {
 /// Every result keeps at least the capacity with which it can be bootstrapped later. Where an
 /// operation would leave less, the operand with the least capacity is bootstrapped first, in place.
 /// Shareable between threads.
+///
+/// Arithmetic wraps modulo p^e. Where the ranges of the operands are known ([`Value::within`]),
+/// results have the range that follows, as integers that did not wrap; by it comparisons and
+/// truncations are refused whose results would depend on a wrap. What cannot be followed, as
+/// [`Session::apply`], gives a value of unknown range.
 pub struct Session<S: Bootstrappable> {
     scheme: Arc<S>,
     /// None: operations that do not fit are refused.
@@ -121,7 +146,8 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         b: &Value<S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply2(a, b, |s, a, b| Ok(s.add(a, b)?))
+        let range = both(a, b, ValueRange::plus);
+        Ok(self.apply2(a, b, |s, a, b| Ok(s.add(a, b)?))?.within(range))
     }
 
     /// Difference, slot by slot.
@@ -133,7 +159,8 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         b: &Value<S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply2(a, b, |s, a, b| Ok(s.sub(a, b)?))
+        let range = both(a, b, |x, y| x.plus(y.negated()));
+        Ok(self.apply2(a, b, |s, a, b| Ok(s.sub(a, b)?))?.within(range))
     }
 
     /// Product, slot by slot.
@@ -145,7 +172,11 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         b: &Value<S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))
+        let range = match a.is(b) {
+            true => a.range.and_then(|x| x.power(2)),
+            false => both(a, b, ValueRange::times),
+        };
+        Ok(self.apply2(a, b, |s, a, b| Ok(s.mul(a, b, NextUse::Product)?))?.within(range))
     }
 
     /// A power, at depth ⌈log2⌉: the product of the powers a^(2^i), the small ones first. A product
@@ -170,7 +201,8 @@ impl<S: Bootstrappable> Session<S> {
                 });
             }
         }
-        Ok(out.unwrap_or(square))
+        let range = a.range.and_then(|x| x.power(exponent.get()));
+        Ok(out.unwrap_or(square).within(range))
     }
 
     /// Negation.
@@ -178,7 +210,7 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// As [`Session::apply`].
     pub fn neg(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| Ok(s.neg(a)?))
+        Ok(self.apply(a, |s, a| Ok(s.neg(a)?))?.within(a.range.map(ValueRange::negated)))
     }
 
     /// Adds a constant in every slot.
@@ -190,7 +222,8 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         k: i64,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| Ok(s.add_scalar(a, k)?))
+        let range = a.range.and_then(|x| x.plus(ValueRange::point(k)));
+        Ok(self.apply(a, |s, a| Ok(s.add_scalar(a, k)?))?.within(range))
     }
 
     /// Multiplies every slot by a constant.
@@ -202,10 +235,11 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         k: i64,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))
+        let range = a.range.and_then(|x| x.times(ValueRange::point(k)));
+        Ok(self.apply(a, |s, a| Ok(s.mul_scalar(a, k)?))?.within(range))
     }
 
-    /// Adds the plaintext's slots.
+    /// Adds the plaintext's slots, which are residues: the range of the result is unknown.
     ///
     /// # Errors
     /// As [`Session::apply`]; a plaintext of another set or modulus.
@@ -217,7 +251,7 @@ impl<S: Bootstrappable> Session<S> {
         self.apply(a, |s, a| Ok(s.add_plain(a, b)?))
     }
 
-    /// Multiplies every slot by the plaintext's.
+    /// Multiplies every slot by the plaintext's, a residue: the range of the result is unknown.
     ///
     /// # Errors
     /// As [`Session::apply`]; a plaintext of another set or modulus.
@@ -245,16 +279,19 @@ impl<S: Bootstrappable> Session<S> {
             .ok_or(CircuitError::Empty { what: "the list of coefficients" })?;
         let exponent = self.scheme.plain_exponent(&a.get());
         let modulus = PrimePower::new(self.scheme.plain_prime(), exponent)?;
+        let range = a.range.and_then(|x| x.polynomial(coefficients));
         let residues = coefficients.iter().map(|&c| modulus.reduce_i64(c));
         let polynomial = Polynomial::new(modulus, residues);
         if polynomial.degree() == 0 {
-            return self.add_scalar(&self.mul_scalar(a, 0)?, constant);
+            let zero = self.mul_scalar(a, 0)?;
+            return Ok(self.add_scalar(&zero, constant)?.within(range));
         }
         let plan = PolynomialPlan::new(&[polynomial], DepthGoal::Least)?;
-        self.apply(a, |s, a| {
+        let value = self.apply(a, |s, a| {
             let mut values = plan.evaluate(s, a, NextUse::Product)?;
             values.pop().ok_or(CircuitError::Empty { what: "the values of a polynomial" })
-        })
+        })?;
+        Ok(value.within(range))
     }
 
     /// The sum of all slots, in every slot: a key switch for each doubling of the slots, by the
@@ -263,7 +300,8 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// As [`Session::apply`]; a missing key.
     pub fn sum(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, sum_by_keys)
+        let slots = ValueRange::point(self.scheme.slot_shape().slots() as i64);
+        Ok(self.apply(a, sum_by_keys)?.within(a.range.and_then(|x| x.times(slots))))
     }
 
     /// The scalar product, in every slot: the sum of all slots of the product.
@@ -289,7 +327,7 @@ impl<S: Bootstrappable> Session<S> {
         a: &Value<S::Ciphertext>,
         k: i64,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| rotate_by_keys(s, a, k))
+        Ok(self.apply(a, |s, a| rotate_by_keys(s, a, k))?.within(a.range))
     }
 
     /// Rotates the slots along a dimension by `k` to the left, cyclically, whether it is good or
@@ -303,7 +341,8 @@ impl<S: Bootstrappable> Session<S> {
         dimension: usize,
         k: i64,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| rotate_along(s, a, dimension, k, NextUse::LinearMap))
+        let rotated = |s: &S, a: &_| rotate_along(s, a, dimension, k, NextUse::LinearMap);
+        Ok(self.apply(a, rotated)?.within(a.range))
     }
 
     /// Exchanges the two rows; the identity where there is one row.
@@ -314,7 +353,77 @@ impl<S: Bootstrappable> Session<S> {
         &self,
         a: &Value<S::Ciphertext>,
     ) -> Result<Value<S::Ciphertext>, CircuitError> {
-        self.apply(a, |s, a| Ok(s.swap_rows(a)?))
+        Ok(self.apply(a, |s, a| Ok(s.swap_rows(a)?))?.within(a.range))
+    }
+
+    /// 1 modulo p where the integer is negative, else 0.
+    ///
+    /// # Errors
+    /// [`CircuitError::Range`] unless the range is known and one that `comparison` tells apart; as
+    /// [`Session::apply`].
+    pub fn is_negative(
+        &self,
+        a: &Value<S::Ciphertext>,
+        comparison: &Comparison,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        comparison.check(a.range)?;
+        let value = self.apply(a, |s, x| comparison.is_negative(s, x))?;
+        Ok(value.within(ValueRange::new(0, 1)))
+    }
+
+    /// 1 modulo p where the integer of `a` is below that of `b`, else 0.
+    ///
+    /// # Errors
+    /// As [`Session::is_negative`], for the range of the difference.
+    pub fn less_than(
+        &self,
+        a: &Value<S::Ciphertext>,
+        b: &Value<S::Ciphertext>,
+        comparison: &Comparison,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        self.is_negative(&self.sub(a, b)?, comparison)
+    }
+
+    /// -1, 0 or 1 modulo p: the sign of the integer.
+    ///
+    /// # Errors
+    /// As [`Session::is_negative`].
+    pub fn sign(
+        &self,
+        a: &Value<S::Ciphertext>,
+        comparison: &Comparison,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        // The sign is that of x and of x - 1.
+        comparison.check(a.range.and_then(|x| x.plus(ValueRange::new(-1, 0)?)))?;
+        let value = self.apply(a, |s, x| comparison.sign(s, x))?;
+        Ok(value.within(ValueRange::new(-1, 1)))
+    }
+
+    /// The integer divided by p^v, to the nearest one (a tie goes up), modulo p^(e - v).
+    ///
+    /// # Errors
+    /// [`CircuitError::Range`] unless the range is known and residues tell its integers apart; as
+    /// [`Session::apply`].
+    pub fn round(
+        &self,
+        a: &Value<S::Ciphertext>,
+        truncation: &Truncation,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        let range = truncation.rounded(a.range)?;
+        Ok(self.apply(a, |s, x| truncation.round(s, x, NextUse::Product))?.within(range))
+    }
+
+    /// The largest integer not above the integer divided by p^v, modulo p^(e - v).
+    ///
+    /// # Errors
+    /// As [`Session::round`].
+    pub fn floor(
+        &self,
+        a: &Value<S::Ciphertext>,
+        truncation: &Truncation,
+    ) -> Result<Value<S::Ciphertext>, CircuitError> {
+        let range = truncation.floored(a.range)?;
+        Ok(self.apply(a, |s, x| truncation.floor(s, x, NextUse::Product))?.within(range))
     }
 
     /// Bootstraps now.
@@ -322,7 +431,7 @@ impl<S: Bootstrappable> Session<S> {
     /// # Errors
     /// [`CircuitError::NoBootstrapping`]; those of bootstrapping.
     pub fn refresh(&self, a: &Value<S::Ciphertext>) -> Result<Value<S::Ciphertext>, CircuitError> {
-        Ok(Value::from(self.bootstrapped(&a.get())?))
+        Ok(Value::from(self.bootstrapped(&a.get())?).within(a.range))
     }
 
     /// Bootstraps now, in place, so that the value is fresh for all who share it. One that is
@@ -397,7 +506,7 @@ impl<S: Bootstrappable> Session<S> {
         x: &Value<S::Ciphertext>,
         seen: &Arc<S::Ciphertext>,
     ) -> Result<(), CircuitError> {
-        let _guard = x.0.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = x.cell.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
         let current = x.get();
         if Arc::ptr_eq(&current, seen) {
             let fresh = self.bootstrapped(&current)?;
@@ -408,4 +517,13 @@ impl<S: Bootstrappable> Session<S> {
         }
         Ok(())
     }
+}
+
+/// The range of an operation on two values of known range.
+fn both<C>(
+    a: &Value<C>,
+    b: &Value<C>,
+    operation: impl Fn(ValueRange, ValueRange) -> Option<ValueRange>,
+) -> Option<ValueRange> {
+    operation(a.range?, b.range?)
 }

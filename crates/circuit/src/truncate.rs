@@ -12,6 +12,7 @@ use crate::digits::{
 use crate::error::CircuitError;
 use crate::modular::PrimePower;
 use crate::poly::{DepthGoal, Polynomial, PolynomialPlan};
+use crate::range::ValueRange;
 use crate::straight_line::CircuitCosts;
 
 /// Division of integers modulo p^r by p^v: to the nearest, or down.
@@ -33,6 +34,8 @@ pub struct Truncation {
     modulus: PrimePower,
     /// (p^v - 1)/2, or 2^(v-1): from the nearest multiple to the one below.
     half: i64,
+    /// v.
+    removed: u32,
     removal: DigitRemoval,
 }
 
@@ -45,7 +48,8 @@ impl Truncation {
     pub fn new(p: u64, r: u32, v: u32, method: DigitMethod) -> Result<Self, CircuitError> {
         let problem = DigitProblem::all_digits(p, r, v);
         let removal = DigitRemoval::for_problem(problem, method)?;
-        Ok(Truncation { modulus: problem.modulus()?, half: problem.bound as i64, removal })
+        let (modulus, half) = (problem.modulus()?, problem.bound as i64);
+        Ok(Truncation { modulus, half, removed: v, removal })
     }
 
     /// Depth and counts, of either division.
@@ -89,6 +93,42 @@ impl Truncation {
     /// The modulus p^r of what is divided.
     pub fn modulus(&self) -> PrimePower {
         self.modulus
+    }
+
+    /// The range of [`Truncation::round`] for integers of this one.
+    pub(crate) fn rounded(
+        &self,
+        range: Option<ValueRange>,
+    ) -> Result<Option<ValueRange>, CircuitError> {
+        self.quotients(range, i128::from(self.divisor() / 2))
+    }
+
+    /// The range of [`Truncation::floor`] for integers of this one.
+    pub(crate) fn floored(
+        &self,
+        range: Option<ValueRange>,
+    ) -> Result<Option<ValueRange>, CircuitError> {
+        self.quotients(range, 0)
+    }
+
+    fn divisor(&self) -> u64 {
+        self.modulus.prime().pow(self.removed)
+    }
+
+    fn quotients(
+        &self,
+        range: Option<ValueRange>,
+        shift: i128,
+    ) -> Result<Option<ValueRange>, CircuitError> {
+        let t = self.modulus.value();
+        match range.filter(|range| range.fits(t)) {
+            Some(range) => Ok(Some(range.quotient(shift, self.divisor().into()))),
+            None => Err(CircuitError::Range {
+                operation: "truncation",
+                found: found(range),
+                allowed: format!("at most {t} integers"),
+            }),
+        }
     }
 }
 
@@ -143,6 +183,10 @@ impl ClearLowestDigit {
 /// integer d with -(p - 1)/2 <= d < (p - 1)/2 of the sign of x; 2d + 1 is symmetric and not zero,
 /// so its sign is an odd polynomial of degree p - 2 modulo p. One digit removal, and one
 /// polynomial; for r = 1 the polynomial only.
+///
+/// Here nothing is known of the numbers but their residues: others than those are answered, too,
+/// and wrongly. [`Session::is_negative`](crate::Session::is_negative) and its like go by the ranges
+/// of values and refuse them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     range: i64,
@@ -178,6 +222,22 @@ impl Comparison {
     /// T: numbers from -T on and below T are compared with zero.
     pub fn range(&self) -> i64 {
         self.range
+    }
+
+    /// Passes a range of numbers x with -T <= x < T.
+    ///
+    /// # Errors
+    /// [`CircuitError::Range`] for one that is unknown or larger.
+    pub fn check(&self, range: Option<ValueRange>) -> Result<(), CircuitError> {
+        let (low, high) = (-i128::from(self.range), i128::from(self.range) - 1);
+        match range {
+            Some(range) if low <= range.low() && range.high() <= high => Ok(()),
+            _ => Err(CircuitError::Range {
+                operation: "comparison",
+                found: found(range),
+                allowed: format!("a range, of a difference for two operands, within {low}..{high}"),
+            }),
+        }
     }
 
     /// Depth and counts of [`Comparison::is_negative`] and [`Comparison::less_than`].
@@ -252,6 +312,11 @@ impl Comparison {
             .pop()
             .ok_or(CircuitError::Empty { what: "the list of outputs" })
     }
+}
+
+/// What is known of a range.
+fn found(range: Option<ValueRange>) -> String {
+    range.map_or_else(|| "that is not known".into(), |range| range.to_string())
 }
 
 /// The odd polynomial of degree p - 2 that is 1/2 at 1, 3, .., p - 2 and -1/2 at their negatives.

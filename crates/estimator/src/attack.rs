@@ -30,11 +30,13 @@ pub enum AttackName {
     Enumeration,
     /// LWE: try all secrets (ia.cr/2020/515): for tiny keys.
     ExhaustiveSearch,
-    /// NTRU: find (f, g) as an unusually short vector.
+    /// NTRU: find (f, g) as an unusually short vector (Coppersmith–Shamir 1997; predicted as unique
+    /// SVP, Alkim et al. 2016).
     SecretKey,
-    /// NTRU: find the sublattice of its multiples.
+    /// NTRU: find the sublattice of its multiples (Kirchner–Fouque 2017; predicted as by Ducas–van
+    /// Woerden 2021).
     DenseSublattice,
-    /// NTRU: find that sublattice for the norms in a subfield.
+    /// NTRU: find that sublattice for the norms in a subfield (Albrecht–Bai–Ducas 2016).
     Subfield,
 }
 

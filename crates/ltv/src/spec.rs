@@ -146,7 +146,7 @@ impl LtvParams {
     ) -> Result<Self, SchemeError> {
         let prime = spec.prime()?;
         let security = spec.security(prime)?;
-        if opt_in == OptIn::SecureOnly {
+        if !opt_in.insecure() {
             return Err(SchemeError::Insecure { name: spec.name, bits: security.bits });
         }
         let block = match spec.gadget {

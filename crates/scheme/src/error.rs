@@ -28,13 +28,26 @@ pub enum SchemeError {
     /// A set below 128 bits without the explicit opt-in.
     #[error(
         "parameter set {name} holds {bits:.1} bits of security, below 128: it is for research \
-         only and must be asked for explicitly (--insecure-research)"
+         only and must be asked for explicitly"
     )]
     Insecure {
         /// The set's name.
         name: String,
         /// The weakest key's security.
         bits: f64,
+    },
+    /// A set whose bootstrapping fails often, without the explicit opt-in, which is not the one to
+    /// low security.
+    #[error(
+        "a bootstrapping of parameter set {name} gives wrong values, without an error, with \
+         probability 2^{failure_log2:.1}, above 2^-40: raise overflow_bound or lower \
+         sparse_weight; if wrong values are acceptable, ask for them explicitly (allow_failures)"
+    )]
+    FrequentFailures {
+        /// The set's name.
+        name: String,
+        /// log2 of the probability.
+        failure_log2: f64,
     },
     /// The result could be wrong.
     #[error(
@@ -168,6 +181,7 @@ everlevel_ring::error_codes!(SchemeError {
     BadParams => "scheme.bad-params",
     UnknownParams => "scheme.unknown-params",
     Insecure => "scheme.insecure",
+    FrequentFailures => "scheme.frequent-failures",
     NoiseOverflow => "scheme.noise-overflow",
     PlainModulusMismatch => "scheme.plain-modulus-mismatch",
     FormMismatch => "scheme.form-mismatch",

@@ -408,7 +408,7 @@ fn specifications_are_checked() {
         Params::new(good(), OptIn::SecureOnly)
             .unwrap_err()
             .to_string()
-            .contains("--insecure-research")
+            .contains("asked for explicitly")
     );
     refused(&|s| s.plain_prime = 15, "prime");
     refused(&|s| s.plain_prime = 2, "prime");
@@ -441,11 +441,34 @@ fn specifications_are_checked() {
     let mut wide = everlevel_scheme::params::spec(SETS[1]).unwrap();
     wide.base_bits = 62;
     assert_eq!(Params::new(wide, OptIn::InsecureResearch).unwrap().base_modulus() % 257, 1);
-    let mut risky = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
-    risky.bootstrap.as_mut().unwrap().overflow_bound = Some(5);
-    assert!(
-        Params::new(risky, OptIn::InsecureResearch).unwrap_err().to_string().contains("2^-128")
-    );
+    // Low security and frequent failures are asked for apart from each other.
+    let with_bound = |name, bound| {
+        let mut spec = everlevel_scheme::params::spec(name).unwrap();
+        spec.bootstrap.as_mut().unwrap().overflow_bound = Some(bound);
+        spec
+    };
+    for (name, bound, needed) in [
+        ("bgv-65537-n15", 11, OptIn::AllowFailures),
+        ("insecure_bgv-65537-n11", 4, OptIn::InsecureAllowFailures),
+    ] {
+        let error = Params::new(with_bound(name, bound), OptIn::InsecureResearch).unwrap_err();
+        assert_eq!(error.code(), "scheme.frequent-failures");
+        let params = Params::new(with_bound(name, bound), needed).unwrap();
+        assert!((-40.0..=0.0).contains(&params.failure_log2()));
+        assert!(params.failure_notice().unwrap().contains("2^-"));
+    }
+    let insecure = with_bound("insecure_bgv-65537-n11", 4);
+    let error = Params::new(insecure, OptIn::AllowFailures).unwrap_err();
+    assert_eq!(error.code(), "scheme.insecure");
+    // Between 2^-128 and 2^-40 users are told; a probability is never above 1.
+    let rare = Params::new(with_bound("bgv-65537-n15", 13), OptIn::SecureOnly).unwrap();
+    assert!((-128.0..-40.0).contains(&rare.failure_log2()) && rare.failure_notice().is_some());
+    let certain = Params::new(with_bound("bgv-65537-n15", 1), OptIn::AllowFailures).unwrap();
+    assert_eq!(certain.failure_log2(), 0.0);
+    for name in everlevel_scheme::params::names() {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        assert!(params.failure_notice().is_none(), "{name}");
+    }
     let mut large = everlevel_scheme::params::spec("bgv-65537-n15").unwrap();
     large.words += 1;
     assert!(

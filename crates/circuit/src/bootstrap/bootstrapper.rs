@@ -29,7 +29,7 @@ pub struct Bootstrapper<S: Bootstrappable> {
     pub(super) digits: DigitRemoval,
     /// Whether the digit removal is for values on a grid, which the message is not put on.
     pub(super) on_grid: bool,
-    /// Capacity above the floor at which the slim mode begins.
+    /// Capacity above the floor at which the thin mode begins.
     pub(super) entry: f64,
     costs: BootstrapCosts,
     galois_elements: Vec<GaloisElement>,
@@ -82,7 +82,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         let shape = shape.clone();
         let mut out =
             Bootstrapper { plan, shape, path, digits, on_grid, entry: 0.0, costs, galois_elements };
-        if out.plan.mode == BootstrapMode::Slim {
+        if out.plan.mode == BootstrapMode::Thin {
             out.entry = out.rehearse_entry(scheme)?;
         }
         Ok(out)
@@ -125,10 +125,10 @@ impl<S: Bootstrappable> Bootstrapper<S> {
 
     /// The capacity, in bits, that a ciphertext needs to be bootstrapped, if its noise bound is not
     /// below the floor of modulus switching (an encryption at a low level of a small ring may be:
-    /// the slim mode needs the modulus, too).
+    /// the thin mode needs the modulus, too).
     pub fn minimum_capacity(&self, scheme: &S) -> f64 {
         match self.plan.mode {
-            BootstrapMode::Slim => self.entry + ENTRY_SLACK,
+            BootstrapMode::Thin => self.entry + ENTRY_SLACK,
             BootstrapMode::Bypass | BootstrapMode::Full => scheme.minimum_capacity(),
         }
     }
@@ -175,7 +175,7 @@ fn total(
         ..BootstrapCosts::default()
     };
     // Thin and on a grid, the message goes to the slots by itself.
-    let to_slots = if on_grid && mode == BootstrapMode::Slim { 2 } else { 1 };
+    let to_slots = if on_grid && mode == BootstrapMode::Thin { 2 } else { 1 };
     let projections = usize::from(mode == BootstrapMode::Bypass);
     path.to_slots
         .repeated(to_slots)

@@ -10,17 +10,17 @@
 //!   goes through no linear map. Digit removal of type A (Δ = p^v) needs u modulo p^(r+v), type B
 //!   (another Δ) modulo p^r. Where the index is a power of two, r = v = 1 and plaintexts are thin;
 //!   over odd indices h has d parts, as in the full mode.
-//! * *Slim*, thin plaintexts: slots are moved to the coefficients of a polynomial at the lowest
+//! * *Thin*, integers in slots: slots are moved to the coefficients of a polynomial at the lowest
 //!   level (one in X^d, or, over an odd index, one with a coefficient for each slot), p^v m + I is
 //!   raised, projected, moved to the slots, and its v low digits are removed.
 //! * *Full*, any plaintext: p^v m + I is raised and taken apart into d thin ciphertexts: where the
 //!   index is a power of two as polynomials in X^d, each of which goes to the slots, through the
 //!   digit removal and back; over odd indices as the coordinates of slots, which go back together.
 //!
-//! Sources: the bypass is from Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), slim and full mode from
-//! Chen–Han 2018 (ia.cr/2018/067) in the form of Geelen–Vercauteren 2022 (ia.cr/2022/1363), the
-//! linear maps from Ma–Huang–Wang–Wang (ia.cr/2024/164) and Geelen 2024 (ia.cr/2024/153), the
-//! sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
+//! Sources: the bypass is from Ma–Huang–Wang–Wang 2024 (ia.cr/2024/115), thin (there: slim) and
+//! full mode from Chen–Han 2018 (ia.cr/2018/067) in the form of Geelen–Vercauteren 2022
+//! (ia.cr/2022/1363), the linear maps from Ma–Huang–Wang–Wang (ia.cr/2024/164) and Geelen 2024
+//! (ia.cr/2024/153), the sparse encapsulation from Bossuat et al. 2022 (ia.cr/2022/024).
 
 mod bootstrapper;
 mod groups;

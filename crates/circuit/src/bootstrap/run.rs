@@ -1,4 +1,4 @@
-//! Running a bootstrapping: the bypass, slim and full.
+//! Running a bootstrapping: the bypass, thin and full.
 
 use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{Bootstrappable, NextUse};
@@ -16,7 +16,9 @@ impl<S: Bootstrappable> Bootstrapper<S> {
     /// errors of the scheme: above all that `x` is noisier than bootstrapping can take, or that the
     /// chain of moduli is too short for the plan.
     pub fn bootstrap(&self, scheme: &S, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
-        self.bootstrap_observed(scheme, x, &mut ())
+        // A thread that is none of the pool's would sleep and be woken at each of some thousand
+        // parallel steps.
+        rayon::scope(|_| self.bootstrap_observed(scheme, x, &mut ()))
     }
 
     /// As [`Bootstrapper::bootstrap`], with a report of every stage to `observer`.
@@ -46,7 +48,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
         let mut watch = Watch::new(scheme, observer);
         match self.plan.mode {
             BootstrapMode::Bypass => self.bypass(scheme, x, &mut watch),
-            BootstrapMode::Slim => self.slim(scheme, x, &mut watch),
+            BootstrapMode::Thin => self.thin(scheme, x, &mut watch),
             BootstrapMode::Full => self.full(scheme, x, &mut watch),
         }
     }
@@ -68,7 +70,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
 
     /// Chen–Han 2018, Fig. 2: slots to as many coefficients while the modulus is small, and one
     /// digit removal.
-    fn slim(
+    fn thin(
         &self,
         scheme: &S,
         x: &S::Ciphertext,
@@ -78,7 +80,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
             self.path.slot_to_coeff(scheme, scheme.prepare_thin_input(x, self.entry)?, watch)?;
         let raised = self.encapsulated(scheme, &x, watch)?;
         if self.on_grid {
-            return self.slim_on_grid(scheme, &raised, watch);
+            return self.thin_on_grid(scheme, &raised, watch);
         }
         let u = self.scaled(scheme, &raised, watch)?;
         let u = self.path.thin_slots(scheme, u, watch)?;
@@ -87,7 +89,7 @@ impl<S: Bootstrappable> Bootstrapper<S> {
 
     /// On a grid the overflow alone goes through the digit removal, and the message to the slots
     /// beside it.
-    fn slim_on_grid(
+    fn thin_on_grid(
         &self,
         scheme: &S,
         raised: &S::Base,

@@ -2,19 +2,27 @@
 //! sum(rotate(y, 5)^2)`.
 //!
 //! ```text
-//! program   := statement { ";" statement } [ ";" ]
-//! statement := name "=" sum
-//! sum       := product { ( "+" | "-" ) product }
-//! product   := factor { "*" factor }
-//! factor    := { "-" } power
-//! power     := atom [ "^" integer ]
-//! atom      := integer | name | function "(" sum { "," [ "-" ] integer } ")" | "(" sum ")"
+//! program    := statement { ";" statement } [ ";" ]
+//! statement  := name "=" value
+//! value      := both { "|" both }
+//! both       := comparison { "&" comparison }
+//! comparison := shift [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) shift ]
+//! shift      := sum { ( "<<" | ">>" ) sum }
+//! sum        := product { ( "+" | "-" ) product }
+//! product    := factor { ( "*" | "/" | "%" ) factor }
+//! factor     := { "-" } power | "!" power
+//! power      := atom [ "^" integer ]
+//! atom       := integer | name | "(" value ")" | function "(" value { "," [ "-" ] integer } ")"
+//!             | typed "(" value { "," value } ")" | "table" "(" value "," name ")"
 //! ```
 //! Names are letters, digits and `_`, not a digit first. Integers are taken modulo p^r and stand in
 //! every slot. Functions: `rotate(x, k)`, the columns by k to the left; `rotate(x, k, i)`, along
 //! dimension i of the slots; `swap_rows(x)`; `sum(x)`, all slots, in every slot; `refresh(x)`, a
 //! bootstrapping. White space and line ends mean nothing; `#` begins a comment that ends with the
 //! line.
+//!
+//! `| & < <= > >= == != << >> / % !`, the functions of [`TypedFunction`] and `table` are for
+//! columns of typed integers, which another crate computes on; [`Program::run`] refuses them.
 //!
 //! A program is parsed ([`Program::parse`]), which finds every mistake that needs no ciphertext and
 //! points at it, and then run on any scheme ([`Program::run`]), as deep as it is:
@@ -44,10 +52,14 @@
 
 mod error;
 mod parse;
+mod rows;
 mod run;
 mod syntax;
 mod token;
 
 pub use error::ExpressionError;
 pub use run::Values;
-pub use syntax::{MAX_BYTES, MAX_EXPONENT, MAX_NESTING, Program};
+pub use syntax::{
+    Function, Kind, MAX_BYTES, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, Node, Operator, Program,
+    Statement, TypedFunction,
+};

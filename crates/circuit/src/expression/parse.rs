@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::error::ExpressionError;
-use super::syntax::{Function, Kind, MAX_EXPONENT, MAX_NESTING, Node, Program, Statement};
+use super::syntax::{
+    Function, Kind, MAX_EXPONENT, MAX_NESTING, MAX_OPERATORS, Node, Operator, Program, Statement,
+    TypedFunction,
+};
 use super::token::{Token, tokens};
 
 type Result<T> = std::result::Result<T, ExpressionError>;
@@ -21,6 +24,7 @@ impl Program {
             tokens: tokens(text)?,
             at: 0,
             nesting: 0,
+            operators: 0,
             inputs: Vec::new(),
             known: BTreeSet::new(),
         };
@@ -29,7 +33,7 @@ impl Program {
             let statement = parser.statement()?;
             parser.known.insert(statement.name.clone());
             statements.push(statement);
-            if !parser.accept(';') {
+            if !parser.accept(";") {
                 parser.expect_end()?;
             }
         }
@@ -47,6 +51,8 @@ struct Parser {
     tokens: Vec<(usize, Token)>,
     at: usize,
     nesting: usize,
+    /// Of the statement.
+    operators: usize,
     inputs: Vec<String>,
     /// Names that are defined, or were used and so are inputs.
     known: BTreeSet<String>,
@@ -68,7 +74,7 @@ impl Parser {
         token
     }
 
-    fn accept(&mut self, sign: char) -> bool {
+    fn accept(&mut self, sign: &'static str) -> bool {
         let found = *self.peek() == Token::Sign(sign);
         if found {
             self.next();
@@ -83,7 +89,7 @@ impl Parser {
         ))
     }
 
-    fn expect(&mut self, sign: char) -> Result<()> {
+    fn expect(&mut self, sign: &'static str) -> Result<()> {
         if self.accept(sign) { Ok(()) } else { self.wrong(&format!("'{sign}'")) }
     }
 
@@ -102,8 +108,9 @@ impl Parser {
                 return Err(ExpressionError::new(column, problem));
             }
         };
-        self.expect('=')?;
-        let value = self.sum()?;
+        self.expect("=")?;
+        self.operators = 0;
+        let value = self.disjunction()?;
         if self.inputs.contains(&name) {
             return Err(ExpressionError::new(
                 column,
@@ -125,13 +132,77 @@ impl Parser {
         Ok(Statement { name, column, value })
     }
 
+    /// One of these operators, if it comes next, and where it is.
+    fn operator(&mut self, among: &[Operator]) -> Option<(usize, Operator)> {
+        let found = among.iter().find(|o| *self.peek() == Token::Sign(o.word()))?;
+        Some((self.next().0, *found))
+    }
+
+    /// Operands of operators of one rank, from the left.
+    fn joined(
+        &mut self,
+        among: &[Operator],
+        operand: fn(&mut Self) -> Result<Node>,
+    ) -> Result<Node> {
+        let mut left = operand(self)?;
+        while let Some((column, operator)) = self.operator(among) {
+            left = self.binary(column, operator, left, operand)?;
+        }
+        Ok(left)
+    }
+
+    /// An operation on `left` and what comes next.
+    fn binary(
+        &mut self,
+        column: usize,
+        operator: Operator,
+        left: Node,
+        operand: fn(&mut Self) -> Result<Node>,
+    ) -> Result<Node> {
+        self.operators += 1;
+        if self.operators > MAX_OPERATORS {
+            let problem = format!(
+                "more than {MAX_OPERATORS} operators in a statement: name a part in a statement of \
+                 its own"
+            );
+            return Err(ExpressionError::new(column, problem));
+        }
+        let right = Box::new(operand(self)?);
+        Ok(Node { column, kind: Kind::Binary(operator, Box::new(left), right) })
+    }
+
+    fn disjunction(&mut self) -> Result<Node> {
+        self.joined(&[Operator::Or], Self::conjunction)
+    }
+
+    fn conjunction(&mut self) -> Result<Node> {
+        self.joined(&[Operator::And], Self::comparison)
+    }
+
+    fn comparison(&mut self) -> Result<Node> {
+        use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        let among = [LessOrEqual, GreaterOrEqual, Equal, NotEqual, Less, Greater];
+        let left = self.shift()?;
+        let Some((column, operator)) = self.operator(&among) else { return Ok(left) };
+        let found = self.binary(column, operator, left, Self::shift)?;
+        if let Some((at, _)) = self.operator(&among) {
+            let problem = "comparisons do not chain: write (a < b) & (b < c)";
+            return Err(ExpressionError::new(at, problem));
+        }
+        Ok(found)
+    }
+
+    fn shift(&mut self) -> Result<Node> {
+        self.joined(&[Operator::ShiftLeft, Operator::ShiftRight], Self::sum)
+    }
+
     fn sum(&mut self) -> Result<Node> {
         let column = self.column();
         let mut terms = vec![(false, self.product()?)];
         loop {
             let subtracted = match self.peek() {
-                Token::Sign('+') => false,
-                Token::Sign('-') => true,
+                Token::Sign("+") => false,
+                Token::Sign("-") => true,
                 _ => break,
             };
             self.next();
@@ -147,30 +218,54 @@ impl Parser {
     fn product(&mut self) -> Result<Node> {
         let column = self.column();
         let mut factors = vec![self.factor()?];
-        while self.accept('*') {
-            factors.push(self.factor()?);
+        let joined = |mut factors: Vec<Node>| match factors.len() {
+            1 => factors.swap_remove(0),
+            _ => Node { column, kind: Kind::Product(factors) },
+        };
+        loop {
+            if self.accept("*") {
+                factors.push(self.factor()?);
+            } else if let Some((at, operator)) =
+                self.operator(&[Operator::Divide, Operator::Remainder])
+            {
+                factors = vec![self.binary(at, operator, joined(factors), Self::factor)?];
+            } else {
+                return Ok(joined(factors));
+            }
         }
-        Ok(if factors.len() == 1 {
-            factors.swap_remove(0)
-        } else {
-            Node { column, kind: Kind::Product(factors) }
-        })
     }
 
     fn factor(&mut self) -> Result<Node> {
         let column = self.column();
-        let mut negative = false;
-        while self.accept('-') {
-            negative = !negative;
+        let (mut negative, mut not) = (false, false);
+        loop {
+            if not && *self.peek() == Token::Sign("-") {
+                // -(!x) is no !(-x).
+                return self.wrong("a value after '!'");
+            } else if self.accept("-") {
+                negative = !negative;
+            } else if self.accept("!") {
+                not = !not;
+                if negative || *self.peek() == Token::Sign("!") {
+                    return self.wrong("a value: '!' stands directly before it");
+                }
+            } else {
+                break;
+            }
         }
         let value = self.power()?;
-        Ok(if negative { Node { column, kind: Kind::Negative(Box::new(value)) } } else { value })
+        let kind = match (negative, not) {
+            (false, false) => return Ok(value),
+            (true, _) => Kind::Negative(Box::new(value)),
+            (false, true) => Kind::Not(Box::new(value)),
+        };
+        Ok(Node { column, kind })
     }
 
     fn power(&mut self) -> Result<Node> {
         let column = self.column();
         let base = self.atom()?;
-        if !self.accept('^') {
+        if !self.accept("^") {
             return Ok(base);
         }
         match self.next() {
@@ -192,14 +287,14 @@ impl Parser {
         let kind = match token {
             // The tokens are at most i64::MAX.
             Token::Integer(value) => Kind::Constant(value as i64),
-            Token::Name(name) if *self.peek() == Token::Sign('(') => self.call(column, &name)?,
+            Token::Name(name) if *self.peek() == Token::Sign("(") => self.call(column, &name)?,
             Token::Name(name) => {
                 if self.known.insert(name.clone()) {
                     self.inputs.push(name.clone());
                 }
                 Kind::Name(name)
             }
-            Token::Sign('(') => return self.nested(column),
+            Token::Sign("(") => return self.nested(column),
             found => {
                 let problem = format!("expected a number, a name or '(', found {}", found.shown());
                 return Err(ExpressionError::new(column, problem));
@@ -211,7 +306,7 @@ impl Parser {
     /// What is between parentheses; the first one is read.
     fn nested(&mut self, column: usize) -> Result<Node> {
         let inner = self.deeper(column)?;
-        self.expect(')')?;
+        self.expect(")")?;
         Ok(inner)
     }
 
@@ -223,7 +318,7 @@ impl Parser {
             );
             return Err(ExpressionError::new(column, problem));
         }
-        let inner = self.sum();
+        let inner = self.disjunction();
         self.nesting -= 1;
         inner
     }
@@ -232,19 +327,27 @@ impl Parser {
         let counts: &[usize] = match name {
             "rotate" => &[1, 2],
             "swap_rows" | "sum" | "refresh" => &[0],
+            "table" => return self.table(column),
             _ => {
+                let typed = TypedFunction::ALL;
+                if let Some(function) = typed.iter().find(|f| f.word() == name) {
+                    return self.typed(column, *function);
+                }
+                let words: Vec<&str> = typed.iter().map(|f| f.word()).collect();
                 let problem = format!(
-                    "there is no function {name}: there are rotate, sum, swap_rows and refresh"
+                    "there is no function {name}: there are rotate, sum, swap_rows and refresh, \
+                     and of typed integers sum, {} and table",
+                    words.join(", ")
                 );
                 return Err(ExpressionError::new(column, problem));
             }
         };
-        self.expect('(')?;
+        self.expect("(")?;
         let operand = self.deeper(column)?;
         let mut numbers = Vec::new();
-        while self.accept(',') {
+        while self.accept(",") {
             let at = self.column();
-            let negative = self.accept('-');
+            let negative = self.accept("-");
             match self.next() {
                 (_, Token::Integer(value)) => {
                     numbers.push((at, if negative { -(value as i64) } else { value as i64 }))
@@ -257,7 +360,7 @@ impl Parser {
                 }
             }
         }
-        self.expect(')')?;
+        self.expect(")")?;
         if !counts.contains(&numbers.len()) {
             let usage = match name {
                 "rotate" => "rotate(x, steps) or rotate(x, steps, dimension)".to_string(),
@@ -289,18 +392,46 @@ impl Parser {
         }
         Ok(Kind::Call(function, Box::new(operand)))
     }
+
+    /// A function of typed integers.
+    fn typed(&mut self, column: usize, function: TypedFunction) -> Result<Kind> {
+        self.expect("(")?;
+        let mut arguments = vec![self.deeper(column)?];
+        while self.accept(",") {
+            arguments.push(self.deeper(column)?);
+        }
+        self.expect(")")?;
+        let (name, expected) = (function.word(), function.arguments());
+        if arguments.len() != expected {
+            let found = arguments.len();
+            let problem = format!("expected {expected} arguments of {name}, found {found}");
+            return Err(ExpressionError::new(column, problem));
+        }
+        Ok(Kind::Typed(function, arguments))
+    }
+
+    /// `table(x, NAME)`.
+    fn table(&mut self, column: usize) -> Result<Kind> {
+        self.expect("(")?;
+        let place = self.deeper(column)?;
+        self.expect(",")?;
+        let (at, token) = self.next();
+        let Token::Name(name) = token else {
+            let problem = format!("expected the name of a table, found {}", token.shown());
+            return Err(ExpressionError::new(at, problem));
+        };
+        self.expect(")")?;
+        Ok(Kind::Table(Box::new(place), name))
+    }
 }
 
 impl Node {
     /// Whether it depends on a name; a zeroth power does not.
     fn has_name(&self) -> bool {
         match &self.kind {
-            Kind::Constant(_) => false,
             Kind::Name(_) | Kind::Call(..) => true,
-            Kind::Negative(x) => x.has_name(),
-            Kind::Power(x, exponent) => *exponent > 0 && x.has_name(),
-            Kind::Sum(terms) => terms.iter().any(|(_, x)| x.has_name()),
-            Kind::Product(factors) => factors.iter().any(Node::has_name),
+            Kind::Power(_, 0) => false,
+            _ => self.parts().into_iter().any(Node::has_name),
         }
     }
 }

@@ -4,6 +4,8 @@
 pub const MAX_BYTES: usize = 1 << 20;
 /// How deep parentheses may nest.
 pub const MAX_NESTING: usize = 128;
+/// How many operators of typed integers a statement may have.
+pub const MAX_OPERATORS: usize = 256;
 /// The largest exponent of a power.
 pub const MAX_EXPONENT: u64 = 1 << 32;
 
@@ -17,40 +19,167 @@ pub struct Program {
 
 /// `name = value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Statement {
-    pub(super) name: String,
-    pub(super) column: usize,
-    pub(super) value: Node,
+pub struct Statement {
+    /// The name.
+    pub name: String,
+    /// Where the statement begins.
+    pub column: usize,
+    /// The value.
+    pub value: Node,
 }
 
 /// A part of an expression, and where it begins: characters from the beginning of the text, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Node {
-    pub(super) column: usize,
-    pub(super) kind: Kind,
+pub struct Node {
+    /// Where it begins; of two operands the operator.
+    pub column: usize,
+    /// What it is.
+    pub kind: Kind,
 }
 
+/// What a part of an expression is. Those of typed integers mean nothing to
+/// [`Program::run`], which says so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// An integer.
     Constant(i64),
+    /// A value by its name.
     Name(String),
+    /// -x.
     Negative(Box<Node>),
     /// Terms, each with whether it is subtracted.
     Sum(Vec<(bool, Node)>),
+    /// Factors.
     Product(Vec<Node>),
+    /// A power with a public exponent.
     Power(Box<Node>, u64),
+    /// A function of one value.
     Call(Function, Box<Node>),
+    /// Of typed integers: two operands.
+    Binary(Operator, Box<Node>, Box<Node>),
+    /// Of typed integers: 1 - x.
+    Not(Box<Node>),
+    /// Of typed integers: a function.
+    Typed(TypedFunction, Vec<Node>),
+    /// Of typed integers: a table by its name, and what is looked up in it.
+    Table(Box<Node>, String),
 }
 
+/// A function of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Function {
+pub enum Function {
     /// Columns to the left.
     Rotate(i64),
     /// A dimension, and a step along it.
     RotateAlong(usize, i64),
+    /// The two rows exchanged.
     SwapRows,
+    /// The sum of all slots; of typed integers that of a column.
     Sum,
+    /// A bootstrapping.
     Refresh,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $type:ident { $($(#[$of:meta])* $name:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$of])* $name,)*
+        }
+
+        impl $type {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// As it is written.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// An operator of typed integers.
+    Operator {
+        /// Whether the left one is less.
+        Less = "<",
+        /// Whether it is less or equal.
+        LessOrEqual = "<=",
+        /// Whether it is greater.
+        Greater = ">",
+        /// Whether it is greater or equal.
+        GreaterOrEqual = ">=",
+        /// Whether they are equal.
+        Equal = "==",
+        /// Whether they differ.
+        NotEqual = "!=",
+        /// Of truth values whether both are 1; of others the bits that are 1 in both.
+        And = "&",
+        /// Of truth values whether one is 1; of others the bits that are 1 in one at least.
+        Or = "|",
+        /// Times a power of two.
+        ShiftLeft = "<<",
+        /// Divided by a power of two, rounded down.
+        ShiftRight = ">>",
+        /// Quotient, rounded down.
+        Divide = "/",
+        /// What is left by it.
+        Remainder = "%",
+    }
+}
+
+words! {
+    /// A function of typed integers.
+    TypedFunction {
+        /// `if(c, a, b)`: a where c is 1, else b.
+        If = "if",
+        /// The lesser one.
+        Min = "min",
+        /// The greater one.
+        Max = "max",
+        /// Without its sign.
+        Abs = "abs",
+        /// `clip(x, low, high)`.
+        Clip = "clip",
+        /// How many entries of truth values are 1.
+        Count = "count",
+        /// The bits in which two integers differ.
+        Xor = "xor",
+        /// The mean of a column, rounded down.
+        Mean = "mean",
+        /// The lower median of a column.
+        Median = "median",
+        /// Where the largest entry is.
+        Argmax = "argmax",
+        /// Where the least entry is.
+        Argmin = "argmin",
+        /// The entries in order.
+        Sort = "sort",
+        /// Where the entries in order are.
+        Argsort = "argsort",
+        /// Prefix sums.
+        Cumsum = "cumsum",
+    }
+}
+
+impl TypedFunction {
+    /// Whether it is one along a column.
+    fn along(self) -> bool {
+        !matches!(self, Self::If | Self::Min | Self::Max | Self::Abs | Self::Clip | Self::Xor)
+    }
+
+    /// How many arguments it has.
+    pub fn arguments(self) -> usize {
+        match self {
+            Self::Min | Self::Max | Self::Xor => 2,
+            Self::If | Self::Clip => 3,
+            _ => 1,
+        }
+    }
 }
 
 impl Program {
@@ -69,6 +198,11 @@ impl Program {
         self.statements.iter().any(|s| s.value.moves_slots())
     }
 
+    /// Its statements, in order.
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
     /// How many statements there are.
     pub fn len(&self) -> usize {
         self.statements.len()
@@ -81,22 +215,27 @@ impl Program {
 }
 
 impl Node {
-    /// Parentheses nest at most [`MAX_NESTING`] deep.
-    fn moves_slots(&self) -> bool {
+    /// The parts that it is made of; parentheses nest at most [`MAX_NESTING`] deep.
+    pub(super) fn parts(&self) -> Vec<&Node> {
         match &self.kind {
-            Kind::Constant(_) | Kind::Name(_) => false,
-            Kind::Negative(x) | Kind::Power(x, _) | Kind::Call(Function::Refresh, x) => {
-                x.moves_slots()
-            }
-            Kind::Sum(terms) => terms.iter().any(|(_, x)| x.moves_slots()),
-            Kind::Product(factors) => factors.iter().any(Self::moves_slots),
-            Kind::Call(
-                Function::Rotate(_)
-                | Function::RotateAlong(..)
-                | Function::SwapRows
-                | Function::Sum,
-                _,
-            ) => true,
+            Kind::Constant(_) | Kind::Name(_) => Vec::new(),
+            Kind::Negative(x)
+            | Kind::Power(x, _)
+            | Kind::Call(_, x)
+            | Kind::Not(x)
+            | Kind::Table(x, _) => vec![x],
+            Kind::Binary(_, x, y) => vec![x, y],
+            Kind::Sum(terms) => terms.iter().map(|(_, x)| x).collect(),
+            Kind::Product(parts) | Kind::Typed(_, parts) => parts.iter().collect(),
         }
+    }
+
+    fn moves_slots(&self) -> bool {
+        let moves = match &self.kind {
+            Kind::Call(function, _) => *function != Function::Refresh,
+            Kind::Typed(function, _) => function.along(),
+            _ => false,
+        };
+        moves || self.parts().into_iter().any(Self::moves_slots)
     }
 }

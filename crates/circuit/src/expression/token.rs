@@ -7,7 +7,7 @@ use super::syntax::MAX_BYTES;
 pub(super) enum Token {
     Name(String),
     Integer(u64),
-    Sign(char),
+    Sign(&'static str),
     End,
 }
 
@@ -21,6 +21,20 @@ impl Token {
             Token::End => "the end".into(),
         }
     }
+}
+
+/// Signs, the longer ones first.
+const SIGNS: [&str; 21] = [
+    "<=", ">=", "==", "!=", "<<", ">>", "<", ">", "=", "+", "-", "*", "/", "%", "^", "&", "|", "!",
+    "(", ")", ",",
+];
+
+/// The sign that a text begins with.
+fn sign(first: char, second: Option<char>) -> Option<&'static str> {
+    SIGNS.into_iter().chain([";"]).find(|sign| {
+        let mut expected = sign.chars();
+        expected.next() == Some(first) && expected.next().is_none_or(|c| second == Some(c))
+    })
 }
 
 /// The tokens, each with its column, an end last.
@@ -44,18 +58,19 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ExpressionError>
         match c {
             _ if c.is_whitespace() => {}
             '#' => while rest.next_if(|(_, c)| *c != '\n').is_some() {},
-            '=' | '+' | '-' | '*' | '^' | '(' | ')' | ',' | ';' => {
-                out.push((column, Token::Sign(c)))
-            }
             _ if c.is_ascii_digit() => {
                 out.push((column, Token::Integer(integer(column, &word(c))?)))
             }
             _ if c.is_ascii_alphabetic() || c == '_' => out.push((column, Token::Name(word(c)))),
-            '/' => {
-                let hint = "there is no division: multiply by the inverse modulo p^r";
-                return Err(ExpressionError::new(column, hint));
+            _ => {
+                let Some(sign) = sign(c, rest.peek().map(|(_, c)| *c)) else {
+                    return Err(ExpressionError::new(column, format!("{c:?} means nothing here")));
+                };
+                if sign.len() > 1 {
+                    rest.next();
+                }
+                out.push((column, Token::Sign(sign)));
             }
-            _ => return Err(ExpressionError::new(column, format!("{:?} means nothing here", c))),
         }
     }
     out.push((text.chars().count() + 1, Token::End));

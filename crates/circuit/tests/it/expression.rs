@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_circuit::expression::{MAX_NESTING, Program};
+use everlevel_circuit::expression::{MAX_NESTING, MAX_OPERATORS, Program};
 use everlevel_circuit::{CircuitError, Session};
 use everlevel_scheme::{Automorphisms, NoOp, OptIn, Params, Plaintext, Scheme};
 
@@ -171,8 +171,35 @@ fn inputs_and_outputs_are_told() {
     assert!(error.contains("reads w") && error.contains("u, x"), "{error}");
 }
 
+/// What is of typed integers only parses, and is refused for values modulo p^r where it stands.
+#[test]
+fn typed_operations_are_refused_here() {
+    let f = Fixture::new();
+    for (text, column, operation) in [
+        ("y = x/2", 6, "/"),
+        ("y = 2*x % 3", 9, "%"),
+        ("y = x + (x <= 3)", 12, "<="),
+        ("y = x == 3 | x != 4", 12, "|"),
+        ("y = !x", 5, "!"),
+        ("y = x << 1 >> 2", 12, ">>"),
+        ("y = if(x, 1, 2)", 5, "if"),
+        ("y = 1 + table(x, t)", 9, "table"),
+    ] {
+        match f.run(text, &[("x", &[1])]).unwrap_err() {
+            CircuitError::TypedOnly { column: found, operation: name } => {
+                assert_eq!((found, name), (column, operation), "{text}");
+            }
+            error => panic!("{text}: {error}"),
+        }
+    }
+    let program = Program::parse("y = a + b*c & d | table(e, t) << 1; z = count(y < 3)").unwrap();
+    assert_eq!(program.inputs().collect::<Vec<_>>(), ["a", "b", "c", "d", "e"]);
+    assert!(program.moves_slots());
+}
+
 #[test]
 fn mistakes_are_pointed_at() {
+    let chained = format!("y = x{}", "&x".repeat(MAX_OPERATORS + 1));
     let nested = format!("y = {}x{}", "(".repeat(MAX_NESTING + 1), ")".repeat(MAX_NESTING + 1));
     for (text, column, part) in [
         ("", 1, "expected a statement"),
@@ -184,7 +211,18 @@ fn mistakes_are_pointed_at() {
         ("y = x x", 7, "expected an operator, ';' or the end, found 'x'"),
         ("y = (x", 7, "expected ')'"),
         ("y = x)", 6, "expected an operator"),
-        ("y = x/2", 6, "no division"),
+        ("y = a < x < b", 11, "do not chain"),
+        ("y = a == x != b", 12, "do not chain"),
+        ("y = !!x", 6, "directly before"),
+        ("y = -!x", 7, "directly before"),
+        ("y = !-x", 6, "expected a value after"),
+        ("y = x & ", 9, "expected a number"),
+        ("y = min(x)", 5, "expected 2 arguments of min, found 1"),
+        ("y = if(x, 1, 2, 3)", 5, "expected 3 arguments of if, found 4"),
+        ("y = table(x, 3)", 14, "expected the name of a table, found 3"),
+        ("y = table(x)", 12, "expected ','"),
+        ("y = 3 < 4", 1, "y is a constant"),
+        (&chained, 5 + 2 * MAX_OPERATORS + 1, "operators in a statement"),
         ("y = x^-1", 7, "expected an exponent"),
         ("y = x^z", 7, "expected an exponent"),
         ("y = x^5000000000", 7, "expected an exponent from 0 to 4294967296"),

@@ -7,5 +7,6 @@ mod fuzzed_expressions;
 mod linear;
 mod noop;
 mod ntru;
+mod ranges;
 mod rlwe;
 mod tightness;

@@ -209,10 +209,10 @@ impl DryRun for Dry {
     }
 }
 
-/// Slim and full on the no-op scheme: p = 1 and 3 modulo 4, r = 1, 2, 3, slots of every kind, both
+/// Thin and full on the no-op scheme: p = 1 and 3 modulo 4, r = 1, 2, 3, slots of every kind, both
 /// forms.
 #[test]
-fn slim_and_full_are_exact_on_the_no_op_scheme() {
+fn thin_and_full_are_exact_on_the_no_op_scheme() {
     // (log2 n, p, r, weight): (k, d) = (16, 8), (16, 8), (64, 2), (64, 8), (8, 8), (8, 8), (64, 8),
     // (64, 8), (64, 1)
     for (log_degree, p, r, weight) in [
@@ -228,8 +228,8 @@ fn slim_and_full_are_exact_on_the_no_op_scheme() {
     ] {
         let base = params(log_degree, 257, 8, 16).spec().clone();
         for (form, mode) in [
-            (Form::Bgv, BootstrapMode::Slim),
-            (Form::Bfv, BootstrapMode::Slim),
+            (Form::Bgv, BootstrapMode::Thin),
+            (Form::Bfv, BootstrapMode::Thin),
             (Form::Bgv, BootstrapMode::Full),
         ] {
             let bootstrap =
@@ -297,7 +297,7 @@ fn slim_and_full_are_exact_on_the_no_op_scheme() {
 fn the_minimum_capacity_is_enough_at_every_level() {
     for (p, r, mode) in [
         (257, 1, BootstrapMode::Bypass),
-        (257, 2, BootstrapMode::Slim),
+        (257, 2, BootstrapMode::Thin),
         (127, 1, BootstrapMode::Full),
     ] {
         for form in [Form::Bgv, Form::Bfv] {

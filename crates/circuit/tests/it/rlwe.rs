@@ -139,7 +139,7 @@ impl Case {
                 ..bootstrap
             }),
         };
-        Params::new(spec, OptIn::InsecureResearch).unwrap()
+        Params::new(spec, OptIn::InsecureAllowFailures).unwrap()
     }
 
     /// Uniform values in every slot: residues, or in full mode whole elements.
@@ -267,7 +267,7 @@ fn check(case: &Case, form: (Form, bool)) {
 }
 
 #[test]
-fn slim_is_exact_with_cryptography() {
+fn thin_is_exact_with_cryptography() {
     use Secret::{Encapsulated, Main};
     // (log2 n, p, r, v, secret, removal), (k, d) = (16, 8), (8, 8), (16, 8), (64, 8), (64, 8), (64,
     // 8), (64, 1), (64, 1), (128, 4)
@@ -287,7 +287,7 @@ fn slim_is_exact_with_cryptography() {
         (6, 17, 3, 2, Encapsulated(24), "halevi_shoup"),
     ] {
         for form in FORMS {
-            check(&Case { log_degree, p, r, v, secret, mode: BootstrapMode::Slim, digits }, form);
+            check(&Case { log_degree, p, r, v, secret, mode: BootstrapMode::Thin, digits }, form);
         }
     }
 }

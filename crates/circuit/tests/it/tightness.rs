@@ -83,7 +83,7 @@ impl Gaps {
             let what = format!("{name}, row {}, {} {}", step.row, step.operation, step.detail);
             assert!(gap >= 0.0, "{what}: measured noise above the bound 2^{:.2}", step.bound_bits);
             let before = step.inputs.iter().map(|&row| self.of(row)).fold(0.0, f64::max);
-            // The slim mode enters at one bound for all ciphertexts, so that its tables serve all:
+            // The thin mode enters at one bound for all ciphertexts, so that its tables serve all:
             // by design as far above the noise as the noisiest one needs.
             assert!(
                 gap <= before + LIMIT || step.operation == "enter",
@@ -233,7 +233,7 @@ fn bypass_bootstrapping_of_bfv() {
 }
 
 #[test]
-fn slim_bootstrapping() {
+fn thin_bootstrapping() {
     bootstrapping("insecure_bgv-127-n8", 11.0);
     bootstrapping("insecure_bfv-127e2-n8", 11.0);
 }

@@ -1,5 +1,7 @@
 //! Dual attacks: short vectors of the dual lattice turn samples into few coordinates of the secret,
-//! or none, under a large Gaussian error; enough of them tell it from uniform.
+//! or none, under a large Gaussian error; enough of them tell it from uniform (Micciancio–Regev
+//! 2009; with coordinates guessed Espitau–Joux–Kharchenko 2020). Vectors are those that a sieve
+//! puts out, as in the public estimator after Guo–Johansson 2021 and MATZOV 2022.
 //!
 //! Counted under the independence heuristic, which favours the attacker: at best these attacks are
 //! as good as this says.

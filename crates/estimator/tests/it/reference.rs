@@ -174,6 +174,7 @@ fn tiny_keys_are_worth_little() {
 fn any_key_is_answered_soon() {
     for key in [
         Lwe::ring(1 << 18, 1553.0, Secret::Sparse(100_000)),
+        Lwe::ring(1 << 17, 3000.0, Secret::Sparse(100_000)),
         Lwe::ring(1 << 20, 10_000.0, Secret::Sparse(100_000)),
         Lwe::ring(87_380, 2000.0, Secret::Ternary),
         Lwe::ring(1 << 20, 3.0, Secret::Sparse(1 << 19)),

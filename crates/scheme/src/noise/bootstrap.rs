@@ -11,24 +11,9 @@ impl NoiseTracker {
         self.plain.shape().plain_modulus(self.spec.plain_exponent)
     }
 
-    /// Passes a set without bootstrapping, or one whose bootstrapping is exact but with a
-    /// probability of 2^-128 (an `insecure_` set may fail more often): q0 has room for the noise
-    /// at its entry, and B is rarely exceeded.
+    /// Passes a set without bootstrapping, or one whose q0 has room for the noise at its entry.
     pub fn check_set(&self) -> Result<(), SchemeError> {
-        let (spec, bound) = (&self.spec, self.spec.overflow_bound());
-        self.bound.check_base_modulus(spec, self.message_modulus())?;
-        let overflow = self.bound.overflow_tail(bound) + (self.ring.degree() as f64).log2();
-        if spec.bootstrap.is_some() && !spec.is_insecure_by_name() && overflow > -128.0 {
-            return Err(SchemeError::BadParams {
-                name: spec.name.clone(),
-                problem: format!(
-                    "overflow_bound = {bound} is exceeded with probability 2^{overflow:.0}, above \
-                     2^-128: raise it, lower the weight, or name the set insecure_{}",
-                    spec.name
-                ),
-            });
-        }
-        Ok(())
+        self.bound.check_base_modulus(&self.spec, self.message_modulus())
     }
 
     /// Passes a ciphertext that can be bootstrapped exactly.

@@ -72,7 +72,7 @@ impl NoiseTracker {
             0 => f64::NEG_INFINITY,
             count => counted(count, self.bound.overflow_tail(self.spec.overflow_bound())),
         };
-        log_add(counted(events.fresh, EVENT_LOG2), overflow).max(NEVER)
+        log_add(counted(events.fresh, EVENT_LOG2), overflow).clamp(NEVER, 0.0)
     }
 
     /// log2 of the probability that any modelled event of a computation of this cost exceeds its

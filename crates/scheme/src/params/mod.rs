@@ -9,20 +9,52 @@ use std::sync::Arc;
 use everlevel_ring::{Backend, Cpu, PlaintextRing, Ring, SlotShape};
 
 use crate::error::SchemeError;
-use crate::noise::{NoiseTracker, raise_digit_count};
+use crate::noise::{Events, NoiseTracker, raise_digit_count};
 use crate::spec::{BootstrapMode, BootstrapSpec, Level, ModulusChain, ParamsSpec};
 
 pub use named::{names, ntru_names, spec};
 pub use security::{KeySecurity, SecurityReport, largest_modulus};
 
-/// Whether parameter sets below 128 bits are acceptable.
+/// Which parameter sets are acceptable: those below 128 bits, and those whose bootstrapping fails
+/// with a probability above 2^-40, are asked for by two different names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptIn {
-    /// Only sets with at least 128 bits for every key.
+    /// Only sets with at least 128 bits for every key, and rare failures.
     SecureOnly,
-    /// Also sets that are for research and tests.
+    /// Also sets below 128 bits, for research and tests.
     InsecureResearch,
+    /// Also sets whose bootstrapping often gives wrong values.
+    AllowFailures,
+    /// Both.
+    InsecureAllowFailures,
 }
+
+impl OptIn {
+    /// By the two questions.
+    pub const fn new(insecure_research: bool, allow_failures: bool) -> Self {
+        match (insecure_research, allow_failures) {
+            (false, false) => OptIn::SecureOnly,
+            (true, false) => OptIn::InsecureResearch,
+            (false, true) => OptIn::AllowFailures,
+            (true, true) => OptIn::InsecureAllowFailures,
+        }
+    }
+
+    /// Whether sets below 128 bits are acceptable.
+    pub const fn insecure(self) -> bool {
+        matches!(self, OptIn::InsecureResearch | OptIn::InsecureAllowFailures)
+    }
+
+    /// Whether bootstrappings may fail with a probability above 2^-40.
+    pub const fn failures(self) -> bool {
+        matches!(self, OptIn::AllowFailures | OptIn::InsecureAllowFailures)
+    }
+}
+
+/// log2 of the probability above which a failing bootstrapping has to be asked for.
+const FREQUENT_FAILURE_LOG2: f64 = -40.0;
+/// log2 of the probability above which users are told.
+const RARE_FAILURE_LOG2: f64 = -128.0;
 
 /// A validated parameter set with every table that hangs off it. Immutable, cheap to clone,
 /// shareable.
@@ -44,7 +76,8 @@ impl Params {
     /// # Errors
     /// Every combination that does not hold together is named: a composite or unsuitable p, p
     /// dividing the index, a weight above the degree, too few primes of the wanted sizes, a modulus
-    /// above the security bound (unless the set is an `insecure_` one and `opt_in` allows it).
+    /// above the security bound (unless the set is an `insecure_` one and `opt_in` allows it), a
+    /// bootstrapping that fails with a probability above 2^-40 (unless `opt_in` allows it).
     pub fn new(spec: ParamsSpec, opt_in: OptIn) -> Result<Self, SchemeError> {
         Self::with_backend(spec, opt_in, Backend::detect())
     }
@@ -77,7 +110,7 @@ impl Params {
                     spec.name
                 )));
             }
-            if opt_in == OptIn::SecureOnly {
+            if !opt_in.insecure() {
                 return Err(SchemeError::Insecure {
                     name: spec.name.clone(),
                     bits: security.bits(),
@@ -90,15 +123,41 @@ impl Params {
         noise.check_set()?;
         let cpu = Arc::new(Cpu::new(ring, backend)?);
         let params = Params(Arc::new(Inner { spec, cpu, plain, chain, noise, security }));
+        let failure_log2 = params.failure_log2();
+        if failure_log2 > FREQUENT_FAILURE_LOG2 && !opt_in.failures() {
+            return Err(SchemeError::FrequentFailures { name: params.name().into(), failure_log2 });
+        }
         if params.bootstrap_mode() == BootstrapMode::Bypass && !params.bypass_applies() {
             return Err(SchemeError::BadParams {
                 name: params.name().into(),
                 problem: "mode = bypass: expected r = 1, p = 1 modulo 4 and one digit, or an odd \
-                          index; take slim"
+                          index; take thin"
                     .into(),
             });
         }
         Ok(params)
+    }
+
+    /// log2 of the probability, at most 0, that the overflow of one bootstrapping exceeds its
+    /// bound, so that values are wrong without an error; [`NEVER`](crate::noise::NEVER) if it
+    /// cannot. The random polynomials of a computation come on top:
+    /// [`NoiseTracker::failure_log2`].
+    pub fn failure_log2(&self) -> f64 {
+        let bootstraps = u64::from(self.spec().bootstrap.is_some());
+        self.noise().failure_of_events(Events::overflow(bootstraps))
+    }
+
+    /// What whoever makes keys of the set or decrypts has to know: that bootstrappings fail with a
+    /// probability above 2^-128. None for sets without such failures.
+    pub fn failure_notice(&self) -> Option<String> {
+        let failure_log2 = self.failure_log2();
+        (failure_log2 > RARE_FAILURE_LOG2).then(|| {
+            format!(
+                "a bootstrapping of parameter set {} gives wrong values, without an error, with \
+                 probability 2^{failure_log2:.1}",
+                self.name()
+            )
+        })
     }
 
     /// The set with this name, see [`names`].
@@ -201,7 +260,7 @@ impl Params {
     pub fn bootstrap_mode(&self) -> BootstrapMode {
         let bypasses = self.bypass_applies() && self.slot_shape().degree_of_slot() <= 2;
         let mode = self.spec().bootstrap.as_ref().and_then(|b| b.mode);
-        mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Slim })
+        mode.unwrap_or(if bypasses { BootstrapMode::Bypass } else { BootstrapMode::Thin })
     }
 
     fn bypass_applies(&self) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Mutex;
 
 use everlevel_estimator::lwe::{self, Lwe, Secret};
-use everlevel_estimator::{Attack, AttackName, CostModel, ntru};
+use everlevel_estimator::{Attack, CostModel, ntru};
 use everlevel_ring::{Ring, sample};
 use serde::Serialize;
 
@@ -24,15 +24,8 @@ pub struct KeySecurity {
     /// 2026 counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_without_rotations: Option<f64>,
-    /// Every attack, the cheapest first; last those that keys are not judged by.
+    /// Every attack, the cheapest first.
     pub attacks: Vec<Attack>,
-}
-
-/// Whether keys are judged by this attack. By all but those by representations, which are listed:
-/// named sets were chosen before these were estimated and would have to change first
-/// (docs/adr/0030-estimator-attacks.md).
-fn counted(attack: &Attack) -> bool {
-    attack.name != AttackName::PrimalHybridRepresentations
 }
 
 /// Estimates made so far: sets are validated again and again, and one takes up to a tenth of a
@@ -49,8 +42,6 @@ fn attacks(key: &Lwe) -> Vec<Attack> {
     }
     let attacks = lwe::estimate(key, CostModel::Matzov)
         .map_or_else(|_| Vec::new(), |estimate| estimate.attacks().to_vec());
-    let (mut attacks, others): (Vec<_>, Vec<_>) = attacks.into_iter().partition(counted);
-    attacks.extend(others);
     let mut estimates = estimates();
     if estimates.len() == KEPT {
         estimates.clear();
@@ -147,10 +138,9 @@ pub struct SecurityReport {
 impl SecurityReport {
     /// How ring-LWE keys are estimated.
     pub const MODEL: &str = "computed: unique SVP, bounded distance decoding, primal hybrids \
-                             (nearest planes, meeting in the middle) with the rotation gain of \
-                             2026, dual and dual hybrid, enumeration and exhaustive search; \
-                             MATZOV, GSA; classical. Listed and not counted: hybrids that meet by \
-                             representations";
+                             (nearest planes, meeting in the middle, representations) with the \
+                             rotation gain of 2026, dual and dual hybrid, enumeration and \
+                             exhaustive search; MATZOV, GSA; classical";
     /// How NTRU keys are estimated.
     pub const NTRU_MODEL: &str = "computed: secret key, dense sublattice and subfields (Ducas-van \
                                   Woerden 2021; Albrecht-Bai-Ducas 2016), MATZOV, GSA; classical";
@@ -225,15 +215,16 @@ mod tests {
     use crate::params::{OptIn, Params};
 
     #[test]
-    fn every_set_that_is_not_called_insecure_has_128_bits() {
+    fn every_set_that_is_not_called_insecure_has_a_bit_to_spare() {
         let mut checked = 0;
         for name in crate::params::names() {
             let Ok(params) = Params::named(name, OptIn::SecureOnly) else { continue };
             checked += 1;
             for key in params.security().keys() {
-                assert!(key.bits >= 128.0, "{name}: {key}");
-                // A bit to spare wherever the modulus could be chosen.
-                assert!(key.key.contains("sparse") || key.bits >= 129.0, "{name}: {key}");
+                assert!(key.bits >= 129.0, "{name}: {key}");
+                for attack in &key.attacks {
+                    assert!(attack.bits >= 129.0, "{name}: {key}, {}", attack.name.as_str());
+                }
             }
         }
         assert!(checked >= 20, "{checked}");

@@ -52,7 +52,9 @@ pub enum BootstrapMode {
     /// 1, p = 1 modulo 4, thin plaintexts.
     Bypass,
     /// Thin plaintexts, slots to coefficients first and one digit removal (Chen–Han 2018, Fig. 2).
-    Slim,
+    /// Its name in files is `slim`, as in the paper.
+    #[serde(rename = "slim")]
+    Thin,
     /// Any plaintext: d digit removals between two linear maps (Chen–Han 2018, Fig. 1).
     Full,
 }
@@ -65,8 +67,8 @@ pub struct BootstrapSpec {
     /// power-of-two index the overflow is at most h/2 in absolute value, always.
     pub sparse_weight: usize,
     /// B, if the bound on the overflow is to be below its worst case h/2, at the price of a
-    /// probability of failure (see [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index
-    /// need it.
+    /// probability of failure and, in rings of power-of-two index, of a few bits more of capacity
+    /// at the entry (see [`crate::noise::NoiseModel::overflow_tail`]). Rings of odd index need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflow_bound: Option<u64>,
     /// v: how many base-p digits hold the overflow and are removed (absent: 1).
@@ -76,7 +78,7 @@ pub struct BootstrapSpec {
     #[serde(default, skip_serializing_if = "is_default")]
     pub under_main_key: bool,
     /// How messages get past the digit removal (absent: `bypass` where it applies with slots of
-    /// degree at most 2, else `slim`).
+    /// degree at most 2, else `slim`, the thin mode).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<BootstrapMode>,
     /// Homomorphic transform stages of coeff-to-slot: how many butterfly stages each merged factor
@@ -216,12 +218,9 @@ impl ParamsSpec {
         {
             return bad("expected a name of 1 to 64 letters, digits, '-', '_' or '.'".into());
         }
-        let Ok(degree) = everlevel_ring::Ring::degree_of(self.index) else {
-            return bad(format!(
-                "index = {}: expected a power of two from 32, an odd number, or 4 to 4096 times \
-                 one, up to 262144",
-                self.index
-            ));
+        let degree = match everlevel_ring::Ring::degree_of(self.index) {
+            Ok(degree) => degree,
+            Err(e) => return bad(format!("index = {}: {e}", self.index)),
         };
         if self.plain_prime >> 50 != 0
             || !primes::is_prime(self.plain_prime)

@@ -33,17 +33,16 @@ const BGV: Set = Set {
     p: 65537,
     r: 1,
     extended: 0,
-    base: 47,
+    base: 46,
     word: 50,
     words: 10,
-    fine: &[47, 44, 39, 39, 39],
+    fine: &[48, 45, 41, 40, 40],
     special: 2,
     digit: 2,
-    weight: 28,
-    bound: None,
+    weight: 32,
+    bound: Some(15),
     removed: None,
 };
-const BFV: Set = Set { form: Form::Bfv, ..BGV };
 
 /// The plaintext spaces of Chen–Han 2018 at 128 bits: few slots of large degree, thin by default.
 const N14: Set = Set {
@@ -56,16 +55,29 @@ const N14: Set = Set {
     special: 1,
     digit: 1,
     weight: 40,
+    bound: None,
     ..BGV
 };
 const N15: Set =
     Set { p: 257, base: 40, words: 11, fine: &[44, 38, 32], special: 3, digit: 3, ..BGV };
-const N15_SQUARE: Set = Set { r: 2, base: 46, fine: &[42, 38, 28], ..N15 };
-const N15_CUBE: Set = Set { p: 127, r: 3, base: 54, fine: &[38, 34, 28], weight: 32, ..N15 };
+const N15_SQUARE: Set = Set { r: 2, base: 45, fine: &[43, 38, 28], ..N15 };
+const N15_CUBE: Set = Set { p: 127, r: 3, base: 45, fine: &[45, 36, 28], ..N15 };
+/// At n = 2^16 a weight of 28 is enough, and B its worst case.
+const N16: Set = Set {
+    index: 1 << 17,
+    base: 47,
+    words: 24,
+    fine: &[47, 44, 40, 40, 40],
+    special: 5,
+    digit: 5,
+    weight: 28,
+    bound: None,
+    ..BGV
+};
 
 /// Rings of odd index: h = 28 keeps |I| <= 41 in all coefficients with probability 1 - 2^-135 for
-/// two prime factors.
-const ODD: Set = Set { base: 45, special: 4, digit: 4, bound: Some(41), ..BGV };
+/// two prime factors, h = 30 |I| <= 43 with 1 - 2^-138, h = 32 |I| <= 45 with 1 - 2^-141.
+const ODD: Set = Set { base: 45, special: 4, digit: 4, weight: 28, bound: Some(41), ..BGV };
 
 /// Bytes in slots of GF(2^24), 16 of them along a dimension, and levels for AES: 13 · 17 · 241.
 const AES: Set = Set {
@@ -76,6 +88,8 @@ const AES: Set = Set {
     special: 3,
     digit: 3,
     weight: 0,
+    base: 47,
+    bound: None,
     ..BGV
 };
 
@@ -88,34 +102,33 @@ const TOY_257: Set = Set {
     special: 2,
     digit: 2,
     weight: 8,
+    bound: None,
     ..BGV
 };
 
-/// 128 bits for every key: log2 QP at most 855 at n = 2^15 and 1720 at 2^16, encapsulation within
-/// the tables of `security`. The `insecure_` sets have the same shape at toy degrees.
+const TOY_65537: Set = Set {
+    index: 1 << 12,
+    base: 47,
+    words: 8,
+    fine: &[47, 44, 39, 39],
+    weight: 12,
+    bound: None,
+    ..BGV
+};
+
+/// 129 bits for every key, by every attack that is estimated: log2 QP at most 860 at n = 2^15 and
+/// 1720 at 2^16. There a weight of 32 needs q0 R <= 2^96, and |I| <= 15 in place of 16 saves a
+/// level (docs/adr/0033-weights.md). The `insecure_` sets have the same shape at toy degrees.
 const SETS: &[Set] = &[
     Set { name: "bgv-65537-n15", ..BGV },
-    Set {
-        name: "bgv-65537-n16",
-        index: 1 << 17,
-        words: 24,
-        fine: &[47, 44, 40, 40, 40],
-        special: 5,
-        digit: 5,
-        weight: 24,
-        ..BGV
-    },
+    Set { name: "bgv-65537-n16", ..N16 },
     Set {
         name: "bgv-786433-n16",
-        index: 1 << 17,
         p: 786433,
         base: 60,
         words: 23,
         fine: &[47, 45, 43, 43, 42],
-        special: 5,
-        digit: 5,
-        weight: 24,
-        ..BGV
+        ..N16
     },
     Set { name: "bfv-127-n14", form: Form::Bfv, p: 127, ..N14 },
     Set { name: "bgv-127-n14", p: 127, ..N14 },
@@ -129,17 +142,9 @@ const SETS: &[Set] = &[
     Set { name: "bgv-257e2-n15", ..N15_SQUARE },
     Set { name: "bfv-127e3-n15", form: Form::Bfv, ..N15_CUBE },
     Set { name: "bgv-127e3-n15", ..N15_CUBE },
-    Set {
-        name: "insecure_bgv-65537-n11",
-        index: 1 << 12,
-        words: 8,
-        fine: &[47, 44, 39, 39],
-        weight: 12,
-        ..BGV
-    },
+    Set { name: "insecure_bgv-65537-n11", ..TOY_65537 },
     Set {
         name: "insecure_bgv-786433-n11",
-        index: 1 << 12,
         p: 786433,
         base: 55,
         words: 9,
@@ -147,7 +152,7 @@ const SETS: &[Set] = &[
         special: 3,
         digit: 3,
         weight: 8,
-        ..BGV
+        ..TOY_65537
     },
     Set { name: "bgv-65537-m50731", index: 50731, words: 17, fine: &[47, 44, 40, 40, 40], ..ODD },
     Set {
@@ -157,6 +162,8 @@ const SETS: &[Set] = &[
         base: 42,
         words: 14,
         fine: &[47, 44, 40, 39, 38],
+        weight: 30,
+        bound: Some(43),
         ..ODD
     },
     Set {
@@ -170,6 +177,8 @@ const SETS: &[Set] = &[
         fine: &[47, 44, 42, 38],
         special: 3,
         digit: 3,
+        weight: 32,
+        bound: Some(45),
         ..ODD
     },
     Set {
@@ -180,6 +189,8 @@ const SETS: &[Set] = &[
         base: 34,
         words: 14,
         fine: &[44, 41, 38, 36],
+        weight: 30,
+        bound: Some(43),
         ..ODD
     },
     Set { name: "aes-bgv-leveled", extended: 32, ..AES },
@@ -228,14 +239,7 @@ const SETS: &[Set] = &[
         words: 9,
         ..TOY_257
     },
-    Set {
-        name: "insecure_bfv-65537-n11",
-        index: 1 << 12,
-        words: 8,
-        fine: &[47, 44, 39, 39],
-        weight: 12,
-        ..BFV
-    },
+    Set { name: "insecure_bfv-65537-n11", form: Form::Bfv, ..TOY_65537 },
 ];
 
 /// The names of the sets.

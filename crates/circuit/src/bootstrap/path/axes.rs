@@ -169,7 +169,7 @@ impl<S: Bootstrappable> SlotPath<S> for AxisPath<S> {
 /// How many of the coefficients a plan moves.
 fn packing(shape: &SlotShape, plan: &BootstrapPlan) -> Result<Packing, CircuitError> {
     let degree = shape.degree_of_slot();
-    let whole = degree > 1 && plan.mode != BootstrapMode::Slim;
+    let whole = degree > 1 && plan.mode != BootstrapMode::Thin;
     let fits =
         |k: usize| whole && plan.mode == BootstrapMode::Full && k > 0 && degree.is_multiple_of(k);
     match plan.subring {

@@ -3,7 +3,7 @@
 //!
 //! A path joins the linear maps of a plan with what the ring needs beside them:
 //!
-//! * [`Projected`]: power-of-two indices, polynomials in X^d; the slim mode and the bypass.
+//! * [`Projected`]: power-of-two indices, polynomials in X^d; the thin mode and the bypass.
 //! * [`Unpacked`]: power-of-two indices, any polynomial as d polynomials in X^d; the full mode.
 //! * [`AxisPath`]: odd indices, in every mode.
 //!
@@ -40,7 +40,7 @@ pub(super) fn slot_path<S: Bootstrappable>(
     shelf: &mut Shelf<S>,
 ) -> Result<Box<dyn SlotPath<S>>, CircuitError> {
     Ok(match (PathKind::of(setting.shape), setting.plan.mode) {
-        (PathKind::Columns, BootstrapMode::Bypass | BootstrapMode::Slim) => {
+        (PathKind::Columns, BootstrapMode::Bypass | BootstrapMode::Thin) => {
             Box::new(Projected::new(setting, shelf)?)
         }
         (PathKind::Columns, BootstrapMode::Full) => Box::new(Unpacked::new(setting, shelf)?),

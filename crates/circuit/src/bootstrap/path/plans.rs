@@ -80,7 +80,7 @@ impl PathPlans for ColumnPlans {
         if mode == BootstrapMode::Bypass && (shape.base_degree() > 1 || r > 1 || v > 1) {
             return Err(CircuitError::PlanMismatch {
                 reason: "the bypass is for two rows of slots (p = 1 modulo 4), r = 1 and one \
-                         digit, or for an odd index: take the slim mode",
+                         digit, or for an odd index: take the thin mode",
             });
         }
         Ok(())
@@ -128,7 +128,7 @@ impl PathPlans for AxisPlans {
 
     fn standard(&self, params: &Params, mode: BootstrapMode) -> BootstrapPlan {
         let mut plan = BootstrapPlan::along_axes(params.slot_shape()).in_mode(mode);
-        if mode != BootstrapMode::Slim {
+        if mode != BootstrapMode::Thin {
             // d removals: a fourth fewer key switches are worth the bits that constants cost.
             plan.digits = DigitMethod::new(DigitKind::PatersonStockmeyer);
         }

@@ -1,0 +1,261 @@
+//! Ranges of values: which integers slots may hold.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::CircuitError;
+
+/// The integers from `low` to `high`, both included, one of which every slot of a value holds;
+/// -2^100 <= low <= high <= 2^100.
+///
+/// Slots hold residues modulo p^e, and arithmetic on them wraps. A range says which integers they
+/// stand for: whoever encrypts states one, operations give that of their result
+/// ([`Value::range`](crate::Value::range)), and where it has at most p^e integers the residue tells
+/// which. Ranges are public and never come from data. One that somebody states is a claim: if it is
+/// false, what is computed from it is unspecified, and a decryption by it is refused or wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ValueRange {
+    low: i128,
+    high: i128,
+}
+
+/// The largest absolute value of an end.
+const LIMIT: i128 = 1 << 100;
+
+impl ValueRange {
+    /// The integers from `low` to `high`; none if there are none, or an end exceeds 2^100.
+    pub fn new(low: i128, high: i128) -> Option<Self> {
+        (-LIMIT <= low && low <= high && high <= LIMIT).then_some(ValueRange { low, high })
+    }
+
+    /// One integer.
+    pub fn point(value: i64) -> Self {
+        ValueRange { low: value.into(), high: value.into() }
+    }
+
+    /// The lower end.
+    pub fn low(&self) -> i128 {
+        self.low
+    }
+
+    /// The upper end.
+    pub fn high(&self) -> i128 {
+        self.high
+    }
+
+    /// Whether `value` is one of them.
+    pub fn contains(&self, value: i128) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// Whether all of `other` are among them.
+    pub fn holds(&self, other: ValueRange) -> bool {
+        self.low <= other.low && other.high <= self.high
+    }
+
+    /// Whether residues modulo `modulus` tell its integers apart.
+    pub fn fits(&self, modulus: u64) -> bool {
+        self.high - self.low < i128::from(modulus)
+    }
+
+    /// The smallest range with all of these and `value`.
+    #[must_use]
+    pub fn with(self, value: i64) -> Self {
+        let value = i128::from(value);
+        ValueRange { low: self.low.min(value), high: self.high.max(value) }
+    }
+
+    /// Of x + y; none past 2^100.
+    pub fn plus(self, other: ValueRange) -> Option<Self> {
+        Self::new(self.low + other.low, self.high + other.high)
+    }
+
+    /// Of -x.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        ValueRange { low: -self.high, high: -self.low }
+    }
+
+    /// Of x y; none past 2^100.
+    pub fn times(self, other: ValueRange) -> Option<Self> {
+        let ends = [
+            self.low.checked_mul(other.low)?,
+            self.low.checked_mul(other.high)?,
+            self.high.checked_mul(other.low)?,
+            self.high.checked_mul(other.high)?,
+        ];
+        Self::new(ends.into_iter().min()?, ends.into_iter().max()?)
+    }
+
+    /// Of x^k for one x, so that even powers are not negative; none past 2^100.
+    pub fn power(self, exponent: u64) -> Option<Self> {
+        let exponent = match (self.low.abs().max(self.high.abs()), exponent) {
+            // Their powers repeat, whatever the exponent.
+            (0 | 1, 3..) => 2 + exponent % 2,
+            (_, exponent) => exponent,
+        };
+        let exponent = u32::try_from(exponent).ok()?;
+        let (a, b) = (self.low.checked_pow(exponent)?, self.high.checked_pow(exponent)?);
+        let low = if exponent > 0 && exponent.is_multiple_of(2) && self.contains(0) {
+            0
+        } else {
+            a.min(b)
+        };
+        Self::new(low, a.max(b))
+    }
+
+    /// Of Σ c_i x^i, each term taken for itself; none past 2^100.
+    pub fn polynomial(self, coefficients: &[i64]) -> Option<Self> {
+        coefficients.iter().zip(0..).try_fold(Self::point(0), |sum, (&c, i)| match c {
+            0 => Some(sum),
+            c => sum.plus(self.power(i)?.times(Self::point(c))?),
+        })
+    }
+
+    /// Of the largest integer not above (x + `shift`) / `divisor`, for a positive one.
+    #[must_use]
+    pub(crate) fn quotient(self, shift: i128, divisor: i128) -> Self {
+        let each = |x: i128| (x + shift).div_euclid(divisor);
+        ValueRange { low: each(self.low), high: each(self.high) }
+    }
+
+    /// The integer of the range that is `residue` modulo `modulus`; none if there is none, or more
+    /// than one.
+    pub fn integer(&self, residue: u64, modulus: u64) -> Option<i128> {
+        let t = i128::from(modulus);
+        let value = self.low + (i128::from(residue) - self.low).rem_euclid(t);
+        (value <= self.high && value + t > self.high).then_some(value)
+    }
+
+    /// The integers of the range that residues modulo `modulus` stand for.
+    ///
+    /// # Errors
+    /// [`CircuitError::Range`] for a range of more than `modulus` integers, and for a residue that
+    /// none of them has: the range was not true.
+    pub fn integers(&self, residues: &[u64], modulus: u64) -> Result<Vec<i64>, CircuitError> {
+        let refused = |found: String| CircuitError::Range {
+            operation: "decryption",
+            found,
+            allowed: format!("at most {modulus} integers"),
+        };
+        if !self.fits(modulus) {
+            return Err(refused(self.to_string()));
+        }
+        let integer = |(i, &residue): (usize, &u64)| {
+            let value = self.integer(residue, modulus).and_then(|v| i64::try_from(v).ok());
+            value.ok_or_else(|| {
+                refused(format!("the residue {residue} at position {i}, outside of {self}"))
+            })
+        };
+        residues.iter().enumerate().map(integer).collect()
+    }
+}
+
+/// `LOW..HIGH`, both included.
+impl fmt::Display for ValueRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.low, self.high)
+    }
+}
+
+/// What [`ValueRange`] displays.
+impl FromStr for ValueRange {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("expected LOW..HIGH with integers LOW <= HIGH, found {text:?}");
+        let (low, high) = text.split_once("..").ok_or_else(wrong)?;
+        let [low, high] = [low, high].map(|end| end.trim().parse::<i128>().ok());
+        low.zip(high).and_then(|(low, high)| Self::new(low, high)).ok_or_else(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(low: i128, high: i128) -> ValueRange {
+        ValueRange::new(low, high).unwrap()
+    }
+
+    /// Every range of small integers, every value in it, every operation: the result is in the
+    /// range of the result, whose ends are reached.
+    #[test]
+    fn results_are_in_the_ranges_of_results() {
+        let ranges: Vec<ValueRange> =
+            (-4..=4).flat_map(|low| (low..=4).map(move |high| range(low, high))).collect();
+        let exact = |found: ValueRange, values: &mut dyn Iterator<Item = i128>| {
+            let values: Vec<i128> = values.collect();
+            let ends = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+            assert_eq!((found.low(), found.high()), ends);
+        };
+        for a in &ranges {
+            let xs = || a.low()..=a.high();
+            for b in &ranges {
+                let pairs = || xs().flat_map(|x| (b.low()..=b.high()).map(move |y| (x, y)));
+                exact(a.plus(*b).unwrap(), &mut pairs().map(|(x, y)| x + y));
+                exact(a.times(*b).unwrap(), &mut pairs().map(|(x, y)| x * y));
+            }
+            exact(a.negated(), &mut xs().map(|x| -x));
+            for k in 0..5u32 {
+                exact(a.power(k.into()).unwrap(), &mut xs().map(|x| x.pow(k)));
+            }
+            let all = a.polynomial(&[1, -2, 3]).unwrap();
+            assert!(xs().all(|x| all.contains(1 - 2 * x + 3 * x * x)));
+            exact(a.quotient(1, 3), &mut xs().map(|x| (x + 1).div_euclid(3)));
+            for t in 1..12u64 {
+                let told = |x: i128| a.integer(x.rem_euclid(t.into()) as u64, t);
+                if a.fits(t) {
+                    assert!(xs().all(|x| told(x) == Some(x)), "{a} modulo {t}");
+                } else {
+                    assert!(xs().all(|x| told(x).is_none_or(|y| y == x)), "{a} modulo {t}");
+                    assert_eq!(told(a.low()), None, "two integers of {a} modulo {t}");
+                }
+            }
+        }
+        for base in [-1, 0, 1] {
+            let expected = i128::from(base).pow(3);
+            assert_eq!(
+                ValueRange::point(base).power(u64::MAX),
+                ValueRange::new(expected, expected)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_unknown() {
+        let large = range(-(1 << 99), 1 << 100);
+        assert_eq!(large.plus(large), None);
+        assert_eq!(large.times(large), None);
+        assert_eq!(range(2, 3).power(200), None);
+        assert_eq!(range(0, 2).polynomial(&[i64::MAX; 200]), None);
+        assert_eq!(ValueRange::new(3, 2), None);
+    }
+
+    #[test]
+    fn texts() {
+        for text in ["0..256", "-5..-5", "-128..127"] {
+            assert_eq!(text.parse::<ValueRange>().unwrap().to_string(), text);
+        }
+        for text in [
+            "",
+            "3",
+            "5..4",
+            "a..b",
+            "0..=3",
+            "0..1e3",
+            "..",
+            "0..99999999999999999999999999999999",
+        ] {
+            assert!(text.parse::<ValueRange>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn residues_that_the_range_does_not_have_are_refused() {
+        assert_eq!(range(-3, 10).integers(&[254, 10], 257).unwrap(), [-3, 10]);
+        for (range, residues) in [(range(-3, 10), [11]), (range(0, 257), [5])] {
+            assert_eq!(range.integers(&residues, 257).unwrap_err().code(), "circuit.range");
+        }
+    }
+}
