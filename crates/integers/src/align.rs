@@ -142,7 +142,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
 }
 
 /// Digits with Σ 16^i c_i = k in the ranges given, or in `above` beyond them.
-fn fitted(k: i128, mut ranges: Vec<(i64, i64)>, above: (i64, i64)) -> Option<Vec<i64>> {
+pub(crate) fn fitted(k: i128, mut ranges: Vec<(i64, i64)>, above: (i64, i64)) -> Option<Vec<i64>> {
     let needed = crate::split::digits_of(k.unsigned_abs());
     while ranges.len() < needed {
         ranges.push(above);

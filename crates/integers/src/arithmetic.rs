@@ -84,8 +84,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// x times a public integer. Free where its digits allow it, as for powers of 16 and for truth
-    /// values times less than 31; else a table of two outputs for each digit of x and of the
-    /// factor, and the sum of these.
+    /// values times less than 31; below 16 a table of two outputs for each digit; else all tables
+    /// of a digit share its powers, and what the sums have above 15 is taken to the next digit.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126, those of carries.
@@ -143,12 +143,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let digits = self.pairwise((&low, 1), (&high, 1), &[])?;
             return Ok(Column { interval, anchor: x.anchor * factor, digits, length: x.length });
         }
-        // By digits of the factor, highest first.
-        let upper = shifted(self.times(x, factor >> 4)?)?;
-        match factor & 15 {
-            0 => Ok(upper),
-            rest => self.sum_of(upper, self.times(x, rest)?, 1),
-        }
+        let digits = self.times_long(x, factor)?;
+        Ok(Column { interval, anchor: 0, digits, length: x.length })
     }
 
     /// 1 - x of truth values. Free.

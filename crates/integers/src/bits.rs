@@ -14,11 +14,11 @@ macro_rules! bitwise {
             $(#[$doc])*
             ///
             /// Negative integers have all upper bits set, as in two's complement. Cost for two
-            /// columns: 43 products a digit, depth 5; against a public integer 7 a digit, depth 4.
+            /// columns: 33 products a digit, depth 5; against a public integer 7 a digit, depth 4.
             /// Carries are computed first.
             ///
             /// # Errors
-            /// [`IntegersError::Length`], [`IntegersError::Width`] beyond 64 bits; those of
+            /// [`IntegersError::Length`], [`IntegersError::Width`] beyond 124 bits; those of
             /// carries.
             pub fn $name<'b>(
                 &self,
@@ -98,7 +98,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// table of two outputs for each digit, depth 4.
     ///
     /// # Errors
-    /// [`IntegersError::Width`] beyond 64 bits; those of carries.
+    /// [`IntegersError::Width`] beyond 124 bits; those of carries.
     pub fn shift_right(
         &self,
         x: &Column<S::Ciphertext>,

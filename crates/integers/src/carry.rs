@@ -7,7 +7,7 @@ use crate::error::IntegersError;
 use crate::split::{digits_of, split};
 
 /// Digits of a value that carries are computed for.
-pub(crate) const DIGITS: usize = 17;
+pub(crate) const DIGITS: usize = 31;
 /// Digits whose signs are joined in one table.
 const GROUP: usize = 4;
 
@@ -42,7 +42,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// depth 5 to 15; nothing if it has that form already.
     ///
     /// # Errors
-    /// [`IntegersError::Width`] beyond 64 bits; those of the scheme and of bootstrapping.
+    /// [`IntegersError::Width`] beyond 124 bits; those of the scheme and of bootstrapping.
     pub fn normalised(
         &self,
         x: &Column<S::Ciphertext>,
@@ -178,6 +178,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
         let positive = |_, x: i64| i64::from(x > 0);
         let Some(bit) = run.first() else { return Ok(Vec::new()) };
+        if run.len() > GROUP * GROUP {
+            // Four groups first, whose last carry the others begin with.
+            let (lower, upper) = run.split_at(GROUP * GROUP);
+            let mut found = self.prefixes(lower)?;
+            let rest: Vec<_> = found.last().into_iter().chain(upper).cloned().collect();
+            found.extend(self.prefixes(&rest)?.into_iter().skip(1));
+            return Ok(found);
+        }
         let mut sums = Vec::with_capacity(run.len());
         for i in 1..run.len().min(GROUP) {
             sums.push(self.headed(bit, &run[1..=i])?);

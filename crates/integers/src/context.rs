@@ -26,6 +26,11 @@ pub type WindowObserver<S> = Box<dyn Fn(&S, &<S as Scheme>::Ciphertext, (i64, i6
 
 type Tables = (i64, i64, Vec<Vec<i64>>);
 
+/// Plans of tables, made once. Clones share them, so that whoever makes an [`Integers`] for each
+/// operation does not plan anew.
+#[derive(Clone, Default)]
+pub struct TablePlans(Arc<Mutex<BTreeMap<Tables, Arc<TablePlan>>>>);
+
 /// Computes on typed integers over a [`Session`].
 ///
 /// Operations are done at once. Before a table is evaluated its depth is rehearsed on the no-op
@@ -33,11 +38,12 @@ type Tables = (i64, i64, Vec<Vec<i64>>);
 /// bootstrapped, in place: differences and sums of signs, never powers.
 pub struct Integers<'a, S: IntegerScheme> {
     session: &'a Session<S>,
+    params: Params,
     rehearsal: NoOp,
     zero: Plaintext,
     modulus: PrimePower,
     slots: usize,
-    plans: Mutex<BTreeMap<Tables, Arc<TablePlan>>>,
+    plans: TablePlans,
     observer: Option<WindowObserver<S>>,
 }
 
@@ -57,11 +63,12 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         }
         Ok(Integers {
             session,
+            params: params.clone(),
             rehearsal: NoOp::blank(params),
             zero: Plaintext::encode(params, &[])?,
             modulus: PrimePower::new(p, 1)?,
             slots: params.slots(),
-            plans: Mutex::default(),
+            plans: TablePlans::default(),
             observer: None,
         })
     }
@@ -72,6 +79,12 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Integers { observer: Some(observer), ..self }
     }
 
+    /// With plans that were made before, over the same plaintext modulus.
+    #[must_use]
+    pub fn with_plans(self, plans: TablePlans) -> Self {
+        Integers { plans, ..self }
+    }
+
     /// The session.
     pub fn session(&self) -> &'a Session<S> {
         self.session
@@ -80,6 +93,10 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     /// The number of slots: the longest column.
     pub fn slots(&self) -> usize {
         self.slots
+    }
+
+    pub(crate) fn params(&self) -> &Params {
+        &self.params
     }
 
     pub(crate) fn modulus(&self) -> PrimePower {
@@ -93,7 +110,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         high: i64,
         tables: Vec<Vec<i64>>,
     ) -> Result<Arc<TablePlan>, IntegersError> {
-        let lock = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.plans.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (low, high, tables);
         if let Some(plan) = lock().get(&key) {
             return Ok(plan.clone());
@@ -129,6 +146,11 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             }
         }
         best
+    }
+
+    /// Whether a stage fits as its inputs are, and leaves what further steps need.
+    pub(crate) fn fits(&self, stage: &Stage<'_>, inputs: &[&S::Ciphertext]) -> bool {
+        self.way(stage, inputs).1 >= self.session.minimum_capacity() + MARGIN
     }
 
     /// The functions of a digit, evaluated at once.

@@ -45,7 +45,7 @@ pub enum IntegersError {
     /// More digits than carries are computed for.
     #[error(
         "{interval} needs {digits} hexadecimal digits: at most {highest} can be carried, so keep \
-         values that are compared or looked up below 64 bits"
+         values that are compared or looked up below 124 bits"
     )]
     Width {
         /// The interval of the value.
@@ -89,6 +89,12 @@ pub enum IntegersError {
         /// What was expected.
         expected: String,
     },
+    /// Parts that make no column and no total.
+    #[error("the parts of an encrypted column: {problem}")]
+    Parts {
+        /// What is wrong with them.
+        problem: String,
+    },
     /// Too few levels, with no bootstrapping or even after it.
     #[error(
         "a table of depth {depth} does not fit: {left:.1} bits of capacity are left and \
@@ -120,6 +126,7 @@ everlevel_ring::error_codes!(IntegersError {
     Type => "integers.type",
     Name => "integers.name",
     Table => "integers.table",
+    Parts => "integers.parts",
     Depth => "integers.depth",
     Set => "integers.set",
 } inner { Scheme, Ring, Circuit });

@@ -32,29 +32,45 @@
 #![forbid(unsafe_code)]
 
 mod align;
+mod along;
 mod arithmetic;
+mod bilinear;
 mod bits;
 mod bounds;
 mod carry;
 mod column;
+mod columns;
 mod compare;
 mod context;
+mod count;
+mod division;
 mod encode;
 mod error;
 mod interval;
 mod lookup;
+mod order;
+mod parts;
 mod plan;
+mod product;
+mod program;
+mod restoring;
 mod select;
+mod shift;
+mod slots;
 mod split;
 mod stage;
 mod total;
 mod types;
+mod wide;
 
 pub use column::{Column, Operand};
-pub use context::{IntegerScheme, Integers, WindowObserver};
+pub use context::{IntegerScheme, Integers, TablePlans, WindowObserver};
 pub use encode::Encoded;
 pub use error::IntegersError;
 pub use interval::Interval;
+pub use order::Order;
+pub use parts::{DigitPart, Encrypted, Parts};
 pub use plan::TablePlan;
+pub use program::{NamedValues, ProgramError};
 pub use total::Total;
 pub use types::Type;

@@ -1,10 +1,10 @@
 //! Tables of one variable.
 
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::poly::Polynomial;
-use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
+use everlevel_circuit::straight_line::{Circuit, CircuitBuilder};
 use everlevel_ring::PrimePower;
 
+use crate::bilinear::{PairForm, Sum, Variable};
 use crate::column::{BASE, Column, Digit, POINTS};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -19,8 +19,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// table[x - low] for the interval `low..=high` of x, of at most 256 integers.
     ///
     /// Cost for up to 31 entries: 7 to 12 products of depth 5, and 2 for each further digit of the
-    /// results; up to 256: 28 products and 15 for each digit of the results, depth 5. Carries of x
-    /// are computed first.
+    /// results; up to 256: 28 products and 15 at most for each digit of the results, depth 5.
+    /// Carries of x are computed first.
     ///
     /// # Errors
     /// [`IntegersError::Table`] unless there is an entry for each integer of the interval;
@@ -30,8 +30,22 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
         table: &[i128],
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let mut found = self.lookup_all(x, &[table])?;
+        found.pop().ok_or_else(|| CircuitError::Empty { what: "the list of tables" }.into())
+    }
+
+    /// Several tables of one column, which share its powers: each further one costs what its
+    /// digits cost.
+    ///
+    /// # Errors
+    /// As [`Integers::lookup`].
+    pub fn lookup_all(
+        &self,
+        x: &Column<S::Ciphertext>,
+        tables: &[&[i128]],
+    ) -> Result<Vec<Column<S::Ciphertext>>, IntegersError> {
         let points = x.interval.points();
-        if points > ENTRIES || table.len() as u128 != points {
+        if let Some(table) = tables.iter().find(|t| points > ENTRIES || t.len() as u128 != points) {
             let expected = match points > ENTRIES {
                 true => format!("values of at most {ENTRIES} integers: clip them first"),
                 false => format!("{points}, one for each of them"),
@@ -39,20 +53,32 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let entries = table.len();
             return Err(IntegersError::Table { entries, interval: x.interval, expected });
         }
-        let lowest = table.iter().copied().min().unwrap_or(0);
-        let highest = table.iter().copied().max().unwrap_or(0);
-        let interval = Interval::new(lowest, highest)?;
-        let at = |v: i128| table[(v - x.interval.low()).clamp(0, points as i128 - 1) as usize];
+        let least = |t: &&[i128]| t.iter().copied().min().unwrap_or(0);
+        let intervals =
+            tables.iter().map(|t| Interval::new(least(t), t.iter().copied().max().unwrap_or(0)));
+        let intervals = intervals.collect::<Result<Vec<_>, _>>()?;
+        let at = |table: &[i128], v: i128| {
+            table[(v - x.interval.low()).clamp(0, points as i128 - 1) as usize]
+        };
         if let Some(value) = x.public_value() {
-            return Ok(Column::public(at(value), Interval::point(at(value))?, x.length));
+            let entries = tables.iter().map(|t| at(t, value));
+            return entries.map(|v| Ok(Column::public(v, Interval::point(v)?, x.length))).collect();
         }
-        let outputs = digits_of((highest - lowest).unsigned_abs());
-        let part = |v: i128, i: usize| ((at(v) - lowest) >> (4 * i) & 15) as i64;
+        // Table and digit of each function of the digits of x.
+        let counts = intervals.iter().map(|i| digits_of((i.high() - i.low()).unsigned_abs()));
+        let counts: Vec<usize> = counts.collect();
+        let parts = || {
+            let of = |(t, n): (usize, &usize)| (0..*n).map(move |i| (t, i));
+            counts.iter().enumerate().flat_map(of)
+        };
+        let part = |(t, i): (usize, usize), v: i128| {
+            ((at(tables[t], v) - intervals[t].low()) >> (4 * i) & 15) as i64
+        };
         let digits = if points <= POINTS as u128 {
             let digit = self.residue(x)?;
-            let tables =
-                (0..outputs).map(|i| (digit.low..=digit.high).map(|v| part(v.into(), i)).collect());
-            let plan = self.plan(digit.low, digit.high, tables.collect())?;
+            let entries =
+                parts().map(|f| (digit.low..=digit.high).map(|v| part(f, v.into())).collect());
+            let plan = self.plan(digit.low, digit.high, entries.collect())?;
             self.tables(vec![(digit, plan)])?.pop().unwrap_or_default()
         } else {
             let mut x = x.clone();
@@ -60,15 +86,50 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 x = self.normalised_to(&x, (x.interval.low(), 2))?;
             }
             let (a, b) = (x.digit(1), x.digit(0));
-            let row = |i: usize, a: i64| {
-                let entry = |b| part(x.anchor + i128::from(BASE * a + b), i);
+            let row = |f: (usize, usize), a: i64| {
+                let entry = |b| part(f, x.anchor + i128::from(BASE * a + b));
                 (b.low..=b.high).map(entry).collect()
             };
-            let tables: Vec<Vec<Vec<i64>>> =
-                (0..outputs).map(|i| (a.low..=a.high).map(|a| row(i, a)).collect()).collect();
-            self.look_up_pair(&a, &b, &tables)?
+            let entries: Vec<Vec<Vec<i64>>> =
+                parts().map(|f| (a.low..=a.high).map(|a| row(f, a)).collect()).collect();
+            self.look_up_pair(&a, &b, &entries)?
         };
-        Ok(Column { interval, anchor: lowest, digits, length: x.length })
+        let mut digits = digits.into_iter();
+        let column = |(interval, count): (Interval, usize)| Column {
+            interval,
+            anchor: interval.low(),
+            digits: digits.by_ref().take(count).collect(),
+            length: x.length,
+        };
+        Ok(intervals.into_iter().zip(counts).map(column).collect())
+    }
+
+    /// table[x - low of x][y - low of y] of two columns whose intervals have together at most 256
+    /// pairs. Cost: as a table of one column of so many values, and the carries of the place of a
+    /// pair in it.
+    ///
+    /// # Errors
+    /// [`IntegersError::Table`] unless there is an entry for each pair; [`IntegersError::Length`];
+    /// those of [`Integers::lookup`].
+    pub fn lookup_pair(
+        &self,
+        x: &Column<S::Ciphertext>,
+        y: &Column<S::Ciphertext>,
+        table: &[Vec<i128>],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let length = self.common_length(&[x, y])?;
+        let (rows, columns) = (x.interval.points(), y.interval.points());
+        let whole = table.iter().all(|row| row.len() as u128 == columns);
+        if rows.saturating_mul(columns) > ENTRIES || table.len() as u128 != rows || !whole {
+            let expected = format!("{rows} rows of {columns}, {ENTRIES} entries at most");
+            let entries = table.iter().map(Vec::len).sum();
+            let interval = x.interval.union(y.interval);
+            return Err(IntegersError::Table { entries, interval, expected });
+        }
+        // The place of a pair, row by row.
+        let row = self.mul_public(&self.sub(x, x.interval.low())?, columns as i128)?;
+        let place = self.add(&row, &self.sub(y, y.interval.low())?)?;
+        Ok(Column { length, ..self.lookup(&place, &table.concat())? })
     }
 
     /// Functions of two digits: tables[output][a - low of a][b - low of b].
@@ -78,12 +139,29 @@ impl<S: IntegerScheme> Integers<'_, S> {
         b: &Digit<S::Ciphertext>,
         tables: &[Vec<Vec<i64>>],
     ) -> Result<Vec<Digit<S::Ciphertext>>, IntegersError> {
-        let plan = pair_circuit(self.modulus(), (a.low, b.low), tables)?;
         let (Some(x), Some(y)) = (&a.cipher, &b.cipher) else {
-            return Err(CircuitError::Empty { what: "a digit of a table of two" }.into());
+            // A public digit leaves a row or a column, which is the table of the other one.
+            let (digit, row) = if a.cipher.is_none() { (b, true) } else { (a, false) };
+            let left = |table: &Vec<Vec<i64>>| match row {
+                true => table.concat(),
+                false => table.iter().flat_map(|row| row.first().copied()).collect(),
+            };
+            let tables = tables.iter().map(left).collect();
+            let plan = self.plan(digit.low, digit.high, tables)?;
+            return Ok(self.tables(vec![(digit.clone(), plan)])?.pop().unwrap_or_default());
         };
-        let found =
-            self.staged(&[x, y], &Stage::Circuit(&plan), &[(a.low, a.high), (b.low, b.high)])?;
+        let (t, first) = (self.modulus(), (a.low, b.low));
+        let windows = [(a.low, a.high), (b.low, b.high)];
+        let plan = pair_circuit(t, first, tables, false)?;
+        let found = match self.staged(&[x, y], &Stage::Circuit(&plan), &windows) {
+            // As for the columns of products.
+            Err(IntegersError::Depth { .. }) if self.session().can_bootstrap() => {
+                let plan = pair_circuit(t, first, tables, true)?;
+                let (z, w) = (self.fourth_power(x)?, self.fourth_power(y)?);
+                self.staged(&[x, y, &z, &w], &Stage::Circuit(&plan), &windows)?
+            }
+            found => found?,
+        };
         let digit = |(cipher, table): (Option<S::Ciphertext>, &Vec<Vec<i64>>)| {
             let entries = || table.iter().flatten().copied();
             Digit {
@@ -97,73 +175,28 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 }
 
-/// x^1 .. x^count, each at least depth.
-fn powers(
-    builder: &mut CircuitBuilder,
-    x: NodeId,
-    count: usize,
-) -> Result<Vec<NodeId>, CircuitError> {
-    let mut out = vec![x];
-    for n in 2..=count {
-        let half = n.next_power_of_two() / 2;
-        out.push(builder.mul(out[half - 1], out[n - half - 1])?);
-    }
-    Ok(out)
-}
-
-/// The functions Σ_i a^i P_i(b) of two digits: powers of both, and for each function a product for
-/// each power of a and one relinearization. Depth 5 for 16 values of each.
+/// Functions of two digits: powers of both, and for each function as many products as the rank of
+/// its table and one relinearization. Depth 5 for 16 values of each, 4 with their fourth powers.
 fn pair_circuit(
     t: PrimePower,
-    (first_a, first_b): (i64, i64),
+    first: (i64, i64),
     tables: &[Vec<Vec<i64>>],
+    fourths: bool,
 ) -> Result<Circuit, CircuitError> {
-    let points = |first: i64, count: usize| -> Vec<u64> {
-        (first..).take(count).map(|x| t.reduce_i64(x)).collect()
-    };
-    let rows = tables.first().map_or(0, Vec::len);
-    let columns = tables.first().and_then(|t| t.first()).map_or(0, Vec::len);
-    let interpolate = |first: i64, values: &[u64]| {
-        let f = Polynomial::interpolate(t, &points(first, values.len()), values)?;
-        let mut coefficients = f.coefficients().to_vec();
-        coefficients.resize(values.len(), 0);
-        Ok::<_, CircuitError>(coefficients)
-    };
     let mut builder = CircuitBuilder::new();
     let (a, b) = (builder.input(1), builder.input(1));
-    let powers_of_a = powers(&mut builder, a, rows - 1)?;
-    let powers_of_b = powers(&mut builder, b, columns - 1)?;
+    let mut variables = match fourths {
+        false => [Variable::new(a), Variable::new(b)],
+        true => [a, b].map(|x| Variable::with_fourth(x, builder.input(1))),
+    };
     let mut outputs = Vec::with_capacity(tables.len());
     for table in tables {
-        // First in b for each a, then each coefficient in a.
-        let mut by_b = Vec::with_capacity(rows);
-        for row in table {
-            let row: Vec<u64> = row.iter().map(|v| t.reduce_i64(*v)).collect();
-            by_b.push(interpolate(first_b, &row)?);
+        let mut sum = Sum::default();
+        sum.add_pair(&mut builder, &mut variables, (0, 1), &PairForm::new(t, first, table)?)?;
+        if sum.is_constant() {
+            sum.add_multiple(a, 0);
         }
-        let mut coefficients = vec![vec![0i64; columns]; rows];
-        for j in 0..columns {
-            let column: Vec<u64> = by_b.iter().map(|row| row[j]).collect();
-            for (i, c) in interpolate(first_a, &column)?.into_iter().enumerate() {
-                coefficients[i][j] = t.centered(c);
-            }
-        }
-        let combined = |row: &[i64]| -> Vec<(NodeId, i64)> {
-            let terms = powers_of_b.iter().copied().zip(row[1..].iter().copied());
-            terms.filter(|(_, c)| *c != 0).collect()
-        };
-        let (mut pairs, mut terms) = (Vec::new(), combined(&coefficients[0]));
-        for (power, row) in powers_of_a.iter().zip(&coefficients[1..]) {
-            match &combined(row)[..] {
-                [] if row[0] == 0 => {}
-                [] => terms.push((*power, row[0])),
-                factor => pairs.push((*power, builder.combine(vec![], factor.to_vec(), row[0])?)),
-            }
-        }
-        if pairs.is_empty() && terms.is_empty() {
-            terms.push((a, 0));
-        }
-        outputs.push(builder.combine(pairs, terms, coefficients[0][0])?);
+        outputs.push(sum.finish(&mut builder, t)?);
     }
     builder.finish(&outputs)
 }

@@ -7,7 +7,7 @@ use everlevel_scheme::{ExactScheme, NextUse};
 
 use crate::error::IntegersError;
 
-/// Above so many points symmetries are not looked for: tables of users have none.
+/// Above so many points one symmetry and one way of evaluation is enough.
 const SYMMETRIC_POINTS: usize = 64;
 /// So many ways of evaluation are kept.
 const WAYS: usize = 6;
@@ -88,12 +88,22 @@ impl TablePlan {
         let polynomials = varying.iter().map(plain).collect::<Result<Vec<_>, _>>()?;
         let way = |shift: i64, offset: i64| move |plan| Way { plan, shift, offset };
         let mut ways: Vec<Way> = if expected > SYMMETRIC_POINTS {
-            vec![way(0, 0)(PolynomialPlan::new(&polynomials, DepthGoal::Least)?)]
+            let large =
+                |polynomials: &[Polynomial]| PolynomialPlan::new(polynomials, DepthGoal::Least);
+            match &varying[..] {
+                [entries] => {
+                    let form = symmetric_form(modulus, low, high, entries)?;
+                    vec![way(form.shift, form.offset)(large(&[form.polynomial])?)]
+                }
+                _ => vec![way(0, 0)(large(&polynomials)?)],
+            }
         } else {
             PolynomialPlan::candidates(&polynomials)?.into_iter().map(way(0, 0)).collect()
         };
         if let ([entries], true) = (&varying[..], expected <= SYMMETRIC_POINTS) {
-            for Symmetric { polynomial, shift, offset } in symmetric(modulus, low, high, entries)? {
+            for Symmetric { polynomial, shift, offset } in
+                symmetric(modulus, low, high, entries, usize::MAX)?
+            {
                 let plans = PolynomialPlan::candidates(&[polynomial])?;
                 ways.extend(plans.into_iter().map(way(shift, offset)));
             }
@@ -172,28 +182,47 @@ impl TablePlan {
 }
 
 /// f(x) = polynomial(x + shift) + offset.
-struct Symmetric {
-    polynomial: Polynomial,
-    shift: i64,
-    offset: i64,
+pub(crate) struct Symmetric {
+    pub(crate) polynomial: Polynomial,
+    pub(crate) shift: i64,
+    pub(crate) offset: i64,
 }
 
-/// The odd and even continuations of f about all centers for which there are some on an interval
-/// that is not much longer.
+/// The odd or even continuation of f about the center nearest to the middle, else f itself.
+pub(crate) fn symmetric_form(
+    modulus: PrimePower,
+    low: i64,
+    high: i64,
+    entries: &[i64],
+) -> Result<Symmetric, CircuitError> {
+    if let Some(form) = symmetric(modulus, low, high, entries, 1)?.pop() {
+        return Ok(form);
+    }
+    let points: Vec<u64> = (low..=high).map(|x| modulus.reduce_i64(x)).collect();
+    let values: Vec<u64> = entries.iter().map(|v| modulus.reduce_i64(*v)).collect();
+    let polynomial = Polynomial::interpolate(modulus, &points, &values)?;
+    Ok(Symmetric { polynomial, shift: 0, offset: 0 })
+}
+
+/// The odd and even continuations of f about those centers for which there are some on an interval
+/// that is not much longer, so many at most, from the middle on.
 fn symmetric(
     modulus: PrimePower,
     low: i64,
     high: i64,
     entries: &[i64],
+    most: usize,
 ) -> Result<Vec<Symmetric>, CircuitError> {
     let mut out = Vec::new();
-    if entries.len() > SYMMETRIC_POINTS {
-        return Ok(out);
-    }
     let half = modulus.inv(2)?;
     let at = |x: i64| entries.get(usize::try_from(x - low).ok()?).copied();
     // Twice the center.
-    for center in 2 * low..=2 * high {
+    let mut centers: Vec<i64> = (2 * low..=2 * high).collect();
+    centers.sort_by_key(|center| (center - low - high).abs());
+    for center in centers {
+        if out.len() >= most {
+            break;
+        }
         let (first, last) = (low.min(center - high), high.max(center - low));
         if (last - first + 1) as usize > entries.len() * 3 / 2 {
             continue;

@@ -4,6 +4,7 @@ use everlevel_circuit::CircuitError;
 use everlevel_circuit::straight_line::Circuit;
 use everlevel_scheme::{ExactScheme, NextUse};
 
+use crate::bilinear::Sums;
 use crate::plan::TablePlan;
 
 /// A function of some ciphertexts that is evaluated as a whole.
@@ -12,6 +13,8 @@ pub(crate) enum Stage<'a> {
     Table(&'a TablePlan),
     /// Any circuit.
     Circuit(&'a Circuit),
+    /// Sums of products with shared operands.
+    Sums(&'a Sums),
 }
 
 impl Stage<'_> {
@@ -19,7 +22,7 @@ impl Stage<'_> {
     pub(crate) fn ways(&self) -> usize {
         match self {
             Stage::Table(plan) => plan.ways(),
-            Stage::Circuit(_) => 1,
+            Stage::Circuit(_) | Stage::Sums(_) => 1,
         }
     }
 
@@ -27,6 +30,7 @@ impl Stage<'_> {
         match self {
             Stage::Table(plan) => plan.costs().depth,
             Stage::Circuit(circuit) => circuit.costs().depth,
+            Stage::Sums(sums) => sums.depth(),
         }
     }
 
@@ -45,6 +49,7 @@ impl Stage<'_> {
             (Stage::Circuit(circuit), _) => {
                 Ok(circuit.run(scheme, inputs, NextUse::Keep)?.into_iter().map(Some).collect())
             }
+            (Stage::Sums(sums), _) => Ok(sums.run(scheme, inputs)?.into_iter().map(Some).collect()),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Sums over the slots of a column.
 
-use everlevel_circuit::{Value, rotate_by_keys, sums::sum_by_keys};
+use everlevel_circuit::{CircuitError, Value, rotate_by_keys, sums::sum_by_keys};
 use everlevel_ring::PrimePower;
 use zeroize::Zeroizing;
 
-use crate::column::{BASE, Column};
+use crate::column::{Column, Digit};
 use crate::context::{IntegerScheme, Integers};
 use crate::encode::lift;
 use crate::error::IntegersError;
@@ -12,20 +12,35 @@ use crate::interval::Interval;
 
 /// The sum of a column, in parts that whoever decrypts adds up.
 ///
-/// A sum of so many digits that it could reach p is left in several slots: of a digit 0..=15 modulo
-/// 65537, 4096 are added in one. A total can be decrypted, not computed on.
+/// A sum of so many digits that it could reach p is left in several slots: of two digits modulo
+/// 65537, 256 entries are added in one. A total can be decrypted, not computed on.
 pub struct Total<C> {
-    interval: Interval,
-    constant: i128,
-    parts: Vec<Part<C>>,
+    pub(crate) interval: Interval,
+    pub(crate) constant: i128,
+    /// What the sum is divided by, rounded down, when it is decrypted.
+    pub(crate) divisor: i128,
+    pub(crate) parts: Vec<Part<C>>,
 }
 
-/// Sums of `stride` slots of one digit, in each slot whose place in the column is a multiple of it.
-struct Part<C> {
-    value: Value<C>,
-    weight: i128,
-    window: (i64, i64),
-    stride: usize,
+/// Sums of `stride` slots of the digit of 16^power, in each slot whose place in the column is a
+/// multiple of it.
+pub(crate) struct Part<C> {
+    pub(crate) value: Value<C>,
+    pub(crate) power: u32,
+    pub(crate) window: (i64, i64),
+    pub(crate) stride: usize,
+}
+
+impl<C> Clone for Total<C> {
+    fn clone(&self) -> Self {
+        Total { parts: self.parts.clone(), ..*self }
+    }
+}
+
+impl<C> Clone for Part<C> {
+    fn clone(&self) -> Self {
+        Part { value: self.value.clone(), ..*self }
+    }
 }
 
 impl<C> Total<C> {
@@ -53,9 +68,10 @@ impl<C> Total<C> {
             let slots = Zeroizing::new(decrypt(&part.value.get())?);
             for (position, residue) in slots.iter().enumerate().step_by(part.stride) {
                 let value = lift(*residue, modulus, part.window, position)?;
-                sum += part.weight * i128::from(value);
+                sum += i128::from(value) << (4 * part.power);
             }
         }
+        let sum = sum.div_euclid(self.divisor);
         if self.interval.contains(sum) {
             return Ok(sum);
         }
@@ -64,50 +80,136 @@ impl<C> Total<C> {
     }
 }
 
+/// A digit of a sum with the power of 16 that it counts.
+type Limb<C> = (Digit<C>, u32);
+
+/// So many parts of a sum are left at least where digits are joined: fewer would have to be added,
+/// but in more ciphertexts.
+const SHORTEST_STRIDE: u64 = 128;
+
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// The sum of all entries; of truth values, how many are 1. No level; log2 of the slots
-    /// rotations for each digit, keys for which the server has to have.
+    /// The sum of all entries; of truth values, how many are 1. No level; for each two digits eight
+    /// rotations modulo 65537, keys for which the server has to have.
     ///
     /// # Errors
     /// [`IntegersError::Range`] past 2^126; a missing key; those of the scheme.
     pub fn sum(&self, x: &Column<S::Ciphertext>) -> Result<Total<S::Ciphertext>, IntegersError> {
-        let (slots, length) = (self.slots() as i128, x.length().unwrap_or(1) as i128);
-        let interval = x.interval.checked_mul(Interval::point(length)?)?;
-        let columns = self.session().scheme().slot_shape().columns();
-        let p = self.modulus().prime();
-        let (mut constant, mut weight) = (length * x.anchor, 1i128);
+        self.total(None, x)
+    }
+
+    /// The sum of the entries where the truth value `condition` is 1: a product for each two digits
+    /// and, if the entries do not start at 0, one more; then as [`Integers::sum`].
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] if the condition is no truth value; [`IntegersError::Length`]; those
+    /// of [`Integers::sum`].
+    pub fn sum_where(
+        &self,
+        condition: &Column<S::Ciphertext>,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Total<S::Ciphertext>, IntegersError> {
+        self.total(Some(condition), x)
+    }
+
+    fn total(
+        &self,
+        condition: Option<&Column<S::Ciphertext>>,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Total<S::Ciphertext>, IntegersError> {
+        let common = self.common_length(&[&[x], condition.as_slice()].concat())?;
+        let (slots, length) = (self.slots() as i128, common.unwrap_or(1) as i128);
+        let bit = condition.map(|c| self.bit("a sum", c)).transpose()?;
+        let entry = match bit {
+            Some(_) => x.interval.union(Interval::point(0)?),
+            None => x.interval,
+        };
+        let interval = entry.checked_mul(Interval::point(length)?)?;
+        // Where rows are chosen, an anchor is chosen with them, as digits.
+        let (mut constant, anchor) = match bit {
+            Some(_) => (0, x.anchor),
+            None => (length * x.anchor, 0),
+        };
         let mut parts = Vec::new();
-        for (i, digit) in x.digits.iter().enumerate() {
-            if i > 0 {
-                weight *= i128::from(BASE);
-            }
-            let Some(value) = &digit.cipher else {
-                constant += length * weight * i128::from(digit.low);
+        for (limb, power) in self.limbs(&x.digits, anchor)? {
+            let weight = 1i128 << (4 * power);
+            let term = match &bit {
+                Some(bit) => self.product(bit, &limb)?,
+                None => limb,
+            };
+            if term.cipher.is_none() {
+                constant += length * weight * i128::from(term.low);
                 continue;
-            };
-            constant -= (slots - length) * weight * i128::from(digit.pad);
-            // Sums of so many differ by less than p.
-            let most = ((p - 1) / (digit.points() as u64 - 1)) as usize;
-            let stride = if most >= self.slots() {
-                self.slots()
-            } else {
-                (1usize << most.ilog2()).min(1 << columns.trailing_zeros())
-            };
-            let sum = self.apply(&[value], |s, x| {
-                if stride == s.slot_shape().slots() {
-                    return sum_by_keys(s, x[0]);
-                }
-                let mut sum = x[0].clone();
-                let mut step = 1;
-                while step < stride {
-                    sum = s.add(&sum, &rotate_by_keys(s, &sum, step as i64)?)?;
-                    step *= 2;
-                }
-                Ok(sum)
-            })?;
-            let window = (digit.low * stride as i64, digit.high * stride as i64);
-            parts.push(Part { value: sum, weight, window, stride });
+            }
+            constant -= (slots - length) * weight * i128::from(term.pad);
+            parts.push(self.summed(power, &term)?);
         }
-        Ok(Total { interval, constant, parts })
+        Ok(Total { interval, constant, divisor: 1, parts })
+    }
+
+    /// `anchor` + Σ 16^i d_i as Σ 16^power limb: as few digits as have it, joined as far as sums of
+    /// [`SHORTEST_STRIDE`] of them differ by less than p.
+    fn limbs(
+        &self,
+        digits: &[Digit<S::Ciphertext>],
+        mut anchor: i128,
+    ) -> Result<Vec<Limb<S::Ciphertext>>, IntegersError> {
+        let widest = (self.modulus().prime() - 1) / SHORTEST_STRIDE;
+        let (mut limbs, mut rest, mut power) = (Vec::new(), digits, 0);
+        loop {
+            let (mut points, mut count) = (0, 0);
+            for digit in rest {
+                points += (digit.points() - 1) << (4 * count);
+                if count > 0 && widest < points as u64 {
+                    break;
+                }
+                count += 1;
+            }
+            let (joined, left) = rest.split_at(count);
+            let terms: Vec<_> = joined.iter().enumerate().map(|(i, d)| (d, 1 << (4 * i))).collect();
+            // Above the digits, limbs of the anchor alone have two digits.
+            let step = if left.is_empty() { count.max(2) } else { count } as u32;
+            // The last limb takes what is left of the anchor, if that is little.
+            let last = left.is_empty() && anchor.unsigned_abs() <= 1 << (4 * step);
+            let here = if last { anchor } else { anchor & ((1 << (4 * step)) - 1) };
+            limbs.push((self.combine(&terms, here as i64)?, power));
+            if last {
+                return Ok(limbs);
+            }
+            anchor = (anchor - here) >> (4 * step);
+            (rest, power) = (left, power + step);
+        }
+    }
+
+    /// The sum of all slots of a digit, as a part of a total.
+    pub(crate) fn summed(
+        &self,
+        power: u32,
+        digit: &Digit<S::Ciphertext>,
+    ) -> Result<Part<S::Ciphertext>, IntegersError> {
+        let Some(value) = &digit.cipher else {
+            return Err(CircuitError::Empty { what: "a digit that is summed" }.into());
+        };
+        let p = self.modulus().prime();
+        // Sums of so many differ by less than p.
+        let most = ((p - 1) / (digit.points() as u64 - 1).max(1)) as usize;
+        let stride = if most >= self.slots() {
+            self.slots()
+        } else {
+            (1usize << most.max(1).ilog2()).min(1 << self.columns().trailing_zeros())
+        };
+        let sum = self.apply(&[value], |s, x| {
+            if stride == s.slot_shape().slots() {
+                return sum_by_keys(s, x[0]);
+            }
+            let mut sum = x[0].clone();
+            let mut step = 1;
+            while step < stride {
+                sum = s.add(&sum, &rotate_by_keys(s, &sum, step as i64)?)?;
+                step *= 2;
+            }
+            Ok(sum)
+        })?;
+        let window = (digit.low * stride as i64, digit.high * stride as i64);
+        Ok(Part { value: sum, power, window, stride })
     }
 }

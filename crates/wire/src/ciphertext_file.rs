@@ -191,7 +191,8 @@ impl CiphertextReader {
         self.layout.verify(i, &bytes, &self.options)?;
         let belief =
             self.options.belief(self.len(), self.layout.owners.owner, || Ok(self.digest))?;
-        read_one(&self.params, &self.layout, i, &bytes, belief, &self.options)
+        let descriptor = &self.layout.entries[i].0.descriptor;
+        read_one(&self.params, &self.layout, (i, descriptor), &bytes, belief, &self.options)
     }
 }
 

@@ -133,7 +133,8 @@ pub fn from_bytes(
         options.belief(layout.entries.len(), layout.owners.owner, || Ok(digest_of(bytes)))?;
     let read = |i: usize| {
         let record = layout.record(bytes, i, options)?;
-        read_one(params, &layout, i, record, belief, options)
+        let descriptor = &layout.entries[i].0.descriptor;
+        read_one(params, &layout, (i, descriptor), record, belief, options)
     };
     let ciphertexts =
         (0..layout.entries.len()).into_par_iter().map(read).collect::<Result<_, WireError>>()?;
@@ -154,16 +155,16 @@ pub fn from_bytes_unchecked(
     from_bytes(params, bytes, &options.unchecked())
 }
 
-/// Ciphertext i of an object, whose record has these bytes.
+/// Ciphertext i of an object, which has this descriptor and these bytes.
 pub(crate) fn read_one(
     params: &Params,
     layout: &Layout,
-    i: usize,
+    (i, descriptor): (usize, &[u8]),
     record: &[u8],
     belief: Belief<'_>,
     options: &ReadOptions,
 ) -> Result<Ciphertext, WireError> {
-    let (stated, encoding) = decode_meta(&layout.entries[i].0.descriptor)?;
+    let (stated, encoding) = decode_meta(descriptor)?;
     let meta = Meta { owner: layout.owners.owner, ..belief.meta(params, i, stated)? };
     let basis = params.chain().basis(meta.level);
     match encoding {

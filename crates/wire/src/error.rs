@@ -107,6 +107,14 @@ pub enum WireError {
         /// What is there.
         found: String,
     },
+    /// Columns whose schema and records do not fit together.
+    #[error("column {name}: {problem}; get the file again from whoever wrote it")]
+    Columns {
+        /// Its name, or its place if it has none.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A manifest that was made with another key, or changed.
     #[error(
         "the tag of the manifest does not match the key: give the key that it was made with, and \
@@ -153,6 +161,7 @@ everlevel_ring::error_codes!(WireError {
     OutOfRange => "wire.out-of-range",
     Limit => "wire.limit",
     Malformed => "wire.malformed",
+    Columns => "wire.columns",
     NotAuthentic => "wire.not-authentic",
     NotInManifest => "wire.not-in-manifest",
     Exists => "wire.exists",

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct ObjectKind(u16);
 
 /// What the kinds are called, from number 1.
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 14] = [
     "parameters",
     "a secret key",
     "a public key",
@@ -21,6 +21,7 @@ const NAMES: [&str; 13] = [
     "evaluation keys of LTV over prime powers",
     "ciphertexts of LTV over prime powers",
     "a manifest of noise bounds",
+    "columns of integers",
 ];
 
 impl ObjectKind {
@@ -51,6 +52,8 @@ impl ObjectKind {
     pub const LTV_CIPHERTEXTS: Self = ObjectKind(12);
     /// Noise bounds of ciphertexts, authenticated.
     pub const MANIFEST: Self = ObjectKind(13);
+    /// Columns of typed integers.
+    pub const COLUMNS: Self = ObjectKind(14);
 
     /// The kind of this number, if there is one.
     pub fn new(number: u16) -> Option<Self> {
@@ -71,13 +74,14 @@ impl ObjectKind {
             Self::SERVER_KEYS,
             Self::CIPHERTEXTS,
             Self::RESULTS,
+            Self::COLUMNS,
         ];
         owned.contains(&self)
     }
 
     /// Whether objects of this kind hold ciphertexts with a noise bound each.
     pub(crate) fn has_bounds(self) -> bool {
-        [Self::CIPHERTEXTS, Self::LTV_CIPHERTEXTS].contains(&self)
+        [Self::CIPHERTEXTS, Self::LTV_CIPHERTEXTS, Self::COLUMNS].contains(&self)
     }
 }
 

@@ -37,6 +37,7 @@
 mod cache;
 mod ciphertext_file;
 pub mod ciphertexts;
+pub mod columns;
 pub mod container;
 mod error;
 pub mod file;

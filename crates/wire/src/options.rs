@@ -27,8 +27,8 @@ pub enum BoundPolicy {
     #[default]
     Untrusted,
     /// The bound of a fresh encryption at its level. A ciphertext that says it is none (a depth, a
-    /// factor or a form that encryption does not leave) is refused. For a server that reads inputs
-    /// of the key's owner, who can only wrong himself by sending others.
+    /// factor or a form that encryption does not leave, a larger bound) is refused. For a server
+    /// that reads inputs of the key's owner, who can only wrong himself by sending others.
     Fresh(Encryption),
     /// The sender's figure, but not below what the scheme reaches at the level (the floor of
     /// modulus switching, or a fresh encryption if that is less) and not above what the level
@@ -159,7 +159,9 @@ impl Belief<'_> {
                         Encryption::Secret => model.fresh_secret(t),
                         Encryption::Public => model.fresh_public(t),
                     });
-                if (Meta { noise: fresh.noise, ..stated }) != fresh {
+                // What states a larger bound, as a sum does, is none either.
+                let more = stated.noise > fresh.noise + HAIR;
+                if more || (Meta { noise: fresh.noise, ..stated }) != fresh {
                     return Err(WireError::malformed(
                         "ciphertext",
                         "a fresh encryption",

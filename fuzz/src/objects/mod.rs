@@ -7,13 +7,16 @@ mod sealed;
 
 use std::cell::Cell;
 
-use everlevel_bgv::Evaluator;
+use everlevel_bgv::{Ciphertext, Evaluator};
+use everlevel_integers::{DigitPart, Encrypted, IntegersError, Interval, Parts};
+use everlevel_ring::PrimePower;
 use everlevel_scheme::{
     Arithmetic, Automorphisms, Bootstrappable, Level, NextUse, OptIn, Params, PlainModulus,
 };
 use everlevel_wire::{
     BoundPolicy, Encryption, Manifest, ManifestKey, Metadata, ReadOptions, WireError, ciphertexts,
-    inspect, params as wire_params, plaintexts, public_key, results, secret_key, server_keys,
+    columns, inspect, params as wire_params, plaintexts, public_key, results, secret_key,
+    server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -75,6 +78,7 @@ pub fn conform(bytes: &[u8]) -> usize {
                 BoundPolicy::Fresh(Encryption::Public),
                 BoundPolicy::Stated,
             ] {
+                count(columns::from_bytes(set, bytes, &options(bounds.clone())).is_ok());
                 count(ciphertexts::from_bytes(set, bytes, &options(bounds)).is_ok());
             }
             let any = options(BoundPolicy::Untrusted);
@@ -95,6 +99,7 @@ pub fn compute(bytes: &[u8]) {
     both(bytes, |bytes| {
         for party in addressed(bytes) {
             use_ciphertexts(party, bytes);
+            use_columns(party, bytes);
             use_keys(party, bytes);
         }
     });
@@ -140,6 +145,40 @@ fn use_ciphertexts(party: &Party, bytes: &[u8]) {
     for x in read.iter().flat_map(|(xs, _)| xs).take(2) {
         let _ = (x.decode(set), x.decode_signed(set), x.decode_elements(set), x.norm_bits(set));
         let _ = secret.encrypt(x, &mut ChaCha20Rng::seed_from_u64(2));
+    }
+}
+
+/// Columns are put together, decrypted, and taken apart again.
+fn use_columns(party: &Party, bytes: &[u8]) {
+    let (set, secret) = (party.secret.params(), &party.secret);
+    let Ok((columns, _)) = columns::from_bytes(set, bytes, &options(BoundPolicy::Stated)) else {
+        return;
+    };
+    let modulus = PrimePower::new(set.spec().plain_prime, 1).expect("a prime");
+    for column in columns.into_iter().take(4) {
+        let digit = |d: columns::StoredDigit| DigitPart {
+            power: d.power,
+            low: d.low,
+            high: d.high,
+            pad: d.pad,
+            stride: d.stride as usize,
+            value: d.ciphertext.map(Into::into),
+        };
+        let Ok(interval) = Interval::new(column.low, column.high) else { continue };
+        let parts: Parts<Ciphertext> = Parts {
+            interval,
+            anchor: column.anchor,
+            length: column.length.map(|n| n as usize),
+            divisor: column.divisor,
+            digits: column.digits.into_iter().map(digit).collect(),
+        };
+        let Ok(x) = Encrypted::from_parts(parts, set.slots(), modulus) else { continue };
+        let open = |x: &Ciphertext| Ok::<_, IntegersError>(secret.decrypt(x)?.decode(set)?);
+        let _ = match &x {
+            Encrypted::Column(x) => x.decrypt(modulus, open).map(|values| values.to_vec()),
+            Encrypted::Total(x) => x.decrypt(modulus, open).map(|value| vec![value]),
+        };
+        assert!(x.to_parts(set.slots(), modulus).is_ok(), "what was accepted can be written");
     }
 }
 

@@ -6,9 +6,10 @@ use everlevel_bgv::{Ciphertext, Evaluator, PublicKey, SecretKey, ServerKeys};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::spec::{Assumption, BootstrapSpec, SecretKind};
 use everlevel_scheme::{Form, KeyPlan, Level, OptIn, Params, ParamsSpec, Plaintext};
+use everlevel_wire::columns::{StoredColumn, StoredDigit};
 use everlevel_wire::{
-    Manifest, Metadata, ParamsId, WireError, ciphertexts, params as wire_params, plaintexts,
-    public_key, results, secret_key, server_keys,
+    Manifest, Metadata, ParamsId, WireError, ciphertexts, columns, params as wire_params,
+    plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -116,7 +117,9 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         let encrypted = ciphertexts::to_bytes(set, &[party.fresh.clone(), published], &metadata)?;
         let mut manifest = Manifest::new(set);
         manifest.add(&encrypted)?;
+        let digits = columns_of(&party.fresh, set.slots());
         for (kind, bytes) in [
+            ("columns", columns::to_bytes(set, &digits, &metadata)?),
             ("params", wire_params::to_bytes(set, &metadata)?),
             ("secret_key", secret_key::expose_to_bytes(&party.secret, &metadata)?.to_vec()),
             ("public_key", public_key::to_bytes(&public, &metadata)?),
@@ -133,4 +136,24 @@ pub fn seeds() -> Result<Vec<(String, Vec<u8>)>, WireError> {
         }
     }
     Ok(all)
+}
+
+/// A column of two digits, one of them public, and a total.
+fn columns_of(x: &Ciphertext, slots: usize) -> [StoredColumn; 2] {
+    let (ciphertext, stride) = (Some(x.clone()), slots as u32);
+    let encrypted = StoredDigit { power: 0, stride: 0, low: 0, high: 15, pad: 1, ciphertext };
+    let public = StoredDigit { power: 1, low: 2, high: 2, pad: 2, ciphertext: None, ..encrypted };
+    let part = StoredDigit { stride, pad: 0, ..encrypted.clone() };
+    let column = StoredColumn {
+        name: "age".into(),
+        length: Some(2),
+        divisor: None,
+        low: 32,
+        high: 47,
+        anchor: 0,
+        digits: vec![encrypted, public],
+    };
+    let (length, divisor) = (None, Some(3));
+    let (name, digits, low, high) = ("total".into(), vec![part], 0, 4);
+    [StoredColumn { name, length, divisor, low, high, digits, ..column.clone() }, column]
 }

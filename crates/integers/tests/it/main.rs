@@ -1,10 +1,16 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod along;
 mod common;
 mod counts;
+mod division;
 mod exhaustive;
 mod graphs;
 mod interval;
+mod order;
+mod parts;
+mod products;
+mod program;
 mod refused;
 mod totals;
 mod wide;

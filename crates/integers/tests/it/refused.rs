@@ -43,7 +43,7 @@ fn operands() {
         (ints.mul_public(&a, 1 << 120), "integers.range"),
         (ints.clip(&a, 3, 2), "integers.range"),
         (ints.bit_or(1i128 << 125, 3), "integers.width"),
-        (ints.bit_or(&a, 1i128 << 100), "integers.width"),
+        (ints.bit_or(&a, 1i128 << 125), "integers.width"),
         (ints.wrapped(&a, Type::Bool), "integers.type"),
     ] {
         assert_eq!(found.map(|_| ()).unwrap_err().code(), code);

@@ -28,6 +28,15 @@ fn sums_are_exact() {
                 let expected = xs.iter().map(|x| factor * x + constant).sum::<i128>();
                 assert_eq!(total.decrypt(bench.modulus(), open).unwrap(), expected);
                 assert!(total.interval().contains(expected));
+
+                // Of those below a value in the middle.
+                let middle = xs[xs.len() / 2];
+                let below = ints.lt(&x, middle).unwrap();
+                let total = ints.sum_where(&below, column).unwrap();
+                let chosen = xs.iter().filter(|x| **x < middle);
+                let expected = chosen.map(|x| factor * x + constant).sum::<i128>();
+                assert_eq!(total.decrypt(bench.modulus(), open).unwrap(), expected);
+                assert!(total.interval().contains(expected));
             }
         }
     }

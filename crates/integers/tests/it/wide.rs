@@ -137,6 +137,15 @@ fn lookups() {
         let short = ints.lookup(&x, &table[1..]);
         assert!(matches!(short, Err(IntegersError::Table { .. })));
     }
+    // A digit that is public, above or below the other one.
+    let xs = values(Type::U8, bench.params.slots(), 4);
+    let x = bench.encrypt(&xs, Type::U8);
+    let squares: Vec<i128> = (0..256).map(|v| v * v).collect();
+    for mask in [0x0f, 0xf0] {
+        let found = ints.lookup(&ints.bit_and(&x, mask).unwrap(), &squares).unwrap();
+        let expected: Vec<i128> = xs.iter().map(|x| (x & mask) * (x & mask)).collect();
+        assert_eq!(bench.decrypt(&found), expected);
+    }
     let wide = bench.encrypt(&[1], Type::U16);
     assert!(matches!(ints.lookup(&wide, &[0; 256]), Err(IntegersError::Table { .. })));
     assert_eq!(Interval::new(3, 4).unwrap().points(), 2);

@@ -9,6 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::bounds::{Listed, Manifest, check_limit, digest_of, hexadecimal};
 use crate::ciphertexts::decode_meta;
+use crate::columns::ciphertext_part;
 use crate::error::WireError;
 use crate::file::io_error;
 use crate::file_keys::open_layout;
@@ -114,7 +115,13 @@ impl Manifest {
                 layout.id,
             ));
         }
-        let bound = |(entry, _): &(Entry, _)| Ok(decode_meta(&entry.descriptor)?.0.noise);
+        let bound = |(entry, _): &(Entry, _)| {
+            let descriptor = match layout.kind {
+                ObjectKind::COLUMNS => ciphertext_part(&entry.descriptor)?.0,
+                _ => &entry.descriptor,
+            };
+            Ok(decode_meta(descriptor)?.0.noise)
+        };
         let bounds = layout.entries.iter().map(bound).collect::<Result<_, WireError>>()?;
         Ok(Listed { owner: layout.owners.owner, bounds })
     }

@@ -14,8 +14,8 @@ use std::path::Path;
 use changes::changed;
 use everlevel_scheme::Params;
 use everlevel_wire::{
-    BoundPolicy, FORMAT_VERSION, Manifest, ReadOptions, WireError, ciphertexts, params, plaintexts,
-    public_key, results, secret_key, server_keys,
+    BoundPolicy, FORMAT_VERSION, Manifest, ReadOptions, WireError, ciphertexts, columns, params,
+    plaintexts, public_key, results, secret_key, server_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -52,6 +52,7 @@ fn read(set: &Params, name: &str, bytes: &[u8]) -> Result<(), WireError> {
         "server_keys" => server_keys::from_bytes(set, bytes, &options).map(drop),
         "plaintexts" => plaintexts::from_bytes(set, bytes, &options).map(drop),
         "ciphertexts" => ciphertexts::from_bytes(set, bytes, &options).map(drop),
+        "columns" => columns::from_bytes(set, bytes, &options).map(drop),
         "results" => results::from_bytes(set, bytes, &options).map(drop),
         "manifest" => {
             Manifest::from_bytes(bytes, &crate::common::manifest_key(), &options).map(drop)

@@ -1,9 +1,10 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod columns;
 mod common;
 mod files;
 mod golden;
-mod hostile;
+pub mod hostile;
 mod manifest;
 mod owners;
 mod results;

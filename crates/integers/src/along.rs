@@ -1,0 +1,334 @@
+//! Along a column: counts, means, products with public vectors, prefix sums, places in lists.
+
+use everlevel_circuit::CircuitError;
+
+use crate::column::{BASE, Column, Digit, POINTS};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::slots::digit_of;
+use crate::split::digits_of;
+use crate::total::Total;
+
+/// Integers of the largest interval that one table is made of.
+const ENTRIES: u128 = 256;
+/// Bins that are counted at once.
+const BINS: u128 = POINTS as u128;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// How many entries of a column of truth values are 1. No level, rotations as
+    /// [`Integers::sum`].
+    ///
+    /// # Errors
+    /// [`IntegersError::Type`] for other values; those of [`Integers::sum`].
+    pub fn count(&self, x: &Column<S::Ciphertext>) -> Result<Total<S::Ciphertext>, IntegersError> {
+        let digit = self.bit("counting", x)?;
+        let (interval, anchor, length) = (Interval::BOOL, 0, x.length);
+        self.sum(&Column { interval, anchor, digits: vec![digit], length })
+    }
+
+    /// The mean of a column, rounded down: its sum, divided by the number of entries when it is
+    /// decrypted, so whoever decrypts sees the sum. Cost as [`Integers::sum`].
+    ///
+    /// # Errors
+    /// As [`Integers::sum`].
+    pub fn mean(&self, x: &Column<S::Ciphertext>) -> Result<Total<S::Ciphertext>, IntegersError> {
+        let divisor = x.length().unwrap_or(1) as i128;
+        Ok(Total { divisor, interval: x.interval, ..self.sum(x)? })
+    }
+
+    /// Σ_i w_i x_i with public w. A product by a plaintext for each digit of x and each byte of w,
+    /// and rotations as for [`Integers::sum`].
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] unless there are as many weights as entries;
+    /// [`IntegersError::Range`] past 2^126; [`IntegersError::Set`] where p is too small; a missing
+    /// key.
+    pub fn dot(
+        &self,
+        x: &Column<S::Ciphertext>,
+        weights: &[i128],
+    ) -> Result<Total<S::Ciphertext>, IntegersError> {
+        if x.length().is_some_and(|n| n != weights.len()) || weights.is_empty() {
+            let expected = format!("{}, as many as there are weights", weights.len());
+            return Err(IntegersError::Length { found: x.length().unwrap_or(1), expected });
+        }
+        let mut interval = Interval::point(0)?;
+        for w in weights {
+            interval = interval.checked_add(x.interval.checked_mul(Interval::point(*w)?)?)?;
+        }
+        let mut constant = 0i128;
+        for w in weights {
+            let known = x.digits.iter().rev().fold(0, |v, d| {
+                let public = if d.cipher.is_none() { d.low } else { 0 };
+                i128::from(BASE) * v + i128::from(public)
+            });
+            constant += w * (x.anchor + known);
+        }
+        let encrypted: Vec<&Digit<S::Ciphertext>> =
+            x.digits.iter().filter(|d| d.cipher.is_some()).collect();
+        let p = self.modulus().prime();
+        // In bytes, unless too little is left of p for sums.
+        for nibbles in [2usize, 1] {
+            let parts = weight_digits(weights, nibbles);
+            let mut sums: Vec<Option<Digit<S::Ciphertext>>> = Vec::new();
+            let points = |d: &Digit<S::Ciphertext>| d.low.abs().max(d.high.abs()) as u64;
+            let widest = encrypted.iter().map(|d| points(d)).max().unwrap_or(0);
+            let largest = 2 * widest * (1 << (4 * nibbles - 1)) * parts.len() as u64;
+            if largest >= p {
+                continue;
+            }
+            for (k, d) in x.digits.iter().enumerate().filter(|(_, d)| d.cipher.is_some()) {
+                for (m, part) in parts.iter().enumerate() {
+                    if part.iter().all(|w| *w == 0) {
+                        continue;
+                    }
+                    let product = self.weighed(d, part)?;
+                    let power = k + nibbles * m;
+                    sums.resize_with(sums.len().max(power + 1), || None);
+                    sums[power] = Some(match sums[power].take() {
+                        None => product,
+                        Some(sum) => self.combine(&[(&sum, 1), (&product, 1)], 0)?,
+                    });
+                }
+            }
+            let mut out = Vec::new();
+            for (power, sum) in (0..).zip(sums) {
+                if let Some(digit) = sum {
+                    out.push(self.summed(power, &digit)?);
+                }
+            }
+            return Ok(Total { interval, constant, divisor: 1, parts: out });
+        }
+        Err(IntegersError::Set {
+            name: self.params().name().into(),
+            problem: "its plaintext modulus is too small for products with these weights",
+        })
+    }
+
+    /// [`Integers::dot`] with each row of a matrix.
+    ///
+    /// # Errors
+    /// As [`Integers::dot`].
+    pub fn matrix(
+        &self,
+        rows: &[Vec<i128>],
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Vec<Total<S::Ciphertext>>, IntegersError> {
+        rows.iter().map(|row| self.dot(x, row)).collect()
+    }
+
+    /// Prefix sums: entry i is x_0 + .. + x_i. log2 n rotations, a product by a plaintext after
+    /// each, and carries of all digits in between: up to 18 products a digit and step.
+    ///
+    /// # Errors
+    /// [`IntegersError::Length`] for columns longer than a row of slots; [`IntegersError::Width`]
+    /// beyond 64 bits; a missing key; those of carries.
+    pub fn cumsum(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let n = self.within_row(x, self.columns())?;
+        let x = self.normalised(x)?;
+        let (count, anchor) = (n as i128, x.anchor);
+        // Above the anchor, so that nothing is negative.
+        let above = Interval::new(0, count * (x.interval.high() - anchor))?;
+        let digits = x.digits.iter().map(|d| self.placed(&self.encrypted(d)?, n, 0));
+        let mut sum = Column {
+            interval: Interval::new(0, x.interval.high() - anchor)?,
+            anchor: 0,
+            digits: digits.collect::<Result<Vec<_>, IntegersError>>()?,
+            length: x.length,
+        };
+        let mut step = 1;
+        while step < n {
+            let mut weights = vec![1; n];
+            weights[..step].fill(0);
+            let moved = sum.digits.iter().map(|d| match d.cipher {
+                None if d.low == 0 => Ok(d.clone()),
+                _ => self.weighed(&self.rotated(d, -(step as i64))?, &weights),
+            });
+            let digits = moved.collect::<Result<Vec<_>, IntegersError>>()?;
+            let high = (2 * step as i128).min(count) * (x.interval.high() - anchor);
+            let moved = Column { digits, ..sum.clone() };
+            sum = self.normalised(&self.add(&sum, &moved)?)?;
+            sum.interval = Interval::new(0, high.min(sum.interval.high()))?;
+            step *= 2;
+        }
+        sum.interval = above;
+        let (low, high) = (x.interval.low(), x.interval.high());
+        let interval = Interval::new(low.min(count * low), high.max(count * high))?;
+        if anchor == 0 && low == 0 {
+            return Ok(Column { interval, ..sum });
+        }
+        // (i + 1) times the anchor, which is 0 or negative, above n times it; behind the column
+        // what makes the least value.
+        let public = |i: usize| match i < n {
+            true => anchor * (i as i128 + 1 - count),
+            false => interval.low() - count * anchor,
+        };
+        let digits = digits_of(((1 - count) * anchor).unsigned_abs())
+            .max(digits_of((interval.low() - count * anchor).unsigned_abs()));
+        let zero = Digit::public(0);
+        let mut out = Vec::new();
+        for k in 0..digits.max(sum.digits.len()) {
+            let own = sum.digits.get(k).unwrap_or(&zero);
+            let added: Vec<i64> = (0..self.slots()).map(|i| digit_of(public(i), k)).collect();
+            let pad = digit_of(public(n), k);
+            let one = self.encrypted(own)?;
+            out.push(self.raised(&one, &added, (own.low, own.high + BASE - 1), own.pad + pad)?);
+        }
+        Ok(Column { interval, anchor: count * anchor, digits: out, length: x.length })
+    }
+
+    /// The digit as a ciphertext, if it is public.
+    fn encrypted(&self, d: &Digit<S::Ciphertext>) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        match d.cipher {
+            Some(_) => Ok(d.clone()),
+            None => Ok(Digit { pad: d.low, ..self.weighed(d, &vec![1; self.slots()])? }),
+        }
+    }
+
+    /// For each entry of x how many of the `sorted` public integers are below it, or at most it if
+    /// `or_equal`: the place where NumPy's `searchsorted` would insert it on the left, or on the
+    /// right; its `digitize` is that on the right. A table for up to 256 values, else a comparison
+    /// for each of the integers.
+    ///
+    /// # Errors
+    /// [`IntegersError::Value`] if they are not sorted; those of comparisons.
+    pub fn searchsorted(
+        &self,
+        sorted: &[i128],
+        x: &Column<S::Ciphertext>,
+        or_equal: bool,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        if let Some(i) = (1..sorted.len()).find(|i| sorted[i - 1] > sorted[*i]) {
+            let expected = format!("at least {}, as the list has to ascend", sorted[i - 1]);
+            return Err(IntegersError::Value { value: sorted[i], position: i, expected });
+        }
+        let passed = |limit: i128, x: i128| limit < x || or_equal && limit == x;
+        let places = |x: i128| sorted.iter().filter(|limit| passed(**limit, x)).count() as i128;
+        if let Some(found) = self.tabulated(x, &places)? {
+            return Ok(found);
+        }
+        // What all entries have passed, or none, is known.
+        let (low, high) = (places(x.interval.low()), places(x.interval.high()));
+        let mut sum = Column::public(low, Interval::point(low)?, x.length);
+        for limit in &sorted[low as usize..high as usize] {
+            let bit = if or_equal { self.ge(x, *limit)? } else { self.gt(x, *limit)? };
+            sum = self.add(&sum, &bit)?;
+        }
+        Ok(Column { interval: Interval::new(low, high)?, ..sum })
+    }
+
+    /// Whether an entry is one of these public integers. A table for up to 256 values, else a
+    /// comparison for each of the integers.
+    ///
+    /// # Errors
+    /// Those of comparisons.
+    pub fn isin(
+        &self,
+        x: &Column<S::Ciphertext>,
+        values: &[i128],
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let found = |x: i128| i128::from(values.contains(&x));
+        if let Some(found) = self.tabulated(x, &found)? {
+            return Ok(Column { interval: Interval::BOOL, ..found });
+        }
+        let mut distinct = values.to_vec();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let mut sum: Option<Digit<S::Ciphertext>> = None;
+        for value in distinct.into_iter().filter(|v| x.interval.contains(*v)) {
+            let equal = self.residue(&self.eq(x, value)?)?;
+            // One of them at most is 1.
+            sum = Some(match sum {
+                None => equal,
+                Some(sum) => self.combine(&[(&sum, 1), (&equal, 1)], 0)?.within(0, 1),
+            });
+        }
+        let digits = vec![sum.unwrap_or_else(|| Digit::public(0))];
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length: x.length })
+    }
+
+    /// How many entries have each value of the interval of x, the least first: all of them from one
+    /// set of powers, depth 5, and a total for each.
+    ///
+    /// # Errors
+    /// [`IntegersError::Table`] for more than 31 values; those of [`Integers::sum`].
+    pub fn bincount(
+        &self,
+        x: &Column<S::Ciphertext>,
+    ) -> Result<Vec<Total<S::Ciphertext>>, IntegersError> {
+        let points = x.interval.points();
+        if points > BINS {
+            let expected =
+                format!("values of at most {BINS} integers: shift or look them up first");
+            return Err(IntegersError::Table { entries: 0, interval: x.interval, expected });
+        }
+        let digit = self.residue(x)?;
+        let table =
+            |bin: i64| (digit.low..=digit.high).map(|v| i64::from(v == bin)).collect::<Vec<_>>();
+        let tables = (digit.low..=digit.high).map(table).collect();
+        let plan = self.plan(digit.low, digit.high, tables)?;
+        let bins = self.tables(vec![(digit, plan)])?.pop();
+        let bins = bins.ok_or(CircuitError::Empty { what: "the list of bins" })?;
+        let total = |bin: Digit<S::Ciphertext>| {
+            let (interval, anchor, length) = (Interval::BOOL, 0, x.length);
+            self.sum(&Column { interval, anchor, digits: vec![bin], length })
+        };
+        bins.into_iter().map(total).collect()
+    }
+
+    /// A function of the entries as one table, if there are at most 256 values.
+    fn tabulated(
+        &self,
+        x: &Column<S::Ciphertext>,
+        f: &dyn Fn(i128) -> i128,
+    ) -> Result<Option<Column<S::Ciphertext>>, IntegersError> {
+        if x.interval.points() > ENTRIES {
+            return Ok(None);
+        }
+        let table: Vec<i128> = (x.interval.low()..=x.interval.high()).map(f).collect();
+        self.lookup(x, &table).map(Some)
+    }
+}
+
+/// Integers as digits to the base 16^nibbles, from -half to half: one list for each place.
+fn weight_digits(weights: &[i128], nibbles: usize) -> Vec<Vec<i64>> {
+    let base = 1i128 << (4 * nibbles);
+    let mut rest = weights.to_vec();
+    let mut out = Vec::new();
+    while rest.iter().any(|w| *w != 0) {
+        let digit = |w: &mut i128| {
+            let digit = (*w + base / 2).rem_euclid(base) - base / 2;
+            *w = (*w - digit) / base;
+            digit as i64
+        };
+        out.push(rest.iter_mut().map(digit).collect());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_the_sums_of_their_digits() {
+        let weights =
+            [0, 1, -1, 127, 128, -128, -129, 255, 65535, i128::from(u64::MAX), -(1 << 90)];
+        for nibbles in [1usize, 2] {
+            let digits = weight_digits(&weights, nibbles);
+            let half = 1i64 << (4 * nibbles - 1);
+            assert!(digits.iter().flatten().all(|d| (-half..half).contains(d)));
+            for (i, w) in weights.iter().enumerate() {
+                let value = digits
+                    .iter()
+                    .rev()
+                    .fold(0i128, |v, row| (v << (4 * nibbles)) + i128::from(row[i]));
+                assert_eq!(value, *w);
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What moves digits between slots, and public values that differ from slot to slot.
+
+use everlevel_circuit::rotate_by_keys;
+use everlevel_scheme::{ExactScheme, Plaintext};
+
+use crate::column::{BASE, Column, Digit};
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+
+/// Σ_b of `x` rotated to the left by b times `step`, over 0 <= b < `count`, by doubling.
+fn spread<S: ExactScheme>(
+    scheme: &S,
+    x: &S::Ciphertext,
+    step: i64,
+    count: usize,
+) -> Result<S::Ciphertext, everlevel_circuit::CircuitError> {
+    let (mut sum, mut done) = (x.clone(), 1i64);
+    for bit in (0..count.max(1).ilog2()).rev() {
+        sum = scheme.add(&sum, &rotate_by_keys(scheme, &sum, done * step)?)?;
+        done *= 2;
+        if count >> bit & 1 == 1 {
+            sum = scheme.add(x, &rotate_by_keys(scheme, &sum, step)?)?;
+            done += 1;
+        }
+    }
+    Ok(sum)
+}
+
+/// Capacity in bits of ciphertexts that stand for public digits.
+const ROOM: f64 = 40.0;
+
+/// Digit i of an integer that is not negative.
+pub(crate) fn digit_of(value: i128, i: usize) -> i64 {
+    (value >> (4 * i) & 15) as i64
+}
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Columns of slots: what a rotation turns.
+    pub(crate) fn columns(&self) -> usize {
+        self.session().scheme().slot_shape().columns()
+    }
+
+    /// Refuses a column that does not lie in one row of `most` slots, and says its length.
+    pub(crate) fn within_row(
+        &self,
+        x: &Column<S::Ciphertext>,
+        most: usize,
+    ) -> Result<usize, IntegersError> {
+        match x.length() {
+            Some(n) if n <= most => Ok(n),
+            found => Err(IntegersError::Length {
+                found: found.unwrap_or(0),
+                expected: format!("1 to {most} for this operation on this set"),
+            }),
+        }
+    }
+
+    /// Slot values as a plaintext, those that are missing 0.
+    fn encoded(&self, values: &[i64]) -> Result<Plaintext, IntegersError> {
+        let t = self.modulus();
+        let residues: Vec<u64> = values.iter().map(|v| t.reduce_i64(*v)).collect();
+        Ok(Plaintext::encode(self.params(), &residues)?)
+    }
+
+    /// d times a public integer in each slot, 0 where they end: a product by a plaintext.
+    pub(crate) fn weighed(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        weights: &[i64],
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let ends = |w: i64| [w * d.low, w * d.high];
+        let (mut low, mut high) = (0, 0);
+        for w in weights {
+            let [a, b] = ends(*w);
+            (low, high) = (low.min(a).min(b), high.max(a).max(b));
+        }
+        let plain = self.encoded(weights)?;
+        let cipher = match &d.cipher {
+            Some(x) => self.apply(&[x], |s, x| Ok(s.mul_plain(x[0], &plain)?))?,
+            None => {
+                let capacity = self.session().minimum_capacity() + ROOM;
+                let zero = self.session().scheme().encrypt_zero_at(capacity)?;
+                let zero = self.session().share(zero);
+                let values: Vec<i64> = weights.iter().map(|w| w * d.low).collect();
+                let plain = self.encoded(&values)?;
+                self.apply(&[&zero], |s, x| Ok(s.add_plain(x[0], &plain)?))?
+            }
+        };
+        Ok(Digit { cipher: Some(cipher), low, high, pad: 0 })
+    }
+
+    /// d plus a public integer in each slot, 0 where they end. All sums are of `window`.
+    pub(crate) fn raised(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        added: &[i64],
+        (low, high): (i64, i64),
+        pad: i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let Some(x) = &d.cipher else { return Ok(d.clone()) };
+        let plain = self.encoded(added)?;
+        let cipher = Some(self.apply(&[x], |s, x| Ok(s.add_plain(x[0], &plain)?))?);
+        Ok(Digit { cipher, low, high, pad })
+    }
+
+    /// d rotated to the left by `steps`.
+    pub(crate) fn rotated(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        steps: i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let Some(x) = &d.cipher else { return Ok(d.clone()) };
+        let cipher = Some(self.apply(&[x], |s, x| rotate_by_keys(s, x[0], steps))?);
+        Ok(Digit { cipher, ..d.clone() })
+    }
+
+    /// Σ_b d(slot + b step) over 0 <= b < `count`, where no two of these are other than 0.
+    pub(crate) fn gathered(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        step: i64,
+        count: usize,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let Some(x) = &d.cipher else { return Ok(d.clone()) };
+        let cipher = Some(self.apply(&[x], |s, x| spread(s, x[0], step, count))?);
+        Ok(Digit { cipher, low: d.low.min(0), high: d.high.max(0), pad: 0 })
+    }
+
+    /// The first `n` slots of d, and `pad` in all others.
+    pub(crate) fn placed(
+        &self,
+        d: &Digit<S::Ciphertext>,
+        n: usize,
+        pad: i64,
+    ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        if d.cipher.is_none() {
+            return Ok(d.clone());
+        }
+        let kept = self.weighed(d, &vec![1; n])?;
+        let mut others = vec![pad; self.slots()];
+        others[..n].fill(0);
+        if pad == 0 {
+            return Ok(kept);
+        }
+        self.raised(&kept, &others, (d.low.min(pad), d.high.max(pad)), pad)
+    }
+
+    /// Σ_b x(slot + b step) over 0 <= b < `count`, of values from 0 to `most` in every slot of a
+    /// column without anchor; carries as they become necessary.
+    pub(crate) fn folded(
+        &self,
+        x: &Column<S::Ciphertext>,
+        step: i64,
+        count: usize,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let turned = |x: &Column<S::Ciphertext>, steps: i64| {
+            let digits = x.digits.iter().map(|d| self.rotated(d, steps));
+            let digits = digits.collect::<Result<Vec<_>, IntegersError>>()?;
+            Ok::<_, IntegersError>(Column { digits, ..x.clone() })
+        };
+        let (mut sum, mut done) = (x.clone(), 1i64);
+        for bit in (0..count.max(1).ilog2()).rev() {
+            if sum.digits.iter().any(|d| 2 * d.points() > 2 * BASE) {
+                sum = self.normalised(&sum)?;
+            }
+            sum = self.add(&sum, &turned(&sum, done * step)?)?;
+            done *= 2;
+            if count >> bit & 1 == 1 {
+                sum = self.add(x, &turned(&sum, step)?)?;
+                done += 1;
+            }
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,194 @@
+//! Quotients, remainders, shifts, counts of bits, casts, tables of several outputs.
+
+use everlevel_integers::{Column, Integers, IntegersError, Type};
+use everlevel_scheme::NoOp;
+use everlevel_scheme::noop::NoOpCiphertext;
+
+use crate::common::Bench;
+use crate::wide::values;
+
+/// Checks a result against a function of two columns in the clear.
+macro_rules! check {
+    ($bench:expr, $found:expr, $xs:expr, $ys:expr, $f:expr, $what:expr) => {{
+        let found = $bench.decrypt(&$found.unwrap_or_else(|e| panic!("{}: {e}", $what)));
+        for (i, (x, y)) in $xs.iter().zip(&$ys).enumerate() {
+            let value = found[if found.len() == 1 { 0 } else { i }];
+            assert_eq!(value, $f(*x, *y), "{} of {x}, {y}", $what);
+        }
+    }};
+}
+
+#[test]
+fn all_small_public_divisors_of_bytes() {
+    let bench = Bench::leveled("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    for (kind, low) in [(Type::U8, 0i128), (Type::I8, -128)] {
+        let xs: Vec<i128> = (low..low + 256).collect();
+        let x = bench.encrypt(&xs, kind);
+        for c in (1..=300i128).flat_map(|c| [c, -c]).filter(|c| c % 7 < 3) {
+            let floor = |x: i128, c: i128| {
+                let q = x.div_euclid(c);
+                if c < 0 && x.rem_euclid(c) != 0 { q - 1 } else { q }
+            };
+            let all = vec![c; 256];
+            check!(bench, ints.div_public(&x, c), xs, all, floor, "//");
+            let rem = |x: i128, c: i128| x - c * floor(x, c);
+            check!(bench, ints.rem_public(&x, c), xs, all, rem, "%");
+        }
+    }
+}
+
+#[test]
+fn public_divisors() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    for (kind, divisors) in [
+        (Type::U16, &[3i128, 10, 100, 1000, 40_000, -7][..]),
+        (Type::I16, &[10, 60]),
+        (Type::U32, &[100, 4_000_000_000]),
+        (Type::I32, &[86_400]),
+        (Type::U64, &[10]),
+        (Type::ranged(-5000, 100_000).unwrap(), &[365]),
+    ] {
+        let xs = values(kind, bench.params.slots() - 2, 4);
+        let x = bench.encrypt(&xs, kind);
+        for &c in divisors {
+            let all = vec![c; xs.len()];
+            let rem = |x: i128, c: i128| (x.rem_euclid(c) + if c < 0 { c } else { 0 }) % c;
+            check!(bench, ints.div_public(&x, c), xs, all, |x, c| (x - rem(x, c)) / c, "//");
+            check!(bench, ints.rem_public(&x, c), xs, all, rem, "%");
+        }
+    }
+}
+
+#[test]
+fn encrypted_divisors() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let ranged = |low, high| Type::ranged(low, high).unwrap();
+    for (left, right) in [
+        (Type::U8, Type::U8),
+        (Type::U16, Type::U8),
+        (Type::U8, ranged(3, 20)),
+        (ranged(0, 3000), ranged(0, 700)),
+        (ranged(0, 900), ranged(300, 1000)),
+    ] {
+        let n = bench.params.slots() - 1;
+        let (xs, ys) = (values(left, n, 1), values(right, n, 2));
+        let (a, b) = (bench.encrypt(&xs, left), bench.encrypt(&ys, right));
+        let (q, r) = ints.div_rem(&a, &b).unwrap();
+        let quotient = |x: i128, y: i128| if y == 0 { 0 } else { x / y };
+        let rest = |x: i128, y: i128| if y == 0 { 0 } else { x % y };
+        check!(bench, Ok::<_, IntegersError>(q), xs, ys, quotient, "//");
+        check!(bench, Ok::<_, IntegersError>(r), xs, ys, rest, "%");
+    }
+}
+
+#[test]
+fn shifts_and_counts() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let n = bench.params.slots() - 1;
+    for kind in [Type::U8, Type::I8, Type::U16, Type::I32, Type::U64] {
+        let xs = values(kind, n, 1);
+        let x = bench.encrypt(&xs, kind);
+        for (amounts, seed) in [(Type::ranged(0, 3).unwrap(), 2), (Type::ranged(1, 40).unwrap(), 3)]
+        {
+            let ys = values(amounts, n, seed);
+            let by = bench.encrypt(&ys, amounts);
+            check!(bench, ints.shift_right_by(&x, &by), xs, ys, |x: i128, n| x >> n, ">>");
+            check!(bench, ints.shift_left_by(&x, &by), xs, ys, |x: i128, n| x << n, "<<");
+            check!(bench, ints.shift_right_by(&x, &by), xs, ys, |x: i128, n| x >> n, ">>");
+        }
+        check!(bench, ints.shift_left(&x, 7), xs, xs, |x: i128, _| x << 7, "<< 7");
+        if kind.interval().low() == 0 {
+            let count = |x: i128, _| i128::from(x.count_ones());
+            check!(bench, ints.popcount(&x), xs, xs, count, "popcount");
+        }
+    }
+}
+
+#[test]
+fn tables() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    for (low, high) in [(0i128, 255), (-3, 20), (7, 7)] {
+        let kind = Type::ranged(low, high).unwrap();
+        let xs = values(kind, bench.params.slots() - 1, 3);
+        let x = bench.encrypt(&xs, kind);
+        let f: [fn(i128) -> i128; 3] = [|v| v * v, |_| -5, |v| v % 3];
+        let tables: Vec<Vec<i128>> = f.iter().map(|f| (low..=high).map(f).collect()).collect();
+        let tables: Vec<&[i128]> = tables.iter().map(Vec::as_slice).collect();
+        let found = ints.lookup_all(&x, &tables).unwrap();
+        assert_eq!(found.len(), 3);
+        for (y, f) in found.into_iter().zip(f) {
+            check!(bench, Ok::<_, IntegersError>(y), xs, xs, |v, _| f(v), "lookup_all");
+        }
+    }
+    for (left, right) in [((0, 15), (-8, 7)), ((0, 63), (1, 4)), ((0, 1), (100, 200))] {
+        let kinds = [left, right].map(|(low, high)| Type::ranged(low, high).unwrap());
+        let (xs, ys) = (values(kinds[0], 2048, 1), values(kinds[1], 2048, 2));
+        let (x, y) = (bench.encrypt(&xs, kinds[0]), bench.encrypt(&ys, kinds[1]));
+        let f = |x: i128, y: i128| (x * 31 + y * y) % 77;
+        let table: Vec<Vec<i128>> =
+            (left.0..=left.1).map(|x| (right.0..=right.1).map(|y| f(x, y)).collect()).collect();
+        check!(bench, ints.lookup_pair(&x, &y, &table), xs, ys, f, "lookup_pair");
+    }
+}
+
+#[test]
+fn refused() {
+    let bench = Bench::leveled("insecure_bgv-65537-n11");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    let (a, b) = (bench.encrypt(&[1, 2], Type::U8), bench.encrypt(&[-1, 2], Type::I8));
+    let before = bench.scheme.cost();
+    for (found, code) in [
+        (ints.div_public(&a, 0), "integers.type"),
+        (ints.rem_public(&a, 0), "integers.type"),
+        (ints.div(&a, &b), "integers.type"),
+        (ints.rem(&b, &a), "integers.type"),
+        (ints.popcount(&b), "integers.type"),
+        (ints.shift_left_by(&a, &b), "integers.type"),
+        (ints.shift_left_by(&a, &a), "integers.range"),
+        (ints.shift_left(&a, 127), "integers.range"),
+        (ints.cast(&a, Type::I8), "integers.type"),
+        (ints.lookup_pair(&a, &a, &[vec![0]]), "integers.table"),
+        (ints.lookup_all(&a, &[&[1, 2]]).map(|mut all| all.remove(0)), "integers.table"),
+    ] {
+        assert_eq!(found.map(|_| ()).unwrap_err().code(), code);
+    }
+    assert_eq!(bench.scheme.cost(), before, "nothing was computed");
+    assert_eq!(ints.cast(&a, Type::I16).unwrap().interval(), Type::U8.interval());
+}
+
+type Operation = fn(
+    &Integers<'_, NoOp>,
+    &Column<NoOpCiphertext>,
+    &Column<NoOpCiphertext>,
+) -> Result<Column<NoOpCiphertext>, IntegersError>;
+
+/// Name, operation, type, and products, relinearizations and depth.
+type Case = (&'static str, Operation, Type, (u64, u64, u32));
+
+#[test]
+fn counts() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    let cases: [Case; 5] = [
+        ("popcount", |s, a, _| s.popcount(a), Type::U16, (28, 24, 4)),
+        ("shift", |s, a, b| s.shift_right_by(a, b), Type::U8, (85, 76, 13)),
+        ("by 10", |s, a, _| s.div_public(a, 10), Type::U8, (32, 29, 5)),
+        ("modulo 10", |s, a, _| s.rem_public(a, 10), Type::U8, (32, 29, 5)),
+        ("pair", |s, a, b| s.lookup_pair(a, b, &[vec![3, 1], vec![3, 1]]), Type::Bool, (2, 2, 2)),
+    ];
+    let mut all = Vec::new();
+    for (name, operation, kind, expected) in cases {
+        let (a, b) = (bench.encrypt(&[1, 0], kind), bench.encrypt(&[0, 1], kind));
+        let before = bench.scheme.cost();
+        let out = operation(&ints, &a, &b).unwrap();
+        let cost = bench.scheme.cost() - before;
+        let depth = out.values().map(|v| v.get().meta().depth).max().unwrap();
+        all.push((name, (cost.products, cost.relinearizations, depth), expected));
+    }
+    assert!(all.iter().all(|(_, found, expected)| found == expected), "{all:?}");
+}

@@ -1,0 +1,142 @@
+//! Order statistics against plain sorts.
+
+use everlevel_integers::{Column, Integers, IntegersError, Order, Type};
+use everlevel_scheme::NoOp;
+use everlevel_scheme::noop::NoOpCiphertext;
+
+use crate::common::Bench;
+use crate::wide::values;
+
+const SET: &str = "insecure_bgv-65537-n11";
+
+/// The places of the entries in order, equal ones as they stand.
+fn places(xs: &[i128], order: Order) -> Vec<i128> {
+    let mut out: Vec<usize> = (0..xs.len()).collect();
+    match order {
+        Order::Ascending => out.sort_by_key(|i| xs[*i]),
+        Order::Descending => out.sort_by_key(|i| -xs[*i]),
+    }
+    out.into_iter().map(|i| i as i128).collect()
+}
+
+fn check(bench: &Bench, kind: Type, xs: &[i128]) {
+    let ints = bench.integers();
+    let (x, n) = (bench.encrypt(xs, kind), xs.len());
+    for order in [Order::Ascending, Order::Descending] {
+        let expected = places(xs, order);
+        let ranks = bench.decrypt(&ints.ranks(&x, order).unwrap());
+        for (rank, place) in expected.iter().enumerate() {
+            assert_eq!(ranks[*place as usize], rank as i128, "{kind} {n} {order:?}: {xs:?}");
+        }
+        let sorted: Vec<i128> = expected.iter().map(|i| xs[*i as usize]).collect();
+        for rank in [0, n / 3, n - 1] {
+            let found = ints.nth(&x, order, rank).unwrap();
+            assert_eq!(bench.decrypt(&found), [sorted[rank]], "{kind} {n}");
+            // It is a column like others.
+            assert_eq!(bench.decrypt(&ints.add(&found, 5).unwrap()), [sorted[rank] + 5]);
+            let found = ints.arg_nth(&x, order, rank).unwrap();
+            assert_eq!(bench.decrypt(&found), [expected[rank]], "{kind} {n}");
+        }
+        if n > ints.longest_sorted() {
+            let error = ints.sorted(&x, order, n).map(|_| ()).unwrap_err();
+            assert_eq!(error.code(), "integers.length");
+            continue;
+        }
+        for take in [n, n.div_ceil(3)] {
+            let found = ints.sorted(&x, order, take).unwrap();
+            assert_eq!(found.length(), Some(take));
+            assert_eq!(bench.decrypt(&found), sorted[..take], "{kind} {n}");
+            let found = ints.argsorted(&x, order, take).unwrap();
+            assert_eq!(bench.decrypt(&found), expected[..take], "{kind} {n}");
+        }
+    }
+}
+
+#[test]
+fn entries_are_ordered() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    assert_eq!((ints.longest_ranked(), ints.longest_sorted()), (44, 31));
+    for (kind, n) in [
+        (Type::U8, 44),
+        (Type::I16, 31),
+        (Type::U32, 30),
+        (Type::I64, 9),
+        (Type::Bool, 7),
+        (Type::ranged(1000, 1005).unwrap(), 16),
+        (Type::U8, 3),
+        (Type::I8, 2),
+        (Type::U16, 1),
+        (Type::ranged(7, 7).unwrap(), 5),
+    ] {
+        check(&bench, kind, &values(kind, n, n as u64));
+    }
+    // All are equal, and all the orders of three.
+    check(&bench, Type::U8, &[200; 8]);
+    for code in 0..27 {
+        let xs = [code / 9 - 1, code / 3 % 3 - 1, code % 3 - 1];
+        let x = bench.encrypt(&xs, Type::ranged(-1, 1).unwrap());
+        for order in [Order::Ascending, Order::Descending] {
+            let ranks = bench.decrypt(&ints.ranks(&x, order).unwrap());
+            for (rank, place) in places(&xs, order).into_iter().enumerate() {
+                assert_eq!(ranks[place as usize], rank as i128, "{xs:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn statistics() {
+    let bench = Bench::new(SET);
+    let ints = bench.integers();
+    let xs = [30i128, -2, 77, 5, 77, -2];
+    let x = bench.encrypt(&xs, Type::I8);
+    let one = |found| bench.decrypt(&found)[0];
+    assert_eq!(one(ints.maximum(&x).unwrap()), 77);
+    assert_eq!(one(ints.minimum(&x).unwrap()), -2);
+    assert_eq!(one(ints.argmax(&x).unwrap()), 2);
+    assert_eq!(one(ints.argmin(&x).unwrap()), 1);
+    assert_eq!(one(ints.median(&x).unwrap()), 5);
+    assert_eq!(one(ints.quantile(&x, 9, 10).unwrap()), 77);
+    assert_eq!(one(ints.quantile(&x, 0, 1).unwrap()), -2);
+    for (found, code) in [
+        (ints.quantile(&x, 3, 2), "integers.value"),
+        (ints.quantile(&x, 0, 0), "integers.value"),
+        (ints.nth(&x, Order::Ascending, 6), "integers.length"),
+        (ints.sorted(&x, Order::Ascending, 0), "integers.length"),
+        (ints.sorted(&x, Order::Ascending, 7), "integers.length"),
+        (ints.ranks(&bench.encrypt(&[1; 45], Type::U8), Order::Ascending), "integers.length"),
+    ] {
+        assert_eq!(found.map(|_| ()).unwrap_err().code(), code);
+    }
+}
+
+/// Products of ciphertexts, rotations and depth of operations on 15 bytes: all pairs in one
+/// comparison with a tie, and one table of two digits.
+#[test]
+fn counts() {
+    let bench = Bench::leveled("bgv-65537-n15");
+    let ints = Integers::new(&bench.session, &bench.params).unwrap();
+    type Operation = fn(
+        &Integers<'_, NoOp>,
+        &Column<NoOpCiphertext>,
+    ) -> Result<Column<NoOpCiphertext>, IntegersError>;
+    let cases: [(&str, Operation, (u64, u64, u32)); 3] = [
+        ("ranks", |s, x| s.ranks(x, Order::Ascending), (27, 24, 9)),
+        ("searchsorted", |s, x| s.searchsorted(&[3, 9], x, true), (29, 0, 5)),
+        ("isin", |s, x| s.isin(x, &[3, 9]), (29, 0, 5)),
+    ];
+    let mut found = Vec::new();
+    for (name, operation, _) in cases {
+        let x = bench.encrypt(&[7; 15], Type::U8);
+        let before = bench.scheme.cost();
+        let out = operation(&ints, &x);
+        let cost = bench.scheme.cost() - before;
+        let depth = out.map(|out| out.values().map(|v| v.get().meta().depth).max().unwrap());
+        let rotations = cost.key_switches - cost.relinearizations;
+        found.push((name, cost.products, rotations, depth.unwrap()));
+    }
+    let expected =
+        cases.map(|(name, _, (products, rotations, depth))| (name, products, rotations, depth));
+    assert_eq!(found, expected);
+}

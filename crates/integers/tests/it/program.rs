@@ -1,0 +1,108 @@
+//! Programs of text on columns.
+
+use std::collections::BTreeMap;
+
+use everlevel_circuit::expression::Program;
+use everlevel_integers::{Encrypted, IntegersError, NamedValues, ProgramError, Type};
+use everlevel_scheme::noop::NoOpCiphertext;
+
+use crate::common::Bench;
+
+const AGES: [i128; 6] = [17, 18, 44, 65, 90, 255];
+const LIMITS: [i128; 6] = [-5, 70_000, 0, 12, -32, 31];
+
+fn run(bench: &Bench, text: &str) -> Result<NamedValues<NoOpCiphertext>, ProgramError> {
+    let inputs = BTreeMap::from([
+        ("age".to_string(), bench.encrypt(&AGES, Type::U8)),
+        ("limit".to_string(), bench.encrypt(&LIMITS, Type::I32)),
+    ]);
+    let tables = BTreeMap::from([("squares".to_string(), (0..256).map(|v| v * v).collect())]);
+    bench.integers().run(&Program::parse(text).unwrap(), &inputs, &tables, &mut |_| ())
+}
+
+fn opened(bench: &Bench, x: &Encrypted<NoOpCiphertext>) -> Vec<i128> {
+    let open = |c: &_| Ok::<_, IntegersError>(bench.scheme.decrypt(c)?.decode(&bench.params)?);
+    match x {
+        Encrypted::Column(x) => bench.decrypt(x),
+        Encrypted::Total(x) => vec![x.decrypt(bench.modulus(), open).unwrap()],
+    }
+}
+
+#[test]
+fn programs_compute_what_they_say() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    type Case = (&'static str, fn(i128, i128) -> i128);
+    let cases: [Case; 25] = [
+        ("y = age + limit - 3", |a, l| a + l - 3),
+        ("y = -age*3 + 2*limit", |a, l| -3 * a + 2 * l),
+        ("y = age >= 18 & age < 65", |a, _| i128::from((18..65).contains(&a))),
+        ("y = age == 17 | limit != 0", |a, l| i128::from(a == 17 || l != 0)),
+        ("y = !(age > 44)", |a, _| i128::from(a <= 44)),
+        ("y = if(age <= 18, limit, 1000)", |a, l| if a <= 18 { l } else { 1000 }),
+        ("y = (age < 50)*limit + limit*(age < 50)", |a, l| 2 * l * i128::from(a < 50)),
+        ("y = min(age, limit)", |a, l| a.min(l)),
+        ("y = max(age, 60)", |a, _| a.max(60)),
+        ("y = abs(limit)", |_, l| l.abs()),
+        ("y = clip(limit, 0, 50)", |_, l| l.clamp(0, 50)),
+        ("y = table(age, squares)", |a, _| a * a),
+        ("y = age & 15", |a, _| a & 15),
+        ("y = xor(age, limit)", |a, l| a ^ l),
+        ("y = limit >> 3", |_, l| l >> 3),
+        ("y = age << 5", |a, _| a << 5),
+        ("y = limit / 4 + 7/2", |_, l| l.div_euclid(4) + 3),
+        ("y = limit % 8", |_, l| l.rem_euclid(8)),
+        ("y = limit / 7", |_, l| l.div_euclid(7)),
+        ("y = age % 10 + age / -3", |a, _| a % 10 + (-a).div_euclid(3)),
+        ("y = age*limit", |a, l| a * l),
+        ("y = age^3 + age^2", |a, _| a * a * a + a * a),
+        ("y = age / (age & 3 | 4)", |a, _| a / (a & 3 | 4)),
+        ("y = limit >> (age % 4)", |a, l| l >> (a & 3)),
+        ("y = age << (age % 4)", |a, _| a << (a & 3)),
+    ];
+    for (text, f) in cases {
+        let out = run(&bench, text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let expected: Vec<i128> = AGES.iter().zip(LIMITS).map(|(a, l)| f(*a, l)).collect();
+        assert_eq!(opened(&bench, &out["y"]), expected, "{text}");
+    }
+    let out =
+        run(&bench, "_a = age > 20; n = count(_a); t = sum(limit*_a); k = 0*age + 2^5").unwrap();
+    assert_eq!(out.keys().collect::<Vec<_>>(), ["k", "n", "t"]);
+    let order = "m = mean(limit); d = median(age); a = argmax(limit); i = argmin(limit); \
+                 s = sort(limit); p = argsort(limit); c = cumsum(age)";
+    let along = run(&bench, order).unwrap();
+    for (name, expected) in [
+        ("m", vec![11_667]),
+        ("d", vec![44]),
+        ("a", vec![1]),
+        ("i", vec![4]),
+        ("s", vec![-32, -5, 0, 12, 31, 70_000]),
+        ("p", vec![4, 0, 2, 3, 5, 1]),
+        ("c", vec![17, 35, 79, 144, 234, 489]),
+    ] {
+        assert_eq!(opened(&bench, &along[name]), expected, "{name}");
+    }
+    assert_eq!(opened(&bench, &out["n"]), [4]);
+    assert_eq!(opened(&bench, &out["t"]), [11]);
+    assert!(opened(&bench, &out["k"]).iter().all(|v| *v == 32));
+}
+
+#[test]
+fn mistakes_are_pointed_at() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    for (text, column, code) in [
+        ("y = age + pay", 11, "circuit.missing-input"),
+        ("y = table(age, cubes)", 5, "circuit.missing-input"),
+        ("y = table(limit, squares)", 5, "integers.table"),
+        ("y = age << -1", 9, "integers.type"),
+        ("y = age >> 200", 9, "integers.type"),
+        ("y = rotate(age, 1)", 5, "integers.type"),
+        ("y = count(age)", 5, "integers.type"),
+        ("y = if(age, 1, 2)", 5, "integers.type"),
+        ("y = !age", 5, "integers.type"),
+        ("s = sum(age); y = 1 + s", 23, "integers.type"),
+        ("y = age + (limit << 100)", 18, "integers.range"),
+    ] {
+        let error = run(&bench, text).map(|_| ()).unwrap_err();
+        assert_eq!((error.column, error.code()), (column, code), "{text}: {error}");
+    }
+}
