@@ -3,7 +3,9 @@
 //!
 //! A number modulo p^4 has four digits to the base p = 17, one of them after the point. A product
 //! has two after the point, so one has to go: that is a digit removal, as in bootstrapping. A
-//! comparison removes all digits but the highest, whose sign is a polynomial.
+//! comparison removes all digits but the highest, whose sign is a polynomial. Arithmetic modulo
+//! 17^4 wraps: the client states the range of its numbers, from which those of the results follow,
+//! and a truncation or a comparison of what may have wrapped is refused.
 //!
 //! `cargo run --release -p everlevel --example 05_comparison_and_truncation`; with `-- --secure` at
 //! 128 bits: 1540 areas, in 0.4 GiB.
@@ -15,12 +17,14 @@ use everlevel::{OptIn, Params};
 const ONE: i64 = 17;
 /// 32.5, rounded.
 const LIMIT: i64 = 65 * ONE / 2;
+/// Sides from 1 to 11.9.
+const SIDES: (i64, i64) = (ONE, ONE + 185);
 
 mod client {
     use std::error::Error;
 
     use everlevel::files::{Bytes, Metadata};
-    use everlevel::{Client, KeyPlan, Params, system_rng};
+    use everlevel::{Client, KeyPlan, Params, ValueRange, system_rng};
 
     /// Has the secret key.
     pub struct Surveyor(Client);
@@ -38,17 +42,17 @@ mod client {
 
         pub fn upload(&self, lengths: &[i64], widths: &[i64]) -> Result<Vec<u8>, Box<dyn Error>> {
             let mut rng = system_rng()?;
-            Ok(self.0.upload(&[
-                self.0.encrypt_signed(lengths, &mut rng)?,
-                self.0.encrypt_signed(widths, &mut rng)?,
+            let (low, high) = super::SIDES;
+            let range = ValueRange::new(low.into(), high.into()).ok_or("no range")?;
+            Ok(self.0.upload_within(&[
+                (self.0.encrypt_signed(lengths, &mut rng)?, range),
+                (self.0.encrypt_signed(widths, &mut rng)?, range),
             ])?)
         }
 
         /// Areas, and 1 for those below the limit.
         pub fn read(&self, answer: &[u8]) -> Result<[Vec<i64>; 2], Box<dyn Error>> {
-            let (params, results) = (self.0.params(), self.0.read_answer(answer)?);
-            let [area, small] = &results[..] else { return Err("expected two results".into()) };
-            Ok([area.decode_signed(params)?, small.decode_signed(params)?])
+            Ok(self.0.read_integers(answer)?.try_into().map_err(|_| "expected two results")?)
         }
     }
 }
@@ -57,8 +61,8 @@ mod server {
     use std::error::Error;
 
     use everlevel::files::Bounds;
-    use everlevel::lab::{Arithmetic, DigitKind, DigitMethod, Scheme};
-    use everlevel::{Comparison, Keys, NextUse, Params, Server, Truncation};
+    use everlevel::lab::{DigitKind, DigitMethod, Scheme};
+    use everlevel::{Comparison, Keys, Params, Server, Truncation, Value};
 
     pub fn areas(params: &Params, keys: &[u8], upload: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
         let server = Server::leveled(Keys::from_bytes(params, keys)?);
@@ -71,18 +75,18 @@ mod server {
         println!("truncation: {:?}, comparison: {:?}", truncation.costs(), comparison.costs());
         // Bootstrapping is for numbers modulo 17^4: what is needed later has to be there before
         // digits go. Here a fresh ciphertext has enough.
-        let scheme = server.evaluator();
-        let product = scheme.mul(&length.get(), &width.get(), NextUse::Product)?;
+        let product = server.mul(length, width)?;
         // To the nearest multiple of 1/17, modulo 17^3 from here on; and less than 32.5, as 0 or 1
         // modulo 17.
-        let area = truncation.round(scheme, &product, NextUse::Product)?;
-        let small = comparison.is_negative(scheme, &scheme.add_scalar(&area, -super::LIMIT)?)?;
-        println!(
-            "bits left: {:.0}, {:.0}",
-            scheme.capacity_bits(&area),
-            scheme.capacity_bits(&small)
-        );
-        Ok(server.answer(&[server.load(area), server.load(small)])?)
+        let area = server.session().round(&product, &truncation)?;
+        let small =
+            server.session().is_negative(&server.add_scalar(&area, -super::LIMIT)?, &comparison)?;
+        let left = |x: &Value| server.evaluator().capacity_bits(&x.get());
+        println!("bits left: {:.0}, {:.0}", left(&area), left(&small));
+        if let [Some(area), Some(small)] = [area.range(), small.range()] {
+            println!("ranges: {area} and {small}");
+        }
+        Ok(server.answer([&area, &small])?)
     }
 }
 
@@ -96,7 +100,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
             Params::new(spec, OptIn::InsecureResearch)?
         }
     };
-    // Sides from 1 to 11.9: areas below 144.5, the largest number with three digits.
+    // Areas below 144.5, the largest number with three digits.
     let sides = |step: i64| -> Vec<i64> {
         (0..params.slots() as i64).map(|i| ONE + i * step % 186).collect()
     };

@@ -15,6 +15,7 @@ pages! {
     Install: "../../docs/use/install.md",
     Roles: "../../docs/use/roles.md",
     Integers: "../../docs/use/integers.md",
+    Tables: "../../docs/use/tables.md",
     NoiseAndErrors: "../../docs/use/noise-and-errors.md",
     Planner: "../../docs/choose/planner.md",
     ByHand: "../../docs/choose/by-hand.md",

@@ -1,9 +1,11 @@
 //! The key owner's side.
 
+use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 
 use everlevel_bgv::{Ciphertext, FloodingPolicy, PublicKey, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::BootstrapPlan;
+use everlevel_circuit::{CircuitError, ValueRange};
 use everlevel_scheme::{KeyPlan, Params, Plaintext};
 use everlevel_wire::file::Existing;
 use everlevel_wire::{Metadata, ReadOptions, ciphertexts, results};
@@ -13,8 +15,8 @@ use crate::error::Error;
 use crate::key_files::KeyFiles;
 use crate::open::{self, OpenOptions};
 use crate::planner::KeyPlanner;
-use crate::server::Server;
-use crate::stored::ENCRYPTION;
+use crate::server::{Server, Value};
+use crate::stored::{ENCRYPTION, ranges_of, state_ranges};
 
 /// Who holds the secret key: encrypts, decrypts and makes keys for others.
 pub struct Client {
@@ -138,16 +140,38 @@ impl Client {
     /// # Errors
     /// A ciphertext of other parameters.
     pub fn upload(&self, columns: &[Ciphertext]) -> Result<Vec<u8>, Error> {
-        let params = self.params();
-        let secretly = |x: &Ciphertext| {
-            let t = params.slot_shape().plain_modulus(x.meta().exponent);
-            x.noise_bound_bits() <= params.noise().bound().fresh_secret(t)
-        };
+        self.upload_with(columns, &[])
+    }
+
+    /// [`Client::upload`] of columns whose integers are in these ranges, all slots included, so
+    /// that the server knows what wraps. Stated, not checked: encrypt with [`ValueRange`] in hand.
+    ///
+    /// # Errors
+    /// As [`Client::upload`].
+    pub fn upload_within(&self, columns: &[(Ciphertext, ValueRange)]) -> Result<Vec<u8>, Error> {
+        let (columns, ranges): (Vec<_>, Vec<_>) =
+            columns.iter().map(|(x, range)| (x, Some(*range))).unzip();
+        self.upload_with(&columns, &ranges)
+    }
+
+    fn upload_with(
+        &self,
+        columns: &[impl Borrow<Ciphertext> + Sync],
+        ranges: &[Option<ValueRange>],
+    ) -> Result<Vec<u8>, Error> {
         let mut metadata = Metadata::new();
-        if columns.iter().all(secretly) {
+        state_ranges(&mut metadata, ranges);
+        if columns.iter().all(|x| self.encrypted_secretly(x.borrow())) {
             metadata.insert(ENCRYPTION.into(), "secret".into());
         }
-        Ok(ciphertexts::to_bytes(params, columns, &metadata)?)
+        Ok(ciphertexts::to_bytes(self.params(), columns, &metadata)?)
+    }
+
+    /// Whether the noise bound is no larger than that of a fresh encryption by the secret key.
+    pub(crate) fn encrypted_secretly(&self, x: &Ciphertext) -> bool {
+        let params = self.params();
+        let t = params.slot_shape().plain_modulus(x.meta().exponent);
+        x.noise_bound_bits() <= params.noise().bound().fresh_secret(t)
     }
 
     /// The plaintexts of a server's answer ([`Server::answer`]), in its order.
@@ -158,6 +182,30 @@ impl Client {
         let options = ReadOptions::default().limited_to(bytes.len() as u64);
         let (found, _) = results::from_bytes(self.params(), bytes, &options)?;
         found.iter().map(|x| Ok(self.secret.decrypt_compact(x)?)).collect()
+    }
+
+    /// The integers of a server's answer, in its order: those of its ranges, which have to tell
+    /// them from what wrapped.
+    ///
+    /// # Errors
+    /// As [`Client::read_answer`]; `circuit.range` for a result whose range is unknown or has more
+    /// integers than there are residues.
+    pub fn read_integers(&self, bytes: &[u8]) -> Result<Vec<Vec<i64>>, Error> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        let (found, metadata) = results::from_bytes(self.params(), bytes, &options)?;
+        let ranges = ranges_of(&metadata, found.len())?;
+        let read =
+            |(x, range)| integers_within(self.params(), &self.secret.decrypt_compact(x)?, range);
+        found.iter().zip(ranges).map(read).collect()
+    }
+
+    /// The integers of a value that a range is known of, which has to tell them from what wrapped.
+    ///
+    /// # Errors
+    /// As [`Client::decrypt`]; `circuit.range` for a range that is unknown or has more integers
+    /// than there are residues.
+    pub fn decrypt_value(&self, value: &Value) -> Result<Vec<i64>, Error> {
+        integers_within(self.params(), &self.secret.decrypt(&value.get())?, value.range())
     }
 
     /// Encrypts slot values, row by row; missing ones are 0.
@@ -180,7 +228,8 @@ impl Client {
         Ok(self.secret.encrypt(&Plaintext::encode_signed(self.params(), values)?, rng)?)
     }
 
-    /// The slot values, row by row. Exact, or refused.
+    /// The slot values, row by row: residues modulo p^r, exact or refused. Arithmetic wraps, and
+    /// residues do not tell; [`Client::decrypt_value`] goes by the range of a value.
     ///
     /// # Errors
     /// Too much noise, a ciphertext of other parameters, or slots that hold more than integers.
@@ -204,7 +253,8 @@ impl Client {
         Ok(self.secret.decrypt_for_sharing(ciphertext, policy, rng)?.decode(self.params())?)
     }
 
-    /// The slot values as integers of ±(p^r - 1)/2.
+    /// The slot values as integers of ±(p^r - 1)/2: the residues of least absolute value. Whether
+    /// that is what was computed, or it has wrapped, [`Client::decrypt_value`] knows.
     ///
     /// # Errors
     /// As [`Client::decrypt`].
@@ -232,4 +282,23 @@ impl Client {
     pub fn decrypt_elements(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>, Error> {
         Ok(self.secret.decrypt(ciphertext)?.decode_elements(self.params())?)
     }
+}
+
+/// The integers of a plaintext whose slots hold some of this range, which has to tell them apart.
+///
+/// # Errors
+/// `circuit.range` for a range that is unknown or has more integers than there are residues; slots
+/// that hold more than integers.
+pub fn integers_within(
+    params: &Params,
+    plain: &Plaintext,
+    range: Option<ValueRange>,
+) -> Result<Vec<i64>, Error> {
+    let modulus = params.slot_shape().plain_modulus(plain.exponent());
+    let range = range.ok_or_else(|| CircuitError::Range {
+        operation: "decryption",
+        found: "that is not known".into(),
+        allowed: format!("at most {modulus} integers"),
+    })?;
+    Ok(range.integers(&plain.decode(params)?, modulus)?)
 }

@@ -7,8 +7,10 @@ pub use everlevel_wire::{
 };
 
 pub use crate::bytes::Bytes;
+pub use crate::client::integers_within;
 pub use crate::key_files::{KeyFiles, Recovered};
 pub use crate::open::{OpenOptions, open_public_key};
 pub use crate::stored::{
-    Bounds, ENCRYPTION, PARAMS_FILE, VALUES, params_from_bytes, params_to_bytes, parse_spec,
+    Bounds, ENCRYPTION, PARAMS_FILE, RANGES, VALUES, params_from_bytes, params_to_bytes,
+    parse_spec, ranges_of, state_ranges,
 };

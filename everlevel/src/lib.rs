@@ -38,6 +38,7 @@
 
 mod bytes;
 mod client;
+mod columns;
 mod datasheet;
 mod error;
 mod explainer;
@@ -57,6 +58,7 @@ mod transcipher;
 mod vectors;
 
 pub use client::Client;
+pub use columns::{IntegerValue, NamedIntegers};
 pub use datasheet::{Datasheet, Measured};
 pub use error::Error;
 pub use explainer::{Explainer, RecordedValue};
@@ -82,8 +84,8 @@ pub use everlevel_bgv::{
 };
 pub use everlevel_circuit::bootstrap::{BootstrapPlan, Objective, TimeModel};
 pub use everlevel_circuit::expression::Program;
-pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation};
-pub use everlevel_integers::{Integers, IntegersError, Interval, Type};
+pub use everlevel_circuit::{ClearLowestDigit, Comparison, Truncation, ValueRange};
+pub use everlevel_integers::{Integers, IntegersError, Interval, Order, Type};
 pub use everlevel_ring::sample::system_rng;
 pub use everlevel_ring::{GaloisElement, SlotShape};
 pub use everlevel_scheme::spec::BootstrapMode;

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use everlevel_bgv::{Ciphertext, PublicKey, SecretKey};
+use everlevel_circuit::Value;
 use everlevel_scheme::{OptIn, Params, ParamsSpec};
 use everlevel_wire::file::read_file;
 use everlevel_wire::{self as wire, FileKeys, ObjectKind, ParamsId, ReadOptions, WireError};
 use zeroize::Zeroizing;
 
 use crate::error::Error;
-use crate::stored::{Bounds, PARAMS_FILE, parse_spec};
+use crate::stored::{Bounds, PARAMS_FILE, parse_spec, ranges_of};
 
 /// The largest file of ciphertexts or of a single key, in bytes.
 const MAX_BYTES: u64 = 8 << 30;
@@ -43,8 +44,13 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The parameter set of a file whose header has this id.
-    fn set_of(&self, path: &Path, id: ParamsId) -> Result<Params, Error> {
+    /// The parameter set of the file at `path`, whose header has this id: the one that was asked
+    /// for, that has a name, or that `params.json` beside the file describes.
+    ///
+    /// # Errors
+    /// None of them, or one with another id; a set below 128 bits without
+    /// [`OpenOptions::opt_in`].
+    pub fn set_of(&self, path: &Path, id: ParamsId) -> Result<Params, Error> {
         let params = match &self.params {
             Some(params) => params.clone(),
             None => Params::new(self.spec_of(path, id)?, self.opt_in)?,
@@ -61,7 +67,16 @@ impl OpenOptions {
         if let Some(spec) = wire::params::named_spec(id) {
             return Ok(spec);
         }
-        let text = read_file(&path.with_file_name(PARAMS_FILE), MAX_SPEC_BYTES)?;
+        let beside = path.with_file_name(PARAMS_FILE);
+        if !beside.exists() {
+            return Err(WireError::Malformed {
+                what: "parameter set of the file",
+                expected: format!("one whose name is known here, or {PARAMS_FILE} beside the file"),
+                found: format!("the id {id} alone: state the set"),
+            }
+            .into());
+        }
+        let text = read_file(&beside, MAX_SPEC_BYTES)?;
         let text = std::str::from_utf8(&text).map_err(|e| WireError::Malformed {
             what: "parameters",
             expected: "JSON in UTF-8".into(),
@@ -107,22 +122,43 @@ pub fn open_public_key(path: &Path, options: &OpenOptions) -> Result<PublicKey, 
     Ok(wire::public_key::from_bytes(&params, &bytes, &options.reading())?.0)
 }
 
-/// The ciphertexts of a file, with the noise bounds that are believed.
+/// The bytes of a file of ciphertexts.
+pub(crate) fn bytes_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    Ok(read_file(path, MAX_BYTES)?)
+}
+
+/// How bytes with these metadata are read if so much is believed.
+pub(crate) fn reading(
+    bytes: &[u8],
+    bounds: &Bounds,
+    allow_unknown_owner: bool,
+) -> Result<ReadOptions, Error> {
+    let summary = wire::inspect(bytes, &ReadOptions::default().limited_to(MAX_BYTES))?;
+    Ok(ReadOptions::with_bounds(bounds.policy(&summary.metadata))
+        .limited_to(MAX_BYTES)
+        .allowing_unknown_owner(allow_unknown_owner))
+}
+
+/// The ciphertexts of a file, with the noise bounds that are believed and the ranges that it
+/// states.
 pub(crate) fn ciphertexts(
     params: &Params,
     path: &Path,
     bounds: &Bounds,
-) -> Result<Vec<Ciphertext>, Error> {
-    ciphertexts_from(params, &read_file(path, MAX_BYTES)?, bounds)
+    allow_unknown_owner: bool,
+) -> Result<Vec<Value<Ciphertext>>, Error> {
+    ciphertexts_from(params, &bytes_of(path)?, bounds, allow_unknown_owner)
 }
 
-/// The ciphertexts that bytes hold, with the noise bounds that are believed.
+/// The ciphertexts that bytes hold, likewise.
 pub(crate) fn ciphertexts_from(
     params: &Params,
     bytes: &[u8],
     bounds: &Bounds,
-) -> Result<Vec<Ciphertext>, Error> {
-    let summary = wire::inspect(bytes, &ReadOptions::default().limited_to(MAX_BYTES))?;
-    let reading = ReadOptions::with_bounds(bounds.policy(&summary.metadata)).limited_to(MAX_BYTES);
-    Ok(wire::ciphertexts::from_bytes(params, bytes, &reading)?.0)
+    allow_unknown_owner: bool,
+) -> Result<Vec<Value<Ciphertext>>, Error> {
+    let reading = reading(bytes, bounds, allow_unknown_owner)?;
+    let (found, metadata) = wire::ciphertexts::from_bytes(params, bytes, &reading)?;
+    let ranges = ranges_of(&metadata, found.len())?;
+    Ok(found.into_iter().zip(ranges).map(|(x, range)| Value::from(x).within(range)).collect())
 }

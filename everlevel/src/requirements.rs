@@ -358,7 +358,7 @@ fn bootstrapped_set(p: u64, r: u32, log_n: u32) -> Option<Params> {
     };
     let message_bits = (p as f64).log2() * f64::from(r);
     for base_bits in ((message_bits as u32 + 18).max(30)..=62).step_by(4) {
-        for sparse_weight in [24, 28, 32, 40, 48, 64] {
+        for sparse_weight in [24, 28, 32, 34, 40, 48, 64] {
             let overflow = sparse_weight as u64 + 1;
             let digits = (1..=16).find(|v| p.saturating_pow(*v) >= overflow)?;
             let name = format!("plan-{p}e{r}-n{log_n}-unlimited");

@@ -16,7 +16,7 @@ use crate::keys::{Keys, ServerEvaluator};
 use crate::open::{self, OpenOptions};
 use crate::operations::operations;
 use crate::planner::bootstrap_plan;
-use crate::stored::Bounds;
+use crate::stored::{Bounds, state_ranges};
 
 /// A ciphertext in a server's care: the server may replace it by a fresher one with the same
 /// message.
@@ -36,6 +36,7 @@ pub struct Server {
     pub(crate) evaluator: Arc<ServerEvaluator>,
     bootstrapper: Option<Arc<Bootstrapper<ServerEvaluator>>>,
     session: Session<ServerEvaluator>,
+    pub(crate) allow_unknown_owner: bool,
 }
 
 operations!(Server, Value);
@@ -49,7 +50,8 @@ impl Server {
         let evaluator = Arc::new(Evaluator::new(keys.into()));
         let bootstrapper = Arc::new(Bootstrapper::new(&*evaluator, plan)?);
         let session = Session::new(evaluator.clone(), bootstrapper.clone());
-        Ok(Server { session, evaluator, bootstrapper: Some(bootstrapper) })
+        let bootstrapper = Some(bootstrapper);
+        Ok(Server { session, evaluator, bootstrapper, allow_unknown_owner: false })
     }
 
     /// A server that does not bootstrap, for sets without it and for circuits that fit: what does
@@ -57,7 +59,7 @@ impl Server {
     pub fn leveled(keys: impl Into<Keys>) -> Self {
         let evaluator = Arc::new(Evaluator::new(keys.into()));
         let session = Session::leveled(evaluator.clone());
-        Server { session, evaluator, bootstrapper: None }
+        Server { session, evaluator, bootstrapper: None, allow_unknown_owner: false }
     }
 
     /// A server with the keys that it is given, which bootstraps as its set says if its keys can.
@@ -81,7 +83,15 @@ impl Server {
     /// without [`OpenOptions::opt_in`].
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, Error> {
         let params = options.set_of_server_keys(path)?;
-        Server::with_keys(Keys::open_with(&params, path, options.cache_bytes, &options.reading())?)
+        let keys = Keys::open_with(&params, path, options.cache_bytes, &options.reading())?;
+        Ok(Server::with_keys(keys)?.allowing_unknown_owner(options.allow_unknown_owner))
+    }
+
+    /// The same server, which also reads ciphertexts that do not say which secret key they belong
+    /// to ([`OpenOptions::allow_unknown_owner`]).
+    #[must_use]
+    pub fn allowing_unknown_owner(self, allow: bool) -> Self {
+        Server { allow_unknown_owner: allow, ..self }
     }
 
     /// Writes the keys of this server to a file, whole or not at all.
@@ -98,8 +108,7 @@ impl Server {
     /// # Errors
     /// A file that cannot be read, is damaged, or belongs to another parameter set.
     pub fn read(&self, path: &Path, bounds: &Bounds) -> Result<Vec<Value>, Error> {
-        let found = open::ciphertexts(self.params(), path, bounds)?;
-        Ok(found.into_iter().map(|x| self.load(x)).collect())
+        open::ciphertexts(self.params(), path, bounds, self.allow_unknown_owner)
     }
 
     /// Ciphertexts from bytes ([`crate::Client::upload`]), in this server's care. `bounds` says
@@ -108,12 +117,11 @@ impl Server {
     /// # Errors
     /// Bytes that are damaged, hold something else, or belong to another parameter set.
     pub fn receive(&self, bytes: &[u8], bounds: &Bounds) -> Result<Vec<Value>, Error> {
-        let found = open::ciphertexts_from(self.params(), bytes, bounds)?;
-        Ok(found.into_iter().map(|x| self.load(x)).collect())
+        open::ciphertexts_from(self.params(), bytes, bounds, self.allow_unknown_owner)
     }
 
-    /// Values as bytes for [`crate::Client::read_answer`], cut to what decryption needs: nothing
-    /// can be computed on them any more.
+    /// Values as bytes for [`crate::Client::read_answer`], with their ranges, cut to what
+    /// decryption needs: nothing can be computed on them any more.
     ///
     /// # Errors
     /// A value that is too noisy, or whose plaintext modulus is above some 2^40.
@@ -121,12 +129,14 @@ impl Server {
         &self,
         values: impl IntoIterator<Item = &'x Value>,
     ) -> Result<Vec<u8>, Error> {
-        let params = self.params();
-        let compact = values
-            .into_iter()
-            .map(|x| x.get().compact_for_decryption(params))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(everlevel_wire::results::to_bytes(params, &compact, &Metadata::new())?)
+        let (params, mut compact, mut ranges) = (self.params(), Vec::new(), Vec::new());
+        for x in values {
+            compact.push(x.get().compact_for_decryption(params)?);
+            ranges.push(x.range());
+        }
+        let mut metadata = Metadata::new();
+        state_ranges(&mut metadata, &ranges);
+        Ok(everlevel_wire::results::to_bytes(params, &compact, &metadata)?)
     }
 
     /// The keys.

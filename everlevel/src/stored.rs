@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use everlevel_circuit::ValueRange;
 use everlevel_scheme::{OptIn, Params};
 use everlevel_wire::{BoundPolicy, Encryption, Manifest, Metadata, ReadOptions, WireError};
 
@@ -12,6 +13,9 @@ pub const VALUES: &str = "values";
 /// Metadata of ciphertexts: which key made them, `secret` or `public`; absent once something was
 /// computed on them.
 pub const ENCRYPTION: &str = "encryption";
+/// Metadata of ciphertexts and results: for each the range of the integers in its slots
+/// ([`ValueRange`]), or `-` where it is not known, with spaces between them.
+pub const RANGES: &str = "ranges";
 /// The name of the parameters beside keys.
 pub const PARAMS_FILE: &str = "params.json";
 
@@ -48,6 +52,35 @@ impl Bounds {
     }
 }
 
+/// The ranges that metadata state for so many ciphertexts or results.
+///
+/// # Errors
+/// Ranges that are none, or for another number.
+pub fn ranges_of(metadata: &Metadata, count: usize) -> Result<Vec<Option<ValueRange>>, WireError> {
+    let Some(text) = metadata.get(RANGES) else { return Ok(vec![None; count]) };
+    let wrong = |found: &str| WireError::Malformed {
+        what: "ranges of values",
+        expected: format!("{count} of LOW..HIGH or -"),
+        found: found.chars().take(40).collect(),
+    };
+    let range = |text: &str| match text {
+        "-" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| wrong(text)),
+    };
+    let ranges = text.split(' ').map(range).collect::<Result<Vec<_>, _>>()?;
+    if ranges.len() == count { Ok(ranges) } else { Err(wrong(text)) }
+}
+
+/// States ranges in metadata, if any is known.
+pub fn state_ranges(metadata: &mut Metadata, ranges: &[Option<ValueRange>]) {
+    metadata.remove(RANGES);
+    if ranges.iter().any(Option::is_some) {
+        let told = |range: &Option<ValueRange>| range.map_or_else(|| "-".into(), |r| r.to_string());
+        let all: Vec<String> = ranges.iter().map(told).collect();
+        metadata.insert(RANGES.into(), all.join(" "));
+    }
+}
+
 /// A parameter set as bytes.
 ///
 /// # Errors
@@ -79,7 +112,7 @@ pub fn parse_spec(text: &str) -> Result<everlevel_scheme::ParamsSpec, Error> {
     let spec: everlevel_scheme::ParamsSpec = serde_json::from_str(text).map_err(|e| {
         wrong(
             "parameters",
-            "JSON as `everlevel params show bgv-65537-n15 --json` prints it".into(),
+            "JSON of a parameter specification (docs/parameters.md)".into(),
             e.to_string(),
         )
     })?;

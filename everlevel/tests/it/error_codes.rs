@@ -23,6 +23,7 @@ fn all() -> Vec<&'static str> {
         CircuitError::CODES,
         AesError::CODES,
         IntegersError::CODES,
+        everlevel_tables::TablesError::CODES,
         ExpressionError::CODES,
         WireError::CODES,
         PROGRAM,
@@ -36,7 +37,44 @@ fn the_documentation_lists_all_codes() {
     let text = std::fs::read_to_string(path).unwrap();
     let listed: Vec<&str> =
         text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let (python, listed): (Vec<&str>, Vec<&str>) =
+        listed.into_iter().partition(|code| code.starts_with("python."));
     assert_eq!(listed, all());
+    // Those of the Python package, wherever its sources raise one.
+    let python: BTreeSet<&str> = python.into_iter().collect();
+    let used = python_codes();
+    assert!(used.len() > 30, "{used:?}");
+    let missing: Vec<&String> =
+        used.iter().filter(|code| !python.contains(code.as_str())).collect();
+    assert!(missing.is_empty(), "not in docs/errors.md: {missing:?}");
+}
+
+/// Options are the program's: the library does not know them.
+#[test]
+fn errors_of_the_library_name_no_options_of_the_program() {
+    let insecure = Params::named("insecure_bgv-257-n8", OptIn::SecureOnly).err().unwrap();
+    let no_set = everlevel::files::parse_spec("{").unwrap_err();
+    for told in [insecure.to_string(), no_set.to_string()] {
+        assert!(!told.contains("--") && !told.contains("`everlevel"), "{told}");
+    }
+}
+
+/// The codes in the sources of the Python package.
+fn python_codes() -> BTreeSet<String> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../python/");
+    let mut found = BTreeSet::new();
+    for directory in ["rust", "src/everlevel"] {
+        for entry in std::fs::read_dir(format!("{root}{directory}")).unwrap() {
+            let path = entry.unwrap().path();
+            if !matches!(path.extension().and_then(|e| e.to_str()), Some("rs" | "py")) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let codes = text.split("\"python.").skip(1).filter_map(|rest| rest.split('"').next());
+            found.extend(codes.map(|code| format!("python.{code}")));
+        }
+    }
+    found
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
+mod along;
 mod axioms;
 mod book;
+mod columns;
 mod encodings;
 mod error_codes;
 mod examples;
 mod fingerprints;
+mod mistakes;
 mod program;
 mod session;
 mod transcipher;

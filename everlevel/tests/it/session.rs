@@ -1,11 +1,13 @@
 //! The facade: client and server.
 
+use std::path::Path;
+
 use everlevel::files::Bounds;
 use everlevel::files::{OpenOptions, open_public_key};
 use everlevel::lab::{Automorphisms, SchemeError};
 use everlevel::{
     BootstrapMode, Ciphertext, Client, Error, KeyPlan, KeyPlanner, Keys, OptIn, Params, Plaintext,
-    PublicKey, Server, ServerKeys, bootstrap_plan, failure_log2, general_keys,
+    PublicKey, Server, ServerKeys, ValueRange, bootstrap_plan, failure_log2, general_keys,
     multiplications_left,
 };
 use everlevel_scheme::spec::{BootstrapSpec, ParamsSpec};
@@ -308,4 +310,55 @@ fn keys_and_columns_by_their_paths() {
     let server = Server::with_keys(stopped).unwrap();
     let x = server.load(Ciphertext::clone(&found[0].get()));
     assert_eq!(server.mul(&x, &x).err().map(|e| e.code()), Some("scheme.cancelled"));
+}
+
+/// Ranges travel with uploads and answers, and integers are told from what wrapped.
+#[test]
+fn ranges_travel_with_values() {
+    let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(8);
+    let client = Client::new(&params, &mut rng);
+    let server = client.server(&mut rng).unwrap();
+    let values: Vec<i64> = (0..params.slots() as i64).map(|i| i % 11 - 5).collect();
+    let range = ValueRange::new(-5, 5).unwrap();
+    let x = client.encrypt_signed(&values, &mut rng).unwrap();
+    let upload = client.upload_within(&[(x.clone(), range)]).unwrap();
+    let x = server.receive(&upload, &Bounds::Fresh).unwrap().remove(0);
+    assert_eq!(x.range(), Some(range));
+    let square = server.mul(&x, &x).unwrap();
+    let large = server.mul(&square, &square).unwrap();
+    let expected: Vec<i64> = values.iter().map(|v| v * v).collect();
+    assert_eq!(client.decrypt_value(&square).unwrap(), expected);
+    let answer = server.answer([&square, &x]).unwrap();
+    assert_eq!(client.read_integers(&answer).unwrap(), [expected, values.clone()]);
+    // 625 is more than residues tell.
+    assert_eq!(client.decrypt_value(&large).unwrap_err().code(), "circuit.range");
+    let answer = server.answer([&square, &large]).unwrap();
+    assert_eq!(client.read_integers(&answer).unwrap_err().code(), "circuit.range");
+    let unknown = client.upload(&[client.encrypt_signed(&values, &mut rng).unwrap()]).unwrap();
+    let unknown = server.receive(&unknown, &Bounds::Fresh).unwrap().remove(0);
+    assert_eq!(client.decrypt_value(&unknown).unwrap_err().code(), "circuit.range");
+    // A result states more than a fresh encryption does.
+    let result = client.upload(&[square.get().as_ref().clone()]).unwrap();
+    assert_eq!(server.receive(&result, &Bounds::Fresh).err().unwrap().code(), "wire.malformed");
+    assert!(server.receive(&result, &Bounds::Stated).is_ok());
+}
+
+/// Files of version 1 of the format, which do not say whose they are.
+#[test]
+fn older_ciphertexts_are_read_by_servers_that_were_told_so() {
+    let older = |kind: &str| {
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/wire/tests/golden/v1");
+        golden.join(format!("insecure_bgv-257-n8.{kind}"))
+    };
+    let options = OpenOptions {
+        opt_in: OptIn::InsecureResearch,
+        allow_unknown_owner: true,
+        ..OpenOptions::default()
+    };
+    let server = Server::open(&older("server_keys"), &options).unwrap();
+    let read = |server: &Server| server.read(&older("ciphertexts"), &Bounds::Stated);
+    assert!(!read(&server).unwrap().is_empty());
+    let strict = server.allowing_unknown_owner(false);
+    assert_eq!(read(&strict).err().unwrap().code(), "wire.unknown-owner");
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 mod circles;
 
 /// The stack of crates, lowest first.
-const STACK: [&str; 13] = [
+const STACK: [&str; 14] = [
     "everlevel-arith",
     "everlevel-ring",
     "everlevel-estimator",
@@ -20,6 +20,7 @@ const STACK: [&str; 13] = [
     "everlevel-circuit",
     "everlevel-aes",
     "everlevel-integers",
+    "everlevel-tables",
     "everlevel",
     "everlevel-ltv",
     "everlevel-cli",

@@ -1,0 +1,161 @@
+//! Columns of typed integers as bytes and files.
+
+use std::path::Path;
+
+use everlevel_bgv::Ciphertext;
+use everlevel_circuit::{PrimePower, Value};
+use everlevel_integers::{DigitPart, Encrypted, IntegersError, Interval, Parts};
+use everlevel_scheme::Params;
+use everlevel_wire::columns::{self, StoredColumn, StoredDigit};
+use everlevel_wire::{Metadata, ReadOptions, WireError};
+
+use crate::bytes::Bytes;
+use crate::client::Client;
+use crate::error::Error;
+use crate::open;
+use crate::server::Server;
+use crate::stored::{Bounds, ENCRYPTION};
+
+/// An encrypted column of integers, or the total of one.
+pub type IntegerValue = Encrypted<Ciphertext>;
+/// A column or a total with the name that it has in a file.
+pub type NamedIntegers = (String, IntegerValue);
+
+fn stored(params: &Params, (name, x): &NamedIntegers) -> Result<StoredColumn, Error> {
+    let (slots, modulus) = (params.slots(), PrimePower::new(params.spec().plain_prime, 1)?);
+    let Parts { interval, anchor, length, divisor, digits } = x.to_parts(slots, modulus)?;
+    let digit = |d: DigitPart<Ciphertext>| StoredDigit {
+        power: d.power,
+        stride: d.stride as u32,
+        low: d.low,
+        high: d.high,
+        pad: d.pad,
+        ciphertext: d.value.map(|value| Ciphertext::clone(&value.get())),
+    };
+    Ok(StoredColumn {
+        name: name.clone(),
+        length: length.map(|n| n as u64),
+        divisor,
+        low: interval.low(),
+        high: interval.high(),
+        anchor,
+        digits: digits.into_iter().map(digit).collect(),
+    })
+}
+
+fn restored(params: &Params, column: StoredColumn) -> Result<NamedIntegers, Error> {
+    let StoredColumn { name, length, divisor, low, high, anchor, digits } = column;
+    let digit = |d: StoredDigit| DigitPart {
+        power: d.power,
+        low: d.low,
+        high: d.high,
+        pad: d.pad,
+        stride: d.stride as usize,
+        value: d.ciphertext.map(Value::from),
+    };
+    let make = || {
+        let interval = Interval::new(low, high)?;
+        let length = length.map(|n| n as usize);
+        let digits = digits.into_iter().map(digit).collect();
+        let modulus = PrimePower::new(params.spec().plain_prime, 1)?;
+        let parts = Parts { interval, anchor, length, divisor, digits };
+        Encrypted::from_parts(parts, params.slots(), modulus)
+    };
+    match make() {
+        Ok(x) => Ok((name, x)),
+        Err(e @ (IntegersError::Parts { .. } | IntegersError::Range { .. })) => {
+            Err(WireError::Columns { name, problem: e.to_string() }.into())
+        }
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// Columns of typed integers and totals with their names.
+impl Bytes for Vec<NamedIntegers> {
+    fn to_bytes(&self, params: &Params, metadata: &Metadata) -> Result<Vec<u8>, Error> {
+        let columns = self.iter().map(|x| stored(params, x)).collect::<Result<Vec<_>, Error>>()?;
+        Ok(columns::to_bytes(params, &columns, metadata)?)
+    }
+
+    fn from_bytes(
+        params: &Params,
+        bytes: &[u8],
+        options: &ReadOptions,
+    ) -> Result<(Self, Metadata), Error> {
+        let (columns, metadata) = columns::from_bytes(params, bytes, options)?;
+        let restored = columns.into_iter().map(|column| restored(params, column));
+        Ok((restored.collect::<Result<_, Error>>()?, metadata))
+    }
+}
+
+impl Client {
+    /// Columns as bytes for [`Server::receive_columns`]. They are marked as encrypted by the secret
+    /// key only if all of their bounds are within that, as [`Client::upload`] does.
+    ///
+    /// # Errors
+    /// A column of other parameters, two of one name.
+    pub fn upload_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
+        let values = columns.iter().flat_map(|(_, x)| x.values());
+        let mut metadata = Metadata::new();
+        if values.map(|v| v.get()).all(|x| self.encrypted_secretly(&x)) {
+            metadata.insert(ENCRYPTION.into(), "secret".into());
+        }
+        columns.to_vec().to_bytes(self.params(), &metadata)
+    }
+
+    /// The columns of a server's answer ([`Server::answer_columns`]), to be decrypted.
+    ///
+    /// # Errors
+    /// Bytes that are damaged, hold something else, or belong to another parameter set.
+    pub fn read_columns(&self, bytes: &[u8]) -> Result<Vec<NamedIntegers>, Error> {
+        let options = ReadOptions::default().limited_to(bytes.len() as u64);
+        Ok(Bytes::from_bytes(self.params(), bytes, &options)?.0)
+    }
+
+    /// The entries of a column, or the one value of a total.
+    ///
+    /// # Errors
+    /// As [`Client::decrypt_integers`].
+    pub fn decrypt_column<T: TryFrom<i128>>(&self, x: &IntegerValue) -> Result<Vec<T>, Error> {
+        match x {
+            Encrypted::Column(x) => self.decrypt_integers(x),
+            Encrypted::Total(x) => Ok(vec![self.decrypt_total(x)?]),
+        }
+    }
+}
+
+impl Server {
+    /// The columns of a file. `bounds` says which noise bounds of the file are believed.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is damaged, holds something else, or belongs to another
+    /// parameter set.
+    pub fn read_columns(&self, path: &Path, bounds: &Bounds) -> Result<Vec<NamedIntegers>, Error> {
+        self.receive_columns(&open::bytes_of(path)?, bounds)
+    }
+
+    /// Columns from bytes ([`Client::upload_columns`]). `bounds` says which noise bounds are
+    /// believed; for what comes from outside take [`Bounds::Fresh`]. The intervals of a column are
+    /// a claim of whoever encrypted it: if it is false, results for its entries are unspecified,
+    /// and so are sums over them.
+    ///
+    /// # Errors
+    /// Bytes that are damaged, hold something else, or belong to another parameter set.
+    pub fn receive_columns(
+        &self,
+        bytes: &[u8],
+        bounds: &Bounds,
+    ) -> Result<Vec<NamedIntegers>, Error> {
+        let options = open::reading(bytes, bounds, self.allow_unknown_owner)?;
+        Ok(Bytes::from_bytes(self.params(), bytes, &options)?.0)
+    }
+
+    /// Columns and totals as bytes for [`Client::read_columns`], or for another server: they can be
+    /// computed on.
+    ///
+    /// # Errors
+    /// Two columns of one name; [`IntegersError::Parts`] for values past some 2^122.
+    pub fn answer_columns(&self, columns: &[NamedIntegers]) -> Result<Vec<u8>, Error> {
+        columns.to_vec().to_bytes(self.params(), &Metadata::new())
+    }
+}
