@@ -1,108 +1,129 @@
 //! One integer column of a CSV file.
 
+use super::column::{Column, Header};
 use crate::console::errors::CliError;
 
 /// The largest CSV file in bytes.
 pub const MAX_BYTES: u64 = 32 << 20;
 
-/// What to do with values outside of 0..p.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Range {
-    /// Refuse them.
-    Exact,
-    /// -v stands for p - v, for |v| <= (p - 1)/2.
-    Signed,
-    /// Take them modulo p.
-    Reduce,
-}
+/// What stands for a number that is none, in small letters: nobody calls a column that.
+const NO_NUMBERS: [&str; 14] = [
+    "na", "n/a", "nan", "null", "nil", "none", "missing", "unknown", "inf", "infinity", "true",
+    "false", "yes", "no",
+];
 
-/// The values of the column modulo p. At most `slots` of them.
-pub fn parse(
-    text: &str,
-    source: &str,
-    p: u64,
-    slots: usize,
-    range: Range,
-) -> Result<Vec<u64>, CliError> {
-    let mut values = Vec::new();
-    let mut seen_header = false;
-    for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-        let line_number = i + 1;
-        let at =
-            |problem: String| CliError::usage(format!("{source}, line {line_number}: {problem}"));
-        let cell = line.trim();
-        if cell.is_empty() {
-            continue;
-        }
-        if cell.contains([',', ';', '\t']) {
-            return Err(at(format!(
-                "expected one column, found {:?}: keep one column of the file",
-                shorten(cell)
-            )));
-        }
-        let cell = cell.trim_matches('"').trim();
-        match cell.parse::<i128>() {
-            Ok(v) => values.push(in_range(v, p, range).map_err(at)?),
-            Err(_) if values.is_empty() && !seen_header && !looks_numeric(cell) => {
-                seen_header = true
-            }
-            Err(_) => return Err(at(format!("expected an integer, found {:?}", shorten(cell)))),
-        }
-        if values.len() > slots {
-            return Err(at(format!(
-                "expected at most {slots} values, one a slot: shorten the file or take a set with \
-                 more slots"
-            )));
+/// Reads a column: a value a line, with a header if `header` says so or, where it is up to the
+/// first line, if that cannot be a value and looks like a name. A line that is empty is a value
+/// that is missing, but at the end of the file.
+pub fn parse(text: &str, source: &str, header: Header) -> Result<Column, CliError> {
+    let text = text.trim_start_matches('\u{feff}').trim_end();
+    let mut lines = text.lines().zip(1..).peekable();
+    let at =
+        |line: usize, problem: String| CliError::usage(format!("{source}, line {line}: {problem}"));
+    let mut column = Column::of(source, "line");
+    if let Some((first, _)) = lines.peek() {
+        column.name = name(first, header).map_err(|problem| at(1, problem))?;
+        if column.name.is_some() {
+            column.first += 1;
+            lines.next();
         }
     }
-    if values.is_empty() {
-        return Err(CliError::usage(format!(
-            "{source}: expected a column of integers, found no value"
-        )));
+    for (line, number) in lines {
+        let hint = if number == 1 { ", or --header yes for a header" } else { "" };
+        column.values.push(value(line).map_err(|problem| at(number, problem + hint))?);
     }
-    Ok(values)
+    Ok(column)
 }
 
-/// A value modulo p, or what is wrong with it.
-pub fn in_range(v: i128, p: u64, range: Range) -> Result<u64, String> {
-    let t = i128::from(p);
-    let half = (t - 1) / 2;
-    let ok = match range {
-        Range::Exact => (0..t).contains(&v),
-        Range::Signed => (-half..=half).contains(&v),
-        Range::Reduce => true,
+/// The name that the first line is, if it is one.
+fn name(line: &str, header: Header) -> Result<Option<String>, String> {
+    let (cell, quoted) = cell(line)?;
+    let is_value = cell.parse::<i128>().is_ok();
+    match header {
+        Header::No => Ok(None),
+        Header::Yes if cell.is_empty() => Err("expected a header, found nothing".into()),
+        Header::Yes => Ok(Some(cell.into())),
+        Header::Auto if is_value && quoted => Err(format!(
+            "{cell:?} in quotes can be a header or a value: state --header yes or --header no"
+        )),
+        Header::Auto if is_value => Ok(None),
+        Header::Auto if misread(cell) => Err(format!(
+            "{cell:?} can be a header or a number with a slip of the pen: correct it, or state \
+             --header yes"
+        )),
+        Header::Auto if looks_like_a_name(cell) => Ok(Some(cell.into())),
+        // What is wrong with it as a value is told.
+        Header::Auto => Ok(None),
+    }
+}
+
+/// Whether text that is no value can be the name of a column.
+pub fn looks_like_a_name(cell: &str) -> bool {
+    cell.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && cell.chars().count() <= 200
+        && !cell.contains(['"', ',', ';'])
+        && !cell.contains(char::is_control)
+        && !NO_NUMBERS.contains(&cell.to_lowercase().as_str())
+}
+
+/// Whether text has digits and is a number once letters that look like some are read as such.
+fn misread(cell: &str) -> bool {
+    let digit = |c: char| match c {
+        'o' | 'O' => '0',
+        'l' | 'I' | 'i' => '1',
+        'S' | 's' => '5',
+        'B' => '8',
+        c => c,
     };
-    if ok {
-        return Ok(v.rem_euclid(t) as u64);
+    let read: String = cell.chars().map(digit).collect();
+    cell.contains(|c: char| c.is_ascii_digit()) && read.parse::<i128>().is_ok()
+}
+
+/// What a line holds, without its quotes, and whether it has any.
+fn cell(line: &str) -> Result<(&str, bool), String> {
+    let cell = line.trim();
+    let shown: String = cell.chars().take(40).collect();
+    let inside = cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let (inside, quoted) = inside.map_or((cell, false), |inside| (inside.trim(), true));
+    if inside.contains('"') {
+        return Err(format!("expected a value, found quotes inside of {shown:?}"));
     }
-    Err(match range {
-        Range::Signed => format!(
-            "expected a value from -{half} to {half}, found {v}: take --reduce for values modulo \
-             {p}"
-        ),
-        _ => format!(
-            "expected a value from 0 to {}, found {v}: take --signed for values of ±{half} or \
-             --reduce for values modulo {p}",
-            t - 1
-        ),
-    })
+    if cell.contains([',', ';', '\t']) {
+        return Err(format!("expected one column, found {shown:?}: keep one column of the file"));
+    }
+    Ok((inside, quoted))
 }
 
-/// Numbers that are no integers are no header either.
-fn looks_numeric(cell: &str) -> bool {
-    cell.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+fn value(line: &str) -> Result<i128, String> {
+    let (cell, _) = cell(line)?;
+    if cell.is_empty() {
+        return Err("a value is missing: every line has to have one, as rows keep their places. \
+                    Fill it in, or remove the row from all columns"
+            .into());
+    }
+    let shown: String = cell.chars().take(40).collect();
+    cell.parse().map_err(|_| format!("expected an integer, found {shown:?}: correct it"))
 }
 
-fn shorten(cell: &str) -> String {
-    cell.chars().take(40).collect()
+/// A column as text.
+pub fn write(name: &str, values: &[i64]) -> String {
+    // What could be taken for a value, or for more than one column.
+    let header = match looks_like_a_name(name) {
+        true => name.to_string(),
+        false => {
+            let kept: String = name.chars().filter(|c| !c.is_control() && *c != '"').collect();
+            format!("\"{kept}\"")
+        }
+    };
+    values.iter().fold(header + "\n", |text, v| text + &format!("{v}\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn run(text: &str, range: Range) -> Result<Vec<u64>, String> {
-        parse(text, "t.csv", 17, 4, range).map_err(|e| match e {
+    fn run(text: &str, header: Header) -> Result<Column, String> {
+        parse(text, "t.csv", header).map_err(|e| match e {
             CliError::Usage(m) => m.text,
             other => panic!("expected a usage error, found {other:?}"),
         })
@@ -110,36 +131,57 @@ mod tests {
 
     #[test]
     fn columns_with_and_without_header() {
-        assert_eq!(run("1\n2\n", Range::Exact).unwrap(), [1, 2]);
-        assert_eq!(run("\u{feff}reading\r\n\r\n 1 \r\n\"2\"\r\n", Range::Exact).unwrap(), [1, 2]);
-        assert_eq!(run("-1\n8\n-8", Range::Signed).unwrap(), [16, 8, 9]);
+        let read = |text: &str, header| {
+            let column = run(text, header).unwrap();
+            (column.name, column.values)
+        };
+        let named = |name: &str, values: &[i128]| (Some(name.to_string()), values.to_vec());
+        assert_eq!(read("1\n-2\n\n \r\n", Header::Auto), (None, vec![1, -2]));
         assert_eq!(
-            run("-1\n170000000000000000000001", Range::Reduce).unwrap(),
-            [16, (170000000000000000000001u128 % 17) as u64]
+            read("\u{feff}reading\r\n 1 \r\n\"2\"\r\n", Header::Auto),
+            named("reading", &[1, 2])
         );
+        assert_eq!(read("\"x 1\"\n7", Header::Auto), named("x 1", &[7]));
+        assert_eq!(read("2026\n7", Header::Yes), named("2026", &[7]));
+        assert_eq!(read("2026\n7", Header::No), (None, vec![2026, 7]));
+        assert_eq!(read("größe\n7", Header::Auto), named("größe", &[7]));
+        assert_eq!(read("", Header::Auto), (None, vec![]));
     }
 
     #[test]
     fn what_is_wrong_is_said() {
-        for (text, range, part) in [
-            ("", Range::Exact, "no value"),
-            ("reading\n", Range::Exact, "no value"),
-            ("a\nb\n", Range::Exact, "line 2: expected an integer"),
-            ("1.5\n", Range::Exact, "line 1: expected an integer"),
-            ("1\n\nx\n", Range::Exact, "line 3: expected an integer"),
-            ("1,2\n", Range::Exact, "one column"),
-            ("17\n", Range::Exact, "0 to 16, found 17"),
-            ("-1\n", Range::Exact, "--signed"),
-            ("9\n", Range::Signed, "-8 to 8, found 9"),
-            ("1\n1\n1\n1\n1\n", Range::Exact, "at most 4 values"),
-            (
-                "99999999999999999999999999999999999999999999\n",
-                Range::Reduce,
-                "expected an integer",
-            ),
+        for (text, header, part) in [
+            ("a\nb\n", Header::Auto, "line 2: expected an integer"),
+            ("1.5\n", Header::Auto, "line 1: expected an integer"),
+            ("1\n\nx\n", Header::Auto, "line 2: a value is missing"),
+            ("\n1\n", Header::Auto, "line 1: a value is missing"),
+            ("v\n1\n\"\"\n2\n", Header::Auto, "line 3: a value is missing"),
+            ("1,2\n", Header::Auto, "one column"),
+            ("\"12\n3", Header::Auto, "quotes"),
+            ("\"2026\"\n7", Header::Auto, "--header yes or --header no"),
+            ("l00\n7", Header::Auto, "slip of the pen"),
+            ("O5\n7", Header::Auto, "slip of the pen"),
+            ("a\n7", Header::No, "line 1: expected an integer"),
+            ("99999999999999999999999999999999999999999999\n", Header::Auto, "an integer"),
         ] {
-            let message = run(text, range).unwrap_err();
+            let message = run(text, header).unwrap_err();
             assert!(message.contains(part), "{message}");
+        }
+        for missing in ["N/A", "NaN", "inf", "-inf", "None", "NULL", "?", "-", "1e3", "0x10", "#"] {
+            let message = run(&format!("{missing}\n7\n"), Header::Auto).unwrap_err();
+            assert!(message.contains("line 1: expected an integer"), "{message}");
+        }
+    }
+
+    /// What is written is read again, whatever the name.
+    #[test]
+    fn names_do_not_become_values() {
+        for name in ["v", "12", "a,b", "N/A", "\"", "", "x\ny"] {
+            let text = write(name, &[5, -6]);
+            if let Ok(column) = run(&text, Header::Auto) {
+                assert_eq!(column.values, [5, -6], "{text:?}");
+            }
+            assert_eq!(run(&write("12", &[5]), Header::Yes).unwrap().values, [5]);
         }
     }
 }

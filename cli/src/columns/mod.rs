@@ -1,11 +1,14 @@
 //! Columns of integers in files: CSV, JSON and NumPy's format, by the ending of the name.
 
+mod column;
 pub(crate) mod csv;
 mod npy;
+pub(crate) mod typed;
 
 use std::path::Path;
 
-use crate::columns::csv::Range;
+pub use crate::columns::column::{Column, Header, stated};
+pub use crate::columns::npy::Kind;
 use crate::console::errors::CliError;
 use crate::console::files::{read_bytes, read_text};
 
@@ -35,65 +38,97 @@ impl Format {
     }
 }
 
-/// The values of a column modulo `t`, at most `slots` of them.
-pub fn read(path: &Path, t: u64, slots: usize, range: Range) -> Result<Vec<u64>, CliError> {
-    let (format, shown) = (Format::of(path)?, path.display());
+/// Reads a column.
+pub fn read(path: &Path, header: Header) -> Result<Column, CliError> {
+    let (format, source) = (Format::of(path)?, path.display().to_string());
     let what = "the column";
-    let values = match format {
-        Format::Csv => {
-            return csv::parse(
-                &read_text(path, csv::MAX_BYTES, what)?,
-                &shown.to_string(),
-                t,
-                slots,
-                range,
-            );
+    if format != Format::Csv && header != Header::Auto {
+        let problem = "--header is for .csv, as other formats have none";
+        return Err(CliError::usage(format!("{source}: {problem}")));
+    }
+    let of_file = |problem: String| CliError::usage(format!("{source}: {problem}"));
+    match format {
+        Format::Csv => csv::parse(&read_text(path, csv::MAX_BYTES, what)?, &source, header),
+        Format::Json => {
+            let values = json_values(&read_text(path, csv::MAX_BYTES, what)?).map_err(of_file)?;
+            Ok(Column::of(&source, "value").with(None, values))
         }
+        Format::Npy => {
+            let (kind, values) =
+                npy::read(&read_bytes(path, csv::MAX_BYTES, what)?).map_err(of_file)?;
+            Ok(Column::of(&source, "value").with(Some(kind), values))
+        }
+    }
+}
+
+/// Integers of a file as they are, such as the entries of a table: at most `most` of them.
+pub fn integers(path: &Path, most: usize) -> Result<Vec<i128>, CliError> {
+    let (format, shown) = (Format::of(path)?, path.display());
+    let what = "the table";
+    let values = match format {
+        Format::Csv => csv_integers(&read_text(path, csv::MAX_BYTES, what)?),
         Format::Json => json_values(&read_text(path, csv::MAX_BYTES, what)?),
-        Format::Npy => npy::read(&read_bytes(path, csv::MAX_BYTES, what)?, slots),
+        Format::Npy => {
+            npy::read(&read_bytes(path, csv::MAX_BYTES, what)?).map(|(_, values)| values)
+        }
     };
     let values = values.map_err(|problem| CliError::usage(format!("{shown}: {problem}")))?;
-    if values.is_empty() || values.len() > slots {
+    if values.is_empty() || values.len() > most {
+        let found = values.len();
         return Err(CliError::usage(format!(
-            "{shown}: expected 1 to {slots} values, one a slot, found {}",
-            values.len()
+            "{shown}: expected 1 to {most} integers, found {found}"
         )));
     }
-    let at = |(i, v): (usize, i128)| {
-        csv::in_range(v, t, range)
-            .map_err(|problem| CliError::usage(format!("{shown}, value {}: {problem}", i + 1)))
+    Ok(values)
+}
+
+/// One integer a line.
+fn csv_integers(text: &str) -> Result<Vec<i128>, String> {
+    let lines = text.lines().zip(1..).map(|(line, number)| (line.trim(), number));
+    let integer = |(line, number): (&str, usize)| {
+        line.parse().map_err(|_| {
+            let shown: String = line.chars().take(40).collect();
+            format!("line {number}: expected an integer, found {shown:?}")
+        })
     };
-    values.into_iter().enumerate().map(at).collect()
+    lines.filter(|(line, _)| !line.is_empty()).map(integer).collect()
 }
 
 fn json_values(text: &str) -> Result<Vec<i128>, String> {
-    let numbers: Vec<serde_json::Number> =
+    let found: Vec<serde_json::Value> =
         serde_json::from_str(text).map_err(|e| format!("expected an array of integers: {e}"))?;
-    let integer = |(i, n): (usize, &serde_json::Number)| {
-        let value = n.as_i64().map(i128::from).or_else(|| n.as_u64().map(i128::from));
-        value.ok_or_else(|| format!("value {}: expected an integer of 64 bits, found {n}", i + 1))
+    let integer = |(i, v): (usize, &serde_json::Value)| {
+        let value = v.as_i64().map(i128::from).or_else(|| v.as_u64().map(i128::from));
+        let shown: String = v.to_string().chars().take(40).collect();
+        value.ok_or_else(|| {
+            format!("value {}: expected an integer of 64 bits, found {shown}", i + 1)
+        })
     };
-    numbers.iter().enumerate().map(integer).collect()
+    found.iter().enumerate().map(integer).collect()
 }
 
 /// A column as the bytes of a file.
-pub fn bytes(format: Format, name: &str, values: &[i64]) -> Result<Vec<u8>, CliError> {
+pub fn bytes(
+    format: Format,
+    name: &str,
+    kind: Option<Kind>,
+    values: &[i64],
+) -> Result<Vec<u8>, CliError> {
     match format {
-        Format::Csv => Ok(values
-            .iter()
-            .fold(format!("{name}\n"), |text, v| text + &format!("{v}\n"))
-            .into_bytes()),
+        Format::Csv => Ok(csv::write(name, values).into_bytes()),
         Format::Json => {
             let mut text = serde_json::to_vec(values).map_err(CliError::failure)?;
             text.push(b'\n');
             Ok(text)
         }
-        Format::Npy => Ok(npy::write(values)),
+        Format::Npy => npy::write(kind.unwrap_or(Kind::I64), values).map_err(CliError::usage),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use everlevel::ValueRange;
+
     use super::*;
 
     #[test]
@@ -102,10 +137,28 @@ mod tests {
             json_values("[1, -2, 18446744073709551615]").unwrap(),
             [1, -2, u64::MAX as i128]
         );
-        for text in ["", "{}", "[1.5]", "[1", "[\"a\"]", "[1e3]"] {
+        for text in
+            ["", "{}", "[1.5]", "[1", "[\"a\"]", "[1e3]", "[null]", "[NaN]", "[true]", "[1,,2]"]
+        {
             assert!(json_values(text).unwrap_err().contains("integer"), "{text}");
         }
-        assert_eq!(bytes(Format::Csv, "y", &[1, -2]).unwrap(), b"y\n1\n-2\n");
-        assert_eq!(bytes(Format::Json, "y", &[1, -2]).unwrap(), b"[1,-2]\n");
+        assert_eq!(bytes(Format::Csv, "y", None, &[1, -2]).unwrap(), b"y\n1\n-2\n");
+        assert_eq!(bytes(Format::Json, "y", None, &[1, -2]).unwrap(), b"[1,-2]\n");
+    }
+
+    #[test]
+    fn places_of_values_that_are_outside() {
+        let column = csv::parse("v\n3\n-4\n", "t.csv", Header::Auto).unwrap();
+        let told = |slots, range| match column.residues(17, slots, range) {
+            Err(CliError::Usage(m)) => m.text,
+            other => panic!("expected a usage error, found {other:?}"),
+        };
+        let range = |low, high| ValueRange::new(low, high);
+        assert_eq!(column.residues(17, 2, range(-8, 8)).unwrap(), [3, 13]);
+        assert_eq!(column.residues(17, 2, None).unwrap(), [3, 13]);
+        assert!(told(2, range(0, 16)).contains("t.csv, line 3: expected a value from 0 to 16"));
+        assert!(told(1, None).contains("line 3: expected at most 1 values"));
+        let empty = csv::parse("reading\n", "t.csv", Header::Auto).unwrap();
+        assert!(empty.residues(17, 2, None).is_err());
     }
 }

@@ -6,11 +6,47 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// Headers of vectors have about a hundred bytes.
 const MAX_HEADER: usize = 1 << 12;
 
-/// The values of a vector of integers or truth values, `most` of them at the most.
+/// The type of a vector: bytes of a value, and whether they are signed, or truth values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    letter: char,
+    size: usize,
+}
+
+impl Kind {
+    /// Signed, of 64 bits.
+    pub const I64: Kind = Kind { letter: 'i', size: 8 };
+
+    /// A type by its letter and size, as [`Kind`] displays it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut letters = text.chars();
+        let letter = letters.next().filter(|c| matches!(c, 'i' | 'u' | 'b'))?;
+        let size = ["1", "2", "4", "8"].iter().find(|s| **s == letters.as_str())?.parse().ok()?;
+        (letter != 'b' || size == 1).then_some(Kind { letter, size })
+    }
+
+    /// The smallest and the largest value.
+    fn ends(self) -> (i128, i128) {
+        let bits = 8 * self.size as u32;
+        match self.letter {
+            'i' => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+            'u' => (0, (1 << bits) - 1),
+            _ => (0, 1),
+        }
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.letter, self.size)
+    }
+}
+
+/// The type and the values of a vector of integers or truth values.
 ///
 /// # Errors
 /// What was expected and what the file holds instead.
-pub fn read(bytes: &[u8], most: usize) -> Result<Vec<i128>, String> {
+pub fn read(bytes: &[u8]) -> Result<(Kind, Vec<i128>), String> {
     let (header, data) = split(bytes).ok_or("not a NumPy file, or cut short in its header")?;
     let header =
         Header::parse(header).ok_or("not a NumPy file: its header does not describe an array")?;
@@ -20,14 +56,17 @@ pub fn read(bytes: &[u8], most: usize) -> Result<Vec<i128>, String> {
             header.shape
         ));
     };
-    let count = usize::try_from(count).ok().filter(|&c| c <= most);
-    let count = count.ok_or_else(|| {
-        format!("expected at most {most} values, one a slot, found {}", header.shape[0])
-    })?;
-    let (signed, size, big_endian) = integers(header.descr)?;
-    let data = data
-        .get(..count * size)
-        .ok_or_else(|| format!("cut short: expected {count} values of {size} bytes"))?;
+    let (kind, big_endian) = integers(header.descr)?;
+    let size = kind.size;
+    let needed = usize::try_from(count).ok().and_then(|count| count.checked_mul(size));
+    if needed != Some(data.len()) {
+        return Err(format!(
+            "expected {count} values of {size} bytes, found {} bytes: cut short, or more than one \
+             array",
+            data.len()
+        ));
+    }
+    let (lowest, highest) = kind.ends();
     let value = |word: &[u8]| {
         let mut bytes = [0; 8];
         bytes[..size].copy_from_slice(word);
@@ -36,27 +75,43 @@ pub fn read(bytes: &[u8], most: usize) -> Result<Vec<i128>, String> {
         }
         let unsigned = u64::from_le_bytes(bytes);
         let shift = 64 - 8 * size as u32;
-        if signed {
-            i128::from(((unsigned << shift) as i64) >> shift)
-        } else {
-            i128::from(unsigned)
-        }
+        let value = match kind.letter {
+            'i' => i128::from(((unsigned << shift) as i64) >> shift),
+            _ => i128::from(unsigned),
+        };
+        let outside = || format!("expected truth values, found {value}");
+        (lowest..=highest).contains(&value).then_some(value).ok_or_else(outside)
     };
-    Ok(data.chunks_exact(size).map(value).collect())
+    Ok((kind, data.chunks_exact(size).map(value).collect::<Result<_, _>>()?))
 }
 
-/// A vector as a file of 64-bit integers.
-pub fn write(values: &[i64]) -> Vec<u8> {
-    let mut header =
-        format!("{{'descr': '<i8', 'fortran_order': False, 'shape': ({},), }}", values.len());
-    // The data start at a multiple of 64 bytes, after a line end.
-    let before = MAGIC.len() + 4;
+/// A vector as a file of integers of this type, little-endian.
+///
+/// # Errors
+/// A value that the type does not have.
+pub fn write(kind: Kind, values: &[i64]) -> Result<Vec<u8>, String> {
+    let (lowest, highest) = kind.ends();
+    if let Some(v) = values.iter().find(|v| !(lowest..=highest).contains(&i128::from(**v))) {
+        return Err(format!("the value {v} is none of the column's type {kind}"));
+    }
+    let order = if kind.size == 1 { '|' } else { '<' };
+    let words = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(kind.size));
+    Ok(array(&format!("'{order}{kind}'"), values.len(), words))
+}
+
+/// So many elements of this type, as NumPy describes it, and their bytes.
+pub fn array(descr: &str, count: usize, data: impl Iterator<Item = u8>) -> Vec<u8> {
+    let mut header = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}");
+    // The data start at a multiple of 64 bytes, after a line end; version 2 has longer headers.
+    let long = header.len() + 64 + 10 > usize::from(u16::MAX);
+    let before = MAGIC.len() + if long { 6 } else { 4 };
     header +=
         &" ".repeat((before + header.len() + 1).next_multiple_of(64) - before - header.len() - 1);
     header.push('\n');
-    let length = u16::try_from(header.len()).expect("a header of one line");
-    let head = [MAGIC, &[1, 0], &length.to_le_bytes(), header.as_bytes()].concat();
-    head.into_iter().chain(values.iter().flat_map(|v| v.to_le_bytes())).collect()
+    let length = (header.len() as u32).to_le_bytes();
+    let (version, length) = if long { (2, &length[..]) } else { (1, &length[..2]) };
+    let head = [MAGIC, &[version, 0], length, header.as_bytes()].concat();
+    head.into_iter().chain(data).collect()
 }
 
 /// The header and what comes after it.
@@ -76,29 +131,20 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
     Some((std::str::from_utf8(header).ok()?, data))
 }
 
-/// Signed or not, bytes, and whether the first byte is the highest.
-fn integers(descr: &str) -> Result<(bool, usize, bool), String> {
+/// The type, and whether the first byte is the highest.
+fn integers(descr: &str) -> Result<(Kind, bool), String> {
     let refused =
         || format!("expected integers, found type {descr}: convert with .astype('int64')");
     let mut letters = descr.chars();
-    let (order, kind, size) = (letters.next(), letters.next(), letters.as_str());
-    let size = ["1", "2", "4", "8"]
-        .into_iter()
-        .find(|s| *s == size)
-        .and_then(|s| s.parse().ok())
-        .ok_or_else(refused)?;
+    let order = letters.next();
+    let kind = Kind::parse(letters.as_str()).ok_or_else(refused)?;
     let big_endian = match order {
         Some('<') => false,
         Some('>') => true,
-        Some('|') if size == 1 => false,
+        Some('|') if kind.size == 1 => false,
         _ => return Err(refused()),
     };
-    match kind {
-        Some('i') => Ok((true, size, big_endian)),
-        Some('u') => Ok((false, size, big_endian)),
-        Some('b') if size == 1 => Ok((false, size, big_endian)),
-        _ => Err(refused()),
-    }
+    Ok((kind, big_endian))
 }
 
 /// What the header says, a Python dictionary with these keys.
@@ -169,37 +215,62 @@ mod tests {
         [b"\x93NUMPY\x01\x00\x76\x00".as_slice(), header.as_bytes(), b"\n", data].concat()
     }
 
+    fn values(bytes: &[u8]) -> Result<Vec<i128>, String> {
+        read(bytes).map(|(_, values)| values)
+    }
+
     #[test]
     fn vectors_go_there_and_back() {
-        let values = [-3i64, 0, 7, i64::MAX, i64::MIN];
-        let npy = write(&values);
+        let all = [-3i64, 0, 7, i64::MAX, i64::MIN];
+        let npy = write(Kind::I64, &all).unwrap();
         assert_eq!(npy[..128], file("<i8", "(5,)", &[])[..]);
-        assert_eq!(read(&npy, 5).unwrap(), values.map(i128::from));
-        assert!(read(&npy, 4).unwrap_err().contains("at most 4"));
+        assert_eq!(read(&npy).unwrap(), (Kind::I64, all.map(i128::from).to_vec()));
         for cut in 0..npy.len() {
-            assert!(read(&npy[..cut], 5).is_err(), "{cut} bytes");
+            assert!(read(&npy[..cut]).is_err(), "{cut} bytes");
+        }
+        assert!(read(&[&npy[..], &[0]].concat()).unwrap_err().contains("more than one array"));
+        for (name, some) in [
+            ("i1", [-128, 127]),
+            ("u1", [0, 255]),
+            ("b1", [0, 1]),
+            ("i2", [-32768, 32767]),
+            ("u4", [0, (1 << 32) - 1]),
+        ] {
+            let kind = Kind::parse(name).unwrap();
+            let (found, back) = read(&write(kind, &some).unwrap()).unwrap();
+            assert_eq!(
+                (found, back, kind.to_string()),
+                (kind, some.map(i128::from).to_vec(), name.into())
+            );
+            for outside in [some[0] - 1, some[1] + 1] {
+                assert!(write(kind, &[outside]).unwrap_err().contains(name));
+            }
+        }
+        for none in ["", "i", "i3", "f8", "b2", "i88", "é"] {
+            assert_eq!(Kind::parse(none), None);
         }
     }
 
     #[test]
     fn types_that_numpy_writes() {
-        assert_eq!(read(&file("|u1", "(3,)", &[1, 2, 255]), 9).unwrap(), [1, 2, 255]);
-        assert_eq!(read(&file(">i2", "(1,)", &[255, 254]), 9).unwrap(), [-2]);
-        assert_eq!(read(&file("<u4", "(1,)", &[0, 0, 0, 128]), 9).unwrap(), [1 << 31]);
-        assert_eq!(read(&file("<u8", "(1,)", &[255; 8]), 9).unwrap(), [i128::from(u64::MAX)]);
-        assert_eq!(read(&file("|b1", "(2,)", &[1, 0]), 9).unwrap(), [1, 0]);
-        assert_eq!(read(&file("|u1", "(0,)", &[]), 9).unwrap(), [0i128; 0]);
-        assert!(read(&file("<f8", "(1,)", &[0; 8]), 9).unwrap_err().contains("astype"));
-        assert!(read(&file("|u1", "(1, 3)", &[1, 2, 3]), 9).unwrap_err().contains("[1, 3]"));
-        assert!(read(&file("|u1", "()", &[1]), 9).unwrap_err().contains("shape []"));
+        assert_eq!(values(&file("|u1", "(3,)", &[1, 2, 255])).unwrap(), [1, 2, 255]);
+        assert_eq!(values(&file(">i2", "(1,)", &[255, 254])).unwrap(), [-2]);
+        assert_eq!(values(&file("<u4", "(1,)", &[0, 0, 0, 128])).unwrap(), [1 << 31]);
+        assert_eq!(values(&file("<u8", "(1,)", &[255; 8])).unwrap(), [i128::from(u64::MAX)]);
+        assert_eq!(values(&file("|b1", "(2,)", &[1, 0])).unwrap(), [1, 0]);
+        assert_eq!(values(&file("|u1", "(0,)", &[])).unwrap(), [0i128; 0]);
+        assert!(values(&file("|b1", "(1,)", &[2])).unwrap_err().contains("truth values"));
+        assert!(values(&file("<f8", "(1,)", &[0; 8])).unwrap_err().contains("astype"));
+        assert!(values(&file("|u1", "(1, 3)", &[1, 2, 3])).unwrap_err().contains("[1, 3]"));
+        assert!(values(&file("|u1", "()", &[1])).unwrap_err().contains("shape []"));
         assert!(
-            read(&file("|u1", "(9000000000000000000,)", &[1]), 9)
+            values(&file("|u1", "(9000000000000000000,)", &[1]))
                 .unwrap_err()
-                .contains("at most 9")
+                .contains("expected 9")
         );
         for wrong in ["i8", "|i8", "<i3", "<i", "", "<c8", "<i88", "é"] {
             assert!(
-                read(&file(wrong, "(1,)", &[0; 99]), 9).unwrap_err().contains("integers"),
+                values(&file(wrong, "(1,)", &[0; 99])).unwrap_err().contains("integers"),
                 "{wrong}"
             );
         }
@@ -212,7 +283,7 @@ mod tests {
             [MAGIC, &[2, 0], &length, header.as_bytes(), &[7]].concat()
         };
         let good = "{\"shape\":(1,),\"fortran_order\":True,\"descr\":\"|u1\"}";
-        assert_eq!(read(&version_2(good), 9).unwrap(), [7]);
+        assert_eq!(values(&version_2(good)).unwrap(), [7]);
         for bad in [
             "",
             "{",
@@ -226,25 +297,25 @@ mod tests {
             "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}}",
             "{'descr': '|u1', 'fortran_order': False, 'shape': ((((1,",
         ] {
-            assert!(read(&version_2(bad), 9).unwrap_err().contains("header"), "{bad}");
+            assert!(values(&version_2(bad)).unwrap_err().contains("header"), "{bad}");
         }
         let long = format!("{}{}", good, " ".repeat(MAX_HEADER));
-        assert!(read(&version_2(&long), 9).unwrap_err().contains("header"));
+        assert!(values(&version_2(&long)).unwrap_err().contains("header"));
     }
 
     proptest! {
         /// Any bytes, and files with a byte changed: an answer or an error, no panic, no more
-        /// values than allowed.
+        /// values than bytes.
         #[test]
         fn hostile_files(
             noise in proptest::collection::vec(any::<u8>(), 0..300),
             at in 0usize..144,
             byte: u8,
         ) {
-            let mut changed = write(&[1, -1]);
+            let mut changed = write(Kind::I64, &[1, -1]).unwrap();
             changed[at] = byte;
             for bytes in [noise.clone(), [MAGIC, &[1, 0, 200, 0], &noise].concat(), changed] {
-                prop_assert!(read(&bytes, 20).map_or(true, |v| v.len() <= 20));
+                prop_assert!(values(&bytes).map_or(true, |v| v.len() <= bytes.len()));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 use crate::commands::aes::args::AesCommand;
 use crate::commands::bench::args::BenchCommand;
@@ -14,6 +14,7 @@ use crate::commands::roles::args::{
     KeysCommand, RefreshArgs,
 };
 use crate::commands::security::SecurityCommand;
+use crate::commands::table::TableCommand;
 use crate::console::args::Common;
 
 /// Exact homomorphic encryption that never runs out of levels.
@@ -68,9 +69,12 @@ pub enum Command {
     /// AES data in, ciphertexts of its bytes out
     #[command(subcommand)]
     Aes(AesCommand),
+    /// SQL over encrypted tables
+    #[command(subcommand)]
+    Table(TableCommand),
     /// Check this build on this machine: known answers, round trips, all instruction sets, a
     /// bootstrapping
-    Selftest,
+    Selftest(SelftestArgs),
     /// Print what makes a shell complete commands and options
     Completions {
         /// The shell
@@ -89,4 +93,13 @@ pub enum Command {
         #[arg(long, short)]
         verbose: bool,
     },
+}
+
+/// Arguments of `selftest`.
+#[derive(Args)]
+pub struct SelftestArgs {
+    /// Instead: make mistakes with keys, files, ranges and options on a small set, all of which
+    /// have to be refused
+    #[arg(long)]
+    pub mistakes: bool,
 }

@@ -19,6 +19,7 @@ use serde::Serialize;
 use crate::commands::roles::args::{BoundsArg, ServerArgs, SetOfFile};
 use crate::commands::roles::eval::{self, Inputs};
 use crate::commands::roles::files::secret_key;
+use crate::commands::roles::files::server as server_of;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::{check_free, existing, of_file};
@@ -126,7 +127,7 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     check_plot(&args.plot)?;
     let program = eval::parse(text)?;
     let inputs = Inputs::named(&program, &args.inputs)?;
-    let keys = eval::server(&server, common)?;
+    let keys = server_of(&server, common)?;
     let explainer = match &args.key {
         Some(path) => {
             let secret = secret_key(path, &server.set, common)?;
@@ -141,9 +142,11 @@ pub fn run(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         }
         None => keys.explainer()?,
     };
-    let (values, _) = inputs.read(&keys, &server.bounds.believed()?, &server.set)?;
-    let values =
-        values.into_iter().map(|(name, x)| (name.clone(), explainer.load(x, &name))).collect();
+    let (values, _) = inputs.read(&keys, &server.bounds.believed()?, &server.set, true)?;
+    let values = values
+        .into_iter()
+        .map(|(name, x)| (name.clone(), explainer.load(Arc::unwrap_or_clone(x.get()), &name)))
+        .collect();
     let bar = progress(common, "explaining", program.len() as u64);
     let results = explainer
         .run(&program, &values, &mut |done| bar.set_position(done as u64))

@@ -12,6 +12,7 @@ mod rings;
 mod roles;
 mod security;
 mod selftest;
+mod table;
 mod version;
 
 use std::ffi::OsString;
@@ -47,7 +48,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> Result<(), CliError
         Command::Aes(AesCommand::EncryptKey(a)) => aes::encrypt_key(a, common),
         Command::Aes(AesCommand::Transcipher(a)) => aes::transcipher(a, common),
         Command::Aes(AesCommand::Decrypt(a)) => aes::decrypt(a, common),
-        Command::Selftest => selftest::run(common),
+        Command::Selftest(a) => selftest::run(a, common),
+        Command::Table(c) => table::run(c, common),
         Command::Completions { shell } => manual::completions(*shell),
         Command::Man { out } => manual::pages(out),
         Command::Version { verbose } => version::run(*verbose, common),

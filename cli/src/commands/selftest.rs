@@ -12,9 +12,11 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::Serialize;
 
+use crate::commands::args::SelftestArgs;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json};
+use crate::mistakes::{self, Outcome};
 
 #[derive(Serialize)]
 struct Check {
@@ -34,8 +36,54 @@ struct Report {
 const SETS: [&str; 3] =
     ["insecure_bgv-257-n8", "insecure_bgv-65537-n11", "insecure_bgv-786433-n11"];
 
-/// Runs the checks.
-pub fn run(common: &Common) -> Result<(), CliError> {
+/// Runs the command.
+pub fn run(args: &SelftestArgs, common: &Common) -> Result<(), CliError> {
+    if args.mistakes { make_mistakes(common) } else { check_all(common) }
+}
+
+#[derive(Serialize)]
+struct Mistakes {
+    mistakes: Vec<Outcome>,
+    /// How many were answered without an error.
+    silent: usize,
+}
+
+/// Makes the mistakes, and fails if one is not refused as it should be.
+fn make_mistakes(common: &Common) -> Result<(), CliError> {
+    let program = std::env::current_exe().map_err(CliError::failure)?;
+    let mistakes = mistakes::run(&program, |outcome| {
+        if common.json {
+            return Ok(());
+        }
+        let verdict = match outcome.as_expected() {
+            true => "refused",
+            false if outcome.refused => "OTHER CODE",
+            false => "SILENT",
+        };
+        emit(&format!(
+            "{verdict:10}  {:24}  {}",
+            outcome.code.as_deref().unwrap_or(""),
+            outcome.name
+        ))
+    })?;
+    let silent = mistakes.iter().filter(|outcome| !outcome.refused).count();
+    let unexpected = mistakes.iter().filter(|outcome| !outcome.as_expected()).count();
+    let report = Mistakes { mistakes, silent };
+    if common.json {
+        emit_json(&report)?;
+    } else {
+        emit(&format!("{} mistakes, {silent} answered without an error", report.mistakes.len()))?;
+    }
+    if unexpected > 0 {
+        return Err(CliError::failure(format!(
+            "{unexpected} of {} mistakes were not refused as they should be: please report this",
+            report.mistakes.len()
+        )));
+    }
+    Ok(())
+}
+
+fn check_all(common: &Common) -> Result<(), CliError> {
     let mut checks = Vec::new();
     let mut check =
         |name: String, f: &dyn Fn() -> Result<String, CliError>| -> Result<(), CliError> {

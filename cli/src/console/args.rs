@@ -21,12 +21,16 @@ pub struct Common {
     /// (chen-han-, ma-, ltv-)
     #[arg(long, global = true)]
     pub insecure_research: bool,
+    /// Allow parameter sets whose bootstrapping gives wrong values with a probability above 2^-40,
+    /// without an error
+    #[arg(long, global = true)]
+    pub allow_failures: bool,
 }
 
 impl Common {
-    /// Whether sets below 128 bits are allowed.
+    /// Which sets are allowed.
     pub fn opt_in(&self) -> OptIn {
-        if self.insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly }
+        OptIn::new(self.insecure_research, self.allow_failures)
     }
 }
 

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use everlevel_wire::WireError;
 use everlevel_wire::file::Existing;
+use everlevel_wire::{ObjectKind, WireError};
 
 use crate::console::errors::CliError;
 
@@ -50,17 +50,45 @@ pub fn of_file(path: &Path) -> impl Fn(WireError) -> CliError + '_ {
     }
 }
 
+/// An error of a file that is written: that there is no directory for it, or a directory in its
+/// place, is the user's mistake, and what else the system refuses, such as a full disk, a failure.
+/// `out` is the file, or a directory for several.
+pub fn of_output(out: &Path) -> impl Fn(WireError) -> CliError + '_ {
+    let possible = |path: &Path| {
+        let directory = path.parent().filter(|p| !p.as_os_str().is_empty());
+        !path.is_dir() && (out.is_dir() || directory.is_none_or(Path::is_dir))
+    };
+    move |e| match &e {
+        WireError::Io { path, .. } if possible(Path::new(path)) => {
+            CliError::failure(e.to_string()).with_code(e.code())
+        }
+        _ => of_file(out)(e),
+    }
+}
+
 /// What becomes of a file that is there.
 pub fn existing(force: bool) -> Existing {
     if force { Existing::Replace } else { Existing::Keep }
 }
 
-/// Refuses a file that is there, before any work.
+/// Refuses a file that is there, before any work; with `force` a secret key only, which nothing
+/// but new keys may replace.
 pub fn check_free(path: &Path, force: bool) -> Result<(), CliError> {
-    if force || path.symlink_metadata().is_err() {
+    if path.symlink_metadata().is_err() {
         return Ok(());
     }
-    Err(of_file(path)(WireError::Exists { path: path.display().to_string() }))
+    let exists = WireError::Exists { path: path.display().to_string() };
+    if !force {
+        return Err(of_file(path)(exists));
+    }
+    match everlevel_wire::inspect_file(path) {
+        Ok(found) if found.kind == ObjectKind::SECRET_KEY => {
+            let told =
+                format!("{} is a secret key, which --force does not replace", path.display());
+            Err(CliError::usage(told).with_code(exists.code()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Creates a directory for results.

@@ -50,7 +50,24 @@ pub fn find_params(name: &str, common: &Common) -> Result<Params, CliError> {
 
 /// The parameter set of a specification, if `common` allows it.
 pub fn params_of(spec: ParamsSpec, common: &Common) -> Result<Params, CliError> {
-    Params::new(spec, common.opt_in()).map_err(CliError::usage)
+    Params::new(spec, common.opt_in()).map_err(refused_set)
+}
+
+/// Why a parameter set is refused, and the option that asks for it all the same.
+pub fn refused_set(e: SchemeError) -> CliError {
+    match e {
+        SchemeError::Insecure { .. } => {
+            CliError::usage(format!("{e} (--insecure-research)")).with_code(e.code())
+        }
+        e => CliError::usage(e),
+    }
+}
+
+/// Tells whoever makes keys or decrypts that values may be wrong, where the set says so.
+pub fn tell_failures(params: &Params) {
+    if let Some(notice) = params.failure_notice() {
+        eprintln!("note: {notice}");
+    }
 }
 
 /// Plans the keys and the bootstrapping of a set, in the mode that the set names or in another.

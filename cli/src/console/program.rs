@@ -56,7 +56,8 @@ fn usage_of(e: &clap::Error, program: &clap::Command) -> CliError {
 
 /// Starts the threads that were asked for, and refuses a backend that this processor does not have.
 pub fn start(common: &Common) -> Result<(), CliError> {
-    let mut pool = rayon::ThreadPoolBuilder::new();
+    // The main thread is one of them: it would sleep and be woken at every parallel step.
+    let mut pool = rayon::ThreadPoolBuilder::new().use_current_thread();
     if let Some(threads) = common.threads {
         pool = pool.num_threads(usize::from(threads));
     }
@@ -74,11 +75,16 @@ pub fn start(common: &Common) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The exit code of a program. An error is written to standard error, as a JSON object if the
-/// arguments of the process have `--json`.
+/// The exit code of a program, after [`report`].
 pub fn finish(program: &str, result: Result<(), CliError>) -> ExitCode {
-    let Err(error) = result else { return ExitCode::SUCCESS };
-    let Some((exit, code, message)) = error.told() else { return ExitCode::SUCCESS };
+    ExitCode::from(report(program, result))
+}
+
+/// The exit status of a program. An error is written to standard error, as a JSON object if the
+/// arguments of the process have `--json`.
+pub fn report(program: &str, result: Result<(), CliError>) -> u8 {
+    let Err(error) = result else { return 0 };
+    let Some((exit, code, message)) = error.told() else { return 0 };
     // The arguments may be what is wrong.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let told = if json {
@@ -89,5 +95,5 @@ pub fn finish(program: &str, result: Result<(), CliError>) -> ExitCode {
     };
     // Nothing can be done if standard error is closed as well.
     let _ = writeln!(std::io::stderr(), "{told}");
-    ExitCode::from(exit)
+    exit
 }

@@ -144,6 +144,8 @@ fn parameter_combinations() {
     n(&[("index", json!(0))], "index0.json", &["index"]);
     n(&[("index", json!(4))], "index4.json", &[]);
     n(&[("index", json!(1000))], "index1000.json", &[]);
+    // Odd, and below the limit, but a power of 3 above 4096.
+    n(&[("index", json!(59049))], "index59049.json", &["59049", "prime powers", "4096"]);
     n(&[("index", json!(1u64 << 60))], "index60.json", &["index"]);
     n(&[("words", json!(1000))], "words.json", &["words"]);
     n(&[("special", json!(1)), ("digit_size", json!(16))], "digits.json", &["too little room"]);
@@ -203,4 +205,104 @@ fn backends() {
     let err = String::from_utf8_lossy(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{err}");
     assert!(err.contains("sse9") && err.contains("portable"), "{err}");
+}
+
+/// What the system refuses to write is a failure; a place that cannot be is the user's mistake.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_a_failure_and_a_missing_directory_a_mistake() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |limit: &str, args: &str| {
+        // A limit for the size of files stands for a disk that is full.
+        let command = format!(
+            "trap '' XFSZ; {limit}; exec {} {args} --insecure-research",
+            env!("CARGO_BIN_EXE_everlevel")
+        );
+        let out = std::process::Command::new("sh")
+            .args(["-c", &command])
+            .current_dir(&directory)
+            .output()
+            .unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    let keygen = "keygen --params insecure_bgv-257-n8 --program y=x*x --out";
+    let (status, told) = run("ulimit -f 8", &format!("{keygen} keys"));
+    assert_eq!(status, Some(1), "{told}");
+    assert!(told.contains("[wire.io]"), "{told}");
+    assert_eq!(std::fs::read_dir(directory.path().join("keys")).unwrap().count(), 0);
+    assert_eq!(run("true", &format!("{keygen} keys")).0, Some(0));
+    std::fs::write(directory.path().join("x.csv"), "1\n2\n").unwrap();
+    let encrypt = "encrypt --key keys/public.key --in x.csv --out";
+    let (status, told) = run("ulimit -f 1", &format!("{encrypt} x.ct"));
+    assert_eq!(status, Some(1), "{told}");
+    assert!(told.contains("[wire.io]") && !directory.path().join("x.ct").exists(), "{told}");
+    for place in ["nowhere/x.ct", "keys"] {
+        let (status, told) = run("true", &format!("{encrypt} {place} --force"));
+        assert_eq!(status, Some(2), "{told}");
+    }
+}
+
+/// Damage that is found only when a key is needed is told as any other damage.
+#[test]
+fn damaged_server_keys_are_the_users_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let run = |args: &str| {
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_everlevel"))
+            .args(args.split(' '))
+            .arg("--insecure-research")
+            .current_dir(&directory)
+            .output()
+            .unwrap();
+        (out.status.code(), String::from_utf8(out.stderr).unwrap())
+    };
+    assert_eq!(run("keygen --params insecure_bgv-257-n8 --program y=x*x --out k").0, Some(0));
+    std::fs::write(directory.path().join("x.csv"), "1\n2\n").unwrap();
+    assert_eq!(run("encrypt --key k/public.key --in x.csv --out x.ct").0, Some(0));
+    let path = directory.path().join("k/server.keys");
+    let whole = std::fs::read(&path).unwrap();
+    // Every place is found by something: by the header's checksum, or by that of the key.
+    for part in 0..8 {
+        let mut bytes = whole.clone();
+        let at = part * (bytes.len() - 1) / 7;
+        bytes[at] ^= 4;
+        std::fs::write(&path, bytes).unwrap();
+        let eval = "eval --server-keys k/server.keys y=refresh(x*x) x=x.ct --out out --force";
+        let (status, told) = run(eval);
+        if status != Some(0) {
+            assert_eq!(status, Some(2), "byte {at}: {told}");
+        } else {
+            // Damage in a key that is not needed: the result is right.
+            let (status, told) = run("decrypt --key k/secret.key --in out/y.ct --wrapping");
+            assert_eq!(status, Some(0), "{told}");
+        }
+        let checked = run("inspect k/server.keys");
+        assert!(matches!(checked.0, Some(0 | 2)));
+    }
+}
+
+/// Low security and wrong values are asked for by two flags, and wrong values are told of whenever
+/// keys are made and results decrypted.
+#[test]
+fn frequent_failures_are_asked_for_and_told() {
+    let changes = [("name", json!("insecure_often")), ("bootstrap.overflow_bound", json!(2))];
+    let set = changed("often.json", &changes);
+    let column = file("often.csv", "v\n1\n2\n");
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name).to_str().unwrap().to_string();
+    let keygen = ["keygen", "--params", &set, "--out", &path("keys"), "--insecure-research"];
+    refused(&keygen, &["2^-", "allow_failures", "[scheme.frequent-failures]"]);
+    let (key, cipher) = (path("keys/secret.key"), path("x.ct"));
+    for (command, told) in [
+        (vec!["keygen", "--params", &set, "--out", &path("keys")], true),
+        (vec!["encrypt", "--key", &key, "--in", &column, "--out", &cipher], false),
+        (vec!["decrypt", "--key", &key, "--in", &cipher], true),
+    ] {
+        let flags = ["--insecure-research", "--allow-failures"];
+        let out = everlevel(&command.iter().copied().chain(flags).collect::<Vec<_>>());
+        let err = String::from_utf8(out.stderr).unwrap();
+        assert_eq!(out.status.code(), Some(0), "{command:?}: {err}");
+        let notice = err.contains("note: a bootstrapping of parameter set insecure_often");
+        assert_eq!(notice, told, "{command:?}: {err}");
+    }
+    refused(&["decrypt", "--key", &key, "--in", &cipher, "--insecure-research"], &["2^-"]);
 }

@@ -2,8 +2,11 @@
 //! its roles share.
 
 mod bad_input;
+mod columns;
 mod common;
+mod mistakes;
 mod output;
 mod owners;
 mod roles;
 mod security;
+mod typed;

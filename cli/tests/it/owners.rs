@@ -117,7 +117,8 @@ fn keys_and_files_of_two_owners_do_not_go_together() {
         assert!(why.contains(&a) && why.contains(&b), "{args:?}: {why}");
     }
     place.told(&eval("a", &["x=x.ct", "z=y.ct"]));
-    let shown = place.told(&["decrypt", "--key", "a/secret.key", "--in", "out/y.ct"]);
+    let decrypt = ["decrypt", "--key", "a/secret.key", "--in", "out/y.ct", "--wrapping"];
+    let shown = place.told(&decrypt);
     assert_eq!(shown["values"], serde_json::json!([9, 25]));
     place.told(&["change-key", "--keys", "ab.keys", "--in", "x.ct", "--out", "moved.ct"]);
     assert_eq!(place.id("moved.ct"), b);
@@ -158,7 +159,7 @@ fn older_files_are_read_on_request() {
     );
     place.refused(&of(&decrypt(&secret, &result, &["--all"])), "wire.unknown-owner");
     // It is read, and holds a polynomial that is no column of integers.
-    let (_, _, told) = place.run(&of(&decrypt(&secret, &result, &["--all", allow])));
+    let (_, _, told) = place.run(&of(&decrypt(&secret, &result, &["--all", "--wrapping", allow])));
     assert_eq!(told["error"]["code"], "ring.not-thin");
     let eval = ["eval", "--server-keys", &server, "y = x + 1", "x=x.ct", "--out", "out"];
     place.refused(&eval, "wire.unknown-owner");

@@ -100,7 +100,17 @@ fn four_processes_share_files_only() {
     let program = format!("_x0 = x; {steps} y = _x60; z = rotate(w, -3) + x^5; s = sum(w)");
     let done = told(
         &server,
-        &["eval", "--server-keys", "server.keys", &program, "x=x.ct", "w=w.ct", "--out", "out"],
+        &[
+            "eval",
+            "--server-keys",
+            "server.keys",
+            &program,
+            "x=x.ct",
+            "w=w.ct",
+            "--out",
+            "out",
+            "--pad",
+        ],
     );
     assert!(done["bootstraps"].as_u64().unwrap() > 3);
     let fresh = told(
@@ -113,7 +123,9 @@ fn four_processes_share_files_only() {
     }
     for (from, to) in [("y.ct", "y.csv"), ("y2.ct", "y2.csv"), ("z.ct", "z.csv"), ("s.ct", "s.csv")]
     {
-        told(&reader, &["decrypt", "--key", "secret.key", "--in", from, "--out", to]);
+        let decrypt = ["decrypt", "--key", "secret.key", "--in", from, "--out", to];
+        assert!(refused(&reader, &decrypt).contains("circuit.range"), "it may have wrapped");
+        told(&reader, &[&decrypt[..], &["--wrapping"]].concat());
     }
     let logistic = |x: i64| (0..60).fold(x, |x, _| (3 * x * (1 - x)).rem_euclid(257));
     let expected: Vec<i64> = x.iter().map(|&x| logistic(x)).collect();
@@ -142,7 +154,8 @@ fn four_processes_share_files_only() {
         "{bits} bits a coefficient"
     );
     places.send("z.small", "server", "reader");
-    told(&reader, &["decrypt", "--key", "secret.key", "--in", "z.small", "--out", "z.json"]);
+    let decrypt = ["decrypt", "--key", "secret.key", "--in", "z.small", "--out", "z.json"];
+    told(&reader, &[&decrypt[..], &["--wrapping"]].concat());
     let small: Vec<i64> =
         serde_json::from_slice(&fs::read(reader.join("z.json")).unwrap()).unwrap();
     assert_eq!(small, z);
@@ -180,7 +193,8 @@ fn keys_for_one_program_are_fewer_and_enough() {
     fs::write(owner.join("x.csv"), "1\n2\n3\n4\n5\n").unwrap();
     told(&owner, &["encrypt", "--key", "few/secret.key", "--in", "x.csv", "--out", "x.ct"]);
     told(&owner, &["eval", "--server-keys", "few/server.keys", program, "x=x.ct", "--out", "out"]);
-    let out = told(&owner, &["decrypt", "--key", "few/secret.key", "--in", "out/y.ct"]);
+    let out =
+        told(&owner, &["decrypt", "--key", "few/secret.key", "--in", "out/y.ct", "--wrapping"]);
     assert_eq!(out["values"].as_array().unwrap()[..2], [16, 25].map(Value::from));
     for other in ["y = swap_rows(x)", "y = rotate(x, 7)"] {
         let why = refused(
@@ -220,7 +234,7 @@ fn ciphertexts_move_to_a_new_key() {
     told(&server, &["change-key", "--keys", "change.keys", "--in", "x.ct", "--out", "y.ct"]);
     told(&server, &["eval", "--server-keys", "server.keys", "z = y*y", "y=y.ct", "--out", "out"]);
     places.send("out/z.ct", "server", "owner");
-    let out = told(&owner, &["decrypt", "--key", "new/secret.key", "--in", "z.ct"]);
+    let out = told(&owner, &["decrypt", "--key", "new/secret.key", "--in", "z.ct", "--wrapping"]);
     assert_eq!(out["values"].as_array().unwrap()[..], [1, 4, 9].map(Value::from));
     assert!(
         refused(&server, &["change-key", "--keys", "server.keys", "--in", "x.ct", "--out", "n.ct"])
@@ -581,10 +595,8 @@ fn decryption_for_sharing() {
         &owner,
         &["eval", "--server-keys", "keys/server.keys", "y = x^262144", "x=x.ct", "--out", "."],
     );
-    assert_eq!(
-        told(&owner, &["decrypt", "--key", "keys/secret.key", "--in", "y.ct"])["values"],
-        serde_json::json!([1, 1])
-    );
+    let plain = ["decrypt", "--key", "keys/secret.key", "--in", "y.ct", "--wrapping"];
+    assert_eq!(told(&owner, &plain)["values"], serde_json::json!([1, 1]));
     assert!(
         refused(&owner, &[&decrypt[..], &["y.ct"]].concat()).contains("decryption for sharing")
     );
@@ -681,6 +693,7 @@ fn bounds_of_manifests() {
     let decrypt = |file: &str, manifest: &str, rest: &[&str]| {
         let args = [
             "decrypt",
+            "--wrapping",
             "--key",
             "keys/secret.key",
             "--in",

@@ -12,7 +12,7 @@ use everlevel::lab::{EvalKeys, ServerEvaluator};
 use everlevel::{AesMethod, AesServer, EncryptedAesKey, Params, aes_keys};
 use everlevel_aes::{Batch, Direction, Mode};
 use everlevel_scheme::same_owner;
-use everlevel_wire::file::write_file;
+use everlevel_wire::file::write_secret_file;
 use everlevel_wire::{BoundPolicy, CiphertextReader, CiphertextWriter, FileKeys, Metadata};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -25,7 +25,7 @@ use crate::commands::roles::files::{Column, EncryptionKey, secret_key, set_of};
 use crate::commands::roles::keygen::make;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file};
+use crate::console::files::{check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
 use crate::console::params::find_params;
 
@@ -371,7 +371,8 @@ pub fn decrypt(args: &AesDecryptArgs, common: &Common) -> Result<(), CliError> {
             Zeroizing::new(layout.bytes(&elements, left).map_err(|e| wrong(&e.to_string()))?);
         data.extend_from_slice(&bytes);
     }
-    write_file(&args.out.out, &data, existing(args.out.force)).map_err(of_file(&args.out.out))?;
+    write_secret_file(&args.out.out, &data, existing(args.out.force))
+        .map_err(of_output(&args.out.out))?;
     if common.json {
         return emit_json(
             &serde_json::json!({ "params": params.name(), "bytes": length, "out": args.out.out }),

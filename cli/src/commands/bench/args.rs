@@ -54,10 +54,34 @@ pub enum IntegerOperation {
     Lt,
     /// Whether they are equal
     Eq,
+    /// All entries of short columns in order, one column after the other
+    Sort,
+    /// Where the largest entry of short columns is
+    Argmax,
+    /// The median of short columns
+    Median,
     /// The lesser one
     Min,
     /// One or the other by an encrypted truth value
     Select,
+    /// The product
+    Mul,
+    /// The product modulo 2^bits
+    MulWrapped,
+    /// The square
+    Square,
+    /// The quotient, rounded down, by an encrypted divisor
+    Div,
+    /// The remainder by an encrypted divisor
+    Rem,
+    /// The quotient by 10, rounded down
+    DivPublic,
+    /// The remainder by 10
+    RemPublic,
+    /// How many bits are 1
+    Popcount,
+    /// A shift to the right by 0 to 7 bits, encrypted
+    ShiftRight,
 }
 
 /// Arguments of `bench integers`.

@@ -6,8 +6,9 @@ use std::time::Instant;
 use everlevel::lab::ServerEvaluator;
 use everlevel::{
     Ciphertext, Client, IntegerColumn, Level, NextUse, Params, Plaintext, Server, failure_log2,
+    general_keys,
 };
-use everlevel_integers::{Encoded, Integers, IntegersError, Type};
+use everlevel_integers::{Encoded, Integers, IntegersError, Order, Type};
 use everlevel_scheme::{Arithmetic, Scheme};
 use rand_core::CryptoRng;
 use serde::Serialize;
@@ -17,6 +18,9 @@ use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, progress, threads};
 use crate::console::params::{find_params, find_planner};
+
+/// The divisor of `div-public` and `rem-public`.
+const DIVISOR: i128 = 10;
 
 #[derive(Serialize)]
 struct Report {
@@ -41,33 +45,109 @@ impl IntegerOperation {
             IntegerOperation::Add => "add",
             IntegerOperation::Lt => "lt",
             IntegerOperation::Eq => "eq",
+            IntegerOperation::Sort => "sort",
+            IntegerOperation::Argmax => "argmax",
+            IntegerOperation::Median => "median",
             IntegerOperation::Min => "min",
             IntegerOperation::Select => "select",
+            IntegerOperation::Mul => "mul",
+            IntegerOperation::MulWrapped => "mul-wrapped",
+            IntegerOperation::Square => "square",
+            IntegerOperation::Div => "div",
+            IntegerOperation::Rem => "rem",
+            IntegerOperation::DivPublic => "div-public",
+            IntegerOperation::RemPublic => "rem-public",
+            IntegerOperation::Popcount => "popcount",
+            IntegerOperation::ShiftRight => "shift-right",
+        }
+    }
+
+    /// The type of the third operand: a truth value, or a number of bits.
+    fn third(self) -> Result<Type, IntegersError> {
+        match self {
+            IntegerOperation::ShiftRight => Type::ranged(0, 7),
+            _ => Ok(Type::Bool),
         }
     }
 
     fn run(
         self,
         ints: &Integers<'_, ServerEvaluator>,
+        kind: Type,
         [a, b, c]: [&IntegerColumn; 3],
     ) -> Result<IntegerColumn, IntegersError> {
         match self {
             IntegerOperation::Add => ints.normalised(&ints.add(a, b)?),
             IntegerOperation::Lt => ints.lt(a, b),
             IntegerOperation::Eq => ints.eq(a, b),
+            IntegerOperation::Sort => {
+                ints.sorted(a, Order::Ascending, a.length().unwrap_or_default())
+            }
+            IntegerOperation::Argmax => ints.argmax(a),
+            IntegerOperation::Median => ints.median(a),
             IntegerOperation::Min => ints.min(a, b),
             IntegerOperation::Select => ints.select(c, a, b),
+            IntegerOperation::Mul => ints.mul(a, b),
+            IntegerOperation::MulWrapped => ints.mul_wrapped(a, b, kind),
+            IntegerOperation::Square => ints.square(a),
+            IntegerOperation::Div => ints.div(a, b),
+            IntegerOperation::Rem => ints.rem(a, b),
+            IntegerOperation::DivPublic => ints.div_public(a, DIVISOR),
+            IntegerOperation::RemPublic => ints.rem_public(a, DIVISOR),
+            IntegerOperation::Popcount => ints.popcount(a),
+            IntegerOperation::ShiftRight => ints.shift_right_by(a, c),
         }
     }
 
-    fn plain(self, a: i128, b: i128, c: i128) -> i128 {
+    fn plain(self, kind: Type, [a, b, c]: [i128; 3]) -> i128 {
         match self {
             IntegerOperation::Add => a + b,
             IntegerOperation::Lt => i128::from(a < b),
             IntegerOperation::Eq => i128::from(a == b),
+            // See `along`.
+            IntegerOperation::Sort | IntegerOperation::Argmax | IntegerOperation::Median => a,
             IntegerOperation::Min => a.min(b),
             IntegerOperation::Select if c == 1 => a,
             IntegerOperation::Select => b,
+            IntegerOperation::Mul => a * b,
+            IntegerOperation::MulWrapped => {
+                let (low, points) = (kind.interval().low(), kind.interval().points() as i128);
+                (a.wrapping_mul(b).wrapping_sub(low)).rem_euclid(points) + low
+            }
+            IntegerOperation::Square => a * a,
+            IntegerOperation::Div | IntegerOperation::Rem if b == 0 => 0,
+            IntegerOperation::Div => a / b,
+            IntegerOperation::Rem => a % b,
+            IntegerOperation::DivPublic => a.div_euclid(DIVISOR),
+            IntegerOperation::RemPublic => a.rem_euclid(DIVISOR),
+            IntegerOperation::Popcount => a.count_ones().into(),
+            IntegerOperation::ShiftRight => a >> c,
+        }
+    }
+}
+
+impl IntegerOperation {
+    /// The longest column that it is for; none if as long as there are slots.
+    fn longest(self, ints: &Integers<'_, ServerEvaluator>) -> Option<usize> {
+        match self {
+            IntegerOperation::Sort => Some(ints.longest_sorted()),
+            IntegerOperation::Argmax | IntegerOperation::Median => Some(ints.longest_ranked()),
+            _ => None,
+        }
+    }
+
+    /// What it gives for a whole column, if it is one along it.
+    fn along(self, a: &[i128]) -> Option<Vec<i128>> {
+        let mut sorted = a.to_vec();
+        sorted.sort_unstable();
+        match self {
+            IntegerOperation::Sort => Some(sorted),
+            IntegerOperation::Argmax => {
+                let place = a.iter().position(|v| Some(v) == sorted.last())?;
+                Some(vec![place as i128])
+            }
+            IntegerOperation::Median => Some(vec![sorted[(a.len() - 1) / 2]]),
+            _ => None,
         }
     }
 }
@@ -130,7 +210,8 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let planner = find_planner(&params, None)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let client = Client::new(&params, &mut rng);
-    let plan = planner.keys();
+    let along = args.op.along(&[0]).is_some();
+    let plan = if along { general_keys(&params)? } else { planner.keys() };
     let bar = progress(common, "making keys", (plan.len() + 1) as u64);
     let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
         bar.set_position(done as u64)
@@ -141,23 +222,30 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let warm = client.encrypt(&[1], &mut rng)?;
     server.bootstrap(&exhausted(&server, &warm, &warm)?)?;
 
-    let total = args.values.map_or(params.slots(), |n| n as usize);
+    let most = args.op.longest(&ints).unwrap_or(params.slots());
+    let total = args.values.map_or(most, |n| n as usize);
     let (before, refreshed) = (server.evaluator().cost(), server.bootstraps());
     let (mut seconds, mut wrong, mut left) = (0.0, 0, total);
     while left > 0 {
-        let count = left.min(params.slots());
+        let count = left.min(most);
         left -= count;
         let a = values(kind, count, &[], &mut rng);
         let b = values(kind, count, &a, &mut rng);
-        let c = values(Type::Bool, count, &[], &mut rng);
+        let third = args.op.third()?;
+        let c = values(third, count, &[], &mut rng);
         let mut encrypt =
             |v: &[i128], kind| column((&client, &server), v, kind, args.worn, &mut rng);
-        let operands = [encrypt(&a, kind)?, encrypt(&b, kind)?, encrypt(&c, Type::Bool)?];
+        let operands = [encrypt(&a, kind)?, encrypt(&b, kind)?, encrypt(&c, third)?];
         let started = Instant::now();
-        let found = args.op.run(&ints, operands.each_ref())?;
+        let found = args.op.run(&ints, kind, operands.each_ref())?;
         seconds += started.elapsed().as_secs_f64();
         let found: Vec<i128> = client.decrypt_integers(&found)?;
-        wrong += (0..count).filter(|&i| found[i] != args.op.plain(a[i], b[i], c[i])).count();
+        if let Some(expected) = args.op.along(&a) {
+            wrong += expected.iter().zip(&found).filter(|(x, y)| x != y).count();
+            continue;
+        }
+        wrong +=
+            (0..count).filter(|&i| found[i] != args.op.plain(kind, [a[i], b[i], c[i]])).count();
     }
     let cost = server.evaluator().cost() - before;
     let report = Report {

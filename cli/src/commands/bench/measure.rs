@@ -62,7 +62,7 @@ impl Bench {
     /// whole slots.
     fn thin(&self) -> bool {
         match self.planner.bootstrap_plan().mode {
-            BootstrapMode::Slim => true,
+            BootstrapMode::Thin => true,
             BootstrapMode::Full => false,
             BootstrapMode::Bypass => self.params.ring().axes().is_none(),
         }

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use everlevel::{Client, Params, Server, Value, failure_log2};
 use serde::Serialize;
 
-use crate::columns::csv::{self, Range};
+use crate::columns::{Column, Header, csv, stated};
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::read_text;
@@ -73,33 +73,29 @@ struct Report {
 /// slot.
 fn column(args: &DemoArgs, params: &Params) -> Result<(Vec<u64>, String), CliError> {
     let (p, slots) = (params.plain_modulus(), params.slots());
-    let range = match (args.signed, args.reduce) {
-        (true, _) => Range::Signed,
-        (_, true) => Range::Reduce,
-        _ => Range::Exact,
-    };
+    let range = stated(args.signed, args.reduce, p);
     match &args.input {
         Some(path) => {
             let source = path.display().to_string();
-            let values = csv::parse(
-                &read_text(&PathBuf::from(path), csv::MAX_BYTES, "the CSV file")?,
-                &source,
-                p,
-                slots,
-                range,
-            )?;
+            let text = read_text(&PathBuf::from(path), csv::MAX_BYTES, "the CSV file")?;
+            let values = csv::parse(&text, &source, Header::Auto)?.residues(p, slots, range)?;
             let told = format!("{} values of {source}", values.len());
             Ok((values, told))
         }
         None => {
             // For toy sets a part of the column, and modulo a p that may be small.
-            let all = csv::parse(READINGS, "the meter readings", p, usize::MAX, Range::Reduce)?;
+            let all = readings()?.residues(p, usize::MAX, None)?;
             Ok((
                 all.iter().copied().cycle().take(slots).collect(),
                 format!("{slots} meter readings"),
             ))
         }
     }
+}
+
+/// The readings that come with the program.
+fn readings() -> Result<Column, CliError> {
+    csv::parse(READINGS, "the meter readings", Header::Auto)
 }
 
 /// x <- 3x(1-x) on ciphertexts, with the key at hand to check every bootstrapping.
@@ -168,8 +164,8 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let say = |text: String| if common.json { Ok(()) } else { emit(&text) };
     let (security, p) = (params.security().bits(), params.plain_modulus());
     say(format!(
-        "{}: {} slots modulo {p}, {security:.1} bits of security (published tables; see `params \
-         card`)",
+        "{}: {} slots modulo {p}, {security:.1} bits of security (estimated; see `params \
+         datasheet`)",
         params.name(),
         params.slots()
     ))?;
@@ -284,7 +280,10 @@ mod tests {
                 CURVE[(i / 4 % 24) as usize] * (400 + winter) / 400 + noise + spike
             })
             .collect();
-        assert_eq!(csv::parse(READINGS, "readings", 65537, 32768, Range::Exact).unwrap(), expected);
+        assert_eq!(
+            readings().unwrap().residues(65537, 32768, stated(false, false, 65537)).unwrap(),
+            expected
+        );
     }
 
     #[test]

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use everlevel::ValueRange;
 
+use crate::columns::Header;
 use crate::console::args::SetArg;
 
 /// Arguments of `keygen`.
@@ -56,15 +58,27 @@ pub struct EncryptArgs {
     /// A column of integers, one a slot: .csv, .json or .npy
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
+    /// Encrypt the columns of these names as typed integers, for programs with comparisons, tables
+    /// and sums that do not wrap: age=u8,income=u32:0..5000000,delta=-20..20
+    #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce"])]
+    pub types: Option<String>,
     /// The ciphertext.
     #[command(flatten)]
     pub out: OutArg,
     /// Values are signed: -v stands for p^r - v
-    #[arg(long, conflicts_with = "reduce")]
+    #[arg(long, conflicts_with_all = ["reduce", "range"])]
     pub signed: bool,
-    /// Reduce values modulo p^r instead of refusing those out of range
-    #[arg(long)]
+    /// Reduce values modulo p^r instead of refusing those out of range: what is computed on them
+    /// wraps, and is decrypted with --wrapping
+    #[arg(long, conflicts_with = "range")]
     pub reduce: bool,
+    /// The range of the values, public: results whose range has more than p^r integers could have
+    /// wrapped, and are refused at decryption. Absent: 0 to p^r - 1
+    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    pub range: Option<ValueRange>,
+    /// Whether the first line of a CSV file is the name of the column
+    #[arg(long, value_enum, default_value = "auto")]
+    pub header: Header,
     /// The manifest.
     #[command(flatten)]
     pub manifest: WriteManifestArg,
@@ -160,19 +174,30 @@ pub struct EvalArgs {
     /// The server.
     #[command(flatten)]
     pub server: ServerArgs,
-    /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x),
-    /// swap_rows(x), refresh(x), divided by semicolons
+    /// The program: statements such as y = 3*x*(1-x), with + - * ^, rotate(x, k), sum(x) of all
+    /// slots, swap_rows(x), refresh(x), divided by semicolons. Arithmetic modulo p^r, which wraps:
+    /// decryption tells by the ranges of the inputs whether it can have. On typed columns, which
+    /// never wrap: + - * / % << >> < <= > >= == != & | !, if(c, a, b), min, max, abs,
+    /// clip(x, low, high), xor, table(x, NAME), sum, count, mean, median, argmax, argmin, sort,
+    /// argsort, cumsum
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
-    /// The ciphertexts that it reads
+    /// The ciphertexts that it reads; files of typed columns without NAME=, as these have names
     #[arg(value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
+    /// For typed columns: a table of integers, .csv, .json or .npy, with an entry for each value
+    /// that is looked up in it, least first
+    #[arg(long = "table", value_name = "NAME=FILE")]
+    pub tables: Vec<String>,
     /// The directory for the results, NAME.ct for each statement but those whose names begin with _
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
     /// Replace results that are there
     #[arg(long)]
     pub force: bool,
+    /// Compute on columns of different lengths: rows that a shorter one does not have are 0 there
+    #[arg(long)]
+    pub pad: bool,
     /// The manifest.
     #[command(flatten)]
     pub manifest: WriteManifestArg,
@@ -210,9 +235,13 @@ pub struct DecryptArgs {
     /// Replace the file if there is one
     #[arg(long)]
     pub force: bool,
-    /// Values from -p^r/2 to p^r/2 instead of 0 to p^r - 1
+    /// Values from -p^r/2 to p^r/2: refused if the file states a range that is not within
     #[arg(long)]
     pub signed: bool,
+    /// Residues modulo p^r, 0 to p^r - 1 or with --signed those of least absolute value, also where
+    /// the range of a result is unknown or so large that arithmetic may have wrapped
+    #[arg(long)]
+    pub wrapping: bool,
     /// The values will be shared with others: flood the noise before it is rounded away, by the
     /// bound that the file states, and refuse if there is no room. Protects the key if that bound
     /// is wrong

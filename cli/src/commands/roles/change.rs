@@ -6,10 +6,10 @@ use everlevel_wire::file::write_file;
 use everlevel_wire::{FileKeys, Metadata, server_keys};
 
 use super::args::{ChangeArgs, ChangeKeyArgs};
-use super::files::{Column, secret_key, set_of};
+use super::files::{Column, kept_metadata, secret_key, set_of};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file};
+use crate::console::files::{check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 /// Runs `keys change`.
@@ -23,7 +23,7 @@ pub fn make(args: &ChangeArgs, common: &Common) -> Result<(), CliError> {
     let keys = ServerKeys::key_change(&from, &to, params.chain().top(), &mut rng)
         .map_err(CliError::usage)?;
     let bytes = server_keys::to_bytes(&keys, &Metadata::new()).map_err(of_file(out))?;
-    write_file(out, &bytes, existing(args.out.force)).map_err(of_file(out))?;
+    write_file(out, &bytes, existing(args.out.force)).map_err(of_output(out))?;
     let told = serde_json::json!({
         "params": params.name(),
         "keys": keys.len(),
@@ -56,7 +56,7 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
     let moved =
         column.ciphertexts.iter().map(|x| evaluator.change_key(x)).collect::<Result<Vec<_>, _>>();
     let moved = moved.map_err(CliError::usage)?;
-    let bytes = Column::write(&args.out, &params, &moved, &computed(column.metadata))?;
+    let bytes = Column::write(&args.out, &params, &moved, &kept_metadata(column.metadata))?;
     if common.json {
         return emit_json(&serde_json::json!({
             "params": params.name(),
@@ -70,10 +70,4 @@ pub fn change_key(args: &ChangeKeyArgs, common: &Common) -> Result<(), CliError>
         moved.len(),
         args.out.out.display()
     ))
-}
-
-/// The same metadata, but for what fresh encryptions say.
-fn computed(mut metadata: Metadata) -> Metadata {
-    metadata.remove(everlevel::files::ENCRYPTION);
-    metadata
 }

@@ -10,7 +10,7 @@ use super::args::CompactArgs;
 use super::files::{Column, set_of};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file};
+use crate::console::files::{check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 #[derive(Serialize)]
@@ -36,7 +36,8 @@ pub fn run(args: &CompactArgs, common: &Common) -> Result<(), CliError> {
         .collect::<Result<Vec<_>, _>>()?;
     let bytes =
         results::to_bytes(&params, &compact, &column.metadata).map_err(of_file(&args.out.out))?;
-    write_file(&args.out.out, &bytes, existing(args.out.force)).map_err(of_file(&args.out.out))?;
+    write_file(&args.out.out, &bytes, existing(args.out.force))
+        .map_err(of_output(&args.out.out))?;
     let chain = params.chain();
     let limbs = chain.basis(chain.top()).iter();
     let width = |i: usize| u64::from(64 - params.ring().modulus(i).value().leading_zeros());

@@ -2,19 +2,21 @@
 
 use std::path::Path;
 
-use everlevel::files::Bounds;
+use everlevel::files::{Bounds, integers_within};
 use everlevel::lab::SchemeError;
-use everlevel::{FloodingPolicy, Plaintext, SecretKey};
-use everlevel_wire::file::write_file;
+use everlevel::{FloodingPolicy, Plaintext, SecretKey, ValueRange};
+use everlevel_wire::file::write_secret_file;
 use everlevel_wire::{Metadata, ObjectKind, WireError, results};
 
 use super::args::DecryptArgs;
-use super::files::{Column, read_object, secret_key, values_of};
-use crate::columns::{self, Format};
+use super::files::{Column, KIND, NAME, range_of, read_object, secret_key, values_of};
+use super::typed;
+use crate::columns::{self, Format, Kind};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file};
+use crate::console::files::{check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
+use crate::console::params::tell_failures;
 
 /// Runs the command.
 pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
@@ -23,19 +25,28 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
         check_free(out, args.force)?;
     }
     let secret = secret_key(&args.key, &args.set, common)?;
+    tell_failures(secret.params());
+    if read_object(&args.input)?.1.kind == ObjectKind::COLUMNS {
+        return typed::decrypt(args, secret, format, common);
+    }
     let (plain, metadata) = decrypted(&secret, args)?;
-    let mut values = integers(&secret, &plain, args.signed)?;
+    let range = range_of(&args.input, &metadata)?;
+    let mut values = integers(&secret, &plain, range, args)?;
     if !args.all {
         values.truncate(values_of(&metadata).unwrap_or(values.len()));
     }
-    let name = args
-        .input
-        .file_stem()
-        .map_or_else(|| "value".into(), |stem| stem.to_string_lossy().into_owned());
+    let name = metadata.get(NAME).cloned().unwrap_or_else(|| {
+        let stem = args.input.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| "value".into())
+    });
+    // Residues are of another type.
+    let kind = metadata.get(KIND).filter(|_| !args.wrapping && !args.signed);
+    let kind = kind.and_then(|kind| Kind::parse(kind));
     match (&args.out, format) {
         (Some(out), Some(format)) => {
-            let bytes = columns::bytes(format, &name, &values)?;
-            write_file(out, &bytes, existing(args.force)).map_err(of_file(out))?;
+            let bytes = columns::bytes(format, &name, kind, &values)?;
+            // Nobody else needs to read what was secret.
+            write_secret_file(out, &bytes, existing(args.force)).map_err(of_output(out))?;
             let told = serde_json::json!({
                 "params": secret.params().name(),
                 "values": values.len(),
@@ -47,11 +58,13 @@ pub fn run(args: &DecryptArgs, common: &Common) -> Result<(), CliError> {
                 emit(&format!("{} values: {}", values.len(), out.display()))
             }
         }
-        _ if common.json => {
-            emit_json(&serde_json::json!({ "params": secret.params().name(), "values": values }))
-        }
+        _ if common.json => emit_json(&serde_json::json!({
+            "params": secret.params().name(),
+            "name": name,
+            "values": values,
+        })),
         _ => {
-            let text = columns::bytes(Format::Csv, &name, &values)?;
+            let text = columns::bytes(Format::Csv, &name, kind, &values)?;
             emit(String::from_utf8_lossy(&text).trim_end())
         }
     }
@@ -109,11 +122,38 @@ fn of_input(input: &Path) -> impl Fn(SchemeError) -> CliError + '_ {
     }
 }
 
-/// The slots as integers.
-fn integers(secret: &SecretKey, plain: &Plaintext, signed: bool) -> Result<Vec<i64>, CliError> {
-    if signed {
-        return Ok(plain.decode_signed(secret.params())?);
+/// The slots as integers: those of the range that the file states, or residues if they are asked
+/// for.
+fn integers(
+    secret: &SecretKey,
+    plain: &Plaintext,
+    range: Option<ValueRange>,
+    args: &DecryptArgs,
+) -> Result<Vec<i64>, CliError> {
+    let (params, input) = (secret.params(), args.input.display());
+    let signed = columns::stated(true, false, params.slot_shape().plain_modulus(plain.exponent()));
+    match (args.wrapping, args.signed) {
+        (true, true) => Ok(plain.decode_signed(params)?),
+        // Plaintext moduli are below 2^62.
+        (true, false) => Ok(plain.decode(params)?.into_iter().map(|v| v as i64).collect()),
+        (false, true) if range.zip(signed).is_some_and(|(found, signed)| !signed.holds(found)) => {
+            Err(CliError::usage(format!(
+                "{input}: --signed: its values are from {}, and others than signed ones would \
+                 have wrapped: --signed --wrapping for residues",
+                range.map_or_else(String::new, |range| range.to_string())
+            ))
+            .with_code("circuit.range"))
+        }
+        (false, as_signed) => {
+            let range = range.or(signed.filter(|_| as_signed));
+            integers_within(params, plain, range).map_err(|e| match e.code() {
+                "circuit.range" => {
+                    let way = "--wrapping for residues modulo p^r";
+                    CliError::usage(format!("{input}: {e} (`encrypt --range LOW..HIGH`), or {way}"))
+                        .with_code(e.code())
+                }
+                _ => e.into(),
+            })
+        }
     }
-    // Plaintext moduli are below 2^62.
-    Ok(plain.decode(secret.params())?.into_iter().map(|v| v as i64).collect())
 }

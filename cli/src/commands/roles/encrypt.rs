@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::args::EncryptArgs;
 use super::files::{Column, EncryptionKey, fresh_metadata};
 use super::manifest::ManifestWriter;
+use super::typed;
 use crate::columns;
-use crate::columns::csv::Range;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
 use crate::console::files::check_free;
@@ -23,17 +23,27 @@ struct Report {
 
 /// Runs the command.
 pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
+    if let Some(types) = &args.types {
+        return typed::encrypt(args, types, common);
+    }
     check_free(&args.out.out, args.out.force)?;
     let key = EncryptionKey::read(&args.key, &args.set, common)?;
     let params = key.params();
     let mut manifest =
         ManifestWriter::begin(&args.manifest, &args.manifest_key, params, args.out.force)?;
-    let range = match (args.signed, args.reduce) {
-        (true, _) => Range::Signed,
-        (_, true) => Range::Reduce,
-        _ => Range::Exact,
-    };
-    let values = columns::read(&args.input, params.plain_modulus(), params.slots(), range)?;
+    let t = params.plain_modulus();
+    let stated = args.range.or_else(|| columns::stated(args.signed, args.reduce, t));
+    let column = columns::read(&args.input, args.header)?;
+    let values = column.residues(t, params.slots(), stated)?;
+    // Slots without a value hold 0.
+    let range =
+        stated.map(|range| if values.len() < params.slots() { range.with(0) } else { range });
+    if let Some(range) = range.filter(|range| !range.fits(t)) {
+        return Err(CliError::usage(format!(
+            "--range: expected at most {t} integers, those of slots without a value included, \
+             found {range}"
+        )));
+    }
     let plain = Plaintext::encode(params, &values)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let x = match &key {
@@ -44,7 +54,7 @@ pub fn run(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
         &args.out,
         params,
         &[x],
-        &fresh_metadata(values.len(), &key),
+        &fresh_metadata(&column, range, &key),
         &mut manifest,
     )?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;

@@ -1,24 +1,25 @@
 //! `everlevel eval` and `everlevel bootstrap`: with server keys alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use everlevel::files::Bounds;
 use everlevel::lab::SchemeError;
-use everlevel::{Ciphertext, Error, Server};
+use everlevel::{Error, Server, Value};
 use everlevel_circuit::CircuitError;
 use everlevel_circuit::expression::Program;
 use everlevel_scheme::same_owner;
-use everlevel_wire::FileKeys;
+use everlevel_wire::Metadata;
 use serde::Serialize;
 
-use super::args::{EvalArgs, OutArg, RefreshArgs, ServerArgs, SetOfFile};
-use super::files::{Column, computed_metadata, set_of, values_of};
+use super::args::{EvalArgs, OutArg, RefreshArgs, SetOfFile};
+use super::files::{Column, computed_metadata, kept_metadata, server, values_of};
 use super::manifest::ManifestWriter;
+use super::typed;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, create_directory, of_file};
+use crate::console::files::{check_free, create_directory};
 use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
@@ -34,6 +35,8 @@ struct Output {
     name: String,
     path: PathBuf,
     bytes: u64,
+    /// Of the integers, if it is known.
+    range: Option<String>,
     level: usize,
     noise_bound_bits: f64,
     capacity_bits: f64,
@@ -42,16 +45,6 @@ struct Output {
 /// The program, or where it is wrong.
 pub fn parse(text: &str) -> Result<Program, CliError> {
     Program::parse(text).map_err(|e| CliError::program(&e, text))
-}
-
-/// A server on the keys of a file.
-pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
-    let path = &args.server_keys;
-    let id = FileKeys::params_id(path).map_err(of_file(path))?;
-    let params = set_of(path, id, &args.set, common)?;
-    let keys = FileKeys::open_with(&params, path, args.cache << 20, &args.set.options())
-        .map_err(of_file(path))?;
-    Ok(Server::with_keys(keys)?)
 }
 
 /// `NAME=FILE`.
@@ -86,24 +79,34 @@ impl<'a> Inputs<'a> {
     }
 
     /// The ciphertexts, which have to belong to the owner of the server keys, and how many values
-    /// the longest column had.
+    /// the columns had, the longest one if they may be padded.
     pub fn read(
         &self,
         server: &Server,
         bounds: &Bounds,
         set: &SetOfFile,
-    ) -> Result<(BTreeMap<String, Ciphertext>, Option<usize>), CliError> {
+        pad: bool,
+    ) -> Result<(BTreeMap<String, Value>, Option<usize>), CliError> {
         let owner = server.keys().owner();
-        let (mut inputs, mut values) = (BTreeMap::new(), None);
+        let mut inputs = BTreeMap::new();
+        let mut longest: Option<(usize, &str)> = None;
         for (name, path) in &self.0 {
-            let (x, metadata) = Column::read(path, server.params(), bounds, set)?.single(path)?;
-            same_owner(x.owner(), owner, "evaluation").map_err(|e| {
+            let (x, metadata) = Column::read(path, server.params(), bounds, set)?.ranged(path)?;
+            same_owner(x.get().owner(), owner, "evaluation").map_err(|e| {
                 CliError::usage(format!("{}: {e}", path.display())).with_code(e.code())
             })?;
-            values = values.max(values_of(&metadata));
+            if let Some(count) = values_of(&metadata) {
+                if let Some((other, of)) = longest.filter(|(other, _)| *other != count && !pad) {
+                    return Err(CliError::usage(format!(
+                        "{of} has {other} values and {name} has {count}: rows would not belong \
+                         together; --pad takes 0 for those that are missing at the end"
+                    )));
+                }
+                longest = longest.max(Some((count, *name)));
+            }
             inputs.insert((*name).to_string(), x);
         }
-        Ok((inputs, values))
+        Ok((inputs, longest.map(|(count, _)| count)))
     }
 }
 
@@ -113,7 +116,8 @@ pub fn told(e: Error) -> CliError {
         Error::Circuit(
             CircuitError::MissingInput { .. }
             | CircuitError::NoRoute { .. }
-            | CircuitError::NoBootstrapping,
+            | CircuitError::NoBootstrapping
+            | CircuitError::TypedOnly { .. },
         )
         | Error::Circuit(CircuitError::UnknownDimension { .. })
         | Error::Circuit(CircuitError::Scheme(
@@ -137,13 +141,19 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     for name in program.outputs() {
         check_free(&out(name).out, args.force)?;
     }
+    if let Some(files) = typed::inputs(&args.inputs)? {
+        return typed::eval(args, &program, &files, common);
+    }
+    if !args.tables.is_empty() {
+        return Err(CliError::usage("--table: tables are for columns of typed integers"));
+    }
     let inputs = Inputs::named(&program, &args.inputs)?;
     let bounds = args.server.bounds.believed()?;
     let server = server(&args.server, common)?;
     let key = &args.server.bounds.manifests.key;
     let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.force)?;
-    let (inputs, values) = inputs.read(&server, &bounds, &args.server.set)?;
-    let inputs = inputs.into_iter().map(|(name, x)| (name, server.load(x))).collect();
+    let (inputs, values) = inputs.read(&server, &bounds, &args.server.set, args.pad)?;
+    let moved = moved_rows(&program, values, server.params().slots())?;
     let bar = progress(common, "computing", program.len() as u64);
     let results =
         server.run(&program, &inputs, &mut |done| bar.set_position(done as u64)).map_err(told)?;
@@ -151,11 +161,32 @@ pub fn run(args: &EvalArgs, common: &Common) -> Result<(), CliError> {
     create_directory(&args.out)?;
     let mut outputs = Vec::new();
     for name in program.outputs() {
-        let x = results[name].get();
-        outputs.push(written(&server, name, &x, &out(name), values, &mut manifest)?);
+        let x = &results[name];
+        // Rows that are in other slots now are all shown.
+        let values = values.filter(|_| !moved.contains(name));
+        let metadata = computed_metadata(values, x.range(), server.params());
+        outputs.push(written(&server, name, x, &out(name), &metadata, &mut manifest)?);
     }
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, server.bootstraps(), outputs, started, common)
+}
+
+/// The results whose rows are in other slots than those of columns that leave slots empty.
+fn moved_rows(
+    program: &Program,
+    values: Option<usize>,
+    slots: usize,
+) -> Result<BTreeSet<&str>, CliError> {
+    match values {
+        Some(values) if values < slots => program.moved_rows().map_err(|column| {
+            CliError::usage(format!(
+                "the program, column {column}: sum adds up all {slots} slots, and those without a \
+                 value, of which there are {}, would not hold 0 there: add constants after sum",
+                slots - values
+            ))
+        }),
+        _ => Ok(BTreeSet::new()),
+    }
 }
 
 /// Runs `bootstrap`.
@@ -167,11 +198,12 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
     let key = &args.server.bounds.manifests.key;
     let mut manifest = ManifestWriter::begin(&args.manifest, key, server.params(), args.out.force)?;
     let (x, metadata) = Column::read(&args.input, server.params(), &bounds, &args.server.set)?
-        .single(&args.input)?;
-    let fresh = server.bootstrap(&x).map_err(told)?;
+        .ranged(&args.input)?;
+    let fresh = Value::from(server.bootstrap(&x.get()).map_err(told)?).within(x.range());
     let name =
         args.input.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let output = written(&server, &name, &fresh, &args.out, values_of(&metadata), &mut manifest)?;
+    let metadata = kept_metadata(metadata);
+    let output = written(&server, &name, &fresh, &args.out, &metadata, &mut manifest)?;
     manifest.map_or(Ok(()), ManifestWriter::finish)?;
     finish(&server, 1, vec![output], started, common)
 }
@@ -179,23 +211,19 @@ pub fn bootstrap(args: &RefreshArgs, common: &Common) -> Result<(), CliError> {
 fn written(
     server: &Server,
     name: &str,
-    x: &Ciphertext,
+    x: &Value,
     out: &OutArg,
-    values: Option<usize>,
+    metadata: &Metadata,
     manifest: &mut Option<ManifestWriter>,
 ) -> Result<Output, CliError> {
-    let params = server.params();
-    let bytes = Column::write_listed(
-        out,
-        params,
-        std::slice::from_ref(x),
-        &computed_metadata(values),
-        manifest,
-    )?;
+    let (params, range, x) = (server.params(), x.range(), x.get());
+    let bytes =
+        Column::write_listed(out, params, std::slice::from_ref(x.as_ref()), metadata, manifest)?;
     Ok(Output {
         name: name.into(),
         path: out.out.clone(),
         bytes,
+        range: range.map(|range| range.to_string()),
         level: x.level().0,
         noise_bound_bits: x.noise_bound_bits(),
         capacity_bits: params.noise().capacity(x.meta()),

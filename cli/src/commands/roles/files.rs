@@ -2,19 +2,27 @@
 
 use std::path::Path;
 
-use everlevel::files::{Bounds, ENCRYPTION, PARAMS_FILE, VALUES};
-use everlevel::{Ciphertext, Params, PublicKey, SecretKey};
+use everlevel::files::{Bounds, ENCRYPTION, OpenOptions, VALUES, ranges_of, state_ranges};
+use everlevel::{Ciphertext, Error, Params, PublicKey, SecretKey, Server, Value, ValueRange};
 use everlevel_wire as wire;
 use everlevel_wire::file::{read_file, write_file};
-use everlevel_wire::{Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
+use everlevel_wire::{FileKeys, Metadata, ObjectKind, ParamsId, ReadOptions, WireError};
 
-use super::args::{OutArg, SetOfFile};
+use super::args::{OutArg, ServerArgs, SetOfFile};
 use super::manifest::ManifestWriter;
+use crate::columns;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{existing, of_file};
-use crate::console::params::find_params;
+use crate::console::files::{existing, of_file, of_output};
+use crate::console::params::{find_params, refused_set};
 
+/// Metadata of ciphertexts: the name of the column that they come from.
+pub const NAME: &str = "name";
+/// Metadata of ciphertexts: that residues above half of the modulus stand for negative integers,
+/// for readers that do not know ranges.
+const SIGNED: &str = "signed";
+/// Metadata of ciphertexts: the type of that column ([`columns::Kind`]).
+pub const KIND: &str = "type";
 /// The largest file of ciphertexts or of a single key, in bytes.
 const MAX_BYTES: u64 = 8 << 30;
 
@@ -43,24 +51,17 @@ pub fn set_of(
     asked: &SetOfFile,
     common: &Common,
 ) -> Result<Params, CliError> {
-    let beside = path.with_file_name(PARAMS_FILE);
-    let name = match (&asked.params, wire::params::named_spec(id)) {
-        (Some(name), _) => name.clone(),
-        (None, Some(spec)) => spec.name,
-        (None, None) if beside.exists() => beside.display().to_string(),
-        (None, None) => {
-            let problem =
-                "its parameter set has no name that is known here: give it with --params FILE.json";
-            return Err(CliError::usage(format!("{}: {problem}", path.display())));
+    let params = asked.params.as_ref().map(|name| find_params(name, common)).transpose()?;
+    let options = OpenOptions { params, opt_in: common.opt_in(), ..OpenOptions::default() };
+    options.set_of(path, id).map_err(|e| match &e {
+        Error::Wire(WireError::Malformed { .. }) => {
+            CliError::usage(format!("{}: {e} (--params NAME|FILE.json)", path.display()))
+                .with_code(e.code())
         }
-    };
-    let params = find_params(&name, common)?;
-    let expected = ParamsId::of(&params);
-    if expected != id {
-        let name = params.name().to_string();
-        return Err(of_file(path)(WireError::OtherParams { found: id, expected, name }));
-    }
-    Ok(params)
+        Error::Wire(other) => of_file(path)(other.clone()),
+        Error::Scheme(e) => refused_set(e.clone()),
+        _ => CliError::usage(e),
+    })
 }
 
 /// Reads a secret key, and its parameter set.
@@ -74,6 +75,16 @@ pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<Secre
     }
     let params = set_of(path, summary.params, set, common)?;
     Ok(wire::secret_key::from_bytes(&params, &bytes, &set.options()).map_err(of_file(path))?.0)
+}
+
+/// A server on the keys of a file.
+pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
+    let path = &args.server_keys;
+    let id = FileKeys::params_id(path).map_err(of_file(path))?;
+    let params = set_of(path, id, &args.set, common)?;
+    let keys = FileKeys::open_with(&params, path, args.cache << 20, &args.set.options())
+        .map_err(of_file(path))?;
+    Ok(Server::with_keys(keys)?)
 }
 
 /// What encrypts: a public key, or the secret one, whose ciphertexts have half the size.
@@ -152,6 +163,13 @@ impl Column {
         }
     }
 
+    /// The only ciphertext, with its range.
+    pub fn ranged(self, path: &Path) -> Result<(Value, Metadata), CliError> {
+        let (x, metadata) = self.single(path)?;
+        let range = range_of(path, &metadata)?;
+        Ok((Value::from(x).within(range), metadata))
+    }
+
     /// Writes ciphertexts and their metadata.
     pub fn write(
         out: &OutArg,
@@ -175,24 +193,57 @@ impl Column {
         if let Some(manifest) = manifest {
             manifest.list(&bytes).map_err(of_file(&out.out))?;
         }
-        write_file(&out.out, &bytes, existing(out.force)).map_err(of_file(&out.out))?;
+        write_file(&out.out, &bytes, existing(out.force)).map_err(of_output(&out.out))?;
         Ok(bytes.len() as u64)
     }
 }
 
-/// Metadata of a fresh column of so many values.
-pub fn fresh_metadata(values: usize, key: &EncryptionKey) -> Metadata {
+/// Metadata of a fresh column whose slots are in a range.
+pub fn fresh_metadata(
+    column: &columns::Column,
+    range: Option<ValueRange>,
+    key: &EncryptionKey,
+) -> Metadata {
     let mut out = key.metadata();
-    out.insert(VALUES.into(), values.to_string());
+    out.insert(VALUES.into(), column.values.len().to_string());
+    out.extend(column.name.iter().map(|name| (NAME.into(), name.clone())));
+    out.extend(column.kind.iter().map(|kind| (KIND.into(), kind.to_string())));
+    state_range(&mut out, range, key.params());
     out
 }
 
 /// Metadata of what was computed from columns of at most so many values.
-pub fn computed_metadata(values: Option<usize>) -> Metadata {
-    values.map(|values| (VALUES.into(), values.to_string())).into_iter().collect()
+pub fn computed_metadata(
+    values: Option<usize>,
+    range: Option<ValueRange>,
+    params: &Params,
+) -> Metadata {
+    let mut out: Metadata =
+        values.map(|values| (VALUES.into(), values.to_string())).into_iter().collect();
+    state_range(&mut out, range, params);
+    out
+}
+
+fn state_range(out: &mut Metadata, range: Option<ValueRange>, params: &Params) {
+    state_ranges(out, &[range]);
+    let signed = columns::stated(true, false, params.plain_modulus());
+    if range.zip(signed).is_some_and(|(range, signed)| range.low() < 0 && signed.holds(range)) {
+        out.insert(SIGNED.into(), "true".into());
+    }
+}
+
+/// The same metadata for the same values in other ciphertexts, which are not fresh ones.
+pub fn kept_metadata(mut metadata: Metadata) -> Metadata {
+    metadata.remove(ENCRYPTION);
+    metadata
 }
 
 /// How many values a column has, if its file says so.
 pub fn values_of(metadata: &Metadata) -> Option<usize> {
     metadata.get(VALUES).and_then(|values| values.parse().ok())
+}
+
+/// The range of the integers in the only ciphertext or result of a file, if the file states it.
+pub fn range_of(path: &Path, metadata: &Metadata) -> Result<Option<ValueRange>, CliError> {
+    Ok(ranges_of(metadata, 1).map_err(of_file(path))?[0])
 }

@@ -12,9 +12,9 @@ use super::args::KeygenArgs;
 use super::eval::parse;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{Written, existing, of_file};
+use crate::console::files::{Written, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
-use crate::console::params::{find_params, find_planner};
+use crate::console::params::{find_params, find_planner, tell_failures};
 
 #[derive(Serialize)]
 struct Report {
@@ -53,6 +53,7 @@ pub fn make(
     common: &Common,
 ) -> Result<(), CliError> {
     let started = Instant::now();
+    tell_failures(params);
     for left in KeyFiles::recover(out).map_err(of_file(out))? {
         let what = match left {
             Recovered::Removed => "removed the files of a key generation that was interrupted",
@@ -70,7 +71,7 @@ pub fn make(
     let made =
         KeyFiles::in_directory(out).write(&secret, plan, existing(force), &mut rng, progress);
     bar.finish_and_clear();
-    let files = made.map_err(of_file(out))?;
+    let files = made.map_err(of_output(out))?;
     let files: Vec<Written> =
         files.into_iter().map(|(path, bytes)| Written { path, bytes }).collect();
     let report = Report {

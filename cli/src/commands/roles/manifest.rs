@@ -11,7 +11,7 @@ use everlevel_wire::{Manifest, ManifestKey, ReadOptions, WireError};
 use super::args::{Bounds, BoundsArg, ManifestKeyArg, ManifestsArg, OutArg, WriteManifestArg};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, existing, of_file};
+use crate::console::files::{check_free, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json};
 
 /// The largest manifest, in bytes.
@@ -22,7 +22,7 @@ pub fn make_key(out: &OutArg, common: &Common) -> Result<(), CliError> {
     let path = &out.out;
     check_free(path, out.force)?;
     let key = ManifestKey::generate(&mut everlevel::system_rng().map_err(CliError::failure)?);
-    write_secret_file(path, key.expose_bytes(), existing(out.force)).map_err(of_file(path))?;
+    write_secret_file(path, key.expose_bytes(), existing(out.force)).map_err(of_output(path))?;
     if common.json {
         return emit_json(&serde_json::json!({ "out": path }));
     }
@@ -136,6 +136,6 @@ impl ManifestWriter {
     /// Writes the manifest.
     pub fn finish(self) -> Result<(), CliError> {
         let bytes = self.manifest.to_bytes(&self.key).map_err(of_file(&self.path))?;
-        write_file(&self.path, &bytes, existing(self.force)).map_err(of_file(&self.path))
+        write_file(&self.path, &bytes, existing(self.force)).map_err(of_output(&self.path))
     }
 }

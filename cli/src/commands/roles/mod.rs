@@ -11,6 +11,7 @@ pub mod files;
 mod inspect;
 pub mod keygen;
 pub mod manifest;
+mod typed;
 
 pub use change::change_key;
 pub use compact::run as compact;

@@ -1,0 +1,113 @@
+//! `everlevel table demo`.
+
+use std::time::Instant;
+
+use clap::Args;
+use everlevel::{Client, failure_log2, general_keys};
+use serde::Serialize;
+
+use super::ask::{ask, encrypted, refused};
+use super::items;
+use crate::console::args::{Common, SetArg};
+use crate::console::errors::CliError;
+use crate::console::output::{emit, emit_json, progress, threads};
+use crate::console::params::{find_params, find_planner};
+
+/// Arguments of `table demo`.
+#[derive(Args)]
+pub struct DemoArgs {
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// Line items [default: as many as there are slots]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub rows: Option<u32>,
+    /// Only this query: Q1, Q6, Q12, Q14 or lookup; may be given again
+    #[arg(long = "only", value_name = "NAME")]
+    pub only: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    queries: Vec<QueryReport>,
+    security_bits: f64,
+    failure_log2: f64,
+    seconds_total: f64,
+}
+
+#[derive(Serialize)]
+struct QueryReport {
+    name: &'static str,
+    rows: usize,
+    seconds: f64,
+    exact: bool,
+    constants: &'static str,
+    refreshes: usize,
+}
+
+/// Runs the demonstration.
+pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
+    let started = Instant::now();
+    let known = |name: &str| items::QUERIES.iter().any(|(n, _)| n.eq_ignore_ascii_case(name));
+    if let Some(name) = args.only.iter().find(|name| !known(name)) {
+        let names = items::QUERIES.map(|(name, _)| name).join(", ");
+        return Err(CliError::usage(format!("no query is named {name}: expected {names}")));
+    }
+    let params = find_params(&args.set.params, common)?;
+    let planner = find_planner(&params, None)?;
+    let plan = general_keys(&params)?;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let client = Client::new(&params, &mut rng);
+    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
+    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
+        bar.set_position(done as u64)
+    })?;
+    bar.finish_and_clear();
+
+    let rows = args.rows.map_or(params.slots(), |rows| rows as usize);
+    let schema = items::schema(rows)?;
+    let data = items::data(&schema, rows)?;
+    let blocks = encrypted(&client, &schema, &data)?;
+    let bar = progress(common, "asking", items::QUERIES.len() as u64);
+    let (mut queries, mut shown) = (Vec::new(), Vec::new());
+    for (name, question) in items::QUERIES {
+        let wanted = |only: &String| only.eq_ignore_ascii_case(name);
+        if args.only.is_empty() || args.only.iter().any(wanted) {
+            let asked = ask((&client, &server), (&schema, &data), &blocks, question)?;
+            let (seconds, exact, refreshes) = (asked.seconds, asked.exact, asked.refreshes);
+            shown.push(format!(
+                "{name}, {seconds:.2} s, {refreshes} refreshes:\n{}",
+                asked.answer.to_csv().map_err(refused)?
+            ));
+            let constants = "public";
+            queries.push(QueryReport { name, rows, seconds, exact, constants, refreshes });
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let wrong: Vec<_> = queries.iter().filter(|q| !q.exact).map(|q| q.name).collect();
+    let report = Report {
+        security_bits: params.security().bits(),
+        failure_log2: failure_log2(&params, &server.evaluator().cost()),
+        seconds_total: started.elapsed().as_secs_f64(),
+        queries,
+    };
+    if common.json {
+        emit_json(&report)?;
+    } else {
+        emit(&format!(
+            "{}\n{}: {rows} line items, {:.1} bits of security, {:.1} s in all on {} threads; \
+             derived from TPC-H, not comparable with published TPC-H results",
+            shown.join("\n"),
+            params.name(),
+            report.security_bits,
+            report.seconds_total,
+            threads()
+        ))?;
+    }
+    if !wrong.is_empty() {
+        let names = wrong.join(", ");
+        return Err(CliError::failure(format!("{names}: a wrong answer; please report this")));
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Line items of a trade: the columns of TPC-H that its queries 1, 6, 12 and 14 read, drawn from
+//! the ranges that its specification states. Derived from TPC-H, and not comparable with published
+//! results of it.
+
+use everlevel_tables::{Data, Kind, Schema};
+use rand_chacha::ChaCha12Rng;
+use rand_core::{Rng, SeedableRng};
+
+use super::ask::refused;
+use crate::console::errors::CliError;
+
+/// The queries by name. Those over two tables have the columns of the second one in each row.
+pub const QUERIES: [(&str, &str); 5] = [
+    (
+        "Q1",
+        "select returnflag, linestatus, sum(quantity) as sum_qty, sum(extendedprice) as \
+         sum_base_price, sum(extendedprice * (1 - discount)) as sum_disc_price, \
+         sum(extendedprice * (1 - discount) * (1 + tax)) as sum_charge, avg(quantity) as avg_qty, \
+         avg(extendedprice) as avg_price, avg(discount) as avg_disc, count(*) as count_order \
+         from lineitem where shipdate <= date '1998-12-01' - interval '90' day \
+         group by returnflag, linestatus order by returnflag, linestatus",
+    ),
+    (
+        "Q6",
+        "select sum(extendedprice * discount) as revenue from lineitem \
+         where shipdate >= date '1994-01-01' \
+         and shipdate < date '1994-01-01' + interval '1' year \
+         and discount between 0.05 and 0.07 and quantity < 24",
+    ),
+    (
+        "Q12",
+        "select shipmode, sum(case when orderpriority in ('1-URGENT', '2-HIGH') then 1 else 0 \
+         end) as high_line_count, sum(case when orderpriority not in ('1-URGENT', '2-HIGH') then 1 \
+         else 0 end) as low_line_count from lineitem \
+         where shipmode in ('MAIL', 'SHIP') and commitdate < receiptdate \
+         and shipdate < commitdate and receiptdate >= date '1994-01-01' \
+         and receiptdate < date '1994-01-01' + interval '1' year \
+         group by shipmode order by shipmode",
+    ),
+    (
+        "Q14",
+        "select 100.00 * sum(case when type like 'PROMO%' then extendedprice * (1 - discount) \
+         else 0 end) / sum(extendedprice * (1 - discount)) as promo_revenue from lineitem \
+         where shipdate >= date '1995-09-01' \
+         and shipdate < date '1995-09-01' + interval '1' month",
+    ),
+    (
+        "lookup",
+        "select count(*) as found, sum(extendedprice) as price from lineitem where key = 777",
+    ),
+];
+
+const SHIPPED: (&str, &str) = ("1992-01-02", "1998-12-31");
+
+/// The schema of line items; keys are a permutation of so many.
+pub fn schema(rows: usize) -> Result<Schema, CliError> {
+    let category = |values: &[&str]| Kind::Category {
+        values: values.iter().map(|v| (*v).to_string()).collect(),
+    };
+    let decimal =
+        |low: &str, high: &str| Kind::Decimal { scale: 2, low: low.into(), high: high.into() };
+    let date = || Kind::Date { low: SHIPPED.0.into(), high: SHIPPED.1.into() };
+    let words = [
+        ["STANDARD", "SMALL", "MEDIUM", "LARGE", "ECONOMY", "PROMO"].as_slice(),
+        &["ANODIZED", "BURNISHED", "PLATED", "POLISHED", "BRUSHED"],
+        &["TIN", "NICKEL", "BRASS", "STEEL", "COPPER"],
+    ];
+    let types = words[0].iter().flat_map(|a| {
+        words[1].iter().flat_map(move |b| words[2].iter().map(move |c| format!("{a} {b} {c}")))
+    });
+    let columns = [
+        ("key", Kind::Integer { low: 0, high: rows.max(1000) as i64 - 1 }),
+        ("quantity", Kind::Integer { low: 1, high: 50 }),
+        ("extendedprice", decimal("900.91", "104949.50")),
+        ("discount", decimal("0.00", "0.10")),
+        ("tax", decimal("0.00", "0.08")),
+        ("returnflag", category(&["A", "N", "R"])),
+        ("linestatus", category(&["F", "O"])),
+        ("shipdate", date()),
+        ("commitdate", date()),
+        ("receiptdate", date()),
+        ("shipmode", category(&["REG AIR", "AIR", "RAIL", "SHIP", "TRUCK", "MAIL", "FOB"])),
+        (
+            "orderpriority",
+            category(&["1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", "5-LOW"]),
+        ),
+        ("type", Kind::Category { values: types.collect() }),
+    ];
+    Schema::new(columns.map(|(name, kind)| (name.to_string(), kind))).map_err(refused)
+}
+
+/// So many line items, the same ones each time.
+pub fn data(schema: &Schema, rows: usize) -> Result<Data, CliError> {
+    let mut rng = ChaCha12Rng::seed_from_u64(1);
+    let mut below = |n: i128| i128::from(rng.next_u64()) % n;
+    let place = |name: &str| schema.place(name).map_err(refused);
+    let (shipped, committed, received) =
+        (place("shipdate")?, place("commitdate")?, place("receiptdate")?);
+    let keys = schema.fields()[0].bounds().1 + 1;
+    let mut columns = vec![Vec::with_capacity(rows); schema.fields().len()];
+    for row in 0..rows as i128 {
+        for (field, column) in schema.fields().iter().zip(&mut columns) {
+            let (low, high) = field.bounds();
+            column.push(low + below(high - low + 1));
+        }
+        let i = row as usize;
+        // Each key once, in no order.
+        columns[0][i] = row * 24_593 % keys;
+        // Goods are shipped up to 121 days after the order, promised in 30 to 90, received within
+        // 30 of shipping.
+        let (first, last) = schema.fields()[shipped].bounds();
+        let ordered = first + below(last - first - 151);
+        columns[shipped][i] = ordered + 1 + below(121);
+        columns[committed][i] = ordered + 30 + below(61);
+        columns[received][i] = columns[shipped][i] + 1 + below(30);
+    }
+    Data::from_columns(columns, schema).map_err(refused)
+}

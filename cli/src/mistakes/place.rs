@@ -1,0 +1,84 @@
+//! A directory in which mistakes are made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::case::Step;
+use crate::console::errors::CliError;
+
+/// A directory of its own, removed when dropped.
+pub struct Place {
+    directory: PathBuf,
+    program: PathBuf,
+}
+
+impl Place {
+    pub fn create(program: &Path) -> Result<Self, CliError> {
+        let name = format!("everlevel-mistakes-{}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        let program = program.to_path_buf();
+        fs::create_dir(&directory).map_err(|e| {
+            CliError::failure(format!("cannot create {}: {e}", directory.display()))
+        })?;
+        Ok(Place { directory, program })
+    }
+
+    /// Runs a command of the program: nothing, or the code of its error.
+    pub fn run(&self, command: &str) -> Result<Result<(), String>, CliError> {
+        let out = Command::new(&self.program)
+            .args(command.split(' '))
+            .args(["--insecure-research", "--json"])
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| CliError::failure(format!("cannot run the program: {e}")))?;
+        if out.status.success() {
+            return Ok(Ok(()));
+        }
+        let told: serde_json::Value = serde_json::from_slice(&out.stderr).unwrap_or_default();
+        // A panic has no code.
+        Ok(Err(told["error"]["code"].as_str().unwrap_or("none").to_string()))
+    }
+
+    /// Takes a step.
+    pub fn prepare(&self, step: &Step) -> Result<(), CliError> {
+        match *step {
+            Step::Run(command) => self.run(command)?.map_err(|code| {
+                CliError::failure(format!("`{command}`, which prepares mistakes, fails: {code}"))
+            }),
+            Step::Write(name, bytes) => self.write(name, bytes),
+            Step::Copy(from, to) => self.write(to, &self.read(from)?),
+            Step::Cut(from, to) => {
+                let bytes = self.read(from)?;
+                self.write(to, &bytes[..bytes.len() / 2])
+            }
+            Step::Change(from, to) => {
+                let mut bytes = self.read(from)?;
+                bytes.last_mut().into_iter().for_each(|byte| *byte ^= 1);
+                self.write(to, &bytes)
+            }
+            Step::Lengthen(from, to) => self.write(to, &[&self.read(from)?[..], &[0]].concat()),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Vec<u8>, CliError> {
+        fs::read(self.directory.join(name))
+            .map_err(|e| CliError::failure(format!("cannot read {name}: {e}")))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), CliError> {
+        let path = self.directory.join(name);
+        let above = path.parent().map_or(Ok(()), fs::create_dir_all);
+        above
+            .and_then(|()| fs::write(&path, bytes))
+            .map_err(|e| CliError::failure(format!("cannot write {name}: {e}")))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Nothing can be done if it stays.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}

@@ -1,0 +1,113 @@
+//! Columns of typed integers on the command line: every role a process of its own.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The program, run in a directory.
+fn run(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(args)
+        .arg("--insecure-research")
+        .current_dir(directory)
+        .output()
+        .unwrap()
+}
+
+fn success(directory: &Path, args: &[&str]) -> String {
+    let out = run(directory, args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+/// What the program refuses with exit code 2, and why.
+fn refused(directory: &Path, args: &[&str]) -> String {
+    let out = run(directory, args);
+    let why = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {why}");
+    why
+}
+
+const PROGRAM: &str = "rich = income > 50000 & age < 30; n = count(rich); total = sum(income); \
+                       fee = if(rich, 12, table(age, rate)); low = min(income, 700)";
+
+#[test]
+fn people_are_filtered() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let people = "name,income,age\n\"Ada, A.\",70000,29\nBob,50000,17\nCid,5000000,64\n,0,18\n\n";
+    fs::write(here.join("people.csv"), people).unwrap();
+    let rates: Vec<String> = (0..256).map(|age| (age / 10).to_string()).collect();
+    fs::write(here.join("rate.csv"), rates.join("\n")).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    let types = "age=u8,income=u32:0..5000000";
+    let encrypt = ["encrypt", "--key", "keys/public.key", "--in", "people.csv"];
+    let encrypt = [&encrypt[..], &["--types", types, "--out", "people.ct"]].concat();
+    let told: Value =
+        serde_json::from_str(&success(here, &[&encrypt[..], &["--json"]].concat())).unwrap();
+    assert_eq!((&told["values"], &told["columns"][1]["ciphertexts"]), (&4.into(), &6.into()));
+
+    let shown = success(here, &["inspect", "people.ct"]);
+    assert!(shown.contains("column age: 0..255 in u8, 4 values"), "{shown}");
+    assert!(shown.contains("column income: 0..5000000 in u32, 4 values"), "{shown}");
+
+    let eval = |program: &str| {
+        let args = ["eval", "--server-keys", "keys/server.keys", program, "people.ct"];
+        [&args[..], &["--table", "rate=rate.csv", "--out", "out"]].concat().join("\u{0}")
+    };
+    let eval = |program: &str| eval(program).split('\u{0}').map(String::from).collect::<Vec<_>>();
+    let args = eval(PROGRAM);
+    success(here, &args.iter().map(String::as_str).collect::<Vec<_>>());
+    let opened = |name: &str| {
+        let file = format!("out/{name}.ct");
+        success(here, &["decrypt", "--key", "keys/secret.key", "--in", &file])
+    };
+    for (name, expected) in [
+        ("rich", "rich\n1\n0\n0\n0\n"),
+        ("n", "n\n1\n"),
+        ("total", "total\n5120000\n"),
+        ("fee", "fee\n12\n1\n6\n1\n"),
+        ("low", "low\n700\n700\n700\n0\n"),
+    ] {
+        assert_eq!(opened(name), expected);
+    }
+    let decrypt = ["decrypt", "--key", "keys/secret.key", "--in", "people.ct"];
+    for (out, expected) in [
+        ("back.json", "{\"age\":[29,17,64,18],\"income\":[70000,50000,5000000,0]}\n"),
+        ("back.csv", "age,income\n29,70000\n17,50000\n64,5000000\n18,0\n"),
+    ] {
+        success(here, &[&decrypt[..], &["--out", out]].concat());
+        assert_eq!(fs::read_to_string(here.join(out)).unwrap(), expected);
+    }
+    success(here, &[&decrypt[..], &["--out", "back.npy"]].concat());
+    let array = fs::read(here.join("back.npy")).unwrap();
+    assert!(String::from_utf8_lossy(&array).contains("[('age', '|u1'), ('income', '<u4')]"));
+    assert_eq!(array[array.len() - 5..], [18, 0, 0, 0, 0]);
+
+    // Mistakes are pointed at.
+    for (program, code, mark) in [
+        ("y = age + pay", "[circuit.missing-input]", "          ^"),
+        ("y = age >", "[expression.syntax]", "         ^"),
+        ("y = count(age)", "[integers.type]", "    ^"),
+        ("y = table(income, rate)", "[integers.table]", "    ^"),
+    ] {
+        let args = eval(program);
+        let args = args.iter().map(|x| if x == "out" { "other" } else { x.as_str() });
+        let why = refused(here, &args.collect::<Vec<_>>());
+        assert!(why.contains(code) && why.lines().any(|line| line == mark), "{why}");
+    }
+    for (types, part) in [
+        ("age=u8,pay=u8", "no column is named pay"),
+        ("age=0..40", "line 4, column age: expected an integer of [0, 40], found \"64\""),
+        ("age=u9", "no type is named"),
+    ] {
+        let args = ["encrypt", "--key", "keys/public.key", "--in", "people.csv", "--out", "no.ct"];
+        let why = refused(here, &[&args[..], &["--types", types]].concat());
+        assert!(why.contains(part), "{why}");
+        assert!(!here.join("no.ct").exists());
+    }
+    let why = refused(here, &[&decrypt[..], &["--signed"]].concat());
+    assert!(why.contains("columns of typed integers"), "{why}");
+}

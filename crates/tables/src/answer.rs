@@ -1,0 +1,241 @@
+//! Answers: what the reader makes of decrypted sums.
+
+use std::cmp::Ordering;
+
+use crate::cell::format_decimal;
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::query::{Formula, Operator, Query};
+use crate::schema::Schema;
+
+/// Decimal places that a quotient is shown with, beyond those of its dividend.
+const QUOTIENT_PLACES: u32 = 6;
+
+/// A fraction in lowest terms, with a positive denominator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fraction {
+    numerator: i128,
+    denominator: i128,
+}
+
+impl Fraction {
+    fn new(numerator: i128, denominator: i128) -> Option<Self> {
+        let (mut a, mut b) = (numerator.unsigned_abs(), denominator.unsigned_abs());
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        let common = i128::try_from(a).ok()?;
+        let sign = denominator.signum();
+        (sign != 0).then(|| Fraction {
+            numerator: numerator / common * sign,
+            denominator: denominator / common * sign,
+        })
+    }
+
+    fn apply(self, operator: Operator, other: Fraction) -> Option<Self> {
+        let (a, b, c, d) = (self.numerator, self.denominator, other.numerator, other.denominator);
+        let crossed = |x: i128, y: i128| Some((x.checked_mul(d)?, y.checked_mul(b)?));
+        match operator {
+            Operator::Add => {
+                let (x, y) = crossed(a, c)?;
+                Fraction::new(x.checked_add(y)?, b.checked_mul(d)?)
+            }
+            Operator::Subtract => {
+                let (x, y) = crossed(a, c)?;
+                Fraction::new(x.checked_sub(y)?, b.checked_mul(d)?)
+            }
+            Operator::Multiply => Fraction::new(a.checked_mul(c)?, b.checked_mul(d)?),
+            Operator::Divide => Fraction::new(a.checked_mul(d)?, b.checked_mul(c)?),
+        }
+    }
+
+    /// Units of 10^-scale, rounded, halves away from 0.
+    fn units(self, scale: u32) -> Option<i128> {
+        let scaled = self.numerator.checked_mul(10i128.checked_pow(scale)?)?;
+        let twice = scaled.unsigned_abs().checked_mul(2)?;
+        let denominator = self.denominator.unsigned_abs();
+        let rounded = (twice + denominator) / (2 * denominator);
+        Some(i128::try_from(rounded).ok()? * scaled.signum())
+    }
+}
+
+/// A cell of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// The value of a grouped column, with its code.
+    Text(String, i128),
+    /// A number in units of 10^-scale.
+    Number(i128, u32),
+    /// A sum over no rows, or a quotient by 0: no value.
+    Null,
+}
+
+impl std::fmt::Display for Cell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Cell::Text(text, _) => f.pad(text),
+            Cell::Number(units, scale) => f.pad(&format_decimal(*units, *scale)),
+            Cell::Null => f.pad("NULL"),
+        }
+    }
+}
+
+impl Cell {
+    /// By code or by number; no value comes last, as in most databases.
+    fn order(&self, other: &Cell) -> Ordering {
+        match (self, other) {
+            (Cell::Text(_, a), Cell::Text(_, b)) => a.cmp(b),
+            (Cell::Number(a, i), Cell::Number(b, j)) if i == j => a.cmp(b),
+            (Cell::Number(a, i), Cell::Number(b, j)) => {
+                // Scales differ only between outputs; compare exactly all the same.
+                let (x, y) = (Fraction::new(*a, 10i128.pow(*i)), Fraction::new(*b, 10i128.pow(*j)));
+                match (x, y) {
+                    (Some(x), Some(y)) => x
+                        .numerator
+                        .saturating_mul(y.denominator)
+                        .cmp(&y.numerator.saturating_mul(x.denominator)),
+                    _ => Ordering::Equal,
+                }
+            }
+            (a, b) => (*a == Cell::Null).cmp(&(*b == Cell::Null)),
+        }
+    }
+}
+
+/// The rows of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The names of its columns.
+    pub names: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Answer {
+    /// From the sums of all groups, as [`Query::group_codes`] lists them: those of
+    /// [`Sums`](crate::Sums), decrypted, and added up over all blocks of rows.
+    ///
+    /// # Errors
+    /// [`TablesError::Range`] if a number of the answer leaves 127 bits.
+    pub fn new(query: &Query, schema: &Schema, sums: &[Vec<i128>]) -> Result<Self, TablesError> {
+        let mut rows = Vec::new();
+        for (codes, sums) in query.group_codes(schema).iter().zip(sums) {
+            // A group without rows is none, but the whole table is one even if it is empty.
+            if sums[0] == 0 && !query.groups.is_empty() {
+                continue;
+            }
+            let cell = |output: &crate::query::Output| match &output.value {
+                Formula::Group(i) => {
+                    let field = &schema.fields()[query.groups[*i]];
+                    Ok(Cell::Text(field.text(codes[*i]), codes[*i]))
+                }
+                formula => {
+                    let wide = || TablesError::Range { expression: output.name.clone(), bits: 127 };
+                    let (scale, divides) = display(formula);
+                    match value(formula, query, sums).ok_or_else(wide)? {
+                        Some(x) if divides => {
+                            let scale = scale + QUOTIENT_PLACES;
+                            Ok(Cell::Number(x.units(scale).ok_or_else(wide)?, scale))
+                        }
+                        Some(x) => Ok(Cell::Number(x.units(scale).ok_or_else(wide)?, scale)),
+                        None => Ok(Cell::Null),
+                    }
+                }
+            };
+            rows.push(query.outputs.iter().map(cell).collect::<Result<Vec<_>, TablesError>>()?);
+        }
+        rows.sort_by(|a, b| {
+            query.order.iter().fold(Ordering::Equal, |order, (place, descending)| {
+                let here = a[*place].order(&b[*place]);
+                order.then(if *descending { here.reverse() } else { here })
+            })
+        });
+        rows.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(Answer { names: query.outputs.iter().map(|o| o.name.clone()).collect(), rows })
+    }
+
+    /// The answer computed in the clear.
+    ///
+    /// # Errors
+    /// As [`Answer::new`].
+    pub fn plain(query: &Query, schema: &Schema, data: &Data) -> Result<Self, TablesError> {
+        let mut sums = vec![vec![0; query.aggregates.len()]; query.group_codes(schema).len()];
+        let groups = query.group_codes(schema);
+        for i in 0..data.rows() {
+            let row = |place: usize| data.column(place)[i];
+            if !query.filter.holds(&row) {
+                continue;
+            }
+            let codes: Vec<i128> = query.groups.iter().map(|place| row(*place)).collect();
+            for (group, sums) in groups.iter().zip(&mut sums).filter(|(g, _)| **g == codes) {
+                debug_assert_eq!(*group, codes);
+                for (sum, aggregate) in sums.iter_mut().zip(&query.aggregates) {
+                    if aggregate.when.holds(&row) {
+                        *sum += aggregate.value.value(&row);
+                    }
+                }
+            }
+        }
+        Self::new(query, schema, &sums)
+    }
+
+    /// As comma-separated values, with the names first.
+    ///
+    /// # Errors
+    /// None but those of memory.
+    pub fn to_csv(&self) -> Result<String, TablesError> {
+        let wrong = |e: String| TablesError::Data { problem: e };
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        writer.write_record(&self.names).map_err(|e| wrong(e.to_string()))?;
+        for row in &self.rows {
+            let cells = row.iter().map(|cell| match cell {
+                Cell::Null => String::new(),
+                cell => cell.to_string(),
+            });
+            writer.write_record(cells).map_err(|e| wrong(e.to_string()))?;
+        }
+        let bytes = writer.into_inner().map_err(|e| wrong(e.to_string()))?;
+        String::from_utf8(bytes).map_err(|e| wrong(e.to_string()))
+    }
+}
+
+/// The value of a formula: none if it does not fit, and no value for a sum over no rows.
+fn value(formula: &Formula, query: &Query, sums: &[i128]) -> Option<Option<Fraction>> {
+    Some(match formula {
+        Formula::Group(_) => None,
+        Formula::Constant { units, scale } => Some(Fraction::new(*units, 10i128.pow(*scale))?),
+        Formula::Aggregate { place, scale } => {
+            let counts = query.aggregates[*place].value == crate::query::Number::Constant(1);
+            match sums[0] == 0 && !counts {
+                true => None,
+                false => Some(Fraction::new(sums[*place], 10i128.pow(*scale))?),
+            }
+        }
+        Formula::Of(operator, a, b) => {
+            let (Some(a), Some(b)) = (value(a, query, sums)?, value(b, query, sums)?) else {
+                return Some(None);
+            };
+            if *operator == Operator::Divide && b.numerator == 0 {
+                return Some(None);
+            }
+            Some(a.apply(*operator, b)?)
+        }
+    })
+}
+
+/// Decimal places of a formula, and whether it divides.
+fn display(formula: &Formula) -> (u32, bool) {
+    match formula {
+        Formula::Group(_) => (0, false),
+        Formula::Aggregate { scale, .. } | Formula::Constant { scale, .. } => (*scale, false),
+        Formula::Of(operator, a, b) => {
+            let ((i, x), (j, y)) = (display(a), display(b));
+            let scale = match operator {
+                Operator::Multiply => i + j,
+                Operator::Divide => i,
+                _ => i.max(j),
+            };
+            (scale, x || y || *operator == Operator::Divide)
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Expressions of SQL as numbers, conditions and sums over the columns of a schema.
+
+use sqlparser::ast::{BinaryOperator, CaseWhen, Expr, UnaryOperator};
+
+use crate::error::TablesError;
+use crate::literal::{Value, date_of, mistyped};
+use crate::query::{Aggregate, Comparison, Condition, Formula, Number, Operator};
+use crate::ranges::Ranges;
+use crate::schema::{Kind, Schema};
+
+/// Most decimal places of an expression.
+const PLACES: u32 = 18;
+
+/// Reads expressions, and collects the sums among them.
+pub(crate) struct Binder<'a> {
+    pub(crate) schema: &'a Schema,
+    aggregates: Vec<Aggregate>,
+}
+
+impl<'a> Binder<'a> {
+    pub(crate) fn new(schema: &'a Schema) -> Self {
+        Binder { schema, aggregates: Vec::new() }
+    }
+
+    /// The place of a sum among those collected.
+    pub(crate) fn aggregate(&mut self, aggregate: Aggregate) -> usize {
+        let known = self.aggregates.iter().position(|a| *a == aggregate);
+        known.unwrap_or_else(|| {
+            self.aggregates.push(aggregate);
+            self.aggregates.len() - 1
+        })
+    }
+
+    pub(crate) fn aggregates(self) -> Vec<Aggregate> {
+        self.aggregates
+    }
+
+    /// The column that an expression names.
+    pub(crate) fn column(&self, e: &Expr) -> Result<usize, TablesError> {
+        match e {
+            Expr::Identifier(name) => self.schema.place(&name.value),
+            Expr::CompoundIdentifier(names) => match &names[..] {
+                [_, name] => self.schema.place(&name.value),
+                _ => Err(mistyped(e, "expected the name of a column")),
+            },
+            Expr::Nested(inner) => self.column(inner),
+            _ => Err(TablesError::unsupported(&e.to_string(), "name a column of the table")),
+        }
+    }
+
+    pub(crate) fn value(&self, e: &Expr) -> Result<Value, TablesError> {
+        match e {
+            Expr::Nested(inner) => self.value(inner),
+            Expr::Identifier(_) | Expr::CompoundIdentifier(_) => {
+                let place = self.column(e)?;
+                Ok(match self.schema.fields()[place].scale() {
+                    Some(scale) => Value::Number(Number::Column(place), scale),
+                    None => Value::Coded(place),
+                })
+            }
+            Expr::Value(literal) => Value::literal(e, &literal.value),
+            Expr::TypedString(_) => date_of(e).map(Value::Date),
+            Expr::UnaryOp { op: UnaryOperator::Minus, expr } => {
+                let (x, scale) = self.number(expr)?;
+                Ok(Value::Number(subtracted(Number::Constant(0), x), scale))
+            }
+            Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.value(expr),
+            Expr::BinaryOp { left, op, right } if arithmetic(op).is_some() => {
+                self.computed(e, left, op, right)
+            }
+            Expr::BinaryOp { .. }
+            | Expr::UnaryOp { op: UnaryOperator::Not, .. }
+            | Expr::Between { .. }
+            | Expr::InList { .. }
+            | Expr::Like { .. }
+            | Expr::IsNull(_)
+            | Expr::IsNotNull(_) => Ok(Value::Condition(self.condition(e)?)),
+            Expr::Function(_) => Err(TablesError::unsupported(
+                &e.to_string(),
+                "inside of expressions there are + - * and comparisons; sum, count and avg stand \
+                 in the select",
+            )),
+            _ => Err(TablesError::unsupported(
+                &e.to_string(),
+                "write it with + - *, comparisons, and, or, not",
+            )),
+        }
+    }
+
+    /// A number and its decimal places, within bounds.
+    pub(crate) fn number(&self, e: &Expr) -> Result<(Number, u32), TablesError> {
+        match self.value(e)? {
+            Value::Number(x, scale) if scale <= PLACES => {
+                x.interval(self.schema, &e.to_string())?;
+                Ok((x, scale))
+            }
+            Value::Number(..) => Err(mistyped(e, "it has more than 18 decimal places")),
+            Value::Condition(_) => {
+                Err(mistyped(e, "a condition is no number: use case when … then 1 else 0 end"))
+            }
+            _ => Err(mistyped(e, "expected a number")),
+        }
+    }
+
+    fn computed(
+        &self,
+        e: &Expr,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Result<Value, TablesError> {
+        if let Some(days) = self.moved_by(left, op, right)? {
+            return Ok(Value::Date(days));
+        }
+        let ((a, i), (b, j)) = (self.number(left)?, self.number(right)?);
+        let (x, scale) = match op {
+            BinaryOperator::Multiply => (multiplied(a, b), i + j),
+            BinaryOperator::Divide => {
+                return Err(TablesError::unsupported(
+                    &e.to_string(),
+                    "divide sums by each other, or by numbers, in the select",
+                ));
+            }
+            _ => {
+                let scale = i.max(j);
+                let (a, b) = (scaled(a, scale - i), scaled(b, scale - j));
+                let sum = if *op == BinaryOperator::Plus { added(a, b) } else { subtracted(a, b) };
+                (sum, scale)
+            }
+        };
+        x.interval(self.schema, &e.to_string())?;
+        Ok(Value::Number(x, scale))
+    }
+
+    /// The rows for which an expression is true.
+    pub(crate) fn condition(&self, e: &Expr) -> Result<Condition, TablesError> {
+        use BinaryOperator as Op;
+        let not = |c: Condition, negated: bool| match negated {
+            true => Condition::Not(Box::new(c)),
+            false => c,
+        };
+        match e {
+            Expr::Nested(inner) => self.condition(inner),
+            Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(not(self.condition(expr)?, true)),
+            Expr::BinaryOp { left, op: Op::And, right } => {
+                Ok(Condition::And(vec![self.condition(left)?, self.condition(right)?]))
+            }
+            Expr::BinaryOp { left, op: Op::Or, right } => {
+                Ok(Condition::Or(vec![self.condition(left)?, self.condition(right)?]))
+            }
+            Expr::BinaryOp { left, op, right } => {
+                let compare = |op, a, b| self.compared(e, op, a, b);
+                match op {
+                    Op::Lt => compare(Comparison::Less, left, right),
+                    Op::LtEq => compare(Comparison::LessOrEqual, left, right),
+                    Op::Gt => compare(Comparison::Less, right, left),
+                    Op::GtEq => compare(Comparison::LessOrEqual, right, left),
+                    Op::Eq => compare(Comparison::Equal, left, right),
+                    Op::NotEq => Ok(not(compare(Comparison::Equal, left, right)?, true)),
+                    _ => {
+                        Err(TablesError::unsupported(&e.to_string(), "compare with = <> < <= > >="))
+                    }
+                }
+            }
+            Expr::Between { expr, negated, low, high } => {
+                let low = self.compared(e, Comparison::LessOrEqual, low, expr)?;
+                let high = self.compared(e, Comparison::LessOrEqual, expr, high)?;
+                Ok(not(Condition::And(vec![low, high]), *negated))
+            }
+            Expr::InList { expr, list, negated } => {
+                let equal = |x| self.compared(e, Comparison::Equal, expr, x);
+                let any = list.iter().map(equal).collect::<Result<_, _>>()?;
+                Ok(not(Condition::Or(any), *negated))
+            }
+            Expr::Like { negated, any: false, expr, pattern, escape_char: None } => {
+                Ok(not(self.like(e, expr, pattern)?, *negated))
+            }
+            // No cell is empty: tables without values in every cell are refused.
+            Expr::IsNull(x) => self.value(x).map(|_| Condition::Constant(false)),
+            Expr::IsNotNull(x) => self.value(x).map(|_| Condition::Constant(true)),
+            _ => match self.value(e)? {
+                Value::Condition(c) => Ok(c),
+                Value::Coded(column) if self.schema.fields()[column].kind() == &Kind::Boolean => {
+                    Ok(Condition::Within { column, codes: Ranges::of([1]) })
+                }
+                _ => Err(mistyped(e, "expected a condition")),
+            },
+        }
+    }
+
+    fn like(&self, e: &Expr, expr: &Expr, pattern: &Expr) -> Result<Condition, TablesError> {
+        let column = match self.value(expr)? {
+            Value::Coded(column) => column,
+            _ => return Err(mistyped(e, "like compares a column of categories")),
+        };
+        let (Kind::Category { values }, Value::Text(pattern)) =
+            (self.schema.fields()[column].kind(), self.value(pattern)?)
+        else {
+            return Err(mistyped(e, "like compares a column of categories with a text"));
+        };
+        let pattern: Vec<char> = pattern.chars().collect();
+        let matching = |v: &String| matches(&v.chars().collect::<Vec<_>>(), &pattern);
+        let places = values.iter().enumerate().filter(|(_, v)| matching(v));
+        Ok(Condition::Within { column, codes: Ranges::of(places.map(|(i, _)| i as i128)) })
+    }
+
+    /// A column of the answer.
+    pub(crate) fn formula(&mut self, e: &Expr, groups: &[usize]) -> Result<Formula, TablesError> {
+        match e {
+            Expr::Nested(inner) => self.formula(inner, groups),
+            Expr::Function(function) => self.call(e, function),
+            Expr::BinaryOp { left, op, right } if arithmetic(op).is_some() => {
+                let (a, b) = (self.formula(left, groups)?, self.formula(right, groups)?);
+                let operator = arithmetic(op).unwrap_or(Operator::Add);
+                let grouped = [&a, &b].iter().any(|x| matches!(x, Formula::Group(_)));
+                match grouped {
+                    true => Err(mistyped(e, "grouped columns are shown as they are")),
+                    false => Ok(Formula::Of(operator, Box::new(a), Box::new(b))),
+                }
+            }
+            Expr::Value(_) => match self.number(e)? {
+                (Number::Constant(units), scale) => Ok(Formula::Constant { units, scale }),
+                _ => Err(mistyped(e, "expected a number")),
+            },
+            _ => {
+                let place = self.column(e)?;
+                let found = groups.iter().position(|g| *g == place);
+                found.map(Formula::Group).ok_or_else(|| {
+                    TablesError::unsupported(
+                        &format!("the rows of {e}"),
+                        "an answer has sums, counts and averages, and columns of group by",
+                    )
+                })
+            }
+        }
+    }
+
+    /// The sum over the rows that meet `when`; its parts, for a case.
+    pub(crate) fn sum(&mut self, e: &Expr, when: &Condition) -> Result<Formula, TablesError> {
+        if let Expr::Nested(inner) = e {
+            return self.sum(inner, when);
+        }
+        let Expr::Case { operand: None, conditions, else_result, .. } = e else {
+            let (value, scale) = self.number(e)?;
+            if value == Number::Constant(0) {
+                return Ok(Formula::Constant { units: 0, scale: 0 });
+            }
+            let when = when.clone().simplified(self.schema);
+            return Ok(Formula::Aggregate {
+                place: self.aggregate(Aggregate { value, when }),
+                scale,
+            });
+        };
+        let mut rest = when.clone();
+        let mut parts = Vec::new();
+        for CaseWhen { condition, result } in conditions {
+            let condition = self.condition(condition)?;
+            let here = Condition::And(vec![rest.clone(), condition.clone()]);
+            parts.push(self.sum(result, &here)?);
+            rest = Condition::And(vec![rest, Condition::Not(Box::new(condition))]);
+        }
+        match else_result {
+            Some(otherwise) => parts.push(self.sum(otherwise, &rest)?),
+            None => return Err(TablesError::unsupported(&e.to_string(), "end the case with else")),
+        }
+        let zero = Formula::Constant { units: 0, scale: 0 };
+        parts.retain(|part| *part != zero);
+        let sum = |a, b| Formula::Of(Operator::Add, Box::new(a), Box::new(b));
+        Ok(parts.into_iter().reduce(sum).unwrap_or(zero))
+    }
+}
+
+/// What an operator of SQL does with numbers.
+fn arithmetic(op: &BinaryOperator) -> Option<Operator> {
+    Some(match op {
+        BinaryOperator::Plus => Operator::Add,
+        BinaryOperator::Minus => Operator::Subtract,
+        BinaryOperator::Multiply => Operator::Multiply,
+        BinaryOperator::Divide => Operator::Divide,
+        _ => return None,
+    })
+}
+
+/// Whether a text is of a pattern in which `%` stands for any text and `_` for any letter.
+fn matches(text: &[char], pattern: &[char]) -> bool {
+    // reached[i]: the first i letters are of the pattern so far.
+    let mut reached = vec![false; text.len() + 1];
+    reached[0] = true;
+    for p in pattern {
+        if *p == '%' {
+            let first = reached.iter().position(|r| *r).unwrap_or(text.len() + 1);
+            reached.iter_mut().enumerate().for_each(|(i, r)| *r = i >= first);
+        } else {
+            for i in (1..=text.len()).rev() {
+                reached[i] = reached[i - 1] && (*p == '_' || *p == text[i - 1]);
+            }
+            reached[0] = false;
+        }
+    }
+    reached[text.len()]
+}
+
+/// x times a power of ten.
+pub(crate) fn scaled(x: Number, places: u32) -> Number {
+    if places == 0 { x } else { multiplied(x, Number::Constant(10i128.pow(places))) }
+}
+
+fn added(a: Number, b: Number) -> Number {
+    match (a, b) {
+        (Number::Constant(a), Number::Constant(b)) => Number::Constant(a + b),
+        (Number::Constant(0), x) | (x, Number::Constant(0)) => x,
+        (a, b) => Number::Add(Box::new(a), Box::new(b)),
+    }
+}
+
+fn subtracted(a: Number, b: Number) -> Number {
+    match (a, b) {
+        (Number::Constant(a), Number::Constant(b)) => Number::Constant(a - b),
+        (x, Number::Constant(0)) => x,
+        (a, b) => Number::Subtract(Box::new(a), Box::new(b)),
+    }
+}
+
+fn multiplied(a: Number, b: Number) -> Number {
+    match (a, b) {
+        (Number::Constant(a), Number::Constant(b)) => a.checked_mul(b).map_or_else(
+            || Number::Multiply(Box::new(Number::Constant(a)), Box::new(Number::Constant(b))),
+            Number::Constant,
+        ),
+        (Number::Constant(1), x) | (x, Number::Constant(1)) => x,
+        (a, b) => Number::Multiply(Box::new(a), Box::new(b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn patterns() {
+        let matches = |text: &str, pattern: &str| {
+            let chars = |s: &str| s.chars().collect::<Vec<_>>();
+            super::matches(&chars(text), &chars(pattern))
+        };
+        assert!(matches("PROMO BRUSHED", "PROMO%"));
+        assert!(matches("abc", "%b%") && matches("abc", "a_c") && matches("", "%"));
+        assert!(matches("abab", "%ab") && matches("aXbXc", "a%b%c"));
+        assert!(!matches("abc", "b%") && !matches("abc", "ab") && !matches("", "_"));
+    }
+}

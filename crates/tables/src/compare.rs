@@ -1,0 +1,241 @@
+//! Comparisons of expressions, dates that are moved, and calls.
+
+use sqlparser::ast::{
+    BinaryOperator, DateTimeField, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+};
+
+use crate::bind::{Binder, scaled};
+use crate::cell::{Unit, moved, parse_date};
+use crate::error::TablesError;
+use crate::literal::{Value, mistyped, text_of};
+use crate::query::{Aggregate, Comparison, Condition, Formula, Number, Operator};
+use crate::ranges::Ranges;
+use crate::schema::{Kind, Schema};
+
+impl Binder<'_> {
+    /// A date plus or minus an interval of the calendar; none for other operands.
+    pub(crate) fn moved_by(
+        &self,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Result<Option<i128>, TablesError> {
+        let Expr::Interval(interval) = right else { return Ok(None) };
+        let wrong = || {
+            TablesError::unsupported(&format!("{right}"), "write interval '3' month, day or year")
+        };
+        let Value::Date(days) = self.value(left)? else {
+            return Err(TablesError::unsupported(
+                &format!("{left} {op} {right}"),
+                "move literal dates only",
+            ));
+        };
+        let text = match &*interval.value {
+            Expr::Value(v) => text_of(&v.value).ok_or_else(wrong)?,
+            _ => return Err(wrong()),
+        };
+        // Either `interval '3' month` or `interval '3 month'`.
+        let (count, unit) = match (&interval.leading_field, text.split_once(' ')) {
+            (Some(DateTimeField::Day), None) => (text, Unit::Day),
+            (Some(DateTimeField::Month), None) => (text, Unit::Month),
+            (Some(DateTimeField::Year), None) => (text, Unit::Year),
+            (None, Some((count, "day" | "days"))) => (count, Unit::Day),
+            (None, Some((count, "month" | "months"))) => (count, Unit::Month),
+            (None, Some((count, "year" | "years"))) => (count, Unit::Year),
+            _ => return Err(wrong()),
+        };
+        let count: i64 = count.parse().map_err(|_| wrong())?;
+        let by = match op {
+            BinaryOperator::Plus => Some(count),
+            BinaryOperator::Minus => count.checked_neg(),
+            _ => None,
+        };
+        Ok(Some(by.and_then(|by| moved(days, by, unit)).ok_or_else(wrong)?))
+    }
+
+    /// The rows for which left ⋚ right.
+    pub(crate) fn compared(
+        &self,
+        e: &Expr,
+        comparison: Comparison,
+        left: &Expr,
+        right: &Expr,
+    ) -> Result<Condition, TablesError> {
+        let apart = || mistyped(e, "its two sides cannot be compared");
+        match (self.value(left)?, self.value(right)?) {
+            (Value::Number(a, i), Value::Number(b, j)) => {
+                self.number(left)?;
+                self.number(right)?;
+                Ok(numbers(self.schema, comparison, (a, i), (b, j)))
+            }
+            (Value::Coded(column), literal) => self
+                .coded(column, &literal, |code| match comparison {
+                    Comparison::Less => code.is_lt(),
+                    Comparison::LessOrEqual => code.is_le(),
+                    Comparison::Equal => code.is_eq(),
+                })
+                .or_else(|| self.columns(comparison, column, &literal))
+                .ok_or_else(apart),
+            (literal, Value::Coded(column)) => self
+                .coded(column, &literal, |code| match comparison {
+                    Comparison::Less => code.is_gt(),
+                    Comparison::LessOrEqual => code.is_ge(),
+                    Comparison::Equal => code.is_eq(),
+                })
+                .ok_or_else(apart),
+            (Value::Date(a), Value::Date(b)) => {
+                let (a, b) = (Number::Constant(a), Number::Constant(b));
+                Ok(numbers(self.schema, comparison, (a, 0), (b, 0)))
+            }
+            _ => Err(apart()),
+        }
+    }
+
+    /// The codes of a column whose values stand in some order to a literal.
+    fn coded(
+        &self,
+        column: usize,
+        literal: &Value,
+        wanted: impl Fn(std::cmp::Ordering) -> bool,
+    ) -> Option<Condition> {
+        let field = &self.schema.fields()[column];
+        let (low, high) = field.bounds();
+        let about = |code: i128| {
+            // Those below the code, the code, and those above.
+            let below = Ranges::between(low, (code - 1).min(high));
+            let above = Ranges::between((code + 1).max(low), high);
+            [
+                (std::cmp::Ordering::Less, below),
+                (std::cmp::Ordering::Equal, Ranges::of([code])),
+                (std::cmp::Ordering::Greater, above),
+            ]
+            .into_iter()
+            .filter(|(order, _)| wanted(*order))
+            .fold(Ranges::of([]), |all, (_, codes)| all.or(&codes))
+        };
+        let codes = match (field.kind(), literal) {
+            (Kind::Date { .. }, Value::Date(days)) => about(*days),
+            (Kind::Date { .. }, Value::Text(text)) => about(parse_date(text)?),
+            (Kind::Boolean, Value::Condition(Condition::Constant(value))) => {
+                about(i128::from(*value))
+            }
+            (Kind::Category { values }, Value::Text(text)) => {
+                // Texts compare as in SQL, whatever their places.
+                let places =
+                    values.iter().enumerate().filter(|(_, v)| wanted(v.as_str().cmp(text)));
+                Ranges::of(places.map(|(i, _)| i as i128))
+            }
+            _ => return None,
+        };
+        Some(Condition::Within { column, codes })
+    }
+
+    /// A comparison of two columns of dates, or the equality of two with the same codes.
+    fn columns(&self, comparison: Comparison, a: usize, other: &Value) -> Option<Condition> {
+        let Value::Coded(b) = other else { return None };
+        let kinds = [a, *b].map(|i| self.schema.fields()[i].kind());
+        let comparable = match kinds {
+            [Kind::Date { .. }, Kind::Date { .. }] => true,
+            [Kind::Boolean, Kind::Boolean] => comparison == Comparison::Equal,
+            [Kind::Category { values: x }, Kind::Category { values: y }] => {
+                comparison == Comparison::Equal && x == y
+            }
+            _ => false,
+        };
+        let pair = (Number::Column(a), Number::Column(*b));
+        comparable.then_some(Condition::Compare(comparison, pair.0, pair.1))
+    }
+
+    /// A sum, a count or an average.
+    pub(crate) fn call(&mut self, e: &Expr, function: &Function) -> Result<Formula, TablesError> {
+        let name = function.name.to_string().to_lowercase();
+        let remedy = "there are sum, count and avg, with filter (where …)";
+        let FunctionArguments::List(list) = &function.args else {
+            return Err(TablesError::unsupported(&e.to_string(), remedy));
+        };
+        // What it may hold is taken out of it; nothing else may be left.
+        let plain = list.duplicate_treatment.is_none()
+            && list.clauses.is_empty()
+            && function.over.is_none()
+            && function.within_group.is_empty()
+            && function.null_treatment.is_none()
+            && function.parameters == FunctionArguments::None;
+        let when = match &function.filter {
+            Some(filter) => self.condition(filter)?,
+            None => Condition::Constant(true),
+        };
+        match (&name[..], &list.args[..], plain) {
+            ("count", [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)], true) => {
+                Ok(self.count(when))
+            }
+            ("count", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
+                // There are no nulls: a count of values counts rows.
+                self.value(x)?;
+                Ok(self.count(when))
+            }
+            ("sum", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => self.sum(x, &when),
+            ("avg", [FunctionArg::Unnamed(FunctionArgExpr::Expr(x))], true) => {
+                let (sum, count) = (self.sum(x, &when)?, self.count(when));
+                Ok(Formula::Of(Operator::Divide, Box::new(sum), Box::new(count)))
+            }
+            _ => Err(TablesError::unsupported(&e.to_string(), remedy)),
+        }
+    }
+
+    fn count(&mut self, when: Condition) -> Formula {
+        let when = when.simplified(self.schema);
+        let place = self.aggregate(Aggregate { value: Number::Constant(1), when });
+        Formula::Aggregate { place, scale: 0 }
+    }
+}
+
+/// A comparison of numbers with these decimal places: a set of codes if one of them is a column and
+/// the other a constant.
+fn numbers(
+    schema: &Schema,
+    comparison: Comparison,
+    (a, i): (Number, u32),
+    (b, j): (Number, u32),
+) -> Condition {
+    let codes = |column: usize, codes: Ranges| Condition::Within { column, codes };
+    let bounds = |column: usize| schema.fields()[column].bounds();
+    let scale = i.max(j);
+    match (&a, &b) {
+        (Number::Constant(x), Number::Constant(y)) => {
+            let (x, y) = (x * 10i128.pow(scale - i), y * 10i128.pow(scale - j));
+            Condition::Constant(match comparison {
+                Comparison::Less => x < y,
+                Comparison::LessOrEqual => x <= y,
+                Comparison::Equal => x == y,
+            })
+        }
+        (Number::Column(column), Number::Constant(y)) => {
+            let (low, unit) = (bounds(*column).0, 10i128.pow(scale - i));
+            let y = y * 10i128.pow(scale - j);
+            codes(
+                *column,
+                match comparison {
+                    // code * unit < y, that is code < y / unit rounded up.
+                    Comparison::Less => Ranges::between(low, -(-y).div_euclid(unit) - 1),
+                    Comparison::LessOrEqual => Ranges::between(low, y.div_euclid(unit)),
+                    Comparison::Equal if y.rem_euclid(unit) == 0 => Ranges::of([y / unit]),
+                    Comparison::Equal => Ranges::of([]),
+                },
+            )
+        }
+        (Number::Constant(x), Number::Column(column)) => {
+            let (high, unit) = (bounds(*column).1, 10i128.pow(scale - j));
+            let x = x * 10i128.pow(scale - i);
+            codes(
+                *column,
+                match comparison {
+                    Comparison::Less => Ranges::between(x.div_euclid(unit) + 1, high),
+                    Comparison::LessOrEqual => Ranges::between(-(-x).div_euclid(unit), high),
+                    Comparison::Equal if x.rem_euclid(unit) == 0 => Ranges::of([x / unit]),
+                    Comparison::Equal => Ranges::of([]),
+                },
+            )
+        }
+        _ => Condition::Compare(comparison, scaled(a, scale - i), scaled(b, scale - j)),
+    }
+}

@@ -1,0 +1,97 @@
+//! Errors of encrypted tables.
+
+use everlevel_integers::IntegersError;
+
+/// What can be wrong with a table, with its schema, or with a question about it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TablesError {
+    /// Typed integers refused an operation.
+    #[error(transparent)]
+    Integers(#[from] IntegersError),
+    /// A schema that describes no table.
+    #[error("schema, column {column:?}: {problem}")]
+    Schema {
+        /// The column.
+        column: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A cell that its column cannot hold.
+    #[error("line {line}, column {column:?}: {found:?}: expected {expected}")]
+    Value {
+        /// The line of the file, from 1.
+        line: u64,
+        /// The column.
+        column: String,
+        /// The text of the cell.
+        found: String,
+        /// What the schema says.
+        expected: String,
+    },
+    /// A file that is no table of this schema.
+    #[error("{problem}")]
+    Data {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Text that is no SQL.
+    #[error("{problem}")]
+    Syntax {
+        /// The complaint of the parser.
+        problem: String,
+    },
+    /// SQL that encrypted tables do not answer.
+    #[error("{found} is not supported: {remedy}")]
+    Unsupported {
+        /// The clause or expression.
+        found: String,
+        /// What could be used instead.
+        remedy: String,
+    },
+    /// A name that the schema does not have.
+    #[error("no column is named {name:?}: the table has {known}")]
+    Name {
+        /// The name in the question.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// Two things that cannot be compared or computed with each other.
+    #[error("{expression}: {problem}")]
+    Type {
+        /// The expression.
+        expression: String,
+        /// Why it has no value.
+        problem: String,
+    },
+    /// A value that could leave what is computed with.
+    #[error(
+        "{expression} could reach {bits} bits, and 63 are computed with: state narrower bounds \
+         in the schema, or add up parts of it"
+    )]
+    Range {
+        /// The expression.
+        expression: String,
+        /// Bits of the largest absolute value.
+        bits: u32,
+    },
+}
+
+impl TablesError {
+    /// A refusal of SQL.
+    pub(crate) fn unsupported(found: &str, remedy: &str) -> Self {
+        TablesError::Unsupported { found: found.into(), remedy: remedy.into() }
+    }
+}
+
+everlevel_ring::error_codes!(TablesError {
+    Schema => "table.schema",
+    Value => "table.value",
+    Data => "table.data",
+    Syntax => "table.syntax",
+    Unsupported => "table.unsupported",
+    Name => "table.name",
+    Type => "table.type",
+    Range => "table.range",
+} inner { Integers });

@@ -1,0 +1,34 @@
+//! Encrypted tables: SQL over columns of typed integers that the server cannot read.
+//!
+//! * [`Schema`]: what the columns hold, with public bounds; [`Data`]: a table in the clear.
+//! * [`Query`]: a question in SQL, bound to a schema; what cannot be answered exactly is refused
+//!   here, before anything is computed.
+//! * [`Runner`]: its sums over encrypted columns, on a server that sees neither data nor which rows
+//!   are meant.
+//! * [`Answer`]: the rows that the reader makes of the decrypted sums, exactly.
+//!
+//! A cell is an integer code: an integer, units of a decimal, a day, the place of a category.
+//! Conditions on a column with few values are tables of truth values, others are comparisons; sums
+//! are over a product of truth values with digits.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod bind;
+mod cell;
+mod compare;
+mod data;
+mod error;
+mod literal;
+mod query;
+mod ranges;
+mod run;
+mod schema;
+mod sql;
+
+pub use answer::{Answer, Cell};
+pub use data::Data;
+pub use error::TablesError;
+pub use query::{Aggregate, Comparison, Condition, Formula, Number, Operator, Output, Query};
+pub use ranges::Ranges;
+pub use run::{Runner, Sums};
+pub use schema::{Field, Kind, Schema};

@@ -1,0 +1,283 @@
+//! What is asked of a table, bound to its schema.
+
+use everlevel_integers::Interval;
+
+use crate::error::TablesError;
+use crate::ranges::Ranges;
+use crate::schema::Schema;
+
+/// A number of each row, in units of a power of ten that whoever made it knows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Number {
+    /// The code of a column.
+    Column(usize),
+    /// The same in each row.
+    Constant(i128),
+    /// A sum.
+    Add(Box<Number>, Box<Number>),
+    /// A difference.
+    Subtract(Box<Number>, Box<Number>),
+    /// A product.
+    Multiply(Box<Number>, Box<Number>),
+}
+
+impl Number {
+    /// All values that it can have.
+    ///
+    /// # Errors
+    /// [`TablesError::Range`] past 63 bits, for the expression of this text.
+    pub fn interval(&self, schema: &Schema, text: &str) -> Result<Interval, TablesError> {
+        let of = |x: &Number| x.interval(schema, text);
+        let found = match self {
+            Number::Column(place) => {
+                let (low, high) = schema.fields()[*place].bounds();
+                Interval::new(low, high)
+            }
+            Number::Constant(value) => Interval::point(*value),
+            Number::Add(a, b) => of(a)?.checked_add(of(b)?),
+            Number::Subtract(a, b) => of(a)?.checked_sub(of(b)?),
+            Number::Multiply(a, b) => of(a)?.checked_mul(of(b)?),
+        };
+        let bits = |x: Interval| 128 - x.low().abs().max(x.high().abs()).leading_zeros();
+        match found.as_ref().map_or(128, |x| bits(*x)) {
+            0..=63 => Ok(found?),
+            bits => Err(TablesError::Range { expression: text.into(), bits }),
+        }
+    }
+
+    /// Its value in a row.
+    pub fn value(&self, row: &dyn Fn(usize) -> i128) -> i128 {
+        match self {
+            Number::Column(place) => row(*place),
+            Number::Constant(value) => *value,
+            Number::Add(a, b) => a.value(row) + b.value(row),
+            Number::Subtract(a, b) => a.value(row) - b.value(row),
+            Number::Multiply(a, b) => a.value(row) * b.value(row),
+        }
+    }
+}
+
+/// A comparison of two numbers; the others are these with the operands exchanged, or negated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// Less.
+    Less,
+    /// Less or equal.
+    LessOrEqual,
+    /// Equal.
+    Equal,
+}
+
+/// Which rows are meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// All or none.
+    Constant(bool),
+    /// Those whose code in a column is one of a set.
+    Within {
+        /// The column.
+        column: usize,
+        /// The codes.
+        codes: Ranges,
+    },
+    /// Those for which a comparison holds.
+    Compare(Comparison, Number, Number),
+    /// Those that meet all of these.
+    And(Vec<Condition>),
+    /// Those that meet one at least.
+    Or(Vec<Condition>),
+    /// All others.
+    Not(Box<Condition>),
+}
+
+impl Condition {
+    /// Whether a row is meant.
+    pub fn holds(&self, row: &dyn Fn(usize) -> i128) -> bool {
+        match self {
+            Condition::Constant(value) => *value,
+            Condition::Within { column, codes } => codes.contains(row(*column)),
+            Condition::Compare(comparison, a, b) => {
+                let (a, b) = (a.value(row), b.value(row));
+                match comparison {
+                    Comparison::Less => a < b,
+                    Comparison::LessOrEqual => a <= b,
+                    Comparison::Equal => a == b,
+                }
+            }
+            Condition::And(all) => all.iter().all(|c| c.holds(row)),
+            Condition::Or(any) => any.iter().any(|c| c.holds(row)),
+            Condition::Not(c) => !c.holds(row),
+        }
+    }
+
+    /// An equal condition of as few parts: sets of codes of one column are joined, constants and
+    /// double negations are gone.
+    #[must_use]
+    pub fn simplified(self, schema: &Schema) -> Condition {
+        match self {
+            Condition::Within { column, codes } => {
+                let (low, high) = schema.fields()[column].bounds();
+                let codes = codes.and(&Ranges::between(low, high));
+                if codes == Ranges::between(low, high) {
+                    Condition::Constant(true)
+                } else if codes == Ranges::of([]) {
+                    Condition::Constant(false)
+                } else {
+                    Condition::Within { column, codes }
+                }
+            }
+            Condition::Not(c) => match c.simplified(schema) {
+                Condition::Constant(value) => Condition::Constant(!value),
+                Condition::Within { column, codes } => {
+                    let codes = codes.not(schema.fields()[column].bounds());
+                    Condition::Within { column, codes }
+                }
+                Condition::Not(c) => *c,
+                c => Condition::Not(Box::new(c)),
+            },
+            Condition::And(all) => Self::joined(all, schema, true),
+            Condition::Or(any) => Self::joined(any, schema, false),
+            c => c,
+        }
+    }
+
+    /// A conjunction, or a disjunction.
+    fn joined(parts: Vec<Condition>, schema: &Schema, conjunction: bool) -> Condition {
+        let mut flat = Vec::new();
+        for part in parts {
+            match (part.simplified(schema), conjunction) {
+                (Condition::And(inner), true) | (Condition::Or(inner), false) => flat.extend(inner),
+                (part, _) => flat.push(part),
+            }
+        }
+        let mut out: Vec<Condition> = Vec::new();
+        for part in flat {
+            match part {
+                Condition::Constant(value) if value == conjunction => {}
+                Condition::Constant(value) => return Condition::Constant(value),
+                Condition::Within { column, codes } => {
+                    let same = out.iter_mut().find_map(|c| match c {
+                        Condition::Within { column: other, codes } if *other == column => {
+                            Some(codes)
+                        }
+                        _ => None,
+                    });
+                    match same {
+                        Some(other) if conjunction => *other = other.and(&codes),
+                        Some(other) => *other = other.or(&codes),
+                        None => out.push(Condition::Within { column, codes }),
+                    }
+                }
+                part => {
+                    if !out.contains(&part) {
+                        out.push(part);
+                    }
+                }
+            }
+        }
+        // Joined sets may have become empty or whole.
+        let simplified: Vec<Condition> = out
+            .into_iter()
+            .map(|c| if matches!(c, Condition::Within { .. }) { c.simplified(schema) } else { c })
+            .filter(|c| *c != Condition::Constant(conjunction))
+            .collect();
+        if simplified.contains(&Condition::Constant(!conjunction)) {
+            return Condition::Constant(!conjunction);
+        }
+        match (simplified.len(), conjunction) {
+            (0, _) => Condition::Constant(conjunction),
+            (1, _) => simplified.into_iter().next().unwrap_or(Condition::Constant(conjunction)),
+            (_, true) => Condition::And(simplified),
+            (_, false) => Condition::Or(simplified),
+        }
+    }
+}
+
+/// A sum over the rows of a group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Aggregate {
+    /// What is added up: 1 for a count.
+    pub value: Number,
+    /// The rows among those that the question asks for.
+    pub when: Condition,
+}
+
+/// A column of the answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: Formula,
+}
+
+/// What the reader of an answer computes from sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Formula {
+    /// The code of a column that the question groups by.
+    Group(usize),
+    /// An aggregate, in units of 10^-scale.
+    Aggregate {
+        /// Its place among the aggregates.
+        place: usize,
+        /// Decimal places.
+        scale: u32,
+    },
+    /// A number, in units of 10^-scale.
+    Constant {
+        /// Units.
+        units: i128,
+        /// Decimal places.
+        scale: u32,
+    },
+    /// Two formulas and what is done with them.
+    Of(Operator, Box<Formula>, Box<Formula>),
+}
+
+/// What a formula does with two others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// +
+    Add,
+    /// -
+    Subtract,
+    /// *
+    Multiply,
+    /// /
+    Divide,
+}
+
+/// A question: sums over groups of the rows that meet a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Query {
+    /// Which rows.
+    pub filter: Condition,
+    /// The columns that they are grouped by.
+    pub groups: Vec<usize>,
+    /// What is added up for each group. The first one counts its rows.
+    pub aggregates: Vec<Aggregate>,
+    /// The columns of the answer.
+    pub outputs: Vec<Output>,
+    /// The order of its rows: places of outputs, and whether the greatest comes first.
+    pub order: Vec<(usize, bool)>,
+    /// How many of its rows there are at most.
+    pub limit: Option<usize>,
+}
+
+/// The most groups that a question may have: each costs as much as the next.
+pub const MOST_GROUPS: i128 = 256;
+
+impl Query {
+    /// The codes of the columns of every group, whether or not it has rows.
+    pub fn group_codes(&self, schema: &Schema) -> Vec<Vec<i128>> {
+        let mut groups = vec![Vec::new()];
+        for place in &self.groups {
+            let (low, high) = schema.fields()[*place].bounds();
+            groups = groups
+                .into_iter()
+                .flat_map(|g| (low..=high).map(move |code| [&g[..], &[code]].concat()))
+                .collect();
+        }
+        groups
+    }
+}

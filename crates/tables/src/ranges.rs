@@ -1,0 +1,96 @@
+//! Sets of codes of one column.
+
+/// Disjoint ranges of integers with their ends, in order and apart from each other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ranges(Vec<(i128, i128)>);
+
+impl Ranges {
+    /// The integers from `low` to `high`; none if there are none.
+    pub fn between(low: i128, high: i128) -> Self {
+        Ranges(if low <= high { vec![(low, high)] } else { Vec::new() })
+    }
+
+    /// These integers.
+    pub fn of(codes: impl IntoIterator<Item = i128>) -> Self {
+        Self::joined(codes.into_iter().map(|c| (c, c)).collect())
+    }
+
+    fn joined(mut ranges: Vec<(i128, i128)>) -> Self {
+        ranges.sort_unstable();
+        let mut out: Vec<(i128, i128)> = Vec::new();
+        for (low, high) in ranges {
+            match out.last_mut() {
+                Some((_, last)) if low <= *last + 1 => *last = high.max(*last),
+                _ => out.push((low, high)),
+            }
+        }
+        Ranges(out)
+    }
+
+    /// The ranges.
+    pub fn iter(&self) -> impl Iterator<Item = (i128, i128)> {
+        self.0.iter().copied()
+    }
+
+    /// Whether a code is in one of them.
+    pub fn contains(&self, code: i128) -> bool {
+        self.iter().any(|(low, high)| (low..=high).contains(&code))
+    }
+
+    /// Those of either.
+    pub fn or(&self, other: &Ranges) -> Self {
+        Self::joined(self.iter().chain(other.iter()).collect())
+    }
+
+    /// Those of both.
+    pub fn and(&self, other: &Ranges) -> Self {
+        let pairs = self.iter().flat_map(|a| other.iter().map(move |b| (a, b)));
+        let common = pairs.map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
+        Self::joined(common.filter(|(low, high)| low <= high).collect())
+    }
+
+    /// The other codes of a column with these bounds.
+    pub fn not(&self, (low, high): (i128, i128)) -> Self {
+        let mut rest = Vec::new();
+        let mut from = low;
+        for (a, b) in self.iter() {
+            if from < a {
+                rest.push((from, (a - 1).min(high)));
+            }
+            from = from.max(b + 1);
+        }
+        if from <= high {
+            rest.push((from, high));
+        }
+        Ranges(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_codes() {
+        let bounds = (0, 19);
+        let sets = [
+            Ranges::of([]),
+            Ranges::between(0, 19),
+            Ranges::between(3, 7),
+            Ranges::of([1, 2, 5, 9, 19]),
+            Ranges::of([0]).or(&Ranges::between(7, 12)),
+        ];
+        for a in &sets {
+            let not = a.not(bounds);
+            for b in &sets {
+                let (and, or) = (a.and(b), a.or(b));
+                for code in 0..20 {
+                    let (x, y) = (a.contains(code), b.contains(code));
+                    assert_eq!(not.contains(code), !x);
+                    assert_eq!((and.contains(code), or.contains(code)), (x && y, x || y));
+                }
+            }
+            assert!(not.iter().all(|(low, high)| 0 <= low && low <= high && high <= 19));
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the columns of a table hold. A schema is public: it never comes from encrypted values.
+
+use everlevel_integers::Type;
+use serde::{Deserialize, Serialize};
+
+use crate::cell::{date, format_decimal, parse_date, parse_decimal};
+use crate::error::TablesError;
+
+/// The largest absolute value of an entry.
+const LARGEST: i128 = i64::MAX as i128;
+
+/// The columns of a table, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked", into = "Unchecked")]
+pub struct Schema {
+    fields: Vec<Field>,
+}
+
+/// A column: its name and what it holds. Every entry is an integer code of an interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    name: String,
+    kind: Kind,
+    low: i128,
+    high: i128,
+}
+
+/// The type of a column with its bounds, both included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kind {
+    /// Integers.
+    Integer {
+        /// The least one.
+        low: i64,
+        /// The greatest one.
+        high: i64,
+    },
+    /// Numbers with so many decimal places, exactly: units of 10^-scale.
+    Decimal {
+        /// Decimal places, up to 9.
+        scale: u32,
+        /// The least one, as text.
+        low: String,
+        /// The greatest one, as text.
+        high: String,
+    },
+    /// Days of the calendar, `YYYY-MM-DD`.
+    Date {
+        /// The first one.
+        low: String,
+        /// The last one.
+        high: String,
+    },
+    /// `true` and `false`.
+    Boolean,
+    /// One of a list of texts. They compare in the order of the list.
+    Category {
+        /// The texts.
+        values: Vec<String>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    columns: Vec<UncheckedField>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct UncheckedField {
+    name: String,
+    #[serde(flatten)]
+    kind: Kind,
+}
+
+impl TryFrom<Unchecked> for Schema {
+    type Error = TablesError;
+
+    fn try_from(unchecked: Unchecked) -> Result<Self, TablesError> {
+        Schema::new(unchecked.columns.into_iter().map(|c| (c.name, c.kind)))
+    }
+}
+
+impl From<Schema> for Unchecked {
+    fn from(schema: Schema) -> Self {
+        let columns = schema.fields.into_iter();
+        Unchecked {
+            columns: columns.map(|f| UncheckedField { name: f.name, kind: f.kind }).collect(),
+        }
+    }
+}
+
+impl Schema {
+    /// A schema of columns with these names.
+    ///
+    /// # Errors
+    /// [`TablesError::Schema`]: no column, two of one name, bounds that are no values of the type
+    /// or hold none, more than 9 decimal places, categories that are none or not distinct.
+    pub fn new(columns: impl IntoIterator<Item = (String, Kind)>) -> Result<Self, TablesError> {
+        let mut fields: Vec<Field> = Vec::new();
+        for (name, kind) in columns {
+            if fields.iter().any(|f| f.name.eq_ignore_ascii_case(&name)) {
+                return Err(problem(&name, "there are two columns of this name"));
+            }
+            fields.push(Field::new(name, kind)?);
+        }
+        if fields.is_empty() {
+            return Err(problem("", "expected a column at least"));
+        }
+        Ok(Schema { fields })
+    }
+
+    /// Reads a schema of JSON text: `{"columns": [{"name": …, "type": "integer", "low": …}, …]}`.
+    ///
+    /// # Errors
+    /// [`TablesError::Data`] for other text, those of [`Schema::new`] in its words.
+    pub fn from_json(text: &str) -> Result<Self, TablesError> {
+        let wrong = |e: serde_json::Error| TablesError::Data { problem: format!("schema: {e}") };
+        serde_json::from_str(text).map_err(wrong)
+    }
+
+    /// The columns.
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// The place of a column, whatever the case of its letters.
+    ///
+    /// # Errors
+    /// [`TablesError::Name`] if there is none.
+    pub fn place(&self, name: &str) -> Result<usize, TablesError> {
+        let found = self.fields.iter().position(|f| f.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| TablesError::Name {
+            name: name.into(),
+            known: self.fields.iter().map(|f| &f.name[..]).collect::<Vec<_>>().join(", "),
+        })
+    }
+}
+
+fn problem(column: &str, problem: impl Into<String>) -> TablesError {
+    TablesError::Schema { column: column.into(), problem: problem.into() }
+}
+
+impl Field {
+    fn new(name: String, kind: Kind) -> Result<Self, TablesError> {
+        let bound = |code: Option<i128>, text: &str| {
+            code.ok_or_else(|| problem(&name, format!("{text:?} is no value of the type")))
+        };
+        let (low, high) = match &kind {
+            Kind::Integer { low, high } => (i128::from(*low), i128::from(*high)),
+            Kind::Decimal { scale, .. } if *scale > 9 => {
+                return Err(problem(&name, "at most 9 decimal places are kept"));
+            }
+            Kind::Decimal { scale, low, high } => {
+                (bound(parse_decimal(low, *scale), low)?, bound(parse_decimal(high, *scale), high)?)
+            }
+            Kind::Date { low, high } => {
+                (bound(parse_date(low), low)?, bound(parse_date(high), high)?)
+            }
+            Kind::Boolean => (0, 1),
+            Kind::Category { values } => {
+                if values.iter().enumerate().any(|(i, v)| values[..i].contains(v)) {
+                    return Err(problem(&name, "its categories are not distinct"));
+                }
+                (0, values.len() as i128 - 1)
+            }
+        };
+        if low > high || low < -LARGEST || high > LARGEST {
+            return Err(problem(&name, "expected bounds of 63 bits, the lower one first"));
+        }
+        Ok(Field { name, kind, low, high })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it holds.
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    /// The least and the greatest code.
+    pub fn bounds(&self) -> (i128, i128) {
+        (self.low, self.high)
+    }
+
+    /// The type of its codes.
+    ///
+    /// # Errors
+    /// None: the bounds were checked.
+    pub fn integer_type(&self) -> Result<Type, TablesError> {
+        Ok(Type::ranged(self.low, self.high)?)
+    }
+
+    /// Decimal places of its numbers; none if it holds no numbers.
+    pub fn scale(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Integer { .. } => Some(0),
+            Kind::Decimal { scale, .. } => Some(scale),
+            Kind::Date { .. } | Kind::Boolean | Kind::Category { .. } => None,
+        }
+    }
+
+    /// The code of a text, whether or not it is within the bounds; none if it is no value.
+    pub fn code(&self, text: &str) -> Option<i128> {
+        match &self.kind {
+            Kind::Integer { .. } => parse_decimal(text, 0),
+            Kind::Decimal { scale, .. } => parse_decimal(text, *scale),
+            Kind::Date { .. } => parse_date(text),
+            Kind::Boolean if text.eq_ignore_ascii_case("true") => Some(1),
+            Kind::Boolean if text.eq_ignore_ascii_case("false") => Some(0),
+            Kind::Boolean => None,
+            Kind::Category { values } => {
+                values.iter().position(|v| v == text).map(|place| place as i128)
+            }
+        }
+    }
+
+    /// The text of a code.
+    pub fn text(&self, code: i128) -> String {
+        match &self.kind {
+            Kind::Integer { .. } => code.to_string(),
+            Kind::Decimal { scale, .. } => format_decimal(code, *scale),
+            Kind::Date { .. } => date(code).map_or_else(|| code.to_string(), |d| d.to_string()),
+            Kind::Boolean => (code == 1).to_string(),
+            Kind::Category { values } => {
+                let place = usize::try_from(code).ok();
+                place.and_then(|i| values.get(i)).cloned().unwrap_or_else(|| code.to_string())
+            }
+        }
+    }
+
+    /// What a cell may hold, in words.
+    pub fn expected(&self) -> String {
+        match &self.kind {
+            Kind::Integer { low, high } => format!("an integer from {low} to {high}"),
+            Kind::Decimal { scale, low, high } => {
+                format!("a number from {low} to {high} with at most {scale} decimal places")
+            }
+            Kind::Date { low, high } => format!("a date from {low} to {high}"),
+            Kind::Boolean => "true or false".into(),
+            Kind::Category { values } if values.len() <= 12 => {
+                format!("one of {}", values.join(", "))
+            }
+            Kind::Category { values } => format!("one of the {} categories", values.len()),
+        }
+    }
+}

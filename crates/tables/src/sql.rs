@@ -1,0 +1,181 @@
+//! Questions in SQL: what is read, and what is refused.
+
+use sqlparser::ast::{
+    Expr, GroupByExpr, LimitClause, OrderByKind, OrderBySort, Query as Ast, Select, SelectItem,
+    SetExpr, Statement, TableFactor, Value as Literal,
+};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::Parser;
+
+use crate::bind::Binder;
+use crate::error::TablesError;
+use crate::query::{Aggregate, Condition, MOST_GROUPS, Number, Output, Query};
+use crate::schema::Schema;
+
+/// How deep expressions may be nested.
+const DEPTH: usize = 50;
+
+impl Query {
+    /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
+    /// `from` one table, and `where`, `group by`, `order by`, `limit`.
+    ///
+    /// # Errors
+    /// [`TablesError::Syntax`] for text that is no SQL; [`TablesError::Unsupported`] for what
+    /// encrypted tables do not answer, with what could be used instead; [`TablesError::Name`],
+    /// [`TablesError::Type`] and [`TablesError::Range`] for expressions that have no value.
+    pub fn parse(text: &str, schema: &Schema) -> Result<Self, TablesError> {
+        let ast = statement(text)?;
+        let select = only_select(&ast)?;
+        let mut binder = Binder::new(schema);
+        let filter = match &select.selection {
+            Some(expression) => binder.condition(expression)?,
+            None => Condition::Constant(true),
+        };
+        let GroupByExpr::Expressions(grouped, _) = &select.group_by else {
+            return Err(TablesError::unsupported("group by all", "name the columns"));
+        };
+        let groups = grouped.iter().map(|e| binder.column(e)).collect::<Result<Vec<_>, _>>()?;
+        let count = groups.iter().try_fold(1i128, |count, place| {
+            let (low, high) = schema.fields()[*place].bounds();
+            count.checked_mul(high - low + 1).filter(|count| *count <= MOST_GROUPS)
+        });
+        if count.is_none() {
+            return Err(TablesError::unsupported(
+                &format!("grouping by columns with more than {MOST_GROUPS} combinations of values"),
+                "group by columns with fewer possible values, or narrow their bounds",
+            ));
+        }
+        // The rows of each group are always counted: a sum over none is no value.
+        binder.aggregate(Aggregate { value: Number::Constant(1), when: Condition::Constant(true) });
+        let mut outputs = Vec::new();
+        for item in &select.projection {
+            let (expression, name) = match item {
+                SelectItem::UnnamedExpr(e) => (e, e.to_string()),
+                SelectItem::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
+                other => {
+                    return Err(TablesError::unsupported(
+                        &other.to_string(),
+                        "name the sums and the grouped columns that you want",
+                    ));
+                }
+            };
+            outputs.push(Output { name, value: binder.formula(expression, &groups)? });
+        }
+        let order = order(&ast, &outputs)?;
+        let limit = limit(&ast)?;
+        let filter = filter.simplified(schema);
+        Ok(Query { filter, groups, aggregates: binder.aggregates(), outputs, order, limit })
+    }
+}
+
+fn statement(text: &str) -> Result<Ast, TablesError> {
+    let syntax = |problem: String| TablesError::Syntax { problem };
+    let mut statements = Parser::new(&PostgreSqlDialect {})
+        .with_recursion_limit(DEPTH)
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_statements())
+        .map_err(|e| syntax(e.to_string()))?;
+    match (statements.pop(), statements.is_empty()) {
+        (Some(Statement::Query(ast)), true) => Ok(*ast),
+        (None, _) => Err(syntax("expected a question: select … from …".into())),
+        _ => Err(TablesError::unsupported("anything but one select", "ask one question at a time")),
+    }
+}
+
+/// The select of a query. What it may hold is put into an empty one, which then has to be equal to
+/// it, so that no clause is passed over in silence.
+fn only_select(ast: &Ast) -> Result<&Select, TablesError> {
+    let plain = statement("select 1 from t")?;
+    let rest = Ast { body: plain.body.clone(), order_by: None, limit_clause: None, ..ast.clone() };
+    let (SetExpr::Select(select), SetExpr::Select(empty)) = (&*ast.body, &*plain.body) else {
+        return Err(TablesError::unsupported(
+            "a union or another question of several",
+            "ask them one by one",
+        ));
+    };
+    if rest != plain {
+        return Err(TablesError::unsupported(
+            "with, fetch, for or another clause around the select",
+            "leave it",
+        ));
+    }
+    let expected = Select {
+        projection: select.projection.clone(),
+        from: select.from.clone(),
+        selection: select.selection.clone(),
+        group_by: select.group_by.clone(),
+        ..(**empty).clone()
+    };
+    if expected != **select {
+        return Err(TablesError::unsupported(
+            "a clause such as distinct, having, qualify or window",
+            "only select, from, where, group by, order by and limit are; leave out rows of the \
+             answer after it is decrypted",
+        ));
+    }
+    match &select.from[..] {
+        [table] if table.joins.is_empty() => match &table.relation {
+            TableFactor::Table { args: None, .. } => Ok(select),
+            other => {
+                Err(TablesError::unsupported(&other.to_string(), "ask about the table itself"))
+            }
+        },
+        [] => Err(TablesError::unsupported("a question without from", "name the table")),
+        _ => Err(TablesError::unsupported(
+            "a join",
+            "add the columns of the other table to each row before it is encrypted",
+        )),
+    }
+}
+
+/// The places of the outputs that rows are ordered by.
+fn order(ast: &Ast, outputs: &[Output]) -> Result<Vec<(usize, bool)>, TablesError> {
+    let Some(order) = &ast.order_by else { return Ok(Vec::new()) };
+    let OrderByKind::Expressions(keys) = &order.kind else {
+        return Err(TablesError::unsupported("order by all", "name the columns"));
+    };
+    let place = |e: &Expr| match number(e) {
+        Some(place) => place.checked_sub(1).filter(|p| *p < outputs.len()),
+        None => outputs.iter().position(|o| o.name.eq_ignore_ascii_case(&e.to_string())),
+    };
+    let key = |key: &sqlparser::ast::OrderByExpr| {
+        let known = place(&key.expr).filter(|_| key.with_fill.is_none());
+        let known = known.filter(|_| key.options.nulls_first.is_none());
+        let place = known.ok_or_else(|| {
+            TablesError::unsupported(&format!("order by {key}"), "order by a column of the answer")
+        })?;
+        match key.options.sort {
+            None | Some(OrderBySort::Asc) => Ok((place, false)),
+            Some(OrderBySort::Desc) => Ok((place, true)),
+            Some(OrderBySort::Using(_)) => {
+                Err(TablesError::unsupported("order by using", "write asc or desc"))
+            }
+        }
+    };
+    keys.iter().map(key).collect()
+}
+
+fn limit(ast: &Ast) -> Result<Option<usize>, TablesError> {
+    match &ast.limit_clause {
+        None => Ok(None),
+        Some(LimitClause::LimitOffset { limit: Some(e), offset: None, limit_by })
+            if limit_by.is_empty() && number(e).is_some() =>
+        {
+            Ok(number(e))
+        }
+        Some(other) => {
+            Err(TablesError::unsupported(other.to_string().trim(), "write limit and a number"))
+        }
+    }
+}
+
+/// A literal number that counts things.
+fn number(e: &Expr) -> Option<usize> {
+    match e {
+        Expr::Value(value) => match &value.value {
+            Literal::Number(text, _) => text.parse().ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}

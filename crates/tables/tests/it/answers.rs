@@ -1,0 +1,66 @@
+//! Answers that were worked out by hand.
+
+use crate::{Bench, shop};
+
+#[test]
+fn answers_are_those_of_sql() {
+    let bench = Bench::new("bgv-65537-n15");
+    let (schema, data) = shop();
+    for (question, expected) in [
+        ("select count(*) from shop", "7"),
+        ("select sum(price) from shop where kind = 'tea'", "255.04"),
+        ("select sum(count), avg(count) from shop where count < 0", "-3|-3.000000"),
+        ("select sum(price * count) from shop where kind = 'jam' or count >= 500", "499995.00"),
+        (
+            "select sum(price * discount) as revenue from shop where sold >= date '1994-01-01' \
+             and sold < date '1994-01-01' + interval '1' year and discount between 0.05 and 0.07 \
+             and count < 24",
+            "0.9100",
+        ),
+        ("select sum(price * (1 - discount)) from shop where not paid and count <> 0", "917.5833"),
+        (
+            "select kind, count(*) as n, sum(count), avg(price) from shop group by kind order by \
+             n desc, kind",
+            "tea|3|268|85.01333333\ncake|2|756|508.88000000\nPROMO tea|1|7|12.50000000\n\
+             jam|1|0|3.20000000",
+        ),
+        (
+            "select kind, paid, sum(count) from shop where sold <= '1994-12-31' group by kind, \
+             paid order by 3 desc limit 2",
+            "tea|true|252\nPROMO tea|true|7",
+        ),
+        (
+            "select 100.00 * sum(case when kind like 'PROMO%' then price else 0 end) / sum(price) \
+             from shop where price < 20",
+            "32.45910153",
+        ),
+        ("select sum(price) from shop where kind in ('jam', 'salt') and kind > 'cake'", "3.20"),
+        ("select sum(price), count(*) from shop where price > 1000", "NULL|0"),
+        ("select sum(price) / sum(count) from shop where count = 0", "NULL"),
+        ("select count(*) from shop where price > 3.199 and price <= 12.504", "3"),
+        ("select sum(5 - count) from shop where -count > 2", "8"),
+        (
+            "select sum(case when paid then 1 when count > 300 then 10 else 100 end) from shop",
+            "214",
+        ),
+        // More decimal places than any factor has: shown in full, not rounded.
+        (
+            "select sum(price * discount * discount) * sum(price * discount * discount) * \
+             sum(price * discount * discount) * sum(price * discount * discount) from shop where \
+             count = 256",
+            "0.000000000009971252437441",
+        ),
+        ("select count(*) from shop where kind is null or sold is null", "0"),
+        ("select count(*) from shop where count between 300 and 200", "0"),
+    ] {
+        let answer = bench.ask(question, &schema, &data);
+        let rows = answer
+            .rows
+            .iter()
+            .map(|row| row.iter().map(ToString::to_string).collect::<Vec<_>>().join("|"));
+        assert_eq!(rows.collect::<Vec<_>>().join("\n"), expected, "{question}");
+        let query = everlevel_tables::Query::parse(question, &schema).unwrap();
+        let plain = everlevel_tables::Answer::plain(&query, &schema, &data).unwrap();
+        assert_eq!(answer, plain, "{question}");
+    }
+}

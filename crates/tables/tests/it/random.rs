@@ -1,0 +1,89 @@
+//! Random questions, computed on encrypted columns and in the clear.
+
+use everlevel_tables::{Answer, Data, Query, Schema};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::{Bench, shop};
+
+fn condition() -> impl Strategy<Value = String> {
+    let simple = prop_oneof![
+        (any::<prop::sample::Index>(), 0..600i32).prop_map(|(op, v)| {
+            format!("count {} {v}", op.get(&["<", "<=", ">", ">=", "=", "<>"]))
+        }),
+        (any::<prop::sample::Index>(), 0..110_000i32).prop_map(|(op, v)| {
+            format!("price {} {}.{:03}", op.get(&["<", "<=", ">", ">="]), v / 100, v % 1000)
+        }),
+        (0..12u32, 0..12u32).prop_map(|(a, b)| format!("discount between 0.{a:02} and 0.{b:02}")),
+        (1991..2000i32, 1..13i32).prop_map(|(y, m)| format!("sold < date '{y}-{m:02}-01'")),
+        prop::sample::subsequence(vec!["'tea'", "'cake'", "'jam'", "'none'"], 1..4)
+            .prop_map(|v| format!("kind in ({})", v.join(", "))),
+        Just("paid".to_string()),
+        Just("kind like '%tea'".to_string()),
+        (1..40i32).prop_map(|k| format!("count * {k} > price")),
+        Just("price * discount <= 1.5 + discount".to_string()),
+    ];
+    simple.prop_recursive(2, 6, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} and {b})")),
+            (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("({a} or {b})")),
+            inner.prop_map(|a| format!("not {a}")),
+        ]
+    })
+}
+
+fn question() -> impl Strategy<Value = String> {
+    let value = prop::sample::select(vec![
+        "count",
+        "price",
+        "discount",
+        "price * 3 - count",
+        "2 - discount",
+        "case when paid then count else 1 end",
+        "price * (1 - discount)",
+    ]);
+    let groups = prop::sample::select(vec!["", "kind", "paid", "kind, paid"]);
+    (value, groups, condition()).prop_map(|(value, groups, condition)| {
+        let (names, by) = match groups {
+            "" => (String::new(), String::new()),
+            g => (format!("{g}, "), format!(" group by {g}")),
+        };
+        format!(
+            "select {names}count(*), sum({value}), avg({value}) from shop where {condition}{by}"
+        )
+    })
+}
+
+/// Rows of codes within the bounds, the ends among them.
+fn table(schema: &Schema, rows: usize, runner: &mut TestRunner) -> Data {
+    let columns = schema.fields().iter().map(|field| {
+        let (low, high) = field.bounds();
+        let code = prop_oneof![6 => low..=high, 1 => Just(low), 1 => Just(high)];
+        let column = prop::collection::vec(code, rows).new_tree(runner).unwrap();
+        prop::strategy::ValueTree::current(&column)
+    });
+    Data::from_columns(columns.collect(), schema).unwrap()
+}
+
+/// Several blocks of rows, the last one not full.
+#[test]
+fn random_questions_are_answered_as_in_the_clear() {
+    let bench = Bench::new("bgv-65537-n15");
+    let (schema, small) = shop();
+    let mut runner = TestRunner::new_with_rng(
+        Config::with_cases(24),
+        TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]),
+    );
+    let large = table(&schema, 70_000, &mut runner);
+    let cases = std::cell::Cell::new(0);
+    let result = runner.run(&question(), |text| {
+        cases.set(cases.get() + 1);
+        let data = if cases.get() % 8 == 0 { &large } else { &small };
+        let query = Query::parse(&text, &schema).unwrap();
+        let expected = Answer::plain(&query, &schema, data).unwrap();
+        prop_assert_eq!(bench.ask(&text, &schema, data), expected, "{}", text);
+        Ok(())
+    });
+    result.unwrap();
+    assert!(cases.get() >= 24);
+}

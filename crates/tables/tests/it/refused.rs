@@ -1,0 +1,90 @@
+//! What is refused, by its code and with the way out.
+
+use everlevel_tables::{Data, Query, Schema};
+
+use crate::shop;
+
+#[test]
+fn questions_that_cannot_be_answered() {
+    let (schema, _) = shop();
+    for (question, code) in [
+        ("selec count(*) from shop", "table.syntax"),
+        ("", "table.syntax"),
+        ("delete from shop", "table.unsupported"),
+        ("select count(*) from shop; select count(*) from shop", "table.unsupported"),
+        ("select count(*) from shop union select count(*) from shop", "table.unsupported"),
+        ("with x as (select 1) select count(*) from shop", "table.unsupported"),
+        ("select distinct kind from shop", "table.unsupported"),
+        ("select count(distinct kind) from shop", "table.unsupported"),
+        ("select kind from shop", "table.unsupported"),
+        ("select * from shop", "table.unsupported"),
+        ("select max(price) from shop", "table.unsupported"),
+        ("select sum(price / count) from shop", "table.unsupported"),
+        ("select sum(price) over () from shop", "table.unsupported"),
+        ("select sum(price) from shop, other", "table.unsupported"),
+        ("select sum(price) from shop join other on true", "table.unsupported"),
+        ("select kind, count(*) from shop group by kind having count(*) > 1", "table.unsupported"),
+        ("select count(*) from shop group by sold", "table.unsupported"),
+        ("select sum(case when paid then price end) from shop", "table.unsupported"),
+        ("select count(*) from shop where price > (select 1)", "table.unsupported"),
+        ("select count(*) from shop order by price", "table.unsupported"),
+        ("select count(*) from shop limit 1 offset 2", "table.unsupported"),
+        ("select sum(prize) from shop", "table.name"),
+        ("select sum(kind) from shop", "table.type"),
+        ("select sum(paid) from shop", "table.type"),
+        ("select count(*) from shop where kind > 3", "table.type"),
+        ("select count(*) from shop where sold > '1994'", "table.type"),
+        ("select count(*) from shop where price", "table.type"),
+        ("select sum(price * price * price * price * price) from shop", "table.range"),
+        ("select sum(price) from shop where price < 99999999999999999999999999", "table.range"),
+    ] {
+        let error = Query::parse(question, &schema).expect_err(question);
+        assert_eq!(error.code(), code, "{question}: {error}");
+    }
+    let deep =
+        format!("select count(*) from shop where {}paid{}", "(".repeat(500), ")".repeat(500));
+    assert_eq!(Query::parse(&deep, &schema).unwrap_err().code(), "table.syntax");
+}
+
+#[test]
+fn cells_that_their_column_cannot_hold() {
+    let schema = Schema::from_json(
+        r#"{"columns": [{"name": "n", "type": "integer", "low": 0, "high": 9},
+                        {"name": "d", "type": "date",
+                         "low": "2020-01-01", "high": "2020-12-31"}]}"#,
+    )
+    .unwrap();
+    for (rows, line) in [
+        ("n,d\n1,2020-02-02\n10,2020-02-02\n", 3),
+        ("n,d\n1.5,2020-02-02\n", 2),
+        ("n,d\n,2020-02-02\n", 2),
+        ("n,d\n1,2019-12-31\n", 2),
+        ("n,d\n1,2020-02-30\n", 2),
+        ("n,d\nnan,2020-02-02\n", 2),
+    ] {
+        let error = Data::from_csv(rows.as_bytes(), &schema).unwrap_err();
+        assert_eq!(error.code(), "table.value");
+        assert!(error.to_string().starts_with(&format!("line {line}, ")), "{error}");
+    }
+    for rows in ["n\n1\n", "n,n,d\n1,1,2020-02-02\n", "n,d\n", "n,d\n1,2020-02-02,3\n", ""] {
+        assert_eq!(Data::from_csv(rows.as_bytes(), &schema).unwrap_err().code(), "table.data");
+    }
+}
+
+#[test]
+fn schemas_that_describe_no_table() {
+    for columns in [
+        "[]",
+        r#"[{"name": "a", "type": "integer", "low": 1, "high": 0}]"#,
+        r#"[{"name": "a", "type": "boolean"}, {"name": "A", "type": "boolean"}]"#,
+        r#"[{"name": "a", "type": "decimal", "scale": 10, "low": "0", "high": "1"}]"#,
+        r#"[{"name": "a", "type": "decimal", "scale": 1, "low": "0.05", "high": "1"}]"#,
+        r#"[{"name": "a", "type": "date", "low": "2020-01-01", "high": "2020-13-01"}]"#,
+        r#"[{"name": "a", "type": "category", "values": []}]"#,
+        r#"[{"name": "a", "type": "category", "values": ["x", "x"]}]"#,
+        r#"[{"name": "a", "type": "float"}]"#,
+    ] {
+        let error = Schema::from_json(&format!(r#"{{"columns": {columns}}}"#)).unwrap_err();
+        assert!(["table.data", "table.schema"].contains(&error.code()), "{columns}: {error}");
+    }
+}
