@@ -13,7 +13,7 @@ client = everlevel.Client(params)  # holds the secret key
 server = client.server()  # holds evaluation keys only
 
 values = np.arange(params.slots)
-x = server.load(client.encrypt(values))
+x = server.load(client.encrypt_modular(values))
 expected = values
 for _ in range(20):
     x = x**2 + 1  # bootstraps by itself when it must

@@ -23,7 +23,7 @@ def step(v):
 
 
 # Every product needs room for its noise, and takes it from the modulus.
-x = server.load(client.encrypt(values))
+x = server.load(client.encrypt_modular(values))
 products, capacity = 0, x.capacity_bits
 while not server.bootstraps:
     print(f"{products:2} products: noise below 2^{x.noise_bound_bits:4.1f}, {x.capacity_bits:5.1f} bits left")

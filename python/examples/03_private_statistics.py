@@ -30,7 +30,7 @@ class Owner:
         return self.client.params.to_bytes()
 
     def upload(self, column: np.ndarray) -> bytes:
-        return self.client.encrypt(column).to_bytes()
+        return self.client.encrypt_modular(column).to_bytes()
 
     def read(self, answer: list[bytes]) -> list[int]:
         return [int(self.client.decrypt(result, all_slots=True)[0]) for result in answer]

@@ -27,7 +27,7 @@ class Asker:
         self.client = everlevel.Client(params)
 
     def query(self, key: int) -> bytes:
-        return self.client.encrypt(np.full(self.client.params.slots, key)).to_bytes()
+        return self.client.encrypt_modular(np.full(self.client.params.slots, key)).to_bytes()
 
     def read(self, answer: bytes) -> int:
         return int(self.client.decrypt(answer, all_slots=True)[0])

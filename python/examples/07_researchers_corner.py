@@ -39,7 +39,7 @@ assert (own == balanced % t).all()
 client = everlevel.Client(params)
 server = client.server()
 values = np.arange(params.slots) ** 2 * 31 % t
-x = server.load(client.encrypt(values))
+x = server.load(client.encrypt_modular(values))
 square = x * x
 odd = [x]
 while 2 * len(odd) + 1 < p:

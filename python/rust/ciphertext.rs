@@ -20,7 +20,7 @@ use crate::runtime::detached;
 use crate::values::octets;
 
 /// Bytes that are read at most: what a machine can have.
-const MAX_BYTES: u64 = 1 << 40;
+pub const MAX_BYTES: u64 = 1 << 40;
 
 /// A ciphertext; a server that computes with it may make it fresher.
 #[pyclass(frozen, module = "everlevel._everlevel")]
@@ -159,10 +159,7 @@ pub fn ciphertexts_from_bytes(
     allow_unknown_owner: bool,
 ) -> Result<(Vec<Ciphertext>, BTreeMap<String, String>)> {
     let data = octets(&data)?;
-    let bounds = manifest.map_or_else(
-        || bounds_named(bounds),
-        |manifest| Ok(Bounds::Manifest(manifest.current())),
-    )?;
+    let bounds = believed(bounds, manifest)?;
     let params = &params.0;
     let (found, metadata) = detached(py, || Ok(read(params, data, bounds, allow_unknown_owner)?))?;
     Ok((found.into_iter().map(|x| Ciphertext::new(params, x)).collect(), metadata))
@@ -178,6 +175,11 @@ fn read(
         ReadOptions::default().limited_to(MAX_BYTES).allowing_unknown_owner(allow_unknown_owner);
     let policy = bounds.policy(&wire::inspect(data, &limit)?.metadata);
     wire::ciphertexts::from_bytes(params, data, &limit.believing(policy))
+}
+
+/// What is believed of noise bounds: by a name, or by a manifest.
+pub fn believed(name: &str, manifest: Option<&Manifest>) -> Result<Bounds> {
+    manifest.map_or_else(|| bounds_named(name), |manifest| Ok(Bounds::Manifest(manifest.current())))
 }
 
 fn bounds_named(name: &str) -> Result<Bounds> {

@@ -4,6 +4,7 @@ use everlevel::Error;
 use everlevel::lab::{CircuitError, SchemeError};
 use everlevel_aes::AesError;
 use everlevel_circuit::expression::ExpressionError;
+use everlevel_integers::IntegersError;
 use everlevel_wire::WireError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,7 +63,7 @@ macro_rules! through_error {
         }
     })* };
 }
-through_error!(SchemeError, CircuitError, WireError, AesError);
+through_error!(SchemeError, CircuitError, WireError, AesError, IntegersError);
 
 /// A value of an exception's field.
 enum Field {
@@ -106,6 +107,7 @@ fn described(error: &Error) -> (&'static str, Fields) {
         Error::Circuit(e) => of_circuit(e),
         Error::Aes(_) => ("AesError", vec![]),
         Error::Wire(e) => of_wire(e),
+        Error::Integers(e) => of_integers(e),
         _ => ("RangeError", vec![]),
     }
 }
@@ -118,6 +120,10 @@ fn of_scheme(error: &SchemeError) -> (&'static str, Fields) {
         SchemeError::Insecure { name, bits } => {
             ("InsecureError", vec![("params", text(name)), ("bits", Field::Number(*bits))])
         }
+        SchemeError::FrequentFailures { name, failure_log2 } => (
+            "FrequentFailuresError",
+            vec![("params", text(name)), ("failure_log2", Field::Number(*failure_log2))],
+        ),
         SchemeError::NoiseOverflow { operation, noise_bits, modulus_bits, level } => {
             let fields = vec![
                 ("operation", text(operation)),
@@ -165,6 +171,25 @@ fn of_circuit(error: &CircuitError) -> (&'static str, Fields) {
         CircuitError::MissingInput { name, .. } => ("ProgramError", vec![("name", text(name))]),
         CircuitError::Ring(_) | CircuitError::UnknownDimension { .. } => ("RangeError", vec![]),
         _ => ("ParameterError", vec![]),
+    }
+}
+
+fn of_integers(error: &IntegersError) -> (&'static str, Fields) {
+    match error {
+        IntegersError::Type { operation, .. } => {
+            ("DtypeError", vec![("operation", text(operation))])
+        }
+        IntegersError::Value { value, position, .. } => {
+            let fields =
+                vec![("value", text(value)), ("position", Field::Number(*position as f64))];
+            ("RangeError", fields)
+        }
+        IntegersError::Length { .. } => ("ShapeError", vec![]),
+        IntegersError::Depth { left, needed, .. } => {
+            ("NoiseError", vec![("left", Field::Number(*left)), ("needed", Field::Number(*needed))])
+        }
+        IntegersError::Set { name, .. } => ("ParameterError", vec![("params", text(name))]),
+        _ => ("RangeError", vec![]),
     }
 }
 

@@ -5,10 +5,12 @@
 mod aes;
 mod ciphertext;
 mod errors;
+mod integers;
 mod keys;
 mod manifest;
 mod params;
 mod plan;
+mod program;
 mod runtime;
 mod server;
 mod values;
@@ -30,6 +32,10 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<keys::Keys>()?;
     m.add_class::<ciphertext::Ciphertext>()?;
     m.add_class::<server::Server>()?;
+    m.add_class::<integers::Column>()?;
+    m.add_class::<integers::Total>()?;
+    m.add_class::<integers::IntegerServer>()?;
+    m.add_class::<integers::Trace>()?;
     m.add_class::<aes::AesServer>()?;
     m.add_class::<manifest::ManifestKey>()?;
     m.add_class::<manifest::Manifest>()?;
@@ -42,6 +48,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(plan::rings, m)?)?;
     m.add_function(wrap_pyfunction!(plan::tuned, m)?)?;
     m.add_function(wrap_pyfunction!(plan::estimate_security, m)?)?;
+    m.add_function(wrap_pyfunction!(program::program, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(runtime::num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(ciphertext::ciphertexts_to_bytes, m)?)?;
@@ -50,6 +57,11 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(ciphertext::write_file, m)?)?;
     m.add_function(wrap_pyfunction!(server::program_facts, m)?)?;
     m.add_function(wrap_pyfunction!(server::time_bootstraps, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::encrypt_column, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::columns_to_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::columns_from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::decrypt_column, m)?)?;
+    m.add_function(wrap_pyfunction!(integers::decrypt_total, m)?)?;
     m.add_function(wrap_pyfunction!(aes::aes_plan, m)?)?;
     m.add_function(wrap_pyfunction!(aes::encrypt_aes_key, m)?)?;
     m.add_function(wrap_pyfunction!(aes::decrypt_bytes, m)?)?;

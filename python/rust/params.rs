@@ -20,23 +20,30 @@ pub struct Params(pub everlevel::Params);
 impl Params {
     /// The set of a name, or of the JSON of a specification.
     #[new]
-    fn new(py: Python<'_>, text: String, insecure_research: bool) -> Result<Self> {
+    fn new(
+        py: Python<'_>,
+        text: String,
+        insecure_research: bool,
+        allow_failures: bool,
+    ) -> Result<Self> {
         detached(py, move || {
             let spec = match text.trim_start().starts_with('{') {
                 true => files::parse_spec(&text)?,
                 false => everlevel_scheme::params::spec(&text)?,
             };
-            Ok(Params(everlevel::Params::new(spec, opt_in(insecure_research))?))
+            let opt_in = OptIn::new(insecure_research, allow_failures);
+            Ok(Params(everlevel::Params::new(spec, opt_in)?))
         })
     }
 
     /// From bytes of the wire format.
     #[staticmethod]
-    fn from_bytes(data: &[u8], insecure_research: bool) -> Result<Self> {
+    fn from_bytes(data: &[u8], insecure_research: bool, allow_failures: bool) -> Result<Self> {
         let (spec, _) = wire::params::spec_from_bytes(data, &ReadOptions::default())?;
         // The same limits as for JSON.
         let spec = files::parse_spec(&canonical_json(&spec))?;
-        Ok(Params(everlevel::Params::new(spec, opt_in(insecure_research))?))
+        let opt_in = OptIn::new(insecure_research, allow_failures);
+        Ok(Params(everlevel::Params::new(spec, opt_in)?))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>> {
@@ -110,6 +117,16 @@ impl Params {
     }
 
     #[getter]
+    fn failure_log2(&self) -> f64 {
+        self.0.failure_log2()
+    }
+
+    #[getter]
+    fn failure_notice(&self) -> Option<String> {
+        self.0.failure_notice()
+    }
+
+    #[getter]
     fn bootstraps(&self) -> bool {
         self.0.spec().bootstrap.is_some()
     }
@@ -132,10 +149,6 @@ impl Params {
     fn same(&self, other: &Params) -> bool {
         self.0.same(&other.0)
     }
-}
-
-fn opt_in(insecure_research: bool) -> OptIn {
-    if insecure_research { OptIn::InsecureResearch } else { OptIn::SecureOnly }
 }
 
 /// The names of the sets that have one.

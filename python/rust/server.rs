@@ -27,7 +27,7 @@ const METHOD: DigitMethod = DigitMethod::new(DigitKind::Geelen);
 /// Computes with server keys, bootstrapping by itself.
 #[pyclass(frozen, module = "everlevel._everlevel")]
 pub struct Server {
-    inner: Arc<everlevel::Server>,
+    pub inner: Arc<everlevel::Server>,
     keys: Keys,
     /// How it bootstraps, if it does.
     plan: Option<BootstrapPlan>,

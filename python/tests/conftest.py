@@ -18,7 +18,7 @@ class Party:
         return self.rng.integers(0, self.t, shape)
 
     def load(self, values, **how):
-        return self.server.load(self.client.encrypt(values, **how))
+        return self.server.load(self.client.encrypt_modular(values, **how))
 
 
 @pytest.fixture(scope="session")

@@ -138,13 +138,13 @@ def test_digits():
     client = everlevel.Client(params)
     server = client.server()
     a = np.arange(params.slots) * 121 - 3600
-    x = server.load(client.encrypt(a, signed=True))
+    x = server.load(client.encrypt_modular(a, signed=True))
     p = params.plain_prime
     rounded = x.truncate(1)
     assert rounded.modulus == p
     np.testing.assert_array_equal(client.decrypt(rounded), np.floor_divide(2 * a + p, 2 * p))
     b = np.arange(params.slots) * 241
-    floored = server.load(client.encrypt(b)).truncate(1, rounding="floor")
+    floored = server.load(client.encrypt_modular(b)).truncate(1, rounding="floor")
     np.testing.assert_array_equal(client.decrypt(floored), b // p)
     cleared = client.decrypt(x.clear_lowest_digit())
     np.testing.assert_array_equal(cleared, np.floor_divide(2 * a + p, 2 * p) * p)
@@ -156,7 +156,7 @@ def test_digits():
 
 def test_programs(toy):
     a, b = toy.random(50), toy.random(50)
-    x, y = toy.client.encrypt(a), toy.client.encrypt(b)
+    x, y = toy.client.encrypt_modular(a), toy.client.encrypt_modular(b)
     seen = []
     found = toy.server.run("_s = x*y + 2; z = _s^3; w = -x", x=x, y=y, progress=lambda done, total: seen.append((done, total)))
     assert sorted(found) == ["w", "z"] and seen == [(1, 3), (2, 3), (3, 3)]
@@ -170,7 +170,7 @@ def test_programs(toy):
 
 
 def test_explanations(toy):
-    told = toy.server.explain("y = 3*x*(1-x)", x=toy.client.encrypt([1, 2]))
+    told = toy.server.explain("y = 3*x*(1-x)", x=toy.client.encrypt_modular([1, 2]))
     text = str(told)
     assert "3" in text and told.failure_log2 < -60 and len(told.steps) >= 4
     levels = [step["level"] for step in told.steps]
@@ -182,7 +182,7 @@ def test_what_arrays_say(toy):
     text = repr(x)
     for part in ("(3,)", "257", "insecure_bgv-257-n8", "level", "noise bound 2^", "capacity"):
         assert part in text
-    assert "no server" in repr(toy.client.encrypt([1]))
+    assert "no server" in repr(toy.client.encrypt_modular([1]))
     assert x.capacity_bits > 0 and x.level > 0 and x.multiplications_left >= 1
     y = x * x
     assert y.depth > x.depth and y.capacity_bits < x.capacity_bits
@@ -194,7 +194,7 @@ def test_what_arrays_say(toy):
 
 def test_threads_do_not_change_results(fermat):
     a = fermat.random(2048)
-    x = fermat.client.encrypt(a)
+    x = fermat.client.encrypt_modular(a)
     prints = []
     try:
         for count in (1, 2):
@@ -205,3 +205,54 @@ def test_threads_do_not_change_results(fermat):
     finally:
         everlevel.set_num_threads(0)
     assert prints[0] == prints[1]
+
+
+def test_numpy_means_what_it_says(toy):
+    a, b = toy.random(4, 5), toy.random(4, 5)
+    x, y = toy.load(a), toy.load(b)
+    for found, expected in [
+        (x == a, a == a),
+        (x == 3, a == 3),
+        (np.equal(b, x), a == b),
+        (x != y, a != b),
+        (x.T, a.T),
+        (np.sum(x), a.sum()),
+        (np.where(a > 90, x, y), np.where(a > 90, a, b)),
+        (np.where(a > 90, 7, x), np.where(a > 90, 7, a)),
+        (x + np.broadcast_to(y[0], (4, 5)), a + b[0]),
+        (np.int64(3) * x, 3 * a),
+        (np.subtract(b, x), b - a),
+        (np.square(x), a * a),
+    ]:
+        check(toy, found, expected)
+    assert x.dtype == toy.client.decrypt(x).dtype and np.shape(x) == (4, 5)
+
+
+@pytest.mark.parametrize(
+    "refused, way",
+    [
+        (lambda x: bool(x), "np.where"),
+        (lambda x: x < 3, "less_than"),
+        (lambda x: np.less(3, x), "less_than"),
+        (lambda x: sorted([x, x]), "less_than"),
+        (lambda x: x // 2, "dtype"),
+        (lambda x: {x: 1}, "hash"),
+        (lambda x: float(x), "decrypt"),
+        (lambda x: np.asarray(x), "decrypt"),
+        (lambda x: 3 in x, "=="),
+        (lambda x: x.mean(), "x.sum()"),
+        (lambda x: np.mean(x), "x.sum()"),
+        (lambda x: x.max(), "dtype"),
+        (lambda x: np.concatenate([x, x]), "encrypt the arrays as one"),
+        (lambda x: np.stack([x, x]), "encrypt the arrays as one"),
+        (lambda x: np.where(x, 1, 2), "c * (a - b) + b"),
+        (lambda x: np.sort(x), "dtype"),
+    ],
+)
+def test_what_residues_cannot_do_names_the_way(toy, refused, way):
+    x = toy.load([[1, 2], [3, 4]])
+    with pytest.raises(TypeError) as caught:
+        refused(x)
+    assert caught.value.code == "python.not-homomorphic" and way in str(caught.value)
+    with pytest.raises(everlevel.ShapeError, match="np.broadcast_to"):
+        x + toy.load([1, 2])

@@ -15,7 +15,7 @@ from everlevel import EncryptedArray
 
 def test_arrays_as_bytes(toy):
     a = toy.random(3, 4)
-    x = toy.client.encrypt(a)
+    x = toy.client.encrypt_modular(a)
     data = x.to_bytes()
     for buffer in (data, bytearray(data), memoryview(data), np.frombuffer(data, np.uint8)):
         back = EncryptedArray.from_bytes(buffer, insecure_research=True)
@@ -42,7 +42,7 @@ def test_arrays_as_bytes(toy):
 
 
 def test_damaged_bytes(toy):
-    data = toy.client.encrypt([1, 2, 3]).to_bytes()
+    data = toy.client.encrypt_modular([1, 2, 3]).to_bytes()
     codes = set()
     for broken in (b"", b"hello", data[:50], data[:-1], data + b"x", data[:200] + bytes([data[200] ^ 1]) + data[201:]):
         with pytest.raises(everlevel.FormatError) as caught:
@@ -52,7 +52,7 @@ def test_damaged_bytes(toy):
     with pytest.raises(everlevel.FormatError):
         toy.server.read(toy.params.to_bytes())
     for shape in ("0", "200", "-1", "a", "1," * 40 + "1", "9999999999999999999999"):
-        raw = everlevel._everlevel.ciphertexts_to_bytes(list(toy.client.encrypt([1])._xs), {"shape": shape})
+        raw = everlevel._everlevel.ciphertexts_to_bytes(list(toy.client.encrypt_modular([1])._xs), {"shape": shape})
         with pytest.raises(everlevel.FormatError):
             toy.server.read(raw)
 
@@ -72,9 +72,9 @@ def test_files(toy, tmp_path):
     client = everlevel.Client.open(keys / "secret.key", insecure_research=True)
     public = everlevel.PublicKey.open(keys / "public.key", insecure_research=True)
     server = everlevel.Server.open(keys / "server.keys", insecure_research=True)
-    public.encrypt(a).save(tmp_path / "x.ct")
+    public.encrypt_modular(a).save(tmp_path / "x.ct")
     with pytest.raises(everlevel.FileError):
-        public.encrypt(a).save(tmp_path / "x.ct")
+        public.encrypt_modular(a).save(tmp_path / "x.ct")
     y = server.read(tmp_path / "x.ct") ** 3 + 1
     np.testing.assert_array_equal(client.decrypt(y.rotate(2)), np.roll(a**3 + 1, -2) % toy.t)
     assert server.size_report()["bootstrapping"][0] == 1 and str(keys) in repr(server)
@@ -96,7 +96,7 @@ def test_pickles(toy, tmp_path):
     assert back.server is None and back.shape == (6,) and back.fingerprint == x.fingerprint
     np.testing.assert_array_equal(toy.client.decrypt(toy.server.load(back) + 1), (2 * a + 1) % toy.t)
     public = pickle.loads(pickle.dumps(toy.client.public_key()))
-    np.testing.assert_array_equal(toy.client.decrypt(public.encrypt(a)), a)
+    np.testing.assert_array_equal(toy.client.decrypt(public.encrypt_modular(a)), a)
     with pytest.raises(everlevel.FileError):
         pickle.dumps(toy.server)
     toy.server.save_keys(tmp_path / "server.keys")
@@ -106,7 +106,7 @@ def test_pickles(toy, tmp_path):
     with pytest.raises(everlevel.SecretKeyError, match="allow_pickle"):
         pickle.dumps(client)
     client.allow_pickle()
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(client)).decrypt(client.encrypt(a)), a)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(client)).decrypt(client.encrypt_modular(a)), a)
 
 
 @pytest.mark.skipif(not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program")
@@ -128,11 +128,11 @@ def test_the_program_and_the_library_share_files(toy, tmp_path):
     y.save(tmp_path / "y.ct")
     (tmp_path / "y.result").write_bytes(y.compact())
     for name in ("y.ct", "y.result"):
-        run("decrypt", "--key", "keys/secret.key", "--in", name, "--out", f"{name}.npy")
+        run("decrypt", "--key", "keys/secret.key", "--in", name, "--wrapping", "--out", f"{name}.npy")
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), 3 * a * (1 - a) % toy.t)
     # Keys and data of the library, computed on by the program, to the same bytes.
     toy.client.save_keys(tmp_path / "mine")
-    toy.client.encrypt(a).save(tmp_path / "b.ct")
+    toy.client.encrypt_modular(a).save(tmp_path / "b.ct")
     run("eval", "--server-keys", "mine/server.keys", "y = 3*x*(1-x)", "x=b.ct", "--out", "out")
     client = everlevel.Client.open(tmp_path / "mine/secret.key", insecure_research=True)
     np.testing.assert_array_equal(client.decrypt((tmp_path / "out/y.ct").read_bytes()), 3 * a * (1 - a) % toy.t)

@@ -16,13 +16,13 @@ def polynomial(server, x):
 
 def test_here(toy):
     columns = [toy.random(20) for _ in range(5)]
-    arrays = [toy.client.encrypt(a) for a in columns]
+    arrays = [toy.client.encrypt_modular(a) for a in columns]
     seen = []
     found = cluster.map("y = x*x + 1", arrays, server=toy.server, progress=lambda done, total: seen.append((done, total)))
     for a, y in zip(columns, found):
         np.testing.assert_array_equal(toy.client.decrypt(y), (a * a + 1) % toy.t)
     assert seen[-1] == (5, 5)
-    endless = (toy.client.encrypt([i]) for i in iter(int, 1))
+    endless = (toy.client.encrypt_modular([i]) for i in iter(int, 1))
     assert toy.client.decrypt(next(cluster.imap("y = x + 5", endless, server=toy.server)))[0] == 5
     for program in ("y = x*z", "y = x; z = x + 1"):
         with pytest.raises(everlevel.ClusterError):
@@ -47,7 +47,7 @@ def test_on_ray_with_a_death(toy, ray, tmp_path, by):
     keys = str(tmp_path / "server.keys") if by == "path" else (tmp_path / "server.keys").read_bytes()
     log = str(tmp_path / "log")
     columns = [toy.random(20) for _ in range(40)]
-    arrays = [toy.client.encrypt(a) for a in columns]
+    arrays = [toy.client.encrypt_modular(a) for a in columns]
 
     def program(server, x):
         """Says who it is; the fifth one to begin dies without a word."""
@@ -77,9 +77,9 @@ def test_exceptions_of_the_program_come_back(toy, ray, tmp_path):
         return x**0
 
     with pytest.raises(everlevel.RangeError, match="exponent"):
-        cluster.map(program, [toy.client.encrypt([1])], server=server, ray=True, workers=1)
+        cluster.map(program, [toy.client.encrypt_modular([1])], server=server, ray=True, workers=1)
     with pytest.raises(everlevel.ClusterError):
-        cluster.map(program, [toy.client.encrypt([1])], server=toy.server, ray=True)
+        cluster.map(program, [toy.client.encrypt_modular([1])], server=toy.server, ray=True)
 
 
 def test_what_ray_adds(ray):

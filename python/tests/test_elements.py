@@ -21,7 +21,7 @@ def modulus_polynomial(client, server, d):
     """X^d by X, .., from a product of encrypted elements: what the coefficients of X^d are in the basis 1, X, .., X^(d - 1)."""
     x = np.zeros((1, d), int)
     x[0, 1] = 1
-    y = server.load(client.encrypt(x, elements=True))
+    y = server.load(client.encrypt_modular(x, elements=True))
     return client.decrypt(y**d)[0]
 
 
@@ -45,7 +45,7 @@ def test_arithmetic_at_any_depth(parties):
     assert d == 4 and server.elements
     top = modulus_polynomial(client, server, d)
     a, b = rng.integers(0, t, (5, d)), rng.integers(0, t, (5, d))
-    x, y = (server.load(client.encrypt(v, elements=True)) for v in (a, b))
+    x, y = (server.load(client.encrypt_modular(v, elements=True)) for v in (a, b))
     assert x.shape == (5,) and x.elements and "of elements of degree 4" in repr(x)
     np.testing.assert_array_equal(client.decrypt(x), a)
     np.testing.assert_array_equal(client.decrypt(x + y), (a + b) % t)
@@ -59,7 +59,7 @@ def test_arithmetic_at_any_depth(parties):
     np.testing.assert_array_equal(client.decrypt(x * b), expected)
     np.testing.assert_array_equal(client.decrypt(x.refresh()), a)
     k = rng.integers(0, t, 5)
-    integers = server.load(client.encrypt(k))
+    integers = server.load(client.encrypt_modular(k))
     np.testing.assert_array_equal(client.decrypt(x * integers), a * k[:, None] % t)
     before, z = server.bootstraps, x
     for _ in range(25):
@@ -73,35 +73,35 @@ def test_shapes_bytes_signs(parties):
     t, d, s = params.plain_modulus, params.slot_degree, params.slots
     rng = np.random.default_rng(4)
     a = rng.integers(-t // 2 + 1, t // 2, (2, 50, d))
-    x = client.encrypt(a, signed=True, elements=True)
+    x = client.encrypt_modular(a, signed=True, elements=True)
     assert x.shape == (2, 50) and x.ciphertexts == 2
     back = EncryptedArray.from_bytes(x.to_bytes(), insecure_research=True)
     assert back.elements
     for y in (x, back, x.to_bytes(), x.compact(), pickle.loads(pickle.dumps(x))):
         np.testing.assert_array_equal(client.decrypt(y), a)
     np.testing.assert_array_equal(client.decrypt_for_sharing(x), a)
-    np.testing.assert_array_equal(client.decrypt(client.public_key().encrypt(a, signed=True, elements=True)), a)
+    np.testing.assert_array_equal(client.decrypt(client.public_key().encrypt_modular(a, signed=True, elements=True)), a)
     assert client.decrypt(x, all_slots=True).shape == (2 * s, d)
     flat = server.load(x.reshape(-1))
     np.testing.assert_array_equal(client.decrypt(flat[:7]), a.reshape(-1, d)[:7])
     np.testing.assert_array_equal(client.decrypt(flat[s : s + 7]), a.reshape(-1, d)[s : s + 7])
-    one = client.encrypt(a[0, 0], signed=True, elements=True)
+    one = client.encrypt_modular(a[0, 0], signed=True, elements=True)
     assert one.shape == () and (client.decrypt(one) == a[0, 0]).all()
 
 
 def test_refusals(parties, tmp_path):
     params, client, server, thin = parties
     d = params.slot_degree
-    x = client.encrypt(np.ones((70, d), int), elements=True)
+    x = client.encrypt_modular(np.ones((70, d), int), elements=True)
     for wrong in (np.ones(70, int), np.ones((70, d + 1), int), 3):
         with pytest.raises(everlevel.ShapeError):
-            client.encrypt(wrong, elements=True)
+            client.encrypt_modular(wrong, elements=True)
     with pytest.raises(everlevel.ShapeError):
         toy = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
-        everlevel.Client(toy).encrypt(np.ones((2, 1), int), elements=True)
+        everlevel.Client(toy).encrypt_modular(np.ones((2, 1), int), elements=True)
     # Bootstrapping for integers would lose them, and nobody would see it.
     assert not thin.elements
-    for refused in (thin.load, lambda x: thin.read(x.to_bytes()), lambda x: thin.load(client.encrypt(np.ones(70, int))) * x):
+    for refused in (thin.load, lambda x: thin.read(x.to_bytes()), lambda x: thin.load(client.encrypt_modular(np.ones(70, int))) * x):
         with pytest.raises(everlevel.ParameterError) as caught:
             refused(x)
         assert caught.value.code == "python.elements"

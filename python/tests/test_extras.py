@@ -37,7 +37,7 @@ def test_selftest(capsys):
 
 
 def test_what_files_say(toy, tmp_path):
-    x = toy.client.encrypt([[1, 2, 3]])
+    x = toy.client.encrypt_modular([[1, 2, 3]])
     x.save(tmp_path / "x.ct")
     for source in (tmp_path / "x.ct", str(tmp_path / "x.ct"), x.to_bytes(), memoryview(x.to_bytes())):
         found = everlevel.inspect(source)
@@ -49,7 +49,7 @@ def test_what_files_say(toy, tmp_path):
     found = everlevel.inspect(tmp_path / "secret.key")
     assert found["kind"] == "a secret key" and "ciphertexts" not in found
     unknown = everlevel.Params({**toy.params.spec, "name": "insecure_unknown"}, insecure_research=True)
-    data, identity = everlevel.Client(unknown).encrypt([1]).to_bytes(), unknown.id
+    data, identity = everlevel.Client(unknown).encrypt_modular([1]).to_bytes(), unknown.id
     del unknown
     assert everlevel.inspect(data)["params_id"] == identity
     with pytest.raises(everlevel.FormatError):

@@ -81,7 +81,7 @@ def test_parts_of_several_axes(toy):
 
 def test_what_is_free(toy):
     """No rotation, no level, no server even for the first entries."""
-    x = toy.client.encrypt(toy.random(300))
+    x = toy.client.encrypt_modular(toy.random(300))
     for y in (x[:200], x[:5], toy.server.load(x)[S:], toy.server.load(x)[S : S + 3]):
         assert y.level == x.level and y.noise_bound_bits == x.noise_bound_bits
     with pytest.raises(everlevel.NoServerError):
@@ -141,7 +141,7 @@ def test_comparisons_digits_refreshes(toy):
 
 def test_bytes_and_pickles(toy, tmp_path):
     a = toy.random(2, 150)
-    x = toy.client.encrypt(a)
+    x = toy.client.encrypt_modular(a)
     back = EncryptedArray.from_bytes(x.to_bytes(), insecure_research=True)
     assert back.shape == a.shape and back.fingerprint == x.fingerprint != x[:1].fingerprint
     np.testing.assert_array_equal(toy.client.decrypt(back), a)
@@ -153,7 +153,7 @@ def test_bytes_and_pickles(toy, tmp_path):
     np.testing.assert_array_equal(toy.client.decrypt(y.compact()), (2 * a + 1) % toy.t)
     np.testing.assert_array_equal(toy.client.decrypt_for_sharing(x), a)
     assert toy.client.decrypt(y, all_slots=True).shape == (3 * S,)
-    public = toy.client.public_key().encrypt(a)
+    public = toy.client.public_key().encrypt_modular(a)
     np.testing.assert_array_equal(toy.client.decrypt(public), a)
     # Shapes that do not go with the number of ciphertexts, and what is no array.
     for metadata in ({"shape": "128"}, {"shape": "385"}, {"shape": "5"}, {"content": "aes-round-keys"}):
@@ -191,7 +191,7 @@ def test_parts_without_bootstrapping():
     client = everlevel.Client(params)
     server = client.server()
     a = np.arange(150)
-    x = server.load(client.encrypt(a))
+    x = server.load(client.encrypt_modular(a))
     y = x[::-2]
     np.testing.assert_array_equal(client.decrypt(y), a[::-2])
     np.testing.assert_array_equal(client.decrypt(x.reshape(15, 10).sum(axis=1)), a.reshape(15, 10).sum(axis=1) % 257)
@@ -211,7 +211,7 @@ def test_other_shapes_of_slots(spec):
     client = everlevel.Client(params)
     server = client.server()
     a = np.random.default_rng(5).integers(0, t, (s // 4, 10))
-    x, flat = server.load(client.encrypt(a)), a.reshape(-1)
+    x, flat = server.load(client.encrypt_modular(a)), a.reshape(-1)
 
     def same(y, expected):
         np.testing.assert_array_equal(client.decrypt(y), expected % t)

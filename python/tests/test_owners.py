@@ -28,10 +28,10 @@ def both(caught, a, b):
 def test_ids_go_everywhere(two, tmp_path):
     a, server, b, _ = two
     assert len(a.key_id) == 32 and int(a.key_id, 16) and a.key_id != b.key_id
-    x = a.encrypt([1, 2, 3])
+    x = a.encrypt_modular([1, 2, 3])
     public = a.public_key()
     change = a.key_change(b)
-    assert {public.key_id, server.key_id, x.key_id, public.encrypt([1]).key_id} == {a.key_id}
+    assert {public.key_id, server.key_id, x.key_id, public.encrypt_modular([1]).key_id} == {a.key_id}
     assert (server.load(x) ** 2).key_id == a.key_id
     assert (change.from_key_id, change.key_id) == (a.key_id, b.key_id)
     again = EncryptedArray.from_bytes(x.to_bytes(), params=a.params)
@@ -46,7 +46,7 @@ def test_ids_go_everywhere(two, tmp_path):
 
 def test_two_owners_do_not_go_together(two):
     a, server, b, other = two
-    x, y = a.encrypt([1, 2, 3]), b.encrypt([4, 5, 6])
+    x, y = a.encrypt_modular([1, 2, 3]), b.encrypt_modular([4, 5, 6])
     for refused in (
         lambda: b.decrypt(x),
         lambda: b.decrypt(x.to_bytes()),
@@ -78,7 +78,7 @@ def test_older_files_are_read_on_request(two):
         everlevel.PublicKey.from_bytes(stored["public_key"], a.params)
     assert caught.value.code == "wire.unknown-owner"
     public = everlevel.PublicKey.from_bytes(stored["public_key"], a.params, allow_unknown_owner=True)
-    x = public.encrypt([7, 8])
+    x = public.encrypt_modular([7, 8])
     assert public.key_id is None and x.key_id is None
     np.testing.assert_array_equal(owner.decrypt(x), [7, 8])
     with pytest.raises(everlevel.DecryptionError) as caught:

@@ -13,7 +13,7 @@ def test_a_set_for_a_depth():
     assert best.bytes <= min(c.bytes for c in found) and best.failure_log2 < -100
     client = everlevel.Client(best.params)
     server = client.server(program="y = x^4")
-    y = server.load(client.encrypt([3, 5])) ** 4
+    y = server.load(client.encrypt_modular([3, 5])) ** 4
     assert list(client.decrypt(y)) == [81, 625] and server.bootstraps == 0
     for wrong in (dict(plain_modulus=6, slots=1), dict(plain_modulus=65537, slots=1 << 30), dict(plain_modulus=257, slots=1, depth=0)):
         with pytest.raises(everlevel.ParameterError):
@@ -29,7 +29,7 @@ def test_bootstrapping_plans():
     assert best.params.spec["bootstrap"]["coeff_to_slot"] and best.capacity_bits > 0 and best.seconds > 0 and best.key_bytes > 0
     assert best.capacity_bits >= planner.tune(params, by="latency").capacity_bits
     client = everlevel.Client(best.params)
-    assert list(client.decrypt(client.server().load(client.encrypt([1, 2])).refresh())) == [1, 2]
+    assert list(client.decrypt(client.server().load(client.encrypt_modular([1, 2])).refresh())) == [1, 2]
     with pytest.raises(everlevel.RangeError):
         planner.tune(params, by="cost")
     with pytest.raises(everlevel.ParameterError):

@@ -82,9 +82,9 @@ def test_every_slot_of_a_small_set(name, tmp_path):
     files = Files(tmp_path, name)
     t, slots = files.params.plain_modulus, files.params.slots
     v = np.random.default_rng(1).integers(0, t, slots)
-    fresh = files.client.encrypt(v)
+    fresh = files.client.encrypt_modular(v)
     assert (files.agrees(fresh) == v).all()
-    assert (files.agrees(files.client.public_key().encrypt(v)) == v).all()
+    assert (files.agrees(files.client.public_key().encrypt_modular(v)) == v).all()
 
     # Lower levels, other correction factors, results.
     program = "a = x^2; b = a^2; c = b^2; d = c^2 + rotate(x, 1)"
@@ -102,15 +102,15 @@ def test_every_slot_of_a_small_set(name, tmp_path):
 def test_every_slot_of_a_secure_set(tmp_path):
     files = Files(tmp_path, "bgv-65537-n15")
     v = np.random.default_rng(2).integers(0, 65537, 32768)
-    assert (files.agrees(files.client.encrypt(v)) == v).all()
-    assert (files.agrees(files.client.public_key().encrypt(v)) == v).all()
+    assert (files.agrees(files.client.encrypt_modular(v)) == v).all()
+    assert (files.agrees(files.client.public_key().encrypt_modular(v)) == v).all()
 
 
 def test_many_ciphertexts_and_the_json_of_parameters(tmp_path):
     files = Files(tmp_path, "insecure_bgv-257-n8")
     files.client.save_keys(tmp_path / "keys", program="y = x^2")
     v = np.random.default_rng(3).integers(0, 257, 3 * 128)
-    x = files.write("x.ct", files.client.encrypt(v).to_bytes())
+    x = files.write("x.ct", files.client.encrypt_modular(v).to_bytes())
     keys = tmp_path / "keys"
     found = values(keys / "params.json", keys / "secret.key", x)
     assert found.shape == (3, 128) and (found.ravel() == v).all()
@@ -149,7 +149,7 @@ def test_the_bytes_on_the_page_are_those_of_the_file():
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
     files = Files(tmp_path_factory.mktemp("toy"), "insecure_bgv-257-n8")
-    files.data = files.client.encrypt(np.arange(128)).to_bytes()
+    files.data = files.client.encrypt_modular(np.arange(128)).to_bytes()
     files.path = files.write("x.ct", files.data)
     return files
 
@@ -187,7 +187,7 @@ def test_another_key_is_refused(toy):
     key = toy.write("another.key", other.expose_secret_bytes())
     pytest.importorskip("blake3")
     refused(read(toy.object, key, toy.path), toy.client.key_id, other.key_id)
-    result = toy.write("x.small", toy.client.encrypt(np.arange(128)).compact())
+    result = toy.write("x.small", toy.client.encrypt_modular(np.arange(128)).compact())
     refused(read(toy.object, key, result), toy.client.key_id, other.key_id)
     # A file of version 1 does not say whose it is, but its phase does.
     version_1 = GOLDEN / "v1"

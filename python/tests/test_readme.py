@@ -14,10 +14,11 @@ README = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
 
 def test_the_examples():
     examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    first, large = (example for example in examples if "everlevel.Params(" in example)
+    first, typed, large = (example for example in examples if "everlevel.Params(" in example)
     scope = {}
     exec(compile(first, "README.md", "exec"), scope)
     assert scope["server"].bootstraps > 0
+    exec(compile(typed, "README.md", "exec"), {})
     scope = {}
     exec(compile(large, "README.md", "exec"), scope)
     assert scope["x"].ciphertexts == 8

@@ -96,7 +96,7 @@ def test_with_the_program(toy, tmp_path):
     everlevel.Client(toy.params).save_keys(tmp_path / "new")
     new = everlevel.Client.open(tmp_path / "new/secret.key", insecure_research=True)
     # A change of keys by the program, and by the library.
-    toy.client.encrypt(a).save(tmp_path / "x.ct")
+    toy.client.encrypt_modular(a).save(tmp_path / "x.ct")
     run("keys", "change", "--from", "old/secret.key", "--to", "new/secret.key", "--out", "change.keys")
     run("change-key", "--keys", "change.keys", "--in", "x.ct", "--out", "moved.ct")
     np.testing.assert_array_equal(new.decrypt((tmp_path / "moved.ct").read_bytes()), a)

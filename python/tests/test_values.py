@@ -12,28 +12,28 @@ def test_dtypes_and_ranges(toy):
     client, t = toy.client, toy.t
     for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, bool):
         values = np.array([0, 1, 1, 0], dtype)
-        np.testing.assert_array_equal(client.decrypt(client.encrypt(values)), values.astype(int))
-    np.testing.assert_array_equal(client.decrypt(client.encrypt(np.arange(20).reshape(4, 5).T)), np.arange(20).reshape(4, 5).T)
-    np.testing.assert_array_equal(client.decrypt(client.encrypt(np.arange(40)[::2])), np.arange(0, 40, 2))
-    assert client.decrypt(client.encrypt(7)) == 7
+        np.testing.assert_array_equal(client.decrypt(client.encrypt_modular(values)), values.astype(int))
+    np.testing.assert_array_equal(client.decrypt(client.encrypt_modular(np.arange(20).reshape(4, 5).T)), np.arange(20).reshape(4, 5).T)
+    np.testing.assert_array_equal(client.decrypt(client.encrypt_modular(np.arange(40)[::2])), np.arange(0, 40, 2))
+    assert client.decrypt(client.encrypt_modular(7)) == 7
     for bad in ([0.5], np.zeros(3), ["a"], [1j], np.array([None])):
         with pytest.raises(everlevel.DtypeError):
-            client.encrypt(bad)
+            client.encrypt_modular(bad)
     for bad in ([t], [-1], [2**70], np.array([2**64 - 1], np.uint64), [-(2**63)]):
         with pytest.raises(everlevel.RangeError):
-            client.encrypt(bad)
+            client.encrypt_modular(bad)
     with pytest.raises(everlevel.ShapeError):
-        client.encrypt([])
+        client.encrypt_modular([])
     with pytest.raises(everlevel.RangeError) as caught:
-        client.encrypt([-5])
+        client.encrypt_modular([-5])
     assert (caught.value.code, caught.value.found, caught.value.low, caught.value.high) == ("python.value-range", -5, 0, t - 1)
     assert "signed=True" in str(caught.value)
-    np.testing.assert_array_equal(client.decrypt(client.encrypt([-5, 300], reduce=True)), [t - 5, 300 - t])
-    x = client.encrypt([-128, 128], signed=True)
+    np.testing.assert_array_equal(client.decrypt(client.encrypt_modular([-5, 300], reduce=True)), [t - 5, 300 - t])
+    x = client.encrypt_modular([-128, 128], signed=True)
     np.testing.assert_array_equal(client.decrypt(x), [-128, 128])
     np.testing.assert_array_equal(client.decrypt(x, signed=False), [129, 128])
     with pytest.raises(everlevel.RangeError):
-        client.encrypt([129], signed=True)
+        client.encrypt_modular([129], signed=True)
     y = toy.server.load(x)
     for bad in (t, -t, 2**80):
         with pytest.raises(everlevel.RangeError):
@@ -53,18 +53,29 @@ def test_the_tree_of_errors(toy):
     with pytest.raises(everlevel.InsecureError) as caught:
         everlevel.Params("insecure_bgv-257-n8")
     assert caught.value.code == "scheme.insecure" and caught.value.bits < 128 and isinstance(caught.value, ValueError)
+    spec = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True).spec
+    spec["bootstrap"]["overflow_bound"] = 4
+    with pytest.raises(everlevel.FrequentFailuresError) as caught:
+        everlevel.Params(spec, insecure_research=True)
+    assert caught.value.code == "scheme.frequent-failures" and -40 < caught.value.failure_log2 <= 0
+    often = everlevel.Params(spec, insecure_research=True, allow_failures=True)
+    assert pickle.loads(pickle.dumps(often)) == often
+    with pytest.warns(everlevel.FailureWarning, match="wrong values"):
+        owner = everlevel.Client(often)
+    with pytest.warns(everlevel.FailureWarning, match="wrong values"):
+        assert owner.decrypt(owner.encrypt_modular([1, 2])).tolist() == [1, 2]
     with pytest.raises(everlevel.ParameterError) as caught:
         everlevel.Params("no-such-set")
     assert caught.value.code == "scheme.unknown-params"
     for bad in ("{", "{}", {"name": "x", "index": 1 << 40}):
         with pytest.raises(everlevel.Error):
             everlevel.Params(bad, insecure_research=True)
-    x = toy.client.encrypt([1, 2])
+    x = toy.client.encrypt_modular([1, 2])
     with pytest.raises(everlevel.NoServerError):
         x + x
     other = everlevel.Params("insecure_bgv-127-n8", insecure_research=True)
     with pytest.raises(everlevel.OtherParametersError):
-        toy.server.load(everlevel.Client(other).encrypt([1]))
+        toy.server.load(everlevel.Client(other).encrypt_modular([1]))
     with pytest.raises(everlevel.OtherParametersError):
         everlevel.Client(other).decrypt(x)
     # Keys for one program only.
@@ -72,7 +83,7 @@ def test_the_tree_of_errors(toy):
     del spec["bootstrap"]
     owner = everlevel.Client(everlevel.Params({**spec, "name": "insecure_leveled"}, insecure_research=True))
     few = owner.server(program="y = x*x")
-    z = few.load(owner.encrypt([1, 2]))
+    z = few.load(owner.encrypt_modular([1, 2]))
     with pytest.raises(everlevel.KeyMissingError) as caught:
         z.refresh()
     assert caught.value.code == "circuit.no-bootstrapping"
@@ -89,7 +100,7 @@ def test_the_tree_of_errors(toy):
         caught.value.fields,
     )
     for cls in vars(everlevel).values():
-        if isinstance(cls, type) and issubclass(cls, Exception):
+        if isinstance(cls, type) and issubclass(cls, Exception) and not issubclass(cls, Warning):
             assert issubclass(cls, everlevel.Error)
 
 
@@ -211,7 +222,7 @@ def test_config(capsys):
 
 
 def test_decryption_for_sharing(toy):
-    x = toy.client.encrypt([-3, 5], signed=True)
+    x = toy.client.encrypt_modular([-3, 5], signed=True)
     np.testing.assert_array_equal(toy.client.decrypt_for_sharing(x), [-3, 5])
     with pytest.raises(everlevel.NoiseError):
         toy.client.decrypt_for_sharing(x, statistical_bits=2000)

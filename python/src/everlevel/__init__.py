@@ -4,13 +4,17 @@
     >>> params = everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)  # a toy: for data, "bgv-65537-n15"
     >>> client = everlevel.Client(params)          # holds the secret key
     >>> server = client.server()                   # holds evaluation keys only
-    >>> x = server.load(client.encrypt(np.arange(10)))
+    >>> x = server.load(client.encrypt_modular(np.arange(10)))
     >>> y = 3 * x * (1 - x)                        # bootstraps by itself when it must
     >>> client.decrypt(y, signed=True)
     array([   0,    0,   -6,  -18,  -36,  -60,  -90, -126, -168, -216])
 
-Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server` (computes). :class:`EncryptedArray` behaves like a NumPy array
-of integers modulo p^r. :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
+    >>> age = server.load(client.encrypt(np.array([17, 20, 70]), dtype=np.uint8))
+    >>> client.decrypt(np.where(age < 18, 2, 5))
+    array([2, 5, 5], dtype=uint8)
+
+Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server` (computes). :class:`EncryptedIntegers`
+behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
 """
 
 from __future__ import annotations
@@ -19,24 +23,33 @@ from typing import Any
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._columns import integers_from_bytes, integers_to_bytes
 from ._inspect import inspect
+from ._integers import EncryptedIntegers
 from ._keys import KeyChange
+from ._kinds import ranged
 from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
+from ._programs import Plan, Program, bool_, int8, int16, int32, int64, program, uint8, uint16, uint32, uint64
 from ._roles import Client, PublicKey
 from ._server import Explanation, Server, plan_bytes
+from ._tables import Table
+from ._totals import EncryptedTotal
 from .errors import (
     AesError,
     ClusterError,
     DecryptionError,
     DtypeError,
     Error,
+    FailureWarning,
     FileError,
     FormatError,
+    FrequentFailuresError,
     InsecureError,
     KeyMissingError,
     NoiseError,
     NoServerError,
+    NotHomomorphicError,
     OtherParametersError,
     ParameterError,
     ProgramError,
@@ -55,10 +68,14 @@ __all__ = [
     "DecryptionError",
     "DtypeError",
     "EncryptedArray",
+    "EncryptedIntegers",
+    "EncryptedTotal",
     "Error",
     "Explanation",
+    "FailureWarning",
     "FileError",
     "FormatError",
+    "FrequentFailuresError",
     "InsecureError",
     "KeyChange",
     "KeyMissingError",
@@ -66,23 +83,40 @@ __all__ = [
     "ManifestKey",
     "NoServerError",
     "NoiseError",
+    "NotHomomorphicError",
     "OtherParametersError",
     "ParameterError",
     "Params",
+    "Plan",
+    "Program",
     "ProgramError",
     "PublicKey",
     "RangeError",
     "SecretKeyError",
     "Server",
     "ShapeError",
+    "Table",
     "WrongKeyError",
+    "bool_",
     "config",
     "get_num_threads",
     "inspect",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "integers_from_bytes",
+    "integers_to_bytes",
     "names",
     "plan_bytes",
+    "program",
+    "ranged",
     "set_num_threads",
     "show_config",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
 ]
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from . import _everlevel as _rust
 from ._described import Described
+from ._encrypted import Encrypted, missing, not_homomorphic
 from ._moves import gather, matrix_product, window_sums
 from ._params import Params
 from ._values import Progress, in_slots, integers, part_of, stepper
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ._server import Server
 
 
-class EncryptedArray(Described):
+class EncryptedArray(Encrypted, Described):
     """An array of integers modulo p^e, entry i (row-major) in slot i % s of ciphertext i // s, s being the slots of a ciphertext: one ciphertext for up to s entries.
 
     Arithmetic is slot by slot with arrays of the same shape, with NumPy arrays and integers, and takes a server (``Server.load``), which bootstraps by
@@ -29,15 +30,14 @@ class EncryptedArray(Described):
     What an operation costs is said with it for one ciphertext, in ciphertext products, rotations (each a key switch or a few) and levels. With several it costs
     that for each, one after the other; operations that move entries say more.
 
-    Entries may also be whole elements of GR(p^r, d), d integers each (``Client.encrypt`` with ``elements``): NumPy arrays that go with them have one more axis of d
+    Entries may also be whole elements of GR(p^r, d), d integers each (``Client.encrypt_modular`` with ``elements``): NumPy arrays that go with them have one more axis of d
     coefficients at the end. Elements are added and multiplied, not moved.
     """
 
     __slots__ = ()
-    __array_ufunc__ = None
 
     def __init__(self) -> None:
-        raise TypeError("encrypted arrays come from Client.encrypt, PublicKey.encrypt, Server.read and EncryptedArray.from_bytes")
+        raise TypeError("encrypted arrays come from Client.encrypt_modular, PublicKey.encrypt_modular, Server.read and EncryptedArray.from_bytes")
 
     def __iter__(self) -> Iterator[EncryptedArray]:
         return (self[i] for i in range(len(self)))
@@ -116,7 +116,8 @@ class EncryptedArray(Described):
             return server, self._shape
         if self._repeated:
             return server, other._shape
-        hint = "; .broadcast() brings a single entry to every slot" if 1 in (self.size, other.size) else ""
+        single = 1 in (self.size, other.size)
+        hint = "; .broadcast() brings a single entry to every slot" if single else "; np.broadcast_to(x, shape) repeats entries, which moves them"
         raise ShapeError(f"shapes {self._shape} and {other._shape} differ{hint}", code="python.shape")
 
     def _with(self, other: EncryptedArray, name: str) -> tuple[list[_rust.Ciphertext], dict[str, Any]]:
@@ -130,6 +131,62 @@ class EncryptedArray(Described):
         xs = [operation(a, b) for a, b in zip(self._spread(count), other._spread(count))]
         signed = self._signed or other._signed
         return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements}
+
+    # NumPy
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        from ._modular import ufunc as apply
+
+        return apply(ufunc, method, inputs, out, options)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        from ._modular import function as apply
+
+        return apply(function, arguments, options)
+
+    def __getattr__(self, name: str) -> Any:
+        from ._modular import way
+
+        raise missing(self, name, "an encrypted array modulo p^r", way(name))
+
+    @property
+    def dtype(self) -> np.dtype[np.int64]:
+        """That of decrypted entries: ``int64``."""
+        return np.dtype(np.int64)
+
+    def transpose(self, axes: Sequence[int] | None = None) -> EncryptedArray:
+        """Axes in another order, reversed by default. Entries move, at the cost of an index with as many distances."""
+        self._integers("transpose")
+        return self._gather(np.arange(self.size).reshape(self._shape).transpose(axes))
+
+    @property
+    def T(self) -> EncryptedArray:
+        """With axes reversed, as ``transpose``."""
+        return self.transpose()
+
+    def __eq__(self, other: object) -> EncryptedArray:  # type: ignore[override]
+        """1 where entries are equal modulo p, else 0, encrypted: as ``equals``."""
+        return self.equals(other)
+
+    def __ne__(self, other: object) -> EncryptedArray:  # type: ignore[override]
+        """0 where entries are equal modulo p, else 1, encrypted."""
+        return (-self.equals(other))._add(1, False)
+
+    __hash__ = Encrypted.__hash__
+
+    def _unordered(self, other: object) -> Any:
+        from ._modular import way
+
+        raise not_homomorphic("an order of entries modulo p^r", way("less"))
+
+    __lt__ = __le__ = __gt__ = __ge__ = _unordered
+
+    def _undivided(self, other: object) -> Any:
+        from ._modular import way
+
+        raise not_homomorphic("division modulo p^r", way("floor_divide"))
+
+    __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __divmod__ = __rdivmod__ = _undivided
 
     # Arithmetic
 

@@ -199,7 +199,7 @@ class Described:
     ) -> Self:
         """From bytes or any contiguous buffer of them, such as a mapped file, which is not copied.
 
-        ``bounds`` says what is believed of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt`` made;
+        ``bounds`` says what is believed of noise bounds: ``"untrusted"`` nothing, which is enough to decrypt; ``"fresh"``: it must be what ``encrypt_modular`` made;
         ``"stated"``: what the bytes say, within reason; a :class:`everlevel.Manifest`: what it lists, and bytes that it does not list are refused.
         Whoever states too little makes results wrong. ``allow_unknown_owner``: also bytes that do not say which secret key they belong to, as those of format
         version 1.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 import weakref
 from typing import Any, Mapping
 
 from . import _everlevel as _rust
-from .errors import FileError, OtherParametersError, ParameterError
+from .errors import FailureWarning, FileError, OtherParametersError, ParameterError
 
 _known: "weakref.WeakValueDictionary[str, Params]" = weakref.WeakValueDictionary()
 
@@ -16,25 +17,29 @@ _known: "weakref.WeakValueDictionary[str, Params]" = weakref.WeakValueDictionary
 class Params:
     """A validated parameter set: by name, by the path of a ``.json`` file, or by a specification as a mapping or JSON text.
 
-    ``Params("bgv-65537-n15")``. Sets below 128 bits of security, whose names begin with ``insecure_``, need ``insecure_research=True``.
+    ``Params("bgv-65537-n15")``. Sets below 128 bits of security, whose names begin with ``insecure_``, need ``insecure_research=True``; sets whose bootstrapping
+    gives wrong values with a probability above 2^-40 need ``allow_failures=True``, and what opens a file of such a set takes it as ``params``.
     Immutable; making one takes up to a second for large rings.
     """
 
     _raw: _rust.Params
     _insecure_research: bool
+    _allow_failures: bool
 
-    def __init__(self, spec: str | os.PathLike[str] | Mapping[str, Any], *, insecure_research: bool = False) -> None:
+    def __init__(
+        self, spec: str | os.PathLike[str] | Mapping[str, Any], *, insecure_research: bool = False, allow_failures: bool = False
+    ) -> None:
         if isinstance(spec, Mapping):
             text = json.dumps(dict(spec))
         else:
             text = os.fspath(spec)
             if text.lower().endswith(".json"):
                 text = _parameter_file(text)
-        self._become(_rust.Params(text, insecure_research), insecure_research)
+        self._become(_rust.Params(text, insecure_research, allow_failures), insecure_research, allow_failures)
 
-    def _become(self, raw: _rust.Params, insecure_research: bool) -> None:
+    def _become(self, raw: _rust.Params, insecure_research: bool, allow_failures: bool) -> None:
         self._raw = raw
-        self._insecure_research = insecure_research
+        self._insecure_research, self._allow_failures = insecure_research, allow_failures
         _known.setdefault(raw.id, self)
 
     @classmethod
@@ -42,14 +47,14 @@ class Params:
         found = _known.get(raw.id)
         if found is None:
             found = cls.__new__(cls)
-            found._become(raw, True)
+            found._become(raw, True, True)
         return found
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, insecure_research: bool = False) -> Params:
+    def from_bytes(cls, data: bytes, *, insecure_research: bool = False, allow_failures: bool = False) -> Params:
         """From bytes of the wire format."""
         self = cls.__new__(cls)
-        self._become(_rust.Params.from_bytes(bytes(data), insecure_research), insecure_research)
+        self._become(_rust.Params.from_bytes(bytes(data), insecure_research, allow_failures), insecure_research, allow_failures)
         return self
 
     def to_bytes(self) -> bytes:
@@ -118,6 +123,17 @@ class Params:
         return self._raw.security_model
 
     @property
+    def failure_log2(self) -> float:
+        """log2 of the probability that a bootstrapping gives wrong values without an error, as its overflow exceeds its bound; -1024 if it cannot."""
+        return self._raw.failure_log2
+
+    def _warn(self) -> None:
+        """Tells whoever makes keys or decrypts that values may be wrong, where the set says so."""
+        notice = self._raw.failure_notice
+        if notice is not None:
+            warnings.warn(notice, FailureWarning, stacklevel=3)
+
+    @property
     def bootstraps(self) -> bool:
         """Whether the set has bootstrapping."""
         return self._raw.bootstraps
@@ -147,15 +163,23 @@ class Params:
         return f"<everlevel.Params {self.name}: {self.slots} slots modulo {self.plain_prime}{exponent}, {self.security_bits:.0f} bits>"
 
     def __reduce__(self) -> Any:
-        return restore, (self.id, self._raw.json, self._insecure_research)
+        return restore, (self.id, self._raw.json, self._insecure_research, self._allow_failures)
 
 
-def restore(identity: str, text: str, insecure_research: bool) -> Params:
-    """The set of a pickle: the one that is there, or made again."""
+def _found(identity: str, insecure_research: bool, allow_failures: bool) -> Params | None:
+    """The set with this id, if it is there and wanted."""
     found = _known.get(identity)
-    if found is not None and (insecure_research or found.security_bits >= 128):
+    if found is None or not (insecure_research or found.security_bits >= 128):
+        return None
+    return found if allow_failures or found.failure_log2 <= -40 else None
+
+
+def restore(identity: str, text: str, insecure_research: bool, allow_failures: bool = False) -> Params:
+    """The set of a pickle: the one that is there, or made again."""
+    found = _found(identity, insecure_research, allow_failures)
+    if found is not None:
         return found
-    params = Params(text, insecure_research=insecure_research)
+    params = Params(text, insecure_research=insecure_research, allow_failures=allow_failures)
     if params.id != identity:
         raise OtherParametersError(f"expected parameter set {identity}, found {params.id}", code="wire.other-params", params=params.name)
     return params
@@ -178,8 +202,8 @@ def _parameter_file(path: str) -> str:
 
 def params_with(identity: str, insecure_research: bool) -> Params | None:
     """The set with this id, if it is there or has a name."""
-    found = _known.get(identity)
-    if found is not None and (insecure_research or found.security_bits >= 128):
+    found = _found(identity, insecure_research, False)
+    if found is not None:
         return found
     text = _rust.named_spec(identity)
     return None if text is None else Params(text, insecure_research=insecure_research)

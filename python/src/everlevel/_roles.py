@@ -11,11 +11,16 @@ import numpy.typing as npt
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._columns import KIND, integers_from_bytes
+from ._integers import EncryptedIntegers, decrypted, encrypted
 from ._keys import KeyChange
+from ._kinds import Kind, entries, kind_of, within
 from ._params import Params, params_of
 from ._server import Server
+from ._totals import EncryptedTotal
 from ._values import Buffer, Path, Progress, centred, in_range, in_slots, integers, octets, path_text, shape_of, stepper
-from .errors import OtherParametersError, SecretKeyError, ShapeError
+from .errors import OtherParametersError, ParameterError, SecretKeyError, ShapeError
+
 
 def _encrypted(
     key: _rust.SecretKey | _rust.PublicKey, values: npt.ArrayLike, signed: bool, reduce: bool, elements: bool, encryption: str
@@ -37,6 +42,22 @@ def _encrypted(
     xs = [key.encrypt(chunk, elements) for chunk in in_slots(array, params, elements)]
     shape = array.shape[:-1] if elements else array.shape
     return EncryptedArray._make(xs, shape, signed=signed, padded=True, elements=elements, encryption=encryption)
+
+
+def _typed(key: dict[str, Any], params: _rust.Params, values: npt.ArrayLike, dtype: Any, bounds: tuple[int, int] | None) -> EncryptedIntegers:
+    if params.plain_exponent != 1 or params.plain_prime < 257:
+        raise ParameterError(
+            f"typed integers need a plaintext modulus that is a prime of at least 257, as that of bgv-65537-n15; {params.name} has {params.plain_modulus()}: "
+            "encrypt_modular takes integers modulo that",
+            code="integers.set",
+            params=params.name,
+        )
+    array = entries(values)
+    if array.size == 0:
+        raise ShapeError(f"an array of shape {array.shape} has no values: expected at least one", code="python.empty")
+    kind = kind_of(array, dtype, bounds)
+    within(array, (kind.low, kind.high))
+    return encrypted(key, params, array, kind)
 
 
 class PublicKey:
@@ -90,9 +111,15 @@ class PublicKey:
         return self._raw.key_id
 
     def encrypt(
+        self, values: npt.ArrayLike, *, dtype: npt.DTypeLike | Kind | None = None, bounds: tuple[int, int] | None = None
+    ) -> EncryptedIntegers:
+        """As ``Client.encrypt``, at twice the size."""
+        return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds)
+
+    def encrypt_modular(
         self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False
     ) -> EncryptedArray:
-        """As ``Client.encrypt``, at twice the size."""
+        """As ``Client.encrypt_modular``, at twice the size."""
         return _encrypted(self._raw, values, signed, reduce, elements, "public")
 
     def __repr__(self) -> str:
@@ -116,6 +143,9 @@ class Client:
     _picklable: bool
 
     def __init__(self, params: Params) -> None:
+        if not isinstance(params, Params):
+            raise ParameterError(f"params = {params!r}: expected Params, such as Params('bgv-65537-n15')", code="python.params")
+        params._warn()
         self._raw = _rust.SecretKey.generate(params._raw)
         self._picklable = False
 
@@ -194,7 +224,9 @@ class Client:
         ``elements``: for arrays of whole elements, too; its bootstrapping takes d digit removals where that for integers takes one. ``progress`` is called after each
         of the keys; an exception that it raises, or Ctrl-C, ends the work.
         """
-        plan = _rust.Plan(self._raw.params, program, elements)
+        return self._server(_rust.Plan(self._raw.params, program, elements), progress, elements)
+
+    def _server(self, plan: _rust.Plan, progress: Progress, elements: bool = False) -> Server:
         return Server._make(_rust.Server(self._raw.server_keys(plan, stepper(progress)), elements))
 
     def key_change(self, new: Client) -> KeyChange:
@@ -205,9 +237,21 @@ class Client:
         return KeyChange._make(self._raw.key_change(new._raw))
 
     def encrypt(
+        self, values: npt.ArrayLike, *, dtype: npt.DTypeLike | Kind | None = None, bounds: tuple[int, int] | None = None
+    ) -> EncryptedIntegers:
+        """Encrypts integers that are computed on as NumPy's, without wrapping: compared, looked up in tables, selected from, added.
+
+        ``dtype``: ``bool``, ``uint8`` to ``uint64`` or ``int8`` to ``int64``, by default that of the array; or ``bounds`` of entries, both included, which are cheaper if
+        narrow. Both are public. Entries outside of them are refused, and so is an array of ``int64``, NumPy's default, for which neither is said.
+        A ciphertext for each 4 bits of an entry and each ``params.slots`` entries. The plaintext modulus has to be a prime of at least 257, as that of
+        ``bgv-65537-n15`` is.
+        """
+        return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds)
+
+    def encrypt_modular(
         self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False
     ) -> EncryptedArray:
-        """Encrypts integers: a ciphertext for each ``params.slots`` of them.
+        """Encrypts integers modulo p^r: a ciphertext for each ``params.slots`` of them.
 
         Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with ``reduce`` they are taken modulo p^r. Arrays of
         floating-point numbers are refused. With ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of GR(p^r, d), and an element is
@@ -217,18 +261,26 @@ class Client:
 
     def decrypt(
         self,
-        x: EncryptedArray | Buffer,
+        x: EncryptedArray | EncryptedIntegers | EncryptedTotal | Buffer,
         *,
         signed: bool | None = None,
         all_slots: bool = False,
         allow_unknown_owner: bool = False,
-    ) -> npt.NDArray[np.int64] | np.int64:
+    ) -> Any:
         """The entries, exact, or an error; also of what ``EncryptedArray.compact`` made. ``signed`` overrides what the array says.
+
+        Of typed integers an array of the smallest dtype that holds their interval, and of a total a Python integer; of bytes with several, all by name.
 
         What belongs to another key, or decrypts to more noise than it states, is refused. ``allow_unknown_owner``: also bytes that do not say which secret key
         they belong to (format version 1). Decrypt only what an honest server computed: see SECURITY.md.
         """
+        if isinstance(x, (EncryptedIntegers, EncryptedTotal)):
+            if signed is not None or all_slots:
+                raise ParameterError("signed and all_slots are for arrays modulo p^r: typed integers have their own sign", code="python.typed")
+            self.params._warn()
+            return decrypted(self._raw, x)
         if isinstance(x, EncryptedArray):
+            self.params._warn()
             raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])
             modulus, shape, is_signed, elements = x.modulus, x._shape, x._signed, x._elements
         else:
@@ -238,11 +290,16 @@ class Client:
                 raise OtherParametersError(
                     f"bytes of parameter set {identity}, the key is of {self.params.name}", code="wire.other-params"
                 )
+            if kind == KIND:
+                arrays = integers_from_bytes(x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner)
+                opened = {name: self.decrypt(part, signed=signed, all_slots=all_slots) for name, part in arrays.items()}
+                return next(iter(opened.values())) if len(opened) == 1 else opened
             if not kind.startswith("results"):
                 array = EncryptedArray.from_bytes(
                     x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
                 )
                 return self.decrypt(array, signed=signed, all_slots=all_slots)
+            self.params._warn()
             raw, count, exponent, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
             modulus = self._raw.params.plain_modulus(exponent)
             shape, is_signed = shape_of(metadata, self.params.slots, count), metadata.get("signed") == "true"
@@ -258,6 +315,7 @@ class Client:
         2^-``statistical_bits`` for 2^``decryptions_log2`` values under one key. Takes capacity: refresh first where there is too little. It does not make
         ciphertexts that an attacker made safe to decrypt.
         """
+        self.params._warn()
         parts = [self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2) for part in x._xs]
         degree = self.params.slot_degree if x._elements else None
         return _entries(np.concatenate(parts), x.modulus, x._shape, x._signed if signed is None else signed, degree)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, overload
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._columns import KIND, integers_from_bytes
+from ._integers import EncryptedIntegers
 from ._params import Params, params_of
 from ._values import Buffer, Path, Progress, octets, part_of, path_text, read_file, stepper
 from .errors import DtypeError, FileError, OtherParametersError, ParameterError, ProgramError, ShapeError
@@ -106,8 +109,28 @@ class Server:
         """Reads the whole file of keys and checks every checksum. Keys check their own whenever they are read."""
         self._raw.keys.verify()
 
-    def load(self, x: EncryptedArray) -> EncryptedArray:
+    #: How many blocks one stands for: 1, as nothing is traced here.
+    _factor = 1
+
+    @functools.cached_property
+    def _integers(self) -> _rust.IntegerServer:
+        """What computes on typed integers, with the plans of its tables."""
+        return _rust.IntegerServer(self._raw)
+
+    @overload
+    def load(self, x: EncryptedIntegers) -> EncryptedIntegers: ...
+
+    @overload
+    def load(self, x: EncryptedArray) -> EncryptedArray: ...
+
+    def load(self, x: EncryptedArray | EncryptedIntegers) -> EncryptedArray | EncryptedIntegers:
         """The array in this server's care: operations on it are done here."""
+        if isinstance(x, EncryptedIntegers):
+            if not self._raw.keys.params.same(x._params):
+                raise OtherParametersError(f"the array is of {x._params.name}, the server of {self.params.name}", code="scheme.wrong-params")
+            for block in x._blocks:
+                self._integers.check(block)
+            return EncryptedIntegers._make(x._blocks, x._shape, self, x._wrap)
         self._takes(x._xs[0].params, x._elements, x._xs)
         if x._server is self:
             return x
@@ -127,11 +150,14 @@ class Server:
 
     def read(
         self, source: Path | Buffer, *, bounds: str | Manifest = "stated", allow_unknown_owner: bool = False
-    ) -> EncryptedArray:
-        """An array from a file (``str`` or path) or from bytes, in this server's care. ``bounds`` and ``allow_unknown_owner`` as for
-        ``EncryptedArray.from_bytes``."""
+    ) -> Any:
+        """An array from a file (``str`` or path) or from bytes, in this server's care; of typed integers one array, or several by name. ``bounds`` and
+        ``allow_unknown_owner`` as for ``EncryptedArray.from_bytes``."""
         if isinstance(source, (str, os.PathLike)):
             source = read_file(source)
+        if _rust.inspect(octets(source))[0] == KIND:
+            arrays = integers_from_bytes(source, params=self.params, bounds=bounds, server=self, allow_unknown_owner=allow_unknown_owner)
+            return next(iter(arrays.values())) if len(arrays) == 1 else arrays
         x = EncryptedArray.from_bytes(
             source, params=self.params, bounds=bounds, server=self, allow_unknown_owner=allow_unknown_owner
         )

@@ -223,6 +223,7 @@ def method_for(params: Params, length: int) -> str:
 
 def decrypt(x: EncryptedBytes, client: Client) -> bytes:
     """The bytes."""
+    client.params._warn()
     return _rust.decrypt_bytes(client._raw, x._states, x._method, len(x))
 
 

@@ -27,7 +27,7 @@ def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str
     # Bootstrapping only: the keys of a program that does nothing else.
     server = client.server(program="y = refresh(x)")
     values = np.arange(params.slots) % params.plain_modulus
-    x = server.load(client.encrypt(values))
+    x = server.load(client.encrypt_modular(values))
     fresh = x.refresh()  # keys and tables are warm from here on
     wrong = int(np.count_nonzero(client.decrypt(fresh) != values))
     python: list[float] = []
@@ -57,7 +57,7 @@ def cluster(name: str, count: int, workers: list[int], insecure_research: bool =
     params = Params(name, insecure_research=insecure_research)
     client = Client(params)
     values = np.arange(params.slots) % params.plain_modulus
-    x = client.encrypt(values)
+    x = client.encrypt_modular(values)
     set_num_threads(1)
     runs = []
     with tempfile.TemporaryDirectory() as directory:

@@ -42,6 +42,14 @@ class InsecureError(ParameterError):
     """A set below 128 bits without ``insecure_research=True``."""
 
 
+class FrequentFailuresError(ParameterError):
+    """A set whose bootstrapping gives wrong values with a probability above 2^-40, 2^``failure_log2``, without ``allow_failures=True``."""
+
+
+class FailureWarning(UserWarning):
+    """Keys are made or values decrypted of a set whose bootstrapping gives wrong values with a probability above 2^-128."""
+
+
 class OtherParametersError(ParameterError):
     """Objects of different parameter sets."""
 
@@ -64,6 +72,10 @@ class ShapeError(Error, ValueError):
 
 class DtypeError(Error, TypeError):
     """An array of something else than integers."""
+
+
+class NotHomomorphicError(Error, TypeError):
+    """What cannot be done to encrypted entries, or not in this way; the message names the way."""
 
 
 class NoiseError(Error, ArithmeticError):

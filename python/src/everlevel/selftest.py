@@ -51,7 +51,7 @@ def _round_trip(params: Params) -> tuple[bool, str]:
     server = client.server()
     t, size = params.plain_modulus, params.slots + params.slots // 2
     values = np.random.default_rng().integers(0, t, size).astype(object)
-    x, expected = server.load(client.encrypt(values.astype(np.int64))), values
+    x, expected = server.load(client.encrypt_modular(values.astype(np.int64))), values
     steps = 0
     while server.bootstraps < 2 and steps < LONGEST:
         steps += 1

@@ -1,0 +1,55 @@
+"""What all encrypted arrays refuse: Python asks for values that are not known here."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .errors import NotHomomorphicError
+
+
+def not_homomorphic(what: str, way: str) -> NotHomomorphicError:
+    """The refusal of what encrypted entries cannot do."""
+    return NotHomomorphicError(f"{what}: {way}", code="python.not-homomorphic")
+
+
+class Encrypted:
+    """What is encrypted has no value here: everything of Python's that asks for one says what to do instead."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise not_homomorphic(
+            "the truth of what is encrypted is not known here",
+            "choose with np.where(condition, a, b), join conditions with & and |, or decrypt",
+        )
+
+    def _no_number(self, *_: Any) -> NoReturn:
+        raise not_homomorphic("what is encrypted is no number here", "decrypt it: client.decrypt(x)")
+
+    __int__ = __float__ = __complex__ = __round__ = __trunc__ = __floor__ = __ceil__ = _no_number
+    item = tolist = _no_number
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise not_homomorphic("what is encrypted is no array of NumPy's", "decrypt it, with client.decrypt(x); for table[x] there is everlevel.Table(table)[x]")
+
+    def __index__(self) -> int:
+        raise not_homomorphic("what is encrypted is no index", "for a table of public integers there is everlevel.Table(table)[x]")
+
+    def __hash__(self) -> int:
+        raise not_homomorphic("what is encrypted has no hash, as == is encrypted, too", "use id(x), or a list")
+
+    def __contains__(self, value: Any) -> bool:
+        raise not_homomorphic("whether an entry is there is not known here", "x == value is an encrypted answer for each entry")
+
+
+class _MissingMethod(NotHomomorphicError, AttributeError):
+    """A method of NumPy's arrays that encrypted ones do not have; ``hasattr`` says so."""
+
+
+def missing(x: object, name: str, what: str, way: str) -> Exception:
+    """What is said of an attribute that is not there: of one of NumPy's arrays, what to do instead."""
+    if not name.startswith("_") and hasattr(np.ndarray, name):
+        return _MissingMethod(f"{name} of {what}: {way}", code="python.not-homomorphic")
+    return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")

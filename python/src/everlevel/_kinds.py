@@ -1,0 +1,125 @@
+"""What typed integers may be: intervals, and the NumPy dtypes that hold them."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import DtypeError, RangeError
+
+#: The dtypes of typed integers, smallest first.
+DTYPES = tuple(np.dtype(name) for name in ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"))
+
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The integers from ``low`` to ``high``, both included."""
+
+    low: int
+    high: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest dtype that holds them; ``object``, for Python's integers, beyond 64 bits."""
+        return dtype_of((self.low, self.high))
+
+    def __str__(self) -> str:
+        named = next((dtype for dtype in DTYPES if interval_of(dtype) == (self.low, self.high)), None)
+        return f"{self.low} to {self.high}" if named is None else str(named)
+
+
+def ranged(low: int, high: int) -> Kind:
+    """The integers from ``low`` to ``high``, both included: fewer digits than a dtype has, and cheaper operations."""
+    low, high = operator.index(low), operator.index(high)
+    if not -(1 << 126) <= low <= high <= 1 << 126:
+        raise RangeError(f"bounds ({low}, {high}): expected -2^126 <= low <= high <= 2^126", code="integers.range", low=low, high=high)
+    return Kind(low, high)
+
+
+def interval_of(dtype: np.dtype[Any]) -> Interval:
+    """The integers of a dtype."""
+    if dtype.kind == "b":
+        return 0, 1
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def dtype_of(interval: Interval) -> np.dtype[Any]:
+    """The smallest dtype that holds an interval; ``object`` if none does."""
+    for dtype in DTYPES:
+        low, high = interval_of(dtype)
+        if low <= interval[0] and interval[1] <= high:
+            return dtype
+    return np.dtype(object)
+
+
+def named(dtype: Any) -> np.dtype[Any]:
+    """The dtype that is meant, if it is one of typed integers."""
+    found: np.dtype[Any] = np.dtype(getattr(dtype, "_dtype", dtype))
+    if found not in DTYPES:
+        raise DtypeError(
+            f"dtype {found}: expected bool, uint8 to uint64 or int8 to int64", code="integers.value", dtype=str(found)
+        )
+    return found
+
+
+def entries(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """The array, if it is one of integers, of any size."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        for position, value in enumerate(array.flat):
+            if not isinstance(value, (int, np.integer, np.bool_)):
+                raise DtypeError(
+                    f"{value!r} at position {position}: expected integers", code="integers.value", position=position
+                )
+    elif array.dtype.kind not in "iub":
+        first = f", such as {array.flat[0]!r} at position 0" if array.size else ""
+        raise DtypeError(
+            f"an array of {array.dtype}{first}: expected integers; round and convert with .astype", code="integers.value", dtype=str(array.dtype)
+        )
+    return array
+
+
+def within(array: npt.NDArray[Any], interval: Interval) -> None:
+    """Refuses entries outside of an interval."""
+    low, high = interval
+    if int(array.min()) >= low and int(array.max()) <= high:
+        return
+    flat = array.reshape(-1)
+    position = next(i for i in range(flat.size) if not low <= int(flat[i]) <= high)
+    raise RangeError(
+        f"{int(flat[position])} at position {position}: expected integers from {low} to {high}; nothing was encrypted",
+        code="integers.value",
+        value=int(flat[position]),
+        position=position,
+    )
+
+
+def kind_of(array: npt.NDArray[Any], dtype: Any, bounds: Interval | None) -> Kind:
+    """What an array that is to be encrypted may hold."""
+    if bounds is not None:
+        low, high = bounds
+        kind = ranged(low, high)
+        if dtype is not None:
+            least, most = interval_of(named(dtype))
+            if kind.low < least or kind.high > most:
+                raise RangeError(f"bounds {bounds} exceed {named(dtype)}, {least} to {most}", code="integers.range", low=low, high=high)
+        return kind
+    if isinstance(dtype, Kind):
+        return dtype
+    if dtype is not None:
+        return Kind(*interval_of(named(dtype)))
+    if array.dtype == np.int64 or array.dtype.kind == "O":
+        raise DtypeError(
+            f"an array of {array.dtype}, which is what NumPy makes of any integers and would take 16 ciphertexts where fewer may do: say what its entries "
+            "can be, with dtype=np.uint8 for example, or with bounds=(low, high); for integers modulo p there is encrypt_modular",
+            code="integers.width",
+            dtype=str(array.dtype),
+        )
+    return Kind(*interval_of(array.dtype))

@@ -1,0 +1,256 @@
+"""NumPy's functions on encrypted integers: those that there are, each in a line, and a refusal that says what to do for all others."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ._encrypted import not_homomorphic
+from ._integers import EncryptedIntegers, _apply, _constants, _on
+from ._kinds import entries
+from ._tables import Table
+from ._totals import EncryptedTotal
+from .errors import ShapeError
+
+Operation = Callable[..., Any]
+
+#: What to do instead of what is not there.
+WAYS = {
+    "take": "for a table of public integers there is everlevel.Table(table)[x]",
+    "average": "divide the total: client.decrypt(x.sum()) / x.size",
+    "true_divide": "divide with //, which rounds down, or decrypt first",
+    "divide": "divide with //, which rounds down, or decrypt first",
+    "sqrt": "everlevel.Table(table)[x] has any function of few values",
+    "power": "write products, or everlevel.Table for functions of few values",
+    "all": "count: client.decrypt(np.count_nonzero(x)) == x.size",
+    "any": "count: client.decrypt(np.count_nonzero(x)) > 0",
+    "array_equal": "count: client.decrypt(np.count_nonzero(x == y)) == x.size",
+    "select": "nest np.where",
+    "stack": "encrypt the arrays as one",
+    "concatenate": "encrypt the arrays as one",
+}
+
+
+def way(name: str) -> str:
+    """What to do instead of a function or a method of NumPy's."""
+    general = "operators, np.where, np.minimum, np.count_nonzero and everlevel.Table are there, see docs/use/integers.md; or decrypt first"
+    return WAYS.get(name, general)
+
+
+def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options: dict[str, Any]) -> Any:
+    """A universal function of which one operand at least is encrypted."""
+    if any(isinstance(x, EncryptedTotal) for x in inputs):
+        raise not_homomorphic("a total is decrypted, not computed on", "compute on client.decrypt(total)")
+    if found is np.add and method == "reduce" and out is None:
+        return inputs[0].sum(options.get("axis"))
+    known = UFUNCS.get(found) if method == "__call__" else None
+    name = found.__name__ if method == "__call__" else f"{found.__name__}.{method}"
+    if known is None:
+        raise not_homomorphic(f"np.{name} of encrypted integers", way(found.__name__))
+    if out is not None or options:
+        raise not_homomorphic(f"np.{name} with {', '.join(options) or 'out'}", "results of encrypted operands are new arrays, of the dtype that holds them")
+    return known(*inputs)
+
+
+def function(found: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """A function of NumPy's of which one argument at least is encrypted."""
+    known = FUNCTIONS.get(found)
+    if known is None:
+        raise not_homomorphic(f"np.{found.__name__} of encrypted integers", way(found.__name__))
+    try:
+        return known(*arguments, **options)
+    except TypeError as error:
+        if hasattr(error, "code") or "argument" not in str(error):
+            raise
+        raise not_homomorphic(f"np.{found.__name__} with these arguments", str(error)) from None
+
+
+def _swapped(method: str) -> Operation:
+    """An operator whose left operand may be NumPy's: called on the encrypted one."""
+    forward, backward = f"__{method}__", f"__r{method}__"
+
+    def apply(a: Any, b: Any) -> Any:
+        return getattr(a, forward)(b) if isinstance(a, EncryptedIntegers) else getattr(b, backward)(a)
+
+    return apply
+
+
+def _compared(method: str, mirrored: str) -> Operation:
+    def apply(a: Any, b: Any) -> Any:
+        return getattr(a, f"__{method}__")(b) if isinstance(a, EncryptedIntegers) else getattr(b, f"__{mirrored}__")(a)
+
+    return apply
+
+
+def _pair(name: str) -> Operation:
+    """An operation in which the operands play one role each."""
+
+    def apply(a: Any, b: Any) -> Any:
+        like = a if isinstance(a, EncryptedIntegers) else b
+        return _apply(name, (like._operand(a), like._operand(b)))
+
+    return apply
+
+
+def _truths(method: str) -> Operation:
+    """An operation on truth values."""
+
+    def apply(a: Any, b: Any) -> Any:
+        a, b = (x._truth() if isinstance(x, EncryptedIntegers) else np.asarray(entries(x)) != 0 for x in (a, b))
+        return _swapped(method)(a, b)
+
+    return apply
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """A selection; the condition may be encrypted or public."""
+    like = next(x for x in (condition, a, b) if isinstance(x, EncryptedIntegers))
+    truth = condition if isinstance(condition, EncryptedIntegers) else _constants(like, np.asarray(condition) != 0)
+    chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
+    kinds = {x._wrap for x in (a, b) if isinstance(x, EncryptedIntegers)}
+    return EncryptedIntegers._make(chosen._blocks, chosen._shape, chosen._server, kinds.pop()) if len(kinds) == 1 else chosen
+
+
+def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
+    """Bounds may be arrays, encrypted ones, too."""
+    if a_max is not None:
+        x = _pair("min")(x, a_max)
+    return x if a_min is None else _pair("max")(x, a_min)
+
+
+def sums(x: EncryptedIntegers, axis: Any = None) -> Any:
+    return x.sum(axis)
+
+
+def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
+    return x.checked()._truth().sum(axis)
+
+
+def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+    """In a public ascending list: how many of its entries are below v, or with ``"right"`` not above it."""
+    edges = _public(a, "the list that is searched")
+    if edges.ndim != 1 or not edges.size or side not in ("left", "right") or (edges[1:] < edges[:-1]).any():
+        raise ShapeError("expected an ascending vector of public integers, and side 'left' or 'right'", code="python.shape")
+    return v.checked()._apply("searchsorted", numbers=[int(side == "right"), *edges.tolist()])
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """In which of some public brackets."""
+    return searchsorted(bins, x, "left" if right else "right")
+
+
+def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Which are in a public list."""
+    found = element.checked()._apply("isin", numbers=_public(test_elements, "the list").reshape(-1).tolist())
+    return ~found if invert else found
+
+
+def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
+    return a._along("sort", a.size, shape=a.shape)
+
+
+def quantile(a: EncryptedIntegers, q: float, method: str = "linear") -> Any:
+    """An entry: those between two entries are no integers."""
+    if method not in ("lower", "higher"):
+        raise not_homomorphic(f"np.quantile by method {method!r}", "take method='lower' or 'higher', which are entries")
+    place = Fraction(q) * (a.size - 1)
+    return a._along("nth", math.floor(place) if method == "lower" else math.ceil(place))
+
+
+def median(a: EncryptedIntegers) -> Any:
+    """Of an odd number of entries."""
+    if a.size % 2 == 0:
+        raise not_homomorphic("the median of an even number of entries, which is between two", "take np.quantile(x, 0.5, method='lower')")
+    return a._along("nth", a.size // 2)
+
+
+def bincount(x: EncryptedIntegers) -> Any:
+    """How many entries have each value from 0 to the largest that there can be: a list of totals."""
+    if x.interval[0] != 0:
+        raise not_homomorphic(f"np.bincount of values from {x.interval[0]}", "encrypt with bounds from 0")
+    block = x._vector("bincount")
+    return [EncryptedTotal._make([total], 1) for total in _on(x._server)._integers.totals("bincount", block)]
+
+
+def choose(a: Any, choices: Any) -> Any:
+    """Of public integers, the one whose place is encrypted."""
+    return Table(_public(choices, "what is chosen from"))[a]
+
+
+def _public(values: Any, what: str) -> npt.NDArray[Any]:
+    if isinstance(values, (EncryptedIntegers, EncryptedTotal)):
+        raise not_homomorphic(f"{what} is encrypted", "it has to be public")
+    return entries(values)
+
+
+def _dot(a: Any, b: Any) -> Any:
+    return a @ b if isinstance(a, EncryptedIntegers) else b @ a
+
+
+UFUNCS: dict[np.ufunc, Operation] = {
+    np.add: _swapped("add"),
+    np.subtract: _swapped("sub"),
+    np.multiply: _swapped("mul"),
+    np.floor_divide: _swapped("floordiv"),
+    np.remainder: _swapped("mod"),
+    np.divmod: _swapped("divmod"),
+    np.left_shift: _swapped("lshift"),
+    np.right_shift: _swapped("rshift"),
+    np.bitwise_and: _swapped("and"),
+    np.bitwise_or: _swapped("or"),
+    np.bitwise_xor: _swapped("xor"),
+    np.invert: lambda x: ~x,
+    np.negative: lambda x: -x,
+    np.positive: lambda x: x,
+    np.absolute: abs,
+    np.sign: lambda x: x._apply("sign"),
+    np.matmul: _dot,
+    np.square: lambda x: x * x,
+    np.less: _compared("lt", "gt"),
+    np.less_equal: _compared("le", "ge"),
+    np.greater: _compared("gt", "lt"),
+    np.greater_equal: _compared("ge", "le"),
+    np.equal: _compared("eq", "eq"),
+    np.not_equal: _compared("ne", "ne"),
+    np.minimum: _pair("min"),
+    np.maximum: _pair("max"),
+    np.logical_and: _truths("and"),
+    np.logical_or: _truths("or"),
+    np.logical_xor: _truths("xor"),
+    np.logical_not: lambda x: ~x.checked()._truth(),
+}
+
+if hasattr(np, "bitwise_count"):  # NumPy 2
+    UFUNCS[np.bitwise_count] = lambda x: x._apply("popcount")
+
+FUNCTIONS: dict[Any, Operation] = {
+    np.where: where,
+    np.clip: clip,
+    np.sum: sums,
+    np.count_nonzero: count_nonzero,
+    np.searchsorted: searchsorted,
+    np.digitize: digitize,
+    np.isin: isin,
+    np.choose: choose,
+    np.sort: sort,
+    np.argsort: lambda x, axis=-1, kind=None: x.argsort(),
+    np.max: lambda x, axis=None: x.max(),
+    np.min: lambda x, axis=None: x.min(),
+    np.argmax: lambda x, axis=None: x.argmax(),
+    np.argmin: lambda x, axis=None: x.argmin(),
+    np.quantile: quantile,
+    np.median: median,
+    np.mean: lambda x: x.mean(),
+    np.cumsum: lambda x, axis=None: x.cumsum(),
+    np.dot: lambda a, b: _dot(a, b),
+    np.bincount: bincount,
+    np.shape: lambda x: x.shape,
+    np.ndim: lambda x: x.ndim,
+    np.size: lambda x: x.size,
+    np.reshape: lambda x, shape: x.reshape(shape),
+    np.ravel: lambda x: x.ravel(),
+}

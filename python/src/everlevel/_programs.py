@@ -1,0 +1,315 @@
+"""Programs on typed integers that are planned before they run."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from dataclasses import dataclass
+from typing import Any, Callable, ClassVar, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _everlevel as _rust
+from ._integers import EncryptedIntegers
+from ._kinds import Interval, Kind, interval_of
+from ._params import Params
+from ._totals import EncryptedTotal
+from .errors import DtypeError, Error, OtherParametersError, ParameterError, ProgramError, RangeError, ShapeError
+
+if typing.TYPE_CHECKING:
+    from ._roles import Client, PublicKey
+    from ._server import Server
+
+#: The sets that programs are planned for unless others are given.
+CANDIDATES = ("bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16")
+
+
+class bool_(EncryptedIntegers):
+    """For annotations of programs: an array of truth values."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "bool"
+
+
+class uint8(EncryptedIntegers):
+    """For annotations of programs: an array of ``uint8``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "uint8"
+
+
+class uint16(EncryptedIntegers):
+    """For annotations of programs: an array of ``uint16``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "uint16"
+
+
+class uint32(EncryptedIntegers):
+    """For annotations of programs: an array of ``uint32``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "uint32"
+
+
+class uint64(EncryptedIntegers):
+    """For annotations of programs: an array of ``uint64``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "uint64"
+
+
+class int8(EncryptedIntegers):
+    """For annotations of programs: an array of ``int8``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "int8"
+
+
+class int16(EncryptedIntegers):
+    """For annotations of programs: an array of ``int16``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "int16"
+
+
+class int32(EncryptedIntegers):
+    """For annotations of programs: an array of ``int32``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "int32"
+
+
+class int64(EncryptedIntegers):
+    """For annotations of programs: an array of ``int64``."""
+
+    __slots__ = ()
+    _dtype: ClassVar[str] = "int64"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """An operation of a program, on all its blocks."""
+
+    name: str
+    interval: Interval
+    products: int
+    key_switches: int
+    bootstraps: int
+    #: By the model of a typical core, one thread.
+    seconds: float
+    #: What its result has left to compute with; none if that is public.
+    capacity_bits: float | None
+
+
+class Tracer:
+    """A server that computes nothing and counts: a program runs on it once, on a block that stands for all."""
+
+    def __init__(self, params: Params, bootstraps: bool, factor: int) -> None:
+        self._trace = _rust.Trace(params._raw, bootstraps)
+        self._inner = self._trace.server()
+        self._factor = factor
+        self._stages: list[Stage] = []
+
+    @property
+    def _integers(self) -> Tracer:
+        return self
+
+    def _told(self, name: str, before: tuple[int, int, int, float], x: _rust.Column | _rust.Total) -> None:
+        k, after = self._factor, self._trace.cost
+        products, switches, bootstraps = (k * (b - a) for a, b in zip(before[:3], after[:3]))
+        capacity = x.capacity_bits if isinstance(x, _rust.Column) else None
+        self._stages.append(Stage(name, x.interval, products, switches, bootstraps, k * (after[3] - before[3]), capacity))
+
+    def apply(self, name: str, operands: list[_rust.Column | int], numbers: list[int]) -> list[_rust.Column]:
+        before = self._trace.cost
+        found = self._inner.apply(name, operands, numbers)
+        self._told(name, before, found[0])
+        return found
+
+    def constant(self, like: _rust.Column, values: list[int]) -> _rust.Column:
+        before = self._trace.cost
+        found = self._inner.constant(like, values)
+        self._told("constant", before, found)
+        return found
+
+    def totals(self, name: str, x: _rust.Column, numbers: list[int] = []) -> list[_rust.Total]:
+        before = self._trace.cost
+        found = self._inner.totals(name, x, numbers)
+        self._told(name, before, found[0])
+        return found
+
+
+class Plan:
+    """What a program takes on a parameter set, found by running it once on a scheme that only counts. ``print`` shows it.
+
+    Seconds are those of the model of a typical core, on one thread: an estimate. Everything else is what will be done.
+    """
+
+    def __init__(self, program: Program, params: Params, rows: int, tracer: Tracer, inputs: Mapping[str, EncryptedIntegers], results: Sequence[Any]) -> None:
+        trace = tracer._trace
+        self._program, self._keys = program, trace.keys
+        #: The parameter set.
+        self.params = params
+        #: Entries of each array.
+        self.rows = rows
+        #: The operations, in the order of the program.
+        self.stages = tuple(tracer._stages)
+        #: Modelled seconds on one thread.
+        self.seconds = sum(stage.seconds for stage in self.stages)
+        #: Products of ciphertexts.
+        self.products = sum(stage.products for stage in self.stages)
+        #: Bootstrappings.
+        self.bootstraps = sum(stage.bootstraps for stage in self.stages)
+        #: Bytes of the server keys that it takes, in a file.
+        self.key_bytes = self._keys.bytes(params._raw)
+        #: Ciphertexts of its arguments, and their bytes, about.
+        self.input_ciphertexts = tracer._factor * sum(x.ciphertexts for x in inputs.values())
+        self.input_bytes = self.input_ciphertexts * trace.ciphertext_bytes
+        #: The values that each result can have.
+        self.intervals = tuple(x.interval for x in results)
+
+    def server(self, client: Client, *, progress: Any = None) -> Server:
+        """A server of a client with the keys that the program takes, and no others."""
+        self._of(client.params)
+        return client._server(self._keys, progress)
+
+    def encrypt(self, client: Client | PublicKey, **arrays: npt.ArrayLike) -> dict[str, EncryptedIntegers]:
+        """The arguments by name, encrypted as the annotations say."""
+        self._of(client.params)
+        self._program._named(arrays)
+        found = {name: client.encrypt(values, dtype=self._program.kinds[name]) for name, values in arrays.items()}
+        for name, x in found.items():
+            self._fits(name, x)
+        return found
+
+    def run(self, server: Server, arguments: Mapping[str, EncryptedIntegers] | None = None, **named: EncryptedIntegers) -> Any:
+        """Runs the program on a server: on arguments by name, of the types and lengths that were planned for."""
+        arrays = {**(arguments or {}), **named}
+        self._of(server.params)
+        self._program._named(arrays)
+        for name, x in arrays.items():
+            self._fits(name, x)
+        return self._program._function(**{name: server.load(x) for name, x in arrays.items()})
+
+    def _of(self, params: Params) -> None:
+        if not params._raw.same(self.params._raw):
+            raise OtherParametersError(f"the plan is for {self.params.name}, not for {params.name}", code="scheme.wrong-params")
+
+    def _fits(self, name: str, x: EncryptedIntegers) -> None:
+        kind = self._program.kinds[name]
+        if x.shape != (self.rows,):
+            raise ShapeError(f"{name} of shape {x.shape}: the plan is for {self.rows} rows", code="python.shape")
+        if x.interval != (kind.low, kind.high):
+            raise RangeError(f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}", code="integers.range")
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self._program.name} on {self.params.name}, {self.rows} rows",
+            f"{self.products} products, {self.bootstraps} bootstrappings; about {_seconds(self.seconds)} on one core",
+            f"server keys of {_bytes(self.key_bytes)}; {self.input_ciphertexts} ciphertexts of arguments, {_bytes(self.input_bytes)}",
+            f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}{'bits left':>11}",
+        ]
+        for s in self.stages:
+            values, left = f"{s.interval[0]} to {s.interval[1]}", "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}"
+            lines.append(f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.Plan of {self._program.name} on {self.params.name}: {_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"
+
+
+class Program:
+    """A function of typed integers: calling it computes, on encrypted arrays or NumPy's, and :meth:`plan` says before what it takes."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        #: The name of the function.
+        self.name: str = function.__name__
+        #: What its arguments may be, by name.
+        self.kinds = _kinds(function)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._function(*arguments, **named)
+
+    def plan(
+        self, rows: int, *, params: Params | None = None, candidates: Sequence[str | Params] = CANDIDATES, minimise: str = "time"
+    ) -> Plan:
+        """What it takes for arrays of so many entries: on ``params``, or on the best of some sets, by ``"time"`` or by bytes of ``"keys"``.
+
+        On each set first without bootstrapping, and with it if that does not fit. It is run a few times for this, on a scheme that only counts.
+        """
+        if minimise not in ("time", "keys"):
+            raise RangeError(f"minimise = {minimise!r}: expected 'time' or 'keys'", code="python.minimise")
+        if rows < 1:
+            raise RangeError(f"{rows} rows: expected at least 1", code="python.rows")
+        plans, refused = [], []
+        for candidate in (params,) if params is not None else candidates:
+            given = Params(candidate) if isinstance(candidate, str) else candidate
+            for bootstraps in (False, True) if given._raw.bootstraps else (False,):
+                try:
+                    plans.append(self._traced(given, rows, bootstraps))
+                    break
+                except Error as error:
+                    if error.code not in ("integers.depth", "integers.set", "circuit.not-enough-capacity", "scheme.noise-overflow"):
+                        raise
+                    refused.append(error)
+        if not plans:
+            raise ParameterError(f"none of the sets can run {self.name}: {refused[-1].message}", code="integers.depth")
+        return min(plans, key=lambda plan: plan.seconds if minimise == "time" else plan.key_bytes)
+
+    def _traced(self, params: Params, rows: int, bootstraps: bool) -> Plan:
+        slots = params.slots
+        tracer = Tracer(params, bootstraps, -(-rows // slots))
+        columns = {name: tracer._trace.input(kind.low, kind.high, min(rows, slots)) for name, kind in self.kinds.items()}
+        inputs = {name: EncryptedIntegers._make([x], (rows,), tracer) for name, x in columns.items()}
+        found = self._function(**inputs)
+        results = found if isinstance(found, tuple) else tuple(found.values()) if isinstance(found, dict) else (found,)
+        if not all(isinstance(x, (EncryptedIntegers, EncryptedTotal)) for x in results):
+            raise ProgramError(f"{self.name} has to return encrypted arrays or totals, one or a tuple or a dict of them", code="python.program")
+        return Plan(self, params, rows, tracer, inputs, results)
+
+    def _named(self, arrays: Mapping[str, Any]) -> None:
+        if set(arrays) != set(self.kinds):
+            raise ProgramError(f"arguments {', '.join(arrays) or 'none'}: {self.name} takes {', '.join(self.kinds)}", code="python.arguments")
+
+    def __repr__(self) -> str:
+        kinds = ", ".join(f"{name}: {kind}" for name, kind in self.kinds.items())
+        return f"<everlevel.Program {self.name}({kinds})>"
+
+
+def program(function: Callable[..., Any]) -> Program:
+    """Makes a program of a function whose arguments are annotated: with ``everlevel.uint8`` and its like, ``everlevel.ranged(low, high)``, or NumPy's types."""
+    return Program(function)
+
+
+def _kinds(function: Callable[..., Any]) -> dict[str, Kind]:
+    found = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        said = parameter.annotation
+        if typing.get_origin(said) is typing.Annotated:
+            said = next((x for x in said.__metadata__ if isinstance(x, Kind)), said)
+        if said is inspect.Parameter.empty or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise DtypeError(f"argument {name} of {function.__name__} has no type: annotate it, with everlevel.uint8 for example", code="python.annotation")
+        if not isinstance(said, Kind):
+            try:
+                dtype = np.dtype(getattr(said, "_dtype", said))
+                said = Kind(*interval_of(dtype))
+            except (TypeError, ValueError):
+                raise DtypeError(
+                    f"argument {name} of {function.__name__}: expected everlevel.bool_, uint8 to uint64, int8 to int64 or everlevel.ranged(low, high)",
+                    code="python.annotation",
+                ) from None
+        found[name] = said
+    return found
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds < 60 else f"{seconds / 60:.0f} min"
+
+
+def _bytes(count: float) -> str:
+    return f"{count / 2**20:.0f} MiB" if count < 2**30 else f"{count / 2**30:.1f} GiB"

@@ -1,0 +1,193 @@
+"""Programs on typed integers as people would write them, against the same lines on NumPy's arrays."""
+
+import numpy as np
+import pytest
+
+import everlevel
+from everlevel import Table
+
+
+def on(party, **columns):
+    """Encrypted columns, from (values, dtype or bounds)."""
+    for values, kind in columns.values():
+        how = {"bounds": kind} if isinstance(kind, tuple) else {"dtype": kind}
+        yield party.server.load(party.client.encrypt(values, **how))
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(7)
+    return {
+        "age": rng.integers(18, 90, 200),
+        "balance": rng.integers(0, 65_536, 200),
+        "income": rng.integers(0, 120_000, 200),
+        "limit": rng.integers(0, 10**6, 200),
+    }
+
+
+def same(party, x, expected):
+    np.testing.assert_array_equal(party.client.decrypt(x), expected)
+
+
+def test_filter_and_count(fermat, people):
+    def program(age):
+        return np.count_nonzero((age >= 18) & (age < 65))
+
+    (age,) = on(fermat, age=(people["age"], np.uint8))
+    assert fermat.client.decrypt(program(age)) == program(people["age"])
+
+
+def test_sums_cannot_overflow(fermat):
+    rng = np.random.default_rng(4)
+    hours, rate = rng.integers(0, 256, 3_000), rng.integers(0, 65_536, 3_000)
+    h, r = on(fermat, hours=(hours, np.uint8), rate=(rate, np.uint16))
+    total = (h * r).sum()
+    assert fermat.client.decrypt(total) == (hours * rate).sum() > 1 << 32
+    assert total.interval[1] >= 3_000 * 255 * 65_535
+
+
+def test_a_table(fermat):
+    sbox = np.random.default_rng(1).permutation(256)
+    values = np.arange(256)
+    (x,) = on(fermat, x=(values, np.uint8))
+    same(fermat, Table(sbox)[x], sbox[values])
+
+
+def test_select(fermat, people):
+    def program(balance):
+        return np.where(balance < 1000, 12, np.where(balance < 50_000, 5, 0))
+
+    (balance,) = on(fermat, balance=(people["balance"], np.uint16))
+    same(fermat, program(balance), program(people["balance"]))
+
+
+def test_order(fermat):
+    scores = np.random.default_rng(8).permutation(1_000)[:15]
+    (x,) = on(fermat, scores=(scores, (0, 1_000)))
+    same(fermat, np.sort(x), np.sort(scores))
+    same(fermat, np.argmax(x), np.argmax(scores))
+    same(fermat, np.median(x), np.median(scores))
+
+
+def test_a_layer(fermat):
+    """A column for each pixel, a neuron for each row of weights; the largest output by comparisons."""
+
+    def layer(pixels):
+        w1, b1, w2 = np.array([[1, -2, 3], [-1, 2, 1]]), [5, -7], np.array([[2, -1], [-1, 3]])
+        hidden = [np.maximum(sum(int(w) * x for w, x in zip(row, pixels)) + b, 0) >> 6 for row, b in zip(w1, b1)]
+        first, second = (sum(int(w) * h for w, h in zip(row, hidden)) for row in w2)
+        return second > first
+
+    images = np.random.default_rng(6).integers(0, 256, (3, 50))
+    pixels = list(on(fermat, **{f"p{i}": (image, np.uint8) for i, image in enumerate(images)}))
+    same(fermat, layer(pixels), layer(list(images)))
+
+
+def test_wrapping_on_purpose(fermat):
+    def fnv(h, columns):
+        for c in columns:
+            h = (h ^ c) * np.uint32(16777619)
+        return h
+
+    rng = np.random.default_rng(2)
+    seed, letters = np.full(50, 2166136261, np.uint32), [rng.integers(0, 256, 50).astype(np.uint8) for _ in range(1)]
+    encrypted = [fermat.server.load(fermat.client.encrypt(c)) for c in letters]
+    same(fermat, fnv(fermat.server.load(fermat.client.encrypt(seed)).wrapping(), encrypted), fnv(seed, letters))
+
+
+def test_brackets(fermat, people):
+    edges, rates = [10_000, 40_000, 90_000], [0, 10, 22, 35]
+    (income,) = on(fermat, income=(people["income"], (0, 120_000)))
+    rate = Table(rates)[np.searchsorted(edges, income)]
+    same(fermat, rate, np.array(rates)[np.searchsorted(edges, people["income"])])
+
+
+def test_shares(fermat):
+    rng = np.random.default_rng(5)
+    whole = rng.integers(0, 200, 40)
+    part = rng.integers(0, whole + 1)
+    p, w = on(fermat, part=(part, (0, 200)), whole=(whole, (0, 200)))
+    expected = np.where(whole == 0, 0, part * 100 // np.maximum(whole, 1))
+    same(fermat, p * 100 // w, expected)
+
+
+def test_remainders(fermat, people):
+    (ids,) = on(fermat, ids=(people["limit"], np.uint32))
+    same(fermat, ids % 2 == 1, people["limit"] % 2 == 1)
+
+
+@everlevel.program
+def risk(age: everlevel.uint8, income: everlevel.uint32, limit: everlevel.ranged(0, 10**6)):
+    return np.where((age < 25) & (income < 30_000), limit // 2, limit)
+
+
+def test_planned_ahead(fermat, people):
+    arguments = {name: people[name] for name in ("age", "income", "limit")}
+    plan = risk.plan(rows=200, params=fermat.params)
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    found = plan.run(server, plan.encrypt(client, **arguments))
+    same_as = risk(**arguments)
+    np.testing.assert_array_equal(client.decrypt(found), same_as)
+    assert server.bootstraps == plan.bootstraps and not server.can_bootstrap
+    assert plan.key_bytes < everlevel.plan_bytes(fermat.params)[1] / 2
+    assert found.interval == plan.intervals[0]
+    text = str(plan)
+    for part in ("risk on insecure_bgv-65537-n11, 200 rows", "products", "bits left", "select"):
+        assert part in text
+    assert [stage.name for stage in plan.stages] == ["lt", "lt", "and", "div_public", "select"]
+
+
+def test_plans_with_bootstrapping_are_exact(fermat):
+    @everlevel.program
+    def deep(x: everlevel.uint8, y: everlevel.uint8):
+        for _ in range(6):
+            x = np.minimum(x, y) ^ y
+        return x, x.sum()
+
+    a, b = np.arange(100) % 256, np.arange(100) * 7 % 256
+    expected = a
+    for _ in range(6):
+        expected = np.minimum(expected, b) ^ b
+    plan = deep.plan(rows=100, params=fermat.params)
+    assert plan.bootstraps > 0
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    found, total = plan.run(server, plan.encrypt(client, x=a, y=b))
+    np.testing.assert_array_equal(client.decrypt(found), expected)
+    assert client.decrypt(total) == expected.sum()
+    assert server.bootstraps == plan.bootstraps
+
+
+def test_blocks_are_counted(fermat):
+    @everlevel.program
+    def twice(x: everlevel.uint16):
+        return (x > 5).sum()
+
+    few, many = (twice.plan(rows=rows, params=fermat.params) for rows in (2048, 6000))
+    assert many.products == 3 * few.products and many.input_bytes == 3 * few.input_bytes
+    assert many.intervals[0][1] >= 6000 and many.key_bytes == few.key_bytes
+
+
+def test_what_plans_refuse(fermat):
+    plan = risk.plan(rows=10, params=fermat.params)
+    client = fermat.client
+    ten = np.arange(10)
+    for refused, error in [
+        (lambda: plan.encrypt(client, age=ten, income=ten), everlevel.ProgramError),
+        (lambda: plan.encrypt(client, age=ten[:5], income=ten, limit=ten), everlevel.ShapeError),
+        (lambda: plan.encrypt(client, age=ten + 250, income=ten, limit=ten), everlevel.RangeError),
+        (lambda: plan.run(fermat.server, {name: client.encrypt(ten, dtype=np.uint8) for name in risk.kinds}), everlevel.RangeError),
+        (lambda: risk.plan(rows=0), everlevel.RangeError),
+        (lambda: risk.plan(rows=1, minimise="luck"), everlevel.RangeError),
+        (lambda: everlevel.program(lambda x: x), everlevel.DtypeError),
+    ]:
+        with pytest.raises(error):
+            refused()
+
+    @everlevel.program
+    def branch(x: everlevel.uint8):
+        return x + 1 if x < 3 else x
+
+    with pytest.raises(everlevel.NotHomomorphicError, match="np.where"):
+        branch.plan(rows=1, params=fermat.params)

@@ -1,0 +1,396 @@
+"""Typed integers are those of NumPy and Python, or are refused before anything is computed."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import everlevel
+from everlevel import Table
+
+
+class Columns:
+    """NumPy's arrays and the encrypted ones of a party."""
+
+    def __init__(self, party, size=60, seed=3):
+        self.party, self.size, self.rng = party, size, np.random.default_rng(seed)
+
+    def load(self, values, **how):
+        return self.party.server.load(self.party.client.encrypt(values, **how))
+
+    def random(self, low, high, size=None):
+        """Integers with both ends among them, and the encrypted array."""
+        values = self.rng.integers(low, high, size or self.size, endpoint=True)
+        values[:2] = low, high
+        return values, self.load(values, bounds=(low, high))
+
+    def check(self, x, expected):
+        found = self.party.client.decrypt(x)
+        np.testing.assert_array_equal(found, expected)
+        return found
+
+
+@pytest.fixture(scope="module")
+def columns(fermat):
+    return Columns(fermat)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64"])
+def test_every_dtype_comes_back(columns, dtype):
+    kind = np.dtype(dtype)
+    ends = [0, 1] if kind.kind == "b" else [np.iinfo(kind).min, np.iinfo(kind).max]
+    values = np.array([*ends, 1, 0], dtype=kind)
+    x = columns.load(values, dtype=kind)
+    found = columns.check(x, values)
+    assert found.dtype == x.dtype == kind and x.shape == (4,) and x.interval == (int(ends[0]), int(ends[1]))
+    if kind != np.int64:
+        assert columns.load(values).dtype == kind
+    public = columns.party.client.public_key().encrypt(values, dtype=kind)
+    columns.check(public, values)
+    assert public.key_id == columns.party.client.key_id
+
+
+def test_operators(columns):
+    a, x = columns.random(-300, 4_000)
+    b, y = columns.random(0, 255)
+    for found, expected in [
+        (x + y, a + b),
+        (x - y, a - b),
+        (7 - x, 7 - a),
+        (-x, -a),
+        (abs(x), abs(a)),
+        (x * 37, a * 37),
+        (-5 * y, -5 * b),
+        (y << 3, b << 3),
+        (x >> 3, a >> 3),
+        (y // 7, b // 7),
+        (y % 10, b % 10),
+        (x // 16, a // 16),
+        (x // 37, a // 37),
+        (x % -37, a % -37),
+        (y // (b + 1), b // (b + 1)),
+        (1000 // (y + 1), 1000 // (b + 1)),
+        (1000 % (y + 1), 1000 % (b + 1)),
+        (y << (y & 3), b << (b & 3)),
+        (x >> (y & 7), a >> (b & 7)),
+        (3 << (y & 3), 3 << (b & 3)),
+        (np.bitwise_count(y), np.bitwise_count(b)),
+        (x % 16, a % 16),
+        (~y, ~b),
+        (y & 12, b & 12),
+        (y | 12, b | 12),
+        (y ^ x, b ^ a),
+        (x < y, a < b),
+        (x <= 17, a <= 17),
+        (17 < x, 17 < a),
+        (x >= b, a >= b),
+        (x == 255, a == 255),
+        (y != b, b != b),
+        (x * (y > 100), a * (b > 100)),
+        (x * y, a * b),
+        (y**3, b**3),
+        (b * x, a * b),
+        (np.arange(60) + y, np.arange(60) + b),
+        (np.int16(3) - x, 3 - a),
+    ]:
+        columns.check(found, expected)
+    low, high = (x + y).interval
+    assert (low, high) == (-300, 4_255) and (x + y).dtype == np.int16
+
+
+def test_truth_values(columns):
+    a, x = columns.random(0, 1)
+    b, y = columns.random(0, 1)
+    a, b = a == 1, b == 1
+    for found, expected in [
+        (x & y, a & b),
+        (x | y, a | b),
+        (x ^ y, a ^ b),
+        (~x, ~a),
+        (x & True, a),
+        (x | True, a | True),
+        (x ^ True, ~a),
+        (np.logical_and(x, b), a & b),
+        (np.logical_not(x), ~a),
+        (np.logical_or(x, y), a | b),
+        (np.logical_xor(x, y), a ^ b),
+    ]:
+        assert columns.check(found, expected).dtype == bool
+    columns.check(x + y, a.astype(int) + b)
+
+
+def test_numpy_functions(columns):
+    a, x = columns.random(-50, 200)
+    b, y = columns.random(0, 100)
+    for found, expected in [
+        (np.where(x < y, x, y), np.where(a < b, a, b)),
+        (np.where(np.arange(60) < 30, x, 5), np.where(np.arange(60) < 30, a, 5)),
+        (np.minimum(x, 10), np.minimum(a, 10)),
+        (np.maximum(b, x), np.maximum(b, a)),
+        (np.clip(x, 0, 99), np.clip(a, 0, 99)),
+        (np.sign(x), np.sign(a)),
+        (np.isin(y, [1, 50, 1000]), np.isin(b, [1, 50, 1000])),
+        (np.digitize(y, [10, 40, 90]), np.digitize(b, [10, 40, 90])),
+        (np.searchsorted([10, 40, 90], y), np.searchsorted([10, 40, 90], b)),
+        (np.greater(b, x), np.greater(b, a)),
+        (np.reshape(x, (6, 10)), a.reshape(6, 10)),
+        (x.reshape(6, 10) + np.arange(10), a.reshape(6, 10) + np.arange(10)),
+    ]:
+        columns.check(found, expected)
+    assert columns.party.client.decrypt(np.sum(x)) == a.sum()
+    assert columns.party.client.decrypt(np.count_nonzero(y)) == np.count_nonzero(b)
+    assert np.shape(x) == (60,) and np.size(x) == 60
+
+
+def test_order_statistics(columns):
+    a, x = columns.random(-40, 99, 15)
+    client = columns.party.client
+    for found, expected in [
+        (np.sort(x), np.sort(a)),
+        (np.argsort(x), np.argsort(a, kind="stable")),
+        (np.max(x), a.max()),
+        (x.min(), a.min()),
+        (np.argmax(x), np.argmax(a)),
+        (np.argmin(x), np.argmin(a)),
+        (np.median(x), np.median(a)),
+        (np.quantile(x, 0.25, method="lower"), np.quantile(a, 0.25, method="lower")),
+        (np.cumsum(x), np.cumsum(a)),
+    ]:
+        columns.check(found, expected)
+    w = columns.rng.integers(-9, 9, 15)
+    b, y = columns.random(0, 5, 15)
+    assert client.decrypt(np.mean(x)) == a.sum() // 15
+    assert client.decrypt(np.dot(w, x)) == client.decrypt(x @ w) == a @ w
+    assert client.decrypt(x @ y) == a @ b
+    assert [client.decrypt(n) for n in np.bincount(y)] == list(np.bincount(b, minlength=6))
+    for refused, code in [
+        (lambda: np.median(columns.random(0, 9, 10)[1]), "python.not-homomorphic"),
+        (lambda: np.quantile(x, 0.5), "python.not-homomorphic"),
+        (lambda: np.bincount(x), "python.not-homomorphic"),
+        (lambda: columns.random(0, 9, 3000)[1].max(), "python.shape"),
+        (lambda: columns.random(0, 9, 2000)[1].max(), "integers.length"),
+        (lambda: x @ np.arange(5), "python.shape"),
+    ]:
+        with pytest.raises(everlevel.Error) as caught:
+            refused()
+        assert caught.value.code == code
+
+
+def test_wrapping_is_numpys(columns):
+    for dtype in ("uint8", "int8", "uint16"):
+        info = np.iinfo(dtype)
+        a = columns.rng.integers(info.min, info.max, 60, endpoint=True).astype(dtype)
+        b = columns.rng.integers(info.min, info.max, 60, endpoint=True).astype(dtype)
+        x, y = columns.load(a).wrapping(), columns.load(b)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for found, expected in [(x + y, a + b), (x - y, a - b), (x * 7, a * a.dtype.type(7)), (x * y, a * b), (x * x, a * a), (-x, -a), (~x, ~a), (x << 3, a << 3), (x ^ y, a ^ b)]:
+                assert columns.check(found, expected).dtype == found.dtype == dtype
+    a = np.array([250, 3], dtype=np.uint8)
+    x = columns.load(a)
+    columns.check((x + 10).astype(np.uint8, wrap=True), a + np.uint8(10))
+    for refused in (lambda: x.wrapping() + 256, lambda: x.wrapping() + columns.load([1, 2], dtype=np.uint16)):
+        with pytest.raises(everlevel.DtypeError) as caught:
+            refused()
+        assert caught.value.code == "integers.type"
+
+
+def test_tables(columns):
+    a, x = columns.random(0, 255)
+    sbox = columns.rng.permutation(256)
+    columns.check(Table(sbox)[x], sbox[a])
+    columns.check(Table(sbox - 1000)[np.minimum(x, 9)], (sbox - 1000)[np.minimum(a, 9)])
+    columns.check(np.choose(x >> 6, [5, 70_000, -3, 9]), np.choose(a >> 6, [5, 70_000, -3, 9]))
+    np.testing.assert_array_equal(Table(sbox)[a], sbox[a])
+    for bad in (Table(sbox[:255]), Table([1])):
+        with pytest.raises(everlevel.RangeError) as caught:
+            bad[x]
+        assert caught.value.code == "integers.table"
+
+
+def test_long_arrays_are_blocks(columns):
+    a, x = columns.random(0, 100, 5_000)
+    assert x.ciphertexts == 6
+    columns.check(np.where(x > 50, x, a), a)
+    assert columns.party.client.decrypt(x.sum()) == a.sum()
+    assert columns.party.client.decrypt(x.reshape(50, 100)).shape == (50, 100)
+
+
+def test_scalars(columns):
+    x = columns.load(5, dtype=np.uint8)
+    assert x.shape == () and columns.party.client.decrypt(x * 3) == 15
+    with pytest.raises(TypeError):
+        len(x)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_expressions(columns, seed):
+    """Against Python's integers, which do not wrap."""
+    rng = np.random.default_rng(seed)
+    pairs = [columns.random(0, 255), columns.random(-128, 127), columns.random(0, 15), columns.random(0, 3_000)]
+    for _ in range(7):
+        (a, x), (b, y) = (pairs[i] for i in rng.integers(0, len(pairs), 2))
+        k = int(rng.integers(-20, 20))
+        a, x, b, y = a.astype(object), x, b.astype(object), y
+        if x.interval[1] - x.interval[0] > 1 << 24 or y.interval[1] - y.interval[0] > 1 << 24:
+            continue
+        operations = [
+            lambda: (a + b, x + y),
+            lambda: (a - b, x - y),
+            lambda: (a * k, x * k),
+            lambda: (np.where((a < b).astype(bool), a, k), np.where(x < y, x, k)),
+            lambda: (np.minimum(a, b), np.minimum(x, y)),
+            lambda: (abs(a), abs(x)),
+            lambda: (a >> 2, x >> 2),
+            lambda: (a ^ b, x ^ y),
+            lambda: ((a == b).astype(int), x == y),
+            lambda: (a & 37, x & 37),
+        ]
+        expected, found = operations[rng.integers(len(operations))]()
+        columns.check(found, expected)
+        low, high = found.interval
+        assert low <= min(expected) and max(expected) <= high
+        pairs.append((expected, found))
+
+
+REFUSED = {
+    "bool": (lambda x: bool(x), "np.where"),
+    "if": (lambda x: 1 if x < 3 else 2, "np.where"),
+    "chain": (lambda x: 1 < x < 3, "np.where"),
+    "hash": (lambda x: {x: 1}, "hash"),
+    "float": (lambda x: float(x), "decrypt"),
+    "int": (lambda x: int(x), "decrypt"),
+    "item": (lambda x: x.item(), "decrypt"),
+    "array": (lambda x: np.asarray(x), "decrypt"),
+    "table[x]": (lambda x: np.arange(256)[x], "Table"),
+    "take": (lambda x: np.take(np.arange(256), x), "Table"),
+    "list[x]": (lambda x: [1, 2, 3][x], "Table"),
+    "in": (lambda x: 3 in x, "=="),
+    "loop": (lambda x: list(x), "decrypt"),
+    "x / y": (lambda x: x / 2, "//"),
+    "sqrt": (lambda x: np.sqrt(x), "Table"),
+    "fft": (lambda x: np.fft.fft(x), "decrypt"),
+    "std": (lambda x: np.std(x), "decrypt"),
+    "method": (lambda x: x.std(), "decrypt"),
+    "out": (lambda x: np.add(x, 1, out=np.zeros(60, int)), "new arrays"),
+    "total": (lambda x: x.sum() + 1, "decrypt"),
+    "total == 1": (lambda x: x.sum() == 1, "decrypt"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_homomorphic_names_the_way(columns, name):
+    refused, way = REFUSED[name]
+    _, x = columns.random(0, 255)
+    with pytest.raises(TypeError) as caught:
+        refused(x)
+    assert isinstance(caught.value, everlevel.NotHomomorphicError), caught.value
+    assert caught.value.code == "python.not-homomorphic" and way in str(caught.value)
+
+
+def test_bad_values_are_refused(columns, toy):
+    client = columns.party.client
+    for values, how, code in [
+        ([1, 2], {}, "integers.width"),
+        (np.array([1, 2]), {}, "integers.width"),
+        ([1, 256], {"dtype": np.uint8}, "integers.value"),
+        ([-1], {"bounds": (0, 9)}, "integers.value"),
+        ([0.5], {"dtype": np.uint8}, "integers.value"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), {"dtype": np.uint8}, "integers.value"),
+        (np.array([1, "x"], dtype=object), {"dtype": np.uint8}, "integers.value"),
+        ([1], {"dtype": np.float32}, "integers.value"),
+        ([1], {"bounds": (3, 2)}, "integers.range"),
+        ([1], {"bounds": (0, 300), "dtype": np.uint8}, "integers.range"),
+    ]:
+        with pytest.raises(everlevel.Error) as caught:
+            client.encrypt(values, **how)
+        assert caught.value.code == code, (values, caught.value)
+    with pytest.raises(everlevel.RangeError) as caught:
+        client.encrypt([4, 300, 5], dtype=np.uint8)
+    assert (caught.value.value, caught.value.position) == (300, 1)
+    small = everlevel.Client(everlevel.Params("insecure_bfv-127e2-n8", insecure_research=True))
+    with pytest.raises(everlevel.ParameterError, match="encrypt_modular") as caught:
+        small.encrypt([1], dtype=np.uint8)
+    assert caught.value.code == "integers.set"
+    with pytest.raises(everlevel.ParameterError):
+        client.decrypt(client.encrypt([1], dtype=np.uint8), signed=True)
+
+
+def test_bytes(columns, tmp_path):
+    client, server = columns.party.client, columns.party.server
+    a, b = columns.rng.integers(0, 100, (50, 50)), columns.rng.integers(-5, 5, 30)
+    x, y = client.encrypt(a, bounds=(0, 99)), client.encrypt(b, dtype=np.int8)
+    loaded = server.read(x.to_bytes("a"), bounds="fresh")
+    assert loaded.shape == (50, 50) and loaded.ciphertexts == x.ciphertexts == 4 and loaded.interval == (0, 99)
+    columns.check(loaded + 1, a + 1)
+    found = everlevel.integers_from_bytes(
+        everlevel.integers_to_bytes({"y": server.load(y) * 3, "n": loaded.sum(), "w": server.load(y).wrapping()}), params=columns.party.params
+    )
+    assert list(found) == ["y", "n", "w"] and found["w"].dtype == np.int8 and "wrapping" in repr(found["w"])
+    columns.check(found["y"], 3 * b)
+    assert client.decrypt(found["n"]) == a.sum()
+    y.save(tmp_path / "y.ct", name="y")
+    columns.check(server.read(tmp_path / "y.ct") < 0, b < 0)
+    np.testing.assert_array_equal(client.decrypt((tmp_path / "y.ct").read_bytes()), b)
+    assert everlevel.inspect(tmp_path / "y.ct")["kind"] == "columns of integers"
+    columns.check(pickle.loads(pickle.dumps(y)), b)
+    opened = client.decrypt(everlevel.integers_to_bytes({"y": y, "n": loaded.sum()}))
+    np.testing.assert_array_equal(opened["y"], b)
+    assert opened["n"] == a.sum()
+    with pytest.raises(everlevel.Error):
+        server.read((server.load(y) * server.load(y)).to_bytes(), bounds="fresh")
+    with pytest.raises(everlevel.FormatError):
+        everlevel.EncryptedTotal.from_bytes(y.to_bytes(), params=columns.party.params)
+
+
+@pytest.mark.parametrize(
+    "described",
+    ["{}", "[]", "no", '{"x":{}}', '{"x":{"blocks":2,"shape":[3]}}', '{"x":{"blocks":1,"shape":[4]}}', '{"x":{"blocks":1,"shape":[0]}}', '{"z":{"blocks":1,"shape":[3]}}', '{"x":{"blocks":1,"shape":["a"]}}', '{"x":{"blocks":1,"shape":[3],"wrapping":"float64"}}', '{"x":{"blocks":-1,"shape":[3]}}'],
+)
+def test_descriptions_that_do_not_fit(columns, described):
+    x = columns.party.client.encrypt([1, 2, 3], dtype=np.uint8)
+    data = everlevel._everlevel.columns_to_bytes(columns.party.params._raw, [("x", x._blocks[0])], {"arrays": described})
+    with pytest.raises(everlevel.Error):
+        everlevel.integers_from_bytes(data, params=columns.party.params)
+
+
+def test_bad_operations_are_refused(columns):
+    _, x = columns.random(0, 255)
+    _, y = columns.random(0, (1 << 63) - 1, 60)
+    wide = columns.load(np.zeros(60, np.uint64)) * (1 << 60)
+    for refused, error, code in [
+        (lambda: x + columns.load([1, 2], dtype=np.uint8), everlevel.ShapeError, "python.shape"),
+        (lambda: x + np.zeros(7, int), everlevel.ShapeError, "python.shape"),
+        (lambda: x + 0.5, everlevel.DtypeError, "integers.value"),
+        (lambda: x.astype(np.int8), everlevel.RangeError, "integers.range"),
+        (lambda: x << 64, everlevel.RangeError, "integers.range"),
+        (lambda: x >> -1, everlevel.RangeError, "integers.range"),
+        (lambda: wide * (1 << 60), everlevel.RangeError, "integers.range"),
+        (lambda: columns.party.client.encrypt([1], dtype=np.uint8) + 1, everlevel.NoServerError, "python.no-server"),
+    ]:
+        with pytest.raises(error) as caught:
+            refused()
+        assert caught.value.code == code
+    with pytest.raises(ZeroDivisionError):
+        x // 0
+    other = everlevel.Client(columns.party.params)
+    with pytest.raises(everlevel.WrongKeyError):
+        columns.party.server.load(other.encrypt([1], dtype=np.uint8))
+    with pytest.raises(everlevel.WrongKeyError):
+        other.decrypt(x)
+    thin = columns.party.client.server(program="y = x * x")
+    with pytest.raises(everlevel.OtherParametersError):
+        thin.load(x) + x
+    with pytest.raises(TypeError):
+        everlevel.EncryptedIntegers()
+
+
+def test_what_they_say(columns):
+    a, x = columns.random(0, 120)
+    assert repr(x).startswith("<EncryptedIntegers of shape (60,), uint8 from 0 to 120, insecure_bgv-65537-n11 in 2 ciphertexts")
+    assert x.capacity_bits > (x > 3).capacity_bits
+    assert "wrapping uint8" in repr(x.wrapping())
+    assert x.sum().interval == (0, 7200) and x.sum().dtype == np.uint16
+    assert not hasattr(x, "std") and not hasattr(x, "nothing")
+    columns.check((x + x).normalised(), a + a)
