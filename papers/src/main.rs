@@ -12,6 +12,7 @@ mod report;
 mod rows;
 mod security;
 mod sets;
+mod soak;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -25,6 +26,7 @@ use everlevel_cli::console::program;
 use aes::args::AesArgs;
 use args::{ChenHanTable, LtvTable, MaEtAlTable, TableArgs};
 use report::args::AllArgs;
+use soak::SoakArgs;
 
 /// The tables of three papers, run by everlevel at the papers' parameters and printed beside their
 /// figures.
@@ -76,6 +78,9 @@ enum Command {
     /// Encrypt random blocks under AES-128, homomorphically, with a random key that is encrypted
     /// itself; check every block
     Aes(AesArgs),
+    /// Bootstrap random and extreme messages with noise up to the bound, under many keys; compare
+    /// every slot, and every noise with its bound
+    Soak(SoakArgs),
     /// The keys of the three papers: what they say, and what they are worth now
     Security {
         /// Print the table of docs/security.md
@@ -124,6 +129,7 @@ fn run() -> Result<(), CliError> {
             ltv::run(*table, args, common)
         }
         Command::Aes(args) => aes::run(args, common),
+        Command::Soak(args) => soak::run(args, common),
         Command::Security { markdown } => security::run(*markdown, common),
         Command::Sets { name } => sets::run(name.as_deref(), common),
         Command::Everlevel { .. } => Ok(()),

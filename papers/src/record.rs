@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The end of the names of runs over small rings.
 const QUICK: &str = "-quick";
 /// What names of records begin with, and the topic of all of them.
-const TOPICS: [&str; 5] = ["chen-han", "ma-et-al", "ltv", "aes", "compare"];
+const TOPICS: [&str; 6] = ["chen-han", "ma-et-al", "ltv", "aes", "compare", "soak"];
 
 /// A line of a file.
 #[derive(Serialize, Deserialize)]
@@ -25,7 +25,8 @@ struct Line<T> {
     record: T,
 }
 
-/// The topic of a record, which names its file: small rings, a paper, peers, or the named sets.
+/// The topic of a record, which names its file: small rings, a paper, peers, the soak test, or the
+/// named sets.
 fn topic(name: &str) -> &'static str {
     if name.ends_with(QUICK) {
         return "quick";

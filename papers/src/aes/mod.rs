@@ -16,6 +16,7 @@ use everlevel_cli::console::circumstances::Circumstances;
 use everlevel_cli::console::errors::CliError;
 use everlevel_cli::console::machine;
 use everlevel_cli::console::output::{emit, emit_json, progress, table};
+use everlevel_cli::console::params::refused_set;
 use everlevel_ltv::{LtvEvaluator, LtvParams};
 use everlevel_scheme::params::KeySecurity;
 use everlevel_scheme::spec::Assumption;
@@ -78,8 +79,7 @@ pub fn run(args: &AesArgs, common: &Common) -> Result<(), CliError> {
             "--chain prime-power: expected --scheme ltv; BGV has moduli of distinct primes",
         )),
         Chain::PrimePower => {
-            let params =
-                LtvParams::named(&args.params, common.opt_in()).map_err(CliError::usage)?;
+            let params = LtvParams::named(&args.params, common.opt_in()).map_err(refused_set)?;
             let shape = params.plain().map_err(CliError::usage)?.shape();
             let powers = match args.slicing() {
                 Slicing::BitSliced => Vec::new(),

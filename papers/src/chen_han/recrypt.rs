@@ -70,7 +70,7 @@ struct Record {
 pub fn run(which: ChenHanTable, args: &TableArgs, common: &Common) -> Result<(), CliError> {
     let (rows, mode): (&[Row], _) = match which {
         ChenHanTable::Table4 => (&TABLE_4, BootstrapMode::Full),
-        _ => (&TABLE_5, BootstrapMode::Slim),
+        _ => (&TABLE_5, BootstrapMode::Thin),
     };
     let mut records = Vec::new();
     for i in rows::rows(args, rows.len())? {

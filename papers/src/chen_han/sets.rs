@@ -123,7 +123,7 @@ pub fn all() -> impl Iterator<Item = ParamsSpec> {
         .flat_map(|variant| Arithmetic::value_variants().iter().map(|way| (*variant, *way)));
     let of = move |row| {
         ways.clone().map(move |(variant, arithmetic)| {
-            recrypt_spec(row, variant, arithmetic, BootstrapMode::Slim, false)
+            recrypt_spec(row, variant, arithmetic, BootstrapMode::Thin, false)
         })
     };
     let removals = TABLE_3.iter().map(|row| removal_spec(row, false));
@@ -143,7 +143,7 @@ mod tests {
                 row,
                 Variant::Encapsulated,
                 Arithmetic::ThroughBgv,
-                BootstrapMode::Slim,
+                BootstrapMode::Thin,
                 true,
             );
             let params = Params::new(spec, OptIn::InsecureResearch).unwrap();

@@ -9,6 +9,7 @@ use crate::args::{ChenHanTable, LtvTable, MaEtAlTable, Variant};
 use crate::chen_han::{formulas, tables as chen_han};
 use crate::ma_et_al::choice;
 use crate::ma_et_al::tables as ma_et_al;
+use crate::soak;
 
 /// One run of the program, which makes one record.
 pub struct Job {
@@ -51,8 +52,8 @@ impl Program {
     }
 }
 
-/// The commands of tables, which write their records themselves.
-const PAPERS: [&str; 3] = ["chen-han", "ma-et-al", "ltv"];
+/// The commands of tables and the soak test, which write their records themselves.
+const PAPERS: [&str; 4] = ["chen-han", "ma-et-al", "ltv", "soak"];
 
 impl Job {
     /// Whether the program writes the record itself; else it prints it.
@@ -83,6 +84,8 @@ pub const BOOTSTRAP: &str = "bootstrap";
 pub const EXPLAIN: &str = "explain";
 /// What follows from sets.
 pub const CARD: &str = "card";
+/// Many bootstrappings under many keys.
+pub const SOAK: &str = "soak";
 /// The keys of the papers.
 pub const SECURITY: &str = "security-papers";
 
@@ -159,6 +162,7 @@ impl Plan {
             plan.add(CARD, &["params", "datasheet"], format!("card-{name}"), &[name]);
         }
         plan.bootstraps();
+        plan.soak();
         if let Some(threads) = threads {
             for job in plan.jobs.iter_mut().filter(|job| !job.args.iter().any(|a| a == "--threads"))
             {
@@ -349,6 +353,15 @@ impl Plan {
                 format!("explain-bootstrap-{set}"),
                 &["--params", set],
             );
+        }
+    }
+
+    fn soak(&mut self) {
+        let quick = if self.quick { &["--quick"][..] } else { &[] };
+        let full = (!self.quick).then(soak::full);
+        for family in soak::small().chain(full) {
+            let name = format!("soak-{family}{}", self.suffix());
+            self.add(SOAK, &[&["soak"], quick].concat(), name, &[family]);
         }
     }
 }

@@ -20,7 +20,10 @@ fn tables() {
         let args: Vec<&str> = ["chen-han"].into_iter().chain(extra.split(' ')).collect();
         refused(&args, parts);
     };
-    refused(&[], &["expected a command: all, chen-han, ma-et-al, ltv, aes, security or sets;"]);
+    refused(
+        &[],
+        &["expected a command: all, chen-han, ma-et-al, ltv, aes, soak, security or sets;"],
+    );
     refused(&["chen-han"], &["TABLE"]);
     n("table-6", &["table-6", "table-5"]);
     n("table-5 --quick --row 9", &["--row 9", "rows 1 to 6"]);

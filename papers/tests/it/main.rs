@@ -6,4 +6,5 @@ mod common;
 mod ltv;
 mod report;
 mod security;
+mod soak;
 mod tables;

@@ -8,6 +8,7 @@ mod ma_et_al;
 mod peers;
 mod scaling;
 mod security;
+mod soak;
 
 use everlevel_cli::console::output::median;
 
@@ -23,6 +24,7 @@ pub fn report(records: &Records<'_>) -> Report {
         aes::chapter(records),
         bootstrapping::chapter(records),
         scaling::chapter(records),
+        soak::chapter(records),
         security::chapter(records),
     ];
     let chapters = chapters.into_iter().chain(peers::chapter(records.store));

@@ -29,7 +29,7 @@ pub fn chapter(records: &Records<'_>) -> Chapter {
     chapter
 }
 
-/// A slim bootstrapping on one thread.
+/// A thin bootstrapping on one thread.
 struct Point {
     p: u64,
     r: u32,
