@@ -54,6 +54,7 @@ pub mod expression;
 pub mod linear;
 mod modular;
 mod normal_basis;
+mod packing;
 pub mod poly;
 mod range;
 mod rotate;
@@ -67,6 +68,7 @@ pub mod unpack;
 
 pub use error::CircuitError;
 pub use modular::PrimePower;
+pub use packing::SumPacking;
 pub use range::ValueRange;
 pub use rotate::{rotate_along, rotate_by_keys, rotation_elements};
 pub use session::{Session, Value};

@@ -443,6 +443,19 @@ impl<S: Bootstrappable> Session<S> {
         self.freshen(a, &a.get())
     }
 
+    /// Forgets the digits above those that bootstrapping keeps, in place, for all who share the
+    /// value: x modulo p^e becomes x modulo p^r. Free.
+    ///
+    /// # Errors
+    /// Those of the scheme.
+    pub fn reduce_in_place(&self, a: &Value<S::Ciphertext>) -> Result<(), CircuitError> {
+        let (x, exponent) = (a.get(), self.scheme.message_exponent());
+        if self.scheme.plain_exponent(&x) > exponent {
+            a.set(Arc::new(self.scheme.reduce_plain_modulus(&x, exponent)?));
+        }
+        Ok(())
+    }
+
     fn bootstrapped(&self, x: &S::Ciphertext) -> Result<S::Ciphertext, CircuitError> {
         let bootstrapper = self.bootstrapper.as_ref().ok_or(CircuitError::NoBootstrapping)?;
         let fresh = bootstrapper.bootstrap(&self.scheme, x)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use everlevel_circuit::{CircuitError, PrimePower, Session, Value};
+use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
 use rayon::prelude::*;
 
@@ -120,14 +121,42 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         Ok(plan)
     }
 
+    /// A ciphertext modulo p: of a column that is modulo p^2 to be added up, what it is modulo p.
+    pub(crate) fn operand(&self, x: &Value<S::Ciphertext>) -> Result<Arc<S::Ciphertext>, IntegersError> {
+        let (scheme, now) = (self.session.scheme(), x.get());
+        Ok(match scheme.plain_exponent(&now) {
+            1 => now,
+            _ => Arc::new(scheme.reduce_plain_modulus(&now, 1)?),
+        })
+    }
+
+    /// Bootstraps in place.
+    pub(crate) fn refresh(&self, x: &Value<S::Ciphertext>) -> Result<(), IntegersError> {
+        self.session.reduce_in_place(x)?;
+        Ok(self.session.refresh_in_place(x)?)
+    }
+
+    /// What stands for a ciphertext of this level and capacity in rehearsals.
+    pub(crate) fn pretended(&self, x: &S::Ciphertext) -> Option<NoOpCiphertext> {
+        let scheme = self.session.scheme();
+        let (level, capacity) = (scheme.level(x), scheme.capacity_bits(x));
+        self.rehearsal.encrypt_exhausted(&self.zero, level, capacity).ok()
+    }
+
+    /// A plaintext of zeros.
+    pub(crate) fn blank(&self) -> &Plaintext {
+        &self.zero
+    }
+
+    /// The scheme of rehearsals.
+    pub(crate) fn rehearsal(&self) -> &NoOp {
+        &self.rehearsal
+    }
+
     /// The cheapest way that leaves enough, else the one that leaves most; and what it leaves, on
     /// the no-op scheme, to ciphertexts with the public data of `inputs`.
     fn way(&self, stage: &Stage<'_>, inputs: &[&S::Ciphertext]) -> (usize, f64) {
-        let scheme = self.session.scheme();
-        let pretended = inputs.iter().map(|x| {
-            let (level, capacity) = (scheme.level(x), scheme.capacity_bits(x));
-            self.rehearsal.encrypt_exhausted(&self.zero, level, capacity).ok()
-        });
+        let pretended = inputs.iter().map(|x| self.pretended(x));
         let Some(pretended) = pretended.collect::<Option<Vec<_>>>() else {
             return (0, f64::NEG_INFINITY);
         };
@@ -196,7 +225,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             false => Vec::new(),
         };
         loop {
-            let now: Vec<Arc<S::Ciphertext>> = inputs.iter().map(|v| v.get()).collect();
+            let now = inputs.iter().map(|v| self.operand(v)).collect::<Result<Vec<_>, _>>()?;
             let x: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
             let (way, left) = self.way(stage, &x);
             let enough = if stale.is_empty() { needed } else { needed + MARGIN };
@@ -223,7 +252,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
                 let left = (0..x.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
                 return Err(IntegersError::Depth { depth: stage.depth(), left, needed });
             };
-            self.session.refresh_in_place(inputs[worst])?;
+            self.refresh(inputs[worst])?;
         }
     }
 
@@ -260,7 +289,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
         let needed = self.session.minimum_capacity();
         let mut stale: Vec<usize> = (0..values.len()).collect();
         loop {
-            let now: Vec<Arc<S::Ciphertext>> = values.iter().map(|v| v.get()).collect();
+            let now = values.iter().map(|v| self.operand(v)).collect::<Result<Vec<_>, _>>()?;
             let operands: Vec<&S::Ciphertext> = now.iter().map(AsRef::as_ref).collect();
             let shortage = match operation(scheme, &operands) {
                 Ok(result) => {
@@ -278,7 +307,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             let Some(worst) = stale.pop().filter(|_| self.session.can_bootstrap()) else {
                 return Err(shortage.into());
             };
-            self.session.refresh_in_place(values[worst])?;
+            self.refresh(values[worst])?;
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use everlevel_integers::{Column, IntegerScheme, Integers, IntegersError, Total};
+use everlevel_integers::{Accumulated, Column, IntegerScheme, Integers, IntegersError};
 
 use crate::error::TablesError;
-use crate::query::{Comparison, Condition, Number, Query};
+use crate::layout::Layout;
+use crate::query::{Comparison, Condition, Number};
 use crate::ranges::Ranges;
 use crate::schema::Schema;
 
@@ -13,12 +14,6 @@ use crate::schema::Schema;
 const TABLE: i128 = 31;
 /// The same for sets with several gaps, for which comparisons would be more.
 const LONG_TABLE: i128 = 256;
-
-/// The encrypted sums of a question over some rows: for each group, each aggregate.
-pub struct Sums<C> {
-    /// None: 0, whatever the data.
-    pub totals: Vec<Vec<Option<Total<C>>>>,
-}
 
 /// Rows that are meant: what the schema says of them, or truth values.
 enum Mask<C> {
@@ -37,8 +32,69 @@ impl<C> Clone for Mask<C> {
     }
 }
 
-/// Answers questions over the columns of one block of rows.
+/// Answers a question, block by block of rows.
 pub struct Runner<'a, S: IntegerScheme> {
+    ints: &'a Integers<'a, S>,
+    schema: &'a Schema,
+    layout: &'a Layout,
+    blocks: usize,
+    sums: Accumulated<S>,
+}
+
+impl<'a, S: IntegerScheme> Runner<'a, S> {
+    /// Of a question that was laid out for a table of this schema.
+    pub fn new(ints: &'a Integers<'a, S>, schema: &'a Schema, layout: &'a Layout) -> Self {
+        Runner { ints, schema, layout, blocks: 0, sums: Accumulated::default() }
+    }
+
+    /// Adds the sums over the next block of rows: a column for each of the schema, in its order,
+    /// that was encrypted as the column of a table.
+    ///
+    /// # Errors
+    /// [`TablesError::Data`] for columns of other bounds, or of another number of rows than the
+    /// next block of the table has; those of typed integers: missing keys, too little depth on a
+    /// server without bootstrapping.
+    pub fn add(&mut self, columns: &[Column<S::Ciphertext>]) -> Result<(), TablesError> {
+        let expected = self.layout.blocks().nth(self.blocks);
+        let fits = columns.len() == self.schema.fields().len()
+            && columns.iter().zip(self.schema.fields()).all(|(column, field)| {
+                let interval = column.interval();
+                let bounds = (interval.low(), interval.high()) == field.bounds();
+                bounds && column.length() == expected && expected.is_some()
+            });
+        if !fits {
+            let problem = "the encrypted columns are not those of the schema, or not as long";
+            return Err(TablesError::Data { problem: problem.into() });
+        }
+        let (numbers, masks) = (HashMap::new(), HashMap::new());
+        let mut block = Block { ints: self.ints, schema: self.schema, columns, numbers, masks };
+        let masks = self.layout.masks.iter().map(|condition| block.column(condition));
+        let masks = masks.collect::<Result<Vec<_>, _>>()?;
+        self.ints.accumulate(&self.layout.plan, columns, &masks, &mut self.sums)?;
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// The ciphertexts of the answer, for [`Layout::read`].
+    ///
+    /// # Errors
+    /// [`TablesError::Data`] unless all blocks were added; those of
+    /// [`Integers::pack`](everlevel_integers::Integers::pack).
+    pub fn finish(self) -> Result<Vec<S::Ciphertext>, TablesError> {
+        let expected = self.layout.blocks().count();
+        if self.blocks != expected {
+            let problem = format!("{} blocks of rows instead of {expected}", self.blocks);
+            return Err(TablesError::Data { problem });
+        }
+        if expected == 0 {
+            return Ok(Vec::new());
+        }
+        Ok(self.ints.pack(&self.layout.plan, self.sums)?)
+    }
+}
+
+/// One block of rows.
+struct Block<'a, S: IntegerScheme> {
     ints: &'a Integers<'a, S>,
     schema: &'a Schema,
     columns: &'a [Column<S::Ciphertext>],
@@ -46,71 +102,13 @@ pub struct Runner<'a, S: IntegerScheme> {
     masks: HashMap<Condition, Mask<S::Ciphertext>>,
 }
 
-impl<'a, S: IntegerScheme> Runner<'a, S> {
-    /// Over the columns of a schema, in its order.
-    ///
-    /// # Errors
-    /// [`TablesError::Data`] unless there is a column for each of the schema, with its bounds.
-    pub fn new(
-        ints: &'a Integers<'a, S>,
-        schema: &'a Schema,
-        columns: &'a [Column<S::Ciphertext>],
-    ) -> Result<Self, TablesError> {
-        let fits = columns.len() == schema.fields().len()
-            && columns.iter().zip(schema.fields()).all(|(column, field)| {
-                let interval = column.interval();
-                (interval.low(), interval.high()) == field.bounds()
-                    && column.length() == columns[0].length()
-            });
-        if !fits {
-            let problem = "the encrypted columns are not those of the schema";
-            return Err(TablesError::Data { problem: problem.into() });
+impl<S: IntegerScheme> Block<'_, S> {
+    /// Truth values of a condition that depends on the row.
+    fn column(&mut self, condition: &Condition) -> Result<Column<S::Ciphertext>, TablesError> {
+        match self.mask(condition)? {
+            Mask::Some(x) => Ok(x),
+            mask => self.number(&Number::Constant(matches!(mask, Mask::All).into())),
         }
-        Ok(Runner { ints, schema, columns, numbers: HashMap::new(), masks: HashMap::new() })
-    }
-
-    /// The sums of a question.
-    ///
-    /// # Errors
-    /// Those of typed integers: missing keys, too little depth on a server without bootstrapping.
-    pub fn sums(&mut self, query: &Query) -> Result<Sums<S::Ciphertext>, TablesError> {
-        let filter = self.mask(&query.filter)?;
-        let mut totals = Vec::new();
-        for codes in query.group_codes(self.schema) {
-            let mut rows = filter.clone();
-            for (column, code) in query.groups.iter().zip(codes) {
-                let one = Condition::Within { column: *column, codes: Ranges::of([code]) };
-                let one = self.mask(&one.simplified(self.schema))?;
-                rows = self.both(rows, one)?;
-            }
-            let mut group = Vec::with_capacity(query.aggregates.len());
-            for aggregate in &query.aggregates {
-                let when = self.mask(&aggregate.when)?;
-                let rows = self.both(rows.clone(), when)?;
-                group.push(self.total(&rows, &aggregate.value)?);
-            }
-            totals.push(group);
-        }
-        Ok(Sums { totals })
-    }
-
-    fn total(
-        &mut self,
-        rows: &Mask<S::Ciphertext>,
-        value: &Number,
-    ) -> Result<Option<Total<S::Ciphertext>>, TablesError> {
-        Ok(match (rows, value) {
-            (Mask::None, _) => None,
-            (Mask::Some(rows), Number::Constant(1)) => Some(self.ints.sum(rows)?),
-            (Mask::Some(rows), value) => {
-                let value = self.number(value)?;
-                Some(self.ints.sum_where(rows, &value)?)
-            }
-            (Mask::All, value) => {
-                let value = self.number(value)?;
-                Some(self.ints.sum(&value)?)
-            }
-        })
     }
 
     /// A number of each row.

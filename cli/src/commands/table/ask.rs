@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use everlevel::{Client, IntegerColumn, Server};
-use everlevel_tables::{Answer, Data, Query, Runner, Schema, Sums, TablesError};
+use everlevel_tables::{Answer, Data, Layout, Query, Runner, Schema, TablesError};
 
 use crate::console::errors::CliError;
 
@@ -29,7 +29,7 @@ pub fn encrypted(
         for (place, field) in schema.fields().iter().enumerate() {
             let entries = &data.column(place)[start..rows.min(start + slots)];
             let kind = field.integer_type().map_err(refused)?;
-            columns.push(client.encrypt_integers(entries, kind, &mut rng)?);
+            columns.push(client.encrypt_table_column(entries, kind, &mut rng)?);
         }
         blocks.push(columns);
     }
@@ -47,22 +47,16 @@ pub fn ask(
     let query = Query::parse(question, schema).map_err(refused)?;
     let ints = server.integers()?;
     let (before, started) = (server.bootstraps(), Instant::now());
-    let mut totals = Vec::with_capacity(blocks.len());
+    let shape = client.params().slot_shape();
+    let layout = Layout::new(&query, schema, shape, data.rows()).map_err(refused)?;
+    let mut runner = Runner::new(&ints, schema, &layout);
     for columns in blocks {
-        let mut runner = Runner::new(&ints, schema, columns).map_err(refused)?;
-        totals.push(runner.sums(&query).map_err(refused)?);
+        runner.add(columns).map_err(refused)?;
     }
+    let sums = runner.finish().map_err(refused)?;
     let (seconds, refreshes) = (started.elapsed().as_secs_f64(), server.bootstraps() - before);
-    let mut sums = vec![vec![0i128; query.aggregates.len()]; query.group_codes(schema).len()];
-    for Sums { totals } in &totals {
-        for (sums, totals) in sums.iter_mut().zip(totals) {
-            for (sum, total) in sums.iter_mut().zip(totals) {
-                if let Some(total) = total {
-                    *sum += client.decrypt_total::<i128>(total)?;
-                }
-            }
-        }
-    }
+    let opened = sums.iter().map(|x| client.decrypt_coefficients(x));
+    let sums = layout.read(&opened.collect::<Result<Vec<_>, _>>()?).map_err(refused)?;
     let answer = Answer::new(&query, schema, &sums).map_err(refused)?;
     let exact = answer == Answer::plain(&query, schema, data).map_err(refused)?;
     Ok(Asked { answer, exact, seconds, refreshes })

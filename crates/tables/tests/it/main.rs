@@ -7,10 +7,10 @@ mod refused;
 use std::sync::Arc;
 
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
-use everlevel_circuit::{PrimePower, Session};
-use everlevel_integers::{Encoded, Integers, IntegersError};
-use everlevel_scheme::{NoOp, OptIn, Params, Plaintext};
-use everlevel_tables::{Answer, Data, Query, Runner, Schema, Sums};
+use everlevel_circuit::Session;
+use everlevel_integers::{Encoded, Integers};
+use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
+use everlevel_tables::{Answer, Data, Layout, Query, Runner, Schema};
 
 /// A server on the no-op scheme, which bootstraps.
 pub(crate) struct Bench {
@@ -32,33 +32,29 @@ impl Bench {
     pub(crate) fn ask(&self, text: &str, schema: &Schema, data: &Data) -> Answer {
         let query = Query::parse(text, schema).unwrap_or_else(|e| panic!("{text}: {e}"));
         let ints = Integers::new(&self.session, &self.params).unwrap();
-        let modulus = PrimePower::new(self.params.plain_modulus(), 1).unwrap();
-        let open = |c: &_| Ok::<_, IntegersError>(self.scheme.decrypt(c)?.decode(&self.params)?);
-        let groups = query.group_codes(schema).len();
-        let mut sums = vec![vec![0; query.aggregates.len()]; groups];
-        let rows: Vec<usize> = (0..data.rows()).collect();
-        for block in rows.chunks(self.params.slots()) {
+        let layout =
+            Layout::new(&query, schema, self.scheme.slot_shape(), data.rows()).unwrap();
+        let mut runner = Runner::new(&ints, schema, &layout);
+        let (mut start, params) = (0, &self.params);
+        for rows in layout.blocks() {
+            let encrypt = |slots: &[u64]| {
+                self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?)
+            };
             let columns: Vec<_> = (schema.fields().iter().enumerate())
                 .map(|(place, field)| {
-                    let values = &data.column(place)[block[0]..block[0] + block.len()];
+                    let values = &data.column(place)[start..start + rows];
                     let kind = field.integer_type().unwrap();
-                    let encoded = Encoded::new(values, kind, self.params.slots()).unwrap();
-                    let encrypt = |slots: &[u64]| {
-                        self.scheme.encrypt(&Plaintext::encode(&self.params, slots)?)
-                    };
-                    encoded
-                        .encrypt(encrypt)
-                        .unwrap_or_else(|e: everlevel_scheme::SchemeError| panic!("{e}"))
+                    let encoded = Encoded::new(values, kind, params.slots()).unwrap();
+                    let found: Result<_, SchemeError> = encoded.encrypt(encrypt);
+                    found.unwrap()
                 })
                 .collect();
-            let mut runner = Runner::new(&ints, schema, &columns).unwrap();
-            let Sums { totals } = runner.sums(&query).unwrap_or_else(|e| panic!("{text}: {e}"));
-            for (sums, totals) in sums.iter_mut().zip(&totals) {
-                for (sum, total) in sums.iter_mut().zip(totals) {
-                    *sum += total.as_ref().map_or(0, |t| t.decrypt(modulus, open).unwrap());
-                }
-            }
+            runner.add(&columns).unwrap_or_else(|e| panic!("{text}: {e}"));
+            start += rows;
         }
+        let answer = runner.finish().unwrap_or_else(|e| panic!("{text}: {e}"));
+        let open = |x| self.scheme.decrypt(x).unwrap().coefficients().to_vec();
+        let sums = layout.read(&answer.iter().map(open).collect::<Vec<_>>()).unwrap();
         Answer::new(&query, schema, &sums).unwrap()
     }
 }

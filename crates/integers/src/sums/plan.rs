@@ -1,0 +1,202 @@
+//! What is added up, and how the sums that were asked for follow from that.
+
+use std::collections::HashMap;
+
+use everlevel_circuit::SumPacking;
+use everlevel_ring::{PrimePower, SlotShape};
+
+use super::expand::{Expansion, Piece};
+use crate::column::Column;
+use crate::encode::{standard_form, windows};
+use crate::error::IntegersError;
+use crate::interval::Interval;
+use crate::types::Type;
+
+/// The most sums that are packed into one ciphertext: each doubling costs a bit of capacity.
+const PACKED: usize = 256;
+
+/// What is public of a column that is added up: its values are anchor + Σ 16^i d_i.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub(crate) anchor: i128,
+    /// The windows of the digits, lowest first.
+    pub(crate) windows: Vec<(i64, i64)>,
+}
+
+impl Shape {
+    /// Of a column that was encrypted as this type.
+    pub fn of(kind: Type) -> Self {
+        let interval = kind.interval();
+        let (anchor, digits) = standard_form(interval);
+        Shape { anchor, windows: windows(interval, anchor, digits) }
+    }
+
+    /// Of an encrypted column.
+    pub fn of_column<C>(x: &Column<C>) -> Self {
+        let windows = x.digits.iter().map(|d| (d.low, d.high)).collect();
+        Shape { anchor: x.anchor, windows }
+    }
+}
+
+/// A sum over rows: Σ k Π x over the terms, where a truth value is 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SumRequest {
+    /// The place of the truth values; none: all rows.
+    pub mask: Option<usize>,
+    /// Integers, and the places of the columns whose product they multiply; of no columns: 1.
+    pub terms: Vec<(i128, Vec<usize>)>,
+    /// What the terms add up to in a slot behind the column, if it is chosen: else 0.
+    pub pad: i128,
+}
+
+/// Something whose sum over all slots is packed: a product of pieces of columns where a truth value
+/// is 1.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Accumulator {
+    pub(crate) mask: Option<usize>,
+    /// In order.
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A sum that was asked for: `constant` + Σ weight times the sum of an accumulator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Total {
+    constant: i128,
+    terms: Vec<(i128, usize)>,
+}
+
+/// How sums over many rows are computed modulo p^2 and read: public, and the same for all data.
+///
+/// A column is anchor + Σ 16^i d_i, so a product of columns is a sum of products of *pieces*, a few
+/// digits each, that cannot reach p^2/2 when they are added over all rows. For each such product
+/// and each truth value there is one sum, and all sums are packed as [`SumPacking`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SumPlan {
+    pub(crate) shapes: Vec<Shape>,
+    pub(crate) accumulators: Vec<Accumulator>,
+    /// The largest absolute value of a sum.
+    bounds: Vec<u64>,
+    totals: Vec<Total>,
+    modulus: PrimePower,
+    pub(crate) packings: Vec<SumPacking>,
+    pub(crate) blocks: usize,
+}
+
+impl SumPlan {
+    /// The plan of these sums over `rows` rows in as many blocks as `slots` make of them, the last
+    /// one padded.
+    ///
+    /// # Errors
+    /// [`IntegersError::Set`] unless the slots are as many as the coefficients and two powers of
+    /// the prime can be computed with; [`IntegersError::Range`] if a product of single digits could
+    /// reach p^2/2 over so many rows, or a sum 2^126.
+    pub fn new(
+        shapes: Vec<Shape>,
+        requests: &[SumRequest],
+        slot_shape: &SlotShape,
+        rows: usize,
+    ) -> Result<Self, IntegersError> {
+        let unfit = || IntegersError::Set {
+            name: format!("of index {}", slot_shape.ring_index()),
+            problem: "sums of whole tables need a power of two as index, a slot for each \
+                      coefficient and a plaintext modulus p^2: take bgv-65537-n15",
+        };
+        let slots = slot_shape.slots();
+        if slot_shape.max_exponent() < 2 || SumPacking::new(slot_shape, 1).is_none() {
+            return Err(unfit());
+        }
+        let modulus = PrimePower::new(slot_shape.plain_modulus(1), 2)?;
+        let blocks = rows.div_ceil(slots).max(1);
+        let places = blocks as u64 * slots as u64;
+        let budget = (modulus.value() - 1) / 2 / places;
+        let mut known: HashMap<Accumulator, usize> = HashMap::new();
+        let (mut accumulators, mut bounds, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+        for request in requests {
+            let sum = Expansion::new(&shapes, &request.terms, budget)?;
+            let mut terms = Vec::new();
+            let pads = i128::from(places) - rows as i128;
+            let mut constant = far(pads.checked_mul(request.pad).map(|x| -x))?;
+            for (pieces, weight, bound) in sum.terms() {
+                if pieces.is_empty() && request.mask.is_none() {
+                    let all = far(weight.checked_mul(i128::from(places)))?;
+                    constant = far(constant.checked_add(all))?;
+                    continue;
+                }
+                let accumulator = Accumulator { mask: request.mask, pieces };
+                let place = *known.entry(accumulator.clone()).or_insert_with(|| {
+                    accumulators.push(accumulator);
+                    bounds.push(bound * places);
+                    accumulators.len() - 1
+                });
+                terms.push((weight, place));
+            }
+            let largest = terms.iter().try_fold(constant.abs(), |sum, (weight, place)| {
+                sum.checked_add(weight.abs().checked_mul(i128::from(bounds[*place]))?)
+            });
+            far(largest)?;
+            totals.push(Total { constant, terms });
+        }
+        let counts = (0..accumulators.len()).step_by(PACKED).map(|i| accumulators.len() - i);
+        let packings = counts.map(|n| SumPacking::new(slot_shape, n.min(PACKED)));
+        let packings = packings.collect::<Option<Vec<_>>>().ok_or_else(unfit)?;
+        Ok(SumPlan { shapes, accumulators, bounds, totals, modulus, packings, blocks })
+    }
+
+    /// The number of ciphertexts of the answer.
+    pub fn ciphertexts(&self) -> usize {
+        self.packings.len()
+    }
+
+    /// The number of sums over all slots that they hold.
+    pub fn sums(&self) -> usize {
+        self.accumulators.len()
+    }
+
+    /// The sums that were asked for, by the coefficients of the plaintexts of the answer.
+    ///
+    /// # Errors
+    /// [`IntegersError::Parts`] for another number of plaintexts; [`IntegersError::Value`] for a
+    /// sum that cannot be.
+    pub fn totals(&self, plaintexts: &[impl AsRef<[u64]>]) -> Result<Vec<i128>, IntegersError> {
+        if plaintexts.len() != self.packings.len() {
+            let (found, expected) = (plaintexts.len(), self.packings.len());
+            let problem = format!("{found} ciphertexts of sums instead of {expected}");
+            return Err(IntegersError::Parts { problem });
+        }
+        let mut sums = Vec::with_capacity(self.accumulators.len());
+        for (i, bound) in self.bounds.iter().enumerate() {
+            let place = self.packings[i / PACKED].place(i % PACKED);
+            let residue = plaintexts[i / PACKED].as_ref().get(place).copied().unwrap_or(0);
+            let value = self.modulus.centered(self.modulus.reduce_u64(residue));
+            if value.unsigned_abs() > *bound {
+                let expected = format!(
+                    "a sum of at most {bound}: a bound that was stated for an input does not hold, \
+                     or the answer was changed on its way"
+                );
+                let value = value.into();
+                return Err(IntegersError::Value { value, position: i, expected });
+            }
+            sums.push(i128::from(value));
+        }
+        let total = |total: &Total| {
+            total.terms.iter().fold(total.constant, |sum, (weight, i)| sum + weight * sums[*i])
+        };
+        Ok(self.totals.iter().map(total).collect())
+    }
+
+    /// Where the accumulators of each ciphertext of the answer are.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&SumPacking, std::ops::Range<usize>)> {
+        let count = self.accumulators.len();
+        let group = move |i: usize| i * PACKED..count.min((i + 1) * PACKED);
+        self.packings.iter().enumerate().map(move |(i, packing)| (packing, group(i)))
+    }
+}
+
+/// A number of at most 2^126 in absolute value.
+pub(super) fn far(x: Option<i128>) -> Result<i128, IntegersError> {
+    x.filter(|x| Interval::WIDEST.contains(*x)).ok_or_else(|| IntegersError::Range {
+        operation: "a sum over all rows",
+        operands: "products of columns".into(),
+        allowed: Interval::WIDEST,
+    })
+}

@@ -1,0 +1,356 @@
+//! Sums over all slots, computed and packed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use everlevel_circuit::{CircuitError, SumPacking, Value};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};
+use everlevel_scheme::{Arithmetic, PlainModulus, Scheme};
+use rayon::prelude::*;
+
+use super::expand::{Piece, middle};
+use super::plan::{Accumulator, SumPlan};
+use crate::column::Column;
+use crate::context::{IntegerScheme, Integers};
+use crate::error::IntegersError;
+
+/// Bits of capacity that a packed answer has at least.
+const ROOM: f64 = 3.0;
+/// Bits by which a piece can be noisier than a mask.
+const MARGIN: f64 = 2.0;
+/// The depth modulo p^2 of what follows a mask: its lift, and the product with a piece.
+const DEPTH: u32 = 3;
+
+/// What the accumulators of a [`SumPlan`] hold so far, for some blocks of rows.
+pub struct Accumulated<S: IntegerScheme>(Vec<Option<Sum<S>>>);
+
+impl<S: IntegerScheme> Default for Accumulated<S> {
+    fn default() -> Self {
+        Accumulated(Vec::new())
+    }
+}
+
+/// A sum of one accumulator over blocks.
+enum Sum<S: IntegerScheme> {
+    /// Of pieces, where there are no masks.
+    Plain(S::Ciphertext),
+    /// Of products with masks, to be relinearized once.
+    Product(S::Product),
+}
+
+/// Products of pieces by the pieces; of none it is 1.
+type Products<C> = BTreeMap<Vec<Piece>, C>;
+
+impl<S: IntegerScheme> Integers<'_, S> {
+    /// Adds the rows of one block of columns, `masks` being the truth values that the plan names by
+    /// their places. Two products to lift a mask to modulo p^2, one for each product of pieces, and
+    /// a tensor product for each of these and each mask; masks are bootstrapped where these do not
+    /// fit.
+    ///
+    /// All that is packed later goes the same way through products and levels, so that it has the
+    /// same factor ([`Arithmetic::linear_combination`]): to align it would take half the bits of
+    /// p^2, which only the pieces have to spare.
+    ///
+    /// # Errors
+    /// [`IntegersError::Parts`] for columns that are not those of the plan, or not modulo p^2;
+    /// [`IntegersError::Type`] for masks that are no truth values; [`IntegersError::Depth`]; those
+    /// of the scheme.
+    pub fn accumulate(
+        &self,
+        plan: &SumPlan,
+        columns: &[Column<S::Ciphertext>],
+        masks: &[Column<S::Ciphertext>],
+        into: &mut Accumulated<S>,
+    ) -> Result<(), IntegersError> {
+        let fits = columns.len() == plan.shapes.len()
+            && columns.iter().zip(&plan.shapes).all(|(x, s)| super::Shape::of_column(x) == *s);
+        if !fits {
+            return Err(wrong("columns with other bounds than those of the plan"));
+        }
+        if plan.accumulators.is_empty() {
+            return Ok(());
+        }
+        let scheme = self.session().scheme();
+        let one = columns.iter().flat_map(Column::values).next().map(Value::get);
+        let one = one.ok_or_else(|| wrong("a table of public columns"))?;
+        let one = scheme.linear_combination(&[(&one, 0)], 1)?;
+        let (level, capacity) = self.packed_at(plan)?;
+        let blocks = f64::from(plan.blocks.next_power_of_two().ilog2());
+        let lifted = self.lifted(masks, &one, (level, capacity + blocks + MARGIN))?;
+        let level = lifted.iter().map(|mask| scheme.level(mask)).max();
+        let products = self.products(plan, columns, one, level)?;
+        let summand = |Accumulator { mask, pieces }: &Accumulator| {
+            let product = products.get(pieces).ok_or_else(|| wrong("a product without factors"))?;
+            if lifted.is_empty() {
+                return Ok(Sum::Plain(product.clone()));
+            }
+            // The last one chooses all rows.
+            let mask = lifted.get(mask.unwrap_or(lifted.len() - 1));
+            let mask = mask.ok_or_else(|| wrong("a mask that was not given"))?;
+            Ok::<_, IntegersError>(Sum::Product(scheme.mul_lazy_aligned(mask, product)?))
+        };
+        into.0.resize_with(plan.accumulators.len(), || None);
+        let added = into.0.par_iter_mut().zip(&plan.accumulators).map(|(sum, accumulator)| {
+            let here = summand(accumulator)?;
+            *sum = Some(match (sum.take(), here) {
+                (None, here) => here,
+                (Some(Sum::Plain(a)), Sum::Plain(b)) => Sum::Plain(scheme.add(&a, &b)?),
+                (Some(Sum::Product(a)), Sum::Product(b)) => {
+                    Sum::Product(scheme.add_products(&a, &b)?)
+                }
+                _ => return Err(wrong("sums of another plan")),
+            });
+            Ok(())
+        });
+        added.collect()
+    }
+
+    /// The ciphertexts whose plaintexts [`SumPlan::totals`] reads: some two key switches for each
+    /// sum, at the lowest level that has room for them.
+    ///
+    /// # Errors
+    /// [`IntegersError::Parts`] unless a block was added; too little capacity; missing keys.
+    pub fn pack(
+        &self,
+        plan: &SumPlan,
+        sums: Accumulated<S>,
+    ) -> Result<Vec<S::Ciphertext>, IntegersError> {
+        let scheme = self.session().scheme();
+        let mut sums = sums.0;
+        if sums.len() != plan.accumulators.len() {
+            return Err(wrong("no rows were added"));
+        }
+        let (level, needed) = self.packed_at(plan)?;
+        let mut out = Vec::with_capacity(plan.packings.len());
+        for (packing, range) in plan.groups() {
+            let plain = sums[range].par_iter_mut().map(|sum| match sum.take() {
+                Some(Sum::Plain(x)) => Ok(x),
+                Some(Sum::Product(x)) => Ok(scheme.relinearize(&x, NextUse::LinearMap)?),
+                None => Err(wrong("sums that were packed already")),
+            });
+            let plain = plain.collect::<Result<Vec<_>, IntegersError>>()?;
+            let lowered = plain.par_iter().map(|x| scheme.mod_switch_to(x, level));
+            let lowered = lowered.collect::<Result<Vec<_>, SchemeError>>()?;
+            let left = lowered.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
+            if left < needed {
+                return Err(IntegersError::Depth { depth: DEPTH, left, needed });
+            }
+            out.push(packing.pack(scheme, &lowered)?);
+        }
+        Ok(out)
+    }
+
+    /// The lowest level with keys at which sums of products can be packed, and the capacity in bits
+    /// that this takes.
+    fn packed_at(&self, plan: &SumPlan) -> Result<(Level, f64), IntegersError> {
+        let (scheme, rehearsal) = (self.session().scheme(), self.rehearsal());
+        let growth = plan.packings.iter().map(SumPacking::growth_bits).max().unwrap_or(0);
+        let needed = f64::from(growth) + ROOM;
+        let fresh = rehearsal.encrypt(self.blank())?;
+        let top = rehearsal.level(&fresh);
+        let fresh = rehearsal.extend_plain_modulus(&fresh, 2)?;
+        let product = rehearsal.mul(&fresh, &fresh, NextUse::LinearMap)?;
+        let fits = |level: &Level| {
+            let switched = rehearsal.mod_switch_to(&product, *level);
+            let room = switched.is_ok_and(|y| rehearsal.capacity_bits(&y) >= needed + MARGIN);
+            room && plan.packings.iter().all(|packing| packing.level(scheme, *level) == *level)
+        };
+        let level = (0..=top.0).map(Level).find(fits);
+        let left = rehearsal.capacity_bits(&product);
+        Ok((level.ok_or(IntegersError::Depth { depth: DEPTH, left, needed })?, needed))
+    }
+
+    /// Truth values modulo p^2, all in the same way from the lowest level from which a product with
+    /// a piece has so many bits at the level `end`: z^2 (3 - 2 z) is 0 or 1 whatever multiple of p
+    /// is in z. After them, if there are any, those that choose all rows.
+    fn lifted(
+        &self,
+        masks: &[Column<S::Ciphertext>],
+        one: &S::Ciphertext,
+        (end, needed): (Level, f64),
+    ) -> Result<Vec<S::Ciphertext>, IntegersError> {
+        if masks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (scheme, rehearsal) = (self.session().scheme(), self.rehearsal());
+        let mut values = Vec::with_capacity(masks.len() + 1);
+        for mask in masks {
+            let bit = self.bit("a sum", mask)?;
+            values.push(match bit.cipher {
+                Some(value) => value,
+                None => Value::from(scheme.linear_combination(&[(one, 0)], bit.low)?),
+            });
+        }
+        values.push(Value::from(one.clone()));
+        let mut stale: Vec<usize> = match self.session().can_bootstrap() {
+            true => (0..masks.len()).collect(),
+            false => Vec::new(),
+        };
+        loop {
+            let now = values.iter().map(|v| self.operand(v)).collect::<Result<Vec<_>, _>>()?;
+            let pretended = now.iter().map(|x| self.pretended(x)).collect::<Option<Vec<_>>>();
+            let top = now.iter().map(|x| scheme.level(x)).min().map_or(0, |level| level.0);
+            let fits = |levels: &[Level; 3]| {
+                let left = pretended.iter().flatten().map(|x| {
+                    let z = lift(rehearsal, x, *levels).ok()?;
+                    let product = rehearsal.mul_lazy_aligned(&z, &z).ok()?;
+                    let product = rehearsal.relinearize(&product, NextUse::LinearMap).ok()?;
+                    let packed = rehearsal.mod_switch_to(&product, end).ok()?;
+                    Some(rehearsal.capacity_bits(&packed))
+                });
+                left.into_iter().all(|left| left.is_some_and(|left| left >= needed))
+            };
+            let levels = (0..=top).map(Level).filter_map(|level| {
+                let each = pretended.iter().flatten();
+                let each = each.map(|x| lift_levels(rehearsal, x, level).ok());
+                let each = each.collect::<Option<Vec<_>>>()?;
+                let lowest = |i: usize| each.iter().map(|levels| levels[i]).min();
+                Some([level, lowest(1)?, lowest(2)?])
+            });
+            if let Some(levels) = { levels }.find(fits) {
+                let lifted = now.par_iter().map(|x| lift(scheme, x, levels));
+                return Ok(lifted.collect::<Result<_, CircuitError>>()?);
+            }
+            let capacity = |i: &usize| scheme.capacity_bits(&now[*i]);
+            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
+            let Some(worst) = stale.pop() else {
+                let left = (0..masks.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
+                return Err(IntegersError::Depth { depth: DEPTH, left, needed });
+            };
+            self.refresh(&values[worst])?;
+        }
+    }
+
+    /// The products of pieces that a plan names, at the lowest levels from which they reach `level`,
+    /// with the factor that pieces have there.
+    fn products(
+        &self,
+        plan: &SumPlan,
+        columns: &[Column<S::Ciphertext>],
+        one: S::Ciphertext,
+        level: Option<Level>,
+    ) -> Result<Products<S::Ciphertext>, IntegersError> {
+        let scheme = self.session().scheme();
+        let wanted: BTreeSet<&Vec<Piece>> = plan.accumulators.iter().map(|a| &a.pieces).collect();
+        let most = wanted.iter().map(|pieces| pieces.len()).max().unwrap_or(0);
+        let start = self.start(&one, most, level);
+        let single: BTreeSet<Piece> = wanted.iter().flat_map(|p| p.iter().copied()).collect();
+        let single: Vec<Piece> = single.into_iter().collect();
+        let made = single.par_iter().map(|piece| {
+            let x = self.piece(&columns[piece.column], piece)?;
+            Ok((vec![*piece], scheme.mod_switch_to(&x, start.min(scheme.level(&x)))?))
+        });
+        let mut known = made.collect::<Result<Products<_>, IntegersError>>()?;
+        let one = scheme.mod_switch_to(&one, start)?;
+        // Shorter products first, which the longer ones begin with.
+        for length in 2..=most {
+            let longer: BTreeSet<Vec<Piece>> =
+                wanted.iter().filter(|p| p.len() >= length).map(|p| p[..length].to_vec()).collect();
+            let longer: Vec<_> = longer.into_iter().collect();
+            let products = longer.par_iter().map(|pieces| {
+                let (first, last) = pieces.split_at(length - 1);
+                let (Some(a), Some(b)) = (known.get(first), known.get(last)) else {
+                    return Err(wrong("a product without its factors"));
+                };
+                let product = scheme.mul(a, b, NextUse::Product)?;
+                let like = scheme.mod_switch_to(&one, scheme.level(&product))?;
+                let product = scheme.linear_combination(&[(&like, 0), (&product, 1)], 0)?;
+                Ok((pieces.clone(), product))
+            });
+            let products = products.collect::<Result<Vec<_>, IntegersError>>()?;
+            known.extend(products);
+        }
+        known.insert(Vec::new(), one);
+        // A product of all masks with something at their level, whatever its length.
+        if let Some(level) = level {
+            let lowered = known.into_par_iter().map(|(pieces, x)| {
+                let level = level.min(scheme.level(&x));
+                Ok((pieces, scheme.mod_switch_to(&x, level)?))
+            });
+            known = lowered.collect::<Result<_, SchemeError>>()?;
+        }
+        Ok(known)
+    }
+
+    /// The lowest level for pieces from which aligned products of so many are as good at `level` as
+    /// they are themselves; the one they have if there is none, or no level is asked for.
+    fn start(&self, piece: &S::Ciphertext, factors: usize, level: Option<Level>) -> Level {
+        let (top, rehearsal) = (self.session().scheme().level(piece), self.rehearsal());
+        let (Some(level), Some(piece)) = (level, self.pretended(piece)) else { return top };
+        let half = (self.modulus().prime().pow(2) / 2) as i64;
+        let at = |x: &NoOpCiphertext, level| {
+            let x = rehearsal.mod_switch_to(x, level).ok()?;
+            Some((rehearsal.capacity_bits(&x), x))
+        };
+        let reaches = |from: &Level| {
+            let piece = rehearsal.extend_plain_modulus(&piece, 2).ok()?;
+            let single = at(&piece, *from)?.1;
+            let mut product = single.clone();
+            for _ in 1..factors {
+                product = rehearsal.mul(&product, &single, NextUse::Product).ok()?;
+                product = rehearsal.mul_scalar(&product, half).ok()?;
+            }
+            Some(at(&product, level)?.0 + MARGIN >= at(&piece, level)?.0)
+        };
+        let reached = (level.0..=top.0).map(Level).find(|from| reaches(from) == Some(true));
+        if factors > 1 { reached.unwrap_or(top) } else { level.min(top) }
+    }
+
+    /// Σ 16^i (d_i - their middle) of some digits, modulo p^2.
+    fn piece(
+        &self,
+        column: &Column<S::Ciphertext>,
+        piece: &Piece,
+    ) -> Result<S::Ciphertext, IntegersError> {
+        let scheme = self.session().scheme();
+        let mut constant = 0;
+        let mut values: Vec<(Arc<S::Ciphertext>, i64)> = Vec::with_capacity(piece.count);
+        for (i, digit) in column.digits[piece.first..piece.first + piece.count].iter().enumerate() {
+            let weight = 1i64 << (4 * i);
+            match digit.cipher.as_ref().map(Value::get) {
+                None => constant += weight * digit.low,
+                Some(x) if scheme.plain_exponent(&x) == 2 => values.push((x, weight)),
+                Some(_) => {
+                    return Err(wrong(
+                        "a column modulo p: encrypt what is added up as columns of a table",
+                    ));
+                }
+            }
+            constant -= weight * middle((digit.low, digit.high));
+        }
+        let terms: Vec<_> = values.iter().map(|(x, weight)| (x.as_ref(), *weight)).collect();
+        Ok(scheme.linear_combination(&terms, constant)?)
+    }
+}
+
+/// The levels of a lift that starts at one of them: there, after the square, after the product.
+fn lift_levels<T: ExactScheme>(
+    scheme: &T,
+    x: &T::Ciphertext,
+    level: Level,
+) -> Result<[Level; 3], CircuitError> {
+    let z = scheme.extend_plain_modulus(&scheme.mod_switch_to(x, level)?, 2)?;
+    let square = scheme.relinearize(&scheme.mul_lazy_aligned(&z, &z)?, NextUse::Product)?;
+    let product = scheme.relinearize(&scheme.mul_lazy(&square, &z)?, NextUse::Product)?;
+    Ok([level, scheme.level(&square), scheme.level(&product)])
+}
+
+/// z^2 (3 - 2 z) modulo p^2 with these levels.
+fn lift<T: ExactScheme>(
+    scheme: &T,
+    x: &T::Ciphertext,
+    [start, second, end]: [Level; 3],
+) -> Result<T::Ciphertext, CircuitError> {
+    let z = scheme.extend_plain_modulus(&scheme.mod_switch_to(x, start)?, 2)?;
+    let square = scheme.relinearize(&scheme.mul_lazy_aligned(&z, &z)?, NextUse::Product)?;
+    let square = scheme.mod_switch_to(&square, second)?;
+    let rest = scheme.mod_switch_to(&scheme.linear_combination(&[(&z, -2)], 3)?, second)?;
+    let product = scheme.mul_lazy_aligned(&square, &rest)?;
+    let product = scheme.relinearize(&product, NextUse::Product)?;
+    Ok(scheme.mod_switch_to(&product, end)?)
+}
+
+fn wrong(problem: &str) -> IntegersError {
+    IntegersError::Parts { problem: problem.into() }
+}
