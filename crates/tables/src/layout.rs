@@ -17,6 +17,8 @@ const TERMS: usize = 4096;
 /// up, and how the reader finds the sums. It follows from question, schema, ring and number of rows
 /// alone, so that who has these reads answers.
 pub struct Layout {
+    /// What all sums share; none: all rows.
+    pub(crate) filter: Option<Condition>,
     pub(crate) masks: Vec<Condition>,
     pub(crate) plan: SumPlan,
     /// The places of the sums, by groups and aggregates; none: 0 for all data.
@@ -41,15 +43,16 @@ impl Layout {
         let (mut masks, mut requests, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let mut known: HashMap<Condition, usize> = HashMap::new();
         for codes in query.group_codes(schema) {
-            let mut group = query.filter.clone();
+            let mut group = Condition::Constant(true);
             for (column, code) in query.groups.iter().zip(codes) {
                 let one = Condition::Within { column: *column, codes: Ranges::of([code]) };
                 group = both(group, one.simplified(schema));
             }
             let mut here = Vec::with_capacity(query.aggregates.len());
             for aggregate in &query.aggregates {
+                let never = query.filter == Condition::Constant(false);
                 let mask = match both(group.clone(), aggregate.when.clone()) {
-                    Condition::Constant(false) => {
+                    mask if never || mask == Condition::Constant(false) => {
                         here.push(None);
                         continue;
                     }
@@ -59,7 +62,8 @@ impl Layout {
                         masks.len() - 1
                     })),
                 };
-                let chosen = mask.is_none_or(|i: usize| masks[i].holds(&padding));
+                let chosen = query.filter.holds(&padding)
+                    && mask.is_none_or(|i: usize| masks[i].holds(&padding));
                 let pad = if chosen { aggregate.value.value(&padding) } else { 0 };
                 let terms = polynomial(&aggregate.value)?.into_iter();
                 let terms = terms.map(|(columns, weight)| (weight, columns)).collect();
@@ -68,10 +72,11 @@ impl Layout {
             }
             places.push(here);
         }
+        let filter = Some(query.filter.clone()).filter(|f| !matches!(f, Condition::Constant(_)));
         let shapes = fields.iter().map(|field| Ok(Shape::of(field.integer_type()?)));
         let shapes = shapes.collect::<Result<Vec<_>, TablesError>>()?;
-        let plan = SumPlan::new(shapes, &requests, shape, rows)?;
-        Ok(Layout { masks, plan, places, rows, slots: shape.slots() })
+        let plan = SumPlan::new(shapes, &requests, shape, rows, filter.is_some())?;
+        Ok(Layout { filter, masks, plan, places, rows, slots: shape.slots() })
     }
 
     /// The number of rows.

@@ -70,7 +70,10 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         let mut block = Block { ints: self.ints, schema: self.schema, columns, numbers, masks };
         let masks = self.layout.masks.iter().map(|condition| block.column(condition));
         let masks = masks.collect::<Result<Vec<_>, _>>()?;
-        self.ints.accumulate(&self.layout.plan, columns, &masks, &mut self.sums)?;
+        let filter = self.layout.filter.as_ref().map(|condition| block.column(condition));
+        let filter = filter.transpose()?;
+        let plan = &self.layout.plan;
+        self.ints.accumulate(plan, columns, filter.as_ref(), &masks, &mut self.sums)?;
         self.blocks += 1;
         Ok(())
     }

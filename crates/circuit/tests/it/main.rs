@@ -7,6 +7,7 @@ mod fuzzed_expressions;
 mod linear;
 mod noop;
 mod ntru;
+mod packing;
 mod ranges;
 mod rlwe;
 mod tightness;

@@ -1,6 +1,7 @@
 //! Sums of products of columns over chosen rows, all packed into few ciphertexts.
 
 mod expand;
+mod lift;
 mod plan;
 mod run;
 

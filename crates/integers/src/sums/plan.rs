@@ -41,7 +41,7 @@ impl Shape {
 /// A sum over rows: Σ k Π x over the terms, where a truth value is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SumRequest {
-    /// The place of the truth values; none: all rows.
+    /// The place of the truth values; none: all rows, or all that a filter chooses.
     pub mask: Option<usize>,
     /// Integers, and the places of the columns whose product they multiply; of no columns: 1.
     pub terms: Vec<(i128, Vec<usize>)>,
@@ -84,7 +84,7 @@ pub struct SumPlan {
 
 impl SumPlan {
     /// The plan of these sums over `rows` rows in as many blocks as `slots` make of them, the last
-    /// one padded.
+    /// one padded; `filtered`: rows are chosen by a filter that all sums share.
     ///
     /// # Errors
     /// [`IntegersError::Set`] unless the slots are as many as the coefficients and two powers of
@@ -95,6 +95,7 @@ impl SumPlan {
         requests: &[SumRequest],
         slot_shape: &SlotShape,
         rows: usize,
+        filtered: bool,
     ) -> Result<Self, IntegersError> {
         let unfit = || IntegersError::Set {
             name: format!("of index {}", slot_shape.ring_index()),
@@ -117,7 +118,7 @@ impl SumPlan {
             let pads = i128::from(places) - rows as i128;
             let mut constant = far(pads.checked_mul(request.pad).map(|x| -x))?;
             for (pieces, weight, bound) in sum.terms() {
-                if pieces.is_empty() && request.mask.is_none() {
+                if pieces.is_empty() && request.mask.is_none() && !filtered {
                     let all = far(weight.checked_mul(i128::from(places)))?;
                     constant = far(constant.checked_add(all))?;
                     continue;

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use everlevel_circuit::{CircuitError, SumPacking, Value};
+use everlevel_circuit::{SumPacking, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{ExactScheme, Level, NextUse, SchemeError};
-use everlevel_scheme::{Arithmetic, PlainModulus, Scheme};
+use everlevel_scheme::{Arithmetic, Level, NextUse, PlainModulus, Scheme, SchemeError};
 use rayon::prelude::*;
 
 use super::expand::{Piece, middle};
+use super::lift::{DEPTH, MARGIN, Masks};
 use super::plan::{Accumulator, SumPlan};
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers};
@@ -17,10 +17,6 @@ use crate::error::IntegersError;
 
 /// Bits of capacity that a packed answer has at least.
 const ROOM: f64 = 3.0;
-/// Bits by which a piece can be noisier than a mask.
-const MARGIN: f64 = 2.0;
-/// The depth modulo p^2 of what follows a mask: its lift, and the product with a piece.
-const DEPTH: u32 = 3;
 
 /// What the accumulators of a [`SumPlan`] hold so far, for some blocks of rows.
 pub struct Accumulated<S: IntegerScheme>(Vec<Option<Sum<S>>>);
@@ -43,10 +39,10 @@ enum Sum<S: IntegerScheme> {
 type Products<C> = BTreeMap<Vec<Piece>, C>;
 
 impl<S: IntegerScheme> Integers<'_, S> {
-    /// Adds the rows of one block of columns, `masks` being the truth values that the plan names by
-    /// their places. Two products to lift a mask to modulo p^2, one for each product of pieces, and
-    /// a tensor product for each of these and each mask; masks are bootstrapped where these do not
-    /// fit.
+    /// Adds the rows of one block of columns: those that the truth values `filter` choose, if there
+    /// are any, of them those of the truth values that the plan names by their places in `masks`.
+    /// Two products to lift a mask to modulo p^2, one for each product of pieces, and a tensor
+    /// product for each of these and each mask; masks are bootstrapped where these do not fit.
     ///
     /// All that is packed later goes the same way through products and levels, so that it has the
     /// same factor ([`Arithmetic::linear_combination`]): to align it would take half the bits of
@@ -60,6 +56,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         &self,
         plan: &SumPlan,
         columns: &[Column<S::Ciphertext>],
+        filter: Option<&Column<S::Ciphertext>>,
         masks: &[Column<S::Ciphertext>],
         into: &mut Accumulated<S>,
     ) -> Result<(), IntegersError> {
@@ -77,18 +74,38 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let one = scheme.linear_combination(&[(&one, 0)], 1)?;
         let (level, capacity) = self.packed_at(plan)?;
         let blocks = f64::from(plan.blocks.next_power_of_two().ilog2());
-        let lifted = self.lifted(masks, &one, (level, capacity + blocks + MARGIN))?;
-        let level = lifted.iter().map(|mask| scheme.level(mask)).max();
-        let products = self.products(plan, columns, one, level)?;
+        let masks = self.masks(filter, masks, &one, (level, capacity + blocks + MARGIN))?;
+        let level = match &masks {
+            Masks::None => None,
+            Masks::Joined(masks) | Masks::Apart(_, masks) => masks.first(),
+        };
+        let level = level.map(|mask| scheme.level(mask));
+        let products = self.products(plan, columns, &one, level)?;
         let summand = |Accumulator { mask, pieces }: &Accumulator| {
             let product = products.get(pieces).ok_or_else(|| wrong("a product without factors"))?;
-            if lifted.is_empty() {
-                return Ok(Sum::Plain(product.clone()));
-            }
-            // The last one chooses all rows.
-            let mask = lifted.get(mask.unwrap_or(lifted.len() - 1));
-            let mask = mask.ok_or_else(|| wrong("a mask that was not given"))?;
-            Ok::<_, IntegersError>(Sum::Product(scheme.mul_lazy_aligned(mask, product)?))
+            let lacks = || wrong("a mask that was not given");
+            Ok::<_, IntegersError>(match &masks {
+                Masks::None => Sum::Plain(product.clone()),
+                Masks::Joined(masks) => {
+                    // The last one is that of sums without.
+                    let mask = masks.get(mask.unwrap_or(masks.len() - 1)).ok_or_else(lacks)?;
+                    Sum::Product(scheme.mul_lazy_aligned(mask, product)?)
+                }
+                Masks::Apart(filter, masks) => {
+                    let end = scheme.level(filter);
+                    let selected = match mask {
+                        None => product.clone(),
+                        Some(i) => {
+                            let mask = masks.get(*i).ok_or_else(lacks)?;
+                            let product = scheme.mul_lazy_aligned(mask, product)?;
+                            let product = scheme.relinearize(&product, NextUse::Product)?;
+                            self.like_pieces(product, &one)?
+                        }
+                    };
+                    let selected = scheme.mod_switch_to(&selected, end)?;
+                    Sum::Product(scheme.mul_lazy_aligned(filter, &selected)?)
+                }
+            })
         };
         into.0.resize_with(plan.accumulators.len(), || None);
         let added = into.0.par_iter_mut().zip(&plan.accumulators).map(|(sum, accumulator)| {
@@ -161,80 +178,19 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok((level.ok_or(IntegersError::Depth { depth: DEPTH, left, needed })?, needed))
     }
 
-    /// Truth values modulo p^2, all in the same way from the lowest level from which a product with
-    /// a piece has so many bits at the level `end`: z^2 (3 - 2 z) is 0 or 1 whatever multiple of p
-    /// is in z. After them, if there are any, those that choose all rows.
-    fn lifted(
-        &self,
-        masks: &[Column<S::Ciphertext>],
-        one: &S::Ciphertext,
-        (end, needed): (Level, f64),
-    ) -> Result<Vec<S::Ciphertext>, IntegersError> {
-        if masks.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (scheme, rehearsal) = (self.session().scheme(), self.rehearsal());
-        let mut values = Vec::with_capacity(masks.len() + 1);
-        for mask in masks {
-            let bit = self.bit("a sum", mask)?;
-            values.push(match bit.cipher {
-                Some(value) => value,
-                None => Value::from(scheme.linear_combination(&[(one, 0)], bit.low)?),
-            });
-        }
-        values.push(Value::from(one.clone()));
-        let mut stale: Vec<usize> = match self.session().can_bootstrap() {
-            true => (0..masks.len()).collect(),
-            false => Vec::new(),
-        };
-        loop {
-            let now = values.iter().map(|v| self.operand(v)).collect::<Result<Vec<_>, _>>()?;
-            let pretended = now.iter().map(|x| self.pretended(x)).collect::<Option<Vec<_>>>();
-            let top = now.iter().map(|x| scheme.level(x)).min().map_or(0, |level| level.0);
-            let fits = |levels: &[Level; 3]| {
-                let left = pretended.iter().flatten().map(|x| {
-                    let z = lift(rehearsal, x, *levels).ok()?;
-                    let product = rehearsal.mul_lazy_aligned(&z, &z).ok()?;
-                    let product = rehearsal.relinearize(&product, NextUse::LinearMap).ok()?;
-                    let packed = rehearsal.mod_switch_to(&product, end).ok()?;
-                    Some(rehearsal.capacity_bits(&packed))
-                });
-                left.into_iter().all(|left| left.is_some_and(|left| left >= needed))
-            };
-            let levels = (0..=top).map(Level).filter_map(|level| {
-                let each = pretended.iter().flatten();
-                let each = each.map(|x| lift_levels(rehearsal, x, level).ok());
-                let each = each.collect::<Option<Vec<_>>>()?;
-                let lowest = |i: usize| each.iter().map(|levels| levels[i]).min();
-                Some([level, lowest(1)?, lowest(2)?])
-            });
-            if let Some(levels) = { levels }.find(fits) {
-                let lifted = now.par_iter().map(|x| lift(scheme, x, levels));
-                return Ok(lifted.collect::<Result<_, CircuitError>>()?);
-            }
-            let capacity = |i: &usize| scheme.capacity_bits(&now[*i]);
-            stale.sort_by(|i, j| capacity(j).total_cmp(&capacity(i)));
-            let Some(worst) = stale.pop() else {
-                let left = (0..masks.len()).map(|i| capacity(&i)).fold(f64::INFINITY, f64::min);
-                return Err(IntegersError::Depth { depth: DEPTH, left, needed });
-            };
-            self.refresh(&values[worst])?;
-        }
-    }
-
     /// The products of pieces that a plan names, at the lowest levels from which they reach `level`,
     /// with the factor that pieces have there.
     fn products(
         &self,
         plan: &SumPlan,
         columns: &[Column<S::Ciphertext>],
-        one: S::Ciphertext,
+        one: &S::Ciphertext,
         level: Option<Level>,
     ) -> Result<Products<S::Ciphertext>, IntegersError> {
         let scheme = self.session().scheme();
         let wanted: BTreeSet<&Vec<Piece>> = plan.accumulators.iter().map(|a| &a.pieces).collect();
         let most = wanted.iter().map(|pieces| pieces.len()).max().unwrap_or(0);
-        let start = self.start(&one, most, level);
+        let start = self.start(one, most, level);
         let single: BTreeSet<Piece> = wanted.iter().flat_map(|p| p.iter().copied()).collect();
         let single: Vec<Piece> = single.into_iter().collect();
         let made = single.par_iter().map(|piece| {
@@ -242,7 +198,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok((vec![*piece], scheme.mod_switch_to(&x, start.min(scheme.level(&x)))?))
         });
         let mut known = made.collect::<Result<Products<_>, IntegersError>>()?;
-        let one = scheme.mod_switch_to(&one, start)?;
         // Shorter products first, which the longer ones begin with.
         for length in 2..=most {
             let longer: BTreeSet<Vec<Piece>> =
@@ -254,14 +209,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
                     return Err(wrong("a product without its factors"));
                 };
                 let product = scheme.mul(a, b, NextUse::Product)?;
-                let like = scheme.mod_switch_to(&one, scheme.level(&product))?;
-                let product = scheme.linear_combination(&[(&like, 0), (&product, 1)], 0)?;
-                Ok((pieces.clone(), product))
+                Ok((pieces.clone(), self.like_pieces(product, one)?))
             });
             let products = products.collect::<Result<Vec<_>, IntegersError>>()?;
             known.extend(products);
         }
-        known.insert(Vec::new(), one);
+        known.insert(Vec::new(), scheme.mod_switch_to(one, start)?);
         // A product of all masks with something at their level, whatever its length.
         if let Some(level) = level {
             let lowered = known.into_par_iter().map(|(pieces, x)| {
@@ -271,6 +224,17 @@ impl<S: IntegerScheme> Integers<'_, S> {
             known = lowered.collect::<Result<_, SchemeError>>()?;
         }
         Ok(known)
+    }
+
+    /// A product with the factor of a piece at its level.
+    fn like_pieces(
+        &self,
+        product: S::Ciphertext,
+        one: &S::Ciphertext,
+    ) -> Result<S::Ciphertext, IntegersError> {
+        let scheme = self.session().scheme();
+        let like = scheme.mod_switch_to(one, scheme.level(&product))?;
+        Ok(scheme.linear_combination(&[(&like, 0), (&product, 1)], 0)?)
     }
 
     /// The lowest level for pieces from which aligned products of so many are as good at `level` as
@@ -322,33 +286,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let terms: Vec<_> = values.iter().map(|(x, weight)| (x.as_ref(), *weight)).collect();
         Ok(scheme.linear_combination(&terms, constant)?)
     }
-}
-
-/// The levels of a lift that starts at one of them: there, after the square, after the product.
-fn lift_levels<T: ExactScheme>(
-    scheme: &T,
-    x: &T::Ciphertext,
-    level: Level,
-) -> Result<[Level; 3], CircuitError> {
-    let z = scheme.extend_plain_modulus(&scheme.mod_switch_to(x, level)?, 2)?;
-    let square = scheme.relinearize(&scheme.mul_lazy_aligned(&z, &z)?, NextUse::Product)?;
-    let product = scheme.relinearize(&scheme.mul_lazy(&square, &z)?, NextUse::Product)?;
-    Ok([level, scheme.level(&square), scheme.level(&product)])
-}
-
-/// z^2 (3 - 2 z) modulo p^2 with these levels.
-fn lift<T: ExactScheme>(
-    scheme: &T,
-    x: &T::Ciphertext,
-    [start, second, end]: [Level; 3],
-) -> Result<T::Ciphertext, CircuitError> {
-    let z = scheme.extend_plain_modulus(&scheme.mod_switch_to(x, start)?, 2)?;
-    let square = scheme.relinearize(&scheme.mul_lazy_aligned(&z, &z)?, NextUse::Product)?;
-    let square = scheme.mod_switch_to(&square, second)?;
-    let rest = scheme.mod_switch_to(&scheme.linear_combination(&[(&z, -2)], 3)?, second)?;
-    let product = scheme.mul_lazy_aligned(&square, &rest)?;
-    let product = scheme.relinearize(&product, NextUse::Product)?;
-    Ok(scheme.mod_switch_to(&product, end)?)
 }
 
 fn wrong(problem: &str) -> IntegersError {

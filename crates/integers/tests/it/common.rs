@@ -56,9 +56,21 @@ impl Bench {
     }
 
     pub fn encrypt(&self, values: &[i128], kind: Type) -> Column<NoOpCiphertext> {
+        self.encrypt_modulo(values, kind, 1)
+    }
+
+    /// Modulo p^exponent: 2 for columns that are added up.
+    pub fn encrypt_modulo(
+        &self,
+        values: &[i128],
+        kind: Type,
+        exponent: u32,
+    ) -> Column<NoOpCiphertext> {
         let encoded = Encoded::new(values, kind, self.params.slots()).unwrap();
         encoded
-            .encrypt(|slots| self.scheme.encrypt(&Plaintext::encode(&self.params, slots)?))
+            .encrypt(|slots| {
+                self.scheme.encrypt(&Plaintext::encode_modulo(&self.params, slots, exponent)?)
+            })
             .unwrap_or_else(|e: everlevel_scheme::SchemeError| panic!("{e}"))
     }
 

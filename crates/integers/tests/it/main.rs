@@ -12,5 +12,6 @@ mod parts;
 mod products;
 mod program;
 mod refused;
+mod sums;
 mod totals;
 mod wide;

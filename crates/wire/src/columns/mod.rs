@@ -158,10 +158,10 @@ pub fn from_bytes(
         let (descriptor, _) = ciphertext_part(&layout.entries[i].0.descriptor)?;
         let found = read_one(params, &layout, (i, descriptor), record, belief, options)?;
         match found.meta().exponent {
-            1 => Ok(found),
+            1 | 2 => Ok(found),
             other => wrong(
                 &columns[places[i].column].name,
-                format!("a ciphertext modulo p^{other}, but columns are modulo p"),
+                format!("a ciphertext modulo p^{other}, but columns are modulo p or p^2"),
             ),
         }
     };

@@ -1,0 +1,209 @@
+//! Sums of products over chosen rows, with every value at an end of its range, against plain sums.
+
+use everlevel_integers::{
+    Accumulated, Column, Encoded, IntegersError, Shape, SumPlan, SumRequest, Type,
+};
+use everlevel_scheme::noop::NoOpCiphertext;
+use everlevel_scheme::{Level, NoOp, Plaintext, SchemeError};
+
+use crate::common::Bench;
+
+/// Four columns: prices, discounts, signed, truth values.
+fn kinds() -> [Type; 4] {
+    [
+        Type::ranged(90_091, 10_494_950).unwrap(),
+        Type::ranged(0, 10).unwrap(),
+        Type::I8,
+        Type::Bool,
+    ]
+}
+
+/// Entries that are mostly at the ends.
+fn rows(kind: Type, count: usize, seed: usize) -> Vec<i128> {
+    let (low, high) = (kind.interval().low(), kind.interval().high());
+    let entry = |i: usize| match (i * 7 + seed * 13 + i / 5) % 5 {
+        0 | 3 => low,
+        1 | 4 => high,
+        _ => low + (i as i128 * 7919) % (high - low + 1),
+    };
+    (0..count).map(entry).collect()
+}
+
+struct Asked<'a> {
+    bench: &'a Bench,
+    columns: Vec<Vec<i128>>,
+    count: usize,
+}
+
+impl Asked<'_> {
+    fn encrypted(&self, range: std::ops::Range<usize>) -> Vec<Column<NoOpCiphertext>> {
+        let kinds = kinds();
+        let columns = self.columns.iter().zip(kinds);
+        columns.map(|(x, kind)| self.bench.encrypt_modulo(&x[range.clone()], kind, 2)).collect()
+    }
+
+    /// Sums over rows where `filter` and the mask hold, and those in the clear.
+    fn sums(
+        &self,
+        requests: &[SumRequest],
+        filter: Option<&dyn Fn(&[i128]) -> bool>,
+        masks: &dyn Fn(&[Column<NoOpCiphertext>]) -> (Vec<Column<NoOpCiphertext>>, Vec<Vec<bool>>),
+    ) {
+        let bench = self.bench;
+        let (slots, ints) = (bench.params.slots(), bench.integers());
+        let shapes = kinds().map(Shape::of).to_vec();
+        let shape = bench.params.slot_shape();
+        let plan = SumPlan::new(shapes, requests, shape, self.count, filter.is_some()).unwrap();
+        let mut sums = Accumulated::<NoOp>::default();
+        let mut expected = vec![0i128; requests.len()];
+        for start in (0..self.count).step_by(slots) {
+            let range = start..self.count.min(start + slots);
+            let columns = self.encrypted(range.clone());
+            let row = |i: usize| self.columns.iter().map(|x| x[i]).collect::<Vec<_>>();
+            let chosen: Vec<bool> =
+                range.clone().map(|i| filter.is_none_or(|f| f(&row(i)))).collect();
+            let bits: Vec<i128> = chosen.iter().map(|b| i128::from(*b)).collect();
+            let mask = filter.map(|_| bench.encrypt(&bits, Type::Bool));
+            let (masks, plain) = masks(&columns);
+            ints.accumulate(&plan, &columns, mask.as_ref(), &masks, &mut sums).unwrap();
+            for (sum, request) in expected.iter_mut().zip(requests) {
+                for i in range.clone() {
+                    let held = request.mask.is_none_or(|m| plain[m][i - start]);
+                    let term = |(k, places): &(i128, Vec<usize>)| {
+                        k * places.iter().map(|p| self.columns[*p][i]).product::<i128>()
+                    };
+                    if held && chosen[i - start] {
+                        *sum += request.terms.iter().map(term).sum::<i128>();
+                    }
+                }
+            }
+        }
+        let answer = ints.pack(&plan, sums).unwrap();
+        assert_eq!(answer.len(), plan.ciphertexts());
+        let open = |x| bench.scheme.decrypt(x).unwrap().coefficients().to_vec();
+        let opened: Vec<_> = answer.iter().map(open).collect();
+        assert_eq!(plan.totals(&opened).unwrap(), expected);
+        // Every sum is within its bound, and one beyond it is noticed.
+        let forged = vec![vec![bench.params.plain_modulus().pow(2) / 2; slots]; opened.len()];
+        assert_eq!(plan.totals(&forged).unwrap_err().code(), "integers.value");
+        assert_eq!(plan.totals(&opened[1..]).unwrap_err().code(), "integers.parts");
+    }
+}
+
+fn asked(bench: &Bench, count: usize) -> Asked<'_> {
+    let columns = kinds().into_iter().enumerate();
+    Asked { bench, columns: columns.map(|(i, k)| rows(k, count, i)).collect(), count }
+}
+
+fn request(mask: Option<usize>, terms: &[(i128, &[usize])], pad: i128) -> SumRequest {
+    let terms = terms.iter().map(|(k, columns)| (*k, columns.to_vec())).collect();
+    SumRequest { mask, terms, pad }
+}
+
+#[test]
+fn sums_of_products_over_all_rows_and_over_blocks() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let (low, slots) = (kinds().map(|k| k.interval().low()), bench.params.slots());
+    // Exactly full, padded, and two blocks with a padded second one.
+    for count in [slots, 3, slots + 5] {
+        let requests = [
+            request(None, &[(1, &[])], 1),
+            request(None, &[(1, &[0])], low[0]),
+            request(None, &[(-7, &[0, 1]), (3, &[]), (1, &[2])], 3 + low[2]),
+            request(None, &[(1, &[2, 2]), (1, &[3])], low[2] * low[2]),
+            request(None, &[(1, &[1, 2, 3])], 0),
+        ];
+        asked(&bench, count).sums(&requests, None, &|_| (Vec::new(), Vec::new()));
+    }
+}
+
+#[test]
+fn sums_over_chosen_rows() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let slots = bench.params.slots();
+    let low = kinds().map(|k| k.interval().low());
+    // The unused slots of the masks below hold 0, as their columns' do.
+    let requests = [
+        request(Some(0), &[(1, &[])], 0),
+        request(Some(1), &[(1, &[0]), (-1, &[0, 1])], 0),
+        request(Some(0), &[(100, &[0, 1, 2])], 0),
+        request(None, &[(1, &[2])], 0),
+    ];
+    let table = asked(&bench, slots - 9);
+    let choose = |i: usize, of: usize| (i * i + of) % (of + 2) == 0;
+    let masks = |columns: &[Column<NoOpCiphertext>]| {
+        let count = columns[0].length().unwrap();
+        let plain: Vec<Vec<bool>> =
+            (0..2).map(|m| (0..count).map(|i| choose(i, m)).collect()).collect();
+        let encrypted = plain.iter().map(|bits| {
+            let bits: Vec<i128> = bits.iter().map(|b| i128::from(*b)).collect();
+            bench.encrypt(&bits, Type::Bool)
+        });
+        (encrypted.collect(), plain)
+    };
+    table.sums(&requests, Some(&|row: &[i128]| row[1] > 0), &masks);
+    let all = [&requests[..3], &[request(None, &[(1, &[2])], low[2])]].concat();
+    table.sums(&all, None, &masks);
+}
+
+#[test]
+fn deep_filters_are_refreshed_once_or_multiplied_last() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let ints = bench.integers();
+    let table = asked(&bench, 40);
+    let columns = table.encrypted(0..40);
+    let shapes = kinds().map(Shape::of).to_vec();
+    let requests = [request(Some(0), &[(1, &[0])], 0), request(Some(1), &[(1, &[])], 0)];
+    let shape = bench.params.slot_shape();
+    let plan = SumPlan::new(shapes, &requests, shape, 40, true).unwrap();
+    // A filter with hardly any capacity left, and fresh masks.
+    let filter = Encoded::new(&[1; 40], Type::Bool, bench.params.slots()).unwrap();
+    let filter = filter.encrypt(|slots| {
+        let plaintext = Plaintext::encode(&bench.params, slots)?;
+        bench.scheme.encrypt_exhausted(&plaintext, Level(5), 30.0)
+    });
+    let filter = filter.unwrap_or_else(|e: SchemeError| panic!("{e}"));
+    let bits: Vec<i128> = (0..40).map(|i| i128::from(i % 3 == 0)).collect();
+    let masks = [bench.encrypt(&bits, Type::Bool), bench.encrypt(&[1; 40], Type::Bool)];
+    let mut sums = Accumulated::<NoOp>::default();
+    let before = bench.session.bootstraps();
+    ints.accumulate(&plan, &columns, Some(&filter), &masks, &mut sums).unwrap();
+    assert_eq!(bench.session.bootstraps() - before, 1);
+    let answer = ints.pack(&plan, sums).unwrap();
+    let opened: Vec<_> =
+        answer.iter().map(|x| bench.scheme.decrypt(x).unwrap().coefficients().to_vec()).collect();
+    let expected: i128 = (0..40).step_by(3).map(|i| table.columns[0][i]).sum();
+    assert_eq!(plan.totals(&opened).unwrap(), [expected, 40]);
+}
+
+#[test]
+fn what_cannot_be_added_up() {
+    let bench = Bench::new("insecure_bgv-65537-n11");
+    let (shape, shapes) = (bench.params.slot_shape(), kinds().map(Shape::of).to_vec());
+    // A product of single digits that could wrap over so many rows.
+    let wide = [request(None, &[(1, &[0, 0, 0, 0, 0])], 0)];
+    let refused = |rows| SumPlan::new(shapes.clone(), &wide, shape, rows, false).map(|_| ());
+    assert_eq!(refused(1).unwrap_err().code(), "integers.range");
+    let four = [request(None, &[(1, &[0, 0, 0, 0])], 0)];
+    let planned = |rows| SumPlan::new(shapes.clone(), &four, shape, rows, false).map(|_| ());
+    let most = 65_537u64 * 65_537 / 2 / 8u64.pow(4) / bench.params.slots() as u64;
+    planned(most as usize * bench.params.slots()).unwrap();
+    let beyond = planned((most as usize + 1) * bench.params.slots());
+    assert_eq!(beyond.unwrap_err().code(), "integers.range");
+    // Sets without room for p^2, or with other slots.
+    let other = Bench::new("insecure_bgv-257-n8");
+    let one = [request(None, &[(1, &[1])], 0)];
+    let error = SumPlan::new(shapes.clone(), &one, other.params.slot_shape(), 1, false);
+    assert_eq!(error.unwrap_err().code(), "integers.set");
+    // Columns modulo p, or with other bounds.
+    let (ints, plan) = (bench.integers(), SumPlan::new(shapes, &one, shape, 2, false).unwrap());
+    let narrow = kinds().map(|k| bench.encrypt(&[k.interval().low(); 2], k));
+    let mut sums = Accumulated::<NoOp>::default();
+    let error = ints.accumulate(&plan, &narrow, None, &[], &mut sums).unwrap_err();
+    assert!(matches!(&error, IntegersError::Parts { problem } if problem.contains("modulo p")));
+    let others = [Type::U8; 4].map(|k| bench.encrypt_modulo(&[1, 2], k, 2));
+    let error = ints.accumulate(&plan, &others, None, &[], &mut sums).unwrap_err();
+    assert_eq!(error.code(), "integers.parts");
+    let error = ints.pack(&plan, Accumulated::<NoOp>::default()).map(|_| ()).unwrap_err();
+    assert_eq!(error.code(), "integers.parts");
+}
