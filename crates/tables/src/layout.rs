@@ -50,9 +50,11 @@ impl Layout {
             }
             let mut here = Vec::with_capacity(query.aggregates.len());
             for aggregate in &query.aggregates {
-                let never = query.filter == Condition::Constant(false);
-                let mask = match both(group.clone(), aggregate.when.clone()) {
-                    mask if never || mask == Condition::Constant(false) => {
+                let mask = both(group.clone(), aggregate.when.clone());
+                let rows = Condition::And(vec![query.filter.clone(), mask.clone()]);
+                let never = rows.simplified(schema) == Condition::Constant(false);
+                let mask = match mask {
+                    _ if never => {
                         here.push(None);
                         continue;
                     }

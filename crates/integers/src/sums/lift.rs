@@ -2,7 +2,7 @@
 
 use everlevel_circuit::{CircuitError, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
-use everlevel_scheme::{Arithmetic, ExactScheme, Level, NextUse, Scheme};
+use everlevel_scheme::{Arithmetic, ExactScheme, Level, NextUse, PlainModulus, Scheme};
 use rayon::prelude::*;
 
 use crate::column::Column;
@@ -85,8 +85,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let half = (self.modulus().prime().pow(2) / 2) as i64;
         let Some(last) = self.levels(&self.known(&[filter])?, leaves) else { return Ok(None) };
         let end = last[2];
-        let Some(fresh) = self.pretended(one) else { return Ok(None) };
-        let Ok(fresh) = rehearsal.mod_switch_to(&fresh, end) else { return Ok(None) };
+        let fresh = self.pretended(one).and_then(|one| {
+            let one = rehearsal.extend_plain_modulus(&one, 2).ok()?;
+            rehearsal.mod_switch_to(&one, end).ok()
+        });
+        let Some(fresh) = fresh else { return Ok(None) };
         let needed = rehearsal.capacity_bits(&fresh) - MARGIN;
         // After the product comes the constant that gives it the factor of the others.
         let leaves = |z: &NoOpCiphertext| {
