@@ -137,6 +137,10 @@ impl Condition {
             },
             Condition::And(all) => Self::joined(all, schema, true),
             Condition::Or(any) => Self::joined(any, schema, false),
+            Condition::Compare(comparison, a, b) => match decided(comparison, &a, &b, schema) {
+                Some(value) => Condition::Constant(value),
+                None => Condition::Compare(comparison, a, b),
+            },
             c => c,
         }
     }
@@ -190,6 +194,21 @@ impl Condition {
             (_, true) => Condition::And(simplified),
             (_, false) => Condition::Or(simplified),
         }
+    }
+}
+
+/// What a comparison says of all rows, if the bounds of the columns tell.
+fn decided(comparison: Comparison, a: &Number, b: &Number, schema: &Schema) -> Option<bool> {
+    let (a, b) = (a.interval(schema, "").ok()?, b.interval(schema, "").ok()?);
+    let below = |x: Interval, y: Interval| x.high() < y.low();
+    match comparison {
+        Comparison::Less if below(a, b) => Some(true),
+        Comparison::Less if b.high() <= a.low() => Some(false),
+        Comparison::LessOrEqual if a.high() <= b.low() => Some(true),
+        Comparison::LessOrEqual if below(b, a) => Some(false),
+        Comparison::Equal if below(a, b) || below(b, a) => Some(false),
+        Comparison::Equal if a.points() == 1 && a == b => Some(true),
+        _ => None,
     }
 }
 
