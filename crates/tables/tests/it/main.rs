@@ -1,8 +1,11 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod answers;
+mod forged;
+mod plans;
 mod random;
 mod refused;
+mod roles;
 
 use std::sync::Arc;
 
