@@ -29,47 +29,12 @@ impl Client {
         kind: Type,
         rng: &mut impl CryptoRng,
     ) -> Result<IntegerColumn, Error> {
-        self.encrypt_column(values, kind, 1, rng)
-    }
-
-    /// Encrypts a column of a table, modulo p^2 where others are modulo p: it takes part in all
-    /// operations, and can be added up over all rows ([`everlevel_integers::SumPlan`]). It has
-    /// log2 p bits of capacity less.
-    ///
-    /// # Errors
-    /// As [`Client::encrypt_integers`]; a set without plaintext modulus p^2.
-    pub fn encrypt_table_column<T: Copy + Into<i128>>(
-        &self,
-        values: &[T],
-        kind: Type,
-        rng: &mut impl CryptoRng,
-    ) -> Result<IntegerColumn, Error> {
-        self.encrypt_column(values, kind, 2, rng)
-    }
-
-    fn encrypt_column<T: Copy + Into<i128>>(
-        &self,
-        values: &[T],
-        kind: Type,
-        exponent: u32,
-        rng: &mut impl CryptoRng,
-    ) -> Result<IntegerColumn, Error> {
         let values =
             zeroize::Zeroizing::new(values.iter().map(|v| (*v).into()).collect::<Vec<_>>());
         let encoded = Encoded::new(&values, kind, self.params().slots())?;
         encoded.encrypt(|slots| {
-            let plaintext = Plaintext::encode_modulo(self.params(), slots, exponent)?;
-            Ok(self.secret().encrypt(&plaintext, rng)?)
+            Ok(self.secret().encrypt(&Plaintext::encode(self.params(), slots)?, rng)?)
         })
-    }
-
-    /// The coefficients of a ciphertext's plaintext, residues modulo p^e in natural order: where
-    /// [`everlevel_integers::SumPlan::totals`] finds packed sums.
-    ///
-    /// # Errors
-    /// As [`Client::decrypt`].
-    pub fn decrypt_coefficients(&self, x: &Ciphertext) -> Result<Vec<u64>, Error> {
-        Ok(self.secret().decrypt(x)?.coefficients().to_vec())
     }
 
     /// The entries of a column. Exact, or refused: all digits and values have to be where the types

@@ -13,6 +13,7 @@ mod plan;
 mod program;
 mod runtime;
 mod server;
+mod tables;
 mod values;
 
 use pyo3::prelude::*;
@@ -37,6 +38,7 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<integers::IntegerServer>()?;
     m.add_class::<integers::Trace>()?;
     m.add_class::<aes::AesServer>()?;
+    m.add_class::<tables::Table>()?;
     m.add_class::<manifest::ManifestKey>()?;
     m.add_class::<manifest::Manifest>()?;
     m.add_function(wrap_pyfunction!(build, m)?)?;
@@ -62,6 +64,13 @@ fn _everlevel(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(integers::columns_from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(integers::decrypt_column, m)?)?;
     m.add_function(wrap_pyfunction!(integers::decrypt_total, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::infer_table_schema, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_plan, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_plan_facts, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_plan_cost, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::table_result_facts, m)?)?;
+    m.add_function(wrap_pyfunction!(tables::read_table_result, m)?)?;
     m.add_function(wrap_pyfunction!(aes::aes_plan, m)?)?;
     m.add_function(wrap_pyfunction!(aes::encrypt_aes_key, m)?)?;
     m.add_function(wrap_pyfunction!(aes::decrypt_bytes, m)?)?;

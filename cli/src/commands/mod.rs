@@ -7,6 +7,7 @@ mod demo;
 mod explain;
 mod manual;
 mod params;
+mod parties;
 mod plan;
 mod rings;
 mod roles;

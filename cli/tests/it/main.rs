@@ -9,4 +9,5 @@ mod output;
 mod owners;
 mod roles;
 mod security;
+mod tables;
 mod typed;

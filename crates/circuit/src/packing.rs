@@ -50,9 +50,10 @@ impl SumPacking {
         let mut level = from;
         loop {
             // Without any key the sum itself says which one is missing.
-            let lower = self.elements.iter().fold(level, |level, &g| {
-                scheme.galois_level(g, level).unwrap_or(level)
-            });
+            let lower = self
+                .elements
+                .iter()
+                .fold(level, |level, &g| scheme.galois_level(g, level).unwrap_or(level));
             if lower == level {
                 return level;
             }
@@ -78,7 +79,8 @@ impl SumPacking {
     ) -> Result<S::Ciphertext, CircuitError> {
         let (expected, found) = (1 << self.depth, xs.len());
         let operands: Vec<_> = xs.iter().collect();
-        let packed = if found > expected { None } else { self.joined(scheme, &operands, self.depth)? };
+        let packed =
+            if found > expected { None } else { self.joined(scheme, &operands, self.depth)? };
         let mut sum = packed.ok_or(CircuitError::InputCount { expected, found })?;
         for &g in &self.elements[self.depth as usize..] {
             sum = scheme.add(&sum, &scheme.apply_galois(&sum, g)?)?;
@@ -98,10 +100,8 @@ impl SumPacking {
         }
         let half = |odd: usize| xs.iter().skip(odd).step_by(2).copied().collect::<Vec<_>>();
         let (even, odd) = (half(0), half(1));
-        let (even, odd) = join(
-            || self.joined(scheme, &even, depth - 1),
-            || self.joined(scheme, &odd, depth - 1),
-        );
+        let (even, odd) =
+            join(|| self.joined(scheme, &even, depth - 1), || self.joined(scheme, &odd, depth - 1));
         let Some(even) = even? else { return Ok(None) };
         let g = self.elements[depth as usize - 1];
         let (sum, difference) = match odd? {

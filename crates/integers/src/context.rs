@@ -122,7 +122,10 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     }
 
     /// A ciphertext modulo p: of a column that is modulo p^2 to be added up, what it is modulo p.
-    pub(crate) fn operand(&self, x: &Value<S::Ciphertext>) -> Result<Arc<S::Ciphertext>, IntegersError> {
+    pub(crate) fn operand(
+        &self,
+        x: &Value<S::Ciphertext>,
+    ) -> Result<Arc<S::Ciphertext>, IntegersError> {
         let (scheme, now) = (self.session.scheme(), x.get());
         Ok(match scheme.plain_exponent(&now) {
             1 => now,

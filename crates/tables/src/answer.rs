@@ -9,7 +9,7 @@ use crate::query::{Formula, Operator, Query};
 use crate::schema::Schema;
 
 /// Decimal places that a quotient is shown with, beyond those of its dividend.
-const QUOTIENT_PLACES: u32 = 6;
+pub(crate) const QUOTIENT_PLACES: u32 = 6;
 
 /// A fraction in lowest terms, with a positive denominator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +113,7 @@ pub struct Answer {
 
 impl Answer {
     /// From the sums of all groups, as [`Query::group_codes`] lists them: those of
-    /// [`Sums`](crate::Sums), decrypted, and added up over all blocks of rows.
+    /// [`Layout::read`](crate::Layout::read) gives them.
     ///
     /// # Errors
     /// [`TablesError::Range`] if a number of the answer leaves 127 bits.
@@ -224,7 +224,7 @@ fn value(formula: &Formula, query: &Query, sums: &[i128]) -> Option<Option<Fract
 }
 
 /// Decimal places of a formula, and whether it divides.
-fn display(formula: &Formula) -> (u32, bool) {
+pub(crate) fn display(formula: &Formula) -> (u32, bool) {
     match formula {
         Formula::Group(_) => (0, false),
         Formula::Aggregate { scale, .. } | Formula::Constant { scale, .. } => (*scale, false),

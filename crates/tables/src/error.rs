@@ -1,6 +1,9 @@
 //! Errors of encrypted tables.
 
+use everlevel::Error;
 use everlevel_integers::IntegersError;
+use everlevel_scheme::SchemeError;
+use everlevel_wire::WireError;
 
 /// What can be wrong with a table, with its schema, or with a question about it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -9,6 +12,9 @@ pub enum TablesError {
     /// Typed integers refused an operation.
     #[error(transparent)]
     Integers(#[from] IntegersError),
+    /// Keys, ciphertexts, bytes or files were refused.
+    #[error(transparent)]
+    Roles(#[from] Error),
     /// A schema that describes no table.
     #[error("schema, column {column:?}: {problem}")]
     Schema {
@@ -76,6 +82,67 @@ pub enum TablesError {
         /// Bits of the largest absolute value.
         bits: u32,
     },
+    /// Text that is no plan.
+    #[error("this is no plan of a question: {problem}")]
+    Plan {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A plan for tables of another schema.
+    #[error(
+        "the plan is for tables of another schema: column {place} of the plan is {asked}, of the \
+         table {there}; ask again with the schema of the table"
+    )]
+    OtherSchema {
+        /// The place of the first column that differs, from 1.
+        place: usize,
+        /// What the plan has there.
+        asked: String,
+        /// What the table has there.
+        there: String,
+    },
+    /// A directory that is no encrypted table, or lacks a part of it.
+    #[error("this is no encrypted table: {problem}")]
+    Table {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A block of rows that belongs elsewhere.
+    #[error("block {block}: {problem}; take all files of a table from one encryption of it")]
+    Block {
+        /// Its number, from 0.
+        block: usize,
+        /// Where it belongs, and where it is.
+        problem: String,
+    },
+    /// A file that holds no sums of a plan.
+    #[error("this is no result of a question: {problem}")]
+    Result {
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A result for another plan or of another table than the reader means.
+    #[error("the result is of another {what}: expected {expected}, found {found}")]
+    OtherResult {
+        /// `question` or `table`.
+        what: &'static str,
+        /// What the reader means.
+        expected: String,
+        /// What the result states.
+        found: String,
+    },
+}
+
+impl From<WireError> for TablesError {
+    fn from(e: WireError) -> Self {
+        TablesError::Roles(e.into())
+    }
+}
+
+impl From<SchemeError> for TablesError {
+    fn from(e: SchemeError) -> Self {
+        TablesError::Roles(e.into())
+    }
 }
 
 impl TablesError {
@@ -94,4 +161,10 @@ everlevel_ring::error_codes!(TablesError {
     Name => "table.name",
     Type => "table.type",
     Range => "table.range",
-} inner { Integers });
+    Plan => "table.plan",
+    OtherSchema => "table.other-schema",
+    Table => "table.files",
+    Block => "table.block",
+    Result => "table.result",
+    OtherResult => "table.other-result",
+} inner { Integers, Roles });

@@ -3,6 +3,8 @@
 //! * [`Schema`]: what the columns hold, with public bounds; [`Data`]: a table in the clear.
 //! * [`Query`]: a question in SQL, bound to a schema; what cannot be answered exactly is refused
 //!   here, before anything is computed.
+//! * [`EncryptedTable`], [`Plan`], [`TableResult`]: the same as files, which owner, analyst, server
+//!   and reader exchange.
 //! * [`Runner`]: its sums over encrypted columns, on a server that sees neither data nor which rows
 //!   are meant.
 //! * [`Answer`]: the rows that the reader makes of the decrypted sums, exactly.
@@ -18,19 +20,31 @@ mod cell;
 mod compare;
 mod data;
 mod error;
+mod infer;
 mod layout;
 mod literal;
+mod output;
+mod plan;
 mod query;
 mod ranges;
 mod run;
 mod schema;
 mod sql;
+mod stored;
 
 pub use answer::{Answer, Cell};
 pub use data::Data;
 pub use error::TablesError;
+pub use infer::Inferred;
 pub use layout::Layout;
+pub use output::OutputType;
+pub use plan::Plan;
 pub use query::{Aggregate, Comparison, Condition, Formula, Number, Operator, Output, Query};
 pub use ranges::Ranges;
 pub use run::Runner;
-pub use schema::{Field, Kind, Schema};
+pub use schema::{Field, Kind, SCHEMA_BYTES, Schema};
+pub use stored::cost::PlanCost;
+pub use stored::encrypt::TableKey;
+pub use stored::header::TableId;
+pub use stored::result::TableResult;
+pub use stored::table::EncryptedTable;

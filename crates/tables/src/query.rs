@@ -1,5 +1,7 @@
 //! What is asked of a table, bound to its schema.
 
+use std::collections::BTreeSet;
+
 use everlevel_integers::Interval;
 
 use crate::error::TablesError;
@@ -286,7 +288,99 @@ pub struct Query {
 /// The most groups that a question may have: each costs as much as the next.
 pub const MOST_GROUPS: i128 = 256;
 
+impl Number {
+    /// The same of columns in other places.
+    fn moved(&self, place: &dyn Fn(usize) -> usize) -> Number {
+        let pair = |a: &Number, b: &Number| (Box::new(a.moved(place)), Box::new(b.moved(place)));
+        match self {
+            Number::Column(column) => Number::Column(place(*column)),
+            Number::Constant(value) => Number::Constant(*value),
+            Number::Add(a, b) => {
+                let (a, b) = pair(a, b);
+                Number::Add(a, b)
+            }
+            Number::Subtract(a, b) => {
+                let (a, b) = pair(a, b);
+                Number::Subtract(a, b)
+            }
+            Number::Multiply(a, b) => {
+                let (a, b) = pair(a, b);
+                Number::Multiply(a, b)
+            }
+        }
+    }
+
+    fn columns(&self, out: &mut BTreeSet<usize>) {
+        match self {
+            Number::Column(place) => drop(out.insert(*place)),
+            Number::Constant(_) => {}
+            Number::Add(a, b) | Number::Subtract(a, b) | Number::Multiply(a, b) => {
+                a.columns(out);
+                b.columns(out);
+            }
+        }
+    }
+}
+
+impl Condition {
+    /// The same of columns in other places.
+    fn moved(&self, place: &dyn Fn(usize) -> usize) -> Condition {
+        let all = |all: &[Condition]| all.iter().map(|c| c.moved(place)).collect();
+        match self {
+            Condition::Constant(value) => Condition::Constant(*value),
+            Condition::Within { column, codes } => {
+                Condition::Within { column: place(*column), codes: codes.clone() }
+            }
+            Condition::Compare(comparison, a, b) => {
+                Condition::Compare(*comparison, a.moved(place), b.moved(place))
+            }
+            Condition::And(parts) => Condition::And(all(parts)),
+            Condition::Or(parts) => Condition::Or(all(parts)),
+            Condition::Not(c) => Condition::Not(Box::new(c.moved(place))),
+        }
+    }
+
+    fn columns(&self, out: &mut BTreeSet<usize>) {
+        match self {
+            Condition::Constant(_) => {}
+            Condition::Within { column, .. } => drop(out.insert(*column)),
+            Condition::Compare(_, a, b) => {
+                a.columns(out);
+                b.columns(out);
+            }
+            Condition::And(all) | Condition::Or(all) => all.iter().for_each(|c| c.columns(out)),
+            Condition::Not(c) => c.columns(out),
+        }
+    }
+}
+
 impl Query {
+    /// The same question of a table that has these columns alone, in this order; those that it is
+    /// computed of have to be among them.
+    #[must_use]
+    pub(crate) fn of_columns(&self, columns: &BTreeSet<usize>) -> Query {
+        let place = |column: usize| columns.range(..column).count();
+        let aggregate =
+            |a: &Aggregate| Aggregate { value: a.value.moved(&place), when: a.when.moved(&place) };
+        Query {
+            filter: self.filter.moved(&place),
+            groups: self.groups.iter().map(|column| place(*column)).collect(),
+            aggregates: self.aggregates.iter().map(aggregate).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The places of the columns that its sums are computed of.
+    pub fn columns(&self) -> BTreeSet<usize> {
+        let mut out: BTreeSet<usize> = self.groups.iter().copied().collect();
+        self.filter.columns(&mut out);
+        for aggregate in &self.aggregates {
+            aggregate.value.columns(&mut out);
+            aggregate.when.columns(&mut out);
+        }
+        out
+    }
+
     /// The codes of the columns of every group, whether or not it has rows.
     pub fn group_codes(&self, schema: &Schema) -> Vec<Vec<i128>> {
         let mut groups = vec![Vec::new()];

@@ -1,6 +1,9 @@
 //! What the columns of a table hold. A schema is public: it never comes from encrypted values.
 
+use std::collections::BTreeSet;
+
 use everlevel_integers::Type;
+use everlevel_wire::ParamsId;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{date, format_decimal, parse_date, parse_decimal};
@@ -8,6 +11,12 @@ use crate::error::TablesError;
 
 /// The largest absolute value of an entry.
 const LARGEST: i128 = i64::MAX as i128;
+/// The most columns.
+const MOST_COLUMNS: usize = 4096;
+/// The longest name, in bytes: that of a column in a file.
+const NAME_BYTES: usize = 64;
+/// The largest schema that is read, in bytes of JSON.
+pub const SCHEMA_BYTES: u64 = 1 << 20;
 
 /// The columns of a table, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,12 +91,15 @@ impl TryFrom<Unchecked> for Schema {
     }
 }
 
+impl From<Field> for UncheckedField {
+    fn from(field: Field) -> Self {
+        UncheckedField { name: field.name, kind: field.kind }
+    }
+}
+
 impl From<Schema> for Unchecked {
     fn from(schema: Schema) -> Self {
-        let columns = schema.fields.into_iter();
-        Unchecked {
-            columns: columns.map(|f| UncheckedField { name: f.name, kind: f.kind }).collect(),
-        }
+        Unchecked { columns: schema.fields.into_iter().map(UncheckedField::from).collect() }
     }
 }
 
@@ -100,6 +112,16 @@ impl Schema {
     pub fn new(columns: impl IntoIterator<Item = (String, Kind)>) -> Result<Self, TablesError> {
         let mut fields: Vec<Field> = Vec::new();
         for (name, kind) in columns {
+            if fields.len() == MOST_COLUMNS {
+                return Err(problem(&name, format!("at most {MOST_COLUMNS} columns are kept")));
+            }
+            let fits = (1..=NAME_BYTES).contains(&name.len());
+            if !fits || name.chars().any(char::is_control) || name.trim() != name {
+                let shown: String = name.chars().take(NAME_BYTES).collect();
+                let told =
+                    format!("a name has 1 to {NAME_BYTES} bytes, without control characters");
+                return Err(problem(&shown, told + ", and no blanks around it"));
+            }
             if fields.iter().any(|f| f.name.eq_ignore_ascii_case(&name)) {
                 return Err(problem(&name, "there are two columns of this name"));
             }
@@ -114,10 +136,38 @@ impl Schema {
     /// Reads a schema of JSON text: `{"columns": [{"name": …, "type": "integer", "low": …}, …]}`.
     ///
     /// # Errors
-    /// [`TablesError::Data`] for other text, those of [`Schema::new`] in its words.
+    /// [`TablesError::Data`] for other text or more than [`SCHEMA_BYTES`], those of [`Schema::new`]
+    /// in its words.
     pub fn from_json(text: &str) -> Result<Self, TablesError> {
-        let wrong = |e: serde_json::Error| TablesError::Data { problem: format!("schema: {e}") };
-        serde_json::from_str(text).map_err(wrong)
+        let wrong = |e: String| TablesError::Data { problem: format!("schema: {e}") };
+        if text.len() as u64 > SCHEMA_BYTES {
+            return Err(wrong(format!("{} bytes, and {SCHEMA_BYTES} is the most", text.len())));
+        }
+        serde_json::from_str(text).map_err(|e| wrong(e.to_string()))
+    }
+
+    /// The schema as JSON on several lines, the same for equal schemas.
+    ///
+    /// # Errors
+    /// [`TablesError::Data`] for more than [`SCHEMA_BYTES`].
+    pub fn to_json(&self) -> Result<String, TablesError> {
+        let wrong = |e: String| TablesError::Data { problem: format!("schema: {e}") };
+        let column = |field: &Field| serde_json::to_string(&UncheckedField::from(field.clone()));
+        let columns = self.fields.iter().map(column).collect::<Result<Vec<_>, _>>();
+        let columns = columns.map_err(|e| wrong(e.to_string()))?;
+        let text = format!("{{\"columns\": [\n  {}\n]}}\n", columns.join(",\n  "));
+        match text.len() as u64 {
+            0..=SCHEMA_BYTES => Ok(text),
+            bytes => Err(wrong(format!("{bytes} bytes, and {SCHEMA_BYTES} is the most"))),
+        }
+    }
+
+    /// A short name of the schema: equal schemas have the same.
+    ///
+    /// # Errors
+    /// As [`Schema::to_json`].
+    pub fn id(&self) -> Result<String, TablesError> {
+        Ok(ParamsId::of_json(&self.to_json()?).to_string())
     }
 
     /// The columns.
@@ -160,7 +210,7 @@ impl Field {
             }
             Kind::Boolean => (0, 1),
             Kind::Category { values } => {
-                if values.iter().enumerate().any(|(i, v)| values[..i].contains(v)) {
+                if values.iter().collect::<BTreeSet<_>>().len() < values.len() {
                     return Err(problem(&name, "its categories are not distinct"));
                 }
                 (0, values.len() as i128 - 1)
@@ -169,6 +219,14 @@ impl Field {
         if low > high || low < -LARGEST || high > LARGEST {
             return Err(problem(&name, "expected bounds of 63 bits, the lower one first"));
         }
+        // One way to write a bound, so that equal schemas are equal bytes.
+        let kind = match kind {
+            Kind::Decimal { scale, .. } => {
+                let [low, high] = [low, high].map(|code| format_decimal(code, scale));
+                Kind::Decimal { scale, low, high }
+            }
+            kind => kind,
+        };
         Ok(Field { name, kind, low, high })
     }
 

@@ -5,7 +5,9 @@ use sqlparser::ast::{
     SetExpr, Statement, TableFactor, Value as Literal,
 };
 use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::bind::Binder;
 use crate::error::TablesError;
@@ -14,6 +16,28 @@ use crate::schema::Schema;
 
 /// How deep expressions may be nested.
 const DEPTH: usize = 50;
+/// The longest question, in bytes.
+const QUESTION_BYTES: usize = 1 << 16;
+/// The most operators and parentheses of a question: chains of them are as deep as they are long.
+const OPERATORS: usize = 500;
+/// The most words that are no operators.
+const WORDS: usize = 2000;
+/// Words that join expressions.
+const JOINS: [Keyword; 13] = [
+    Keyword::AND,
+    Keyword::OR,
+    Keyword::NOT,
+    Keyword::XOR,
+    Keyword::IS,
+    Keyword::NOTNULL,
+    Keyword::IN,
+    Keyword::BETWEEN,
+    Keyword::LIKE,
+    Keyword::AT,
+    Keyword::COLLATE,
+    Keyword::UNION,
+    Keyword::JOIN,
+];
 
 impl Query {
     /// Reads a question: `select` of sums, counts, averages and columns that are grouped by, with
@@ -70,10 +94,31 @@ impl Query {
 
 fn statement(text: &str) -> Result<Ast, TablesError> {
     let syntax = |problem: String| TablesError::Syntax { problem };
-    let mut statements = Parser::new(&PostgreSqlDialect {})
+    if text.len() > QUESTION_BYTES {
+        let found = text.len();
+        return Err(syntax(format!("{found} bytes, and {QUESTION_BYTES} is the most")));
+    }
+    let dialect = PostgreSqlDialect {};
+    let tokens = Tokenizer::new(&dialect, text).tokenize_with_location();
+    let tokens = tokens.map_err(|e| syntax(e.to_string()))?;
+    let (mut operators, mut words) = (0, 0);
+    for token in &tokens {
+        match &token.token {
+            Token::Comma | Token::Whitespace(_) | Token::Number(..) => {}
+            Token::SingleQuotedString(_) => {}
+            Token::Word(word) if !JOINS.contains(&word.keyword) => words += 1,
+            _ => operators += 1,
+        }
+    }
+    for (what, found, most) in [("operators", operators, OPERATORS), ("words", words, WORDS)] {
+        if found > most {
+            return Err(syntax(format!("{found} {what}, and {most} is the most")));
+        }
+    }
+    let mut statements = Parser::new(&dialect)
         .with_recursion_limit(DEPTH)
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_statements())
+        .with_tokens_with_locations(tokens)
+        .parse_statements()
         .map_err(|e| syntax(e.to_string()))?;
     match (statements.pop(), statements.is_empty()) {
         (Some(Statement::Query(ast)), true) => Ok(*ast),

@@ -14,7 +14,7 @@
     array([2, 5, 5], dtype=uint8)
 
 Roles: :class:`Client` (the key's owner), :class:`PublicKey` (whoever has data), :class:`Server` (computes). :class:`EncryptedIntegers`
-behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
+behaves like a NumPy array of integers that never wraps, :class:`EncryptedArray` like one of integers modulo p^r. :mod:`everlevel.tables` answers questions in SQL, :mod:`everlevel.aes` takes AES data, :mod:`everlevel.cluster` many machines. All errors are below :class:`everlevel.Error`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ from .errors import (
     RangeError,
     SecretKeyError,
     ShapeError,
+    TableError,
     WrongKeyError,
 )
 
@@ -96,6 +97,7 @@ __all__ = [
     "Server",
     "ShapeError",
     "Table",
+    "TableError",
     "WrongKeyError",
     "bool_",
     "config",

@@ -105,6 +105,10 @@ class FileError(Error, OSError):
         return f"{self.message} [{self.code}]"
 
 
+class TableError(Error, ValueError):
+    """A schema, a cell or a question that encrypted tables do not have, or files of them that do not belong together."""
+
+
 class AesError(Error, ValueError):
     """AES data, keys or modes that do not fit."""
 

@@ -14,9 +14,10 @@ use rand_core::CryptoRng;
 use serde::Serialize;
 
 use super::args::{IntegerOperation, IntegersArgs};
+use crate::commands::parties::server_for;
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::output::{emit, emit_json, progress, threads};
+use crate::console::output::{emit, emit_json, threads};
 use crate::console::params::{find_params, find_planner};
 
 /// The divisor of `div-public` and `rem-public`.
@@ -212,11 +213,7 @@ pub fn run(args: &IntegersArgs, common: &Common) -> Result<(), CliError> {
     let client = Client::new(&params, &mut rng);
     let along = args.op.along(&[0]).is_some();
     let plan = if along { general_keys(&params)? } else { planner.keys() };
-    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
-    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
-        bar.set_position(done as u64)
-    })?;
-    bar.finish_and_clear();
+    let server = server_for(&client, (&planner, &plan), &mut rng, common)?;
     let ints = server.integers()?;
     // The tables of bootstrapping are made by the first one.
     let warm = client.encrypt(&[1], &mut rng)?;

@@ -4,14 +4,15 @@ use std::time::Instant;
 
 use clap::Args;
 use everlevel::lab::ServerEvaluator;
-use everlevel::{Ciphertext, Client, IntegerColumn, failure_log2, general_keys};
+use everlevel::{Ciphertext, IntegerColumn, failure_log2};
 use everlevel_integers::{Integers, IntegersError, Total, Type};
 use serde::Serialize;
 
+use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, progress, threads};
-use crate::console::params::{find_params, find_planner};
+use crate::console::params::find_params;
 
 /// Arguments of `demo integers`.
 #[derive(Args)]
@@ -101,15 +102,8 @@ fn answers(
 pub fn run(args: &IntegersDemoArgs, common: &Common) -> Result<(), CliError> {
     let started = Instant::now();
     let params = find_params(&args.set.params, common)?;
-    let planner = find_planner(&params, None)?;
-    let plan = general_keys(&params)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let client = Client::new(&params, &mut rng);
-    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
-    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
-        bar.set_position(done as u64)
-    })?;
-    bar.finish_and_clear();
+    let (client, server) = parties(&params, &mut rng, common)?;
     let keys = started.elapsed().as_secs_f64();
 
     let people = People::new(params.slots());

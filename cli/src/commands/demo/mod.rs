@@ -10,6 +10,7 @@ use everlevel::{Client, Params, Server, Value, failure_log2};
 use serde::Serialize;
 
 use crate::columns::{Column, Header, csv, stated};
+use crate::commands::parties::server_for;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::files::read_text;
@@ -173,11 +174,7 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
     let keys_started = Instant::now();
     let client = Client::new(&params, &mut rng);
-    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
-    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
-        bar.set_position(done as u64)
-    })?;
-    bar.finish_and_clear();
+    let server = server_for(&client, (&planner, &plan), &mut rng, common)?;
     say(format!(
         "{} server keys in {:.1} s, {:.0} MiB when seeded",
         plan.len() + 1,

@@ -79,11 +79,20 @@ pub fn secret_key(path: &Path, set: &SetOfFile, common: &Common) -> Result<Secre
 
 /// A server on the keys of a file.
 pub fn server(args: &ServerArgs, common: &Common) -> Result<Server, CliError> {
-    let path = &args.server_keys;
+    server_on(&args.server_keys, args.cache, &args.set, common)
+}
+
+/// The same, with memory for so many MiB of keys.
+pub fn server_on(
+    path: &Path,
+    cache: u64,
+    set: &SetOfFile,
+    common: &Common,
+) -> Result<Server, CliError> {
     let id = FileKeys::params_id(path).map_err(of_file(path))?;
-    let params = set_of(path, id, &args.set, common)?;
-    let keys = FileKeys::open_with(&params, path, args.cache << 20, &args.set.options())
-        .map_err(of_file(path))?;
+    let params = set_of(path, id, set, common)?;
+    let keys =
+        FileKeys::open_with(&params, path, cache << 20, &set.options()).map_err(of_file(path))?;
     Ok(Server::with_keys(keys)?)
 }
 

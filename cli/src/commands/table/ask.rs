@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use everlevel::{Client, IntegerColumn, Server};
-use everlevel_tables::{Answer, Data, Layout, Query, Runner, Schema, TablesError};
+use everlevel::{Client, Server};
+use everlevel_tables::{Answer, Data, EncryptedTable, Plan, Schema, TableKey, TablesError};
 
 use crate::console::errors::CliError;
 
@@ -15,50 +15,30 @@ pub struct Asked {
     pub refreshes: usize,
 }
 
-/// The columns of a table under encryption, block by block of as many rows as there are slots.
+/// A table under encryption, in memory.
 pub fn encrypted(
     client: &Client,
     schema: &Schema,
     data: &Data,
-) -> Result<Vec<Vec<IntegerColumn>>, CliError> {
-    let (slots, rows) = (client.params().slots(), data.rows());
+) -> Result<EncryptedTable, CliError> {
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let mut blocks = Vec::new();
-    for start in (0..rows).step_by(slots) {
-        let mut columns = Vec::with_capacity(schema.fields().len());
-        for (place, field) in schema.fields().iter().enumerate() {
-            let entries = &data.column(place)[start..rows.min(start + slots)];
-            let kind = field.integer_type().map_err(refused)?;
-            columns.push(client.encrypt_table_column(entries, kind, &mut rng)?);
-        }
-        blocks.push(columns);
-    }
-    Ok(blocks)
+    let key = TableKey::Secret(client.secret());
+    EncryptedTable::encrypt(key, schema, data, &mut rng, |_, _| Ok(())).map_err(refused)
 }
 
-/// Asks a question of encrypted blocks, decrypts the sums, and compares with the answer in the
-/// clear.
+/// Asks a question of an encrypted table, decrypts the answer, and compares it with the one in the
+/// clear. Reading the columns is part of the time, decryption is not.
 pub fn ask(
     (client, server): (&Client, &Server),
-    (schema, data): (&Schema, &Data),
-    blocks: &[Vec<IntegerColumn>],
-    question: &str,
+    (table, data): (&EncryptedTable, &Data),
+    plan: &Plan,
 ) -> Result<Asked, CliError> {
-    let query = Query::parse(question, schema).map_err(refused)?;
-    let ints = server.integers()?;
     let (before, started) = (server.bootstraps(), Instant::now());
-    let shape = client.params().slot_shape();
-    let layout = Layout::new(&query, schema, shape, data.rows()).map_err(refused)?;
-    let mut runner = Runner::new(&ints, schema, &layout);
-    for columns in blocks {
-        runner.add(columns).map_err(refused)?;
-    }
-    let sums = runner.finish().map_err(refused)?;
+    let result = table.run(server, plan, |_, _| Ok(())).map_err(refused)?;
     let (seconds, refreshes) = (started.elapsed().as_secs_f64(), server.bootstraps() - before);
-    let opened = sums.iter().map(|x| client.decrypt_coefficients(x));
-    let sums = layout.read(&opened.collect::<Result<Vec<_>, _>>()?).map_err(refused)?;
-    let answer = Answer::new(&query, schema, &sums).map_err(refused)?;
-    let exact = answer == Answer::plain(&query, schema, data).map_err(refused)?;
+    let answer = result.read(client.secret()).map_err(refused)?;
+    let plain = Answer::plain(plan.query(), plan.schema(), data).map_err(refused)?;
+    let exact = answer == plain;
     Ok(Asked { answer, exact, seconds, refreshes })
 }
 

@@ -3,15 +3,17 @@
 use std::time::Instant;
 
 use clap::Args;
-use everlevel::{Client, failure_log2, general_keys};
+use everlevel::failure_log2;
+use everlevel_tables::Plan;
 use serde::Serialize;
 
 use super::ask::{ask, encrypted, refused};
 use super::items;
+use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
 use crate::console::output::{emit, emit_json, progress, threads};
-use crate::console::params::{find_params, find_planner};
+use crate::console::params::find_params;
 
 /// Arguments of `table demo`.
 #[derive(Args)]
@@ -54,26 +56,22 @@ pub fn run(args: &DemoArgs, common: &Common) -> Result<(), CliError> {
         return Err(CliError::usage(format!("no query is named {name}: expected {names}")));
     }
     let params = find_params(&args.set.params, common)?;
-    let planner = find_planner(&params, None)?;
-    let plan = general_keys(&params)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let client = Client::new(&params, &mut rng);
-    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
-    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
-        bar.set_position(done as u64)
-    })?;
-    bar.finish_and_clear();
+    let (client, server) = parties(&params, &mut rng, common)?;
 
     let rows = args.rows.map_or(params.slots(), |rows| rows as usize);
     let schema = items::schema(rows)?;
     let data = items::data(&schema, rows)?;
-    let blocks = encrypted(&client, &schema, &data)?;
+    let table = encrypted(&client, &schema, &data)?;
     let bar = progress(common, "asking", items::QUERIES.len() as u64);
     let (mut queries, mut shown) = (Vec::new(), Vec::new());
     for (name, question) in items::QUERIES {
         let wanted = |only: &String| only.eq_ignore_ascii_case(name);
         if args.only.is_empty() || args.only.iter().any(wanted) {
-            let asked = ask((&client, &server), (&schema, &data), &blocks, question)?;
+            let asked = {
+                let plan = Plan::new(question, &schema).map_err(refused)?;
+                ask((&client, &server), (&table, &data), &plan)?
+            };
             let (seconds, exact, refreshes) = (asked.seconds, asked.exact, asked.refreshes);
             shown.push(format!(
                 "{name}, {seconds:.2} s, {refreshes} refreshes:\n{}",

@@ -1,18 +1,38 @@
 //! `everlevel table`: SQL over encrypted tables.
 
+mod args;
 mod ask;
 mod demo;
+mod files;
 mod items;
+mod look;
 mod query;
 
 use clap::Subcommand;
 
 use crate::console::args::Common;
 use crate::console::errors::CliError;
+use args::SchemaCommand;
 
 /// What to do with tables.
 #[derive(Subcommand)]
 pub enum TableCommand {
+    /// Encrypt a table for its owner, into a directory that a server gets
+    Encrypt(args::EncryptArgs),
+    /// Make a plan of a question, which the server gets: no key is needed. What cannot be answered
+    /// is refused here
+    Ask(args::AskArgs),
+    /// Compute the encrypted sums of a plan, with server keys
+    Run(args::RunArgs),
+    /// Decrypt a result: comma-separated values, or with --json rows with their types
+    Read(args::ReadArgs),
+    /// What an encrypted table, a plan or a result says of itself
+    Inspect(args::InspectArgs),
+    /// What a plan costs, what the server learns of it and what the reader does
+    Explain(args::ExplainArgs),
+    /// Schemas: what the columns of a table hold
+    #[command(subcommand)]
+    Schema(SchemaCommand),
     /// Encrypt line items of a trade, ask the queries that are derived from TPC-H, compare with the
     /// answers in the clear
     Demo(demo::DemoArgs),
@@ -24,6 +44,13 @@ pub enum TableCommand {
 /// Runs a command.
 pub fn run(command: &TableCommand, common: &Common) -> Result<(), CliError> {
     match command {
+        TableCommand::Encrypt(args) => files::encrypt(args, common),
+        TableCommand::Ask(args) => files::ask(args, common),
+        TableCommand::Run(args) => files::run(args, common),
+        TableCommand::Read(args) => files::read(args, common),
+        TableCommand::Inspect(args) => look::inspect(args, common),
+        TableCommand::Explain(args) => look::explain(args, common),
+        TableCommand::Schema(SchemaCommand::Infer(args)) => look::infer(args, common),
         TableCommand::Demo(args) => demo::run(args, common),
         TableCommand::Query(args) => query::run(args, common),
     }

@@ -3,20 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use everlevel::{Client, general_keys};
-use everlevel_tables::{Data, Query, Schema};
+use everlevel_tables::Plan;
 
 use super::ask::{ask, encrypted, refused};
+use super::files::{read_data, read_schema};
+use crate::commands::parties::parties;
 use crate::console::args::{Common, SetArg};
 use crate::console::errors::CliError;
-use crate::console::files::read_text;
-use crate::console::output::{emit, emit_json, progress};
-use crate::console::params::{find_params, find_planner};
-
-/// The largest table in bytes.
-const MAX_TABLE_BYTES: u64 = 1 << 30;
-/// The largest schema in bytes.
-const MAX_SCHEMA_BYTES: u64 = 1 << 20;
+use crate::console::output::{emit, emit_json};
+use crate::console::params::find_params;
 
 /// Arguments of `table query`.
 #[derive(Args)]
@@ -38,35 +33,26 @@ pub struct QueryArgs {
 /// Runs the command.
 pub fn run(args: &QueryArgs, common: &Common) -> Result<(), CliError> {
     let params = find_params(&args.set.params, common)?;
-    let schema = read_text(&args.schema, MAX_SCHEMA_BYTES, "the schema")?;
-    let schema = Schema::from_json(&schema).map_err(refused)?;
-    let text = read_text(&args.input, MAX_TABLE_BYTES, "the table")?;
-    let data = Data::from_csv(text.as_bytes(), &schema).map_err(refused)?;
+    let schema = read_schema(&args.schema)?;
+    let data = read_data(&args.input, &schema)?;
     // What cannot be answered is refused before keys are made.
-    Query::parse(&args.question, &schema).map_err(refused)?;
-    let planner = find_planner(&params, None)?;
-    let plan = general_keys(&params)?;
+    let plan = Plan::new(&args.question, &schema).map_err(refused)?;
+    plan.check_rows(&params, data.rows()).map_err(refused)?;
     let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
-    let client = Client::new(&params, &mut rng);
-    let bar = progress(common, "making keys", (plan.len() + 1) as u64);
-    let server = client.server_for(&plan, planner.bootstrap_plan(), &mut rng, |done, _| {
-        bar.set_position(done as u64)
-    })?;
-    bar.finish_and_clear();
-    let blocks = encrypted(&client, &schema, &data)?;
-    let asked = ask((&client, &server), (&schema, &data), &blocks, &args.question)?;
+    let (client, server) = parties(&params, &mut rng, common)?;
+    let table = encrypted(&client, &schema, &data)?;
+    let asked = ask((&client, &server), (&table, &data), &plan)?;
     if !asked.exact {
         return Err(CliError::failure("the answer is wrong: please report this"));
     }
     if common.json {
-        let cells = |row: &Vec<everlevel_tables::Cell>| {
-            row.iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
+        let answer = asked.answer.to_json(&plan.query().output_types(&schema));
         return emit_json(&serde_json::json!({
             "params": params.name(),
             "rows": data.rows(),
-            "names": asked.answer.names,
-            "answer": asked.answer.rows.iter().map(cells).collect::<Vec<_>>(),
+            "names": answer["names"],
+            "types": answer["types"],
+            "answer": answer["rows"],
             "exact": asked.exact,
             "seconds": asked.seconds,
             "refreshes": asked.refreshes,

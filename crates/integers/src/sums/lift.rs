@@ -137,7 +137,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         filter: &Value<S::Ciphertext>,
         masks: &[Value<S::Ciphertext>],
     ) -> Result<Vec<NoOpCiphertext>, IntegersError> {
-        let (filter, masks) = (self.known(&[filter])?, self.known(&masks.iter().collect::<Vec<_>>())?);
+        let (filter, masks) =
+            (self.known(&[filter])?, self.known(&masks.iter().collect::<Vec<_>>())?);
         let [filter] = &filter[..] else { return Ok(Vec::new()) };
         let product = |mask| self.rehearsal().mul(filter, mask, NextUse::Product).ok();
         let joined = masks.iter().map(product).chain([Some(filter.clone())]);

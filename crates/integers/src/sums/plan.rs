@@ -108,7 +108,8 @@ impl SumPlan {
         }
         let modulus = PrimePower::new(slot_shape.plain_modulus(1), 2)?;
         let blocks = rows.div_ceil(slots).max(1);
-        let places = blocks as u64 * slots as u64;
+        // Past 2^63 places nothing could be added up.
+        let places = (blocks as u64).saturating_mul(slots as u64).min(i64::MAX as u64);
         let budget = (modulus.value() - 1) / 2 / places;
         let mut known: HashMap<Accumulator, usize> = HashMap::new();
         let (mut accumulators, mut bounds, mut totals) = (Vec::new(), Vec::new(), Vec::new());

@@ -149,7 +149,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let plain = plain.collect::<Result<Vec<_>, IntegersError>>()?;
             let lowered = plain.par_iter().map(|x| scheme.mod_switch_to(x, level));
             let lowered = lowered.collect::<Result<Vec<_>, SchemeError>>()?;
-            let left = lowered.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
+            let left =
+                lowered.iter().map(|x| scheme.capacity_bits(x)).fold(f64::INFINITY, f64::min);
             if left < needed {
                 return Err(IntegersError::Depth { depth: DEPTH, left, needed });
             }

@@ -10,12 +10,7 @@ use crate::common::Bench;
 
 /// Four columns: prices, discounts, signed, truth values.
 fn kinds() -> [Type; 4] {
-    [
-        Type::ranged(90_091, 10_494_950).unwrap(),
-        Type::ranged(0, 10).unwrap(),
-        Type::I8,
-        Type::Bool,
-    ]
+    [Type::ranged(90_091, 10_494_950).unwrap(), Type::ranged(0, 10).unwrap(), Type::I8, Type::Bool]
 }
 
 /// Entries that are mostly at the ends.

@@ -1,13 +1,16 @@
 //! The integration tests of this crate, in one binary so that it is linked once.
 
 mod answers;
+mod forged;
+mod plans;
 mod random;
 mod refused;
+mod roles;
 
 use std::sync::Arc;
 
-use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::Session;
+use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_integers::{Encoded, Integers};
 use everlevel_scheme::{NoOp, OptIn, Params, Plaintext, Scheme, SchemeError};
 use everlevel_tables::{Answer, Data, Layout, Query, Runner, Schema};
@@ -32,14 +35,12 @@ impl Bench {
     pub(crate) fn ask(&self, text: &str, schema: &Schema, data: &Data) -> Answer {
         let query = Query::parse(text, schema).unwrap_or_else(|e| panic!("{text}: {e}"));
         let ints = Integers::new(&self.session, &self.params).unwrap();
-        let layout =
-            Layout::new(&query, schema, self.scheme.slot_shape(), data.rows()).unwrap();
+        let layout = Layout::new(&query, schema, self.scheme.slot_shape(), data.rows()).unwrap();
         let mut runner = Runner::new(&ints, schema, &layout);
         let (mut start, params) = (0, &self.params);
         for rows in layout.blocks() {
-            let encrypt = |slots: &[u64]| {
-                self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?)
-            };
+            let encrypt =
+                |slots: &[u64]| self.scheme.encrypt(&Plaintext::encode_modulo(params, slots, 2)?);
             let columns: Vec<_> = (schema.fields().iter().enumerate())
                 .map(|(place, field)| {
                     let values = &data.column(place)[start..start + rows];

@@ -1,0 +1,148 @@
+//! Arguments of the parties that exchange files of tables.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use everlevel_tables::TableId;
+
+use crate::commands::roles::args::{OutArg, SetOfFile};
+use crate::console::args::SetArg;
+
+/// Arguments of `table encrypt`.
+#[derive(Args)]
+pub struct EncryptArgs {
+    /// What the columns hold: a JSON file, as `table schema infer` writes
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    /// The table: comma-separated values, with the names of its columns in the first line
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The public key; with the secret key, ciphertexts have half the size
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The directory to write, with schema.json for whoever asks
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// Replace an encrypted table that is there
+    #[arg(long)]
+    pub force: bool,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `table ask`.
+#[derive(Args)]
+pub struct AskArgs {
+    /// The schema of the table: schema.json of an encrypted one
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    /// The question: select sums, counts and averages from t, where, group by, order by, limit
+    #[arg(value_name = "SQL")]
+    pub question: String,
+    /// The plan.
+    #[command(flatten)]
+    pub out: OutArg,
+}
+
+/// Arguments of `table run`.
+#[derive(Args)]
+pub struct RunArgs {
+    /// The encrypted table: a directory
+    #[arg(long, value_name = "DIR")]
+    pub table: PathBuf,
+    /// The server keys
+    #[arg(long, value_name = "FILE")]
+    pub server_keys: PathBuf,
+    /// The plan
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        value_parser = clap::value_parser!(u64).range(1..1 << 30)
+    )]
+    pub cache: u64,
+    /// The result.
+    #[command(flatten)]
+    pub out: OutArg,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `table read`.
+#[derive(Args)]
+pub struct ReadArgs {
+    /// The secret key
+    #[arg(long, value_name = "FILE")]
+    pub key: PathBuf,
+    /// The result
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The plan that was asked: a result of another one is refused
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// The id of the table, as `table encrypt` and `table inspect` print it: a result of another
+    /// one is refused
+    #[arg(long, value_name = "ID", value_parser = table_id)]
+    pub table_id: Option<TableId>,
+    /// The answer as comma-separated values (absent: to standard output)
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub force: bool,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+fn table_id(text: &str) -> Result<TableId, String> {
+    text.parse().map_err(|e: everlevel_tables::TablesError| e.to_string())
+}
+
+/// Arguments of `table inspect`.
+#[derive(Args)]
+pub struct InspectArgs {
+    /// An encrypted table, a plan or a result
+    #[arg(value_name = "DIR|FILE")]
+    pub path: PathBuf,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetOfFile,
+}
+
+/// Arguments of `table explain`.
+#[derive(Args)]
+pub struct ExplainArgs {
+    /// A plan
+    #[arg(value_name = "PLAN")]
+    pub plan: PathBuf,
+    /// The parameter set.
+    #[command(flatten)]
+    pub set: SetArg,
+    /// How many rows the table has (absent: one block, as many as there are slots)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    pub rows: Option<u64>,
+}
+
+/// Commands below `table schema`.
+#[derive(Subcommand)]
+pub enum SchemaCommand {
+    /// Make a schema that a table fits, to be looked over: all of it is public
+    Infer(InferArgs),
+}
+
+/// Arguments of `table schema infer`.
+#[derive(Args)]
+pub struct InferArgs {
+    /// The table: comma-separated values, with the names of its columns in the first line
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The schema.
+    #[command(flatten)]
+    pub out: OutArg,
+}

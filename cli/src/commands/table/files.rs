@@ -1,0 +1,226 @@
+//! Owner, analyst, server and reader of a table, who share nothing but files.
+
+use std::path::Path;
+use std::time::Instant;
+
+use everlevel::Error;
+use everlevel::files::OpenOptions;
+use everlevel_tables::{
+    Data, EncryptedTable, Plan, SCHEMA_BYTES, Schema, TableKey, TableResult, TablesError,
+};
+use everlevel_wire::file::{read_file, write_file, write_secret_file};
+use serde_json::json;
+
+use super::args::{AskArgs, EncryptArgs, ReadArgs, RunArgs};
+use super::ask::refused;
+use crate::commands::roles::args::SetOfFile;
+use crate::commands::roles::files::{EncryptionKey, secret_key, server_on};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, existing, of_file, of_output, read_text};
+use crate::console::output::{emit, emit_json, progress};
+use crate::console::params::{refused_set, tell_failures};
+
+/// The largest table in the clear, in bytes.
+pub const MAX_TABLE_BYTES: u64 = 1 << 30;
+/// The largest plan, in bytes.
+const MAX_PLAN_BYTES: u64 = SCHEMA_BYTES + (1 << 17);
+/// The largest result, in bytes.
+const MAX_RESULT_BYTES: u64 = 8 << 30;
+
+/// An error with the file or directory that it is about.
+pub fn of(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
+    move |e| match e {
+        TablesError::Roles(Error::Wire(e)) => of_file(path)(e),
+        TablesError::Roles(Error::Scheme(e)) if e.code() == "scheme.insecure" => refused_set(e),
+        TablesError::Roles(e) => {
+            let code = e.code();
+            CliError::usage(format!("{}: {e}", path.display())).with_code(code)
+        }
+        e => {
+            let code = e.code();
+            CliError::usage(format!("{}: {e}", path.display())).with_code(code)
+        }
+    }
+}
+
+/// The schema of a file.
+pub fn read_schema(path: &Path) -> Result<Schema, CliError> {
+    Schema::from_json(&read_text(path, SCHEMA_BYTES, "the schema")?).map_err(of(path))
+}
+
+/// The table in the clear of a file.
+pub fn read_data(path: &Path, schema: &Schema) -> Result<Data, CliError> {
+    let text = zeroize::Zeroizing::new(read_text(path, MAX_TABLE_BYTES, "the table")?);
+    Data::from_csv(text.as_bytes(), schema).map_err(of(path))
+}
+
+/// The plan of a file.
+pub fn read_plan(path: &Path) -> Result<Plan, CliError> {
+    Plan::from_json(&read_text(path, MAX_PLAN_BYTES, "the plan")?).map_err(of(path))
+}
+
+/// The result of a file.
+pub fn read_result(path: &Path) -> Result<TableResult, CliError> {
+    let bytes = read_file(path, MAX_RESULT_BYTES).map_err(of_file(path))?;
+    TableResult::from_bytes(bytes.to_vec()).map_err(of(path))
+}
+
+/// The encrypted table of a directory.
+pub fn open_table(
+    path: &Path,
+    params: Option<everlevel::Params>,
+    set: &SetOfFile,
+    common: &Common,
+) -> Result<EncryptedTable, CliError> {
+    let named = set.params.as_ref();
+    let asked = named.map(|name| crate::console::params::find_params(name, common)).transpose()?;
+    let params = params.or(asked);
+    let options = OpenOptions { params, opt_in: common.opt_in(), ..OpenOptions::default() };
+    EncryptedTable::open(path, &options).map_err(of(path))
+}
+
+/// Runs `table encrypt`.
+pub fn encrypt(args: &EncryptArgs, common: &Common) -> Result<(), CliError> {
+    if !args.force {
+        check_free(&args.out, false)?;
+    }
+    let schema = read_schema(&args.schema)?;
+    let key = EncryptionKey::read(&args.key, &args.set, common)?;
+    let data = read_data(&args.input, &schema)?;
+    let mut rng = everlevel::system_rng().map_err(CliError::failure)?;
+    let blocks = data.rows().div_ceil(key.params().slots());
+    let bar = progress(common, "encrypting", blocks as u64);
+    let step = |done, _| {
+        bar.set_position(done as u64);
+        Ok::<_, TablesError>(())
+    };
+    let table_key = match &key {
+        EncryptionKey::Public(key) => TableKey::Public(key),
+        EncryptionKey::Secret(key) => TableKey::Secret(key),
+    };
+    let input = (&schema, &data);
+    let table =
+        EncryptedTable::create(&args.out, existing(args.force), table_key, input, &mut rng, step)
+            .map_err(of_written(&args.out))?;
+    bar.finish_and_clear();
+    let bytes = table.bytes().map_err(of(&args.out))?;
+    if common.json {
+        return emit_json(&json!({
+            "table": table.id().to_string(),
+            "params": table.params().name(),
+            "rows": table.rows(),
+            "columns": schema.fields().len(),
+            "blocks": table.blocks(),
+            "bytes": bytes,
+            "out": args.out,
+        }));
+    }
+    emit(&format!(
+        "table {}: {} rows of {} columns in {} blocks under {}, {bytes} bytes: {}",
+        table.id(),
+        table.rows(),
+        schema.fields().len(),
+        table.blocks(),
+        table.params().name(),
+        args.out.display()
+    ))
+}
+
+/// What the system refuses to write is told as for other files.
+fn of_written(path: &Path) -> impl Fn(TablesError) -> CliError + '_ {
+    move |e| match e {
+        TablesError::Roles(Error::Wire(e)) => of_output(path)(e),
+        e => refused(e),
+    }
+}
+
+/// Runs `table ask`.
+pub fn ask(args: &AskArgs, common: &Common) -> Result<(), CliError> {
+    check_free(&args.out.out, args.out.force)?;
+    let schema = read_schema(&args.schema)?;
+    let plan = Plan::new(&args.question, &schema).map_err(refused)?;
+    let text = plan.to_json().map_err(refused)? + "\n";
+    let out = &args.out.out;
+    write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
+    let query = plan.query();
+    let (groups, sums) = (query.group_codes(&schema).len(), query.aggregates.len());
+    let id = plan.id().map_err(refused)?;
+    if common.json {
+        return emit_json(&json!({
+            "plan": id, "groups": groups, "sums": sums, "bytes": text.len(), "out": out,
+        }));
+    }
+    emit(&format!(
+        "plan {id}: {groups} groups of {sums} sums, {} bytes: {}",
+        text.len(),
+        out.display()
+    ))
+}
+
+/// Runs `table run`.
+pub fn run(args: &RunArgs, common: &Common) -> Result<(), CliError> {
+    let started = Instant::now();
+    check_free(&args.out.out, args.out.force)?;
+    let plan = read_plan(&args.input)?;
+    let server = server_on(&args.server_keys, args.cache, &args.set, common)?;
+    let table = open_table(&args.table, Some(server.params().clone()), &args.set, common)?;
+    let bar = progress(common, "computing", table.blocks() as u64);
+    let step = |done, _| {
+        bar.set_position(done as u64);
+        Ok::<_, TablesError>(())
+    };
+    let result = table.run(&server, &plan, step).map_err(of(&args.table))?;
+    bar.finish_and_clear();
+    let (out, bytes) = (&args.out.out, result.as_bytes().len());
+    write_file(out, result.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
+    let seconds = started.elapsed().as_secs_f64();
+    if common.json {
+        return emit_json(&json!({
+            "table": table.id().to_string(),
+            "plan": plan.id().map_err(refused)?,
+            "params": server.params().name(),
+            "rows": table.rows(),
+            "refreshes": server.bootstraps(),
+            "seconds": seconds,
+            "bytes": bytes,
+            "out": out,
+        }));
+    }
+    emit(&format!(
+        "{} rows, {} refreshes, {seconds:.1} s, {bytes} bytes: {}",
+        table.rows(),
+        server.bootstraps(),
+        out.display()
+    ))
+}
+
+/// Runs `table read`.
+pub fn read(args: &ReadArgs, common: &Common) -> Result<(), CliError> {
+    if let Some(out) = &args.out {
+        check_free(out, args.force)?;
+    }
+    let result = read_result(&args.input)?;
+    let plan = args.plan.as_deref().map(read_plan).transpose()?;
+    result.check(plan.as_ref(), args.table_id).map_err(of(&args.input))?;
+    let key = secret_key(&args.key, &args.set, common)?;
+    tell_failures(key.params());
+    let answer = result.read(&key).map_err(of(&args.input))?;
+    let csv = answer.to_csv().map_err(refused)?;
+    if let Some(out) = &args.out {
+        // Nobody else needs to read what was secret.
+        write_secret_file(out, csv.as_bytes(), existing(args.force)).map_err(of_output(out))?;
+    }
+    if common.json {
+        let types = result.plan().query().output_types(result.plan().schema());
+        let mut told = answer.to_json(&types);
+        told["question"] = result.plan().question().into();
+        told["table"] = result.table().to_string().into();
+        told["table_rows"] = result.rows().into();
+        return emit_json(&told);
+    }
+    match &args.out {
+        Some(out) => emit(&format!("{} rows: {}", answer.rows.len(), out.display())),
+        None => emit(csv.trim_end_matches('\n')),
+    }
+}

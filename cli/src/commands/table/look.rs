@@ -1,0 +1,170 @@
+//! What can be said of tables, plans and results without any key, and schemas from data.
+
+use everlevel_tables::{Field, Plan, Schema, TableResult};
+use everlevel_wire::file::write_file;
+use serde_json::json;
+
+use super::args::{ExplainArgs, InferArgs, InspectArgs};
+use super::ask::refused;
+use super::files::{MAX_TABLE_BYTES, of, open_table, read_plan, read_result};
+use crate::console::args::Common;
+use crate::console::errors::CliError;
+use crate::console::files::{check_free, existing, of_output, read_bytes};
+use crate::console::output::{emit, emit_json};
+use crate::console::params::find_params;
+
+/// Runs `table inspect`.
+pub fn inspect(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
+    // Files are looked at, not used: sets below 128 bits need no opt-in.
+    let common = &Common { insecure_research: true, allow_failures: true, ..common.clone() };
+    let path = &args.path;
+    if path.is_dir() {
+        return of_table(args, common);
+    }
+    // Results are objects of the format, plans are text.
+    if everlevel_wire::inspect_file(path).is_ok() {
+        return of_result(&read_result(path)?, common);
+    }
+    of_plan(&read_plan(path)?, common)
+}
+
+fn columns(schema: &Schema) -> Vec<String> {
+    let line = |f: &Field| format!("column {}: {}", f.name(), f.expected());
+    schema.fields().iter().map(line).collect()
+}
+
+fn of_table(args: &InspectArgs, common: &Common) -> Result<(), CliError> {
+    let table = open_table(&args.path, None, &args.set, common)?;
+    let bytes = table.bytes().map_err(of(&args.path))?;
+    let owner = table.owner().map(|id| format!("{id:#}"));
+    if common.json {
+        return emit_json(&json!({
+            "what": "table",
+            "table": table.id().to_string(),
+            "params": table.params().name(),
+            "key_id": owner,
+            "rows": table.rows(),
+            "blocks": table.blocks(),
+            "bytes": bytes,
+            "schema": table.schema(),
+        }));
+    }
+    let mut lines = vec![
+        format!("encrypted table {}", table.id()),
+        format!("{} rows in {} blocks, {bytes} bytes", table.rows(), table.blocks()),
+        format!("parameter set {}", table.params().name()),
+    ];
+    lines.extend(owner.map(|id| format!("of secret key {id}")));
+    lines.extend(columns(table.schema()));
+    emit(&lines.join("\n"))
+}
+
+fn of_result(result: &TableResult, common: &Common) -> Result<(), CliError> {
+    let owner = result.owner().map(|id| format!("{id:#}"));
+    if common.json {
+        return emit_json(&json!({
+            "what": "result",
+            "table": result.table().to_string(),
+            "key_id": owner,
+            "rows": result.rows(),
+            "bytes": result.as_bytes().len(),
+            "question": result.plan().question(),
+            "schema": result.plan().schema(),
+        }));
+    }
+    let mut lines = vec![
+        format!("result of table {}", result.table()),
+        format!("of {} rows, {} bytes", result.rows(), result.as_bytes().len()),
+        format!("question: {}", clean(result.plan().question())),
+    ];
+    lines.extend(owner.map(|id| format!("of secret key {id}")));
+    emit(&lines.join("\n"))
+}
+
+fn of_plan(plan: &Plan, common: &Common) -> Result<(), CliError> {
+    if common.json {
+        return emit_json(&json!({
+            "what": "plan",
+            "plan": plan.id().map_err(refused)?,
+            "question": plan.question(),
+            "schema": plan.schema(),
+        }));
+    }
+    let mut lines = vec![
+        format!("plan {}", plan.id().map_err(refused)?),
+        format!("question: {}", clean(plan.question())),
+    ];
+    lines.extend(columns(plan.schema()));
+    emit(&lines.join("\n"))
+}
+
+/// A question is anybody's.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Runs `table explain`.
+pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
+    let plan = read_plan(&args.plan)?;
+    let params = find_params(&args.set.params, common)?;
+    let cost = plan.cost(&params).map_err(of(&args.plan))?;
+    let (schema, query) = (plan.schema(), plan.query());
+    let rows = args.rows.unwrap_or(params.slots() as u64);
+    let blocks = rows.div_ceil(params.slots() as u64);
+    let name = |place: usize| schema.fields()[place].name();
+    let read: Vec<&str> = query.columns().into_iter().map(name).collect();
+    let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
+    if common.json {
+        return emit_json(&json!({
+            "question": plan.question(),
+            "params": params.name(),
+            "rows": rows,
+            "blocks": blocks,
+            "columns_read": read,
+            "groups": groups,
+            "sums": sums,
+            "block": cost,
+        }));
+    }
+    let total = |n: u64| n * blocks;
+    emit(&format!(
+        "question: {}\nthe server learns: the question with its constants, the schema with its \
+         bounds and categories, that there are {rows} rows, when it was asked; of the data nothing, \
+         not even how many rows are meant: it does the same for all data\nit reads the columns: \
+         {}\nthe reader learns: for each of {groups} groups {sums} sums, made of {} sums over all \
+         rows that are meant\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, {} products, \
+         {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} ciphertexts of \
+         result",
+        clean(plan.question()),
+        if read.is_empty() { "none but for the number of rows".into() } else { read.join(", ") },
+        cost.sums,
+        params.name(),
+        params.slots(),
+        total(cost.ciphertexts as u64),
+        total(cost.products),
+        total(cost.key_switches),
+        total(cost.refreshes as u64),
+        cost.seconds * blocks as f64,
+        cost.result_ciphertexts,
+    ))
+}
+
+/// Runs `table schema infer`.
+pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
+    let out = &args.out.out;
+    check_free(out, args.out.force)?;
+    let bytes = zeroize::Zeroizing::new(read_bytes(&args.input, MAX_TABLE_BYTES, "the table")?);
+    let (schema, told) = Schema::infer(&bytes[..]).map_err(of(&args.input))?;
+    let text = schema.to_json().map_err(of(&args.input))?;
+    write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
+    let remark = "all of this is public, categories too: look it over, and narrow or widen bounds";
+    if common.json {
+        let column = |i: &everlevel_tables::Inferred| json!({ "name": i.column, "kept": i.kept, "told": i.told });
+        let columns: Vec<_> = told.iter().map(column).collect();
+        return emit_json(&json!({ "columns": columns, "remark": remark, "out": out }));
+    }
+    let mut lines: Vec<String> =
+        told.iter().map(|i| format!("{}: {}", clean(&i.column), clean(&i.told))).collect();
+    lines.push(format!("{remark}: {}", out.display()));
+    emit(&lines.join("\n"))
+}

@@ -1,0 +1,145 @@
+//! Encrypted tables on the command line: every role a process of its own.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The program, run in a directory.
+fn run(directory: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_everlevel"))
+        .args(args)
+        .arg("--insecure-research")
+        .current_dir(directory)
+        .output()
+        .unwrap()
+}
+
+fn success(directory: &Path, args: &[&str]) -> String {
+    let out = run(directory, args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8(out.stdout).unwrap()
+}
+
+fn json(directory: &Path, args: &[&str]) -> Value {
+    serde_json::from_str(&success(directory, &[args, &["--json"]].concat())).unwrap()
+}
+
+/// What the program refuses with exit code 2.
+fn refused(directory: &Path, args: &[&str], code: &str) {
+    let out = run(directory, args);
+    let why = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {why}");
+    assert!(why.contains(&format!("[{code}]")), "{args:?}: {why}");
+    assert_eq!(why.trim_end().lines().count(), 1, "{why}");
+}
+
+const STAYS: &str = "ward,days,cost,admitted,surgery,name
+north,3,1200.50,2025-01-30,true,Ada
+south,14,9034.00,2025-03-01,false,Bob
+north,1,310.25,2025-03-02,false,Cid
+west,7,4400.00,2024-12-31,true,Dan
+south,2,99.99,2025-02-28,true,Eve
+";
+const QUESTION: &str = "select ward, count(*) as stays, sum(cost) as cost, avg(days) as days \
+                        from stays where admitted >= date '2025-01-01' group by ward order by ward";
+const ANSWER: &str = "ward,stays,cost,days\nnorth,2,1510.75,2.000000\nsouth,2,9133.99,8.000000\n";
+
+#[test]
+fn a_hospital_a_cloud_and_an_analyst() {
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::write(here.join("stays.csv"), STAYS).unwrap();
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "keys"]);
+    success(here, &["keygen", "--params", "insecure_bgv-65537-n11", "--out", "others"]);
+
+    // The hospital.
+    let infer = ["table", "schema", "infer", "--in", "stays.csv", "--out", "stays.json"];
+    let told = success(here, &infer);
+    assert!(told.contains("public"), "{told}");
+    assert!(told.contains("cost: a number from 0.00 to 10485.75"), "{told}");
+    refused(here, &infer, "wire.exists");
+    let encrypt = ["table", "encrypt", "--schema", "stays.json", "--in", "stays.csv"];
+    let encrypt = |key: &'static str, out: &'static str| {
+        [&encrypt[..], &["--key", key, "--out", out]].concat()
+    };
+    let made = json(here, &encrypt("keys/public.key", "stays"));
+    assert_eq!((&made["rows"], &made["blocks"]), (&5.into(), &1.into()));
+    refused(here, &encrypt("keys/public.key", "stays"), "wire.exists");
+    success(here, &[&encrypt("keys/secret.key", "again")[..], &["--force"]].concat());
+    success(here, &[&encrypt("keys/secret.key", "again")[..], &["--force"]].concat());
+    let looked = json(here, &["table", "inspect", "stays"]);
+    assert_eq!(looked["table"], made["table"]);
+
+    // The analyst, who has no key.
+    let ask = ["table", "ask", "--schema", "stays/schema.json"];
+    success(here, &[&ask[..], &[QUESTION, "--out", "q.plan"]].concat());
+    let no = [&ask[..], &["select max(cost) from stays", "--out", "no.plan"]].concat();
+    refused(here, &no, "table.unsupported");
+    assert!(!here.join("no.plan").exists());
+    let explained = json(
+        here,
+        &["table", "explain", "q.plan", "--params", "insecure_bgv-65537-n11", "--rows", "5000"],
+    );
+    assert_eq!(explained["blocks"], 3);
+    let read: Vec<_> = ["ward", "days", "cost", "admitted"].map(Value::from).to_vec();
+    assert_eq!(explained["columns_read"], Value::from(read));
+    assert!(explained["block"]["products"].as_u64().unwrap() > 20, "{explained}");
+
+    // The cloud.
+    let serve = |table: &'static str, keys: &'static str, out: &'static str| {
+        let run = ["table", "run", "--table", table, "--server-keys", keys];
+        [&run[..], &["--in", "q.plan", "--out", out]].concat()
+    };
+    success(here, &serve("stays", "keys/server.keys", "q.result"));
+    refused(here, &serve("stays", "others/server.keys", "no.result"), "scheme.wrong-key");
+    refused(here, &serve("nowhere", "keys/server.keys", "no.result"), "table.files");
+    assert!(!here.join("no.result").exists());
+
+    // Who has the secret key.
+    let read = |key: &'static str| ["table", "read", "--key", key, "--in", "q.result"];
+    let id = made["table"].as_str().unwrap();
+    let all = ["--plan", "q.plan", "--table-id", id, "--out", "answer.csv"];
+    success(here, &[&read("keys/secret.key")[..], &all].concat());
+    assert_eq!(fs::read_to_string(here.join("answer.csv")).unwrap(), ANSWER);
+    assert_eq!(success(here, &read("keys/secret.key")), ANSWER);
+    let answer = json(here, &read("keys/secret.key"));
+    assert_eq!(answer["rows"][1][2], "9133.99");
+    assert_eq!(answer["types"][2]["scale"], 2);
+    refused(here, &read("others/secret.key"), "scheme.wrong-key");
+
+    // Another table of the schema has plans of the same bytes, but another id.
+    let other = ["table", "ask", "--schema", "again/schema.json", QUESTION, "--out", "again.plan"];
+    success(here, &other);
+    let plan = |name: &str| fs::read(here.join(name)).unwrap();
+    assert_eq!(plan("again.plan"), plan("q.plan"));
+    let again = json(here, &["table", "inspect", "again"]);
+    let again = again["table"].as_str().unwrap();
+    let other = ["--table-id", again];
+    refused(here, &[&read("keys/secret.key")[..], &other].concat(), "table.other-result");
+    let question = "select count(*) from stays";
+    success(here, &[&ask[..], &[question, "--out", "other.plan"]].concat());
+    let other = ["--plan", "other.plan"];
+    refused(here, &[&read("keys/secret.key")[..], &other].concat(), "table.other-result");
+
+    // A schema with one more day is another one.
+    let text = fs::read_to_string(here.join("stays.json")).unwrap();
+    fs::write(here.join("wider.json"), text.replace("\"high\":15", "\"high\":16")).unwrap();
+    let wider = ["table", "ask", "--schema", "wider.json", QUESTION, "--out", "q.plan", "--force"];
+    success(here, &wider);
+    refused(here, &serve("stays", "keys/server.keys", "no.result"), "table.other-schema");
+
+    // Files of other kinds.
+    refused(here, &["table", "inspect", "stays.csv"], "table.plan");
+    refused(here, &["table", "inspect", "keys/server.keys"], "table.result");
+    refused(
+        here,
+        &["table", "read", "--key", "keys/secret.key", "--in", "q.plan"],
+        "wire.not-ours",
+    );
+    let cell = STAYS.replace("14", "3000");
+    fs::write(here.join("stays.csv"), cell).unwrap();
+    refused(here, &encrypt("keys/public.key", "new"), "table.value");
+    assert!(!here.join("new").exists());
+}

@@ -1,0 +1,247 @@
+//! Schemas from data, for their owner to look over: all of a schema is public.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+
+use csv::{Position, ReaderBuilder};
+
+use crate::cell::{date, format_decimal, parse_date, parse_decimal, places};
+use crate::error::TablesError;
+use crate::schema::{Kind, Schema};
+
+/// The most decimal places of a number.
+const PLACES: u32 = 9;
+/// The most different texts of a category: more are no groups.
+const MOST_TEXTS: usize = 256;
+/// So many different texts are categories in a table of any length.
+const FEW_TEXTS: usize = 16;
+/// The longest text of a category, in bytes.
+const TEXT_BYTES: usize = 256;
+/// The most columns that are looked at.
+const MOST_COLUMNS: usize = 4096;
+
+/// What a column was taken for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inferred {
+    /// The name of the column.
+    pub column: String,
+    /// In words: its type and bounds, or why it was left out.
+    pub told: String,
+    /// Whether it is in the schema.
+    pub kept: bool,
+}
+
+/// What the cells of a column have in common so far.
+struct Seen {
+    name: String,
+    cells: u64,
+    boolean: bool,
+    number: bool,
+    date: bool,
+    scale: u32,
+    /// The least and the greatest number, in units of 10^-[`PLACES`].
+    units: Option<(i128, i128)>,
+    days: Option<(i128, i128)>,
+    /// None: too many, or too long.
+    texts: Option<BTreeSet<String>>,
+    /// The line of the first empty cell.
+    empty: Option<u64>,
+}
+
+fn joined(range: Option<(i128, i128)>, x: i128) -> Option<(i128, i128)> {
+    Some(range.map_or((x, x), |(low, high)| (low.min(x), high.max(x))))
+}
+
+impl Seen {
+    fn new(name: &str) -> Self {
+        Seen {
+            name: name.into(),
+            cells: 0,
+            boolean: true,
+            number: true,
+            date: true,
+            scale: 0,
+            units: None,
+            days: None,
+            texts: Some(BTreeSet::new()),
+            empty: None,
+        }
+    }
+
+    fn see(&mut self, text: &str, line: u64) {
+        self.cells += 1;
+        if text.is_empty() {
+            self.empty.get_or_insert(line);
+            return;
+        }
+        self.boolean &= ["true", "false"].iter().any(|v| text.eq_ignore_ascii_case(v));
+        if self.number {
+            // 007 is a name: as a number it would lose its zeros.
+            let digits = text.trim_start_matches(['+', '-']).as_bytes();
+            let padded = digits.len() > 1 && digits[0] == b'0' && digits[1] != b'.';
+            match parse_decimal(text, PLACES).filter(|_| !padded) {
+                Some(units) => {
+                    // As many as are written, unless only zeros make them too many.
+                    let written = text.split_once('.').map_or(0, |(_, f)| f.len());
+                    let written = u32::try_from(written).ok().filter(|n| *n <= PLACES);
+                    self.scale = self.scale.max(written.unwrap_or_else(|| places(text)));
+                    self.units = joined(self.units, units);
+                }
+                None => self.number = false,
+            }
+        }
+        if self.date {
+            match parse_date(text) {
+                Some(days) => self.days = joined(self.days, days),
+                None => self.date = false,
+            }
+        }
+        if let Some(texts) = &mut self.texts {
+            if !texts.contains(text) {
+                texts.insert(text.into());
+            }
+            if texts.len() > MOST_TEXTS || text.len() > TEXT_BYTES {
+                self.texts = None;
+            }
+        }
+    }
+
+    /// The type of the column, or why it has none.
+    fn kind(self) -> Result<Kind, String> {
+        if let Some(line) = self.empty {
+            return Err(format!("line {line} is empty in it: there are no nulls, fill them first"));
+        }
+        if self.boolean {
+            return Ok(Kind::Boolean);
+        }
+        if let (true, Some((low, high))) = (self.number, self.units) {
+            let unit = 10i128.pow(PLACES - self.scale);
+            let (low, high) = widened(low / unit, high / unit)
+                .ok_or_else(|| "its numbers have more than 63 bits".to_string())?;
+            let shown = |units| format_decimal(units, self.scale);
+            return Ok(match (self.scale, i64::try_from(low), i64::try_from(high)) {
+                (0, Ok(low), Ok(high)) => Kind::Integer { low, high },
+                (scale, ..) => Kind::Decimal { scale, low: shown(low), high: shown(high) },
+            });
+        }
+        if let (true, Some((first, last))) = (self.date, self.days) {
+            let year = |days| date(days).map(|d| d.year());
+            let (first, last) = year(first).zip(year(last)).ok_or("no dates of the calendar")?;
+            let (low, high) = (format!("{first:04}-01-01"), format!("{last:04}-12-31"));
+            return Ok(Kind::Date { low, high });
+        }
+        let texts = self.texts.ok_or_else(|| {
+            format!(
+                "more than {MOST_TEXTS} different texts, or one of more than {TEXT_BYTES} bytes"
+            )
+        })?;
+        let few = texts.len() <= FEW_TEXTS || texts.len() as u64 * 4 <= self.cells;
+        match few {
+            true => Ok(Kind::Category { values: texts.into_iter().collect() }),
+            false => Err(format!("{} different texts in {} rows", texts.len(), self.cells)),
+        }
+    }
+}
+
+/// Bounds that tell little more than how many digits there are: powers of 16, for two values 0 to
+/// 1; none beyond 63 bits.
+fn widened(low: i128, high: i128) -> Option<(i128, i128)> {
+    let limit = i128::from(i64::MAX);
+    if low < -limit || high > limit {
+        return None;
+    }
+    if low >= 0 && high <= 1 {
+        return Some((0, 1));
+    }
+    let fits = |digits: &u32| match low >= 0 {
+        true => high < 1 << (4 * digits),
+        false => -low.min(-high - 1) <= 1 << (4 * digits - 1),
+    };
+    let Some(digits) = (1..16).find(fits) else {
+        return Some((if low >= 0 { 0 } else { -limit }, limit));
+    };
+    Some(match low >= 0 {
+        true => (0, (1 << (4 * digits)) - 1),
+        false => (-(1 << (4 * digits - 1)), (1 << (4 * digits - 1)) - 1),
+    })
+}
+
+impl Schema {
+    /// A schema that a table of comma-separated values fits, and what each column was taken for:
+    /// truth values, integers and decimals with bounds widened to powers of 16, dates of whole
+    /// years, texts of which there are few as categories, in the order of texts.
+    ///
+    /// All of a schema is public, its categories too: whoever owns the table has to look it over.
+    /// Columns of many texts are left out, and so are those with empty cells.
+    ///
+    /// # Errors
+    /// [`TablesError::Data`] for text that is no CSV, has no rows, or of which no column can be
+    /// kept; [`TablesError::Schema`] for names that a column cannot have.
+    pub fn infer(source: impl Read) -> Result<(Self, Vec<Inferred>), TablesError> {
+        let wrong = |problem: String| TablesError::Data { problem };
+        let mut reader = ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let names = reader.headers().map_err(|e| wrong(e.to_string()))?;
+        if names.len() > MOST_COLUMNS {
+            return Err(wrong(format!("{} columns: at most {MOST_COLUMNS} are read", names.len())));
+        }
+        let mut columns: Vec<Seen> = names.iter().map(Seen::new).collect();
+        let mut rows = 0u64;
+        for record in reader.records() {
+            let record = record.map_err(|e| wrong(e.to_string()))?;
+            let line = record.position().map_or(0, Position::line);
+            columns.iter_mut().zip(&record).for_each(|(column, text)| column.see(text, line));
+            rows += 1;
+        }
+        if rows == 0 {
+            return Err(wrong("expected a row at least".into()));
+        }
+        let (mut fields, mut told) = (Vec::new(), Vec::new());
+        for seen in columns {
+            let column = seen.name.clone();
+            match seen.kind() {
+                Ok(kind) => fields.push((column, kind)),
+                Err(why) => {
+                    told.push(Inferred { column, told: format!("left out: {why}"), kept: false });
+                }
+            }
+        }
+        if fields.is_empty() {
+            let why = told.first().map_or("", |first| &first.told);
+            return Err(wrong(format!("no column can be kept; of the first one, {why}")));
+        }
+        let schema = Schema::new(fields)?;
+        let kept = schema.fields().iter().map(|f| {
+            let (column, told) = (f.name().into(), f.expected());
+            Inferred { column, told, kept: true }
+        });
+        told.splice(0..0, kept);
+        Ok((schema, told))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_widened() {
+        for (data, bounds) in [
+            ((0, 1), Some((0, 1))),
+            ((0, 0), Some((0, 1))),
+            ((2, 15), Some((0, 15))),
+            ((0, 16), Some((0, 255))),
+            ((-1, 0), Some((-8, 7))),
+            ((-8, 7), Some((-8, 7))),
+            ((-8, 8), Some((-128, 127))),
+            ((-9, 7), Some((-128, 127))),
+            ((-20, -10), Some((-128, 127))),
+            ((0, (1 << 60) - 1), Some((0, (1 << 60) - 1))),
+            ((0, 1 << 60), Some((0, i128::from(i64::MAX)))),
+            ((-1, i128::from(i64::MAX)), Some((-i128::from(i64::MAX), i128::from(i64::MAX)))),
+            ((0, 1 << 63), None),
+            ((-(1 << 63), 0), None),
+        ] {
+            assert_eq!(widened(data.0, data.1), bounds, "{data:?}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What answers are made of, for those who read them by program.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::answer::{Answer, Cell, QUOTIENT_PLACES, display};
+use crate::query::{Formula, Query};
+use crate::schema::{Kind, Schema};
+
+/// The type of a column of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum OutputType {
+    /// Integers of up to 127 bits.
+    Integer,
+    /// Numbers with so many decimal places, in 127 bits of units.
+    Decimal {
+        /// Decimal places.
+        scale: u32,
+    },
+    /// Days of the calendar.
+    Date,
+    /// `true` and `false`.
+    Boolean,
+    /// Texts: categories.
+    Text,
+}
+
+impl Query {
+    /// The types of the columns of the answer.
+    pub fn output_types(&self, schema: &Schema) -> Vec<OutputType> {
+        let number = |scale| match scale {
+            0 => OutputType::Integer,
+            scale => OutputType::Decimal { scale },
+        };
+        let of = |formula: &Formula| match formula {
+            Formula::Group(place) => match schema.fields()[self.groups[*place]].kind() {
+                Kind::Integer { .. } => OutputType::Integer,
+                Kind::Decimal { scale, .. } => number(*scale),
+                Kind::Date { .. } => OutputType::Date,
+                Kind::Boolean => OutputType::Boolean,
+                Kind::Category { .. } => OutputType::Text,
+            },
+            formula => {
+                let (scale, divides) = display(formula);
+                number(scale + if divides { QUOTIENT_PLACES } else { 0 })
+            }
+        };
+        self.outputs.iter().map(|output| of(&output.value)).collect()
+    }
+}
+
+impl Answer {
+    /// As JSON: `names`, `types` and `rows` with the text of each cell, or null for no value.
+    pub fn to_json(&self, types: &[OutputType]) -> Value {
+        let cell = |cell: &Cell| match cell {
+            Cell::Null => Value::Null,
+            cell => cell.to_string().into(),
+        };
+        let row = |row: &Vec<Cell>| row.iter().map(cell).collect::<Vec<_>>();
+        let rows: Vec<_> = self.rows.iter().map(row).collect();
+        json!({ "names": self.names, "types": types, "rows": rows })
+    }
+}

@@ -1,0 +1,129 @@
+//! Plans: questions on their way to a server.
+
+use everlevel_wire::ParamsId;
+use serde::{Deserialize, Serialize};
+
+use crate::error::TablesError;
+use crate::query::Query;
+use crate::schema::{Field, Schema};
+
+/// What a plan says that it is.
+const FORMAT: &str = "everlevel table plan";
+/// The version that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// A question with the schema that it was bound to: what whoever asks gives to the server.
+///
+/// It holds text only, and whoever reads one binds the text again: a plan asks for nothing that a
+/// question could not. Everything in it is public. Plans for tables of one schema are equal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    question: String,
+    schema: Schema,
+    query: Query,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    format: String,
+    version: u32,
+    question: String,
+    schema: Schema,
+}
+
+fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
+    Err(TablesError::Plan { problem: problem.into() })
+}
+
+impl Plan {
+    /// Binds a question to a schema.
+    ///
+    /// # Errors
+    /// As [`Query::parse`]: what cannot be answered is refused here.
+    pub fn new(question: &str, schema: &Schema) -> Result<Self, TablesError> {
+        let query = Query::parse(question, schema)?;
+        Ok(Plan { question: question.into(), schema: schema.clone(), query })
+    }
+
+    /// The question, as it was asked.
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// The schema that it is bound to.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What is computed.
+    pub fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// The plan as JSON, the same for equal plans.
+    ///
+    /// # Errors
+    /// None but those of memory.
+    pub fn to_json(&self) -> Result<String, TablesError> {
+        let stored = Stored {
+            format: FORMAT.into(),
+            version: VERSION,
+            question: self.question.clone(),
+            schema: self.schema.clone(),
+        };
+        serde_json::to_string(&stored).or_else(|e| wrong(e.to_string()))
+    }
+
+    /// Reads a plan, and binds its question again.
+    ///
+    /// # Errors
+    /// [`TablesError::Plan`] for text that is no plan of this version, with unknown or double
+    /// fields; those of [`Schema::new`] in its words; those of [`Query::parse`].
+    pub fn from_json(text: &str) -> Result<Self, TablesError> {
+        #[derive(Deserialize)]
+        struct Head {
+            format: String,
+            version: u32,
+        }
+        let parsed = |e: serde_json::Error| TablesError::Plan { problem: e.to_string() };
+        let head: Head = serde_json::from_str(text).map_err(parsed)?;
+        if head.format != FORMAT || head.version != VERSION {
+            return wrong(format!(
+                "expected \"{FORMAT}\", version {VERSION}: make it anew from the question, or read \
+                 it with the release that wrote it"
+            ));
+        }
+        let stored: Stored = serde_json::from_str(text).map_err(parsed)?;
+        Self::new(&stored.question, &stored.schema)
+    }
+
+    /// A short name of the plan: equal plans have the same.
+    ///
+    /// # Errors
+    /// As [`Plan::to_json`].
+    pub fn id(&self) -> Result<String, TablesError> {
+        Ok(ParamsId::of_json(&self.to_json()?).to_string())
+    }
+
+    /// Passes a plan for tables of this schema.
+    ///
+    /// # Errors
+    /// [`TablesError::OtherSchema`], with the first column that differs.
+    pub fn check_schema(&self, of_table: &Schema) -> Result<(), TablesError> {
+        let told = |field: Option<&Field>| {
+            field
+                .map_or("no further column".into(), |f| format!("{:?}, {}", f.name(), f.expected()))
+        };
+        let (asked, there) = (self.schema.fields(), of_table.fields());
+        let differs = (0..asked.len().max(there.len())).find(|i| asked.get(*i) != there.get(*i));
+        match differs {
+            None => Ok(()),
+            Some(i) => Err(TablesError::OtherSchema {
+                place: i + 1,
+                asked: told(asked.get(i)),
+                there: told(there.get(i)),
+            }),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a plan costs and tells, before it is run.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use everlevel::lab::{Bootstrapper, NoOp, Session};
+use everlevel::{Integers, Params, Plaintext, TimeModel, bootstrap_plan};
+use everlevel_integers::Encoded;
+use serde::Serialize;
+
+use crate::error::TablesError;
+use crate::layout::Layout;
+use crate::plan::Plan;
+use crate::query::Query;
+use crate::run::Runner;
+use crate::schema::Schema;
+
+/// What a plan takes on a parameter set, for each block of as many rows as there are slots.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PlanCost {
+    /// Ciphertexts of the columns that are read.
+    pub ciphertexts: usize,
+    /// Products of ciphertexts, those in bootstrappings included.
+    pub products: u64,
+    /// Key switches: relinearizations and rotations.
+    pub key_switches: u64,
+    /// Bootstrappings.
+    pub refreshes: usize,
+    /// Seconds on a typical core, by a model that counts operations.
+    pub seconds: f64,
+    /// Ciphertexts of the result.
+    pub result_ciphertexts: usize,
+    /// Sums that the result holds, which is what the reader learns: those that were asked for, or
+    /// sums of parts of a product of which they are made.
+    pub sums: usize,
+}
+
+impl Plan {
+    /// The columns that the plan reads, or one, which has the number of rows: their places in the
+    /// schema, and their schema.
+    pub(crate) fn needed(&self) -> Result<(BTreeSet<usize>, Schema), TablesError> {
+        let mut needed = self.query().columns();
+        needed.extend(needed.is_empty().then_some(0));
+        let field = |place: &usize| {
+            let field = &self.schema().fields()[*place];
+            (field.name().to_string(), field.kind().clone())
+        };
+        let schema = Schema::new(needed.iter().map(field))?;
+        Ok((needed, schema))
+    }
+
+    /// Passes what can be answered exactly for tables of so many rows under this set.
+    ///
+    /// # Errors
+    /// Those of [`Layout::new`].
+    pub fn check_rows(&self, params: &Params, rows: usize) -> Result<(), TablesError> {
+        self.layout(params, rows).map(|_| ())
+    }
+
+    /// The question of a table of the needed columns alone, and how it is answered for so many
+    /// rows.
+    pub(crate) fn layout(
+        &self,
+        params: &Params,
+        rows: usize,
+    ) -> Result<(Query, Layout), TablesError> {
+        let (needed, schema) = self.needed()?;
+        let query = self.query().of_columns(&needed);
+        let layout = Layout::new(&query, &schema, params.slot_shape(), rows)?;
+        Ok((query, layout))
+    }
+
+    /// What the plan takes on a server that bootstraps, counted on the no-op scheme.
+    ///
+    /// # Errors
+    /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
+    /// a question that is too deep even for it.
+    pub fn cost(&self, params: &Params) -> Result<PlanCost, TablesError> {
+        let (_, schema) = self.needed()?;
+        let (_, layout) = self.layout(params, params.slots())?;
+        let scheme = Arc::new(NoOp::blank(params));
+        let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?);
+        let bootstrapper = bootstrapper.map_err(everlevel::Error::from)?;
+        let session = Session::new(scheme.clone(), Arc::new(bootstrapper));
+        let ints = Integers::new(&session, params)?;
+        let zero = Plaintext::encode_modulo(params, &[], 2)?;
+        let mut columns = Vec::with_capacity(schema.fields().len());
+        for field in schema.fields() {
+            let entries = vec![field.bounds().0; params.slots()];
+            let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
+            columns.push(encoded.encrypt(|_| Ok::<_, TablesError>(scheme.encrypt(&zero)?))?);
+        }
+        let before = scheme.cost();
+        let mut runner = Runner::new(&ints, &schema, &layout);
+        runner.add(&columns)?;
+        runner.finish()?;
+        let cost = scheme.cost() - before;
+        Ok(PlanCost {
+            ciphertexts: columns.iter().map(|column| column.ciphertexts()).sum(),
+            products: cost.products,
+            key_switches: cost.key_switches,
+            refreshes: session.bootstraps(),
+            seconds: TimeModel::typical(params.degree()).seconds(&cost),
+            result_ciphertexts: layout.ciphertexts(),
+            sums: layout.sums(),
+        })
+    }
+}

@@ -1,0 +1,91 @@
+//! Encryption of a table, file by file.
+
+use everlevel::files::{Bytes, ENCRYPTION};
+use everlevel::{
+    Ciphertext, IntegerColumn, NamedIntegers, Params, Plaintext, PublicKey, SecretKey,
+};
+use everlevel_integers::Encoded;
+use everlevel_scheme::SchemeError;
+use everlevel_wire::Metadata;
+use rand_core::CryptoRng;
+
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::schema::Schema;
+use crate::stored::header::{BlockHeader, TableId};
+
+/// A column of a block: the number of the block, the place of the column in the schema.
+pub(crate) type Place = (usize, usize);
+
+/// The key that a table is encrypted with.
+#[derive(Clone, Copy)]
+pub enum TableKey<'a> {
+    /// The owner's: files have half the size.
+    Secret(&'a SecretKey),
+    /// The public one, for whoever encrypts for the owner.
+    Public(&'a PublicKey),
+}
+
+impl TableKey<'_> {
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        match self {
+            TableKey::Secret(key) => key.params(),
+            TableKey::Public(key) => key.params(),
+        }
+    }
+
+    fn encrypt(
+        &self,
+        plain: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        match self {
+            TableKey::Secret(key) => key.encrypt(plain, rng),
+            TableKey::Public(key) => key.encrypt(plain, rng),
+        }
+    }
+
+    fn metadata(&self) -> Metadata {
+        let made_with = match self {
+            TableKey::Secret(_) => "secret",
+            TableKey::Public(_) => "public",
+        };
+        Metadata::from([(ENCRYPTION.into(), made_with.into())])
+    }
+}
+
+/// The bytes of each file of a table, one after the other.
+pub(crate) fn encrypt_files<E: From<TablesError>>(
+    key: TableKey<'_>,
+    (schema, data): (&Schema, &Data),
+    rng: &mut impl CryptoRng,
+    progress: &mut dyn FnMut(usize, usize) -> Result<(), E>,
+    mut write: impl FnMut(Place, Vec<u8>) -> Result<(), TablesError>,
+) -> Result<(), E> {
+    let (params, rows) = (key.params(), data.rows());
+    let count = rows.div_ceil(params.slots());
+    let schema_id = schema.id()?;
+    let table = TableId::random(rng);
+    let mut encrypted = |(block, column): Place| -> Result<Vec<u8>, TablesError> {
+        let (start, field) = (block * params.slots(), &schema.fields()[column]);
+        let entries = &data.column(column)[start..rows.min(start + params.slots())];
+        let encoded = Encoded::new(entries, field.integer_type()?, params.slots())?;
+        let value: IntegerColumn = encoded.encrypt(|slots| -> Result<_, TablesError> {
+            // To be added up: see `Client::encrypt_table_column`.
+            Ok(key.encrypt(&Plaintext::encode_modulo(params, slots, 2)?, rng)?)
+        })?;
+        let mut metadata = key.metadata();
+        let schema = schema_id.clone();
+        BlockHeader { table, schema, rows, block, column }.state(&mut metadata);
+        let named: Vec<NamedIntegers> = vec![(field.name().into(), value.into())];
+        Ok(named.to_bytes(params, &metadata)?)
+    };
+    for block in 0..count {
+        for column in 0..schema.fields().len() {
+            write((block, column), encrypted((block, column))?)?;
+        }
+        progress(block + 1, count)?;
+    }
+    Ok(())
+}

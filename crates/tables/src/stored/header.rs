@@ -1,0 +1,131 @@
+//! What the files of a table say about themselves.
+
+use std::fmt;
+use std::str::FromStr;
+
+use everlevel_wire::Metadata;
+use rand_core::CryptoRng;
+
+use crate::error::TablesError;
+
+/// Metadata: what the columns of a file are.
+const CONTENT: &str = "content";
+/// Metadata: the id of the table.
+const TABLE: &str = "table";
+/// Metadata: how many rows the table has.
+const ROWS: &str = "rows";
+/// Metadata of blocks: the number of the block.
+const BLOCK: &str = "block";
+/// Metadata of blocks: the place of the column in the schema.
+const COLUMN: &str = "column";
+/// Metadata of blocks: the id of the schema.
+const SCHEMA: &str = "table schema";
+/// Metadata of results: the plan.
+const PLAN: &str = "plan";
+
+/// The public name of one encryption of a table: 128 random bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableId([u8; 16]);
+
+impl TableId {
+    /// A new one.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        let mut bits = [0; 16];
+        rng.fill_bytes(&mut bits);
+        TableId(bits)
+    }
+}
+
+impl fmt::Display for TableId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for TableId {
+    type Err = TablesError;
+
+    fn from_str(text: &str) -> Result<Self, TablesError> {
+        let digit = |b: &u8| b.is_ascii_digit() || (b'a'..=b'f').contains(b);
+        let bits = u128::from_str_radix(text, 16).ok();
+        let bits = bits.filter(|_| text.len() == 32 && text.as_bytes().iter().all(digit));
+        let problem = || "the id of a table has 32 hexadecimal digits".into();
+        let bits = bits.ok_or_else(|| TablesError::Table { problem: problem() })?;
+        Ok(TableId(bits.to_be_bytes()))
+    }
+}
+
+/// A value of metadata; none if it is not there or not what it should be.
+fn value<T: FromStr>(metadata: &Metadata, name: &str) -> Option<T> {
+    metadata.get(name)?.parse().ok()
+}
+
+/// What a block of a column says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockHeader {
+    pub(crate) table: TableId,
+    pub(crate) schema: String,
+    pub(crate) rows: usize,
+    pub(crate) block: usize,
+    pub(crate) column: usize,
+}
+
+impl BlockHeader {
+    /// What it adds to the metadata of a file.
+    pub(crate) fn state(&self, metadata: &mut Metadata) {
+        for (name, value) in [
+            (CONTENT, "table-block".to_string()),
+            (TABLE, self.table.to_string()),
+            (SCHEMA, self.schema.clone()),
+            (ROWS, self.rows.to_string()),
+            (BLOCK, self.block.to_string()),
+            (COLUMN, self.column.to_string()),
+        ] {
+            metadata.insert(name.into(), value);
+        }
+    }
+
+    /// From the metadata of a file; none if it is no block of a table.
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
+        (metadata.get(CONTENT)? == "table-block").then_some(())?;
+        Some(BlockHeader {
+            table: value(metadata, TABLE)?,
+            schema: value(metadata, SCHEMA)?,
+            rows: value(metadata, ROWS).filter(|rows| *rows > 0)?,
+            block: value(metadata, BLOCK)?,
+            column: value(metadata, COLUMN)?,
+        })
+    }
+}
+
+/// What a result says of itself.
+pub(crate) struct ResultHeader {
+    pub(crate) table: TableId,
+    pub(crate) rows: usize,
+    /// As JSON.
+    pub(crate) plan: String,
+}
+
+impl ResultHeader {
+    /// What it adds to the metadata of a file.
+    pub(crate) fn state(&self, metadata: &mut Metadata) {
+        for (name, value) in [
+            (CONTENT, "table-result".to_string()),
+            (TABLE, self.table.to_string()),
+            (ROWS, self.rows.to_string()),
+            (PLAN, self.plan.clone()),
+        ] {
+            metadata.insert(name.into(), value);
+        }
+    }
+
+    /// From the metadata of a file; none if it is no result.
+    pub(crate) fn of(metadata: &Metadata) -> Option<Self> {
+        (metadata.get(CONTENT)? == "table-result").then_some(())?;
+        Some(ResultHeader {
+            table: value(metadata, TABLE)?,
+            rows: value(metadata, ROWS).filter(|rows| *rows > 0)?,
+            plan: value(metadata, PLAN)?,
+        })
+    }
+}

@@ -1,0 +1,8 @@
+//! Encrypted tables, questions and results as files: what owner, server and reader exchange.
+
+pub(crate) mod cost;
+pub(crate) mod directory;
+pub(crate) mod encrypt;
+pub(crate) mod header;
+pub(crate) mod result;
+pub(crate) mod table;

@@ -1,0 +1,150 @@
+//! Results: the encrypted sums of a plan on their way to the reader.
+
+use everlevel::files::{Bounds, Bytes};
+use everlevel::lab::{Arithmetic, Scheme, ServerEvaluator};
+use everlevel::{Ciphertext, KeyId, Level, SecretKey, Server};
+use everlevel_scheme::same_owner;
+use everlevel_wire::{Metadata, ObjectKind, ReadOptions, inspect};
+
+use crate::answer::Answer;
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::stored::header::{ResultHeader, TableId};
+
+/// The largest result, in bytes.
+const RESULT_BYTES: u64 = 8 << 30;
+/// Capacity that is left to decryption.
+const MARGIN: f64 = 1.0;
+
+/// The encrypted sums that answer a plan, with the plan: what a server gives to the reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableResult {
+    plan: Plan,
+    table: TableId,
+    rows: usize,
+    owner: Option<KeyId>,
+    bytes: Vec<u8>,
+}
+
+fn wrong<T>(problem: impl Into<String>) -> Result<T, TablesError> {
+    Err(TablesError::Result { problem: problem.into() })
+}
+
+impl TableResult {
+    /// Of the packed sums.
+    pub(crate) fn new(
+        server: &Server,
+        plan: &Plan,
+        (table, rows): (TableId, usize),
+        sums: Vec<Ciphertext>,
+    ) -> Result<Self, TablesError> {
+        let sums = sums.iter().map(|x| lowest(server.evaluator(), x));
+        let sums = sums.collect::<Result<Vec<_>, _>>()?;
+        let mut metadata = Metadata::new();
+        ResultHeader { table, rows, plan: plan.to_json()? }.state(&mut metadata);
+        Self::from_bytes(sums.to_bytes(server.params(), &metadata)?)
+    }
+
+    /// From bytes. The head is read; the sums are when they are decrypted.
+    ///
+    /// # Errors
+    /// [`TablesError::Result`] for an object of another kind; bytes that are cut or damaged; those
+    /// of [`Plan::from_json`].
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, TablesError> {
+        let summary = inspect(&bytes, &ReadOptions::default().limited_to(RESULT_BYTES))?;
+        let header = ResultHeader::of(&summary.metadata);
+        let Some(header) = header.filter(|_| summary.kind == ObjectKind::CIPHERTEXTS) else {
+            return wrong(format!("expected what `run` wrote, found {}", summary.kind));
+        };
+        let plan = Plan::from_json(&header.plan)?;
+        let (table, rows, owner) = (header.table, header.rows, summary.owner);
+        Ok(TableResult { plan, table, rows, owner, bytes })
+    }
+
+    /// The bytes, for [`TableResult::from_bytes`].
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// What was asked, as the server states it.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Of which table, as the server states it.
+    pub fn table(&self) -> TableId {
+        self.table
+    }
+
+    /// How many rows the table has.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The secret key that reads it; none if all sums are public.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.owner
+    }
+
+    /// Passes the result of the plan and of the table that the reader means, as far as he says.
+    ///
+    /// # Errors
+    /// [`TablesError::OtherResult`].
+    pub fn check(&self, plan: Option<&Plan>, table: Option<TableId>) -> Result<(), TablesError> {
+        let other = |what, expected: &str, found: &str| {
+            let (expected, found) = (expected.to_string(), found.to_string());
+            Err(TablesError::OtherResult { what, expected, found })
+        };
+        if let Some(plan) = plan {
+            self.plan.check_schema(plan.schema())?;
+            if self.plan != *plan {
+                return other("question", plan.question(), self.plan.question());
+            }
+        }
+        match table.filter(|table| *table != self.table) {
+            Some(table) => other("table", &table.to_string(), &self.table.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// Another secret key; sums that are missing, double or not those of the plan
+    /// ([`TablesError::Result`]); sums that cannot be; damaged bytes.
+    pub fn read(&self, key: &SecretKey) -> Result<Answer, TablesError> {
+        let params = key.params();
+        same_owner(self.owner, Some(key.id()), "decryption")?;
+        let (_, layout) = self.plan.layout(params, self.rows)?;
+        let options = ReadOptions::default().limited_to(RESULT_BYTES);
+        let options = options.believing(Bounds::Stated.policy(&Metadata::new()));
+        // A result of public integers alone has no owner.
+        let options = options.allowing_unknown_owner(layout.ciphertexts() == 0);
+        let (found, _) = Vec::<Ciphertext>::from_bytes(params, &self.bytes, &options)?;
+        if found.len() != layout.ciphertexts() {
+            let expected = layout.ciphertexts();
+            return wrong(format!("{} ciphertexts, and the plan has {expected}", found.len()));
+        }
+        if let Some(x) = found.iter().find(|x| x.meta().exponent != 2) {
+            let exponent = x.meta().exponent;
+            return wrong(format!("sums are modulo p^2, and these are modulo p^{exponent}"));
+        }
+        let opened = found.iter().map(|x| Ok(key.decrypt(x)?.coefficients().to_vec()));
+        let sums = layout.read(&opened.collect::<Result<Vec<_>, TablesError>>()?)?;
+        Answer::new(self.plan.query(), self.plan.schema(), &sums)
+    }
+}
+
+/// The same at the lowest level that decryption allows, where it is smallest.
+fn lowest(evaluator: &ServerEvaluator, x: &Ciphertext) -> Result<Ciphertext, TablesError> {
+    let Level(level) = evaluator.level(x);
+    for level in 0..level {
+        let switched = evaluator.mod_switch_to(x, Level(level));
+        if let Ok(switched) = switched
+            && evaluator.capacity_bits(&switched) >= MARGIN
+        {
+            return Ok(switched);
+        }
+    }
+    Ok(x.clone())
+}

@@ -1,0 +1,355 @@
+//! Encrypted tables: a directory with the public schema and a file for each column of each block
+//! of rows, or the same in memory.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use everlevel::files::{Bounds, Bytes, OpenOptions, PARAMS_FILE};
+use everlevel::{IntegerColumn, IntegerValue, KeyId, NamedIntegers, Params, Server};
+use everlevel_scheme::{SchemeError, same_owner};
+use everlevel_wire::file::{Existing, read_file, write_file};
+use everlevel_wire::{
+    ObjectKind, ParamsId, ReadOptions, Summary, canonical_json, inspect, inspect_file,
+};
+use rand_core::CryptoRng;
+
+use crate::data::Data;
+use crate::error::TablesError;
+use crate::plan::Plan;
+use crate::run::Runner;
+use crate::schema::{SCHEMA_BYTES, Schema};
+use crate::stored::directory::PendingDirectory;
+use crate::stored::encrypt::{Place, TableKey, encrypt_files};
+use crate::stored::header::{BlockHeader, TableId};
+use crate::stored::result::TableResult;
+
+/// The schema in the directory of a table.
+const SCHEMA_FILE: &str = "schema.json";
+/// The largest file, in bytes.
+const FILE_BYTES: u64 = 8 << 30;
+
+/// A table under encryption, in blocks of as many rows as there are slots.
+///
+/// Each block of a column is a file, so that a server reads what a question needs. It names the
+/// table, its own place and the schema, so that files of different tables are not mixed. Public are
+/// the schema, the number of rows, and whose key it is.
+pub struct EncryptedTable {
+    params: Params,
+    schema: Schema,
+    owner: Option<KeyId>,
+    /// Of the first column of block 0.
+    header: BlockHeader,
+    blocks: Blocks,
+}
+
+/// Where the files are.
+enum Blocks {
+    /// By blocks, then by columns.
+    Memory(Vec<Vec<u8>>),
+    Directory(PathBuf),
+}
+
+/// The name of a file.
+fn name_of((block, column): Place) -> String {
+    format!("{block:06}-{column:04}.columns")
+}
+
+fn no_table(problem: impl Into<String>) -> TablesError {
+    TablesError::Table { problem: problem.into() }
+}
+
+impl EncryptedTable {
+    /// Encrypts a table, in memory: 3 to 6 MB a column of each 32,768 rows at 128 bits, and 4 bits
+    /// of a value. `progress(done, blocks)` is called after each block; an error that it returns
+    /// ends the work.
+    ///
+    /// # Errors
+    /// A schema above [`SCHEMA_BYTES`]; those of typed integers, of encryption and of `progress`.
+    pub fn encrypt<E: From<TablesError>>(
+        key: TableKey<'_>,
+        schema: &Schema,
+        data: &Data,
+        rng: &mut impl CryptoRng,
+        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut blocks = Vec::new();
+        encrypt_files(key, (schema, data), rng, &mut progress, |_, bytes| {
+            blocks.push(bytes);
+            Ok(())
+        })?;
+        Ok(Self::of(key.params().clone(), schema.clone(), Blocks::Memory(blocks))?)
+    }
+
+    /// Encrypts a table into a directory, block by block; the directory is there when all of it
+    /// is. One that is there is replaced if it is to be and holds a table.
+    ///
+    /// # Errors
+    /// As [`EncryptedTable::encrypt`]; what the system refuses.
+    pub fn create<E: From<TablesError>>(
+        directory: &Path,
+        existing: Existing,
+        key: TableKey<'_>,
+        (schema, data): (&Schema, &Data),
+        rng: &mut impl CryptoRng,
+        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let pending = Self::pending(directory, existing, key.params(), schema)?;
+        encrypt_files(key, (schema, data), rng, &mut progress, |place, bytes| {
+            Ok(write_file(&pending.path().join(name_of(place)), &bytes, Existing::Keep)?)
+        })?;
+        pending.finish().map_err(TablesError::from)?;
+        let blocks = Blocks::Directory(directory.into());
+        Ok(Self::of(key.params().clone(), schema.clone(), blocks)?)
+    }
+
+    /// A directory under construction, with what is beside the blocks.
+    fn pending(
+        directory: &Path,
+        existing: Existing,
+        params: &Params,
+        schema: &Schema,
+    ) -> Result<PendingDirectory, TablesError> {
+        let text = schema.to_json()?;
+        let pending = PendingDirectory::create(directory, existing, is_table)?;
+        let at = |name: &str| pending.path().join(name);
+        write_file(&at(SCHEMA_FILE), text.as_bytes(), Existing::Keep)?;
+        let spec = canonical_json(params.spec());
+        write_file(&at(PARAMS_FILE), spec.as_bytes(), Existing::Keep)?;
+        Ok(pending)
+    }
+
+    /// Writes a table into a directory, all or nothing, as [`EncryptedTable::create`] does.
+    ///
+    /// # Errors
+    /// A block that is damaged or missing; what the system refuses.
+    pub fn save(&self, directory: &Path, existing: Existing) -> Result<(), TablesError> {
+        let pending = Self::pending(directory, existing, &self.params, &self.schema)?;
+        for place in self.places() {
+            let bytes = self.file(place)?;
+            write_file(&pending.path().join(name_of(place)), &bytes, Existing::Keep)?;
+        }
+        Ok(pending.finish()?)
+    }
+
+    /// The table in a directory. The heads of all blocks are read: one that is missing, or of
+    /// another table, is found here. The parameter set is that of the options, one with a name,
+    /// or that of `params.json` in the directory.
+    ///
+    /// # Errors
+    /// [`TablesError::Table`] and [`TablesError::Block`]; files that cannot be read, are damaged
+    /// or of another parameter set; a schema that describes no table.
+    pub fn open(directory: &Path, options: &OpenOptions) -> Result<Self, TablesError> {
+        if !directory.is_dir() {
+            let shown = directory.display();
+            return Err(no_table(format!("{shown} is no directory that `encrypt` wrote")));
+        }
+        let text = read_file(&directory.join(SCHEMA_FILE), SCHEMA_BYTES)?;
+        let text = std::str::from_utf8(&text).map_err(|_| no_table("its schema is no UTF-8"))?;
+        let first = directory.join(name_of((0, 0)));
+        let params = options.set_of(&first, inspect_file(&first)?.params)?;
+        let blocks = Blocks::Directory(directory.into());
+        let table = Self::of(params, Schema::from_json(text)?, blocks)?;
+        for next in [(table.blocks(), 0), (0, table.schema.fields().len())] {
+            let next = directory.join(name_of(next));
+            if next.symlink_metadata().is_ok() {
+                return Err(no_table(format!("{} is a file too many", next.display())));
+            }
+        }
+        Ok(table)
+    }
+
+    /// Of files whose heads are read and compared.
+    fn of(params: Params, schema: Schema, blocks: Blocks) -> Result<Self, TablesError> {
+        let width = schema.fields().len();
+        let (id, first) = (schema.id()?, blocks.summary((0, 0), width)?);
+        let header = header_of(&first, (0, 0))?;
+        if header.schema != id {
+            let problem = "it is of another schema than the one beside it".into();
+            return Err(TablesError::Block { block: 0, problem });
+        }
+        let mut table = EncryptedTable { params, schema, owner: first.owner, header, blocks };
+        for place in table.places() {
+            let found = table.blocks.summary(place, width)?;
+            table.check_file(&found, place)?;
+            table.owner = table.owner.or(found.owner);
+        }
+        Ok(table)
+    }
+
+    /// The places of all files.
+    fn places(&self) -> impl Iterator<Item = Place> + use<> {
+        let (blocks, width) = (self.blocks(), self.schema.fields().len());
+        (0..blocks).flat_map(move |block| (0..width).map(move |column| (block, column)))
+    }
+
+    /// Passes a file that is where it belongs.
+    fn check_file(&self, summary: &Summary, place: Place) -> Result<(), TablesError> {
+        let (block, column) = place;
+        let found = header_of(summary, place)?;
+        let first = &self.header;
+        let problem = if found.table != first.table {
+            format!("it is of table {}, and the first file of {}", found.table, first.table)
+        } else if (found.block, found.column) != place {
+            format!("it is column {} of block {}", found.column, found.block)
+        } else if found != (BlockHeader { block, column, ..first.clone() }) {
+            "it states another schema or number of rows than the first file".into()
+        } else if summary.params != ParamsId::of(&self.params) {
+            "it is of another parameter set than the first file".into()
+        } else if summary.owner.is_none() && summary.records > 0 {
+            "it does not say whose key it was encrypted for".into()
+        } else {
+            return Ok(same_owner(summary.owner, self.owner, "a table of several files")?);
+        };
+        let problem = format!("column {column}: {problem}");
+        Err(TablesError::Block { block, problem })
+    }
+
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// What the columns hold.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The name of this encryption.
+    pub fn id(&self) -> TableId {
+        self.header.table
+    }
+
+    /// The secret key that it decrypts under; none if all columns are public.
+    pub fn owner(&self) -> Option<KeyId> {
+        self.owner
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.header.rows
+    }
+
+    /// How many blocks of rows there are.
+    pub fn blocks(&self) -> usize {
+        self.header.rows.div_ceil(self.params.slots())
+    }
+
+    /// Its bytes, schema and parameters left aside.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn bytes(&self) -> Result<u64, TablesError> {
+        match &self.blocks {
+            Blocks::Memory(all) => Ok(all.iter().map(|b| b.len() as u64).sum()),
+            Blocks::Directory(path) => {
+                self.places().map(|p| Ok(inspect_file(&path.join(name_of(p)))?.bytes)).sum()
+            }
+        }
+    }
+
+    /// The bytes of a file.
+    fn file(&self, place: Place) -> Result<Cow<'_, [u8]>, TablesError> {
+        let width = self.schema.fields().len();
+        Ok(match &self.blocks {
+            Blocks::Memory(all) => Cow::Borrowed(&all[place.0 * width + place.1][..]),
+            Blocks::Directory(path) => {
+                Cow::Owned(read_file(&path.join(name_of(place)), FILE_BYTES)?.to_vec())
+            }
+        })
+    }
+
+    /// A column of a block. What is not a fresh encryption is refused: a table is never computed.
+    fn column(&self, place: Place) -> Result<IntegerColumn, TablesError> {
+        let bytes = self.file(place)?;
+        let any = ReadOptions::default().limited_to(FILE_BYTES);
+        let summary = inspect(&bytes, &any)?;
+        // The file may have been exchanged since the table was opened.
+        self.check_file(&summary, place)?;
+        let options = any.believing(Bounds::Fresh.policy(&summary.metadata));
+        let (found, _) = Vec::<NamedIntegers>::from_bytes(&self.params, &bytes, &options)?;
+        let (start, field) = (place.0 * self.params.slots(), &self.schema.fields()[place.1]);
+        let length = self.rows().min(start + self.params.slots()) - start;
+        let [(name, IntegerValue::Column(x))] = &found[..] else {
+            let problem = "expected one column in each file".into();
+            return Err(TablesError::Block { block: place.0, problem });
+        };
+        if name != field.name() || x.length() != Some(length) {
+            let problem = format!("column {name:?} is not the one of {length} rows that it should");
+            return Err(TablesError::Block { block: place.0, problem });
+        }
+        Ok(x.clone())
+    }
+
+    /// The encrypted sums of a plan over all rows, computed by a server. `progress(done, blocks)`
+    /// is called after each block; an error that it returns ends the work.
+    ///
+    /// # Errors
+    /// [`TablesError::OtherSchema`] for a plan for another schema; a server with keys of another
+    /// owner or parameter set; a block that is damaged, missing or of another table; those of
+    /// typed integers and of `progress`.
+    pub fn run<E: From<TablesError>>(
+        &self,
+        server: &Server,
+        plan: &Plan,
+        mut progress: impl FnMut(usize, usize) -> Result<(), E>,
+    ) -> Result<TableResult, E> {
+        self.check(server, plan)?;
+        let ints = server.integers().map_err(TablesError::from)?;
+        let (needed, schema) = plan.needed()?;
+        let (_, layout) = plan.layout(&self.params, self.rows())?;
+        let mut runner = Runner::new(&ints, &schema, &layout);
+        for block in 0..self.blocks() {
+            let columns = needed.iter().map(|column| self.column((block, *column)));
+            runner.add(&columns.collect::<Result<Vec<_>, _>>()?)?;
+            progress(block + 1, self.blocks())?;
+        }
+        Ok(TableResult::new(server, plan, (self.id(), self.rows()), runner.finish()?)?)
+    }
+
+    /// Passes what can be run before anything is.
+    fn check(&self, server: &Server, plan: &Plan) -> Result<(), TablesError> {
+        plan.check_schema(&self.schema)?;
+        same_owner(self.owner, server.keys().owner(), "evaluation")?;
+        if !server.params().same(&self.params) {
+            let name = server.params().name().into();
+            return Err(SchemeError::WrongParams { object: "the table", name }.into());
+        }
+        Ok(())
+    }
+}
+
+impl Blocks {
+    /// The head of a file, of a table of so many columns.
+    fn summary(&self, place: Place, width: usize) -> Result<Summary, TablesError> {
+        Ok(match self {
+            Blocks::Memory(all) => {
+                let bytes = all.get(place.0 * width + place.1);
+                let bytes = bytes.ok_or_else(|| no_table("it has no rows"))?;
+                inspect(bytes, &ReadOptions::default().limited_to(FILE_BYTES))?
+            }
+            Blocks::Directory(path) => inspect_file(&path.join(name_of(place)))?,
+        })
+    }
+}
+
+/// What the head of a file says of itself.
+fn header_of(summary: &Summary, (block, column): Place) -> Result<BlockHeader, TablesError> {
+    let header = BlockHeader::of(&summary.metadata);
+    header.filter(|_| summary.kind == ObjectKind::COLUMNS).ok_or_else(|| TablesError::Block {
+        block,
+        problem: format!("column {column}: the file is no part of an encrypted table"),
+    })
+}
+
+/// Whether a directory holds an encrypted table and nothing else, so that it may be replaced by
+/// another one.
+fn is_table(directory: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(directory) else { return false };
+    let names: Vec<_> = entries.filter_map(|e| e.ok().map(|e| e.file_name())).collect();
+    let known = |name: &std::ffi::OsString| {
+        let name = name.to_string_lossy();
+        name == SCHEMA_FILE || name == PARAMS_FILE || name.ends_with(".columns")
+    };
+    names.iter().all(known)
+}

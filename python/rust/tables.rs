@@ -1,0 +1,216 @@
+//! Encrypted tables.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use everlevel::OptIn;
+use everlevel::files::OpenOptions;
+use everlevel_tables::{
+    Data, EncryptedTable, Plan, Schema, TableId, TableKey, TableResult, TablesError,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors::{Failure, Result, refusal};
+use crate::keys::{PublicKey, SecretKey, existing, rng, shown};
+use crate::params::Params;
+use crate::runtime::{Progress, detached};
+use crate::server::Server;
+
+impl From<TablesError> for Failure {
+    fn from(error: TablesError) -> Self {
+        let class = match error {
+            TablesError::Roles(e) => return e.into(),
+            TablesError::Integers(e) => return e.into(),
+            TablesError::Plan { .. }
+            | TablesError::Table { .. }
+            | TablesError::Block { .. }
+            | TablesError::Result { .. } => "FormatError",
+            _ => "TableError",
+        };
+        refusal(class, error.code(), &error.to_string())
+    }
+}
+
+/// A schema of JSON, in the form that all equal ones have.
+#[pyfunction]
+pub fn table_schema(text: &str) -> Result<String> {
+    Ok(Schema::from_json(text)?.to_json()?)
+}
+
+/// The schema of comma-separated values; of each column its name, what it was taken for, and
+/// whether it was kept.
+#[pyfunction]
+pub fn infer_table_schema(
+    py: Python<'_>,
+    csv: &[u8],
+) -> Result<(String, Vec<(String, String, bool)>)> {
+    let (schema, told) = detached(py, || Ok(Schema::infer(csv)?))?;
+    Ok((schema.to_json()?, told.into_iter().map(|i| (i.column, i.told, i.kept)).collect()))
+}
+
+/// The plan of a question.
+#[pyfunction]
+pub fn table_plan(question: &str, schema: &str) -> Result<String> {
+    Ok(Plan::new(question, &Schema::from_json(schema)?)?.to_json()?)
+}
+
+/// Question, schema and id of a plan.
+#[pyfunction]
+pub fn table_plan_facts(plan: &str) -> Result<(String, String, String)> {
+    let plan = Plan::from_json(plan)?;
+    Ok((plan.question().into(), plan.schema().to_json()?, plan.id()?))
+}
+
+/// What a plan takes for each block of rows, as JSON.
+#[pyfunction]
+pub fn table_plan_cost(py: Python<'_>, plan: &str, params: &Params) -> Result<String> {
+    let cost = detached(py, || Ok(Plan::from_json(plan)?.cost(&params.0)?))?;
+    json(&cost)
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|e| refusal("FormatError", "python.json", &e.to_string()))
+}
+
+/// An encrypted table, in memory or in a directory.
+#[pyclass(frozen, module = "everlevel._everlevel")]
+pub struct Table(Arc<EncryptedTable>);
+
+#[pymethods]
+impl Table {
+    /// Encrypts comma-separated values under one of two keys; into a directory, if there is one.
+    #[staticmethod]
+    #[pyo3(signature = (csv, schema, secret = None, public = None, directory = None,
+                        overwrite = false, progress = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn encrypt(
+        py: Python<'_>,
+        csv: &[u8],
+        schema: &str,
+        secret: Option<&SecretKey>,
+        public: Option<&PublicKey>,
+        directory: Option<PathBuf>,
+        overwrite: bool,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Self> {
+        let key = match (secret, public) {
+            (Some(key), None) => TableKey::Secret(&key.0),
+            (None, Some(key)) => TableKey::Public(&key.0),
+            _ => return Err(refusal("ParameterError", "python.one-key", "expected one key")),
+        };
+        let table = detached(py, || {
+            let schema = Schema::from_json(schema)?;
+            let data = Data::from_csv(csv, &schema)?;
+            let mut progress = Progress::new(progress);
+            let step = |done, blocks| progress.step(done, blocks);
+            let (input, mut rng) = ((&schema, &data), rng()?);
+            match directory {
+                None => EncryptedTable::encrypt(key, &schema, &data, &mut rng, step),
+                Some(path) => {
+                    EncryptedTable::create(&path, existing(overwrite), key, input, &mut rng, step)
+                }
+            }
+        })?;
+        Ok(Table(Arc::new(table)))
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (directory, params = None, insecure_research = false))]
+    fn open(
+        py: Python<'_>,
+        directory: PathBuf,
+        params: Option<&Params>,
+        insecure_research: bool,
+    ) -> Result<Self> {
+        let params = params.map(|params| params.0.clone());
+        let opt_in = OptIn::new(insecure_research, false);
+        let options = OpenOptions { params, opt_in, ..OpenOptions::default() };
+        Ok(Table(Arc::new(detached(py, || Ok(EncryptedTable::open(&directory, &options)?))?)))
+    }
+
+    fn save(&self, py: Python<'_>, directory: PathBuf, overwrite: bool) -> Result<()> {
+        detached(py, || Ok(self.0.save(&directory, existing(overwrite))?))
+    }
+
+    #[getter]
+    fn params(&self) -> Params {
+        Params(self.0.params().clone())
+    }
+
+    #[getter]
+    fn schema(&self) -> Result<String> {
+        Ok(self.0.schema().to_json()?)
+    }
+
+    #[getter]
+    fn id(&self) -> String {
+        self.0.id().to_string()
+    }
+
+    #[getter]
+    fn key_id(&self) -> Option<String> {
+        shown(self.0.owner())
+    }
+
+    #[getter]
+    fn rows(&self) -> usize {
+        self.0.rows()
+    }
+
+    #[getter]
+    fn blocks(&self) -> usize {
+        self.0.blocks()
+    }
+
+    #[getter]
+    fn size(&self) -> Result<u64> {
+        Ok(self.0.bytes()?)
+    }
+
+    /// The encrypted sums of a plan.
+    #[pyo3(signature = (server, plan, progress = None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        server: &Server,
+        plan: &str,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Bound<'py, PyBytes>> {
+        let result = detached(py, || {
+            let mut progress = Progress::new(progress);
+            let plan = Plan::from_json(plan)?;
+            self.0.run(&server.inner, &plan, |done, blocks| progress.step(done, blocks))
+        })?;
+        Ok(PyBytes::new(py, result.as_bytes()))
+    }
+}
+
+/// Plan, table, rows and owner of a result.
+#[pyfunction]
+pub fn table_result_facts(data: &[u8]) -> Result<(String, String, usize, Option<String>)> {
+    let result = TableResult::from_bytes(data.to_vec())?;
+    let owner = shown(result.owner());
+    Ok((result.plan().to_json()?, result.table().to_string(), result.rows(), owner))
+}
+
+/// The answer of a result, as JSON: names, types and rows of texts.
+#[pyfunction]
+#[pyo3(signature = (key, data, plan = None, table = None))]
+pub fn read_table_result(
+    py: Python<'_>,
+    key: &SecretKey,
+    data: &[u8],
+    plan: Option<&str>,
+    table: Option<&str>,
+) -> Result<String> {
+    let answer = detached(py, || {
+        let result = TableResult::from_bytes(data.to_vec())?;
+        let plan = plan.map(Plan::from_json).transpose()?;
+        let table = table.map(str::parse::<TableId>).transpose()?;
+        result.check(plan.as_ref(), table)?;
+        let types = result.plan().query().output_types(result.plan().schema());
+        Ok(result.read(&key.0)?.to_json(&types))
+    })?;
+    json(&answer)
+}

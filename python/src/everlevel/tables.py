@@ -1,0 +1,501 @@
+"""Encrypted tables: questions in SQL that a server answers without reading the table.
+
+Four parties share files, or bytes: who owns the table encrypts it (:func:`encrypt`); an analyst, with the schema and no key, makes a plan of a question
+(:class:`Plan`); a server computes its encrypted sums (:meth:`EncryptedTable.run`); whoever has the secret key reads the answer (:meth:`Result.read`).
+Answers are exact, decimals to the last place; what could not be is refused when the plan is made. The files are those of ``everlevel table``.
+
+Tables in the clear are CSV files, mappings of columns, or, with ``pip install everlevel[tables]``, Parquet files and whatever PyArrow takes: pandas, Polars, DuckDB.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import decimal
+import io
+import json
+import os
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+import numpy as np
+
+from . import _everlevel as _rust
+from ._params import Params
+from ._roles import Client, PublicKey
+from ._values import Buffer, Path, Progress, octets, path_text, read_file, stepper
+from .errors import DtypeError, FormatError, TableError
+
+if TYPE_CHECKING:
+    from ._server import Server
+
+__all__ = ["EncryptedTable", "Plan", "Result", "Schema", "encrypt"]
+
+
+class Schema:
+    """What the columns of a table hold: of a mapping, JSON text, or the path of a ``.json`` file. Public, with all bounds and categories.
+
+    ``Schema({"columns": [{"name": "cost", "type": "decimal", "scale": 2, "low": "0", "high": "9999.99"}]})``; the types are ``integer``, ``decimal``, ``date``,
+    ``boolean`` and ``category`` (``"values": [...]``). Immutable.
+    """
+
+    __slots__ = ("_text", "_notes")
+
+    _text: str
+    _notes: tuple[str, ...]
+
+    def __init__(self, source: Path | Mapping[str, Any]) -> None:
+        if isinstance(source, Mapping):
+            text = json.dumps(dict(source), default=str)
+        else:
+            text = path_text(source)
+            if not text.lstrip().startswith("{"):
+                text = _utf8(read_file(text))
+        self._text, self._notes = _rust.table_schema(text), ()
+
+    @classmethod
+    def infer(cls, data: Any) -> Schema:
+        """A schema that a table fits: numbers with bounds widened to powers of 16, dates of whole years, truth values, texts of which there are few as categories.
+
+        Columns of many texts, such as names, are left out, and so are those with empty cells. What each column was taken for is in :attr:`notes`: all of a schema
+        is public, so look it over before you use it.
+        """
+        text, told = _rust.infer_table_schema(_csv(data, None))
+        self = cls(text)
+        self._notes = tuple(f"{name}: {what}" for name, what, _ in told)
+        return self
+
+    @property
+    def columns(self) -> dict[str, dict[str, Any]]:
+        """Type and bounds of each column by its name."""
+        return {column.pop("name"): column for column in self.to_dict()["columns"]}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Of :meth:`infer`: what each column was taken for, and which were left out."""
+        return self._notes
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a mapping, to be changed and given to ``Schema``."""
+        found: dict[str, Any] = json.loads(self._text)
+        return found
+
+    def to_json(self) -> str:
+        """As text; equal schemas have the same."""
+        return self._text
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file, in one step."""
+        _rust.write_file(path_text(path), self._text.encode(), overwrite)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Any:
+        return Schema, (self._text,)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.Schema of {', '.join(self.columns)}>"
+
+
+class Plan:
+    """A question bound to a schema, for a server. No key is needed; what cannot be answered exactly is refused here.
+
+    ``Plan("select sum(cost) from t where day >= date '2026-01-01'", schema)``. Question, constants and schema are public.
+    """
+
+    __slots__ = ("_text", "_facts")
+
+    _text: str
+    #: Question, schema, id.
+    _facts: tuple[str, str, str]
+
+    def __init__(self, question: str, schema: Schema) -> None:
+        self._become(_rust.table_plan(question, schema._text))
+
+    def _become(self, text: str) -> None:
+        self._text, self._facts = text, _rust.table_plan_facts(text)
+
+    @classmethod
+    def from_json(cls, text: str) -> Plan:
+        """From the text of :meth:`to_json`, of which nothing is believed: its question is bound again."""
+        self = cls.__new__(cls)
+        self._become(_rust.table_plan(*_rust.table_plan_facts(text)[:2]))
+        return self
+
+    @classmethod
+    def open(cls, path: Path) -> Plan:
+        """From a file, also one of ``everlevel table ask``."""
+        return cls.from_json(_utf8(read_file(path)))
+
+    def to_json(self) -> str:
+        """As text; equal plans have the same."""
+        return self._text
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file, in one step."""
+        _rust.write_file(path_text(path), self._text.encode(), overwrite)
+
+    @property
+    def question(self) -> str:
+        """The question."""
+        return self._facts[0]
+
+    @property
+    def schema(self) -> Schema:
+        """The schema that it is bound to."""
+        return Schema(self._facts[1])
+
+    @property
+    def id(self) -> str:
+        """A short name: equal plans have the same."""
+        return self._facts[2]
+
+    def cost(self, params: Params) -> dict[str, Any]:
+        """What it takes for each block of ``params.slots`` rows, counted without cryptography: products, key switches, refreshes, seconds of a typical core by a
+        model, ciphertexts read and of the result, and how many partial sums the reader sees."""
+        found: dict[str, Any] = json.loads(_rust.table_plan_cost(self._text, params._raw))
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Any:
+        return Plan.from_json, (self._text,)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.Plan {self.question!r}>"
+
+
+class EncryptedTable:
+    """A table that can be asked and not read: in memory (:func:`encrypt`) or in a directory (:meth:`open`), of which a question reads the columns that it needs."""
+
+    __slots__ = ("_raw",)
+
+    _raw: _rust.Table
+
+    def __init__(self) -> None:
+        raise TypeError("encrypted tables come from everlevel.tables.encrypt and EncryptedTable.open")
+
+    @classmethod
+    def _make(cls, raw: _rust.Table) -> EncryptedTable:
+        self = object.__new__(cls)
+        self._raw = raw
+        return self
+
+    @classmethod
+    def open(cls, directory: Path, *, params: Params | None = None, insecure_research: bool = False) -> EncryptedTable:
+        """The table in a directory. Files that are missing, or belong to another table, are found here."""
+        return cls._make(_rust.Table.open(path_text(directory), None if params is None else params._raw, insecure_research))
+
+    def save(self, directory: Path, *, overwrite: bool = False) -> None:
+        """Writes a directory, in one step. ``overwrite`` replaces one that holds an encrypted table and nothing else."""
+        self._raw.save(path_text(directory), overwrite)
+
+    def run(self, server: Server, question: Plan | str, *, progress: Progress = None) -> Result:
+        """The encrypted answer to a question or a plan. ``progress(done, blocks)`` is called after each block of rows.
+
+        A plan for another schema is refused, and so is a server with keys of another owner.
+        """
+        plan = question if isinstance(question, Plan) else Plan(question, self.schema)
+        return Result.from_bytes(self._raw.run(server._raw, plan._text, stepper(progress)))
+
+    @property
+    def params(self) -> Params:
+        """The parameter set."""
+        return Params._of(self._raw.params)
+
+    @property
+    def schema(self) -> Schema:
+        """What the columns hold."""
+        return Schema(self._raw.schema)
+
+    @property
+    def id(self) -> str:
+        """The public id of this encryption, 32 hexadecimal digits: results name it."""
+        return self._raw.id
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that reads its answers; none if all columns have one value."""
+        return self._raw.key_id
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are. Public."""
+        return self._raw.rows
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of ``params.slots`` rows there are."""
+        return self._raw.blocks
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its files."""
+        return self._raw.size
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.EncryptedTable of {self.rows} rows, {len(self.schema.columns)} columns, {self._raw.params.name}>"
+
+
+class Result:
+    """The encrypted sums that answer a plan, with the plan: what a server gives to whoever has the secret key."""
+
+    __slots__ = ("_data", "_facts")
+
+    _data: bytes
+    #: Plan, table, rows, owner.
+    _facts: tuple[str, str, int, str | None]
+
+    def __init__(self) -> None:
+        raise TypeError("results come from EncryptedTable.run, Result.open and Result.from_bytes")
+
+    @classmethod
+    def from_bytes(cls, data: Buffer) -> Result:
+        """From bytes. Their head is read; sums are when they are decrypted."""
+        self = object.__new__(cls)
+        self._data = data if isinstance(data, bytes) else octets(data).tobytes()
+        self._facts = _rust.table_result_facts(self._data)
+        return self
+
+    @classmethod
+    def open(cls, path: Path) -> Result:
+        """From a file, also one of ``everlevel table run``."""
+        return cls.from_bytes(read_file(path))
+
+    def to_bytes(self) -> bytes:
+        """As bytes of the wire format. Not authenticated."""
+        return self._data
+
+    def save(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a file, in one step."""
+        _rust.write_file(path_text(path), self._data, overwrite)
+
+    @property
+    def plan(self) -> Plan:
+        """What was asked, as the server states it."""
+        return Plan.from_json(self._facts[0])
+
+    @property
+    def table_id(self) -> str:
+        """Of which table, as the server states it."""
+        return self._facts[1]
+
+    @property
+    def key_id(self) -> str | None:
+        """The public id of the secret key that reads it."""
+        return self._facts[3]
+
+    def read(self, client: Client, *, plan: Plan | None = None, table_id: str | None = None, arrow: bool | None = None) -> Any:
+        """The answer, exact: a ``pyarrow.Table`` if PyArrow is there, with ``decimal128`` for decimals and quotients, ``date32``, ``int64``, ``bool`` and texts; else, or with
+        ``arrow=False``, a list for each column by its name, of ``decimal.Decimal``, ``datetime.date``, ``int``, ``bool`` and ``str``. ``None`` where a sum is over no rows.
+
+        ``plan`` and ``table_id``: what the reader means; a result of another one is refused. A server that lies is not found out.
+        """
+        client.params._warn()
+        told = json.loads(_rust.read_table_result(client._raw, self._data, None if plan is None else plan._text, table_id))
+        names, types = told["names"], told["types"]
+        columns = [[_value(kind, row[i]) for row in told["rows"]] for i, kind in enumerate(types)]
+        if arrow is None:
+            arrow = _pyarrow() is not None
+        if arrow:
+            pa = _required()
+            return pa.table([_array(pa, kind, column) for kind, column in zip(types, columns)], names=names)
+        if len(set(names)) < len(names):
+            raise TableError(f"two columns of the answer have one name: {', '.join(names)}; name them with as", code="table.name")
+        return dict(zip(names, columns))
+
+    def __reduce__(self) -> Any:
+        return Result.from_bytes, (self._data,)
+
+    def __repr__(self) -> str:
+        return f"<everlevel.tables.Result of {self.plan.question!r}>"
+
+
+def encrypt(
+    key: Client | PublicKey,
+    data: Any,
+    schema: Schema,
+    *,
+    directory: Path | None = None,
+    overwrite: bool = False,
+    progress: Progress = None,
+) -> EncryptedTable:
+    """Encrypts a table for its owner, ``key``: with a client's key, which has half the size, or with a public one.
+
+    ``data``: the path of a CSV or Parquet file, a mapping of names to columns, or what PyArrow takes. Columns that the schema does not have are left out; a cell that its
+    column cannot hold, or a missing one, is refused. Floating-point numbers are taken by their shortest decimal text.
+    Into a ``directory``, block by block, or in memory. 3 MB for each 32,768 rows of a column and each 4 bits of a value with ``bgv-65537-n15`` and a client's key.
+    """
+    text = _csv(data, list(schema.columns))
+    raw = _rust.Table.encrypt(
+        text,
+        schema._text,
+        key._raw if isinstance(key, Client) else None,
+        key._raw if isinstance(key, PublicKey) else None,
+        None if directory is None else path_text(directory),
+        overwrite,
+        stepper(progress),
+    )
+    return EncryptedTable._make(raw)
+
+
+# Tables in the clear
+
+
+def _utf8(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise FormatError(f"expected UTF-8 text: {error}", code="python.json") from None
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        return None
+    return pyarrow
+
+
+def _required() -> Any:
+    pa = _pyarrow()
+    if pa is None:
+        raise DtypeError("this needs PyArrow: pip install 'everlevel[tables]', or give a CSV file or a mapping of columns", code="python.no-pyarrow")
+    return pa
+
+
+def _csv(data: Any, wanted: Sequence[str] | None) -> bytes:
+    """A table as comma-separated values, which one reader reads; of a mapping or an Arrow table only the columns that are wanted, in which nothing may be missing."""
+    if isinstance(data, (str, os.PathLike)):
+        path = path_text(data)
+        if not path.endswith((".parquet", ".pq")):
+            return read_file(path)
+        _required()
+        import pyarrow.parquet as parquet  # type: ignore[import-untyped, unused-ignore]
+
+        return _arrow_csv(parquet.read_table(path), wanted)
+    if isinstance(data, Mapping):
+        return _mapping_csv(data, wanted)
+    if any(hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "to_arrow", "arrow")):
+        pa = _required()
+        if not hasattr(data, "__arrow_c_stream__") and hasattr(data, "arrow"):
+            data = data.arrow()
+        return _arrow_csv(pa.table(data), wanted)
+    raise DtypeError(
+        f"a table of type {type(data).__name__}: expected the path of a CSV or Parquet file, a mapping of columns, or a data frame", code="python.table"
+    )
+
+
+def _missing(column: str, row: int) -> TableError:
+    return TableError(f"row {row + 1}, column {column!r}: nothing is there, and encrypted tables have no nulls: fill it first", code="table.value")
+
+
+def _kept(names: Sequence[str], wanted: Sequence[str] | None) -> list[int]:
+    lower = None if wanted is None else {name.lower() for name in wanted}
+    return [i for i, name in enumerate(names) if lower is None or str(name).strip().lower() in lower]
+
+
+def _mapping_csv(data: Mapping[str, Sequence[Any]], wanted: Sequence[str] | None) -> bytes:
+    names = [str(name) for name in data]
+    kept = _kept(names, wanted)
+    columns = [[_text(v) for v in list(data.values())[i]] for i in kept]
+    if len({len(column) for column in columns}) > 1:
+        lengths = ", ".join(f"{names[i]}: {len(column)}" for i, column in zip(kept, columns))
+        raise TableError(f"columns of different lengths: {lengths}", code="table.data")
+    for i, column in zip(kept, columns):
+        if wanted is not None and None in column:
+            raise _missing(names[i], column.index(None))
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([names[i] for i in kept])
+    writer.writerows(zip(*columns))
+    return out.getvalue().encode()
+
+
+def _text(value: Any) -> str | None:
+    """A cell as text; none if nothing is there."""
+    if isinstance(value, np.datetime64):
+        # Of days or of microseconds, which datetime has; the others would be integers.
+        value = value.astype("datetime64[us]")
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat()
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, float):
+        value = decimal.Decimal(repr(value))
+    return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)
+
+
+def _arrow_csv(table: Any, wanted: Sequence[str] | None) -> bytes:
+    pa = _required()
+    import pyarrow.csv  # type: ignore[import-untyped, unused-ignore]
+
+    kept = _kept(table.column_names, wanted)
+    table = table.select(kept)
+    columns = []
+    for name, column in zip(table.column_names, table.columns):
+        kind = column.type
+        if wanted is not None and column.null_count:
+            raise _missing(name, column.is_null().to_pylist().index(True))
+        if pa.types.is_dictionary(kind):
+            column = column.cast(kind.value_type)
+        elif pa.types.is_timestamp(kind):
+            days = column.cast(pa.date32(), safe=False)
+            # Times of the day are no dates.
+            column = days if days.cast(kind) == column else column.cast(pa.string())
+        elif pa.types.is_floating(kind):
+            column = pa.array([_text(v) for v in column.to_pylist()], pa.string())
+            if wanted is not None and column.null_count:
+                raise _missing(name, column.is_null().to_pylist().index(True))
+        elif not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_date32(kind)):
+            # Texts of all kinds, decimals; whatever has none is no cell.
+            try:
+                column = column.cast(pa.string())
+            except pa.ArrowException as error:
+                raise DtypeError(f"column {name!r} of type {kind}: expected numbers, dates, truth values or texts", code="python.table") from error
+        columns.append(column)
+    out = io.BytesIO()
+    pyarrow.csv.write_csv(pa.table(columns, names=table.column_names), out)
+    return out.getvalue()
+
+
+# Answers
+
+
+def _value(kind: dict[str, Any], text: str | None) -> Any:
+    if text is None:
+        return None
+    made: Any = {
+        "integer": int,
+        "decimal": decimal.Decimal,
+        "date": datetime.date.fromisoformat,
+        "boolean": lambda x: x == "true",
+        "text": str,
+    }[kind["type"]]
+    return made(text)
+
+
+def _array(pa: Any, kind: dict[str, Any], column: list[Any]) -> Any:
+    name = kind["type"]
+    if name == "integer":
+        fits = all(v is None or -(1 << 63) <= v < 1 << 63 for v in column)
+        return pa.array(column, pa.int64()) if fits else pa.array([v if v is None else decimal.Decimal(v) for v in column], pa.decimal128(38, 0))
+    if name == "decimal":
+        return pa.array(column, pa.decimal128(38, kind["scale"]))
+    return pa.array(column, {"date": pa.date32(), "boolean": pa.bool_(), "text": pa.string()}[name])

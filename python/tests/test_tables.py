@@ -1,0 +1,216 @@
+"""Encrypted tables: owner, analyst, server and reader."""
+
+import datetime
+import decimal
+import os
+import pickle
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import everlevel
+from everlevel import tables as et
+
+D = decimal.Decimal
+QUESTION = "select ward, count(*) as n, sum(cost) as cost, avg(days) as days from t where admitted >= date '2025-01-01' group by ward order by ward"
+STAYS = {
+    "ward": ["north", "south", "north", "west"],
+    "days": [3, 14, 1, 7],
+    "cost": [D("1200.50"), D("9034.00"), D("310.25"), D("99.90")],
+    "admitted": [datetime.date(2025, 1, 30), datetime.date(2025, 3, 1), datetime.date(2024, 12, 31), datetime.date(2025, 2, 2)],
+    "surgery": [True, False, False, True],
+    "name": ["Ada", "Bob", "Cid", "Dan"],
+}
+ANSWER = {"ward": ["north", "south", "west"], "n": [1, 1, 1], "cost": [D("1200.50"), D("9034.00"), D("99.90")], "days": [D("3.000000"), D("14.000000"), D("7.000000")]}
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return et.Schema.infer(STAYS)
+
+
+@pytest.fixture(scope="module")
+def table(fermat, schema):
+    return et.encrypt(fermat.client, STAYS, schema)
+
+
+def refused(code, work, kind=everlevel.Error):
+    with pytest.raises(kind) as caught:
+        work()
+    assert caught.value.code == code, caught.value
+    return caught.value
+
+
+def test_four_parties(fermat, schema, table, tmp_path):
+    table.save(tmp_path / "stays")
+    sent = et.Plan(QUESTION, schema).to_json()
+
+    steps = []
+    stored = et.EncryptedTable.open(tmp_path / "stays", insecure_research=True)
+    assert (stored.rows, len(stored), stored.blocks, stored.id, stored.key_id) == (4, 4, 1, table.id, fermat.client.key_id)
+    assert stored.schema == schema and stored.params == fermat.params and stored.nbytes == table.nbytes > 10_000
+    result = stored.run(fermat.server, et.Plan.from_json(sent), progress=lambda *step: steps.append(step))
+    assert steps == [(1, 1)]
+
+    back = et.Result.from_bytes(np.frombuffer(result.to_bytes(), np.uint8))
+    assert (back.table_id, back.key_id, back.plan.question) == (table.id, fermat.client.key_id, QUESTION)
+    assert back.read(fermat.client, plan=et.Plan(QUESTION, schema), table_id=table.id, arrow=False) == ANSWER
+
+
+def test_a_question_is_a_plan(fermat, table):
+    result = table.run(fermat.server, "select sum(days) as d, count(*) filter (where surgery) as s from t where days > 100")
+    assert result.read(fermat.client, arrow=False) == {"d": [None], "s": [0]}
+    with pytest.raises(everlevel.TableError):
+        table.run(fermat.server, "select sum(days), sum(days) from t").read(fermat.client, arrow=False)
+
+
+def test_public_keys_and_directories(fermat, schema, tmp_path):
+    public = fermat.client.public_key()
+    table = et.encrypt(public, STAYS, schema, directory=tmp_path / "a")
+    refused("wire.exists", lambda: et.encrypt(public, STAYS, schema, directory=tmp_path / "a"), everlevel.FileError)
+    again = et.encrypt(public, STAYS, schema, directory=tmp_path / "a", overwrite=True)
+    assert again.id != table.id
+    stored = et.EncryptedTable.open(tmp_path / "a", params=fermat.params)
+    assert stored.id == again.id
+    assert stored.run(fermat.server, QUESTION).read(fermat.client, arrow=False) == ANSWER
+    with pytest.raises(everlevel.InsecureError):
+        et.EncryptedTable.open(tmp_path / "a")
+
+
+def test_what_does_not_belong_together(fermat, schema, table, tmp_path):
+    other = everlevel.Client(fermat.params)
+    result = table.run(fermat.server, QUESTION)
+    refused("scheme.wrong-key", lambda: result.read(other), everlevel.WrongKeyError)
+    refused("scheme.wrong-key", lambda: table.run(other.server(), QUESTION), everlevel.WrongKeyError)
+    plan = et.Plan("select count(*) from t", schema)
+    refused("table.other-result", lambda: result.read(fermat.client, plan=plan), everlevel.TableError)
+    refused("table.other-result", lambda: result.read(fermat.client, table_id="0" * 32))
+    refused("table.files", lambda: result.read(fermat.client, table_id="table"), everlevel.FormatError)
+    wider = schema.to_dict()
+    next(c for c in wider["columns"] if c["name"] == "days")["high"] += 1
+    refused("table.other-schema", lambda: table.run(fermat.server, et.Plan(QUESTION, et.Schema(wider))))
+    table.save(tmp_path / "a")
+    et.encrypt(fermat.client, STAYS, schema).save(tmp_path / "b")
+    shutil.copy(tmp_path / "b" / "000000-0001.columns", tmp_path / "a" / "000000-0001.columns")
+    refused("table.block", lambda: et.EncryptedTable.open(tmp_path / "a", insecure_research=True), everlevel.FormatError)
+    refused("table.files", lambda: et.EncryptedTable.open(tmp_path / "c", insecure_research=True))
+    data = result.to_bytes()
+    for cut in (0, 10, len(data) // 2):
+        with pytest.raises(everlevel.FormatError):
+            et.Result.from_bytes(data[:cut]).read(fermat.client)
+
+
+def test_questions_and_schemas_are_checked(schema):
+    refused("table.unsupported", lambda: et.Plan("select max(days) from t", schema), everlevel.TableError)
+    refused("table.name", lambda: et.Plan("select sum(pay) from t", schema))
+    refused("table.syntax", lambda: et.Plan("selec days", schema))
+    refused("table.range", lambda: et.Plan("select sum(cost * cost * cost * cost) from t", schema))
+    for text in ("{}", "[]", "{", '{"format": "everlevel table plan", "version": 2}', "x" * 10_000):
+        refused("table.plan", lambda: et.Plan.from_json(text), everlevel.FormatError)
+    for columns in ([], [{"name": "a", "type": "float"}], [{"name": "a", "type": "integer", "low": 1, "high": 0}]):
+        with pytest.raises(everlevel.TableError):
+            et.Schema({"columns": columns})
+    cost = et.Plan(QUESTION, schema).cost(everlevel.Params("bgv-65537-n15"))
+    assert cost["products"] > 20 and cost["seconds"] > 0.1 and cost["ciphertexts"] > 5
+
+
+def test_schemas(schema, tmp_path):
+    assert set(schema.columns) == {"ward", "days", "cost", "admitted", "surgery", "name"}
+    assert schema.columns["cost"] == {"type": "decimal", "scale": 2, "low": "0.00", "high": "10485.75"}
+    assert schema.columns["admitted"] == {"type": "date", "low": "2024-01-01", "high": "2025-12-31"}
+    assert schema.columns["surgery"] == {"type": "boolean"} and len(schema.notes) == 6
+    schema.save(tmp_path / "s.json")
+    for same in (et.Schema(tmp_path / "s.json"), et.Schema(schema.to_json()), et.Schema(schema.to_dict()), pickle.loads(pickle.dumps(schema))):
+        assert same == schema and hash(same) == hash(schema)
+    plan = et.Plan(QUESTION, schema)
+    plan.save(tmp_path / "q.plan")
+    assert et.Plan.open(tmp_path / "q.plan") == plan == pickle.loads(pickle.dumps(plan))
+    names = {"n": list(range(100)), "who": [f"person {i}" for i in range(100)], "gap": [None, *range(99)]}
+    inferred = et.Schema.infer(names)
+    assert set(inferred.columns) == {"n"}
+    assert any("who" in note and "100 different texts" in note for note in inferred.notes)
+
+
+def test_cells(fermat):
+    schema = et.Schema(
+        {
+            "columns": [
+                {"name": "x", "type": "decimal", "scale": 2, "low": "-9.99", "high": "99.99"},
+                {"name": "d", "type": "date", "low": "2025-01-01", "high": "2025-12-31"},
+            ]
+        }
+    )
+    day = datetime.date(2025, 2, 3)
+    table = et.encrypt(fermat.client, {"x": np.array([0.07, 12.5, -1.0, 1e1]), "d": [day] * 4, "rest": [None] * 4}, schema)
+    assert table.run(fermat.server, "select sum(x) as x from t").read(fermat.client, arrow=False) == {"x": [D("21.57")]}
+    midnight = np.array(["2025-02-03T00:00:00"], "datetime64[s]")
+    assert et.encrypt(fermat.client, {"x": [1], "d": midnight}, schema).rows == 1
+    for x, d in ((0.001, day), (1e-7, day), (float("nan"), day), (None, day), (100, day), ("1,5", day), (1, "2025-02-30"), (1, datetime.datetime(2025, 2, 3, 4)), (1, 3)):
+        refused("table.value", lambda: et.encrypt(fermat.client, {"x": [x], "d": [d]}, schema), everlevel.TableError)
+    refused("table.data", lambda: et.encrypt(fermat.client, {"x": [1, 2], "d": [day]}, schema))
+    refused("table.data", lambda: et.encrypt(fermat.client, {"x": [1]}, schema))
+    refused("table.data", lambda: et.encrypt(fermat.client, {"x": [], "d": []}, schema))
+    refused("python.table", lambda: et.encrypt(fermat.client, 3, schema), everlevel.DtypeError)
+    refused("wire.io", lambda: et.encrypt(fermat.client, "nowhere.csv", schema), everlevel.FileError)
+
+
+def test_arrow(fermat, schema, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    arrow = pa.table({**STAYS, "ward": pa.array(STAYS["ward"]).dictionary_encode(), "admitted": pa.array(STAYS["admitted"]).cast(pa.timestamp("ms"))})
+    assert et.Schema.infer(arrow).columns == schema.columns
+    parquet.write_table(arrow, tmp_path / "stays.parquet")
+    for data in (arrow, tmp_path / "stays.parquet", arrow.to_batches()[0]):
+        answer = et.encrypt(fermat.client, data, schema).run(fermat.server, QUESTION).read(fermat.client)
+        assert answer.to_pydict() == ANSWER
+    assert answer.schema.types == [pa.string(), pa.int64(), pa.decimal128(38, 2), pa.decimal128(38, 6)]
+    table = et.encrypt(fermat.client, arrow, schema)
+    answer = table.run(fermat.server, "select surgery, admitted, sum(days) from t group by surgery, admitted limit 1".replace("admitted, ", "").replace(", admitted", "")).read(fermat.client)
+    assert answer.schema.types == [pa.bool_(), pa.int64()]
+    floats = pa.table({**STAYS, "cost": pa.array([0.07, 1e-2, 12.0, 99.9])})
+    read = et.encrypt(fermat.client, floats, schema).run(fermat.server, "select sum(cost) as c from t").read(fermat.client)
+    assert read.to_pydict() == {"c": [D("111.98")]}
+    late = pa.array([datetime.datetime(2025, 1, 2, 3)] * 4)
+    for wrong in ({"days": pa.array([1, None, 2, 3])}, {"cost": pa.array([0.5, float("nan"), 1.0, 1.0])}, {"admitted": late}):
+        refused("table.value", lambda: et.encrypt(fermat.client, pa.table({**STAYS, **wrong}), schema), everlevel.TableError)
+    lists = pa.table({**STAYS, "days": pa.array([[1], [2], [3], [4]])})
+    refused("python.table", lambda: et.encrypt(fermat.client, lists, schema), everlevel.DtypeError)
+    wide = pa.table({**STAYS, "cost": pa.array(STAYS["cost"]).cast(pa.decimal256(50, 3)), "ward": pa.array(STAYS["ward"]).cast(pa.large_string())})
+    assert et.encrypt(fermat.client, wide, schema).run(fermat.server, QUESTION).read(fermat.client).to_pydict() == ANSWER
+
+
+def test_data_frames(fermat, schema):
+    pytest.importorskip("pyarrow")
+    found = []
+    for name, make in (
+        ("pandas", lambda m: m.DataFrame(STAYS)),
+        ("polars", lambda m: m.DataFrame(STAYS)),
+        ("duckdb", lambda m: m.sql("select 'north' as ward, 3 as days, 1200.50 as cost, date '2025-01-30' as admitted, true as surgery, 'Ada' as name")),
+    ):
+        try:
+            module = __import__(name)
+        except ImportError:
+            continue
+        table = et.encrypt(fermat.client, make(module), schema)
+        answer = table.run(fermat.server, QUESTION).read(fermat.client, arrow=False)
+        assert answer["cost"][0] == D("1200.50"), name
+        found.append(name)
+    if not found:
+        pytest.skip("no library of data frames is here")
+
+
+@pytest.mark.skipif(not os.environ.get("EVERLEVEL_PROGRAM"), reason="EVERLEVEL_PROGRAM does not name the program")
+def test_files_are_those_of_the_program(fermat, schema, table, tmp_path):
+    fermat.client.save_keys(tmp_path / "keys")
+    table.save(tmp_path / "stays")
+    et.Plan(QUESTION, schema).save(tmp_path / "q.plan")
+    for line in (
+        "run --table stays --server-keys keys/server.keys --in q.plan --out q.result",
+        "read --key keys/secret.key --in q.result --plan q.plan --out answer.csv",
+    ):
+        subprocess.run([os.environ["EVERLEVEL_PROGRAM"], "table", *line.split(), "--insecure-research"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "answer.csv").read_text().startswith("ward,n,cost,days\nnorth,1,1200.50,3.000000\n")
+    assert et.Result.open(tmp_path / "q.result").read(fermat.client, arrow=False) == ANSWER
