@@ -543,7 +543,10 @@ class EncryptedIntegers(Encrypted, Stored):
     def clip(self, low: int, high: int) -> EncryptedIntegers:
         """Entries, or the nearer one of two bounds: a table for up to 256 values, else two comparisons and selections."""
         least, most = operator.index(low), operator.index(high)
-        found = _tabulated(self, lambda v: max(min(v, most), least))
+        found = _tabulated(self, lambda v: min(max(v, least), most))
+        if found is None and least > most:
+            # As NumPy.
+            return self._apply("max", least)._apply("min", most)
         return self._apply("clip", numbers=[least, most]) if found is None else found
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
