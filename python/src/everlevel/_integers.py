@@ -520,17 +520,19 @@ class EncryptedIntegers(Encrypted, Stored):
         """Where the least entry is, the first one of equal ones, as ``max``."""
         return self._ordered("argmin", axis)
 
-    def any(self, axis: int) -> EncryptedIntegers:
+    def any(self, axis: int | None = None) -> EncryptedIntegers:
         """Whether one entry at least along an axis of rows is not 0."""
         from . import _rows
 
-        return _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_)
+        found: EncryptedIntegers = _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_)
+        return found
 
-    def all(self, axis: int) -> EncryptedIntegers:
+    def all(self, axis: int | None = None) -> EncryptedIntegers:
         """Whether no entry along an axis of rows is 0."""
         from . import _rows
 
-        return _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_)
+        found: EncryptedIntegers = _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_)
+        return found
 
     def argsort(self) -> EncryptedIntegers:
         """The places of entries in order: a stable sort of few."""

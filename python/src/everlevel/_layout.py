@@ -46,9 +46,9 @@ def aligned(
         split = len(whole) - tail
         if all(_ends(shape, runs, whole[split:]) for shape, runs in encrypted):
             lead = whole[:split]
-            places = []
+            places: list[npt.NDArray[np.int64] | None] = []
             for shape, runs in encrypted:
-                own = np.arange(runs).reshape(shape[: len(shape) - tail])
+                own = np.arange(runs, dtype=np.int64).reshape(shape[: len(shape) - tail])
                 places.append(np.broadcast_to(own, lead).reshape(-1))
             return whole, math.prod(lead), places
     raise ShapeError(_problem(shapes, public), code="python.shape")

@@ -62,7 +62,7 @@ def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
     return _chosen(x, np.asarray(found), each, x._shape[numbers.ndim :])
 
 
-def along(x: EncryptedIntegers, axis: int, what: str) -> list[EncryptedIntegers]:
+def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIntegers]:
     """The parts of an array along an axis."""
     if axis is None:
         raise not_homomorphic(f"{what} of all entries", "take axis=0 of an array that was encrypted with rows=True, or count: client.decrypt(np.count_nonzero(x))")
@@ -231,7 +231,7 @@ def ordered(parts: Sequence[EncryptedIntegers]) -> list[EncryptedIntegers]:
     for i, j in exchanges(len(found)):
         a, b = found[i], found[j]
         swap = b < a
-        found[i], found[j] = np.where(swap, b, a), np.where(swap, a, b)
+        found[i], found[j] = (swap._apply("select", *pair)._wrapping(a._wrap) for pair in ((b, a), (a, b)))
     return found
 
 
