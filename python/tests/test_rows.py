@@ -244,6 +244,9 @@ def test_what_rows_refuse(rows):
         (lambda: x.any(None), "axis=0"),
         (lambda: np.any(x), "axis=0"),
         (lambda: x.all(), "count_nonzero"),
+        (lambda: x.sum(axis=(0, 1)), "axis after"),
+        (lambda: np.sum(x, axis=0, keepdims=True), "keepdims"),
+        (lambda: np.mean(x, axis=0), "axis"),
         (lambda: list(flat), "decrypt"),
         (lambda: x.T, "transposed"),
         (lambda: np.transpose(x), "transposed"),
@@ -303,3 +306,51 @@ def test_programs_with_rows(fermat):
     np.testing.assert_array_equal(client.decrypt(place), values.argmax(axis=0))
     np.testing.assert_array_equal(client.decrypt(product), np.array([[1, 2, -1], [0, 0, 1]]) @ values)
     assert server.bootstraps == plan.bootstraps and product.shape == (2, 5000)
+
+
+@everlevel.program
+def network(x: everlevel.rows(4, everlevel.ranged(0, 3)), bias: everlevel.int8):
+    return (np.array([[1, 2, -1, 0], [0, -3, 1, 1]]) @ x + bias).argmax(axis=0)
+
+
+def test_programs_of_rows(fermat):
+    rng = np.random.default_rng(6)
+    x, bias = rng.integers(0, 4, (4, 3000)), rng.integers(-9, 9, 3000)
+    plan = network.plan(rows=3000, params=fermat.params)
+    assert plan.input_ciphertexts == 2 * (4 + 2)
+    client = everlevel.Client(plan.params)
+    server = plan.server(client)
+    arrays = plan.encrypt(client, x=x, bias=bias)
+    assert arrays["x"].shape == (4, 3000)
+    np.testing.assert_array_equal(client.decrypt(plan.run(server, arrays)), network(x, bias))
+    assert server.bootstraps == plan.bootstraps
+    for refused in (
+        lambda: plan.encrypt(client, x=x[:3], bias=bias),
+        lambda: plan.encrypt(client, x=x[:, :9], bias=bias),
+        lambda: plan.run(server, {**arrays, "x": client.encrypt(x, bounds=(0, 3))}),
+        lambda: everlevel.rows(0, np.uint8),
+        lambda: everlevel.rows(3, np.float64),
+    ):
+        with pytest.raises(everlevel.Error):
+            refused()
+
+
+def test_public_rows(rows):
+    """Rows that are public, as products with 0 are."""
+    a, x = rows.random(0, 9, 3, 4)
+    b, y = rows.random(0, 9, 4, rows=False)
+    w = np.array([[0, 0, 0], [1, 0, -1]])
+    for found, expected in [
+        (x * np.array([[0], [1], [2]]), a * [[0], [1], [2]]),
+        ((w @ x).max(axis=0), (w @ a).max(axis=0)),
+        ((w @ x).argmax(axis=0), (w @ a).argmax(axis=0)),
+        (w @ x + y, w @ a + b),
+        (np.where(np.array([[True], [False]]), y, w @ x), np.where([[True], [False]], b, w @ a)),
+        (Table([5, 6, 7])[np.clip(w @ x, 0, 2)], np.array([5, 6, 7])[np.clip(w @ a, 0, 2)]),
+        ((w @ x).sum(axis=0), (w @ a).sum(axis=0)),
+    ]:
+        rows.check(found, expected)
+    zero = w[:1] @ x
+    rows.check(zero, np.zeros((1, 4)))
+    assert rows.client.decrypt(zero.sum()) == 0
+    rows.check(rows.server.read((w @ x).to_bytes()), w @ a)

@@ -200,8 +200,9 @@ class Plan:
 
     def _fits(self, name: str, x: EncryptedIntegers) -> None:
         kind = self._program.kinds[name]
-        if x.shape != (self.rows,):
-            raise ShapeError(f"{name} of shape {x.shape}: the plan is for {self.rows} rows", code="python.shape")
+        if x.shape != ((self.rows,) if kind.rows is None else (kind.rows, self.rows)) or x._runs != (kind.rows or 1):
+            entries = f"{self.rows} rows" if kind.rows is None else f"{kind.rows} rows of {self.rows} entries, encrypted with rows=True"
+            raise ShapeError(f"{name} of shape {x.shape}: the plan is for {entries}", code="python.shape")
         if x.interval != (kind.low, kind.high):
             raise RangeError(f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}", code="integers.range")
 
@@ -264,8 +265,11 @@ class Program:
     def _traced(self, params: Params, rows: int, bootstraps: bool) -> Plan:
         slots = params.slots
         tracer = Tracer(params, bootstraps, -(-rows // slots))
-        columns = {name: tracer._trace.input(kind.low, kind.high, min(rows, slots)) for name, kind in self.kinds.items()}
-        inputs = {name: EncryptedIntegers._make([x], (rows,), tracer) for name, x in columns.items()}
+        inputs = {}
+        for name, kind in self.kinds.items():
+            blocks = [tracer._trace.input(kind.low, kind.high, min(rows, slots)) for _ in range(kind.rows or 1)]
+            shape = (rows,) if kind.rows is None else (kind.rows, rows)
+            inputs[name] = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
         found = self._function(**inputs)
         results = found if isinstance(found, tuple) else tuple(found.values()) if isinstance(found, dict) else (found,)
         if not all(isinstance(x, (EncryptedIntegers, EncryptedTotal)) for x in results):

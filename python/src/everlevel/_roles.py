@@ -58,6 +58,10 @@ def _typed(key: dict[str, Any], params: _rust.Params, values: npt.ArrayLike, dty
     if rows and not array.shape:
         raise ShapeError("a single integer has no rows: rows=True takes arrays of one axis at least", code="python.shape")
     kind = kind_of(array, dtype, bounds)
+    if kind.rows is not None:
+        if array.shape[:1] != (kind.rows,):
+            raise ShapeError(f"an array of shape {array.shape}: expected {kind}", code="python.shape")
+        rows = True
     within(array, (kind.low, kind.high))
     return encrypted(key, params, array, kind, rows)
 

@@ -13,7 +13,7 @@ import numpy as np
 from . import _layout
 from ._encrypted import Encrypted, not_homomorphic
 from ._integers import EncryptedIntegers, _constants, _looked_up
-from ._kinds import entries
+from ._kinds import Kind, entries, interval_of, named
 from .errors import DtypeError, OtherParametersError, ShapeError
 
 #: What the entries of a sum may differ by for it to have no carries: a digit has 31 values.
@@ -28,6 +28,14 @@ WAY = (
 def range_of(low: int, high: int) -> range:
     """The integers of an interval, both ends included."""
     return range(low, high + 1)
+
+
+def rows(count: int, kind: Any) -> Kind:
+    """For annotations of programs: so many rows of a dtype, or of ``everlevel.ranged(low, high)``, as ``client.encrypt(.., rows=True)`` makes them."""
+    if operator.index(count) < 1:
+        raise ShapeError(f"{count} rows: expected one at least", code="python.rows")
+    low, high = (kind.low, kind.high) if isinstance(kind, Kind) else interval_of(named(kind))
+    return Kind(low, high, operator.index(count))
 
 
 def _numbers(x: EncryptedIntegers) -> Any:
@@ -66,7 +74,8 @@ def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIn
     """The parts of an array along an axis."""
     if axis is None:
         raise not_homomorphic(f"{what} of all entries", "take axis=0 of an array that was encrypted with rows=True, or count: client.decrypt(np.count_nonzero(x))")
-    axis = operator.index(axis)
+    if not isinstance(axis, (int, np.integer)):
+        raise not_homomorphic(f"{what} along {axis!r}", "take one axis after the other")
     if not -x.ndim <= axis < x.ndim:
         raise ShapeError(f"axis {axis} of an array of {x.ndim} dimensions", code="python.shape")
     numbers, each = _numbers(x)
