@@ -31,7 +31,7 @@ def pictures(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Pixels, one picture a column, one in 20 of them turned over; and which digits they are."""
     glyphs = np.array([[c == "#" for row in range(7) for c in GLYPHS[10 * row + digit]] for digit in range(10)])
     digits = rng.integers(0, 10, count)
-    return (glyphs[digits].T ^ (rng.random((35, count)) < 0.05)).astype(np.uint8), digits
+    return glyphs[digits].T ^ (rng.random((35, count)) < 0.05), digits
 
 
 def train(x: np.ndarray, digits: np.ndarray, steps: int = 600) -> list[np.ndarray]:
@@ -60,7 +60,8 @@ def train(x: np.ndarray, digits: np.ndarray, steps: int = 600) -> list[np.ndarra
 w1, b1, w2, b2 = train(*pictures(4_000))
 
 
-def read(x):
+@everlevel.program
+def read(x: everlevel.rows(35, everlevel.bool_)):
     """Which digits they are."""
     hidden = np.clip(w1 @ x + b1, 0, CAP)
     return np.argmax(w2 @ hidden + b2, axis=0)
@@ -68,12 +69,14 @@ def read(x):
 
 params = everlevel.Params("bgv-65537-n15") if SECURE else everlevel.Params("insecure_bgv-65537-n11", insecure_research=True)
 client = everlevel.Client(params)
-server = client.server()
+plan = read.plan(params.slots, params=params)
+print(plan)
+server = plan.server(client)
 pixels, digits = pictures(params.slots)
-x = server.load(client.encrypt(pixels, bounds=(0, 1), rows=True))
+x = plan.encrypt(client, x=pixels)
 
 start = time.monotonic()
-found = read(x)
+found = plan.run(server, x)
 seconds = time.monotonic() - start
 
 expected = read(pixels)

@@ -335,6 +335,18 @@ def test_programs_of_rows(fermat):
             refused()
 
 
+def test_long_plans_are_shown_by_operation(fermat):
+    @everlevel.program
+    def long(x: everlevel.rows(30, everlevel.uint8)):
+        return np.sort(x, axis=0)[0], x.max(axis=0)
+
+    plan = long.plan(rows=10, params=fermat.params)
+    lines = str(plan).splitlines()
+    assert len(plan.stages) > 60 and len(lines) < 10
+    sums = [sum(int(line.split()[i]) for line in lines[4:]) for i in range(1, 5)]
+    assert sums == [len(plan.stages), plan.products, sum(s.key_switches for s in plan.stages), plan.bootstraps]
+
+
 def test_public_rows(rows):
     """Rows that are public, as products with 0 are."""
     a, x = rows.random(0, 9, 3, 4)
