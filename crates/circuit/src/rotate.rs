@@ -1,5 +1,6 @@
 //! Rotations along the dimensions of the slots.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use everlevel_ring::{GaloisElement, SlotShape};
@@ -76,7 +77,9 @@ pub fn rotate_by_keys<S: ExactScheme>(
         .flat_map(|s| [s, -s]);
     let found: Vec<i64> =
         powers.filter(|&s| scheme.galois_level(shape.rotation(s), level).is_some()).collect();
-    let route = route(columns, k, &found).ok_or(CircuitError::NoRoute { steps: k })?;
+    let mut route = route(columns, k, &found).ok_or(CircuitError::NoRoute { steps: k })?;
+    // Those whose keys are highest first: levels only fall, below keys that others still need.
+    route.sort_by_key(|&s| Reverse(scheme.galois_level(shape.rotation(s), level)));
     route.into_iter().try_fold(x.clone(), |x, steps| {
         let level = scheme
             .galois_level(shape.rotation(steps), scheme.level(&x))

@@ -32,6 +32,7 @@ from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
 from ._programs import Plan, Program, bool_, int8, int16, int32, int64, program, uint8, uint16, uint32, uint64
 from ._roles import Client, PublicKey
+from ._rows import rows
 from ._server import Explanation, Server, plan_bytes
 from ._tables import Table
 from ._totals import EncryptedTotal
@@ -113,6 +114,7 @@ __all__ = [
     "plan_bytes",
     "program",
     "ranged",
+    "rows",
     "set_num_threads",
     "show_config",
     "uint16",

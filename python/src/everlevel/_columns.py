@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 
 from . import _everlevel as _rust
+from . import _layout
 from ._kinds import named
 from ._params import Params, params_with
 from ._values import Buffer, Path, octets, path_text
@@ -76,6 +77,8 @@ def integers_to_bytes(arrays: Mapping[str, EncryptedIntegers | EncryptedTotal]) 
         described[name] = {"blocks": len(blocks)}
         if not isinstance(x, EncryptedTotal):
             described[name]["shape"] = list(x.shape)
+            if x._runs > 1:
+                described[name]["runs"] = x._runs
             if x._wrap is not None:
                 described[name]["wrapping"] = str(x._wrap)
     params = next(iter(arrays.values()))._set()
@@ -132,14 +135,17 @@ def _joined(params: Params, blocks: list[Any], told: dict[str, Any] | None, serv
     if not all(isinstance(block, _rust.Column) for block in blocks):
         raise FormatError("an array of columns and totals", code="python.array")
     lengths = [block.length for block in blocks]
+    shape: tuple[int, ...]
     if told is None:
-        shape: tuple[int, ...] = () if lengths[0] is None else (lengths[0],)
+        shape, runs = () if lengths[0] is None else (lengths[0],), 1
     else:
-        shape = tuple(int(n) for n in told["shape"])
-    size, slots = math.prod(shape), params.slots
-    expected = [min(slots, size - i) for i in range(0, size, slots)]
-    if any(n < 1 for n in shape) or len(shape) > 32 or len(expected) != len(lengths) or any(n not in (None, k) for n, k in zip(lengths, expected)):
+        shape, runs = tuple(int(n) for n in told["shape"]), int(told.get("runs", 1))
+    slots = params.slots
+    fits = len(shape) <= 32 and all(n >= 1 for n in shape) and runs >= 1 and math.prod(shape) % runs == 0
+    # Counted first: what is claimed may be long.
+    fits = fits and _layout.blocks(shape, runs, slots) == len(lengths)
+    if not fits or any(n not in (None, k) for n, k in zip(lengths, _layout.sizes(shape, runs, slots))):
         raise FormatError(f"columns of {lengths} entries do not fit an array of shape {shape}"[:200], code="python.shape")
     wrap: np.dtype[Any] | None = named(told["wrapping"]) if told is not None and "wrapping" in told else None
-    x = EncryptedIntegers._make(blocks, shape, None, wrap)
+    x = EncryptedIntegers._make(blocks, shape, None, wrap, runs)
     return x if server is None else server.load(x)

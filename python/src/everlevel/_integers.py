@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, NoReturn, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
+from . import _layout
 from ._columns import Stored
 from ._encrypted import Encrypted, missing, not_homomorphic
 from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from ._server import Server
 
 
+#: The longest table.
+ENTRIES = 256
+
+
 class EncryptedIntegers(Encrypted, Stored):
     """An encrypted array of integers: ``bool``, ``uint8`` to ``int64``, or of an interval.
 
@@ -32,11 +37,13 @@ class EncryptedIntegers(Encrypted, Stored):
     What cannot be done is a ``TypeError`` that says what to do instead.
     """
 
-    __slots__ = ("_blocks", "_shape", "_server", "_wrap", "_params")
+    __slots__ = ("_blocks", "_shape", "_runs", "_server", "_wrap", "_params")
 
-    #: Entries in row-major order, as many in each as a ciphertext has slots.
+    #: Entries in row-major order, as many in each as a ciphertext has slots, or as a run of them has left.
     _blocks: tuple[_rust.Column, ...]
     _shape: tuple[int, ...]
+    #: How many runs of equal length begin a block: 1, or with rows=True as many as there are rows.
+    _runs: int
     _server: Server | Tracer | None
     #: The dtype modulo which it computes.
     _wrap: np.dtype[Any] | None
@@ -52,10 +59,26 @@ class EncryptedIntegers(Encrypted, Stored):
         shape: tuple[int, ...],
         server: Server | Tracer | None = None,
         wrap: np.dtype[Any] | None = None,
+        runs: int = 1,
     ) -> EncryptedIntegers:
         self = object.__new__(EncryptedIntegers)
-        self._blocks, self._shape, self._server, self._wrap, self._params = tuple(blocks), shape, server, wrap, blocks[0].params
+        self._blocks, self._shape, self._runs, self._params = tuple(blocks), shape, runs, blocks[0].params
+        self._server, self._wrap = server, wrap
         return self
+
+    def _wrapping(self, wrap: np.dtype[Any] | None) -> EncryptedIntegers:
+        """The same entries with arithmetic modulo 2^k, or without."""
+        return EncryptedIntegers._make(self._blocks, self._shape, self._server, wrap, self._runs)
+
+    def _on_server(self, server: Server | Tracer) -> EncryptedIntegers:
+        """The same entries on a server."""
+        return EncryptedIntegers._make(self._blocks, self._shape, server, self._wrap, self._runs)
+
+    def _picked(self, runs: npt.NDArray[Any], shape: tuple[int, ...]) -> EncryptedIntegers:
+        """Some of the runs, in this order."""
+        each = len(self._blocks) // self._runs
+        blocks = [self._blocks[each * int(run) + i] for run in runs for i in range(each)]
+        return EncryptedIntegers._make(blocks, shape, self._server, self._wrap, len(runs))
 
     # What is known of them
 
@@ -119,7 +142,8 @@ class EncryptedIntegers(Encrypted, Stored):
         low, high = self.interval
         where = "" if self._server is not None else ", no server"
         kind = f"wrapping {self.dtype}" if self._wrap is not None else f"{self.dtype} from {low} to {high}"
-        return f"<EncryptedIntegers of shape {self._shape}, {kind}, {self._params.name} in {self.ciphertexts} ciphertexts{where}>"
+        rows = ", by rows" if self._runs > 1 else ""
+        return f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in {self.ciphertexts} ciphertexts{where}>"
 
     def _set(self) -> Params:
         return self.params
@@ -174,8 +198,9 @@ class EncryptedIntegers(Encrypted, Stored):
         return self
 
     def __abs__(self) -> EncryptedIntegers:
-        """Absolute value: a comparison and a selection."""
-        return self._arithmetic("abs")
+        """Absolute value: a table for up to 256 values, else a comparison and a selection."""
+        found = _tabulated(self, abs)
+        return self._arithmetic("abs") if found is None else found
 
     def __mul__(self, other: Any) -> EncryptedIntegers:
         """Product. By a public integer: nothing where digits allow it, else tables. By truth values: a selection.
@@ -186,6 +211,9 @@ class EncryptedIntegers(Encrypted, Stored):
         if isinstance(other, int):
             return self._arithmetic("mul_public", numbers=[other])
         if isinstance(other, np.ndarray):
+            found = _each(self, other, operator.mul)
+            if found is not None:
+                return found
             other = _constants(self, other)
         low, high = other.interval
         if 0 <= low and high <= 1:
@@ -194,7 +222,7 @@ class EncryptedIntegers(Encrypted, Stored):
             return _wrapped(_apply("select", (self, other, 0)), (self, other))
         kind = _modulus((self, other))
         if kind is not None:
-            return EncryptedIntegers._make(self._apply("mul_wrapped", other, numbers=interval_of(kind))._blocks, self._shape, self._server, kind)
+            return self._apply("mul_wrapped", other, numbers=interval_of(kind))._wrapping(kind)
         return self._apply("square") if other is self else self._apply("mul", other)
 
     __rmul__ = __mul__
@@ -224,6 +252,9 @@ class EncryptedIntegers(Encrypted, Stored):
 
     def _divided(self, divisor: Any, name: str) -> EncryptedIntegers:
         if isinstance(divisor, np.ndarray):
+            found = _each(self, divisor, operator.floordiv if name == "div" else operator.mod) if np.all(divisor) else None
+            if found is not None:
+                return found
             divisor = _constants(self, divisor)
         if not isinstance(divisor, int):
             return self._arithmetic(name, divisor)
@@ -253,23 +284,36 @@ class EncryptedIntegers(Encrypted, Stored):
     def __rpow__(self, other: Any) -> NoReturn:
         raise not_homomorphic("a power with an encrypted exponent", "everlevel.Table(powers)[x] has any function of few values")
 
-    def __matmul__(self, other: Any) -> EncryptedTotal:
-        """The scalar product with a vector, which is decrypted."""
+    def __matmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
+        """The scalar product with a vector, which is decrypted; of a vector that was encrypted with ``rows=True`` it is computed on."""
+        if self.ndim != 1:
+            raise not_homomorphic(
+                "x @ y of an encrypted matrix x, whose rows lie in ciphertexts",
+                "y.T @ x.T with a public y and an x that was encrypted transposed, with rows=True; of two encrypted ones (x * y).sum(axis=0)",
+            )
         return (self * other).sum() if isinstance(other, EncryptedIntegers) else self.dot(other)
 
-    __rmatmul__ = __matmul__
+    def __rmatmul__(self, other: Any) -> EncryptedTotal | EncryptedIntegers:
+        """The product of a public matrix and rows: each row of it a sum of multiples. With few values of entries, and small weights, few carries are needed."""
+        from ._rows import product
+
+        return self.dot(other) if self.ndim == 1 and self._runs == 1 else product(other, self)
 
     def __lshift__(self, bits: Any) -> EncryptedIntegers:
         """Times a power of 2; wider, unless it wraps."""
         bits = self._operand(bits)
         if not isinstance(bits, int):
-            return self._arithmetic("shift_left_by", _column(self, bits))
+            found = _each(self, bits, operator.lshift)
+            return self._arithmetic("shift_left_by", _column(self, bits)) if found is None else found
         return self * (1 << _bits(bits))
 
     def __rshift__(self, bits: Any) -> EncryptedIntegers:
         """Divided by a power of 2, rounded down. Nothing for multiples of 4 bits, else a table a digit."""
         bits = self._operand(bits)
-        return self._apply("shift_right", numbers=[_bits(bits)]) if isinstance(bits, int) else self._apply("shift_right_by", _column(self, bits))
+        if not isinstance(bits, int):
+            found = _each(self, bits, operator.rshift)
+            return self._apply("shift_right_by", _column(self, bits)) if found is None else found
+        return self._apply("shift_right", numbers=[_bits(bits)])
 
     def __rlshift__(self, other: Any) -> EncryptedIntegers:
         return _apply("shift_left_by", (_column(self, self._operand(other)), self))
@@ -281,6 +325,9 @@ class EncryptedIntegers(Encrypted, Stored):
         """Of truth values a product, of integers a table a digit."""
         other = self._operand(other)
         if isinstance(other, np.ndarray):
+            found = _each(self, other, lambda x, k: x._logic(name, k))
+            if found is not None:
+                return found
             other = _constants(self, other)
         if isinstance(other, EncryptedIntegers):
             if self._is_bool() and other._is_bool():
@@ -343,11 +390,11 @@ class EncryptedIntegers(Encrypted, Stored):
         kind = named(self.dtype if dtype is None else dtype)
         if kind.kind == "b":
             raise DtypeError("truth values do not wrap: take .astype(np.uint8).wrapping()", code="integers.type")
-        return EncryptedIntegers._make(self.astype(kind)._blocks, self._shape, self._server, kind)
+        return self.astype(kind)._wrapping(kind)
 
     def checked(self) -> EncryptedIntegers:
         """The same entries, with arithmetic that does not wrap."""
-        return EncryptedIntegers._make(self._blocks, self._shape, self._server)
+        return self._wrapping(None)
 
     def astype(self, dtype: npt.DTypeLike, *, wrap: bool = False, copy: bool = True) -> EncryptedIntegers:
         """Entries of another dtype: free where it holds them all, refused where it does not; with ``wrap`` modulo 2^k. To ``bool``: whether they are not 0."""
@@ -380,32 +427,37 @@ class EncryptedIntegers(Encrypted, Stored):
             found = np.broadcast_to(np.int8(0), self._shape).reshape(wanted).shape
         except ValueError as error:
             raise ShapeError(str(error), code="python.shape") from None
-        return EncryptedIntegers._make(self._blocks, found, self._server, self._wrap)
+        return EncryptedIntegers._make(self._blocks, found, self._server, self._wrap, self._runs)
 
     def ravel(self) -> EncryptedIntegers:
         """The entries as a vector, in row-major order. Free."""
         return self.reshape(-1)
 
     def __getitem__(self, key: Any) -> EncryptedIntegers:
+        """Rows, by any index of NumPy's, of an array that was encrypted with ``rows=True`` or stacked. Free."""
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
             return self
-        raise not_homomorphic(
-            "parts of an array of typed integers",
-            "choose with np.where(mask, x, 0), which takes a mask of NumPy's, or encrypt the parts as arrays of their own",
-        )
+        from ._rows import picked
+
+        return picked(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> NoReturn:
         raise not_homomorphic("encrypted arrays are not changed", "take np.where(mask, value, x), which is a new one")
 
-    def __iter__(self) -> NoReturn:
-        raise not_homomorphic("a loop over encrypted entries", "operators work on all entries at once; client.decrypt(x) gives an array to loop over")
+    def __iter__(self) -> Iterator[EncryptedIntegers]:
+        """The rows of an array that was encrypted with ``rows=True`` or stacked."""
+        if not self._shape or self._runs % self._shape[0]:
+            raise not_homomorphic("a loop over encrypted entries", "operators work on all entries at once; client.decrypt(x) gives an array to loop over")
+        return (self[i] for i in range(self._shape[0]))
 
     # Along the array
 
-    def sum(self, axis: int | None = None) -> EncryptedTotal:
-        """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit."""
-        if axis is not None and (self.ndim != 1 or axis not in (0, -1)):
-            raise not_homomorphic("sums along an axis", "sum arrays of one dimension each, or take client.encrypt_modular")
+    def sum(self, axis: int | None = None) -> EncryptedTotal | EncryptedIntegers:
+        """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit. Along an axis of rows sums that are computed on."""
+        from ._rows import along, total
+
+        if axis is not None and (self.ndim != 1 or axis not in (0, -1) or self._runs > 1):
+            return total(along(self, axis, "sums"))
         server = _on(self._server)
         return EncryptedTotal._make([server._integers.totals("sum", x)[0] for x in self._blocks], server._factor)
 
@@ -413,20 +465,27 @@ class EncryptedIntegers(Encrypted, Stored):
         """The mean of all entries, rounded down when it is decrypted, so whoever decrypts sees the sum; of at most as many as there are slots."""
         return EncryptedTotal._make(_on(self._server)._integers.totals("mean", self._vector("mean")), 1)
 
-    def dot(self, weights: npt.ArrayLike) -> EncryptedTotal:
+    def dot(self, weights: npt.ArrayLike) -> EncryptedTotal | EncryptedIntegers:
         """The scalar product with a vector of public integers."""
         array, server = entries(weights), _on(self._server)
         if isinstance(weights, Encrypted) or array.shape != self._shape or self.ndim != 1:
             raise ShapeError(f"a scalar product of shapes {array.shape} and {self._shape}: expected vectors of one length", code="python.shape")
+        if self._runs > 1:
+            from ._rows import product
+
+            return product(array, self)
         slots, flat = self._params.slots, array.tolist()
         parts = [server._integers.totals("dot", x, flat[i * slots : (i + 1) * slots])[0] for i, x in enumerate(self._blocks)]
         return EncryptedTotal._make(parts, server._factor)
 
     def _vector(self, operation: str) -> _rust.Column:
         """The only block of a vector."""
-        if self.ndim != 1 or self.size > self._params.slots:
+        if self.ndim != 1 or self._runs > 1 or self.size > self._params.slots:
+            rows = " by rows" if self._runs > 1 else ""
             raise ShapeError(
-                f"{operation} of an array of shape {self._shape}: expected a vector of at most {self._params.slots} entries", code="python.shape"
+                f"{operation} of an array of shape {self._shape}{rows}: expected a vector of at most {self._params.slots} entries, or axis=0 of an array that was "
+                "encrypted with rows=True",
+                code="python.shape",
             )
         return self._blocks[0]
 
@@ -435,21 +494,45 @@ class EncryptedIntegers(Encrypted, Stored):
         server, block = _on(self._server), self._vector(name)
         return EncryptedIntegers._make(server._integers.apply(name, [block], list(numbers)), shape, server)
 
-    def max(self) -> EncryptedIntegers:
-        """The largest entry, of few: all pairs are compared side by side."""
-        return self._along("maximum")
+    def _ordered(self, name: str, axis: int | None) -> EncryptedIntegers:
+        """An order statistic: of a vector all pairs are compared side by side, of rows one after the other."""
+        from . import _rows
 
-    def min(self) -> EncryptedIntegers:
+        if self.ndim == 1 and self._runs == 1 and axis in (None, 0, -1):
+            return self._along(name)
+        if axis is None and self.ndim != 1:
+            return self._along(name)
+        return _rows.ORDERED[name](_rows.along(self, axis or 0, name))
+
+    def max(self, axis: int | None = None) -> EncryptedIntegers:
+        """The largest entry, of few: all pairs are compared side by side. Along an axis of rows one comparison less than there are rows, on whole rows."""
+        return self._ordered("maximum", axis)
+
+    def min(self, axis: int | None = None) -> EncryptedIntegers:
         """The least entry, as ``max``."""
-        return self._along("minimum")
+        return self._ordered("minimum", axis)
 
-    def argmax(self) -> EncryptedIntegers:
+    def argmax(self, axis: int | None = None) -> EncryptedIntegers:
         """Where the largest entry is, the first one of equal ones, as ``max``."""
-        return self._along("argmax")
+        return self._ordered("argmax", axis)
 
-    def argmin(self) -> EncryptedIntegers:
+    def argmin(self, axis: int | None = None) -> EncryptedIntegers:
         """Where the least entry is, the first one of equal ones, as ``max``."""
-        return self._along("argmin")
+        return self._ordered("argmin", axis)
+
+    def any(self, axis: int | None = None) -> EncryptedIntegers:
+        """Whether one entry at least along an axis of rows is not 0."""
+        from . import _rows
+
+        found: EncryptedIntegers = _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "any")], operator.or_)
+        return found
+
+    def all(self, axis: int | None = None) -> EncryptedIntegers:
+        """Whether no entry along an axis of rows is 0."""
+        from . import _rows
+
+        found: EncryptedIntegers = _rows.reduced([x._truth() for x in _rows.along(self.checked(), axis, "all")], operator.and_)
+        return found
 
     def argsort(self) -> EncryptedIntegers:
         """The places of entries in order: a stable sort of few."""
@@ -460,8 +543,13 @@ class EncryptedIntegers(Encrypted, Stored):
         return self._along("cumsum", shape=self._shape)
 
     def clip(self, low: int, high: int) -> EncryptedIntegers:
-        """Entries, or the nearer one of two bounds."""
-        return self._apply("clip", numbers=[operator.index(low), operator.index(high)])
+        """Entries, or the nearer one of two bounds: a table for up to 256 values, else two comparisons and selections."""
+        least, most = operator.index(low), operator.index(high)
+        found = _tabulated(self, lambda v: min(max(v, least), most))
+        if found is None and least > most:
+            # As NumPy.
+            return self._apply("max", least)._apply("min", most)
+        return self._apply("clip", numbers=[least, most]) if found is None else found
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         from ._numpy import ufunc as apply
@@ -494,30 +582,52 @@ def _on(server: Server | Tracer | None) -> Server | Tracer:
     return server
 
 
-def _shape(operands: Sequence[Any]) -> tuple[int, ...]:
-    """The shape of a result: that of all encrypted arrays, to which public ones are brought."""
-    shapes = {x.shape for x in operands if isinstance(x, EncryptedIntegers)}
-    if len(shapes) > 1:
-        found = " and ".join(map(str, sorted(shapes)))
-        raise ShapeError(f"encrypted arrays of shapes {found}: expected one shape; repeat entries before they are encrypted", code="python.shape")
-    (shape,) = shapes
+def _aligned(operands: Sequence[Any]) -> tuple[tuple[int, ...], int, list[Any]]:
+    """Shape and runs of a result, and the operands brought to it; public integers stay as they are."""
+    encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
+    arrays = [x.shape for x in operands if isinstance(x, np.ndarray)]
+    shape, runs, places = _layout.aligned([(x._shape, x._runs) for x in encrypted], arrays)
+    at = iter(places)
+    found: list[Any] = []
     for x in operands:
-        if isinstance(x, np.ndarray):
-            try:
-                fits = np.broadcast_shapes(x.shape, shape) == shape
-            except ValueError:
-                fits = False
-            if not fits:
-                raise ShapeError(f"an array of shape {x.shape} does not fit an encrypted one of shape {shape}", code="python.shape")
-    return shape
+        if isinstance(x, EncryptedIntegers):
+            place = next(at)
+            x = x if place is None else x._picked(place, shape)
+        elif isinstance(x, np.ndarray):
+            x = np.broadcast_to(x, shape).reshape(runs, -1)
+        found.append(x)
+    return shape, runs, found
+
+
+def _public(server: Server | Tracer, like: _rust.Column, run: npt.NDArray[Any], i: int) -> _rust.Column | int:
+    """Block i of a run of public integers, beside an encrypted one: one integer if they are all the same, else a ciphertext without noise."""
+    if (run == run[0]).all():
+        return int(run[0])
+    slots = like.params.slots
+    return server._integers.constant(like, run[i * slots : (i + 1) * slots].tolist())
 
 
 def _constants(like: EncryptedIntegers, array: npt.NDArray[Any]) -> EncryptedIntegers:
     """Public integers beside an encrypted array, in ciphertexts without noise."""
-    shape = _shape((like, array))
-    flat, server, slots = np.broadcast_to(array, shape).reshape(-1), _on(like._server), like._params.slots
-    chunks = (flat[i : i + slots].tolist() for i in range(0, flat.size, slots))
-    return EncryptedIntegers._make([server._integers.constant(x, chunk) for x, chunk in zip(like._blocks, chunks)], shape, like._server)
+    shape, runs, (like, rows) = _aligned((like, array))
+    server, slots, each = _on(like._server), like._params.slots, len(like._blocks) // runs
+    blocks = []
+    for i, block in enumerate(like._blocks):
+        run, j = rows[i // each], i % each
+        blocks.append(server._integers.constant(block, run[j * slots : (j + 1) * slots].tolist()))
+    return EncryptedIntegers._make(blocks, shape, like._server, None, runs)
+
+
+def _each(x: EncryptedIntegers, array: npt.NDArray[Any], operation: Callable[[Any, int], Any]) -> EncryptedIntegers | None:
+    """An operation with public integers, run by run, if they are the same along each run: then it has one operand that is public everywhere."""
+    if not isinstance(array, np.ndarray):
+        return None
+    shape, runs, (x, rows) = _aligned((x, array))
+    if not (rows == rows[:, :1]).all():
+        return None
+    parts = [operation(x._picked(np.array([run]), (rows.shape[1],)), int(rows[run, 0])) for run in range(runs)]
+    blocks = [block for part in parts for block in part._blocks]
+    return EncryptedIntegers._make(blocks, shape, parts[0]._server, parts[0]._wrap, runs)
 
 
 def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
@@ -527,22 +637,41 @@ def _column(like: EncryptedIntegers, operand: Any) -> EncryptedIntegers:
 
 def _apply(name: str, operands: Sequence[Any], numbers: Sequence[int] = ()) -> EncryptedIntegers:
     encrypted = [x for x in operands if isinstance(x, EncryptedIntegers)]
-    shape = _shape(operands)
     server = _on(next((x._server for x in encrypted if x._server is not None), None))
     if not all(encrypted[0]._params.same(x._params) for x in encrypted[1:]):
         raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
     if any(x._server is not None and x._server is not server for x in encrypted):
         raise OtherParametersError("arrays on two servers: load both on one", code="python.other-server")
     _check_wrapping(operands)
-    like = max(encrypted, key=lambda x: x.ciphertexts)
-    if like._server is None:
-        like = EncryptedIntegers._make(like._blocks, like._shape, server)
-    columns = [_constants(like, x)._blocks if isinstance(x, np.ndarray) else x for x in operands]
-    blocks = []
-    for i in range(len(like._blocks)):
-        given = [x._blocks[i] if isinstance(x, EncryptedIntegers) else x[i] if isinstance(x, tuple) else int(x) for x in columns]
+    shape, runs, brought = _aligned(operands)
+    encrypted = [x for x in brought if isinstance(x, EncryptedIntegers)]
+    count = len(encrypted[0]._blocks)
+    each, blocks = count // runs, []
+    for i in range(count):
+        like = max((x._blocks[i] for x in encrypted), key=lambda block: block.ciphertexts)
+        given: list[_rust.Column | int] = []
+        for x in brought:
+            if isinstance(x, EncryptedIntegers):
+                given.append(x._blocks[i])
+            else:
+                given.append(_public(server, like, x[i // each], i % each) if isinstance(x, np.ndarray) else int(x))
         blocks.append(server._integers.apply(name, given, list(numbers))[0])
-    return EncryptedIntegers._make(blocks, shape, server)
+    return EncryptedIntegers._make(blocks, shape, server, None, runs)
+
+
+def _looked_up(x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]]) -> EncryptedIntegers:
+    """The entries of a table, given as those for the values of an interval: that of each block."""
+    server = _on(x._server)
+    blocks = [server._integers.apply("lookup", [block], [int(v) for v in table(*block.interval)])[0] for block in x._blocks]
+    return EncryptedIntegers._make(blocks, x._shape, server, None, x._runs)
+
+
+def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> EncryptedIntegers | None:
+    """A function of the entries as one table, if they have at most 256 values and do not wrap."""
+    low, high = x.interval
+    if x._wrap is not None or high - low >= ENTRIES:
+        return None
+    return _looked_up(x, lambda low, high: [function(v) for v in range(low, high + 1)])
 
 
 def _modulus(operands: Sequence[Any]) -> np.dtype[Any] | None:
@@ -572,27 +701,29 @@ def _wrapped(x: EncryptedIntegers, operands: Sequence[Any]) -> EncryptedIntegers
     if kind is None:
         return x
     low, high = interval_of(kind)
-    return EncryptedIntegers._make(x._apply("wrapped", numbers=[low, high])._blocks, x._shape, x._server, kind)
+    return x._apply("wrapped", numbers=[low, high])._wrapping(kind)
 
 
 def encrypted(
-    key: dict[str, Any], params: _rust.Params, array: npt.NDArray[Any], kind: Kind
+    key: dict[str, Any], params: _rust.Params, array: npt.NDArray[Any], kind: Kind, rows: bool = False
 ) -> EncryptedIntegers:
     """An array under a key."""
-    flat, slots = array.reshape(-1), params.slots
+    runs, slots = (array.shape[0] if rows else 1), params.slots
     blocks = [
-        _rust.encrypt_column(flat[i : i + slots].tolist(), kind.low, kind.high, **key) for i in range(0, flat.size, slots)
+        _rust.encrypt_column(run[i : i + slots].tolist(), kind.low, kind.high, **key)
+        for run in array.reshape(runs, -1)
+        for i in range(0, run.size, slots)
     ]
-    return EncryptedIntegers._make(blocks, array.shape)
+    return EncryptedIntegers._make(blocks, array.shape, runs=runs)
 
 
 def decrypted(key: _rust.SecretKey, x: EncryptedIntegers | EncryptedTotal) -> Any:
     """The entries of an array, or a total."""
     if isinstance(x, EncryptedTotal):
         return sum(_rust.decrypt_total(key, part) for part in x._parts)
-    slots, values = x._params.slots, []
-    for i, block in enumerate(x._blocks):
-        found, size = _rust.decrypt_column(key, block), min(slots, x.size - i * slots)
+    values: list[int] = []
+    for block, size in zip(x._blocks, _layout.sizes(x._shape, x._runs, x._params.slots)):
+        found = _rust.decrypt_column(key, block)
         values.extend(found if len(found) == size else found[:1] * size)
     array = np.array(values, dtype=x.dtype).reshape(x._shape)
     return array if array.shape else array[()]

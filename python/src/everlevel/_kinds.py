@@ -23,6 +23,8 @@ class Kind:
 
     low: int
     high: int
+    #: Of how many rows an argument of a program is; none if it is a vector.
+    rows: int | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -31,7 +33,8 @@ class Kind:
 
     def __str__(self) -> str:
         named = next((dtype for dtype in DTYPES if interval_of(dtype) == (self.low, self.high)), None)
-        return f"{self.low} to {self.high}" if named is None else str(named)
+        one = f"{self.low} to {self.high}" if named is None else str(named)
+        return one if self.rows is None else f"{self.rows} rows of {one}"
 
 
 def ranged(low: int, high: int) -> Kind:

@@ -9,8 +9,9 @@ from typing import Any, Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from . import _rows
 from ._encrypted import not_homomorphic
-from ._integers import EncryptedIntegers, _apply, _constants, _on
+from ._integers import EncryptedIntegers, _apply, _constants, _each, _on, _tabulated
 from ._kinds import entries
 from ._tables import Table
 from ._totals import EncryptedTotal
@@ -29,9 +30,8 @@ WAYS = {
     "all": "count: client.decrypt(np.count_nonzero(x)) == x.size",
     "any": "count: client.decrypt(np.count_nonzero(x)) > 0",
     "array_equal": "count: client.decrypt(np.count_nonzero(x == y)) == x.size",
-    "select": "nest np.where",
-    "stack": "encrypt the arrays as one",
-    "concatenate": "encrypt the arrays as one",
+    "transpose": "encrypt the transposed array",
+    "T": "encrypt the transposed array",
 }
 
 
@@ -46,7 +46,7 @@ def ufunc(found: np.ufunc, method: str, inputs: Sequence[Any], out: Any, options
     if any(isinstance(x, EncryptedTotal) for x in inputs):
         raise not_homomorphic("a total is decrypted, not computed on", "compute on client.decrypt(total)")
     if found is np.add and method == "reduce" and out is None:
-        return inputs[0].sum(options.get("axis"))
+        return inputs[0].sum(options.get("axis", 0))
     known = UFUNCS.get(found) if method == "__call__" else None
     name = found.__name__ if method == "__call__" else f"{found.__name__}.{method}"
     if known is None:
@@ -96,6 +96,22 @@ def _pair(name: str) -> Operation:
     return apply
 
 
+def _extreme(name: str, function: Callable[[int, int], int]) -> Operation:
+    """The lesser or the greater of two; with a public integer a table, if there are few values."""
+    general = _pair(name)
+
+    def apply(a: Any, b: Any) -> Any:
+        x, k = (a, b) if isinstance(a, EncryptedIntegers) else (b, a)
+        k = x._operand(k)
+        if isinstance(k, np.ndarray):
+            found = _each(x, k, apply)
+            return general(a, b) if found is None else found
+        found = _tabulated(x, lambda v: function(v, int(k))) if isinstance(k, int) else None
+        return general(a, b) if found is None else found
+
+    return apply
+
+
 def _truths(method: str) -> Operation:
     """An operation on truth values."""
 
@@ -112,18 +128,17 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     truth = condition if isinstance(condition, EncryptedIntegers) else _constants(like, np.asarray(condition) != 0)
     chosen = _apply("select", (truth.checked()._truth(), like._operand(a), like._operand(b)))
     kinds = {x._wrap for x in (a, b) if isinstance(x, EncryptedIntegers)}
-    return EncryptedIntegers._make(chosen._blocks, chosen._shape, chosen._server, kinds.pop()) if len(kinds) == 1 else chosen
+    return chosen._wrapping(kinds.pop()) if len(kinds) == 1 else chosen
 
 
 def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
     """Bounds may be arrays, encrypted ones, too."""
-    if a_max is not None:
-        x = _pair("min")(x, a_max)
-    return x if a_min is None else _pair("max")(x, a_min)
-
-
-def sums(x: EncryptedIntegers, axis: Any = None) -> Any:
-    return x.sum(axis)
+    if all(isinstance(bound, (int, np.integer)) for bound in (a_min, a_max)):
+        return x.clip(a_min, a_max)
+    # As NumPy: the upper bound, where it is below the lower one.
+    if a_min is not None:
+        x = np.maximum(x, a_min)
+    return x if a_max is None else np.minimum(x, a_max)
 
 
 def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:
@@ -150,22 +165,45 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
 
 
 def sort(a: EncryptedIntegers, axis: int = -1, kind: Any = None) -> Any:
+    if a.ndim != 1 or a._runs > 1:
+        return _rows.joined(_rows.ordered(_rows.along(a, axis, "sorting")), axis)
     return a._along("sort", a.size, shape=a.shape)
 
 
-def quantile(a: EncryptedIntegers, q: float, method: str = "linear") -> Any:
+def quantile(a: EncryptedIntegers, q: float, axis: Any = None, method: str = "linear") -> Any:
     """An entry: those between two entries are no integers."""
     if method not in ("lower", "higher"):
         raise not_homomorphic(f"np.quantile by method {method!r}", "take method='lower' or 'higher', which are entries")
-    place = Fraction(q) * (a.size - 1)
-    return a._along("nth", math.floor(place) if method == "lower" else math.ceil(place))
+    place = Fraction(q) * ((a.size if axis is None else a.shape[axis]) - 1)
+    return _nth(a, math.floor(place) if method == "lower" else math.ceil(place), axis)
 
 
-def median(a: EncryptedIntegers) -> Any:
+def median(a: EncryptedIntegers, axis: Any = None) -> Any:
     """Of an odd number of entries."""
-    if a.size % 2 == 0:
+    size = a.size if axis is None else a.shape[axis]
+    if size % 2 == 0:
         raise not_homomorphic("the median of an even number of entries, which is between two", "take np.quantile(x, 0.5, method='lower')")
-    return a._along("nth", a.size // 2)
+    return _nth(a, size // 2, axis)
+
+
+def _nth(a: EncryptedIntegers, place: int, axis: Any) -> Any:
+    if axis is None or (a.ndim == 1 and a._runs == 1):
+        return a._along("nth", place)
+    return _rows.ordered(_rows.along(a, axis, "an entry in order"))[place]
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """The choice of the first condition that holds."""
+    if len(condlist) != len(choicelist) or not condlist:
+        raise ShapeError(f"{len(condlist)} conditions for {len(choicelist)} choices: expected one for each", code="python.shape")
+    chosen = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
+        chosen = where(condition, choice, chosen) if _encrypts(condition, choice, chosen) else np.where(condition, choice, chosen)
+    return chosen
+
+
+def _encrypts(*values: Any) -> bool:
+    return any(isinstance(x, EncryptedIntegers) for x in values)
 
 
 def bincount(x: EncryptedIntegers) -> Any:
@@ -188,7 +226,7 @@ def _public(values: Any, what: str) -> npt.NDArray[Any]:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    return a @ b if isinstance(a, EncryptedIntegers) else b @ a
+    return a.__matmul__(b) if isinstance(a, EncryptedIntegers) else b.__rmatmul__(a)
 
 
 UFUNCS: dict[np.ufunc, Operation] = {
@@ -216,8 +254,8 @@ UFUNCS: dict[np.ufunc, Operation] = {
     np.greater_equal: _compared("ge", "le"),
     np.equal: _compared("eq", "eq"),
     np.not_equal: _compared("ne", "ne"),
-    np.minimum: _pair("min"),
-    np.maximum: _pair("max"),
+    np.minimum: _extreme("min", min),
+    np.maximum: _extreme("max", max),
     np.logical_and: _truths("and"),
     np.logical_or: _truths("or"),
     np.logical_xor: _truths("xor"),
@@ -230,7 +268,13 @@ if hasattr(np, "bitwise_count"):  # NumPy 2
 FUNCTIONS: dict[Any, Operation] = {
     np.where: where,
     np.clip: clip,
-    np.sum: sums,
+    np.select: select,
+    np.stack: lambda arrays, axis=0: _rows.stack(arrays, axis),
+    np.concatenate: lambda arrays, axis=0: _rows.concatenate(arrays, axis),
+    np.broadcast_to: lambda x, shape: _rows.repeated(x, shape),
+    np.sum: lambda a, axis=None: a.sum(axis),
+    np.any: lambda a, axis=None: a.any(axis),
+    np.all: lambda a, axis=None: a.all(axis),
     np.count_nonzero: count_nonzero,
     np.searchsorted: searchsorted,
     np.digitize: digitize,
@@ -238,10 +282,10 @@ FUNCTIONS: dict[Any, Operation] = {
     np.choose: choose,
     np.sort: sort,
     np.argsort: lambda x, axis=-1, kind=None: x.argsort(),
-    np.max: lambda x, axis=None: x.max(),
-    np.min: lambda x, axis=None: x.min(),
-    np.argmax: lambda x, axis=None: x.argmax(),
-    np.argmin: lambda x, axis=None: x.argmin(),
+    np.max: lambda a, axis=None: a.max(axis),
+    np.min: lambda a, axis=None: a.min(axis),
+    np.argmax: lambda a, axis=None: a.argmax(axis),
+    np.argmin: lambda a, axis=None: a.argmin(axis),
     np.quantile: quantile,
     np.median: median,
     np.mean: lambda x: x.mean(),

@@ -22,6 +22,9 @@ if typing.TYPE_CHECKING:
     from ._roles import Client, PublicKey
     from ._server import Server
 
+#: Operations above which a plan is shown by their kinds.
+LONG = 60
+
 #: The sets that programs are planned for unless others are given.
 CANDIDATES = ("bgv-65537-n15", "bgv-65537-n16", "bgv-786433-n16")
 
@@ -200,8 +203,9 @@ class Plan:
 
     def _fits(self, name: str, x: EncryptedIntegers) -> None:
         kind = self._program.kinds[name]
-        if x.shape != (self.rows,):
-            raise ShapeError(f"{name} of shape {x.shape}: the plan is for {self.rows} rows", code="python.shape")
+        if x.shape != ((self.rows,) if kind.rows is None else (kind.rows, self.rows)) or x._runs != (kind.rows or 1):
+            entries = f"{self.rows} rows" if kind.rows is None else f"{kind.rows} rows of {self.rows} entries, encrypted with rows=True"
+            raise ShapeError(f"{name} of shape {x.shape}: the plan is for {entries}", code="python.shape")
         if x.interval != (kind.low, kind.high):
             raise RangeError(f"{name} of {x.interval[0]} to {x.interval[1]}: the plan is for {kind}", code="integers.range")
 
@@ -210,12 +214,25 @@ class Plan:
             f"{self._program.name} on {self.params.name}, {self.rows} rows",
             f"{self.products} products, {self.bootstraps} bootstrappings; about {_seconds(self.seconds)} on one core",
             f"server keys of {_bytes(self.key_bytes)}; {self.input_ciphertexts} ciphertexts of arguments, {_bytes(self.input_bytes)}",
-            f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}{'bits left':>11}",
         ]
+        if len(self.stages) > LONG:
+            return "\n".join(lines + self._by_operation())
+        lines.append(f"{'operation':14}{'values':>28}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}{'bits left':>11}")
         for s in self.stages:
             values, left = f"{s.interval[0]} to {s.interval[1]}", "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}"
             lines.append(f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}")
         return "\n".join(lines)
+
+    def _by_operation(self) -> list[str]:
+        """A line for each kind of operation, the longest first."""
+        groups: dict[str, list[Stage]] = {}
+        for stage in self.stages:
+            groups.setdefault(stage.name, []).append(stage)
+        lines = [f"{'operation':14}{'times':>10}{'products':>10}{'switches':>10}{'refreshes':>11}{'seconds':>10}"]
+        for name, group in sorted(groups.items(), key=lambda item: -sum(s.seconds for s in item[1])):
+            products, switches, refreshes = (sum(getattr(s, of) for s in group) for of in ("products", "key_switches", "bootstraps"))
+            lines.append(f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}{sum(s.seconds for s in group):>10.3g}")
+        return lines
 
     def __repr__(self) -> str:
         return f"<everlevel.Plan of {self._program.name} on {self.params.name}: {_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"
@@ -264,8 +281,11 @@ class Program:
     def _traced(self, params: Params, rows: int, bootstraps: bool) -> Plan:
         slots = params.slots
         tracer = Tracer(params, bootstraps, -(-rows // slots))
-        columns = {name: tracer._trace.input(kind.low, kind.high, min(rows, slots)) for name, kind in self.kinds.items()}
-        inputs = {name: EncryptedIntegers._make([x], (rows,), tracer) for name, x in columns.items()}
+        inputs = {}
+        for name, kind in self.kinds.items():
+            blocks = [tracer._trace.input(kind.low, kind.high, min(rows, slots)) for _ in range(kind.rows or 1)]
+            shape = (rows,) if kind.rows is None else (kind.rows, rows)
+            inputs[name] = EncryptedIntegers._make(blocks, shape, tracer, None, len(blocks))
         found = self._function(**inputs)
         results = found if isinstance(found, tuple) else tuple(found.values()) if isinstance(found, dict) else (found,)
         if not all(isinstance(x, (EncryptedIntegers, EncryptedTotal)) for x in results):

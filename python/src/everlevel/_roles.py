@@ -44,7 +44,7 @@ def _encrypted(
     return EncryptedArray._make(xs, shape, signed=signed, padded=True, elements=elements, encryption=encryption)
 
 
-def _typed(key: dict[str, Any], params: _rust.Params, values: npt.ArrayLike, dtype: Any, bounds: tuple[int, int] | None) -> EncryptedIntegers:
+def _typed(key: dict[str, Any], params: _rust.Params, values: npt.ArrayLike, dtype: Any, bounds: tuple[int, int] | None, rows: bool) -> EncryptedIntegers:
     if params.plain_exponent != 1 or params.plain_prime < 257:
         raise ParameterError(
             f"typed integers need a plaintext modulus that is a prime of at least 257, as that of bgv-65537-n15; {params.name} has {params.plain_modulus()}: "
@@ -55,9 +55,15 @@ def _typed(key: dict[str, Any], params: _rust.Params, values: npt.ArrayLike, dty
     array = entries(values)
     if array.size == 0:
         raise ShapeError(f"an array of shape {array.shape} has no values: expected at least one", code="python.empty")
+    if rows and not array.shape:
+        raise ShapeError("a single integer has no rows: rows=True takes arrays of one axis at least", code="python.shape")
     kind = kind_of(array, dtype, bounds)
+    if kind.rows is not None:
+        if array.shape[:1] != (kind.rows,):
+            raise ShapeError(f"an array of shape {array.shape}: expected {kind}", code="python.shape")
+        rows = True
     within(array, (kind.low, kind.high))
-    return encrypted(key, params, array, kind)
+    return encrypted(key, params, array, kind, rows)
 
 
 class PublicKey:
@@ -111,10 +117,15 @@ class PublicKey:
         return self._raw.key_id
 
     def encrypt(
-        self, values: npt.ArrayLike, *, dtype: npt.DTypeLike | Kind | None = None, bounds: tuple[int, int] | None = None
+        self,
+        values: npt.ArrayLike,
+        *,
+        dtype: npt.DTypeLike | Kind | None = None,
+        bounds: tuple[int, int] | None = None,
+        rows: bool = False,
     ) -> EncryptedIntegers:
         """As ``Client.encrypt``, at twice the size."""
-        return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds)
+        return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds, rows)
 
     def encrypt_modular(
         self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False
@@ -237,7 +248,12 @@ class Client:
         return KeyChange._make(self._raw.key_change(new._raw))
 
     def encrypt(
-        self, values: npt.ArrayLike, *, dtype: npt.DTypeLike | Kind | None = None, bounds: tuple[int, int] | None = None
+        self,
+        values: npt.ArrayLike,
+        *,
+        dtype: npt.DTypeLike | Kind | None = None,
+        bounds: tuple[int, int] | None = None,
+        rows: bool = False,
     ) -> EncryptedIntegers:
         """Encrypts integers that are computed on as NumPy's, without wrapping: compared, looked up in tables, selected from, added.
 
@@ -245,8 +261,11 @@ class Client:
         narrow. Both are public. Entries outside of them are refused, and so is an array of ``int64``, NumPy's default, for which neither is said.
         A ciphertext for each 4 bits of an entry and each ``params.slots`` entries. The plaintext modulus has to be a prime of at least 257, as that of
         ``bgv-65537-n15`` is.
+
+        ``rows``: entries along the first axis, the rows, lie in ciphertexts of their own. Then rows are indexed, and ``matrix @ x``, ``x.sum(axis=0)``,
+        ``x.argmax(axis=0)`` and such compute with whole rows: a row for each feature, an entry of it for each sample.
         """
-        return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds)
+        return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows)
 
     def encrypt_modular(
         self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False

@@ -130,7 +130,7 @@ class Server:
                 raise OtherParametersError(f"the array is of {x._params.name}, the server of {self.params.name}", code="scheme.wrong-params")
             for block in x._blocks:
                 self._integers.check(block)
-            return EncryptedIntegers._make(x._blocks, x._shape, self, x._wrap)
+            return x._on_server(self)
         self._takes(x._xs[0].params, x._elements, x._xs)
         if x._server is self:
             return x

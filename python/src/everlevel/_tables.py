@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ._integers import EncryptedIntegers
+from ._integers import EncryptedIntegers, _looked_up
 from ._kinds import entries
 from .errors import RangeError, ShapeError
 
@@ -37,7 +37,7 @@ class Table:
                 low=low,
                 high=high,
             )
-        return x.checked()._apply("lookup", numbers=[int(v) for v in self._entries[low : high + 1]])
+        return _looked_up(x.checked(), lambda low, high: self._entries[low : high + 1].tolist())
 
     def __repr__(self) -> str:
         return f"<everlevel.Table of {len(self)} integers>"

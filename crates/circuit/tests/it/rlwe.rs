@@ -4,11 +4,12 @@
 use everlevel_bgv::{Evaluator, SecretKey, ServerKeys};
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper, StageReport};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
+use everlevel_circuit::rotate_by_keys;
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::spec::{Assumption, BootstrapMode, BootstrapSpec, SecretKind};
 use everlevel_scheme::{
-    Arithmetic, ExactScheme, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params, ParamsSpec,
-    Plaintext, Scheme,
+    Arithmetic, Automorphisms, ExactScheme, Form, KeyPlan, Level, NextUse, NoOp, OptIn, Params,
+    ParamsSpec, Plaintext, Scheme,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -317,4 +318,33 @@ fn full_is_exact_with_cryptography() {
             FORMS[(i + 1) % 3],
         );
     }
+}
+
+/// A key for 1 at a high level only, and one for -4 at a low one only: 1 has to come first.
+#[test]
+fn a_route_does_not_fall_below_keys_that_it_still_needs() {
+    let params = Params::named("insecure_bgv-257-n8", OptIn::InsecureResearch).unwrap();
+    let (shape, chain) = (params.slot_shape(), params.chain());
+    // Keys serve all levels of their gadget up to their own.
+    let gadget = |l: usize| chain.gadget_id(Level(l));
+    let lowest = |high: usize| (0..=high).find(|&l| gadget(l) == gadget(high)).unwrap_or(high);
+    let high = (1..=chain.top().0).rev().find(|&high| lowest(high) > 0).unwrap();
+    let (high, low) = (Level(high), Level(lowest(high) - 1));
+    let mut plan = KeyPlan::default();
+    plan.add_galois(&params, shape.rotation(1), high);
+    plan.add_galois(&params, shape.rotation(-4), low);
+    let mut rng = ChaCha20Rng::from_seed([8; 32]);
+    let secret = SecretKey::generate(&params, &mut rng);
+    let keys = ServerKeys::generate(&secret, &plan, &mut rng, |_, _| ()).unwrap();
+    let scheme = Evaluator::new(keys);
+    assert_eq!(scheme.galois_level(shape.rotation(1), low), None);
+    assert_eq!(scheme.galois_level(shape.rotation(-4), high), Some(low));
+
+    let values: Vec<u64> = (0..params.slots() as u64).collect();
+    let plain = Plaintext::encode(&params, &values).unwrap();
+    let x = secret.encrypt_at(&plain, high, &mut rng).unwrap();
+    let moved = rotate_by_keys(&scheme, &x, -3).unwrap();
+    let mut expected = values;
+    expected.chunks_exact_mut(shape.columns()).for_each(|row| row.rotate_right(3));
+    assert_eq!(secret.decrypt(&moved).unwrap().decode(&params).unwrap(), expected);
 }

@@ -1,0 +1,253 @@
+"""Arrays of typed integers whose rows lie in ciphertexts of their own: indexed, stacked, and computed with along their rows."""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+import operator
+from typing import Any, Callable, Iterator, Sequence
+
+import numpy as np
+
+from . import _layout
+from ._encrypted import Encrypted, not_homomorphic
+from ._integers import EncryptedIntegers, _constants, _looked_up
+from ._kinds import Kind, entries, interval_of, named
+from .errors import DtypeError, OtherParametersError, ShapeError
+
+#: What the entries of a sum may differ by for it to have no carries: a digit has 31 values.
+ROOM = 30
+
+WAY = (
+    "entries along this axis lie in one ciphertext: encrypt with rows=True, or np.stack arrays, and the first axis can be indexed and computed along; "
+    "or choose with np.where(mask, x, 0), which takes a mask of NumPy's"
+)
+
+
+def range_of(low: int, high: int) -> range:
+    """The integers of an interval, both ends included."""
+    return range(low, high + 1)
+
+
+def rows(count: int, kind: Any) -> Kind:
+    """For annotations of programs: so many rows of a dtype, or of ``everlevel.ranged(low, high)``, as ``client.encrypt(.., rows=True)`` makes them."""
+    if operator.index(count) < 1:
+        raise ShapeError(f"{count} rows: expected one at least", code="python.rows")
+    low, high = (kind.low, kind.high) if isinstance(kind, Kind) else interval_of(named(kind))
+    return Kind(low, high, operator.index(count))
+
+
+def _numbers(x: EncryptedIntegers) -> Any:
+    """The numbers of runs by leading axes, and how many runs each stands for."""
+    lead = x._shape[: _layout.leading(x._shape, x._runs)]
+    count = int(np.prod(lead, dtype=np.int64))
+    return np.arange(count).reshape(lead), x._runs // count
+
+
+def _chosen(x: EncryptedIntegers, numbers: Any, each: int, tail: tuple[int, ...]) -> EncryptedIntegers:
+    runs = (numbers.reshape(-1, 1) * each + np.arange(each)).reshape(-1)
+    return x._picked(runs, (*numbers.shape, *tail))
+
+
+def picked(x: EncryptedIntegers, key: Any) -> EncryptedIntegers:
+    """x[key] for leading axes."""
+    keys = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(k, Encrypted) for k in keys):
+        raise not_homomorphic("an encrypted index", "everlevel.Table(table)[x] for a table of public integers, np.where for encrypted ones")
+    numbers, each = _numbers(x)
+    whole = [k is Ellipsis or (isinstance(k, slice) and k == slice(None)) for k in keys]
+    while keys and whole[-1] and (keys[-1] is Ellipsis or len(keys) > numbers.ndim):
+        keys, whole = keys[:-1], whole[:-1]
+    taken = sum(k is not None for k in keys)
+    if taken > numbers.ndim or any(k is Ellipsis for k in keys):
+        if taken > x.ndim:
+            raise IndexError(f"too many indices for an array of {x.ndim} dimensions")
+        raise not_homomorphic("parts of an array of typed integers", WAY)
+    found = numbers[keys]
+    if not np.size(found):
+        raise ShapeError("an index that chooses nothing: expected one row at least", code="python.empty")
+    return _chosen(x, np.asarray(found), each, x._shape[numbers.ndim :])
+
+
+def along(x: EncryptedIntegers, axis: int | None, what: str) -> list[EncryptedIntegers]:
+    """The parts of an array along an axis."""
+    if axis is None:
+        raise not_homomorphic(f"{what} of all entries", "take axis=0 of an array that was encrypted with rows=True, or count: client.decrypt(np.count_nonzero(x))")
+    if not isinstance(axis, (int, np.integer)):
+        raise not_homomorphic(f"{what} along {axis!r}", "take one axis after the other")
+    if not -x.ndim <= axis < x.ndim:
+        raise ShapeError(f"axis {axis} of an array of {x.ndim} dimensions", code="python.shape")
+    numbers, each = _numbers(x)
+    axis %= x.ndim
+    if axis >= numbers.ndim:
+        raise not_homomorphic(f"{what} along axis {axis}", WAY)
+    return [_chosen(x, part, each, x._shape[numbers.ndim :]) for part in np.moveaxis(numbers, axis, 0)]
+
+
+def _alike(arrays: Sequence[Any]) -> list[EncryptedIntegers]:
+    """Encrypted arrays for encrypted and public ones."""
+    like = next((x for x in arrays if isinstance(x, EncryptedIntegers)), None)
+    if like is None:
+        raise DtypeError("no encrypted array among these", code="python.input")
+    found = [x if isinstance(x, EncryptedIntegers) else _constants(like, entries(x)) for x in arrays]
+    if not all(like._params.same(x._params) for x in found):
+        raise OtherParametersError("arrays of different parameter sets", code="scheme.wrong-params")
+    if any(x._server is not like._server for x in found):
+        raise OtherParametersError("arrays on two servers, or some on none: load all on one", code="python.other-server")
+    if any(x._wrap != like._wrap for x in found):
+        raise DtypeError("arrays of which some wrap: take .checked() or .wrapping(dtype) of all", code="integers.type")
+    return found
+
+
+def _together(parts: Sequence[EncryptedIntegers], shape: tuple[int, ...]) -> EncryptedIntegers:
+    blocks = [block for x in parts for block in x._blocks]
+    return EncryptedIntegers._make(blocks, shape, parts[0]._server, parts[0]._wrap, sum(x._runs for x in parts))
+
+
+def stack(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
+    """Arrays of one shape as the rows of a new one. Free."""
+    if isinstance(arrays, EncryptedIntegers):
+        arrays = list(arrays)
+    parts = _alike(arrays)
+    if axis != 0:
+        raise not_homomorphic(f"np.stack along axis {axis}", "take axis=0, whose entries lie in ciphertexts of their own")
+    if len({(x._shape, x._runs) for x in parts}) > 1:
+        found = " and ".join(map(str, sorted({x._shape for x in parts})))
+        raise ShapeError(f"np.stack of arrays of shapes {found}: expected one shape, all encrypted with rows=True or none", code="python.shape")
+    return _together(parts, (len(parts), *parts[0]._shape))
+
+
+def concatenate(arrays: Sequence[Any], axis: int = 0) -> EncryptedIntegers:
+    """Arrays with rows one after the other. Free."""
+    parts = [part for x in _alike(list(arrays)) for part in along(x, axis, "np.concatenate")]
+    return joined(parts, axis)
+
+
+def joined(parts: Sequence[EncryptedIntegers], axis: int) -> EncryptedIntegers:
+    """The array whose parts along an axis these are."""
+    whole = stack(parts)
+    if axis % whole.ndim == 0:
+        return whole
+    numbers, each = _numbers(whole)
+    return _chosen(whole, np.moveaxis(numbers, 0, axis % whole.ndim), each, whole._shape[numbers.ndim :])
+
+
+def repeated(x: EncryptedIntegers, shape: Any) -> EncryptedIntegers:
+    """The array repeated along axes of rows. Free."""
+    wanted = tuple(np.broadcast_to(np.int8(0), shape).shape)
+    whole, _, (place,) = _layout.aligned([(x._shape, x._runs)], [wanted])
+    if whole != wanted:
+        raise ShapeError(f"an array of shape {x._shape} does not fit {wanted}", code="python.shape")
+    return x if place is None else x._picked(place, wanted)
+
+
+def reduced(parts: Sequence[Any], operation: Callable[[Any, Any], Any]) -> Any:
+    """An operation of neighbours, then of pairs of them, and so on: as deep as the logarithm of how many there are."""
+    parts = list(parts)
+    while len(parts) > 1:
+        pairs = [operation(a, b) for a, b in zip(parts[::2], parts[1::2])]
+        parts = pairs + parts[len(pairs) * 2 :]
+    return parts[0]
+
+
+def total(parts: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
+    """The sum of arrays."""
+    return weighted(parts, [1] * len(parts))
+
+
+def weighted(parts: Sequence[EncryptedIntegers], weights: Sequence[int]) -> EncryptedIntegers:
+    """The sum of multiples of arrays. Small ones are added as long as that takes no carries; of the others, those with one factor before they are multiplied."""
+
+    def width(x: EncryptedIntegers) -> int:
+        low, high = x.interval
+        return high - low
+
+    small: list[tuple[int, EncryptedIntegers]] = []
+    large: dict[int, list[EncryptedIntegers]] = {}
+    for x, weight in zip(parts, weights):
+        if weight and width(x) * abs(weight) <= ROOM and x._wrap is None:
+            if x.ciphertexts > len(x._blocks) and width(x) < 16:
+                # Few values in more digits than they need, as differences leave them: in one.
+                x = _looked_up(x, range_of)
+            small.append((width(x) * abs(weight), x * weight))
+        elif weight:
+            large.setdefault(abs(weight), []).append(x if weight > 0 else -x)
+    bins: list[tuple[int, EncryptedIntegers]] = []
+    for size, x in sorted(small, key=operator.itemgetter(0), reverse=True):
+        at = next((i for i, (used, _) in enumerate(bins) if used + size <= ROOM), None)
+        if at is None:
+            bins.append((size, x))
+        else:
+            bins[at] = bins[at][0] + size, bins[at][1] + x
+    terms = [x for _, x in bins] + [_sum(xs) * weight for weight, xs in large.items()]
+    return _sum(terms) if terms else parts[0] * 0
+
+
+def _sum(terms: Sequence[EncryptedIntegers]) -> EncryptedIntegers:
+    """The sum, those with the fewest values first."""
+    number = itertools.count()
+    heap = [(x.interval[1] - x.interval[0], next(number), x) for x in terms]
+    heapq.heapify(heap)
+    while len(heap) > 1:
+        (_, _, a), (_, _, b) = heapq.heappop(heap), heapq.heappop(heap)
+        x = a + b
+        heapq.heappush(heap, (x.interval[1] - x.interval[0], next(number), x))
+    return heap[0][2]
+
+
+def product(matrix: Any, x: EncryptedIntegers) -> EncryptedIntegers:
+    """matrix @ x for a public matrix or vector and the rows of x."""
+    if isinstance(matrix, Encrypted):
+        raise not_homomorphic("a matrix product of two encrypted arrays", "(x * y).sum(axis=0) adds up products of rows")
+    weights = entries(matrix)
+    rows = along(x, 0, "a matrix product")
+    if weights.ndim not in (1, 2) or weights.shape[-1] != len(rows) or x.ndim > 2:
+        raise ShapeError(f"a matrix product of shapes {weights.shape} and {x._shape}: expected as many columns as rows", code="python.shape")
+    if weights.ndim == 1:
+        return weighted(rows, weights.tolist())
+    return stack([weighted(rows, row) for row in weights.tolist()])
+
+
+def _largest(parts: Sequence[EncryptedIntegers], better: Callable[[Any, Any], Any]) -> EncryptedIntegers:
+    """The place of the best of some arrays, the first of equal ones."""
+
+    def rounds(a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
+        later = better(b[0], a[0])
+        return np.where(later, b[0], a[0]), np.where(later, b[1], a[1])
+
+    found = reduced([(x, i) for i, x in enumerate(parts)], rounds)[1]
+    return found if isinstance(found, EncryptedIntegers) else parts[0].checked() * 0
+
+
+def exchanges(n: int) -> Iterator[tuple[int, int]]:
+    """The pairs that sort n entries if each is put in order: merging by exchanges, Knuth, The Art of Computer Programming 3, 5.2.2, algorithm M."""
+    top = 1 << max(n - 1, 0).bit_length() >> 1
+    p = top
+    while p:
+        q, r, d = top, 0, p
+        while True:
+            yield from ((i, i + d) for i in range(n - d) if i & p == r)
+            if q == p:
+                break
+            d, q, r = q - p, q >> 1, p
+        p >>= 1
+
+
+def ordered(parts: Sequence[EncryptedIntegers]) -> list[EncryptedIntegers]:
+    """Entry by entry in ascending order: about n (log2 n)^2 / 4 comparisons of whole arrays."""
+    found = list(parts)
+    for i, j in exchanges(len(found)):
+        a, b = found[i], found[j]
+        swap = b < a
+        found[i], found[j] = (swap._apply("select", *pair)._wrapping(a._wrap) for pair in ((b, a), (a, b)))
+    return found
+
+
+#: Order statistics of arrays, entry by entry, by the names of those of vectors.
+ORDERED: dict[str, Callable[[Sequence[EncryptedIntegers]], EncryptedIntegers]] = {
+    "maximum": functools.partial(reduced, operation=np.maximum),
+    "minimum": functools.partial(reduced, operation=np.minimum),
+    "argmax": functools.partial(_largest, better=operator.gt),
+    "argmin": functools.partial(_largest, better=operator.lt),
+}
