@@ -6,12 +6,13 @@ import json
 import os
 import warnings
 import weakref
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from . import _everlevel as _rust
 from .errors import FailureWarning, FileError, OtherParametersError, ParameterError
 
-_known: "weakref.WeakValueDictionary[str, Params]" = weakref.WeakValueDictionary()
+_known: weakref.WeakValueDictionary[str, Params] = weakref.WeakValueDictionary()
 
 
 class Params:

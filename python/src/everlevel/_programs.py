@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, ClassVar, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,15 @@ from ._integers import EncryptedIntegers
 from ._kinds import Interval, Kind, interval_of
 from ._params import Params
 from ._totals import EncryptedTotal
-from .errors import DtypeError, Error, OtherParametersError, ParameterError, ProgramError, RangeError, ShapeError
+from .errors import (
+    DtypeError,
+    Error,
+    OtherParametersError,
+    ParameterError,
+    ProgramError,
+    RangeError,
+    ShapeError,
+)
 
 if typing.TYPE_CHECKING:
     from ._roles import Client, PublicKey
@@ -135,9 +144,9 @@ class Tracer:
         self._told("constant", before, found)
         return found
 
-    def totals(self, name: str, x: _rust.Column, numbers: list[int] = []) -> list[_rust.Total]:
+    def totals(self, name: str, x: _rust.Column, numbers: list[int] | None = None) -> list[_rust.Total]:
         before = self._trace.cost
-        found = self._inner.totals(name, x, numbers)
+        found = self._inner.totals(name, x, numbers or [])
         self._told(name, before, found[0])
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,19 @@ from ._kinds import Kind, entries, kind_of, within
 from ._params import Params, params_of
 from ._server import Server
 from ._totals import EncryptedTotal
-from ._values import Buffer, Path, Progress, centred, in_range, in_slots, integers, octets, path_text, shape_of, stepper
+from ._values import (
+    Buffer,
+    Path,
+    Progress,
+    centred,
+    in_range,
+    in_slots,
+    integers,
+    octets,
+    path_text,
+    shape_of,
+    stepper,
+)
 from .errors import OtherParametersError, ParameterError, SecretKeyError, ShapeError
 
 
@@ -258,6 +270,19 @@ class Client:
         an entry; servers that bootstrap have to be made for that (``Client.server`` with ``elements``).
         """
         return _encrypted(self._raw, values, signed, reduce, elements, "secret")
+
+    @overload
+    def decrypt(self, x: EncryptedTotal) -> int: ...
+
+    @overload
+    def decrypt(
+        self,
+        x: EncryptedArray | EncryptedIntegers | EncryptedTotal | Buffer,
+        *,
+        signed: bool | None = None,
+        all_slots: bool = False,
+        allow_unknown_owner: bool = False,
+    ) -> Any: ...
 
     def decrypt(
         self,

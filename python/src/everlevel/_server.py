@@ -6,7 +6,8 @@ import functools
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, overload
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
@@ -14,7 +15,14 @@ from ._columns import KIND, integers_from_bytes
 from ._integers import EncryptedIntegers
 from ._params import Params, params_of
 from ._values import Buffer, Path, Progress, octets, part_of, path_text, read_file, stepper
-from .errors import DtypeError, FileError, OtherParametersError, ParameterError, ProgramError, ShapeError
+from .errors import (
+    DtypeError,
+    FileError,
+    OtherParametersError,
+    ParameterError,
+    ProgramError,
+    ShapeError,
+)
 
 if TYPE_CHECKING:
     from ._manifest import Manifest

@@ -64,7 +64,7 @@ def cluster(name: str, count: int, workers: list[int], insecure_research: bool =
         path = os.path.join(directory, "server.keys")
         key_bytes = client.save_server_keys(path, program="y = refresh(x)")
         server = Server.open(path, params=params)
-        prints = set()
+        prints, y = set(), x
         for who in [0, *workers]:
             started = time.perf_counter()
             seconds = []
