@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _everlevel as _rust
+from ._html import facts
 from ._params import Params, params_with
 from ._values import Buffer, octets, path_text, shape_of
 from .errors import FormatError, ParameterError
@@ -169,6 +170,21 @@ class Described:
             f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}, {params.name}{held}: level {self.level}, "
             f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of capacity{where}>"
         )
+
+    def _repr_html_(self) -> str:
+        worst, params = self._worst, self._xs[0].params
+        rows = [
+            ("shape", self._shape),
+            ("entries", f"elements of degree {params.slot_degree}" if self._elements else ""),
+            ("modulus", f"{self.modulus}, signed" if self._signed else self.modulus),
+            ("parameter set", params.name),
+            ("ciphertexts", len(self._xs)),
+            ("level", f"{worst.level} of {params.levels - 1}"),
+            ("noise bound", f"2^{worst.noise_bound_bits:.1f}"),
+            ("capacity", f"{worst.capacity_bits:.1f} bits, {worst.multiplications_left} squarings"),
+            ("server", "none: Server.load" if self._server is None else "loaded"),
+        ]
+        return facts("EncryptedArray", rows)
 
     # Bytes
 

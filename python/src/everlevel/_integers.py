@@ -13,6 +13,7 @@ import numpy.typing as npt
 from . import _everlevel as _rust
 from ._columns import Stored
 from ._encrypted import Encrypted, missing, not_homomorphic
+from ._html import facts
 from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named
 from ._params import Params
 from ._totals import EncryptedTotal
@@ -121,6 +122,19 @@ class EncryptedIntegers(Encrypted, Stored):
         where = "" if self._server is not None else ", no server"
         kind = f"wrapping {self.dtype}" if self._wrap is not None else f"{self.dtype} from {low} to {high}"
         return f"<EncryptedIntegers of shape {self._shape}, {kind}, {self._params.name} in {self.ciphertexts} ciphertexts{where}>"
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        rows = [
+            ("shape", self._shape),
+            ("dtype", f"{self.dtype}, wrapping" if self._wrap is not None else self.dtype),
+            ("values", f"{low} to {high}"),
+            ("parameter set", self._params.name),
+            ("ciphertexts", self.ciphertexts),
+            ("capacity", f"{self.capacity_bits:.1f} bits"),
+            ("server", "none: Server.load" if self._server is None else "loaded"),
+        ]
+        return facts("EncryptedIntegers", rows)
 
     def _set(self) -> Params:
         return self.params

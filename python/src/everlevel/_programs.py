@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
+from ._html import facts, grid
 from ._integers import EncryptedIntegers
 from ._kinds import Interval, Kind, interval_of
 from ._params import Params
@@ -225,6 +226,31 @@ class Plan:
             values, left = f"{s.interval[0]} to {s.interval[1]}", "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}"
             lines.append(f"{s.name:14}{values:>28}{s.products:>10}{s.key_switches:>10}{s.bootstraps:>11}{s.seconds:>10.3g}{left:>11}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        summary = [
+            ("parameter set", self.params.name),
+            ("rows", f"{self.rows:,}"),
+            ("products", self.products),
+            ("bootstrappings", self.bootstraps),
+            ("modelled time, one thread", _seconds(self.seconds)),
+            ("server keys", _bytes(self.key_bytes)),
+            ("arguments", f"{self.input_ciphertexts} ciphertexts, {_bytes(self.input_bytes)}"),
+        ]
+        header = ("operation", "values", "products", "key switches", "bootstrappings", "seconds", "capacity, bits")
+        stages = [
+            (
+                s.name,
+                f"{s.interval[0]} to {s.interval[1]}",
+                s.products,
+                s.key_switches,
+                s.bootstraps,
+                f"{s.seconds:.3g}",
+                "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
+            )
+            for s in self.stages
+        ]
+        return facts(f"Plan of {self._program.name}", summary) + grid("Operations", header, stages)
 
     def __repr__(self) -> str:
         return f"<everlevel.Plan of {self._program.name} on {self.params.name}: {_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"

@@ -33,7 +33,7 @@ def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str
     python: list[float] = []
     rust: list[float] = []
     for _ in range(runs):
-        rust += _rust.time_bootstraps(server._raw, x._xs[0], 1)
+        rust += _rust.time_bootstraps(server._compiled, x._xs[0], 1)
         started = time.perf_counter()
         fresh = x.refresh()
         python.append(time.perf_counter() - started)
