@@ -205,7 +205,8 @@ class EncryptedIntegers(Encrypted, Stored):
         low, high = other.interval
         if 0 <= low and high <= 1:
             return _wrapped(_apply("select", (other, self, 0)), (self, other))
-        if self._truth() is self:
+        least, most = self.interval
+        if 0 <= least and most <= 1:
             return _wrapped(_apply("select", (self, other, 0)), (self, other))
         kind = _modulus((self, other))
         if kind is not None:
