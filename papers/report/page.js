@@ -21,7 +21,27 @@
     });
     table.tBodies[0].append(...rows);
   };
+  // On a phone, a table that is wider than its box becomes a list of cards: cells with labels.
+  const narrow = matchMedia("(max-width:640px)");
+  const label = table => {
+    const [above, below] = table.tHead.rows;
+    const inner = below ? [...below.cells] : [];
+    const labels = [...above.cells].flatMap(head => {
+      const text = head.textContent.trim();
+      if (head.colSpan === 1 && (head.rowSpan === 2 || !inner.length)) return [text];
+      return inner.splice(0, head.colSpan).map(cell => `${text}, ${cell.textContent.trim()}`);
+    });
+    [...table.tBodies[0].rows].forEach(row => [...row.cells].forEach((cell, i) => { cell.dataset.label = labels[i]; }));
+  };
+  const fit = () => document.querySelectorAll(".box > table").forEach(table => {
+    const box = table.parentElement;
+    delete table.dataset.cards;
+    if (narrow.matches && box.scrollWidth > box.clientWidth) table.dataset.cards = "";
+  });
   addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll(".box > table").forEach(label);
+    fit();
+    addEventListener("resize", fit);
     document.querySelectorAll("table").forEach(table => table.querySelectorAll("th[data-column]").forEach(head => {
       const button = document.createElement("button");
       button.append(...head.childNodes);
@@ -36,6 +56,9 @@
     const tables = [...document.querySelectorAll("table")].filter(table => box(table) && table.tBodies[0].rows.length > 0);
     root.dataset.plots = plots.map(plot => plot.id).join(" ");
     root.dataset.tables = tables.map(table => table.id).join(" ");
+    root.dataset.cards = String(document.querySelectorAll("[data-cards]").length);
+    const cut = table => table.parentElement.scrollWidth > table.parentElement.clientWidth;
+    root.dataset.cut = String([...document.querySelectorAll(".box > table")].filter(cut).length);
     root.dataset.width = String(innerWidth);
     root.dataset.overflow = String(root.scrollWidth - root.clientWidth);
     root.dataset.ground = getComputedStyle(document.body).backgroundColor;

@@ -2,6 +2,9 @@
 
 import html
 import re
+import shutil
+import subprocess
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -130,6 +133,44 @@ class Page(unittest.TestCase):
             self.assertEqual(len(re.findall(f"<{tag}[ >]", made)), made.count(f"</{tag}>"), tag)
         self.assertFalse("NaN" in made or "None" in made)
 
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+COPY = """const inner = this.contentDocument, root = document.documentElement;
+Object.assign(root.dataset, inner.documentElement.dataset);
+root.dataset.labels = [...inner.querySelectorAll('#wide td')].map(c => c.dataset.label).join('|');"""
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium")
+class Phone(unittest.TestCase):
+    def shown(self, made, width):
+        """What a browser made of the page in a frame: windows have a least width, frames none."""
+        inner = f'onload="{html.escape(COPY)}" srcdoc="{html.escape(made)}"'
+        frame = f'<iframe style="width:{width}px;height:800px" {inner}>'
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            path.write_text(f"<!doctype html><html><body>{frame}</iframe></body></html>")
+            options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]
+            run = subprocess.run(
+                [CHROMIUM, *options, f"--user-data-dir={folder}/u", "--dump-dom", f"file://{path}"],
+                capture_output=True, text=True, timeout=120, check=True,
+            )
+        tag = run.stdout.split("<html")[1].split(">")[0]
+        return dict(re.findall(r'data-(\w+)="([^"]*)"', tag))
+
+    def test_wide_tables_are_cards_on_a_phone(self):
+        names = [("", f"column {i}") if i < 3 else ("group", f"column {i}") for i in range(12)]
+        columns = [{"group": g, "label": n, "kind": "number"} for g, n in names]
+        wide = {**table("wide"), "columns": columns}
+        wide["rows"] = [[{"text": str(i * 1000)} for i in range(12)]]
+        made = page.page(report("text", [wide, table("narrow")]))
+        found = self.shown(made, 390)
+        self.assertGreaterEqual(int(found["cards"]), 1, found)
+        self.assertEqual((found["cut"], found["overflow"], found["errors"]), ("0", "0", "0"))
+        self.assertEqual(found["tables"], "times machines wide narrow")
+        labels = [name if not group else f"{group}, {name}" for group, name in names]
+        self.assertEqual(found["labels"].split("|"), labels)
+        found = self.shown(made, 1280)
+        self.assertEqual((found["cards"], found["overflow"]), ("0", "0"))
 
 class Numbers(unittest.TestCase):
     def test_labels_are_short(self):

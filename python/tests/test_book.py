@@ -15,10 +15,26 @@ BLOCKS = [
 
 @pytest.mark.parametrize("page, number, block", BLOCKS)
 def test_block(page, number, block):
+    if "from cryptography" in block:
+        pytest.importorskip("cryptography", reason="cryptography is not installed: pip install 'everlevel[test]'")
     exec(compile(block, f"{page.name}, block {number}", "exec"), {"__name__": "book"})
 
 
-def test_the_page_on_python_has_some():
+def test_the_readme_of_the_repository():
+    page = DOCS.parent / "README.md"
+    if not DOCS.is_dir():
+        pytest.skip("the sources are not here")
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.S | re.M)
+    assert len(blocks) >= 2
+    # One session: later blocks take what earlier ones define.
+    scope = {"__name__": "readme"}
+    for number, block in enumerate(blocks):
+        exec(compile(block, f"README.md, block {number}", "exec"), scope)
+
+
+def test_pages_that_need_python_have_some():
     if not DOCS.is_dir():
         pytest.skip("the book is not here")
     assert sum(param.values[0].name == "python.md" for param in BLOCKS) >= 3
+    recipes = {param.values[0].stem for param in BLOCKS if param.values[0].parent.name == "applications"}
+    assert recipes == {"statistics", "lookup", "scoring", "set-intersection", "aes-upload"}

@@ -191,3 +191,12 @@ def test_what_plans_refuse(fermat):
 
     with pytest.raises(everlevel.NotHomomorphicError, match="np.where"):
         branch.plan(rows=1, params=fermat.params)
+
+
+def test_products_compute_nothing_else(fermat):
+    @everlevel.program
+    def squared(x: everlevel.uint8, y: everlevel.uint8, z: everlevel.bool_):
+        return x * x, x * y, x * z, z * x
+
+    plan = squared.plan(4, params=fermat.params)
+    assert [stage.name for stage in plan.stages] == ["square", "mul", "select", "select"]

@@ -8,9 +8,9 @@ use crate::console::errors::CliError;
 /// Whether the first line of a CSV file is the name of the column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Header {
-    /// If it cannot be a value and looks like a name
+    /// Yes if it is not a value and looks like a name
     Auto,
-    /// It is
+    /// It is a name
     Yes,
     /// It is a value
     No,

@@ -33,61 +33,60 @@ pub struct Cli {
 #[derive(Subcommand)]
 pub enum Command {
     /// Encrypt a column of integers, apply x <- 3x(1-x) a hundred times with automatic
-    /// bootstrapping, decrypt, compare
+    /// bootstrapping, decrypt, and compare every value
     Demo(DemoArgs),
-    /// Parameter sets: list them, show one as a JSON file, derive its facts
+    /// List, show, plan and describe parameter sets
     #[command(subcommand)]
     Params(ParamsCommand),
-    /// Make keys: a secret one, a public one to encrypt with, those of a server
+    /// Generate the secret key, the public key and the server keys
     Keygen(KeygenArgs),
     /// Encrypt a column of integers
     Encrypt(EncryptArgs),
-    /// Compute on encrypted columns, as a server: without the secret key, bootstrapping when it
-    /// must
+    /// Compute on encrypted columns without the secret key, bootstrapping automatically
     Eval(EvalArgs),
-    /// Make an exhausted ciphertext fresh again
+    /// Bootstrap ciphertexts
     Bootstrap(RefreshArgs),
-    /// What each operation of a program does to level and noise, and with what probability it fails
+    /// Show what each operation of a program does to level and noise, and its failure probability
     Explain(ExplainArgs),
-    /// Cut ciphertexts to what decryption needs; never needs a key
+    /// Reduce ciphertexts to what decryption needs (no key required)
     Compact(CompactArgs),
     /// Decrypt a column
     Decrypt(DecryptArgs),
-    /// Say what a file is; never needs a key
+    /// Show the header and metadata of a file (no key required)
     Inspect(InspectArgs),
-    /// Move ciphertexts from an old secret key to a new one, without either
+    /// Move ciphertexts from an old secret key to a new one, without using either
     ChangeKey(ChangeKeyArgs),
-    /// Server keys
+    /// Report the sizes of server keys; generate keys for key changes and manifests
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// What keys are worth against lattice attacks
+    /// Estimate security against lattice attacks
     #[command(subcommand)]
     Security(SecurityCommand),
-    /// Measure
+    /// Run benchmarks
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// AES data in, ciphertexts of its bytes out
+    /// Turn AES-encrypted data into homomorphic ciphertexts
     #[command(subcommand)]
     Aes(AesCommand),
-    /// SQL over encrypted tables
+    /// Ask questions in SQL of encrypted tables
     #[command(subcommand)]
     Table(TableCommand),
-    /// Check this build on this machine: known answers, round trips, all instruction sets, a
+    /// Test this build on this machine: known answers, round trips, all instruction sets and a
     /// bootstrapping
     Selftest(SelftestArgs),
-    /// Print what makes a shell complete commands and options
+    /// Generate a shell completion script
     Completions {
         /// The shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// Write manual pages, one for each command
+    /// Write a manual page for each command
     Man {
-        /// Their directory
+        /// The directory for the manual pages
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
-    /// The version; with --verbose also the instruction set in use
+    /// Print the version; with --verbose, also the instruction set in use
     Version {
         /// Also print processor features, backends and threads
         #[arg(long, short)]
@@ -98,8 +97,8 @@ pub enum Command {
 /// Arguments of `selftest`.
 #[derive(Args)]
 pub struct SelftestArgs {
-    /// Instead: make mistakes with keys, files, ranges and options on a small set, all of which
-    /// have to be refused
+    /// Make mistakes with keys, files, ranges and options on a small set instead, and check that
+    /// all of them are refused
     #[arg(long)]
     pub mistakes: bool,
 }

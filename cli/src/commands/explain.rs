@@ -37,7 +37,8 @@ pub struct ExplainArgs {
     /// The server keys
     #[arg(long, value_name = "FILE", required = true)]
     pub server_keys: Option<PathBuf>,
-    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
+    /// when needed
     #[arg(
         long,
         value_name = "MIB",
@@ -51,13 +52,13 @@ pub struct ExplainArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetOfFile,
-    /// The program, as of `eval`
+    /// The program, as for `eval`
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true, required = true)]
     pub program: Option<String>,
-    /// The ciphertexts that it reads
+    /// The ciphertexts that the program reads
     #[arg(value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
-    /// The secret key: measure the noise as well. What is printed then depends on the key and must
+    /// The secret key, to measure the noise as well; the output then depends on the key and must
     /// not be shared
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
@@ -69,10 +70,10 @@ pub struct ExplainArgs {
 /// Where the plot goes.
 #[derive(Args, Clone)]
 pub struct PlotArg {
-    /// Also draw modulus, bound and measurement along the operations
+    /// Also draw a plot of modulus, noise bound and measured noise for each operation
     #[arg(long, value_name = "FILE.svg")]
     pub svg: Option<PathBuf>,
-    /// Replace the file if there is one
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -80,8 +81,8 @@ pub struct PlotArg {
 /// Commands below `explain`.
 #[derive(Subcommand)]
 pub enum ExplainCommand {
-    /// Squares of a fresh ciphertext until one has to be bootstrapped, and its bootstrapping, under
-    /// new keys and measured
+    /// Square a fresh ciphertext under new keys until it has to be bootstrapped, bootstrap it, and
+    /// measure the noise of every step
     Bootstrap(ExplainBootstrapArgs),
 }
 

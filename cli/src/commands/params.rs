@@ -23,22 +23,21 @@ pub enum ParamsCommand {
         #[arg(long, conflicts_with = "json")]
         markdown: bool,
     },
-    /// Print a set; with --json exactly a file that --params takes
+    /// Print a set; with --json, in the form that --params reads
     Show {
-        /// A name, or a JSON file
+        /// The name of a set, or a JSON file
         name: String,
     },
-    /// Print what follows from a set: slots, security of every key, levels, capacities, key sizes
+    /// Print the properties of a set: slots, security of every key, levels, capacities, key sizes
     Datasheet {
-        /// A name, or a JSON file
+        /// The name of a set, or a JSON file
         name: String,
     },
-    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth; or, of a set
-    /// that is named, a good bootstrapping plan: with --json the set with that plan filled in, a
-    /// file that --params takes
+    /// Find parameter sets for a computation by --plain-modulus, --slots and --depth, or a good
+    /// bootstrapping plan for a named set (with --json, print the set with that plan, in the form
+    /// that --params reads)
     Plan(PlanArgs),
-    /// Search for rings by their slots: degree, dimensions, and the modulus that their security
-    /// allows
+    /// Search for rings by their slots, and print degree, dimensions and the largest secure modulus
     Rings(RingsArgs),
 }
 

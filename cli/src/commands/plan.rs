@@ -23,19 +23,19 @@ use crate::console::params::find_planner;
 /// Arguments of `params plan`.
 #[derive(Args)]
 pub struct PlanArgs {
-    /// A name, or a JSON file: the set to find a bootstrapping plan for
+    /// The set to find a bootstrapping plan for: a name or a JSON file
     #[arg(conflicts_with_all = ["plain_modulus", "slots", "depth", "minimize", "measure", "save"])]
     pub name: Option<String>,
-    /// What to choose a bootstrapping plan by
+    /// The criterion for the bootstrapping plan
     #[arg(long, value_enum, default_value = "throughput", requires = "name")]
     pub by: By,
     /// The plaintext modulus, a power of a prime
     #[arg(long, value_name = "P^R", required_unless_present = "name")]
     pub plain_modulus: Option<u64>,
-    /// At least so many slots
+    /// The minimum number of slots
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots: usize,
-    /// How many multiplications in a row, or `unlimited`: the set bootstraps
+    /// The number of multiplications in sequence, or `unlimited` for sets that bootstrap
     #[arg(
         long,
         value_name = "D|unlimited",
@@ -43,16 +43,16 @@ pub struct PlanArgs {
         required_unless_present = "name"
     )]
     pub depth: Option<Depth>,
-    /// What to choose by
+    /// The criterion for the parameter set
     #[arg(long, value_enum, default_value = "latency")]
     pub minimize: Goal,
-    /// Run the best so many candidates with real keys, on one thread, and print what they take
+    /// Run the best K candidates with real keys on one thread, and print their times
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub measure: usize,
-    /// Print no more candidates than this
+    /// The maximum number of candidates to print
     #[arg(long, value_name = "K", default_value_t = 8)]
     pub max_rows: usize,
-    /// Write the best candidate as a file that --params takes
+    /// Write the best candidate to a file that --params reads
     #[arg(long, value_name = "FILE.json")]
     pub save: Option<PathBuf>,
 }
@@ -70,22 +70,22 @@ fn parse_depth(text: &str) -> Result<Depth, String> {
 /// What a bootstrapping plan is chosen by.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum By {
-    /// Least time for each multiplication that a bootstrapping makes possible
+    /// The least time per multiplication, bootstrapping included
     Throughput,
-    /// Least time of one bootstrapping
+    /// The least time for one bootstrapping
     Latency,
-    /// Most capacity left
+    /// The most capacity after bootstrapping
     Capacity,
 }
 
 /// What a parameter set is chosen by.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Goal {
-    /// The time until a result is there: all multiplications in a row, or one bootstrapping
+    /// The time to a result: all multiplications in sequence, or one bootstrapping
     Latency,
     /// The time of a multiplication divided by the slots
     Throughput,
-    /// The bytes of keys and ciphertexts
+    /// The size of keys and ciphertexts
     Memory,
 }
 

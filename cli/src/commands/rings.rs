@@ -14,7 +14,7 @@ pub struct RingsArgs {
     /// The prime of the plaintext modulus
     #[arg(long, value_name = "P")]
     pub p: u64,
-    /// Only rings with so many slots
+    /// The minimum number of slots
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub slots_at_least: usize,
     /// Only slots whose degree is a multiple of this
@@ -25,7 +25,7 @@ pub struct RingsArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub degree_of: u32,
-    /// The security in bits that the modulus is for
+    /// The security level in bits at which the modulus is stated
     #[arg(long, value_name = "BITS", default_value_t = 128.0)]
     pub security: f64,
     /// Only indices below this
@@ -36,7 +36,7 @@ pub struct RingsArgs {
         value_parser = clap::value_parser!(u64).range(..=(1 << 18) + 1)
     )]
     pub index_below: u64,
-    /// Print no more rings than this
+    /// The maximum number of rings to print
     #[arg(long, value_name = "K", default_value_t = 20)]
     pub max_rows: usize,
 }

@@ -12,7 +12,7 @@ use crate::console::output::{emit, emit_json, table};
 /// Commands below `security`.
 #[derive(Subcommand)]
 pub enum SecurityCommand {
-    /// Estimate a key: every attack with its cost
+    /// Estimate the security of a key: the cost of every attack
     Estimate(EstimateArgs),
 }
 
@@ -22,11 +22,10 @@ pub struct EstimateArgs {
     /// The degree of the ring, or the dimension of LWE
     #[arg(long, value_name = "N")]
     pub n: usize,
-    /// log2 of the largest modulus that anything under the secret is published with: QP where keys
-    /// are switched
+    /// log2 of the largest modulus used with the secret (QP if there are key-switching keys)
     #[arg(long, value_name = "BITS")]
     pub log_qp: f64,
-    /// What the secret is drawn from
+    /// The distribution of the secret
     #[arg(
         long,
         value_name = "ternary|sparse:H|gaussian:S",
@@ -34,18 +33,17 @@ pub struct EstimateArgs {
         default_value = "ternary"
     )]
     pub secret: Secret,
-    /// The ring: in general ones, and in LWE without a ring, rotations of the secret are not
-    /// counted; ntru estimates a key g/f
+    /// The kind of ring; rotations of the secret are not counted for `general`
     #[arg(long, value_enum, default_value = "power-of-two")]
     pub ring: RingKind,
-    /// The standard deviation of errors (of f and g, NTRU takes --secret)
+    /// The standard deviation of the errors (for NTRU, that of f and g is given by --secret)
     #[arg(long, value_name = "S", default_value_t = 3.2)]
     pub sigma: f64,
-    /// Leave out the gain by rotations of the secret, as estimates before 2026 did
+    /// Ignore the attacker's gain from rotations of the secret, as estimates before 2026 did
     #[arg(long)]
     pub no_rotation_gain: bool,
-    /// Count lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of gates by
-    /// MATZOV
+    /// Cost lattice reduction as one sieve of 2^(0.292 beta), a lower bound, instead of the gate
+    /// counts of MATZOV
     #[arg(long)]
     pub core_svp: bool,
 }
@@ -53,9 +51,9 @@ pub struct EstimateArgs {
 /// A kind of ring.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RingKind {
-    /// Modulo X^n + 1, n a power of two
+    /// Polynomials modulo X^n + 1, n a power of two
     PowerOfTwo,
-    /// Any other, or none
+    /// Any other ring, or LWE without a ring
     General,
     /// A key g/f in any cyclotomic ring
     Ntru,

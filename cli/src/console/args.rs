@@ -6,7 +6,7 @@ use everlevel::OptIn;
 /// Options that every command has.
 #[derive(Args, Clone)]
 pub struct Common {
-    /// How many threads to compute with (absent: one for each core)
+    /// The number of threads (default: one per core)
     #[arg(
         long,
         global = true,
@@ -21,8 +21,8 @@ pub struct Common {
     /// (chen-han-, ma-, ltv-)
     #[arg(long, global = true)]
     pub insecure_research: bool,
-    /// Allow parameter sets whose bootstrapping gives wrong values with a probability above 2^-40,
-    /// without an error
+    /// Allow parameter sets whose bootstrapping silently gives wrong values with a probability
+    /// above 2^-40
     #[arg(long, global = true)]
     pub allow_failures: bool,
 }

@@ -30,7 +30,20 @@ from ._keys import KeyChange
 from ._kinds import ranged
 from ._manifest import Manifest, ManifestKey
 from ._params import Params, names
-from ._programs import Plan, Program, bool_, int8, int16, int32, int64, program, uint8, uint16, uint32, uint64
+from ._programs import (
+    Plan,
+    Program,
+    bool_,
+    int8,
+    int16,
+    int32,
+    int64,
+    program,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from ._roles import Client, PublicKey
 from ._rows import rows
 from ._server import Explanation, Server, plan_bytes

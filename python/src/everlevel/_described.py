@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import TYPE_CHECKING, Any, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _everlevel as _rust
+from ._html import facts
 from ._params import Params, params_with
 from ._values import Buffer, octets, path_text, shape_of
 from .errors import FormatError, ParameterError
@@ -159,14 +161,30 @@ class Described:
         return self._server
 
     def __repr__(self) -> str:
+        params = self._xs[0].params
         where = "" if self._server is not None else ", no server"
         sign = ", signed" if self._signed else ""
-        what = f" of elements of degree {self._xs[0].params.slot_degree}" if self._elements else ""
+        what = f" of elements of degree {params.slot_degree}" if self._elements else ""
         held = f" in {len(self._xs)} ciphertexts" if len(self._xs) > 1 else ""
         return (
-            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}, {self._xs[0].params.name}{held}: level {self.level}, "
+            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}, {params.name}{held}: level {self.level}, "
             f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of capacity{where}>"
         )
+
+    def _repr_html_(self) -> str:
+        worst, params = self._worst, self._xs[0].params
+        rows = [
+            ("shape", self._shape),
+            ("entries", f"elements of degree {params.slot_degree}" if self._elements else ""),
+            ("modulus", f"{self.modulus}, signed" if self._signed else self.modulus),
+            ("parameter set", params.name),
+            ("ciphertexts", len(self._xs)),
+            ("level", f"{worst.level} of {params.levels - 1}"),
+            ("noise bound", f"2^{worst.noise_bound_bits:.1f}"),
+            ("capacity", f"{worst.capacity_bits:.1f} bits, {worst.multiplications_left} squarings"),
+            ("server", "none: Server.load" if self._server is None else "loaded"),
+        ]
+        return facts("EncryptedArray", rows)
 
     # Bytes
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Callable, Iterator, NoReturn, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from . import _everlevel as _rust
 from . import _layout
 from ._columns import Stored
 from ._encrypted import Encrypted, missing, not_homomorphic
+from ._html import facts
 from ._kinds import Interval, Kind, dtype_of, entries, interval_of, named
 from ._params import Params
 from ._totals import EncryptedTotal
@@ -145,6 +147,19 @@ class EncryptedIntegers(Encrypted, Stored):
         rows = ", by rows" if self._runs > 1 else ""
         return f"<EncryptedIntegers of shape {self._shape}{rows}, {kind}, {self._params.name} in {self.ciphertexts} ciphertexts{where}>"
 
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        rows = [
+            ("shape", self._shape),
+            ("dtype", f"{self.dtype}, wrapping" if self._wrap is not None else self.dtype),
+            ("values", f"{low} to {high}"),
+            ("parameter set", self._params.name),
+            ("ciphertexts", self.ciphertexts),
+            ("capacity", f"{self.capacity_bits:.1f} bits"),
+            ("server", "none: Server.load" if self._server is None else "loaded"),
+        ]
+        return facts("EncryptedIntegers", rows)
+
     def _set(self) -> Params:
         return self.params
 
@@ -218,7 +233,8 @@ class EncryptedIntegers(Encrypted, Stored):
         low, high = other.interval
         if 0 <= low and high <= 1:
             return _wrapped(_apply("select", (other, self, 0)), (self, other))
-        if self._truth() is self:
+        least, most = self.interval
+        if 0 <= least and most <= 1:
             return _wrapped(_apply("select", (self, other, 0)), (self, other))
         kind = _modulus((self, other))
         if kind is not None:

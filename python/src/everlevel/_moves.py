@@ -6,7 +6,7 @@ places in the operand that they take their values from; all else in the result i
 
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt

@@ -6,12 +6,14 @@ import json
 import os
 import warnings
 import weakref
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from . import _everlevel as _rust
+from ._html import facts, power
 from .errors import FailureWarning, FileError, OtherParametersError, ParameterError
 
-_known: "weakref.WeakValueDictionary[str, Params]" = weakref.WeakValueDictionary()
+_known: weakref.WeakValueDictionary[str, Params] = weakref.WeakValueDictionary()
 
 
 class Params:
@@ -161,6 +163,18 @@ class Params:
     def __repr__(self) -> str:
         exponent = "" if self.plain_exponent == 1 else f"^{self.plain_exponent}"
         return f"<everlevel.Params {self.name}: {self.slots} slots modulo {self.plain_prime}{exponent}, {self.security_bits:.0f} bits>"
+
+    def _repr_html_(self) -> str:
+        exponent = "" if self.plain_exponent == 1 else f"^{self.plain_exponent}"
+        rows = [
+            ("slots", f"{self.slots:,} integers modulo {self.plain_prime}{exponent}"),
+            ("dimensions", " × ".join(map(str, self.dimensions))),
+            ("ring", f"degree {self.degree:,}" + (f", slots of degree {self.slot_degree}" if self.slot_degree > 1 else "")),
+            ("levels", self.levels),
+            ("security", f"{self.security_bits:.0f} bits ({self.security_model})"),
+            ("bootstrapping", f"fails with probability {power(self.failure_log2)}" if self.bootstraps else "none"),
+        ]
+        return facts(f"Params {self.name}", rows)
 
     def __reduce__(self) -> Any:
         return restore, (self.id, self._raw.json, self._insecure_research, self._allow_failures)

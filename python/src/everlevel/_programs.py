@@ -5,18 +5,28 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, ClassVar, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _everlevel as _rust
+from ._html import facts, grid
 from ._integers import EncryptedIntegers
 from ._kinds import Interval, Kind, interval_of
 from ._params import Params
 from ._totals import EncryptedTotal
-from .errors import DtypeError, Error, OtherParametersError, ParameterError, ProgramError, RangeError, ShapeError
+from .errors import (
+    DtypeError,
+    Error,
+    OtherParametersError,
+    ParameterError,
+    ProgramError,
+    RangeError,
+    ShapeError,
+)
 
 if typing.TYPE_CHECKING:
     from ._roles import Client, PublicKey
@@ -138,9 +148,9 @@ class Tracer:
         self._told("constant", before, found)
         return found
 
-    def totals(self, name: str, x: _rust.Column, numbers: list[int] = []) -> list[_rust.Total]:
+    def totals(self, name: str, x: _rust.Column, numbers: list[int] | None = None) -> list[_rust.Total]:
         before = self._trace.cost
-        found = self._inner.totals(name, x, numbers)
+        found = self._inner.totals(name, x, numbers or [])
         self._told(name, before, found[0])
         return found
 
@@ -233,6 +243,31 @@ class Plan:
             products, switches, refreshes = (sum(getattr(s, of) for s in group) for of in ("products", "key_switches", "bootstraps"))
             lines.append(f"{name:14}{len(group):>10}{products:>10}{switches:>10}{refreshes:>11}{sum(s.seconds for s in group):>10.3g}")
         return lines
+
+    def _repr_html_(self) -> str:
+        summary = [
+            ("parameter set", self.params.name),
+            ("rows", f"{self.rows:,}"),
+            ("products", self.products),
+            ("bootstrappings", self.bootstraps),
+            ("modelled time, one thread", _seconds(self.seconds)),
+            ("server keys", _bytes(self.key_bytes)),
+            ("arguments", f"{self.input_ciphertexts} ciphertexts, {_bytes(self.input_bytes)}"),
+        ]
+        header = ("operation", "values", "products", "key switches", "bootstrappings", "seconds", "capacity, bits")
+        stages = [
+            (
+                s.name,
+                f"{s.interval[0]} to {s.interval[1]}",
+                s.products,
+                s.key_switches,
+                s.bootstraps,
+                f"{s.seconds:.3g}",
+                "" if s.capacity_bits is None else f"{s.capacity_bits:.0f}",
+            )
+            for s in self.stages
+        ]
+        return facts(f"Plan of {self._program.name}", summary) + grid("Operations", header, stages)
 
     def __repr__(self) -> str:
         return f"<everlevel.Plan of {self._program.name} on {self.params.name}: {_seconds(self.seconds)}, keys of {_bytes(self.key_bytes)}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +15,23 @@ from ._columns import KIND, integers_from_bytes
 from ._integers import EncryptedIntegers, decrypted, encrypted
 from ._keys import KeyChange
 from ._kinds import Kind, entries, kind_of, within
+from ._log import timed
 from ._params import Params, params_of
 from ._server import Server
 from ._totals import EncryptedTotal
-from ._values import Buffer, Path, Progress, centred, in_range, in_slots, integers, octets, path_text, shape_of, stepper
+from ._values import (
+    Buffer,
+    Path,
+    Progress,
+    centred,
+    in_range,
+    in_slots,
+    integers,
+    octets,
+    path_text,
+    shape_of,
+    stepper,
+)
 from .errors import OtherParametersError, ParameterError, SecretKeyError, ShapeError
 
 
@@ -157,7 +170,8 @@ class Client:
         if not isinstance(params, Params):
             raise ParameterError(f"params = {params!r}: expected Params, such as Params('bgv-65537-n15')", code="python.params")
         params._warn()
-        self._raw = _rust.SecretKey.generate(params._raw)
+        with timed(f"secret key of {params.name}"):
+            self._raw = _rust.SecretKey.generate(params._raw)
         self._picklable = False
 
     @classmethod
@@ -199,7 +213,9 @@ class Client:
         Server keys go to the file one by one: memory for one at a time. ``program`` and ``elements`` as for ``server``.
         """
         plan = _rust.Plan(self._raw.params, program, elements)
-        written = self._raw.write_files(plan, path_text(directory), overwrite, stepper(progress))
+        with timed(f"key files of {self._raw.params.name}") as told:
+            written = self._raw.write_files(plan, path_text(directory), overwrite, stepper(progress))
+            told.append(f"{sum(size for _, size in written)} bytes")
         return {os.path.basename(path): size for path, size in written}
 
     def save_server_keys(
@@ -213,7 +229,10 @@ class Client:
     ) -> int:
         """Writes server keys to a file, one by one, and returns their bytes. ``program`` and ``elements`` as for ``server``."""
         plan = _rust.Plan(self._raw.params, program, elements)
-        return self._raw.write_server_keys(plan, path_text(path), overwrite, stepper(progress))
+        with timed(f"file of server keys of {self._raw.params.name}, {len(plan)} keys") as told:
+            size = self._raw.write_server_keys(plan, path_text(path), overwrite, stepper(progress))
+            told.append(f"{size} bytes")
+        return size
 
     @property
     def params(self) -> Params:
@@ -227,7 +246,8 @@ class Client:
 
     def public_key(self) -> PublicKey:
         """A public key, with which others encrypt for this client."""
-        return PublicKey._make(self._raw.public_key())
+        with timed(f"public key of {self._raw.params.name}"):
+            return PublicKey._make(self._raw.public_key())
 
     def server(self, *, program: str | None = None, elements: bool = False, progress: Progress = None) -> Server:
         """A server with keys in memory: for products, bootstrapping and any rotations, or for one program (see ``Server.run``) only.
@@ -238,14 +258,17 @@ class Client:
         return self._server(_rust.Plan(self._raw.params, program, elements), progress, elements)
 
     def _server(self, plan: _rust.Plan, progress: Progress, elements: bool = False) -> Server:
-        return Server._make(_rust.Server(self._raw.server_keys(plan, stepper(progress)), elements))
+        with timed(f"server keys of {self._raw.params.name}, {len(plan)} keys"):
+            keys = self._raw.server_keys(plan, stepper(progress))
+        return Server._make(_rust.Server(keys, elements))
 
     def key_change(self, new: Client) -> KeyChange:
         """Keys that take arrays under this client's key to the key of ``new``, of the same parameters, for whoever stores them.
 
         Who has them and the new secret key can read all that the old one encrypted.
         """
-        return KeyChange._make(self._raw.key_change(new._raw))
+        with timed(f"keys for a change of key of {self._raw.params.name}"):
+            return KeyChange._make(self._raw.key_change(new._raw))
 
     def encrypt(
         self,
@@ -277,6 +300,19 @@ class Client:
         an entry; servers that bootstrap have to be made for that (``Client.server`` with ``elements``).
         """
         return _encrypted(self._raw, values, signed, reduce, elements, "secret")
+
+    @overload
+    def decrypt(self, x: EncryptedTotal) -> int: ...
+
+    @overload
+    def decrypt(
+        self,
+        x: EncryptedArray | EncryptedIntegers | EncryptedTotal | Buffer,
+        *,
+        signed: bool | None = None,
+        all_slots: bool = False,
+        allow_unknown_owner: bool = False,
+    ) -> Any: ...
 
     def decrypt(
         self,

@@ -6,15 +6,25 @@ import functools
 import json
 import math
 import os
-from typing import TYPE_CHECKING, Any, Mapping, Sequence, overload
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
 from ._columns import KIND, integers_from_bytes
+from ._html import grid, power
 from ._integers import EncryptedIntegers
+from ._log import told_integers, told_server
 from ._params import Params, params_of
 from ._values import Buffer, Path, Progress, octets, part_of, path_text, read_file, stepper
-from .errors import DtypeError, FileError, OtherParametersError, ParameterError, ProgramError, ShapeError
+from .errors import (
+    DtypeError,
+    FileError,
+    OtherParametersError,
+    ParameterError,
+    ProgramError,
+    ShapeError,
+)
 
 if TYPE_CHECKING:
     from ._manifest import Manifest
@@ -25,7 +35,8 @@ DEFAULT_CACHE_BYTES = 4 << 30
 class Server:
     """Computes without the secret key, bootstrapping by itself. Threads may share it; the interpreter's lock is not held meanwhile."""
 
-    _raw: _rust.Server
+    #: What computes, by itself; as ``_raw`` it also tells the log.
+    _compiled: _rust.Server
     #: Path, bytes of cache, whether for elements.
     _source: tuple[str, int, bool] | None
 
@@ -35,7 +46,7 @@ class Server:
     @classmethod
     def _make(cls, raw: _rust.Server, source: tuple[str, int, bool] | None = None) -> Server:
         self = object.__new__(cls)
-        self._raw, self._source = raw, source
+        self._compiled, self._source = raw, source
         return self
 
     @classmethod
@@ -112,10 +123,18 @@ class Server:
     #: How many blocks one stands for: 1, as nothing is traced here.
     _factor = 1
 
+    @property
+    def _raw(self) -> _rust.Server:
+        return told_server(self._compiled)
+
     @functools.cached_property
-    def _integers(self) -> _rust.IntegerServer:
+    def _typed(self) -> _rust.IntegerServer:
         """What computes on typed integers, with the plans of its tables."""
-        return _rust.IntegerServer(self._raw)
+        return _rust.IntegerServer(self._compiled)
+
+    @property
+    def _integers(self) -> _rust.IntegerServer:
+        return told_integers(self._typed, self._compiled)
 
     @overload
     def load(self, x: EncryptedIntegers) -> EncryptedIntegers: ...
@@ -235,6 +254,24 @@ class Explanation:
 
     def __str__(self) -> str:
         return self._text
+
+    def _repr_html_(self) -> str:
+        header = ("#", "of", "operation", "level", "log2 Q", "noise bound", "capacity, bits", "failure")
+        rows = [
+            (
+                step["row"],
+                ", ".join(map(str, step["inputs"])),
+                f"{step['operation']} {step['detail']}".strip(),
+                step["level"],
+                f"{step['modulus_bits']:.1f}",
+                f"2^{step['bound_bits']:.1f}",
+                f"{step['capacity_bits']:.1f}",
+                power(step["failure_log2"]),
+            )
+            for step in self.steps
+        ]
+        title = f"{self._data['params']}: {len(rows)} operations, failure {power(self.failure_log2)}"
+        return grid(title, header, rows)
 
     def __repr__(self) -> str:
         return f"<everlevel.Explanation of {len(self.steps)} operations>"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Sequence
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 
 from . import _everlevel as _rust
 from ._columns import Stored
 from ._encrypted import Encrypted, not_homomorphic
+from ._html import facts
 from ._kinds import Interval, dtype_of
 from ._params import Params
 
@@ -68,6 +70,11 @@ class EncryptedTotal(Encrypted, Stored):
         self._no_operation()
 
     __hash__ = Encrypted.__hash__
+
+    def _repr_html_(self) -> str:
+        low, high = self.interval
+        rows = [("values", f"{low} to {high}"), ("parameter set", self._set().name), ("ciphertexts", self.ciphertexts)]
+        return facts("EncryptedTotal", rows)
 
     def __repr__(self) -> str:
         low, high = self.interval

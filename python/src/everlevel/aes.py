@@ -9,6 +9,7 @@ import os
 
 from . import _everlevel as _rust
 from ._array import EncryptedArray
+from ._log import timed
 from ._params import Params
 from ._roles import Client, PublicKey
 from ._server import DEFAULT_CACHE_BYTES, Server
@@ -180,7 +181,10 @@ class AesServer:
         raw = octets(data)
         if raw.size == 0:
             raise AesError("no data: expected at least one byte", code="python.empty")
-        states = self._raw.transcipher(key._rounds, raw, mode, None if iv is None else bytes(iv), stepper(progress))
+        with timed(f"transcipher, {len(raw)} bytes"):
+            states = self._raw.transcipher(
+                key._rounds, raw, mode, None if iv is None else bytes(iv), stepper(progress)
+            )
         return EncryptedBytes(states, self._method, raw.size, mode, self)
 
     def __repr__(self) -> str:
@@ -199,7 +203,9 @@ def server(
 ) -> AesServer:
     """A server with keys in memory: for CTR and GCM, with ``decryption`` for CBC and ECB, with ``integers`` for integers and their sums."""
     plan = _rust.aes_plan(client.params._raw, decryption, integers)
-    return AesServer._make(client._raw.server_keys(plan, stepper(progress)), method)
+    with timed(f"server keys of {client.params.name} for AES, {len(plan)} keys"):
+        keys = client._raw.server_keys(plan, stepper(progress))
+    return AesServer._make(keys, method)
 
 
 def save_server_keys(

@@ -33,7 +33,7 @@ def bootstrap(name: str, runs: int, insecure_research: bool = False) -> dict[str
     python: list[float] = []
     rust: list[float] = []
     for _ in range(runs):
-        rust += _rust.time_bootstraps(server._raw, x._xs[0], 1)
+        rust += _rust.time_bootstraps(server._compiled, x._xs[0], 1)
         started = time.perf_counter()
         fresh = x.refresh()
         python.append(time.perf_counter() - started)
@@ -64,7 +64,7 @@ def cluster(name: str, count: int, workers: list[int], insecure_research: bool =
         path = os.path.join(directory, "server.keys")
         key_bytes = client.save_server_keys(path, program="y = refresh(x)")
         server = Server.open(path, params=params)
-        prints = set()
+        prints, y = set(), x
         for who in [0, *workers]:
             started = time.perf_counter()
             seconds = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from typing import Any, Callable, Iterable, Iterator, Union
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ._array import EncryptedArray
 from ._params import Params
@@ -16,12 +17,12 @@ from ._server import DEFAULT_CACHE_BYTES, Server
 from ._values import Path, Progress, path_text, stepper
 from .errors import ClusterError, DtypeError
 
-Program = Union[str, Callable[[Server, EncryptedArray], EncryptedArray]]
+Program = str | Callable[[Server, EncryptedArray], EncryptedArray]
 
 __all__ = ["imap", "map"]
 
 
-def map(  # noqa: A001
+def map(
     program: Program,
     arrays: Iterable[EncryptedArray],
     *,
@@ -153,8 +154,6 @@ def _on_ray(
     in_flight: int,
     retries: int,
 ) -> Iterator[EncryptedArray]:
-    ray: Any
-    cloudpickle: Any
     try:
         import ray
         from ray import cloudpickle
@@ -192,7 +191,7 @@ def _on_ray(
 
 def _in_order(ray: Any, actors: list[Any], arrays: Iterable[EncryptedArray], in_flight: int, params: Params) -> Iterator[EncryptedArray]:
     source = iter(enumerate(arrays))
-    waiting = {i: in_flight for i in range(len(actors))}
+    waiting = dict.fromkeys(range(len(actors)), in_flight)
     under_way: dict[Any, tuple[int, int]] = {}
     finished: dict[int, Any] = {}
     given, handed, exhausted = 0, 0, False

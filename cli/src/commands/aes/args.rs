@@ -16,10 +16,11 @@ pub struct AesKeygenArgs {
     /// The directory for params.json, secret.key, public.key and server.keys
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Also for CBC and ECB, where AES runs backwards
+    /// Also generate the keys for CBC and ECB, which need AES decryption
     #[arg(long)]
     pub decryption: bool,
-    /// Replace keys that are there: what they encrypted is lost without a copy of them
+    /// Overwrite existing keys: data encrypted under them becomes unrecoverable unless you keep a
+    /// copy
     #[arg(long)]
     pub force: bool,
 }
@@ -27,7 +28,7 @@ pub struct AesKeygenArgs {
 /// Arguments of `aes encrypt-key`.
 #[derive(Args)]
 pub struct AesEncryptKeyArgs {
-    /// The public key; with the secret key, the result has half the size
+    /// The public key, or the secret key for a result of half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
     /// A file with the AES key in 32, 48 or 64 hexadecimal digits; - for standard input
@@ -46,8 +47,8 @@ pub struct AesEncryptKeyArgs {
 pub enum ModeArg {
     /// Counter mode: --iv is the first counter block, as for openssl enc -aes-128-ctr
     Ctr,
-    /// GCM's counters: --iv has 24 digits; the tag (which is no part of the data) has to be checked
-    /// by whoever has the key
+    /// The counters of GCM: --iv has 24 digits; the tag is not part of the data, and whoever has
+    /// the AES key must check it
     Gcm,
     /// CBC; padding stays in the data
     Cbc,
@@ -70,9 +71,9 @@ impl ModeArg {
 /// How states lie in ciphertexts.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MethodArg {
-    /// The bytes of a block side by side in one ciphertext: fastest for little data
+    /// The bytes of a block in adjacent slots of one ciphertext: fastest for small inputs
     Packed,
-    /// A ciphertext for each byte of a block: fastest for much
+    /// A ciphertext for each byte of a block: fastest for large inputs
     ByteSliced,
 }
 
@@ -82,7 +83,7 @@ pub struct AesTranscipherArgs {
     /// The server.
     #[command(flatten)]
     pub server: ServerArgs,
-    /// The AES key that `encrypt-key` encrypted
+    /// The encrypted AES key, as written by `encrypt-key`
     #[arg(long, value_name = "FILE")]
     pub aes_key: PathBuf,
     /// The mode
@@ -97,10 +98,10 @@ pub struct AesTranscipherArgs {
     /// The ciphertexts of its bytes.
     #[command(flatten)]
     pub out: OutArg,
-    /// The method (absent: the faster one for so much data)
+    /// The method (default: the faster one for the amount of data)
     #[arg(long, value_enum)]
     pub method: Option<MethodArg>,
-    /// Bootstrap the results, where the set can
+    /// Bootstrap the results, if the parameter set supports it
     #[arg(long)]
     pub refresh: bool,
 }
@@ -111,7 +112,7 @@ pub struct AesDecryptArgs {
     /// The secret key
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// What `transcipher` wrote
+    /// The output of `transcipher`
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// The data.
@@ -125,13 +126,13 @@ pub struct AesDecryptArgs {
 /// Commands below `aes`.
 #[derive(Subcommand)]
 pub enum AesCommand {
-    /// Make keys for transciphering: as `keygen`, with the server keys that AES takes
+    /// Generate keys for transciphering: as `keygen`, with the server keys for AES
     Keygen(AesKeygenArgs),
     /// Encrypt an AES key for the server
     EncryptKey(AesEncryptKeyArgs),
-    /// Turn AES data into ciphertexts whose slots are its bytes, as a server: without the AES key
-    /// and without the secret key
+    /// Turn AES-encrypted data into homomorphic ciphertexts of its bytes, without the AES key and
+    /// without the secret key
     Transcipher(AesTranscipherArgs),
-    /// Decrypt what `transcipher` wrote
+    /// Decrypt the output of `transcipher`
     Decrypt(AesDecryptArgs),
 }

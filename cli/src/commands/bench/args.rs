@@ -9,11 +9,11 @@ use crate::console::args::SetArg;
 /// Commands below `bench`.
 #[derive(Subcommand)]
 pub enum BenchCommand {
-    /// Bootstrap random values under fresh keys, with everything checked
+    /// Time bootstrapping of random values under fresh keys, and check every slot
     Bootstrap(BootstrapArgs),
-    /// Transforms, encryption, products, rotations
+    /// Time transforms, encryption, products and rotations
     Primitives(PrimitivesArgs),
-    /// An operation on columns of typed integers, checked
+    /// Time an operation on columns of typed integers, and check every value
     Integers(IntegersArgs),
 }
 
@@ -37,10 +37,10 @@ pub struct BootstrapArgs {
     /// What the slots hold
     #[arg(long, value_enum, default_value = "thin")]
     pub mode: Mode,
-    /// How many runs, each with keys and values of its own
+    /// The number of runs, each with new keys and values
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub runs: u32,
-    /// Enter the time into this file of measurements, which `params datasheet` shows
+    /// Record the time in this JSON file, which `params datasheet` reads
     #[arg(long, value_name = "FILE.json")]
     pub record: Option<PathBuf>,
 }
@@ -96,10 +96,10 @@ pub struct IntegersArgs {
     /// bool, u8 to u64, i8 to i64, or LOW..HIGH
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: String,
-    /// Operands that have to be bootstrapped before anything can be done with them
+    /// Use exhausted operands, which have to be bootstrapped first
     #[arg(long)]
     pub worn: bool,
-    /// How many values (absent: as many as there are slots)
+    /// The number of values (default: the number of slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub values: Option<u32>,
 }
@@ -107,7 +107,7 @@ pub struct IntegersArgs {
 /// Arguments of `bench primitives`.
 #[derive(Args)]
 pub struct PrimitivesArgs {
-    /// How many times each operation is timed; the median counts
+    /// The number of measurements of each operation, of which the median is printed
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(3..=1000))]
     pub runs: u32,
     /// Only this parameter set instead of those compared in the documentation

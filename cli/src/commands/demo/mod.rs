@@ -23,7 +23,7 @@ const READINGS: &str = include_str!("../../../data/meter.csv");
 /// Other demonstrations.
 #[derive(Subcommand)]
 pub enum DemoCommand {
-    /// Filter people, charge them by brackets, look up a table, take the greater of two columns
+    /// Filter records, apply fees by bracket, look up a table and take the maximum of two columns
     Integers(integers::IntegersDemoArgs),
 }
 
@@ -37,8 +37,8 @@ pub struct DemoArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// A CSV file with one integer column and an optional header (absent: the meter readings that
-    /// come with the program)
+    /// A CSV file with one integer column and an optional header (default: the meter readings that
+    /// are built in)
     #[arg(long = "in", value_name = "FILE.csv")]
     pub input: Option<PathBuf>,
     /// How many times to apply the map

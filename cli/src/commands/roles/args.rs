@@ -17,11 +17,12 @@ pub struct KeygenArgs {
     /// The directory for params.json, secret.key, public.key and server.keys
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Server keys for this program only (see `eval`), instead of general ones: products,
-    /// bootstrapping, rotations by anything
+    /// Generate the server keys of this program only (see `eval`), instead of general keys for
+    /// products, bootstrapping and any rotation
     #[arg(long, value_name = "PROGRAM")]
     pub program: Option<String>,
-    /// Replace keys that are there: what they encrypted is lost without a copy of them
+    /// Overwrite existing keys: data encrypted under them becomes unrecoverable unless you keep a
+    /// copy
     #[arg(long)]
     pub force: bool,
 }
@@ -32,7 +33,7 @@ pub struct OutArg {
     /// The file to write
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
-    /// Replace the file if there is one
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
 }
@@ -40,11 +41,11 @@ pub struct OutArg {
 /// What files do not say: a set that has no name and no params.json beside its keys, an owner.
 #[derive(Args, Clone)]
 pub struct SetOfFile {
-    /// The parameter set, where the files do not name it and no params.json lies beside the key
+    /// The parameter set, if the files do not name it and there is no params.json next to the key
     #[arg(long, value_name = "NAME|FILE.json")]
     pub params: Option<String>,
-    /// Also read keys, ciphertexts and results that do not say which secret key they belong to, as
-    /// those of format version 1: a mix-up is noticed at decryption only
+    /// Also read keys, ciphertexts and results that do not identify their secret key (format
+    /// version 1): mix-ups are then detected only at decryption
     #[arg(long)]
     pub allow_unknown_owner: bool,
 }
@@ -52,14 +53,14 @@ pub struct SetOfFile {
 /// Arguments of `encrypt`.
 #[derive(Args)]
 pub struct EncryptArgs {
-    /// The public key; with the secret key, ciphertexts have half the size
+    /// The public key, or the secret key for ciphertexts of half the size
     #[arg(long, value_name = "FILE")]
     pub key: PathBuf,
-    /// A column of integers, one a slot: .csv, .json or .npy
+    /// A column of integers, one per slot: .csv, .json or .npy
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// Encrypt the columns of these names as typed integers, for programs with comparisons, tables
-    /// and sums that do not wrap: age=u8,income=u32:0..5000000,delta=-20..20
+    /// Encrypt the named columns as typed integers, for programs with comparisons, tables and sums
+    /// that do not wrap; for example age=u8,income=u32:0..5000000,delta=-20..20
     #[arg(long, value_name = "NAME=TYPE,..", conflicts_with_all = ["signed", "reduce"])]
     pub types: Option<String>,
     /// The ciphertext.
@@ -68,12 +69,12 @@ pub struct EncryptArgs {
     /// Values are signed: -v stands for p^r - v
     #[arg(long, conflicts_with_all = ["reduce", "range"])]
     pub signed: bool,
-    /// Reduce values modulo p^r instead of refusing those out of range: what is computed on them
-    /// wraps, and is decrypted with --wrapping
+    /// Reduce values modulo p^r instead of rejecting those out of range; results then wrap, and are
+    /// decrypted with --wrapping
     #[arg(long, conflicts_with = "range")]
     pub reduce: bool,
-    /// The range of the values, public: results whose range has more than p^r integers could have
-    /// wrapped, and are refused at decryption. Absent: 0 to p^r - 1
+    /// The range of the values, which is public: results whose range has more than p^r integers may
+    /// have wrapped, and decryption refuses them (default: 0 to p^r - 1)
     #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
     pub range: Option<ValueRange>,
     /// Whether the first line of a CSV file is the name of the column
@@ -93,22 +94,22 @@ pub struct EncryptArgs {
 /// What becomes of the noise bound that a ciphertext states.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Bounds {
-    /// What `encrypt` wrote gets the bound of a fresh encryption; what was computed on keeps the
-    /// bound it states, within what its level allows
+    /// Outputs of `encrypt` get the bound of a fresh encryption; other ciphertexts keep the bound
+    /// that they state, if their level allows it
     Stated,
-    /// Everything must be a fresh encryption
+    /// All ciphertexts must be fresh encryptions
     Fresh,
-    /// The largest bound that the level allows: enough to decrypt, not to compute
+    /// The largest bound that the level allows, which permits decryption but no computation
     Untrusted,
-    /// What the manifests of --manifest list, under the key of --manifest-key; files that they do
-    /// not list are refused
+    /// The bounds in the manifests of --manifest, checked with --manifest-key; files that are not
+    /// listed are rejected
     Manifest,
 }
 
 /// The key of manifests.
 #[derive(Args, Clone)]
 pub struct ManifestKeyArg {
-    /// The key of manifests, shared by those who believe each other's noise bounds (`keys
+    /// The manifest key, shared by the parties that trust each other's noise bounds (see `keys
     /// manifest-key`)
     #[arg(long, value_name = "KEYFILE")]
     pub manifest_key: Option<PathBuf>,
@@ -117,7 +118,7 @@ pub struct ManifestKeyArg {
 /// Where a manifest goes.
 #[derive(Args, Clone)]
 pub struct WriteManifestArg {
-    /// Also write a manifest of the noise bounds of what is written, under the key of
+    /// Also write a manifest of the noise bounds of all files written, authenticated with
     /// --manifest-key
     #[arg(long, value_name = "FILE", requires = "manifest_key")]
     pub write_manifest: Option<PathBuf>,
@@ -126,8 +127,7 @@ pub struct WriteManifestArg {
 /// Manifests to believe.
 #[derive(Args, Clone)]
 pub struct ManifestsArg {
-    /// With --bounds manifest: a manifest that `--write-manifest` wrote; several times for files of
-    /// several manifests
+    /// With --bounds manifest: a manifest written by --write-manifest; can be repeated
     #[arg(long = "manifest", value_name = "FILE", requires = "manifest_key")]
     pub manifests: Vec<PathBuf>,
     /// Their key.
@@ -135,10 +135,10 @@ pub struct ManifestsArg {
     pub key: ManifestKeyArg,
 }
 
-/// Which noise bounds to believe.
+/// Which noise bounds to trust.
 #[derive(Args, Clone)]
 pub struct BoundsArg {
-    /// Which noise bounds to believe
+    /// Which noise bounds to trust
     #[arg(long, value_enum, default_value = "stated")]
     pub bounds: Bounds,
     /// Manifests.
@@ -152,7 +152,8 @@ pub struct ServerArgs {
     /// The server keys
     #[arg(long, value_name = "FILE")]
     pub server_keys: PathBuf,
-    /// Memory for keys that are read from the file, in MiB; those that do not fit are read again
+    /// The memory in MiB for keys that are read from the file; keys that do not fit are read again
+    /// when needed
     #[arg(
         long,
         value_name = "MIB",
@@ -182,20 +183,21 @@ pub struct EvalArgs {
     /// argsort, cumsum
     #[arg(value_name = "PROGRAM", allow_hyphen_values = true)]
     pub program: String,
-    /// The ciphertexts that it reads; files of typed columns without NAME=, as these have names
+    /// The ciphertexts that the program reads; omit NAME= for files of typed columns, which contain
+    /// the names
     #[arg(value_name = "NAME=FILE")]
     pub inputs: Vec<String>,
-    /// For typed columns: a table of integers, .csv, .json or .npy, with an entry for each value
-    /// that is looked up in it, least first
+    /// For typed columns: a table of integers (.csv, .json or .npy) with one entry for each value
+    /// of the column, in ascending order of the values
     #[arg(long = "table", value_name = "NAME=FILE")]
     pub tables: Vec<String>,
-    /// The directory for the results, NAME.ct for each statement but those whose names begin with _
+    /// The directory for the results: NAME.ct for each statement, except names that begin with _
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Replace results that are there
+    /// Overwrite existing results
     #[arg(long)]
     pub force: bool,
-    /// Compute on columns of different lengths: rows that a shorter one does not have are 0 there
+    /// Allow columns of different lengths: shorter columns are padded with 0
     #[arg(long)]
     pub pad: bool,
     /// The manifest.
@@ -229,26 +231,25 @@ pub struct DecryptArgs {
     /// The ciphertext
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The column: .csv, .json or .npy (absent: CSV to standard output)
+    /// The file for the column: .csv, .json or .npy (default: CSV to standard output)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Replace the file if there is one
+    /// Overwrite an existing file
     #[arg(long)]
     pub force: bool,
-    /// Values from -p^r/2 to p^r/2: refused if the file states a range that is not within
+    /// Print values from -p^r/2 to p^r/2; refused if the file states a range that exceeds this
     #[arg(long)]
     pub signed: bool,
-    /// Residues modulo p^r, 0 to p^r - 1 or with --signed those of least absolute value, also where
-    /// the range of a result is unknown or so large that arithmetic may have wrapped
+    /// Print residues modulo p^r, from 0 to p^r - 1 or, with --signed, of least absolute value,
+    /// even if the range of a result is unknown or arithmetic may have wrapped
     #[arg(long)]
     pub wrapping: bool,
-    /// The values will be shared with others: flood the noise before it is rounded away, by the
-    /// bound that the file states, and refuse if there is no room. Protects the key if that bound
-    /// is wrong
+    /// Flood the noise by the bound that the file states before rounding, so that sharing the
+    /// values protects the key even if the bound is wrong; refused if there is not enough capacity
     #[arg(long)]
     pub for_sharing: bool,
-    /// With --for-sharing: all values together tell no more about the noise than a statistical
-    /// distance of 2^-S
+    /// With --for-sharing: the statistical distance 2^-S that all values together may reveal about
+    /// the noise
     #[arg(
         long,
         value_name = "S",
@@ -257,12 +258,12 @@ pub struct DecryptArgs {
         value_parser = clap::value_parser!(u32).range(1..=256)
     )]
     pub statistical_bits: u32,
-    /// All slots, not only as many as the columns had that were encrypted
+    /// Print all slots, not only as many as the encrypted columns had rows
     #[arg(long)]
     pub all: bool,
-    /// Which noise bounds to believe (absent: those that the file states). What decrypts to more
-    /// noise is refused, which `untrusted` hardly does. `manifest` decrypts what the manifests list
-    /// and nothing else
+    /// Which noise bounds to trust (default: those that the file states). A ciphertext with more
+    /// noise than its bound is rejected, so `untrusted` rejects hardly anything; `manifest`
+    /// decrypts only what the manifests list
     #[arg(long, value_enum)]
     pub bounds: Option<Bounds>,
     /// Manifests.
@@ -290,7 +291,7 @@ pub struct CompactArgs {
 /// Arguments of `inspect`.
 #[derive(Args)]
 pub struct InspectArgs {
-    /// Any file of this program
+    /// Any file that this program writes
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// The parameter set.
@@ -301,11 +302,12 @@ pub struct InspectArgs {
 /// Commands below `keys`.
 #[derive(Subcommand)]
 pub enum KeysCommand {
-    /// What server keys take, by kind
+    /// Print the sizes of server keys by kind
     SizeReport(SizeReportArgs),
-    /// Keys that take ciphertexts from an old secret key to a new one, for `change-key`
+    /// Generate the keys for `change-key`, which moves ciphertexts from an old secret key to a new
+    /// one
     Change(ChangeArgs),
-    /// A new key of manifests, which those share who believe each other's noise bounds
+    /// Generate a manifest key, to be shared by the parties that trust each other's noise bounds
     ManifestKey(OutArg),
 }
 
@@ -329,7 +331,7 @@ pub struct ChangeArgs {
 /// Arguments of `change-key`.
 #[derive(Args)]
 pub struct ChangeKeyArgs {
-    /// The keys that `keys change` made
+    /// The keys written by `keys change`
     #[arg(long, value_name = "FILE")]
     pub keys: PathBuf,
     /// Ciphertexts under the old secret key
@@ -349,13 +351,13 @@ pub struct ChangeKeyArgs {
 /// Arguments of `keys size-report`.
 #[derive(Args)]
 pub struct SizeReportArgs {
-    /// The server keys (absent: what `keygen` would make for --params)
+    /// The server keys (default: those that `keygen` would generate for --params)
     #[arg(long, value_name = "FILE")]
     pub server_keys: Option<PathBuf>,
     /// The parameter set
     #[arg(long, value_name = "NAME|FILE.json", required_unless_present = "server_keys")]
     pub params: Option<String>,
-    /// Only what this program needs
+    /// Only the keys that this program needs
     #[arg(long, value_name = "PROGRAM", conflicts_with = "server_keys")]
     pub program: Option<String>,
 }

@@ -21,10 +21,10 @@ pub struct DemoArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// Line items [default: as many as there are slots]
+    /// Line items (default: as many as there are slots)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub rows: Option<u32>,
-    /// Only this query: Q1, Q6, Q12, Q14 or lookup; may be given again
+    /// Only this query: Q1, Q6, Q12, Q14 or lookup; can be repeated
     #[arg(long = "only", value_name = "NAME")]
     pub only: Vec<String>,
 }

@@ -33,11 +33,11 @@ pub enum TableCommand {
     /// Schemas: what the columns of a table hold
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Encrypt line items of a trade, ask the queries that are derived from TPC-H, compare with the
-    /// answers in the clear
+    /// Encrypt a table of line items, run queries derived from TPC-H, and compare the answers with
+    /// those in the clear
     Demo(demo::DemoArgs),
-    /// Encrypt a table, ask one question, decrypt and compare: all parties on this machine, to see
-    /// what a question costs
+    /// Encrypt a table, run one query, decrypt and compare, with all parties on this machine, to
+    /// see what a query costs
     Query(query::QueryArgs),
 }
 

@@ -19,13 +19,14 @@ pub struct QueryArgs {
     /// The parameter set.
     #[command(flatten)]
     pub set: SetArg,
-    /// What the columns hold: a JSON file
+    /// A JSON file that describes the columns
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The table: comma-separated values, with the names of its columns in the first line
+    /// The table: a CSV file with the column names in the first line
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// The question: select sums, counts and averages from t, where, group by, order by, limit
+    /// The query: select sums, counts and averages from a table, with where, group by, order by and
+    /// limit
     #[arg(value_name = "SQL")]
     pub question: String,
 }
