@@ -62,10 +62,15 @@ pub fn table_plan_facts(plan: &str) -> Result<(String, String, String)> {
     Ok((plan.question().into(), plan.schema().to_json()?, plan.id()?))
 }
 
-/// What a plan takes for each block of rows, as JSON.
+/// What a plan takes for so many rows, as JSON.
 #[pyfunction]
-pub fn table_plan_cost(py: Python<'_>, plan: &str, params: &Params) -> Result<String> {
-    let cost = detached(py, || Ok(Plan::from_json(plan)?.cost(&params.0)?))?;
+pub fn table_plan_cost(
+    py: Python<'_>,
+    plan: &str,
+    params: &Params,
+    rows: usize,
+) -> Result<String> {
+    let cost = detached(py, || Ok(Plan::from_json(plan)?.cost(&params.0, rows)?))?;
     json(&cost)
 }
 

@@ -78,6 +78,11 @@ impl<'a, S: IntegerScheme> Runner<'a, S> {
         Ok(())
     }
 
+    /// Takes the blocks that are left for added: to count what the end costs.
+    pub(crate) fn skip_rest(&mut self) {
+        self.blocks = self.layout.blocks().count();
+    }
+
     /// The ciphertexts of the answer, for [`Layout::read`].
     ///
     /// # Errors

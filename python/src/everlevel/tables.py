@@ -14,6 +14,7 @@ import datetime
 import decimal
 import io
 import json
+import operator
 import os
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
@@ -153,10 +154,10 @@ class Plan:
         """A short name: equal plans have the same."""
         return self._facts[2]
 
-    def cost(self, params: Params) -> dict[str, Any]:
-        """What it takes for each block of ``params.slots`` rows, counted without cryptography: products, key switches, refreshes, seconds of a typical core by a
-        model, ciphertexts read and of the result, and how many partial sums the reader sees."""
-        found: dict[str, Any] = json.loads(_rust.table_plan_cost(self._text, params._raw))
+    def cost(self, params: Params, rows: int | None = None) -> dict[str, Any]:
+        """What it takes for so many rows, ``params.slots`` if none are given, counted without cryptography: products, key switches, refreshes, seconds of a
+        typical core by a model, ciphertexts read and of the result, and how many sums the reader sees."""
+        found: dict[str, Any] = json.loads(_rust.table_plan_cost(self._text, params._raw, params.slots if rows is None else operator.index(rows)))
         return found
 
     def __eq__(self, other: object) -> bool:

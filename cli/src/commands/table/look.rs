@@ -107,10 +107,10 @@ fn clean(text: &str) -> String {
 pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     let plan = read_plan(&args.plan)?;
     let params = find_params(&args.set.params, common)?;
-    let cost = plan.cost(&params).map_err(of(&args.plan))?;
     let (schema, query) = (plan.schema(), plan.query());
     let rows = args.rows.unwrap_or(params.slots() as u64);
     let blocks = rows.div_ceil(params.slots() as u64);
+    let cost = plan.cost(&params, rows as usize).map_err(of(&args.plan))?;
     let name = |place: usize| schema.fields()[place].name();
     let read: Vec<&str> = query.columns().into_iter().map(name).collect();
     let (groups, sums) = (query.group_codes(schema).len(), query.aggregates.len());
@@ -123,14 +123,13 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
             "columns_read": read,
             "groups": groups,
             "sums": sums,
-            "block": cost,
+            "cost": cost,
         }));
     }
-    let total = |n: u64| n * blocks;
     emit(&format!(
         "question: {}\nthe server learns: the question with its constants, the schema with its \
-         bounds and categories, that there are {rows} rows, when it was asked; of the data nothing, \
-         not even how many rows are meant: it does the same for all data\nit reads the columns: \
+         bounds and categories, that there are {rows} rows, when it was asked; of the data \
+         nothing, not even how many rows are meant: it does the same for all data\nit reads the columns: \
          {}\nthe reader learns: for each of {groups} groups {sums} sums, made of {} sums over all \
          rows that are meant\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, {} products, \
          {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} ciphertexts of \
@@ -140,11 +139,11 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
         cost.sums,
         params.name(),
         params.slots(),
-        total(cost.ciphertexts as u64),
-        total(cost.products),
-        total(cost.key_switches),
-        total(cost.refreshes as u64),
-        cost.seconds * blocks as f64,
+        cost.ciphertexts,
+        cost.products,
+        cost.key_switches,
+        cost.refreshes,
+        cost.seconds,
         cost.result_ciphertexts,
     ))
 }

@@ -179,8 +179,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok((level.ok_or(IntegersError::Depth { depth: DEPTH, left, needed })?, needed))
     }
 
-    /// The products of pieces that a plan names, at the lowest levels from which they reach `level`,
-    /// with the factor that pieces have there.
+    /// The products of pieces that a plan names, at the lowest levels from which they reach
+    /// `level`, with the factor that pieces have there.
     fn products(
         &self,
         plan: &SumPlan,

@@ -15,7 +15,7 @@ use crate::query::Query;
 use crate::run::Runner;
 use crate::schema::Schema;
 
-/// What a plan takes on a parameter set, for each block of as many rows as there are slots.
+/// What a plan takes on a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PlanCost {
     /// Ciphertexts of the columns that are read.
@@ -70,14 +70,16 @@ impl Plan {
         Ok((query, layout))
     }
 
-    /// What the plan takes on a server that bootstraps, counted on the no-op scheme.
+    /// What the plan takes for so many rows, on a server that bootstraps and has keys for automorphisms
+    /// at all levels, counted on the no-op scheme.
     ///
     /// # Errors
     /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
     /// a question that is too deep even for it.
-    pub fn cost(&self, params: &Params) -> Result<PlanCost, TablesError> {
+    pub fn cost(&self, params: &Params, rows: usize) -> Result<PlanCost, TablesError> {
         let (_, schema) = self.needed()?;
-        let (_, layout) = self.layout(params, params.slots())?;
+        let (_, layout) = self.layout(params, rows)?;
+        let blocks = layout.blocks().count();
         let scheme = Arc::new(NoOp::blank(params));
         let bootstrapper = Bootstrapper::new(&*scheme, bootstrap_plan(params)?);
         let bootstrapper = bootstrapper.map_err(everlevel::Error::from)?;
@@ -86,21 +88,27 @@ impl Plan {
         let zero = Plaintext::encode_modulo(params, &[], 2)?;
         let mut columns = Vec::with_capacity(schema.fields().len());
         for field in schema.fields() {
-            let entries = vec![field.bounds().0; params.slots()];
+            let entries = vec![field.bounds().0; rows.clamp(1, params.slots())];
             let encoded = Encoded::new(&entries, field.integer_type()?, params.slots())?;
             columns.push(encoded.encrypt(|_| Ok::<_, TablesError>(scheme.encrypt(&zero)?))?);
         }
         let before = scheme.cost();
         let mut runner = Runner::new(&ints, &schema, &layout);
         runner.add(&columns)?;
+        // All full blocks take the same.
+        let (block, refreshes) = (scheme.cost() - before, session.bootstraps());
+        let before = scheme.cost();
+        runner.skip_rest();
         runner.finish()?;
-        let cost = scheme.cost() - before;
+        let end = scheme.cost() - before;
+        let model = TimeModel::typical(params.degree());
+        let read: usize = columns.iter().map(|column| column.ciphertexts()).sum();
         Ok(PlanCost {
-            ciphertexts: columns.iter().map(|column| column.ciphertexts()).sum(),
-            products: cost.products,
-            key_switches: cost.key_switches,
-            refreshes: session.bootstraps(),
-            seconds: TimeModel::typical(params.degree()).seconds(&cost),
+            ciphertexts: read * blocks,
+            products: block.products * blocks as u64 + end.products,
+            key_switches: block.key_switches * blocks as u64 + end.key_switches,
+            refreshes: refreshes * blocks,
+            seconds: model.seconds(&block) * blocks as f64 + model.seconds(&end),
             result_ciphertexts: layout.ciphertexts(),
             sums: layout.sums(),
         })
