@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use everlevel_circuit::rotation_elements;
 use everlevel_circuit::sums::PowerSum;
-use everlevel_circuit::{SumPacking, rotation_elements};
 use everlevel_ring::GaloisElement;
 use everlevel_scheme::{KeyPlan, Level, Params};
 
@@ -16,9 +16,6 @@ const HIGH_SHARE: f64 = 0.75;
 const NEAR_BITS: f64 = 16.0;
 /// How far apart the levels below are, in bits.
 const LADDER_BITS: f64 = 120.0;
-/// Where sums of tables are packed: so many bits above those of p^4, the square of their plaintext
-/// modulus.
-const PACKED_BITS: (f64, f64) = (20.0, 30.0);
 
 /// The keys of a server for programs that are not known yet: products at every level, bootstrapping
 /// if the set has it, and rotations by any number of columns and sums of all slots
@@ -42,8 +39,8 @@ pub fn general_keys(params: &Params) -> Result<KeyPlan, Error> {
 /// Not at every level: a ciphertext is switched down to the next level with a key first
 /// ([`rotate_by_keys`](everlevel_circuit::rotate_by_keys)). There is one among the highest quarter
 /// of the modulus, one within 16 bits below that of `near`, the level where rotations are expected
-/// most (after bootstrapping), one every 120 bits from there, and a low one where sums of tables are
-/// packed; among those the levels are chosen whose keys are smallest. For `bgv-65537-n15` that is 11 MiB an automorphism instead of 77.
+/// most (after bootstrapping), and one every 120 bits from there; among those the levels are chosen
+/// whose keys are smallest. For `bgv-65537-n15` that is 11 MiB an automorphism instead of 77.
 ///
 /// # Errors
 /// None for the dimensions that the slots have.
@@ -99,10 +96,6 @@ fn rotation_levels(params: &Params, g: GaloisElement, near: Level) -> Vec<Level>
     while let Some(level) = next.filter(|&level| level > Level(0)) {
         let below = bits(Level(level.0 - 1));
         next = choose(below - LADDER_BITS, below);
-    }
-    if SumPacking::new(params.slot_shape(), 1).is_some() {
-        let floor = 4.0 * (params.spec().plain_prime as f64).log2();
-        choose(floor + PACKED_BITS.0, floor + PACKED_BITS.1);
     }
     levels
 }

@@ -129,11 +129,11 @@ pub fn explain(args: &ExplainArgs, common: &Common) -> Result<(), CliError> {
     emit(&format!(
         "question: {}\nthe server learns: the question with its constants, the schema with its \
          bounds and categories, that there are {rows} rows, when it was asked; of the data \
-         nothing, not even how many rows are meant: it does the same for all data\nit reads the columns: \
-         {}\nthe reader learns: for each of {groups} groups {sums} sums, made of {} sums over all \
-         rows that are meant\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, {} products, \
-         {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} ciphertexts of \
-         result",
+         nothing, not even how many rows are meant: it does the same for all data\nit reads the \
+         columns: {}\nthe reader learns: for each of {groups} groups {sums} sums, made of {} sums \
+         over all rows that are meant\n{}: {blocks} blocks of {} rows\n{} ciphertexts read, {} \
+         products, {} key switches, {} refreshes, about {:.1} s on one core by a model\n{} \
+         ciphertexts of result",
         clean(plan.question()),
         if read.is_empty() { "none but for the number of rows".into() } else { read.join(", ") },
         cost.sums,
@@ -158,8 +158,9 @@ pub fn infer(args: &InferArgs, common: &Common) -> Result<(), CliError> {
     write_file(out, text.as_bytes(), existing(args.out.force)).map_err(of_output(out))?;
     let remark = "all of this is public, categories too: look it over, and narrow or widen bounds";
     if common.json {
-        let column = |i: &everlevel_tables::Inferred| json!({ "name": i.column, "kept": i.kept, "told": i.told });
-        let columns: Vec<_> = told.iter().map(column).collect();
+        let columns = told.iter();
+        let columns = columns.map(|i| json!({"name": i.column, "kept": i.kept, "told": i.told}));
+        let columns: Vec<_> = columns.collect();
         return emit_json(&json!({ "columns": columns, "remark": remark, "out": out }));
     }
     let mut lines: Vec<String> =

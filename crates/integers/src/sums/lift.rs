@@ -56,10 +56,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         };
         let whole = self.mask(filter, one)?;
         if !masks.is_empty() && self.levels(&self.both(&whole, &apart)?, leaves).is_none() {
-            if self.levels(&self.known(&[&whole])?, leaves).is_none() {
-                if self.session().can_bootstrap() {
-                    self.refresh(&whole)?;
-                }
+            let short = self.levels(&self.known(&[&whole])?, leaves).is_none();
+            if short && self.session().can_bootstrap() {
+                self.refresh(&whole)?;
             }
             if let Some(found) = self.apart(&whole, &apart, one, leaves)? {
                 return Ok(found);

@@ -24,6 +24,11 @@ fn rows(kind: Type, count: usize, seed: usize) -> Vec<i128> {
     (0..count).map(entry).collect()
 }
 
+/// Encrypted truth values for some columns, and the same in the clear.
+type Masks = (Vec<Column<NoOpCiphertext>>, Vec<Vec<bool>>);
+/// Which rows are meant.
+type Filter<'a> = &'a dyn Fn(&[i128]) -> bool;
+
 struct Asked<'a> {
     bench: &'a Bench,
     columns: Vec<Vec<i128>>,
@@ -41,8 +46,8 @@ impl Asked<'_> {
     fn sums(
         &self,
         requests: &[SumRequest],
-        filter: Option<&dyn Fn(&[i128]) -> bool>,
-        masks: &dyn Fn(&[Column<NoOpCiphertext>]) -> (Vec<Column<NoOpCiphertext>>, Vec<Vec<bool>>),
+        filter: Option<Filter<'_>>,
+        masks: &dyn Fn(&[Column<NoOpCiphertext>]) -> Masks,
     ) {
         let bench = self.bench;
         let (slots, ints) = (bench.params.slots(), bench.integers());
@@ -125,7 +130,7 @@ fn sums_over_chosen_rows() {
         request(None, &[(1, &[2])], 0),
     ];
     let table = asked(&bench, slots - 9);
-    let choose = |i: usize, of: usize| (i * i + of) % (of + 2) == 0;
+    let choose = |i: usize, of: usize| (i * i + of).is_multiple_of(of + 2);
     let masks = |columns: &[Column<NoOpCiphertext>]| {
         let count = columns[0].length().unwrap();
         let plain: Vec<Vec<bool>> =

@@ -70,8 +70,8 @@ impl Plan {
         Ok((query, layout))
     }
 
-    /// What the plan takes for so many rows, on a server that bootstraps and has keys for automorphisms
-    /// at all levels, counted on the no-op scheme.
+    /// What the plan takes for so many rows, on a server that bootstraps and has keys for
+    /// automorphisms at all levels, counted on the no-op scheme.
     ///
     /// # Errors
     /// A set on which typed integers cannot be computed, or whose bootstrapping cannot be planned;
