@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::{Shape, far};
+use super::shape::{Shape, far};
 use crate::column::BASE;
 use crate::error::IntegersError;
 use crate::interval::Interval;

@@ -4,6 +4,8 @@ mod expand;
 mod lift;
 mod plan;
 mod run;
+mod shape;
 
-pub use plan::{Shape, SumPlan, SumRequest};
+pub use plan::{SumPlan, SumRequest};
 pub use run::Accumulated;
+pub use shape::Shape;

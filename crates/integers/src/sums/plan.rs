@@ -6,37 +6,11 @@ use everlevel_circuit::SumPacking;
 use everlevel_ring::{PrimePower, SlotShape};
 
 use super::expand::{Expansion, Piece};
-use crate::column::Column;
-use crate::encode::{standard_form, windows};
+use super::shape::{Shape, far};
 use crate::error::IntegersError;
-use crate::interval::Interval;
-use crate::types::Type;
 
 /// The most sums that are packed into one ciphertext: each doubling costs a bit of capacity.
 const PACKED: usize = 256;
-
-/// What is public of a column that is added up: its values are anchor + Σ 16^i d_i.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
-    pub(crate) anchor: i128,
-    /// The windows of the digits, lowest first.
-    pub(crate) windows: Vec<(i64, i64)>,
-}
-
-impl Shape {
-    /// Of a column that was encrypted as this type.
-    pub fn of(kind: Type) -> Self {
-        let interval = kind.interval();
-        let (anchor, digits) = standard_form(interval);
-        Shape { anchor, windows: windows(interval, anchor, digits) }
-    }
-
-    /// Of an encrypted column.
-    pub fn of_column<C>(x: &Column<C>) -> Self {
-        let windows = x.digits.iter().map(|d| (d.low, d.high)).collect();
-        Shape { anchor: x.anchor, windows }
-    }
-}
 
 /// A sum over rows: Σ k Π x over the terms, where a truth value is 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,13 +166,4 @@ impl SumPlan {
         let group = move |i: usize| i * PACKED..count.min((i + 1) * PACKED);
         self.packings.iter().enumerate().map(move |(i, packing)| (packing, group(i)))
     }
-}
-
-/// A number of at most 2^126 in absolute value.
-pub(super) fn far(x: Option<i128>) -> Result<i128, IntegersError> {
-    x.filter(|x| Interval::WIDEST.contains(*x)).ok_or_else(|| IntegersError::Range {
-        operation: "a sum over all rows",
-        operands: "products of columns".into(),
-        allowed: Interval::WIDEST,
-    })
 }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::expand::{Piece, middle};
 use super::lift::{DEPTH, MARGIN, Masks};
 use super::plan::{Accumulator, SumPlan};
+use super::shape::Shape;
 use crate::column::Column;
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
@@ -61,7 +62,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         into: &mut Accumulated<S>,
     ) -> Result<(), IntegersError> {
         let fits = columns.len() == plan.shapes.len()
-            && columns.iter().zip(&plan.shapes).all(|(x, s)| super::Shape::of_column(x) == *s);
+            && columns.iter().zip(&plan.shapes).all(|(x, s)| Shape::of_column(x) == *s);
         if !fits {
             return Err(wrong("columns with other bounds than those of the plan"));
         }
