@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -467,6 +467,12 @@ class EncryptedIntegers(Encrypted, Stored):
         return (self[i] for i in range(self._shape[0]))
 
     # Along the array
+
+    @overload
+    def sum(self, axis: None = None) -> EncryptedTotal: ...
+
+    @overload
+    def sum(self, axis: int) -> EncryptedTotal | EncryptedIntegers: ...
 
     def sum(self, axis: int | None = None) -> EncryptedTotal | EncryptedIntegers:
         """The sum of all entries, which is decrypted: log2 of the slots rotations for each digit. Along an axis of rows sums that are computed on."""

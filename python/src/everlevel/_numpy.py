@@ -137,9 +137,8 @@ def clip(x: EncryptedIntegers, a_min: Any = None, a_max: Any = None) -> Any:
     if all(isinstance(bound, (int, np.integer)) for bound in (a_min, a_max)):
         return x.clip(a_min, a_max)
     # As NumPy: the upper bound, where it is below the lower one.
-    if a_min is not None:
-        x = np.maximum(x, a_min)
-    return x if a_max is None else np.minimum(x, a_max)
+    raised: Any = x if a_min is None else np.maximum(x, a_min)
+    return raised if a_max is None else np.minimum(raised, a_max)
 
 
 def count_nonzero(x: EncryptedIntegers, axis: Any = None) -> Any:

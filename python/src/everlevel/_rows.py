@@ -6,7 +6,8 @@ import functools
 import heapq
 import itertools
 import operator
-from typing import Any, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
