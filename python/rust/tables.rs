@@ -64,12 +64,7 @@ pub fn table_plan_facts(plan: &str) -> Result<(String, String, String)> {
 
 /// What a plan takes for so many rows, as JSON.
 #[pyfunction]
-pub fn table_plan_cost(
-    py: Python<'_>,
-    plan: &str,
-    params: &Params,
-    rows: usize,
-) -> Result<String> {
+pub fn table_plan_cost(py: Python<'_>, plan: &str, params: &Params, rows: usize) -> Result<String> {
     let cost = detached(py, || Ok(Plan::from_json(plan)?.cost(&params.0, rows)?))?;
     json(&cost)
 }
