@@ -38,13 +38,13 @@ pub fn table_schema(text: &str) -> Result<String> {
     Ok(Schema::from_json(text)?.to_json()?)
 }
 
+/// A column, what it was taken for, and whether it was kept.
+type Told = (String, String, bool);
+
 /// The schema of comma-separated values; of each column its name, what it was taken for, and
 /// whether it was kept.
 #[pyfunction]
-pub fn infer_table_schema(
-    py: Python<'_>,
-    csv: &[u8],
-) -> Result<(String, Vec<(String, String, bool)>)> {
+pub fn infer_table_schema(py: Python<'_>, csv: &[u8]) -> Result<(String, Vec<Told>)> {
     let (schema, told) = detached(py, || Ok(Schema::infer(csv)?))?;
     Ok((schema.to_json()?, told.into_iter().map(|i| (i.column, i.told, i.kept)).collect()))
 }
