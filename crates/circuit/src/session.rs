@@ -76,6 +76,8 @@ impl<C> Value<C> {
 ///
 /// Every result keeps at least the capacity with which it can be bootstrapped later. Where an
 /// operation would leave less, the operand with the least capacity is bootstrapped first, in place.
+/// Values of which digits were dropped, modulo less than p^r, cannot be bootstrapped: they keep what
+/// decryption needs.
 /// Shareable between threads.
 ///
 /// Arithmetic wraps modulo p^e. Where the ranges of the operands are known ([`Value::within`]),
@@ -491,15 +493,20 @@ impl<S: Bootstrappable> Session<S> {
         F: Fn(&S, &S::Ciphertext, &S::Ciphertext) -> Result<S::Ciphertext, CircuitError>,
     {
         let mut stale = if a.is(b) { vec![a] } else { vec![a, b] };
+        stale.retain(|x| self.renewable(&x.get()));
         loop {
             let (x, y) = (a.get(), b.get());
             let shortage = match operation(&self.scheme, &x, &y) {
                 Ok(result) => {
                     let left = self.scheme.capacity_bits(&result);
-                    if left >= self.minimum_capacity {
+                    let needed = match self.renewable(&result) {
+                        true => self.minimum_capacity,
+                        false => 0.0,
+                    };
+                    if left >= needed {
                         return Ok(Value::from(result));
                     }
-                    CircuitError::NotEnoughCapacity { left, needed: self.minimum_capacity }
+                    CircuitError::NotEnoughCapacity { left, needed }
                 }
                 Err(error @ CircuitError::Scheme(SchemeError::NoiseOverflow { .. })) => error,
                 Err(error) => return Err(error),
@@ -511,6 +518,12 @@ impl<S: Bootstrappable> Session<S> {
             };
             self.freshen(worst, if worst.is(a) { &x } else { &y })?;
         }
+    }
+
+    /// Whether bootstrapping is for this: not where digits were dropped, so that values are modulo
+    /// a lower power of p.
+    fn renewable(&self, x: &S::Ciphertext) -> bool {
+        self.scheme.plain_exponent(x) >= self.scheme.message_exponent()
     }
 
     /// Bootstraps `x` unless another thread has done so since it was `seen`.

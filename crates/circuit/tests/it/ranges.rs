@@ -5,6 +5,7 @@ use std::sync::Arc;
 use everlevel_circuit::bootstrap::{BootstrapPlan, Bootstrapper};
 use everlevel_circuit::digits::{DigitKind, DigitMethod};
 use everlevel_circuit::{CircuitError, Comparison, Session, Truncation, Value, ValueRange};
+use everlevel_scheme::spec::BootstrapMode;
 use everlevel_scheme::{NoOp, OptIn, Params, ParamsSpec, Plaintext, Scheme};
 
 type NoOpCiphertext = <NoOp as Scheme>::Ciphertext;
@@ -146,4 +147,34 @@ fn truncations_of_what_may_have_wrapped_are_refused() {
     assert_eq!(integers(&params, &auto, &rounded).unwrap()[..10], nearest);
     let floor = auto.floor(&x, &truncation).unwrap();
     assert_eq!(integers(&params, &auto, &floor).unwrap()[..10], values.map(|v| v.div_euclid(17)));
+}
+
+/// Bootstrapping is for numbers modulo 127^2: after a truncation there is what is left.
+#[test]
+fn what_was_truncated_is_computed_on_without_bootstrapping() {
+    let params = Params::named("insecure_bfv-127e2-n8", OptIn::InsecureResearch).unwrap();
+    let scheme = Arc::new(NoOp::new(&params, 1));
+    let plan = BootstrapPlan::balanced(params.slots()).in_mode(BootstrapMode::Thin);
+    let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
+    let auto = Session::new(scheme, bootstrapper);
+    let truncation = Truncation::new(127, 2, 1, METHOD).unwrap();
+    let x = encrypt(&params, &auto, &[-300, 254, 640]).within(range(-300, 640));
+    let mut value = auto.floor(&x, &truncation).unwrap();
+    let mut expected = [-3i64, 2, 5];
+    let refusal = loop {
+        let left = auto.scheme().capacity_bits(&value.get());
+        match auto.mul(&value, &value) {
+            Ok(square) => value = square,
+            Err(error) => {
+                // Below what bootstrapping would have needed.
+                assert!(left < auto.minimum_capacity(), "{left}");
+                break error;
+            }
+        }
+        expected = expected.map(|v| (v * v).rem_euclid(127));
+        let found = auto.scheme().decrypt(&value.get()).unwrap().decode(&params).unwrap();
+        assert_eq!(found[..3], expected.map(|v| v as u64));
+    };
+    let code = refusal.code();
+    assert!(["circuit.not-enough-capacity", "scheme.noise-overflow"].contains(&code), "{code}");
 }
