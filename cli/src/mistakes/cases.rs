@@ -313,4 +313,74 @@ pub const CASES: &[Case] = &[
         "eval --server-keys a/server.keys y=x*turn(x) x=x.ct --out no",
         "expression.syntax",
     ),
+    case(
+        "a comparison of residues, which have no order",
+        &[],
+        "eval --server-keys a/server.keys y=x<150 x=x.ct --out no",
+        "circuit.typed-only",
+    ),
+    case(
+        "a set whose bootstrapping fails often, accepted for its low security only",
+        &[Write("often.json", OFTEN)],
+        "keygen --params often.json --out often",
+        "scheme.frequent-failures",
+    ),
+    case(
+        "keys of a set whose bootstrapping fails often, used without saying so",
+        &[Run("keygen --params often.json --program y=x*x --out often --allow-failures")],
+        "encrypt --key often/public.key --in v.csv --out no.ct",
+        "scheme.frequent-failures",
+    ),
+    case(
+        "typed columns, another secret key",
+        &[
+            Write("people.csv", b"age,income\n30,200\n5,7\n"),
+            Run(
+                "encrypt --types age=u8,income=u16 --key a/public.key --in people.csv --out people",
+            ),
+        ],
+        "decrypt --key b/secret.key --in people",
+        "scheme.wrong-key",
+    ),
+    case(
+        "typed columns, other server keys",
+        &[],
+        "eval --server-keys b/server.keys y=age<income people --out no",
+        "scheme.wrong-key",
+    ),
+    case(
+        "typed columns of two owners in one program",
+        &[Run("encrypt --types v=u8 --key b/public.key --in short.csv --out theirs")],
+        "eval --server-keys a/server.keys y=age<v people theirs --out no",
+        "scheme.wrong-key",
+    ),
+    case(
+        "a value that its type does not hold",
+        &[Write("old.csv", b"age\n300\n")],
+        "encrypt --types age=u8 --key a/public.key --in old.csv --out no",
+        "cli.usage",
+    ),
+    case(
+        "a negative value in an unsigned type",
+        &[Write("young.csv", b"age\n-3\n")],
+        "encrypt --types age=u8 --key a/public.key --in young.csv --out no",
+        "cli.usage",
+    ),
+    case(
+        "a blank line inside of a typed column",
+        &[Write("gap.csv", b"age\n3\n\n5\n")],
+        "encrypt --types age=u8 --key a/public.key --in gap.csv --out no",
+        "cli.usage",
+    ),
+    case(
+        "damaged typed columns",
+        &[Change("people", "damaged")],
+        "decrypt --key a/secret.key --in damaged",
+        "wire.checksum",
+    ),
 ];
+
+/// The specification of a set whose bootstrapping overflows nearly every time.
+const OFTEN: &[u8] = br#"{"name":"insecure_often","index":512,"plain_prime":257,"plain_exponent":1,
+"base_bits":40,"word_bits":50,"words":7,"fine_bits":[44,38,32],"special":2,"digit_size":2,
+"secret":"uniform_ternary","bootstrap":{"sparse_weight":8,"overflow_bound":2}}"#;

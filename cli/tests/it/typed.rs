@@ -80,6 +80,12 @@ fn people_are_filtered() {
     ] {
         success(here, &[&decrypt[..], &["--out", out]].concat());
         assert_eq!(fs::read_to_string(here.join(out)).unwrap(), expected);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(here.join(out)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "what was secret stays with its owner");
+        }
     }
     success(here, &[&decrypt[..], &["--out", "back.npy"]].concat());
     let array = fs::read(here.join("back.npy")).unwrap();

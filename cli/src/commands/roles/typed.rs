@@ -11,7 +11,7 @@ use everlevel::{
 };
 use everlevel_integers::{Encoded, ProgramError};
 use everlevel_scheme::same_owner;
-use everlevel_wire::file::write_file;
+use everlevel_wire::file::{write_file, write_secret_file};
 use everlevel_wire::{Metadata, ObjectKind};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ use crate::columns::Format;
 use crate::columns::typed::{self, Named};
 use crate::console::args::Common;
 use crate::console::errors::CliError;
-use crate::console::files::{check_free, create_directory, existing, of_file};
+use crate::console::files::{check_free, create_directory, existing, of_file, of_output};
 use crate::console::output::{emit, emit_json, progress};
 
 #[derive(Serialize)]
@@ -339,7 +339,7 @@ pub fn decrypt(
     match (&args.out, format) {
         (Some(out), Some(format)) => {
             let bytes = typed::bytes(format, &columns)?;
-            write_file(out, &bytes, existing(args.force)).map_err(of_file(out))?;
+            write_secret_file(out, &bytes, existing(args.force)).map_err(of_output(out))?;
             let params = client.params().name();
             if common.json {
                 return emit_json(&serde_json::json!({
