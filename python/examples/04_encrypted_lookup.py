@@ -30,7 +30,7 @@ class Asker:
         return self.client.encrypt_modular(np.full(self.client.params.slots, key)).to_bytes()
 
     def read(self, answer: bytes) -> int:
-        return int(self.client.decrypt(answer, all_slots=True)[0])
+        return int(self.client.decrypt(answer))
 
 
 class Lookup:
@@ -43,13 +43,22 @@ class Lookup:
     def small(self, query: bytes) -> bytes:
         """Keys below p."""
         x = self.server.read(query, bounds="fresh")
-        return (x.equals(self.keys) * self.values).sum().compact()
+        return self.one_of((x.equals(self.keys) * self.values).sum())
 
     def large(self, query: bytes) -> bytes:
         """Keys below p^2. Of the difference d truncation leaves the upper digit; p d has the lower digit of d for its upper one."""
-        difference = self.server.read(query, bounds="fresh") - self.keys
-        upper, lower = difference.truncate(1), (difference * self.server.params.plain_prime).truncate(1)
-        return (upper.equals(0) * lower.equals(0) * self.values).sum().compact()
+        difference, p = self.server.read(query, bounds="fresh") - self.keys, self.server.params.plain_prime
+        upper, lower = (self.residues(x).truncate(1) for x in (difference, difference * p))
+        return self.one_of((upper.equals(0) * lower.equals(0) * self.values).sum())
+
+    def residues(self, x: everlevel.EncryptedArray) -> everlevel.EncryptedArray:
+        """As the integers of least absolute value, of which truncation gives the upper digit: differences and products may have wrapped."""
+        half = self.server.params.plain_modulus // 2
+        return x.within(-half, half)
+
+    def one_of(self, total: everlevel.EncryptedArray) -> bytes:
+        """Keys differ, so the sum is the value of one of them, or 0."""
+        return total.within(0, int(self.values.max())).compact()
 
 
 # An entry a slot.

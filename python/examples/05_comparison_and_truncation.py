@@ -24,7 +24,7 @@ class Surveyor:
         self.client = everlevel.Client(params)
 
     def upload(self, sides: np.ndarray) -> bytes:
-        return self.client.encrypt_modular(sides, signed=True).to_bytes()
+        return self.client.encrypt_modular(sides, bounds=(0, 12 * ONE)).to_bytes()
 
     def read(self, answer: bytes) -> np.ndarray:
         return self.client.decrypt(answer)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use everlevel::files::Bounds;
-use everlevel::{Ciphertext as Inner, Form, Value};
+use everlevel::files::{Bounds, ranges_of, state_ranges};
+use everlevel::{Ciphertext as Inner, Form, Value, ValueRange};
 use everlevel_wire as wire;
 use everlevel_wire::{Metadata, ReadOptions, WireError};
 use numpy::PyReadonlyArray1;
@@ -44,7 +44,23 @@ impl Ciphertext {
 
     /// The same ciphertext for somebody else, who may make it fresher.
     fn copy(&self) -> Self {
-        Ciphertext::new(&self.params, Inner::clone(&self.value.get()))
+        let value = Value::from(Inner::clone(&self.value.get())).within(self.value.range());
+        Ciphertext { params: self.params.clone(), value }
+    }
+
+    /// The range of the integers in all slots, if it is known: both ends are included.
+    #[getter]
+    fn range(&self) -> Option<(i128, i128)> {
+        self.value.range().map(|range| (range.low(), range.high()))
+    }
+
+    /// The same ciphertext, whose slots hold integers of a range: so says the caller.
+    fn within(&self, low: i128, high: i128) -> Result<Self> {
+        let range = ValueRange::new(low, high).ok_or_else(|| {
+            let found = format!("{low} to {high}: expected -2^100 <= low <= high <= 2^100");
+            refusal("RangeError", "python.value-range", &found)
+        })?;
+        Ok(Ciphertext { params: self.params.clone(), value: self.value.clone().within(range) })
     }
 
     /// How many squarings in a row leave a ciphertext that can be decrypted.
@@ -113,6 +129,7 @@ pub fn ciphertexts_to_bytes<'py>(
     metadata: BTreeMap<String, String>,
 ) -> Result<Bound<'py, PyBytes>> {
     let (params, values) = current(&ciphertexts)?;
+    let metadata = ranged(metadata, &ciphertexts);
     let bytes = detached(py, || {
         let whole: Vec<&Inner> = values.iter().map(|x| &**x).collect();
         Ok(wire::ciphertexts::to_bytes(&params, &whole, &metadata)?)
@@ -128,6 +145,7 @@ pub fn compact_to_bytes<'py>(
     metadata: BTreeMap<String, String>,
 ) -> Result<Bound<'py, PyBytes>> {
     let (params, values) = current(&ciphertexts)?;
+    let metadata = ranged(metadata, &ciphertexts);
     let bytes = detached(py, || {
         let cut = values
             .iter()
@@ -146,6 +164,14 @@ fn current(ciphertexts: &[Bound<'_, Ciphertext>]) -> Result<(everlevel::Params, 
     Ok((first.get().params.clone(), ciphertexts.iter().map(|x| x.get().value.get()).collect()))
 }
 
+/// Metadata that state the ranges of these ciphertexts.
+fn ranged(mut metadata: Metadata, ciphertexts: &[Bound<'_, Ciphertext>]) -> Metadata {
+    let ranges: Vec<Option<ValueRange>> =
+        ciphertexts.iter().map(|x| x.get().value.range()).collect();
+    state_ranges(&mut metadata, &ranges);
+    metadata
+}
+
 /// Ciphertexts and their metadata from bytes in any buffer, without a copy of it. A manifest takes
 /// the place of `bounds`.
 #[pyfunction]
@@ -162,7 +188,10 @@ pub fn ciphertexts_from_bytes(
     let bounds = believed(bounds, manifest)?;
     let params = &params.0;
     let (found, metadata) = detached(py, || Ok(read(params, data, bounds, allow_unknown_owner)?))?;
-    Ok((found.into_iter().map(|x| Ciphertext::new(params, x)).collect(), metadata))
+    let ranges = ranges_of(&metadata, found.len())?;
+    let own =
+        |(x, range)| Ciphertext { params: params.clone(), value: Value::from(x).within(range) };
+    Ok((found.into_iter().zip(ranges).map(own).collect(), metadata))
 }
 
 fn read(

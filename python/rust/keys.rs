@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use everlevel::files::KeyFiles;
+use everlevel::files::{KeyFiles, ranges_of};
 use everlevel::lab::{Evaluator, SchemeError};
 use everlevel::{
     BootstrapMode, BootstrapPlan, FloodingPolicy, KeyId, KeyPlan, KeyPlanner, Plaintext,
-    ServerKeys, bootstrap_plan, general_keys, general_rotations, program_keys,
+    ServerKeys, Value, bootstrap_plan, general_keys, general_rotations, program_keys,
 };
 use everlevel_circuit::expression::Program;
 use everlevel_wire as wire;
@@ -135,16 +135,17 @@ impl SecretKey {
     }
 
     /// The slots of results that were cut to what decryption needs, one after the other, their
-    /// exponent e and their metadata. Whether slots hold elements is asked of the metadata.
+    /// exponent e, the range of each and their metadata. Whether slots hold elements is asked of the
+    /// metadata.
     fn decrypt_compact<'py>(
         &self,
         py: Python<'py>,
         data: PyReadonlyArray1<'_, u8>,
         allow_unknown_owner: bool,
-    ) -> Result<(Bound<'py, PyArray1<u64>>, usize, u32, Metadata)> {
+    ) -> Result<(Bound<'py, PyArray1<u64>>, u32, Ranges, Metadata)> {
         let (params, data) = (self.0.params(), octets(&data)?);
         let options = ReadOptions::default().allowing_unknown_owner(allow_unknown_owner);
-        let (values, count, exponent, metadata) = detached(py, || {
+        let (values, exponent, ranges, metadata) = detached(py, || {
             let (found, metadata) = wire::results::from_bytes(params, data, &options)?;
             let exponent = found.first().map_or(0, |x| x.exponent());
             if exponent == 0 || found.iter().any(|x| x.exponent() != exponent) {
@@ -157,9 +158,11 @@ impl SecretKey {
             for x in &found {
                 values.extend(decoded(params, &self.0.decrypt_compact(x)?, elements)?);
             }
-            Ok((values, found.len(), exponent, metadata))
+            let ranges = ranges_of(&metadata, found.len())?;
+            let ends = ranges.into_iter().map(|range| Some((range?.low(), range?.high())));
+            Ok((values, exponent, ends.collect(), metadata))
         })?;
-        Ok((values.into_pyarray(py), count, exponent, metadata))
+        Ok((values.into_pyarray(py), exponent, ranges, metadata))
     }
 
     /// The keys that take ciphertexts under this key to another one.
@@ -229,6 +232,9 @@ impl SecretKey {
         })
     }
 }
+
+/// Both ends of the ranges of ciphertexts, as far as they are known.
+type Ranges = Vec<Option<(i128, i128)>>;
 
 /// An id in full.
 pub fn shown(id: Option<KeyId>) -> Option<String> {
@@ -482,7 +488,8 @@ impl Keys {
         same(params, &x.params)?;
         let changed =
             detached(py, || Ok(Evaluator::new(self.0.clone()).change_key(&x.value.get())?))?;
-        Ok(Ciphertext::new(params, changed))
+        let value = Value::from(changed).within(x.value.range());
+        Ok(Ciphertext { params: params.clone(), value })
     }
 
     /// Reads the whole file and verifies every checksum; keys in memory were verified when they

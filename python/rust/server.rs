@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::{Arc, OnceLock};
 
-use everlevel::lab::{
-    CircuitError, DigitKind, DigitMethod, Scheme, ServerEvaluator, StageObserver, StageReport,
-};
+use everlevel::lab::{CircuitError, DigitKind, DigitMethod, Scheme, StageObserver, StageReport};
 use everlevel::{
     BootstrapMode, BootstrapPlan, Ciphertext as Inner, ClearLowestDigit, Comparison, KeyPlanner,
-    NextUse, Params, Plaintext, SlotCopy, Truncation, Value,
+    Params, Plaintext, SlotCopy, Truncation, Value, ValueRange,
 };
 use everlevel_circuit::expression::Program;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -19,7 +17,7 @@ use crate::ciphertext::Ciphertext;
 use crate::errors::{Failure, Result, refusal};
 use crate::keys::{Keys, plaintext, plan_for};
 use crate::runtime::{Progress, detached};
-use crate::values::slice;
+use crate::values::{range_of, range_of_products, slice};
 
 /// How digits are removed: of least depth.
 const METHOD: DigitMethod = DigitMethod::new(DigitKind::Geelen);
@@ -50,13 +48,6 @@ impl Server {
         Ok(Ciphertext { params: self.params().clone(), value })
     }
 
-    fn apply<F>(&self, py: Python<'_>, a: &Ciphertext, operation: F) -> Result<Ciphertext>
-    where
-        F: Fn(&ServerEvaluator, &Inner) -> std::result::Result<Inner, CircuitError> + Send,
-    {
-        self.compute(py, |s| Ok(s.apply(&a.value, operation)?))
-    }
-
     /// Prime and exponent of what a ciphertext holds.
     fn modulus(&self, a: &Ciphertext) -> (u64, u32) {
         (self.params().spec().plain_prime, a.value.get().meta().exponent)
@@ -64,6 +55,14 @@ impl Server {
 
     fn plain(&self, a: &Ciphertext, values: &[i64], elements: bool) -> Result<Plaintext> {
         plaintext(self.params(), values, a.value.get().meta().exponent, elements)
+    }
+
+    /// The range of public integers in slots, of which those that are not given are 0; elements
+    /// have none.
+    fn range(&self, values: &[i64], elements: bool) -> Option<ValueRange> {
+        let padding = (values.len() < self.params().slots()).then_some(0);
+        let range = range_of(values.iter().copied().chain(padding))?;
+        (!elements).then_some(range)
     }
 
     fn comparison(&self, a: &Ciphertext) -> Result<Comparison> {
@@ -163,7 +162,11 @@ impl Server {
         elements: bool,
     ) -> Result<Ciphertext> {
         let values = slice(&values)?;
-        self.compute(py, |s| Ok(s.add_plain(&a.value, &self.plain(a, values, elements)?)?))
+        let range = || a.value.range()?.plus(self.range(values, elements)?);
+        self.compute(py, |s| {
+            let sum = s.add_plain(&a.value, &self.plain(a, values, elements)?)?;
+            Ok(sum.within(range()))
+        })
     }
 
     fn mul_plain(
@@ -174,7 +177,11 @@ impl Server {
         elements: bool,
     ) -> Result<Ciphertext> {
         let values = slice(&values)?;
-        self.compute(py, |s| Ok(s.mul_plain(&a.value, &self.plain(a, values, elements)?)?))
+        let range = || a.value.range()?.times(self.range(values, elements)?);
+        self.compute(py, |s| {
+            let product = s.mul_plain(&a.value, &self.plain(a, values, elements)?)?;
+            Ok(product.within(range()))
+        })
     }
 
     fn rotate_columns(&self, py: Python<'_>, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
@@ -210,7 +217,8 @@ impl Server {
             .into_iter()
             .map(|(step, begin, end)| SlotCopy { step, slots: begin..end })
             .collect();
-        self.compute(py, |s| Ok(s.copy_slots(&a.value, &copies)?))
+        let range = a.value.range().map(|range| range.with(0));
+        self.compute(py, |s| Ok(s.copy_slots(&a.value, &copies)?.within(range)))
     }
 
     fn mul_matrix(
@@ -221,7 +229,8 @@ impl Server {
     ) -> Result<Ciphertext> {
         let rows: Vec<Vec<i64>> =
             matrix.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-        self.compute(py, |s| Ok(s.mul_matrix(&a.value, &rows)?))
+        let range = a.value.range().and_then(|range| range_of_products(range, &rows));
+        self.compute(py, |s| Ok(s.mul_matrix(&a.value, &rows)?.within(range)))
     }
 
     /// Bootstraps now. The progress is told of stages.
@@ -236,7 +245,7 @@ impl Server {
                 return Err(CircuitError::NoBootstrapping.into());
             };
             if progress.is_none() {
-                return Ok(s.load(s.bootstrap(&a.value.get())?));
+                return Ok(s.session().refresh(&a.value)?);
             }
             let total = *self.stages.get_or_init(|| {
                 self.plan.as_ref().map_or(0, |plan| count_stages(s.params(), plan))
@@ -247,7 +256,7 @@ impl Server {
                 .bootstrap_observed(s.evaluator(), &a.value.get(), &mut watch)
                 .map_err(Failure::from)?;
             progress.finish()?;
-            Ok(s.load(fresh))
+            Ok(s.load(fresh).within(a.value.range()))
         })
     }
 
@@ -309,26 +318,28 @@ impl Server {
     ) -> Result<Ciphertext> {
         let (p, e) = self.modulus(a);
         let truncation = Truncation::new(p, e, digits, METHOD)?;
-        self.apply(py, a, move |s, x| match down {
-            true => truncation.floor(s, x, NextUse::Product),
-            false => truncation.round(s, x, NextUse::Product),
+        self.compute(py, |s| match down {
+            true => Ok(s.session().floor(&a.value, &truncation)?),
+            false => Ok(s.session().round(&a.value, &truncation)?),
         })
     }
 
     fn clear_lowest_digit(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         let (p, e) = self.modulus(a);
         let clear = ClearLowestDigit::new(p, e)?;
-        self.apply(py, a, move |s, x| clear.apply(s, x))
+        let half = i128::from(p / 2);
+        let range = a.value.range().and_then(|x| x.plus(ValueRange::new(-half, half)?));
+        self.compute(py, |s| Ok(s.apply(&a.value, |s, x| clear.apply(s, x))?.within(range)))
     }
 
     fn is_negative(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         let comparison = self.comparison(a)?;
-        self.apply(py, a, move |s, x| comparison.is_negative(s, x))
+        self.compute(py, |s| Ok(s.session().is_negative(&a.value, &comparison)?))
     }
 
     fn sign(&self, py: Python<'_>, a: &Ciphertext) -> Result<Ciphertext> {
         let comparison = self.comparison(a)?;
-        self.apply(py, a, move |s, x| comparison.sign(s, x))
+        self.compute(py, |s| Ok(s.session().sign(&a.value, &comparison)?))
     }
 
     /// T: comparisons are of integers x with -T <= x < T.

@@ -1,6 +1,6 @@
 //! Integers between NumPy and slots.
 
-use everlevel::Params;
+use everlevel::{Params, ValueRange};
 use numpy::PyReadonlyArray1;
 
 use crate::errors::{Result, refusal};
@@ -33,4 +33,22 @@ pub fn residues(params: &Params, values: &[i64], exponent: u32) -> Result<Vec<u6
         return Err(refusal("RangeError", "python.value-range", &found));
     }
     Ok(values.iter().map(|v| v.rem_euclid(t) as u64).collect())
+}
+
+/// The smallest range that has all of these integers; none of none.
+pub fn range_of(mut values: impl Iterator<Item = i64>) -> Option<ValueRange> {
+    let first = ValueRange::point(values.next()?);
+    Some(values.fold(first, ValueRange::with))
+}
+
+/// The range of the product of a matrix with a vector of integers of a range, and of the 0 that
+/// slots without a row hold.
+pub fn range_of_products(range: ValueRange, rows: &[Vec<i64>]) -> Option<ValueRange> {
+    let zero = ValueRange::point(0);
+    rows.iter().try_fold(zero, |all, row| {
+        let product = row
+            .iter()
+            .try_fold(zero, |sum, &entry| sum.plus(range.times(ValueRange::point(entry))?))?;
+        ValueRange::new(all.low().min(product.low()), all.high().max(product.high()))
+    })
 }

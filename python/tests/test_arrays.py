@@ -8,7 +8,7 @@ from everlevel import EncryptedArray
 
 
 def check(party, x, expected, t=None):
-    found = party.client.decrypt(x, signed=False)
+    found = party.client.decrypt(x, signed=False, wrapping=True)
     np.testing.assert_array_equal(found, np.asarray(expected) % (t or party.t))
 
 
@@ -119,12 +119,12 @@ def test_any_depth(toy):
 
 def test_comparisons(toy):
     a = np.arange(-50, 50)
-    x = toy.load(a, signed=True)
-    assert x.comparison_range == 128
+    x = toy.load(a, bounds=(-50, 49))
+    assert x.comparison_range == 128 and x.signed
     check(toy, x.is_negative(), a < 0)
     check(toy, x.sign(), np.sign(a))
     b = np.roll(a, 7)
-    check(toy, x.less_than(toy.load(b, signed=True)), a < b)
+    check(toy, x.less_than(toy.load(b, bounds=(-50, 49))), a < b)
     check(toy, x.less_than(7), a < 7)
     check(toy, x.between(-3, 12), (a >= -3) & (a <= 12))
     check(toy, x.equals(7), a == 7)
@@ -138,13 +138,13 @@ def test_digits():
     client = everlevel.Client(params)
     server = client.server()
     a = np.arange(params.slots) * 121 - 3600
-    x = server.load(client.encrypt_modular(a, signed=True))
+    x = server.load(client.encrypt_modular(a, bounds=(-4000, 4100)))
     p = params.plain_prime
     rounded = x.truncate(1)
     assert rounded.modulus == p
     np.testing.assert_array_equal(client.decrypt(rounded), np.floor_divide(2 * a + p, 2 * p))
     b = np.arange(params.slots) * 241
-    floored = server.load(client.encrypt_modular(b)).truncate(1, rounding="floor")
+    floored = server.load(client.encrypt_modular(b, bounds=(0, params.plain_modulus - 1))).truncate(1, rounding="floor")
     np.testing.assert_array_equal(client.decrypt(floored), b // p)
     cleared = client.decrypt(x.clear_lowest_digit())
     np.testing.assert_array_equal(cleared, np.floor_divide(2 * a + p, 2 * p) * p)

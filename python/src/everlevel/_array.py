@@ -133,6 +133,20 @@ class EncryptedArray(Encrypted, Described):
         signed = self._signed or other._signed
         return xs, {"shape": shape, "server": server, "repeated": repeated, "signed": signed, "elements": elements}
 
+    def within(self, low: int, high: int) -> EncryptedArray:
+        """The same entries, as the integers from ``low`` to ``high`` that their residues stand for: so you say, and nobody can check it. Free.
+
+        For what encryption did not know, such as the result of an own circuit. Where entries are something else, what is computed from their range is unspecified.
+        Any ``modulus`` integers in a row are right for all residues: ``x.within(-(t // 2), t // 2)`` for odd t takes those of least absolute value.
+        """
+        self._integers("within")
+        low, high = operator.index(low), operator.index(high)
+        return self._each(lambda x: x.within(low, high), signed=low < 0)
+
+    def _ranged(self, found: tuple[int, int] | None) -> EncryptedArray:
+        """With this range, which follows from what was computed; as it is if there is none."""
+        return self if found is None else self._each(lambda x: x.within(*found))
+
     # NumPy
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
@@ -303,7 +317,7 @@ class EncryptedArray(Encrypted, Described):
             return self._like(self._xs[: self._count(shape)], shape, padded=self._full(shape), repeated=False)
         server = self._on()
         xs, clean = gather(server._raw, self._xs, source, server.can_bootstrap, self._elements)
-        return self._like(xs, shape, padded=clean, repeated=False)
+        return self._like(xs, shape, padded=clean, repeated=False)._ranged(_times(self.range, 1))
 
     def rotate(self, k: int) -> EncryptedArray:
         """A vector turned to the left: ``out[i] = x[(i + k) % len(x)]``, as ``numpy.roll(x, -k)``.
@@ -358,7 +372,8 @@ class EncryptedArray(Encrypted, Described):
         server, total = alone._on()._raw, alone._xs[0]
         for x in alone._xs[1:]:
             total = server.add(total, x)
-        return alone._like([server.sum(total)], (), padded=False, repeated=True)
+        found = _times(alone.range, self.size, not self._full(self._shape))
+        return alone._like([server.sum(total)], (), padded=False, repeated=True)._ranged(found)
 
     def _sum_along(self, axis: int) -> EncryptedArray:
         if axis not in range(-self.ndim, self.ndim):
@@ -367,7 +382,7 @@ class EncryptedArray(Encrypted, Described):
         places = np.asarray(np.arange(self.size).reshape(self._shape).take(0, axis))
         stride = math.prod(self._shape[axis + 1 :])
         xs = window_sums(self._on()._raw, self._xs, self.size, self._shape[axis], stride)
-        return self._like(xs, padded=False)._gather(places)
+        return self._like(xs, padded=False)._ranged(_times(self.range, self._shape[axis]))._gather(places)
 
     def broadcast(self) -> EncryptedArray:
         """A single entry in every slot, so that it goes with arrays of any shape. As ``sum``."""
@@ -387,8 +402,9 @@ class EncryptedArray(Encrypted, Described):
     # Digits
 
     def truncate(self, digits: int, *, rounding: str = "nearest") -> EncryptedArray:
-        """Divided by p^digits, to the ``"nearest"`` integer (of signed entries) or the next below (``"floor"``, of entries from 0): modulo p^(e - digits).
+        """Divided by p^digits, to the ``"nearest"`` integer or the next below (``"floor"``): modulo p^(e - digits).
 
+        Refused unless the range of the entries is known and has at most p^e integers: ``encrypt_modular`` with ``bounds``, or ``within``.
         One digit removal, whose depth grows with p and e. What is modulo less than p^r cannot be bootstrapped: do what is deep before.
         """
         self._integers("truncate")
@@ -408,34 +424,55 @@ class EncryptedArray(Encrypted, Described):
         return self._on()._raw.comparison_range(self._xs[0])
 
     def is_negative(self) -> EncryptedArray:
-        """1 where an entry x with -T <= x < T is below 0, else 0, modulo p. For odd p below 8192: a polynomial of degree p - 2, and for e > 1 a digit removal."""
+        """1 where an entry is below 0, else 0, modulo p. For odd p below 8192: a polynomial of degree p - 2, and for e > 1 a digit removal.
+
+        Refused, as all comparisons, unless the range of the entries is known and within -T to T - 1: ``encrypt_modular`` with ``bounds``, or ``within``.
+        """
         self._integers("is_negative")
         return self._each(self._on()._raw.is_negative, signed=False)
 
     def sign(self) -> EncryptedArray:
-        """-1, 0 or 1, modulo p, for entries from -T to T. As ``is_negative``, twice."""
+        """-1, 0 or 1, modulo p, for entries whose range is within -T + 1 to T. As ``is_negative``, twice."""
         self._integers("sign")
         return self._each(self._on()._raw.sign, signed=True)
 
     def less_than(self, other: Any) -> EncryptedArray:
-        """1 where an entry is below the other's, else 0, for differences from -T to T - 1. As ``is_negative``."""
+        """1 where an entry is below the other's, else 0, for differences whose range is within -T to T - 1. As ``is_negative``."""
         return self._add(other, True).is_negative()
 
     def between(self, low: Any, high: Any) -> EncryptedArray:
-        """1 where low <= x <= high, else 0, for differences from -T to T - 1. Two comparisons and a product."""
+        """1 where low <= x <= high, else 0, for differences whose ranges are within -T to T - 1. Two comparisons and a product."""
         below, above = self.less_than(low), (-self)._add(high, False).is_negative()
         return (-below)._add(1, False) * (-above)._add(1, False)
 
     def equals(self, other: Any) -> EncryptedArray:
-        """1 where entries are equal, else 0, modulo p (e = 1): 1 - (x - y)^(p - 1), of depth ⌈log2(p - 1)⌉."""
+        """1 where entries are equal, else 0, modulo p (e = 1): 1 - (x - y)^(p - 1), of depth ⌈log2(p - 1)⌉.
+
+        Residues are compared. Entries whose ranges are known are integers, and refused where different ones could have one residue.
+        """
         self._integers("equals")
         if self._xs[0].plain_exponent != 1:
             raise ParameterError(
                 f"entries modulo {self.modulus}: equality is told modulo a prime; truncate first", code="python.prime-modulus"
             )
-        different = self._add(other, True) ** (self._xs[0].params.plain_prime - 1)
-        one = (-different)._add(1, False)
-        return one._like(one._xs, signed=False)
+        difference, prime = self._add(other, True), self._xs[0].params.plain_prime
+        found = difference.range
+        if found is not None and not -prime < found[0] <= found[1] < prime:
+            raise RangeError(
+                f"equality: differences of range {found[0]}..{found[1]}: expected within {1 - prime}..{prime - 1}, as integers that differ by {prime} have one residue",
+                code="circuit.range",
+            )
+        one = (-(difference ** (prime - 1)))._add(1, False)
+        return one._like(one._xs, signed=False).within(0, 1)
+
+
+def _times(found: tuple[int, int] | None, count: int, padded: bool = True) -> tuple[int, int] | None:
+    """The range of sums of so many integers of a range, or with ``padded`` zeros in their place."""
+    if found is None:
+        return None
+    low, high = (min(found[0], 0), max(found[1], 0)) if padded else found
+    most = 1 << 100
+    return (count * low, count * high) if -most <= count * low and count * high <= most else None
 
 
 def _is_integer(k: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from . import _everlevel as _rust
 from ._html import facts
 from ._params import Params, params_with
-from ._values import Buffer, octets, path_text, shape_of
+from ._values import Buffer, joined, octets, path_text, shape_of
 from .errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
@@ -101,6 +101,14 @@ class Described:
         return self._elements
 
     @property
+    def range(self) -> tuple[int, int] | None:
+        """The least and the largest integer that an entry can be, as it follows from the bounds stated at encryption; ``None`` where nothing is known.
+
+        Public: it never comes from data. Integers of a range that has at most ``modulus`` of them are compared, truncated and decrypted as what they are.
+        """
+        return joined([x.range for x in self._xs])
+
+    @property
     def modulus(self) -> int:
         """p^e: what entries are taken modulo."""
         return self._xs[0].params.plain_modulus(self._xs[0].plain_exponent)
@@ -166,8 +174,10 @@ class Described:
         sign = ", signed" if self._signed else ""
         what = f" of elements of degree {params.slot_degree}" if self._elements else ""
         held = f" in {len(self._xs)} ciphertexts" if len(self._xs) > 1 else ""
+        found = self.range
+        within = "" if found is None else f", {found[0]} to {found[1]}"
         return (
-            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}, {params.name}{held}: level {self.level}, "
+            f"<EncryptedArray of shape {self._shape}{what} modulo {self.modulus}{sign}{within}, {params.name}{held}: level {self.level}, "
             f"noise bound 2^{self.noise_bound_bits:.1f}, {self.capacity_bits:.1f} bits of capacity{where}>"
         )
 
@@ -177,6 +187,7 @@ class Described:
             ("shape", self._shape),
             ("entries", f"elements of degree {params.slot_degree}" if self._elements else ""),
             ("modulus", f"{self.modulus}, signed" if self._signed else self.modulus),
+            ("range", "" if self.range is None else f"{self.range[0]} to {self.range[1]}"),
             ("parameter set", params.name),
             ("ciphertexts", len(self._xs)),
             ("level", f"{worst.level} of {params.levels - 1}"),

@@ -16,7 +16,7 @@ Operation = Callable[..., Any]
 
 #: What to do instead of what is not there.
 WAYS = {
-    "less": "residues have no order: x.less_than(y) is for differences from -T to T - 1, and client.encrypt(values, dtype=...) makes arrays that compare",
+    "less": "residues have no order: client.encrypt(values, dtype=...) makes arrays that compare, and x.less_than(y) is for arrays with bounds",
     "mean": "divide the total: client.decrypt(x.sum()) / x.size",
     "average": "divide the total: client.decrypt(x.sum()) / x.size",
     "concatenate": "encrypt the arrays as one, of which x[a:b] are parts",

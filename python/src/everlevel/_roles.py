@@ -24,10 +24,13 @@ from ._values import (
     Path,
     Progress,
     centred,
+    in_bounds,
     in_range,
     in_slots,
     integers,
+    joined,
     octets,
+    of_range,
     path_text,
     shape_of,
     stepper,
@@ -36,7 +39,13 @@ from .errors import OtherParametersError, ParameterError, SecretKeyError, ShapeE
 
 
 def _encrypted(
-    key: _rust.SecretKey | _rust.PublicKey, values: npt.ArrayLike, signed: bool, reduce: bool, elements: bool, encryption: str
+    key: _rust.SecretKey | _rust.PublicKey,
+    values: npt.ArrayLike,
+    signed: bool,
+    reduce: bool,
+    elements: bool,
+    bounds: tuple[int, int] | None,
+    encryption: str,
 ) -> EncryptedArray:
     params, array = key.params, integers(values)
     degree = params.slot_degree
@@ -48,11 +57,22 @@ def _encrypted(
             code="python.elements",
         )
     modulus = params.plain_modulus()
-    if reduce:
+    if bounds is not None:
+        if reduce or elements:
+            what = "whole elements have no range" if elements else "reduce=True changes entries, which then have other bounds"
+            raise ParameterError(f"bounds={bounds!r}: {what}", code="python.value-bounds")
+        signed = signed or bounds[0] < 0
+        in_bounds(array, bounds, modulus)
+    elif reduce:
         array = array % modulus
     else:
         in_range(array, modulus, signed)
-    xs = [key.encrypt(chunk, elements) for chunk in in_slots(array, params, elements)]
+    chunks = in_slots(array, params, elements)
+    xs = [key.encrypt(chunk, elements) for chunk in chunks]
+    if bounds is not None:
+        # Slots without an entry hold 0.
+        whole, padded = bounds, (min(bounds[0], 0), max(bounds[1], 0))
+        xs = [x.within(*(whole if chunk.size == params.slots else padded)) for x, chunk in zip(xs, chunks)]
     shape = array.shape[:-1] if elements else array.shape
     return EncryptedArray._make(xs, shape, signed=signed, padded=True, elements=elements, encryption=encryption)
 
@@ -141,10 +161,16 @@ class PublicKey:
         return _typed({"public": self._raw}, self._raw.params, values, dtype, bounds, rows)
 
     def encrypt_modular(
-        self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False
+        self,
+        values: npt.ArrayLike,
+        *,
+        signed: bool = False,
+        reduce: bool = False,
+        elements: bool = False,
+        bounds: tuple[int, int] | None = None,
     ) -> EncryptedArray:
         """As ``Client.encrypt_modular``, at twice the size."""
-        return _encrypted(self._raw, values, signed, reduce, elements, "public")
+        return _encrypted(self._raw, values, signed, reduce, elements, bounds, "public")
 
     def __repr__(self) -> str:
         return f"<everlevel.PublicKey of {self._raw.params.name}>"
@@ -291,15 +317,24 @@ class Client:
         return _typed({"secret": self._raw}, self._raw.params, values, dtype, bounds, rows)
 
     def encrypt_modular(
-        self, values: npt.ArrayLike, *, signed: bool = False, reduce: bool = False, elements: bool = False
+        self,
+        values: npt.ArrayLike,
+        *,
+        signed: bool = False,
+        reduce: bool = False,
+        elements: bool = False,
+        bounds: tuple[int, int] | None = None,
     ) -> EncryptedArray:
         """Encrypts integers modulo p^r: a ciphertext for each ``params.slots`` of them.
 
         Values must be from 0 to p^r - 1, or with ``signed`` from -(p^r - 1)/2 to (p^r - 1)/2; with ``reduce`` they are taken modulo p^r. Arrays of
         floating-point numbers are refused. With ``elements`` the last axis has the d = ``params.slot_degree`` coefficients of an element of GR(p^r, d), and an element is
         an entry; servers that bootstrap have to be made for that (``Client.server`` with ``elements``).
+
+        ``bounds``, the least and the largest integer that an entry may be, are public and follow the array through what is computed (``EncryptedArray.range``). They are what
+        comparisons and truncations ask for, and then ``decrypt`` gives integers of the range instead of residues, or refuses what may have wrapped.
         """
-        return _encrypted(self._raw, values, signed, reduce, elements, "secret")
+        return _encrypted(self._raw, values, signed, reduce, elements, bounds, "secret")
 
     @overload
     def decrypt(self, x: EncryptedTotal) -> int: ...
@@ -311,6 +346,7 @@ class Client:
         *,
         signed: bool | None = None,
         all_slots: bool = False,
+        wrapping: bool = False,
         allow_unknown_owner: bool = False,
     ) -> Any: ...
 
@@ -320,24 +356,28 @@ class Client:
         *,
         signed: bool | None = None,
         all_slots: bool = False,
+        wrapping: bool = False,
         allow_unknown_owner: bool = False,
     ) -> Any:
         """The entries, exact, or an error; also of what ``EncryptedArray.compact`` made. ``signed`` overrides what the array says.
 
         Of typed integers an array of the smallest dtype that holds their interval, and of a total a Python integer; of bytes with several, all by name.
 
+        Of arrays modulo p^r residues where their range is not known. Where it is, the integers of it; a range of more than p^r integers, or one that ``signed``
+        does not allow, is refused with ``circuit.range``, and so is a residue that none of its integers has. ``wrapping``: residues all the same.
+
         What belongs to another key, or decrypts to more noise than it states, is refused. ``allow_unknown_owner``: also bytes that do not say which secret key
         they belong to (format version 1). Decrypt only what an honest server computed: see SECURITY.md.
         """
         if isinstance(x, (EncryptedIntegers, EncryptedTotal)):
-            if signed is not None or all_slots:
-                raise ParameterError("signed and all_slots are for arrays modulo p^r: typed integers have their own sign", code="python.typed")
+            if signed is not None or all_slots or wrapping:
+                raise ParameterError("signed, all_slots and wrapping are for arrays modulo p^r: typed integers have their own sign", code="python.typed")
             self.params._warn()
             return decrypted(self._raw, x)
         if isinstance(x, EncryptedArray):
             self.params._warn()
             raw = np.concatenate([self._raw.decrypt(part, x._elements) for part in x._xs])
-            modulus, shape, is_signed, elements = x.modulus, x._shape, x._signed, x._elements
+            modulus, shape, is_signed, elements, found = x.modulus, x._shape, x._signed, x._elements, x.range
         else:
             data = octets(x)
             kind, identity, *_ = _rust.inspect(data)
@@ -347,23 +387,29 @@ class Client:
                 )
             if kind == KIND:
                 arrays = integers_from_bytes(x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner)
-                opened = {name: self.decrypt(part, signed=signed, all_slots=all_slots) for name, part in arrays.items()}
+                opened = {name: self.decrypt(part, signed=signed, all_slots=all_slots, wrapping=wrapping) for name, part in arrays.items()}
                 return next(iter(opened.values())) if len(opened) == 1 else opened
             if not kind.startswith("results"):
                 array = EncryptedArray.from_bytes(
                     x, params=self.params, bounds="stated", allow_unknown_owner=allow_unknown_owner
                 )
-                return self.decrypt(array, signed=signed, all_slots=all_slots)
+                return self.decrypt(array, signed=signed, all_slots=all_slots, wrapping=wrapping)
             self.params._warn()
-            raw, count, exponent, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
+            raw, exponent, ranges, metadata = self._raw.decrypt_compact(data, allow_unknown_owner)
             modulus = self._raw.params.plain_modulus(exponent)
-            shape, is_signed = shape_of(metadata, self.params.slots, count), metadata.get("signed") == "true"
-            elements = metadata.get("elements") == "true"
+            shape, is_signed = shape_of(metadata, self.params.slots, len(ranges)), metadata.get("signed") == "true"
+            elements, found = metadata.get("elements") == "true", joined(ranges)
         degree = self.params.slot_degree if elements else None
-        return _entries(raw, modulus, None if all_slots else shape, is_signed if signed is None else signed, degree)
+        return _entries(raw, modulus, None if all_slots else shape, degree, signed, is_signed, None if wrapping else found)
 
     def decrypt_for_sharing(
-        self, x: EncryptedArray, *, signed: bool | None = None, statistical_bits: int = 64, decryptions_log2: int = 20
+        self,
+        x: EncryptedArray,
+        *,
+        signed: bool | None = None,
+        wrapping: bool = False,
+        statistical_bits: int = 64,
+        decryptions_log2: int = 20,
     ) -> npt.NDArray[np.int64] | np.int64:
         """The entries, for others to see: noise is flooded before it is rounded away, so that what is shared hardly tells on the key even if a noise bound was wrong.
 
@@ -373,7 +419,7 @@ class Client:
         self.params._warn()
         parts = [self._raw.decrypt_for_sharing(part, x._elements, statistical_bits, decryptions_log2) for part in x._xs]
         degree = self.params.slot_degree if x._elements else None
-        return _entries(np.concatenate(parts), x.modulus, x._shape, x._signed if signed is None else signed, degree)
+        return _entries(np.concatenate(parts), x.modulus, x._shape, degree, signed, x._signed, None if wrapping else x.range)
 
     def allow_pickle(self, allowed: bool = True) -> None:
         """Lets ``pickle`` write the secret key of this object, unencrypted."""
@@ -393,18 +439,24 @@ class Client:
 
 
 def _entries(
-    raw: npt.NDArray[np.uint64], modulus: int, shape: tuple[int, ...] | None, signed: bool, degree: int | None
+    raw: npt.NDArray[np.uint64],
+    modulus: int,
+    shape: tuple[int, ...] | None,
+    degree: int | None,
+    signed: bool | None,
+    is_signed: bool,
+    found: tuple[int, int] | None,
 ) -> npt.NDArray[np.int64] | np.int64:
-    """The entries of an array of this shape, or all slots; ``degree``: elements of so many coefficients each."""
-    values = raw.view(np.int64)
-    if signed:
-        values = centred(values, modulus)
+    """The entries of an array of this shape, or all slots, by what the caller says of signs, or the array, or its range; ``degree``: elements of so many coefficients each."""
     tail = () if degree is None else (degree,)
-    values = values.reshape(-1, *tail)
-    if shape is None:
-        return values
-    found = values[: math.prod(shape)].reshape(shape + tail)
-    return found if found.shape else np.int64(found[()])
+    values = raw.view(np.int64).reshape(-1, *tail)
+    if shape is not None:
+        values = values[: math.prod(shape)].reshape(shape + tail)
+    if found is not None and degree is None:
+        values = of_range(values, modulus, found, signed)
+    elif is_signed if signed is None else signed:
+        values = centred(values, modulus)
+    return values if values.shape else np.int64(values[()])
 
 
 def _restore_client(params: Params, data: bytes) -> Client:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Union
 
 import numpy as np
@@ -54,6 +54,47 @@ def in_range(array: npt.NDArray[np.int64], modulus: int, signed: bool) -> None:
 def centred(values: npt.NDArray[np.int64], modulus: int) -> npt.NDArray[np.int64]:
     """Residues as the integers of least absolute value."""
     return np.where(values > (modulus - 1) // 2, values - modulus, values)
+
+
+def in_bounds(array: npt.NDArray[np.int64], bounds: tuple[int, int], modulus: int) -> None:
+    """Refuses bounds that are none or have more integers than residues tell apart, and values outside of them."""
+    low, high = bounds
+    if not 0 <= high - low < modulus:
+        raise RangeError(
+            f"bounds={bounds!r}: expected (low, high) of at most {modulus} integers, which is as many as residues tell apart", code="python.value-bounds"
+        )
+    least, most = int(array.min()), int(array.max())
+    if least < low or most > high:
+        found = least if least < low else most
+        raise RangeError(f"{found}: expected values from {low} to {high}, as bounds={bounds!r} say", code="python.value-range", found=found, low=low, high=high)
+
+
+def joined(ranges: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
+    """The smallest range that holds all of these, if all are known."""
+    known = [r for r in ranges if r is not None]
+    if not known or len(known) < len(ranges):
+        return None
+    return min(low for low, _ in known), max(high for _, high in known)
+
+
+def of_range(values: npt.NDArray[np.int64], modulus: int, found: tuple[int, int], signed: bool | None) -> npt.NDArray[np.int64]:
+    """The integers of a range that residues stand for; a range with too many of them, one that does not suit the sign, and a residue of none are refused."""
+    low, high = found
+    if signed is None:
+        allowed = high - low < modulus and -(1 << 63) <= low <= high < 1 << 63
+        expected = f"at most {modulus} integers, or wrapping=True, which gives residues"
+    else:
+        least, most = (-((modulus - 1) // 2), (modulus - 1) // 2) if signed else (0, modulus - 1)
+        allowed = least <= low <= high <= most
+        expected = f"{least} to {most}, as signed={signed} says, or wrapping=True, which gives residues"
+    if not allowed:
+        raise RangeError(f"decryption: entries are from {low} to {high}: expected {expected}", code="circuit.range", low=low, high=high)
+    integers = low + (values - low % modulus) % modulus
+    if (integers > high).any():
+        raise RangeError(
+            f"decryption: a residue that no integer from {low} to {high} has: a stated range is false", code="circuit.range", low=low, high=high
+        )
+    return integers
 
 
 def in_slots(array: npt.NDArray[np.int64], params: _rust.Params, elements: bool) -> list[npt.NDArray[np.int64]]:
