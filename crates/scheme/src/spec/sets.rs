@@ -84,7 +84,7 @@ const AES: Set = Set {
     index: 53261,
     p: 2,
     words: 16,
-    fine: &[47, 44, 42, 41],
+    fine: &[44, 41, 38, 36],
     special: 3,
     digit: 3,
     weight: 0,
