@@ -129,6 +129,11 @@ impl<S: Bootstrappable> Session<S> {
         self.bootstrapper.is_some()
     }
 
+    /// What bootstraps; none of a leveled one.
+    pub fn bootstrapper(&self) -> Option<&Bootstrapper<S>> {
+        self.bootstrapper.as_deref()
+    }
+
     /// How many bootstrappings were done so far.
     pub fn bootstraps(&self) -> usize {
         self.bootstraps.load(Ordering::Relaxed)

@@ -205,6 +205,10 @@ impl Sum {
         self.constant += c;
     }
 
+    pub(crate) fn constant(&self) -> i64 {
+        self.constant
+    }
+
     /// Adds a function of two digits.
     pub(crate) fn add_pair(
         &mut self,

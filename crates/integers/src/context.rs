@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use everlevel_circuit::bootstrap::Bootstrapper;
 use everlevel_circuit::{CircuitError, PrimePower, Session, Value};
 use everlevel_scheme::noop::NoOpCiphertext;
 use everlevel_scheme::{Bootstrappable, NoOp, Params, Plaintext, Scheme, SchemeError};
@@ -45,6 +46,8 @@ pub struct Integers<'a, S: IntegerScheme> {
     modulus: PrimePower,
     slots: usize,
     plans: TablePlans,
+    /// What bootstrapping leaves, once that was asked for.
+    refreshed: Mutex<Option<NoOpCiphertext>>,
     observer: Option<WindowObserver<S>>,
 }
 
@@ -70,6 +73,7 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
             modulus: PrimePower::new(p, 1)?,
             slots: params.slots(),
             plans: TablePlans::default(),
+            refreshed: Mutex::default(),
             observer: None,
         })
     }
@@ -183,6 +187,34 @@ impl<'a, S: IntegerScheme> Integers<'a, S> {
     /// Whether a stage fits as its inputs are, and leaves what further steps need.
     pub(crate) fn fits(&self, stage: &Stage<'_>, inputs: &[&S::Ciphertext]) -> bool {
         self.way(stage, inputs).1 >= self.session.minimum_capacity() + MARGIN
+    }
+
+    /// Whether a stage fits where so many inputs were all bootstrapped. What that leaves is found
+    /// once, on the no-op scheme.
+    pub(crate) fn fits_refreshed(
+        &self,
+        stage: &Stage<'_>,
+        inputs: usize,
+    ) -> Result<bool, IntegersError> {
+        let Some(bootstrapper) = self.session.bootstrapper() else { return Ok(false) };
+        let needed = self.session.minimum_capacity();
+        // Not locked while it is found: threads that wait there take up other digits.
+        let lock = || self.refreshed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().clone();
+        let fresh = match known {
+            Some(fresh) => fresh,
+            None => {
+                let dry = Bootstrapper::new(&self.rehearsal, bootstrapper.plan().clone())?;
+                let any = self.rehearsal.encrypt(&self.zero)?;
+                let fresh = dry.bootstrap(&self.rehearsal, &any)?;
+                lock().insert(fresh).clone()
+            }
+        };
+        let fits = |way| match stage.run(&self.rehearsal, &vec![&fresh; inputs], way) {
+            Ok(found) => found.iter().flatten().all(|y| self.rehearsal.capacity_bits(y) >= needed),
+            Err(_) => false,
+        };
+        Ok((0..stage.ways()).any(fits))
     }
 
     /// The functions of a digit, evaluated at once.

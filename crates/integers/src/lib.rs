@@ -50,6 +50,7 @@ mod interval;
 mod lookup;
 mod order;
 mod parts;
+mod pieces;
 mod plan;
 mod product;
 mod program;

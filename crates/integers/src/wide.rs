@@ -1,22 +1,15 @@
 //! Digits of more than 31 values, which sums of many leave: brought back without a chain of
 //! carries.
 
-use std::collections::BTreeMap;
-
 use everlevel_circuit::CircuitError;
-use everlevel_circuit::poly::Polynomial;
-use everlevel_circuit::straight_line::{Circuit, CircuitBuilder, NodeId};
 use rayon::prelude::*;
 
-use crate::bilinear::{Sum, Variable};
 use crate::column::{BASE, Digit, POINTS};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
-use crate::plan::symmetric_form;
+use crate::pieces::Pieces;
+use crate::plan::{Symmetric, symmetric_form};
 use crate::stage::Stage;
-
-/// Giant steps y^m, y^(2m), .. of depth 4, from a ciphertext y^m that was bootstrapped.
-const GIANTS: usize = 16;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// Digits of at most 31 values with the same Σ 16^i d_i: where a digit has more, or would with
@@ -74,7 +67,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     }
 
     /// A function of a digit of up to 512 values: in one piece as long as that fits, else with
-    /// bootstrapped powers, so that no piece is deeper than 5.
+    /// bootstrapped powers, so that no piece is deeper than 5 and each fits.
     pub(crate) fn wide_table(
         &self,
         digit: &Digit<S::Ciphertext>,
@@ -95,7 +88,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return whole();
         }
         let form = symmetric_form(self.modulus(), digit.low, digit.high, &entries)?;
-        let pieces = Pieces::new(&form.polynomial, form.shift, form.offset)?;
+        let pieces = self.pieces(&form)?;
         let window = [(digit.low, digit.high)];
         let mut inputs = vec![x.clone()];
         for power in &pieces.giants {
@@ -113,92 +106,20 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let pad = pad.ok_or(CircuitError::Empty { what: "the window of a digit" })?;
         Ok(Digit { cipher, low, high, pad })
     }
-}
 
-/// A polynomial of degree up to 511 in pieces of depth at most 5: powers, to be bootstrapped, and
-/// what is left given these.
-struct Pieces {
-    /// y^m from x, and y^(16 m) from that, y being x plus a constant.
-    giants: Vec<Circuit>,
-    /// The value from x and those.
-    last: Circuit,
-}
-
-impl Pieces {
-    fn new(f: &Polynomial, shift: i64, offset: i64) -> Result<Self, CircuitError> {
-        let t = f.modulus();
-        // Babies below m take 5 or 10 products if f is odd, giants a product for each m.
-        let m = if f.degree() < 80 { 8 } else { 16 };
-        let mut giants = vec![Self::power(shift, m)?];
-        if f.degree() / m > GIANTS {
-            giants.push(Self::power(0, GIANTS)?);
-        }
-        let mut builder = CircuitBuilder::new();
-        let x = builder.input(1);
-        let z = (0..giants.len()).map(|_| builder.input(1)).collect::<Vec<_>>();
-        let mut y = Variable::new(builder.add_scalar(x, shift)?);
-        let mut z: Vec<Variable> = z.into_iter().map(Variable::new).collect();
-        let (mut sum, mut known) = (Sum::default(), BTreeMap::new());
-        for (block, coefficients) in f.coefficients().chunks(m).enumerate() {
-            let (terms, constant) = crate::bilinear::terms(t, coefficients);
-            if block == 0 {
-                sum.add(&mut builder, &mut y, (&terms, constant))?;
-                continue;
-            }
-            let giant = Self::giant(&mut builder, &mut z, &mut known, block)?;
-            match (terms.is_empty(), constant) {
-                (true, 0) => {}
-                (true, constant) => sum.add_multiple(giant, constant),
-                (false, constant) => {
-                    let mut factor = Sum::default();
-                    factor.add(&mut builder, &mut y, (&terms, constant))?;
-                    let factor = factor.finish(&mut builder, t)?;
-                    sum.pairs.push((giant, factor));
-                }
+    /// The cheapest pieces that fit where all their inputs were bootstrapped; the last ones if none
+    /// do.
+    fn pieces(&self, form: &Symmetric) -> Result<Pieces, IntegersError> {
+        let mut found = None;
+        for shape in Pieces::shapes(form.polynomial.degree()) {
+            let pieces = Pieces::new(form, shape)?;
+            let stage = Stage::Circuit(&pieces.last);
+            let fits = self.fits_refreshed(&stage, pieces.giants.len() + 1)?;
+            found = Some(pieces);
+            if fits {
+                break;
             }
         }
-        sum.add_constant(offset);
-        let value = sum.finish(&mut builder, t)?;
-        Ok(Pieces { giants, last: builder.finish(&[value])? })
-    }
-
-    /// (x + shift)^n.
-    fn power(shift: i64, n: usize) -> Result<Circuit, CircuitError> {
-        let mut builder = CircuitBuilder::new();
-        let x = builder.input(1);
-        let y = builder.add_scalar(x, shift)?;
-        let power = Variable::new(y).power(&mut builder, n)?;
-        builder.finish(&[power])
-    }
-
-    /// z^n, from w = z^16 and z where there is one, at depth 4 for n up to 31.
-    fn giant(
-        builder: &mut CircuitBuilder,
-        inputs: &mut [Variable],
-        known: &mut BTreeMap<usize, NodeId>,
-        n: usize,
-    ) -> Result<NodeId, CircuitError> {
-        let [z, w] = inputs else {
-            let z = inputs.first_mut().ok_or(CircuitError::Empty { what: "a power" })?;
-            return z.power(builder, n);
-        };
-        if let Some(x) = known.get(&n) {
-            return Ok(*x);
-        }
-        let (whole, rest) = (n / GIANTS, n % GIANTS);
-        let node = match (whole, rest) {
-            (0, _) => z.power(builder, n)?,
-            (_, 0) => w.power(builder, whole)?,
-            // A product of as many inputs as whole + rest, half of them last.
-            _ => {
-                let count = whole + rest;
-                let last = (count - count.next_power_of_two() / 2).min(rest);
-                let low = z.power(builder, last)?;
-                let high = Self::giant(builder, inputs, known, n - last)?;
-                builder.mul(high, low)?
-            }
-        };
-        known.insert(n, node);
-        Ok(node)
+        Ok(found.ok_or(CircuitError::Empty { what: "the pieces of a polynomial" })?)
     }
 }

@@ -30,6 +30,15 @@ impl Bench {
         Bench { session: Session::leveled(scheme.clone()), params, scheme }
     }
 
+    /// With bootstrapping, and without values: what it costs, and whether it fits.
+    pub fn blank(name: &str) -> Self {
+        let params = Params::named(name, OptIn::InsecureResearch).unwrap();
+        let scheme = Arc::new(NoOp::blank(&params));
+        let plan = BootstrapPlan::for_set(&params).unwrap();
+        let bootstrapper = Arc::new(Bootstrapper::new(&*scheme, plan).unwrap());
+        Bench { session: Session::new(scheme.clone(), bootstrapper), params, scheme }
+    }
+
     fn scheme(name: &str) -> (Params, Arc<NoOp>) {
         let params = Params::named(name, OptIn::InsecureResearch).unwrap();
         let scheme = Arc::new(NoOp::new(&params, 1));

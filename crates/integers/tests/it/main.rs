@@ -4,6 +4,7 @@ mod along;
 mod common;
 mod counts;
 mod division;
+mod exhausted;
 mod exhaustive;
 mod graphs;
 mod interval;
