@@ -83,19 +83,23 @@ impl<S: IntegerScheme> Integers<'_, S> {
         Ok(Vec::new())
     }
 
-    /// Both on one anchor, with digits that have together no more than 31 possible values.
+    /// Both on one anchor, with digits that have together no more than 31 possible values, or 16
+    /// where that can be had: a choice between the two then has no carries.
     pub(crate) fn aligned(
         &self,
         a: &Column<S::Ciphertext>,
         b: &Column<S::Ciphertext>,
     ) -> Result<[Column<S::Ciphertext>; 2], IntegersError> {
         let fit = |a: &Column<S::Ciphertext>, b: &Column<S::Ciphertext>| {
-            let room = |x: &Digit<S::Ciphertext>, y: &Digit<S::Ciphertext>| {
-                (x.high - (POINTS - 1) - y.low, x.low + (POINTS - 1) - y.high)
+            let fit = |points: i64| {
+                let room = |x: &Digit<S::Ciphertext>, y: &Digit<S::Ciphertext>| {
+                    (x.high - (points - 1) - y.low, x.low + (points - 1) - y.high)
+                };
+                let count = a.digits.len().max(b.digits.len());
+                let windows = (0..count).map(|i| room(&a.digit(i), &b.digit(i))).collect();
+                fitted(b.anchor - a.anchor, windows, (1 - points, points - 1))
             };
-            let count = a.digits.len().max(b.digits.len());
-            let windows = (0..count).map(|i| room(&a.digit(i), &b.digit(i))).collect();
-            fitted(b.anchor - a.anchor, windows, (-(POINTS - 1), POINTS - 1))
+            fit(BASE).or_else(|| fit(POINTS))
         };
         let (mut a, mut b) = (a.clone(), b.clone());
         for attempt in 0.. {

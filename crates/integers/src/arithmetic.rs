@@ -80,7 +80,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             anchor: a.anchor + i128::from(sign) * b.anchor,
             digits: self.pairwise((&a.digits, 1), (&b.digits, sign), &[])?,
             length,
-        })
+        }
+        .narrowed())
     }
 
     /// x times a public integer. Free where its digits allow it, as for powers of 16 and for truth
@@ -100,13 +101,13 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         if factor < 0 {
             let positive = self.mul_public(x, -factor)?;
-            return Ok(Column { interval, ..self.neg(&positive)? });
+            return Ok(Column { interval, ..self.neg(&positive)? }.narrowed());
         }
         let mut out = self.times(x, factor >> (factor.trailing_zeros() / 4 * 4))?;
         for _ in 0..factor.trailing_zeros() / 4 {
             out = shifted(out)?;
         }
-        Ok(Column { interval, ..out })
+        Ok(Column { interval, ..out }.narrowed())
     }
 
     /// x times a positive integer.
@@ -153,10 +154,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// [`IntegersError::Type`] for other values.
     pub fn not(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
         self.bit("not", x)?;
-        Ok(Column {
-            interval: Interval::BOOL,
-            ..self.sum_of(self.column(1.into())?, x.clone(), -1)?
-        })
+        self.sum_of(self.column(1.into())?, x.clone(), -1)
     }
 
     /// Whether both of two truth values are 1: a product.
@@ -170,7 +168,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let length = self.common_length(&[a, b])?;
         let both = self.product(&self.bit("and", a)?, &self.bit("and", b)?)?;
-        Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![both], length })
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![both], length }.narrowed())
     }
 
     /// Whether one at least of two truth values is 1: a product.
@@ -210,7 +208,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let both = self.product(&a, &b)?;
         let digit = self.combine(&[(&a, 1), (&b, 1), (&both, k)], 0)?;
         let digits = vec![digit.within(0, 1)];
-        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length })
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits, length }.narrowed())
     }
 
     /// A column of truth values as one digit.

@@ -9,7 +9,7 @@ use crate::interval::Interval;
 use crate::types::Type;
 
 macro_rules! bitwise {
-    ($($(#[$doc:meta])* $name:ident: $f:expr,)*) => {
+    ($($(#[$doc:meta])* $name:ident: $f:expr, $bounds:ident;)*) => {
         $(
             $(#[$doc])*
             ///
@@ -28,7 +28,7 @@ macro_rules! bitwise {
             where
                 S::Ciphertext: 'b,
             {
-                self.bitwise(a.into(), b.into(), $f)
+                self.bitwise(a.into(), b.into(), $f, Interval::$bounds)
             }
         )*
     };
@@ -37,11 +37,11 @@ macro_rules! bitwise {
 impl<S: IntegerScheme> Integers<'_, S> {
     bitwise! {
         /// The bits that are 1 in both.
-        bit_and: |a, b| a & b,
+        bit_and: |a, b| a & b, bits_of_both;
         /// The bits that are 1 in one at least.
-        bit_or: |a, b| a | b,
+        bit_or: |a, b| a | b, bits_of_any;
         /// The bits that are 1 in exactly one.
-        bit_xor: |a, b| a ^ b,
+        bit_xor: |a, b| a ^ b, bits_of_one;
     }
 
     fn bitwise(
@@ -49,6 +49,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         a: Operand<'_, S::Ciphertext>,
         b: Operand<'_, S::Ciphertext>,
         f: fn(i64, i64) -> i64,
+        bounds: fn(Interval, Interval) -> Interval,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let (a, b) = (self.column(a)?, self.column(b)?);
         let length = self.common_length(&[&a, &b])?;
@@ -90,8 +91,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
         for i in 0..count {
             digits.extend(digit(i)?);
         }
-        let interval = Interval::new(anchor, anchor + (1i128 << (4 * count)) - 1)?;
-        Ok(Column { interval, anchor, digits, length })
+        let interval = bounds(a.interval, b.interval);
+        Ok(Column { interval, anchor, digits, length }.narrowed())
     }
 
     /// x divided by 2^bits, rounded down. Free for multiples of 4 bits of canonical columns, else a
@@ -137,7 +138,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             });
             digits = joined.collect::<Result<_, IntegersError>>()?;
         }
-        Ok(Column { interval, anchor: shifted(anchor), digits, length: x.length })
+        Ok(Column { interval, anchor: shifted(anchor), digits, length: x.length }.narrowed())
     }
 
     /// The integer of a type that agrees with x modulo 2^bits of the type: the one cast that loses

@@ -2,7 +2,7 @@
 
 use crate::column::{BASE, Column, Digit, POINTS, value};
 use crate::context::{IntegerScheme, Integers};
-use crate::encode::{standard_form, windows};
+use crate::encode::standard_form;
 use crate::error::IntegersError;
 use crate::split::{digits_of, split};
 
@@ -76,17 +76,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             let Some(constants) = found.flatten() else { continue };
             let used = &x.digits[..x.digits.len().min(count)];
             let shifted = self.pairwise((used, 1), (&[], 0), &constants)?;
-            let mut digits = self.carried(shifted, carry as i64, !modular)?;
+            let digits = self.carried(shifted, carry as i64, !modular)?;
+            let found = Column { anchor, digits, ..x.clone() };
             // What the interval says of the upper digits is known without a table.
-            if exact {
-                let known = windows(x.interval, anchor, count);
-                for (digit, (low, high)) in digits.iter_mut().zip(known) {
-                    if low == high {
-                        *digit = Digit::public(low);
-                    }
-                }
-            }
-            return Ok(Column { anchor, digits, ..x.clone() });
+            return Ok(if exact { found.narrowed() } else { found });
         }
         // No choice of constants leaves the digits within 0..=30: canonical above an anchor of
         // their own first.

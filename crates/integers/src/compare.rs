@@ -113,7 +113,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 self.all(zeros)?
             }
         };
-        Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![answer], length })
+        Ok(Column { interval: Interval::BOOL, anchor: 0, digits: vec![answer], length }.narrowed())
     }
 
     /// Whether a ≠ b, as 0 or 1.

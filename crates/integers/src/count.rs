@@ -31,7 +31,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let counts = self.map(&x.digits, |_, v| v.count_ones().into())?;
         let terms: Vec<_> = counts.iter().map(|c| (c, 1)).collect();
         let digits = self.settled(vec![self.combine(&terms, 0)?])?;
-        Ok(Column { interval, anchor: 0, digits, length: x.length })
+        Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
     /// The bits of digits 0..=15, lowest first, four for each.

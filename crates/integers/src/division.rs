@@ -64,7 +64,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let base = interval.low();
         let y = self.sub(x, base * divisor)?;
         let quotient = self.quotient_of(&y, divisor)?;
-        Ok(Column { interval, anchor: quotient.anchor + base, ..quotient })
+        Ok(Column { interval, anchor: quotient.anchor + base, ..quotient }.narrowed())
     }
 
     /// x - c ⌊x / c⌋ for a public integer c, of its sign: -7 modulo 3 is 2.
@@ -98,7 +98,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let interval = Interval::new(0, divisor - 1)?;
         if divisor & (divisor - 1) == 0 {
-            return Ok(Column { interval, ..self.bit_and(x, divisor - 1)? });
+            return Ok(Column { interval, ..self.bit_and(x, divisor - 1)? }.narrowed());
         }
         if x.interval.points() <= ENTRIES {
             let table: Vec<i128> = (low..=high).map(remainder).collect();
@@ -109,7 +109,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let count = digits_of((divisor - 1).unsigned_abs());
         let product = self.times_low(&quotient, &Operand::Public(divisor), count)?;
         let digits = self.low_difference(&y, product, count)?;
-        Ok(Column { interval, anchor: 0, digits, length: x.length })
+        Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
     /// ⌊a / b⌋, rounded down, and 0 where b is 0, as NumPy's value is. No value may be negative.
@@ -205,7 +205,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let product = self.normalised(product)?;
         let mut upper: Vec<_> = product.digits.into_iter().skip(digits).collect();
         upper.truncate(digits_of(interval.high().unsigned_abs()));
-        Ok(Column { interval, anchor: 0, digits: upper, length: product.length })
+        Ok(Column { interval, anchor: 0, digits: upper, length: product.length }.narrowed())
     }
 
     /// Digits 0..=15 of y - product modulo 16^count.
@@ -269,7 +269,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let valid = self.not(&zeros)?;
         let kept = |x: Column<S::Ciphertext>, interval: Interval| {
             let x = self.select(&valid, &x, 0)?;
-            Ok::<_, IntegersError>(Column { interval, length, ..x })
+            Ok::<_, IntegersError>(Column { interval, length, ..x }.narrowed())
         };
         let quotient = kept(quotient, quotients)?;
         let rest = if remainder { kept(rest, rests)? } else { quotient.clone() };

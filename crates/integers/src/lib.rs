@@ -48,6 +48,7 @@ mod encode;
 mod error;
 mod interval;
 mod lookup;
+mod narrow;
 mod order;
 mod parts;
 mod pieces;

@@ -54,7 +54,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Column { interval, anchor: 0, digits, length }
             }
         };
-        Ok(Column { interval, length, ..product })
+        Ok(Column { interval, length, ..product }.narrowed())
     }
 
     /// x², exactly: half the powers and half the tensor products of a product.
@@ -73,7 +73,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         }
         let factor = self.factor(x)?;
         let digits = self.product_columns(&factor, None, usize::MAX)?;
-        Ok(Column { interval, anchor: 0, digits, length: x.length })
+        Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
     /// The integer of a type that agrees with a * b modulo 2^bits of the type, as Rust's

@@ -56,7 +56,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Ok(chosen.within(low, high))
             });
             let digits = digits.collect::<Result<_, IntegersError>>()?;
-            rest = Column { interval, anchor: 0, digits, length: a.length };
+            rest = Column { interval, anchor: 0, digits, length: a.length }.narrowed();
             let digit = &mut quotient[i / 4];
             *digit = self.combine(&[(digit, 1), (&fits, 1 << (i % 4))], 0)?;
         }
@@ -93,6 +93,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Ok(sum.within(low, high))
         });
         let digits = digits.collect::<Result<_, IntegersError>>()?;
-        Ok(Column { interval, anchor: 0, digits, length: x.length })
+        Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 }

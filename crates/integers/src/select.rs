@@ -3,6 +3,7 @@
 use crate::column::{Column, Digit, Operand};
 use crate::context::{IntegerScheme, Integers};
 use crate::error::IntegersError;
+use crate::interval::Interval;
 
 impl<S: IntegerScheme> Integers<'_, S> {
     /// a where the truth value `condition` is 1, else b: c (a - b) + b, a product for each digit in
@@ -21,6 +22,18 @@ impl<S: IntegerScheme> Integers<'_, S> {
         S::Ciphertext: 'b,
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
+        let interval = a.interval.union(b.interval);
+        self.one_of(condition, (a, b), interval)
+    }
+
+    /// a or b, of which is known in which interval the chosen one is. Digits that follow from that
+    /// take no product.
+    fn one_of(
+        &self,
+        condition: &Column<S::Ciphertext>,
+        (a, b): (Column<S::Ciphertext>, Column<S::Ciphertext>),
+        interval: Interval,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let length = self.common_length(&[condition, &a, &b])?;
         let bit = self.bit("selection", condition)?;
         match bit {
@@ -28,16 +41,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
             Digit { cipher: None, .. } => return Ok(Column { length, ..a }),
             _ => {}
         }
-        let interval = a.interval.union(b.interval);
         let [a, b] = self.aligned(&a, &b)?;
-        let differences = self.pairwise((&a.digits, 1), (&b.digits, -1), &[])?;
-        let digits = differences.iter().enumerate().map(|(i, d)| {
+        // What is known before anything is computed.
+        let digits = (0..a.digits.len().max(b.digits.len())).map(|i| {
             let (x, y) = (a.digit(i), b.digit(i));
-            let chosen = self.combine(&[(&self.product(&bit, d)?, 1), (&y, 1)], 0)?;
-            Ok(chosen.within(x.low.min(y.low), x.high.max(y.high)))
+            let pad = bit.pad * (x.pad - y.pad) + y.pad;
+            let (low, high) = (x.low.min(y.low), x.high.max(y.high));
+            Digit { cipher: bit.cipher.clone(), low, high, pad }
         });
-        let digits = digits.collect::<Result<_, IntegersError>>()?;
-        Ok(Column { interval, anchor: a.anchor, digits, length })
+        let known = Column { interval, anchor: a.anchor, digits: digits.collect(), length };
+        let mut found = known.narrowed();
+        for (i, digit) in found.digits.iter_mut().enumerate() {
+            if digit.cipher.is_some() {
+                let (x, y) = (a.digit(i), b.digit(i));
+                let difference = self.combine(&[(&x, 1), (&y, -1)], 0)?;
+                let product = self.product(&bit, &difference)?;
+                let chosen = self.combine(&[(&product, 1), (&y, 1)], 0)?;
+                *digit = chosen.within(digit.low, digit.high);
+            }
+        }
+        Ok(found.shortened())
     }
 
     /// The lesser of a and b: a comparison and a selection.
@@ -53,8 +76,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         S::Ciphertext: 'b,
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
-        let chosen = self.select(&self.lt(&a, &b)?, &a, &b)?;
-        Ok(Column { interval: a.interval.min(b.interval), ..chosen })
+        let interval = a.interval.min(b.interval);
+        let less = self.lt(&a, &b)?;
+        self.one_of(&less, (a, b), interval)
     }
 
     /// The greater of a and b: a comparison and a selection.
@@ -70,8 +94,9 @@ impl<S: IntegerScheme> Integers<'_, S> {
         S::Ciphertext: 'b,
     {
         let (a, b) = (self.column(a.into())?, self.column(b.into())?);
-        let chosen = self.select(&self.gt(&a, &b)?, &a, &b)?;
-        Ok(Column { interval: a.interval.max(b.interval), ..chosen })
+        let interval = a.interval.max(b.interval);
+        let greater = self.gt(&a, &b)?;
+        self.one_of(&greater, (a, b), interval)
     }
 
     /// x, or the nearer one of two bounds if it is outside of them.
@@ -84,7 +109,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         low: i128,
         high: i128,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        crate::interval::Interval::new(low, high)?;
+        Interval::new(low, high)?;
         self.max(&self.min(x, high)?, low)
     }
 
@@ -93,7 +118,6 @@ impl<S: IntegerScheme> Integers<'_, S> {
     /// # Errors
     /// As [`Integers::lt`].
     pub fn abs(&self, x: &Column<S::Ciphertext>) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let chosen = self.select(&self.lt(x, 0)?, &self.neg(x)?, x)?;
-        Ok(Column { interval: x.interval.abs(), ..chosen })
+        self.one_of(&self.lt(x, 0)?, (self.neg(x)?, x.clone()), x.interval.abs())
     }
 }

@@ -113,10 +113,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 Direction::Left => self.shift_left(x, n)?,
                 Direction::Right => self.shift_right(x, n)?,
             };
-            return Ok(Column { interval, length, ..shifted });
+            return Ok(Column { interval, length, ..shifted }.narrowed());
         }
         if x.interval.low() >= 0 {
-            return Ok(Column { interval, length, ..self.moved(x, amount, direction)? });
+            let moved = self.moved(x, amount, direction)?;
+            return Ok(Column { interval, length, ..moved }.narrowed());
         }
         // Of -1 - x and of -x it is the same, without a sign.
         let mirror = if direction == Direction::Right { -1 } else { 0 };
@@ -126,7 +127,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         let positive = Column { interval: Interval::new(0, high)?, ..mirrored };
         let moved = self.moved(&positive, amount, direction)?;
         let back = self.select(&negative, &self.sub(mirror, &moved)?, &moved)?;
-        Ok(Column { interval, length, ..back })
+        Ok(Column { interval, length, ..back }.narrowed())
     }
 
     /// A shift of values that are not negative.
@@ -201,7 +202,8 @@ impl<S: IntegerScheme> Integers<'_, S> {
             digits = next.collect::<Result<_, IntegersError>>()?;
         }
         digits.truncate(limit);
-        Ok(Column { interval: Interval::new(0, highest)?, anchor: 0, digits, length: x.length })
+        let interval = Interval::new(0, highest)?;
+        Ok(Column { interval, anchor: 0, digits, length: x.length }.narrowed())
     }
 
     /// Functions of two digits of which either may be public.

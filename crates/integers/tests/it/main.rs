@@ -8,6 +8,7 @@ mod exhausted;
 mod exhaustive;
 mod graphs;
 mod interval;
+mod narrow;
 mod order;
 mod parts;
 mod products;

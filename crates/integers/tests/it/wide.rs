@@ -142,7 +142,9 @@ fn lookups() {
     let x = bench.encrypt(&xs, Type::U8);
     let squares: Vec<i128> = (0..256).map(|v| v * v).collect();
     for mask in [0x0f, 0xf0] {
-        let found = ints.lookup(&ints.bit_and(&x, mask).unwrap(), &squares).unwrap();
+        let masked = ints.bit_and(&x, mask).unwrap();
+        assert_eq!((masked.interval().low(), masked.interval().high()), (0, mask));
+        let found = ints.lookup(&masked, &squares[..=mask as usize]).unwrap();
         let expected: Vec<i128> = xs.iter().map(|x| (x & mask) * (x & mask)).collect();
         assert_eq!(bench.decrypt(&found), expected);
     }
