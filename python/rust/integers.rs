@@ -285,6 +285,13 @@ fn operate<S: Home>(
         "shift_right" => s.shift_right(x.column::<S>(0)?, x.number(0) as u32)?,
         "wrapped" => s.wrapped(x.column::<S>(0)?, x.kind()?)?,
         "lookup" => s.lookup(x.column::<S>(0)?, x.1)?,
+        "lookup_all" => {
+            // The number of tables, then their entries.
+            let entries = x.1.get(1..).unwrap_or_default();
+            let length = entries.len() / (x.number(0).max(1) as usize);
+            let tables: Vec<&[i128]> = entries.chunks(length.max(1)).collect();
+            return Ok(s.lookup_all(x.column::<S>(0)?, &tables)?);
+        }
         "normalised" => s.normalised(x.column::<S>(0)?)?,
         _ => {
             let problem = format!("no operation is named {name:?}");

@@ -209,6 +209,49 @@ def test_tables(columns):
         assert caught.value.code == "integers.table"
 
 
+def test_tables_on_one_input(columns):
+    a, x = columns.random(0, 255)
+    tables = np.array([columns.rng.permutation(256), np.arange(256) ** 2 - 9, np.full(256, 7)])
+    found = Table(tables)[:, x]
+    assert found.shape == (3, *a.shape)
+    columns.check(found, tables[:, a])
+    square, low = Table(tables[1:, :10])[:, np.minimum(x, 9)]
+    columns.check(square, tables[1][np.minimum(a, 9)])
+    columns.check(low, tables[2][np.minimum(a, 9)])
+    columns.check(Table(tables[:1])[:, x][0], tables[0][a])
+    columns.check(Table(tables)[:, np.stack([x, x])][1], tables[1][np.stack([a, a])])
+    np.testing.assert_array_equal(Table(tables)[:, a], tables[:, a])
+    assert repr(Table(tables)) == "<everlevel.Table of 3 rows of 256 integers>"
+    for refused in (lambda: Table(tables)[x], lambda: Table(tables)[1, x], lambda: Table(tables[0])[:, x], lambda: Table(tables)[x, :]):
+        with pytest.raises(everlevel.NotHomomorphicError):
+            refused()
+    with pytest.raises(everlevel.RangeError) as caught:
+        Table(tables[:, :255])[:, x]
+    assert caught.value.code == "integers.table"
+    with pytest.raises(everlevel.ShapeError):
+        Table(np.zeros((2, 2, 2), dtype=int))
+
+
+def test_tables_share_powers():
+    tables = [[v * v for v in range(256)], [v // 3 for v in range(256)]]
+
+    @everlevel.program
+    def together(x: everlevel.uint8):
+        return Table(tables)[:, x][0] + Table(tables)[:, x][1]
+
+    @everlevel.program
+    def apart(x: everlevel.uint8):
+        return Table(tables[0])[x] + Table(tables[1])[x]
+
+    @everlevel.program
+    def shared(x: everlevel.uint8):
+        square, third = Table(tables)[:, x]
+        return square + third
+
+    products = [f.plan(rows=4).products for f in (shared, apart, together)]
+    assert products[0] < products[1] < products[2]
+
+
 def test_long_arrays_are_blocks(columns):
     a, x = columns.random(0, 100, 5_000)
     assert x.ciphertexts == 6

@@ -688,6 +688,16 @@ def _looked_up(x: EncryptedIntegers, table: Callable[[int, int], Sequence[int]])
     return EncryptedIntegers._make(blocks, x._shape, server, None, x._runs)
 
 
+def _looked_up_all(x: EncryptedIntegers, tables: Callable[[int, int], Sequence[Sequence[int]]]) -> list[EncryptedIntegers]:
+    """The same of several tables, which share the powers of x."""
+    server = _on(x._server)
+    found = []
+    for block in x._blocks:
+        parts = tables(*block.interval)
+        found.append(server._integers.apply("lookup_all", [block], [len(parts), *(int(v) for part in parts for v in part)]))
+    return [EncryptedIntegers._make(blocks, x._shape, server, None, x._runs) for blocks in zip(*found)]
+
+
 def _tabulated(x: EncryptedIntegers, function: Callable[[int], int]) -> EncryptedIntegers | None:
     """A function of the entries as one table, if they have at most 256 values and do not wrap."""
     low, high = x.interval

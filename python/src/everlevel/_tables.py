@@ -6,38 +6,59 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ._integers import EncryptedIntegers, _looked_up
+from ._encrypted import not_homomorphic
+from ._integers import EncryptedIntegers, _looked_up, _looked_up_all
 from ._kinds import entries
+from ._rows import _together
 from .errors import RangeError, ShapeError
 
 
 class Table:
-    """A table of public integers: ``Table(table)[x]`` is ``table[x]`` for encrypted x of at most 256 values, from 0 to as many as it has entries, less 1."""
+    """A table of public integers: ``Table(table)[x]`` is ``table[x]`` for encrypted x of at most 256 values, from 0 to as many as it has entries, less 1.
+
+    Several tables are the rows of one: ``Table(tables)[:, x]`` is ``tables[:, x]``, an array with a row for each of them,
+    so that ``sine, cosine = Table([sines, cosines])[:, x]``. They share the powers of x, which is most of what a single one takes.
+    """
 
     __slots__ = ("_entries",)
 
     def __init__(self, table: npt.ArrayLike) -> None:
         array = entries(table)
-        if array.ndim != 1 or not array.size:
-            raise ShapeError(f"a table of shape {array.shape}: expected a vector of integers", code="python.shape")
+        if array.ndim not in (1, 2) or not array.size:
+            raise ShapeError(f"a table of shape {array.shape}: expected a vector of integers, or rows of them", code="python.shape")
         self._entries = array
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def __getitem__(self, x: Any) -> Any:
-        if not isinstance(x, EncryptedIntegers):
+        keys = x if isinstance(x, tuple) else (x,)
+        if not any(isinstance(key, EncryptedIntegers) for key in keys):
             return self._entries[x]
-        low, high = x.interval
-        if low < 0 or high >= len(self._entries):
+        place, several = keys[-1], self._entries.ndim == 2
+        all_rows = len(keys) == 2 and isinstance(keys[0], slice) and keys[0] == slice(None)
+        if not isinstance(place, EncryptedIntegers) or not (all_rows if several else len(keys) == 1):
+            raise not_homomorphic(
+                f"this index of a table of shape {self._entries.shape}",
+                "take Table(table)[x] for one row of integers, Table(tables)[:, x] for several",
+            )
+        count = self._entries.shape[-1]
+        low, high = place.interval
+        if low < 0 or high >= count:
             raise RangeError(
-                f"a table of {len(self._entries)} entries for values of {low} to {high}: expected values from 0 to {len(self._entries) - 1}; "
+                f"a table of {count} entries for values of {low} to {high}: expected values from 0 to {count - 1}; "
                 "clip them, encrypt with bounds, or take a longer table",
                 code="integers.table",
                 low=low,
                 high=high,
             )
-        return _looked_up(x.checked(), lambda low, high: self._entries[low : high + 1].tolist())
+        place = place.checked()
+        if not several:
+            return _looked_up(place, lambda low, high: self._entries[low : high + 1].tolist())
+        found = _looked_up_all(place, lambda low, high: self._entries[:, low : high + 1].tolist())
+        return _together(found, (len(found), *place.shape))
 
     def __repr__(self) -> str:
+        if self._entries.ndim == 2:
+            return f"<everlevel.Table of {len(self)} rows of {self._entries.shape[1]} integers>"
         return f"<everlevel.Table of {len(self)} integers>"
