@@ -15,7 +15,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: Operand<'_, S::Ciphertext>,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         match x {
-            Operand::Column(x) => Ok(x.clone()),
+            Operand::Column(x) => Ok(x.clone().narrowed()),
             Operand::Public(value) => Ok(Column::public(value, Interval::point(value)?, None)),
         }
     }

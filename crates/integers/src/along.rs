@@ -129,7 +129,12 @@ impl<S: IntegerScheme> Integers<'_, S> {
         x: &Column<S::Ciphertext>,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = self.within_row(x, self.columns())?;
-        let x = self.normalised(x)?;
+        let x = x.clone().narrowed();
+        if let Some(value) = x.public_value() {
+            Interval::point(value)?.checked_mul(Interval::point(n as i128)?)?;
+            return self.listed(n, |i| (i as i128 + 1) * value, x.length);
+        }
+        let x = self.normalised(&x)?;
         let (count, anchor) = (n as i128, x.anchor);
         // Above the anchor, so that nothing is negative.
         let above = Interval::new(0, count * (x.interval.high() - anchor))?;
@@ -240,7 +245,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         distinct.dedup();
         let mut sum: Option<Digit<S::Ciphertext>> = None;
         for value in distinct.into_iter().filter(|v| x.interval.contains(*v)) {
-            let equal = self.residue(&self.eq(x, value)?)?;
+            let equal = self.residue(&self.eq(x, value)?, 0)?;
             // One of them at most is 1.
             sum = Some(match sum {
                 None => equal,
@@ -266,10 +271,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 format!("values of at most {BINS} integers: shift or look them up first");
             return Err(IntegersError::Table { entries: 0, interval: x.interval, expected });
         }
-        let digit = self.residue(x)?;
+        let digit = self.residue(x, x.interval.low())?;
         let table =
             |bin: i64| (digit.low..=digit.high).map(|v| i64::from(v == bin)).collect::<Vec<_>>();
-        let tables = (digit.low..=digit.high).map(table).collect();
+        let tables = (0..points as i64).map(table).collect();
         let plan = self.plan(digit.low, digit.high, tables)?;
         let bins = self.tables(vec![(digit, plan)])?.pop();
         let bins = bins.ok_or(CircuitError::Empty { what: "the list of bins" })?;

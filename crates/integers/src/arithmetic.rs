@@ -224,16 +224,26 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 expected: "truth values, 0 or 1: compare, with ne(x, 0) for example",
             });
         }
-        self.residue(x)
+        self.residue(x, 0)
     }
 
-    /// A value of few digits as one: Σ 16^i d_i, whose window is the interval.
+    /// A value of few digits, less `origin`, as one: Σ 16^i d_i, whose window is the interval. That
+    /// is of integers near the origin, wherever they are: of less than 2^31 to either side.
     pub(crate) fn residue(
         &self,
         x: &Column<S::Ciphertext>,
+        origin: i128,
     ) -> Result<Digit<S::Ciphertext>, IntegersError> {
+        let near = |v: i128| {
+            let distance = v.checked_sub(origin).and_then(|d| i32::try_from(d).ok());
+            distance.map(i64::from).ok_or_else(|| IntegersError::Range {
+                operation: "a function of few values",
+                operands: x.interval.to_string(),
+                allowed: x.interval,
+            })
+        };
         if let Some(value) = x.public_value() {
-            return Ok(Digit::public(value as i64));
+            return Ok(Digit::public(near(value)?));
         }
         let t = self.modulus();
         let centered = |x: i128| t.centered(t.reduce_i128(x));
@@ -243,9 +253,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             terms.push((digit, centered(weight)));
             weight = i128::from(t.reduce_i128(16 * weight));
         }
-        let digit = self.combine(&terms, centered(x.anchor))?;
-        let (low, high) = (x.interval.low() as i64, x.interval.high() as i64);
-        Ok(Digit { pad: x.pad() as i64, ..digit.within(low, high) })
+        let [anchor, origin] = [x.anchor, origin].map(centered);
+        let digit = self.combine(&terms, anchor - origin)?;
+        let (low, high) = (near(x.interval.low())?, near(x.interval.high())?);
+        Ok(Digit { pad: near(x.pad())?, ..digit.within(low, high) })
     }
 }
 

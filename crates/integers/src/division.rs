@@ -240,7 +240,14 @@ impl<S: IntegerScheme> Integers<'_, S> {
                 expected: "values that are not negative: divide abs(x), and mind the signs",
             });
         }
-        if let (Some(c), None) = (b.public_value(), a.public_value()) {
+        if let (Some(x), Some(y)) = (a.public_value(), b.public_value()) {
+            let each = |v: Option<i128>| {
+                let v = v.unwrap_or(0);
+                Ok::<_, IntegersError>(Column::public(v, Interval::point(v)?, length))
+            };
+            return Ok((each(x.checked_div(y))?, each(x.checked_rem(y))?));
+        }
+        if let Some(c) = b.public_value() {
             let quotient = self.div_public(&a, c)?;
             let rest = if remainder { self.rem_public(&a, c)? } else { quotient.clone() };
             return Ok((quotient, rest));

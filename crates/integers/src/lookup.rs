@@ -75,9 +75,10 @@ impl<S: IntegerScheme> Integers<'_, S> {
             ((at(tables[t], v) - intervals[t].low()) >> (4 * i) & 15) as i64
         };
         let digits = if points <= POINTS as u128 {
-            let digit = self.residue(x)?;
-            let entries =
-                parts().map(|f| (digit.low..=digit.high).map(|v| part(f, v.into())).collect());
+            let low = x.interval.low();
+            let digit = self.residue(x, low)?;
+            let entry = |f, v: i64| part(f, low + i128::from(v));
+            let entries = parts().map(|f| (digit.low..=digit.high).map(|v| entry(f, v)).collect());
             let plan = self.plan(digit.low, digit.high, entries.collect())?;
             self.tables(vec![(digit, plan)])?.pop().unwrap_or_default()
         } else {

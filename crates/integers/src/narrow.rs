@@ -47,6 +47,9 @@ impl<C> Column<C> {
                 self.interval = Interval { low, high };
             }
         }
+        if self.interval.low == self.interval.high {
+            return Column::public(self.interval.low, self.interval, self.length);
+        }
         // Slots behind the column follow the same rules, but for results that say otherwise.
         if windows.is_empty() || !self.interval.contains(self.pad()) {
             return self;

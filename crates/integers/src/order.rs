@@ -61,10 +61,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         order: Order,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = self.within_row(x, self.longest_ranked())?;
+        let x = x.clone().narrowed();
         if n == 1 || x.public_value().is_some() {
             return self.places(n, x.length);
         }
-        let x = self.normalised(x)?;
+        let x = self.normalised(&x)?;
         let (blocks, stride) = (n / 2, n as i64 + 1);
         let before = self.before(&x, n, order)?;
         // The pairs of each block, from its first slot on; of even n the last block has each pair
@@ -106,14 +107,25 @@ impl<S: IntegerScheme> Integers<'_, S> {
         n: usize,
         length: Option<usize>,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let interval = Interval::new(0, n as i128 - 1)?;
+        self.listed(n, |i| i as i128, length)
+    }
+
+    /// Public integers that differ from entry to entry.
+    pub(crate) fn listed(
+        &self,
+        n: usize,
+        value: impl Fn(usize) -> i128,
+        length: Option<usize>,
+    ) -> Result<Column<S::Ciphertext>, IntegersError> {
+        let least = (0..n).map(&value).min().unwrap_or(0);
+        let interval = Interval::new(least, (0..n).map(&value).max().unwrap_or(least))?;
         let digit = |k: usize| {
-            let values: Vec<i64> = (0..n).map(|i| digit_of(i as i128, k)).collect();
+            let values: Vec<i64> = (0..n).map(|i| digit_of(value(i) - least, k)).collect();
             self.weighed(&Digit::public(1), &values)
         };
-        let count = crate::split::digits_of(n as u128 - 1);
+        let count = crate::split::digits_of((interval.high() - least).unsigned_abs());
         let digits = (0..count).map(digit).collect::<Result<_, IntegersError>>()?;
-        Ok(Column { interval, anchor: 0, digits, length })
+        Ok(Column { interval, anchor: least, digits, length })
     }
 
     /// Whether entry i + k modulo n comes before entry i, in slot (k - 1) (n + 1) + i for k from 1
@@ -170,7 +182,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
         order: Order,
         take: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
-        let x = self.normalised(x)?;
+        let x = self.normalised(&x.clone().narrowed())?;
         let n = self.sortable(&x, take)?;
         if n == 1 || x.public_value().is_some() {
             return Ok(Column { length: Some(take), ..x });
@@ -200,10 +212,11 @@ impl<S: IntegerScheme> Integers<'_, S> {
         take: usize,
     ) -> Result<Column<S::Ciphertext>, IntegersError> {
         let n = self.sortable(x, take)?;
+        let x = x.clone().narrowed();
         if n == 1 || x.public_value().is_some() {
             return self.places(take, Some(take));
         }
-        let matches = self.matches(x, n, order)?;
+        let matches = self.matches(&x, n, order)?;
         let interval = Interval::new(0, n as i128 - 1)?;
         let digit = |k: usize| {
             let places: Vec<i64> = (0..n * (n + 1))
@@ -324,7 +337,7 @@ impl<S: IntegerScheme> Integers<'_, S> {
             return Err(IntegersError::Length { found: n, expected });
         }
         let found = self.eq(&self.ranks(x, order)?, rank as u64)?;
-        let bit = self.residue(&found)?;
+        let bit = self.residue(&found, 0)?;
         Ok(self.weighed(&bit, &vec![1; n])?.within(0, 1))
     }
 

@@ -2,6 +2,7 @@
 
 mod along;
 mod common;
+mod constants;
 mod counts;
 mod division;
 mod exhausted;
